@@ -1,0 +1,36 @@
+"""Every exception that this package raises on purpose derives from one root.
+
+A message says what was found, what is allowed and what to do about it.
+"""
+
+
+class ContactDdpError(Exception):
+    """Root of all errors of this package; the command line prints its text without a traceback."""
+
+
+class ModelError(ContactDdpError):
+    """The robot description (URDF, inertias, joint names) cannot be used."""
+
+
+class CompilerError(ContactDdpError):
+    """A kernel could not be compiled or loaded."""
+
+
+class ParameterError(ContactDdpError):
+    """A parameter or option is of the wrong type, size or range."""
+
+
+class MessageError(ContactDdpError):
+    """A message from outside is malformed, incomplete or not finite."""
+
+
+class PolicyError(ContactDdpError):
+    """A policy does not fit the controller that is to run it."""
+
+
+class SolverError(ContactDdpError):
+    """The optimal control problem handed to the solver is not well posed."""
+
+
+class SimulationError(ContactDdpError):
+    """The simulator could not be built, or its state is no longer finite."""

@@ -1,0 +1,1 @@
+"""Discrete structure of a hybrid optimal control problem: modes, their schedule and the knot grid."""

@@ -1,0 +1,104 @@
+"""The contract between planner and controller: a time-stamped, locally optimal feedback policy.
+
+Rows are the nodes of the planner's grid. A reset map (touchdown, take-off) is a node of zero duration: its row holds
+the state before the reset and the next row, at the same time, the state after it. Interpolating within one row's
+interval therefore never crosses a mode switch.
+
+    u(t) = controls[k] + gains[k] (x - xbar(t)),   times[k] <= t < times[k + 1]
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.errors import PolicyError
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PolicySample:
+    """The policy at one instant: (n_x,) state, (n_u,) control, (n_u, n_x) gain, mode index, (n_f,) planned forces."""
+
+    state: Array
+    control: Array
+    gain: Array
+    mode: int
+    forces: Array
+    time_to_switch: float
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A policy over a horizon of N nodes.
+
+    Attributes:
+        times: (N + 1,) non-decreasing node times on the clock of the states [s].
+        states: (N + 1, n_x) nominal states.
+        controls: (N, n_u) nominal controls [N m]; zero rows at resets.
+        gains: (N, n_u, n_x) feedback gains; zero at resets.
+        modes: (N,) index into the gait's modes; a reset belongs to the mode that it ends.
+        forces: (N, n_f) planned contact forces in the world frame [N], zero where a foot is in the air.
+        sequence: counts the planner's solves.
+        epoch: changes whenever the planner (re)starts its gait; policies of another epoch never mix.
+        model_hash: fingerprint of the planner's model.
+    """
+
+    times: Array
+    states: Array
+    controls: Array
+    gains: Array
+    modes: NDArray[np.int64]
+    forces: Array
+    sequence: int = 0
+    epoch: int = 0
+    model_hash: int = 0
+
+    def __post_init__(self) -> None:
+        """Raises PolicyError where shapes disagree, numbers are not finite or times run backwards."""
+        n = len(self.controls)
+        n_x, n_u = self.states.shape[-1], self.controls.shape[-1]
+        shapes = {
+            "times": (self.times.shape, (n + 1,)),
+            "states": (self.states.shape, (n + 1, n_x)),
+            "controls": (self.controls.shape, (n, n_u)),
+            "gains": (self.gains.shape, (n, n_u, n_x)),
+            "modes": (self.modes.shape, (n,)),
+            "forces": (self.forces.shape, (n, self.forces.shape[-1])),
+        }
+        for name, (found, allowed) in shapes.items():
+            if found != allowed:
+                raise PolicyError(f"policy {name} has shape {found}, expected {allowed}")
+        for name in ("times", "states", "controls", "gains", "forces"):
+            if not np.isfinite(getattr(self, name)).all():
+                raise PolicyError(f"policy {name} holds a number that is not finite")
+        if n == 0 or not (np.diff(self.times) >= 0.0).all():
+            raise PolicyError("policy times must be at least two and must not decrease")
+
+    @property
+    def start(self) -> float:
+        """First instant covered [s]."""
+        return float(self.times[0])
+
+    @property
+    def end(self) -> float:
+        """Instant where the horizon ends [s]."""
+        return float(self.times[-1])
+
+    def node(self, time: float) -> int:
+        """Index of the node whose interval holds `time`; a switch instant belongs to the later mode."""
+        k = int(np.searchsorted(self.times, time, side="right")) - 1
+        return min(max(k, 0), len(self.controls) - 1)
+
+    def sample(self, time: float) -> PolicySample:
+        """Look the policy up: control and gain held, state interpolated; clamped to the horizon's ends."""
+        k = self.node(time)
+        span = self.times[k + 1] - self.times[k]
+        ratio = min(max((time - self.times[k]) / span, 0.0), 1.0) if span > 0.0 else 0.0
+        state = (1.0 - ratio) * self.states[k] + ratio * self.states[k + 1]
+        later = np.flatnonzero(self.modes[k:] != self.modes[k])
+        switch = self.times[k + later[0]] if later.size else self.times[-1]
+        return PolicySample(
+            state, self.controls[k], self.gains[k], int(self.modes[k]), self.forces[k], float(switch - time)
+        )

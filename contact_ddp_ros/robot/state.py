@@ -1,0 +1,86 @@
+"""The robot's measured state and the command to its joint drives: plain data, SI units.
+
+Joint arrays are in the order of :data:`contact_ddp_ros.robot.joints.JOINT_NAMES`. Frames follow REP-103 and
+REP-105: `odom` is the fixed frame (z up), `base_link` the trunk (x forward, y left, z up).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RobotState:
+    """State of the floating-base robot at one instant.
+
+    Attributes:
+        time: stamp of the measurement [s].
+        position: (3,) origin of `base_link` in `odom` [m].
+        orientation: (4,) unit quaternion (x, y, z, w) that rotates `base_link` into `odom`.
+        linear_velocity: (3,) of the origin of `base_link`, expressed in `base_link` [m/s].
+        angular_velocity: (3,) of `base_link`, expressed in `base_link` [rad/s].
+        joint_positions: (12,) [rad].
+        joint_velocities: (12,) [rad/s].
+    """
+
+    time: float
+    position: Array
+    orientation: Array
+    linear_velocity: Array
+    angular_velocity: Array
+    joint_positions: Array
+    joint_velocities: Array
+
+    def is_finite(self) -> bool:
+        """Whether every entry, the stamp included, is a finite number."""
+        return bool(
+            np.isfinite(self.time)
+            and np.isfinite(self.position).all()
+            and np.isfinite(self.orientation).all()
+            and np.isfinite(self.linear_velocity).all()
+            and np.isfinite(self.angular_velocity).all()
+            and np.isfinite(self.joint_positions).all()
+            and np.isfinite(self.joint_velocities).all()
+        )
+
+
+@dataclass(frozen=True)
+class JointCommand:
+    """What the joint drives execute until the next command arrives.
+
+    A drive applies `torques + kp (positions - q) + kd (velocities - v)`, clipped to the actuator, with the fixed
+    gains of :class:`DriveGains`. Where `positions` is None the drive only damps: `torques` and kp count as zero
+    and the damping gain is used.
+
+    Attributes:
+        positions: (12,) targets [rad], or None for damping.
+        velocities: (12,) targets [rad/s].
+        torques: (12,) feedforward [N m].
+    """
+
+    positions: Array | None
+    velocities: Array
+    torques: Array
+
+    @classmethod
+    def damping(cls, n_joints: int) -> "JointCommand":
+        """The command that only takes energy out of the joints."""
+        return cls(positions=None, velocities=np.zeros(n_joints), torques=np.zeros(n_joints))
+
+
+@dataclass(frozen=True)
+class DriveGains:
+    """Gains of the joint drives, equal at both ends of the wire.
+
+    Attributes:
+        kp: (12,) position gains [N m/rad].
+        kd: (12,) velocity gains [N m s/rad].
+        kd_damping: (12,) velocity gains while only damping [N m s/rad].
+    """
+
+    kp: Array
+    kd: Array
+    kd_damping: Array
