@@ -34,3 +34,7 @@ class SolverError(ContactDdpError):
 
 class SimulationError(ContactDdpError):
     """The simulator could not be built, or its state is no longer finite."""
+
+
+class RecordingError(ContactDdpError):
+    """A recorded run does not fit its description, or cannot be read or written."""

@@ -1,0 +1,145 @@
+"""What a user may choose about one closed-loop run, checked once at the edge.
+
+The command line, the tests and the benchmarks build a :class:`RunOptions`; the closed loop without ROS and the one
+through the nodes both read it. Units are SI.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from contact_ddp_ros.errors import ParameterError
+
+VARIANTS = ("ilqr", "ddp", "ddp_tensor")
+"""Solver variants: Gauss-Newton, full second order through mRNEAc, full second order through tensors."""
+
+MAX_SPEED = 4.0
+"""Largest commanded forward speed that is accepted, either way [m/s]."""
+
+
+@dataclass(frozen=True)
+class Push:
+    """An external force on the trunk's origin, constant from `time` until `time + duration`.
+
+    Attributes:
+        time: when it begins on the simulation's clock [s].
+        force: (3,) in `odom` axes [N].
+        duration: how long it acts [s].
+    """
+
+    time: float
+    force: tuple[float, float, float]
+    duration: float
+
+    def __post_init__(self) -> None:
+        """Raises ParameterError where a number is not finite, the start is negative or it does not last."""
+        if len(self.force) != 3:
+            raise ParameterError(f"a push has three force components, found {len(self.force)}")
+        _require_finite("push", self.time, *self.force, self.duration)
+        _require(self.time >= 0.0, f"a push begins at {self.time} s; give a time of 0 or later")
+        _require(self.duration > 0.0, f"a push lasts {self.duration} s; give a positive duration")
+
+    @property
+    def end(self) -> float:
+        """When it ends [s]."""
+        return self.time + self.duration
+
+    def active(self, time: float) -> bool:
+        """Whether it acts at that instant; the end is excluded."""
+        return self.time <= time < self.end
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Everything about a closed-loop run that is not a parameter of the planner or the controller.
+
+    Attributes:
+        duration: simulated time [s].
+        speed: breakpoints (time [s], forward speed [m/s]) of the speed command, times increasing from 0.
+        ramp: whether the command is linear between breakpoints; otherwise each holds until the next.
+        variant: one of :data:`VARIANTS`.
+        lockstep: physics waits for planner and controller; otherwise the run follows the wall clock.
+        pushes: disturbances on the trunk.
+        seed: of everything random in the run.
+        friction: coefficient of the simulated ground, which the planner does not know.
+        trunk_mass_scale: simulated trunk mass over nominal, which the planner does not know.
+        planner_delay: age of a policy when the controller first sees it, in lock-step [s].
+        video: whether a video is rendered after the run.
+        out: output folder; None picks a new one.
+        overrides: parameters by dotted name, on top of the packaged configuration.
+    """
+
+    duration: float = 10.0
+    speed: tuple[tuple[float, float], ...] = ((0.0, 0.5),)
+    ramp: bool = False
+    variant: str = "ddp"
+    lockstep: bool = True
+    pushes: tuple[Push, ...] = ()
+    seed: int = 0
+    friction: float = 0.8
+    trunk_mass_scale: float = 1.0
+    planner_delay: float = 0.0
+    video: bool = True
+    out: Path | None = None
+    overrides: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Raises ParameterError naming the first option that is out of its range."""
+        _require_finite("duration", self.duration)
+        _require(self.duration > 0.0, f"duration is {self.duration} s; it must be positive")
+        _check_profile(self.speed)
+        _require(self.variant in VARIANTS, f"variant is {self.variant!r}; choose one of {', '.join(VARIANTS)}")
+        _require(self.seed >= 0, f"seed is {self.seed}; it must not be negative")
+        for name, low, high in (("friction", 0.0, 5.0), ("trunk_mass_scale", 0.1, 10.0)):
+            value = getattr(self, name)
+            _require(low < value <= high, f"{name} is {value}; it must lie above {low} and at most at {high}")
+        _require(
+            0.0 <= self.planner_delay <= 0.1, f"planner_delay is {self.planner_delay} s; it must lie in [0, 0.1] s"
+        )
+        _require(
+            self.lockstep or self.planner_delay == 0.0,
+            "planner_delay models the planner's time in lock-step; in real time the planner takes its own",
+        )
+
+    def speed_at(self, time: float) -> float:
+        """The commanded forward speed at an instant [m/s]; a breakpoint's own instant has its speed."""
+        before = [point for point in self.speed if point[0] <= time]
+        if not before:
+            return self.speed[0][1]
+        (t0, v0), later = before[-1], self.speed[len(before) :]
+        if not self.ramp or not later:
+            return v0
+        t1, v1 = later[0]
+        return v0 + (v1 - v0) * (time - t0) / (t1 - t0)
+
+    def push_at(self, time: float) -> tuple[float, float, float]:
+        """Sum of the pushes that act at an instant: (3,) force in `odom` axes [N]."""
+        total = [0.0, 0.0, 0.0]
+        for push in self.pushes:
+            if push.active(time):
+                total = [a + b for a, b in zip(total, push.force, strict=True)]
+        return (total[0], total[1], total[2])
+
+
+def _check_profile(points: tuple[tuple[float, float], ...]) -> None:
+    _require(bool(points), "the speed command needs at least one breakpoint")
+    for point in points:
+        _require(len(point) == 2, f"a speed breakpoint is (time, speed), found {point}")
+        _require_finite("speed", *point)
+        _require(abs(point[1]) <= MAX_SPEED, f"speed is {point[1]} m/s; it must lie in ±{MAX_SPEED} m/s")
+    times = [time for time, _ in points]
+    _require(times[0] == 0.0, f"the speed command begins at {times[0]} s; its first breakpoint must be at 0 s")
+    _require(
+        all(a < b for a, b in zip(times, times[1:], strict=False)),
+        f"the breakpoints of the speed command are at {times} s; their times must increase",
+    )
+
+
+def _require_finite(name: str, *values: float) -> None:
+    _require(all(math.isfinite(value) for value in values), f"{name} holds a number that is not finite: {values}")
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ParameterError(message)
