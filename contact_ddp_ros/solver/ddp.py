@@ -1,0 +1,427 @@
+r"""Differential dynamic programming with a homotopy between Gauss-Newton and full second order.
+
+Full DDP needs care that iLQR does not: away from a minimum the curvature S of the dynamics can make Quu indefinite, and
+Levenberg's ρI, which shrinks the step in every direction, then stalls for tens of iterations. Instead S enters scaled,
+
+    H_θ = H_GN + θ S,       θ ∈ [0, 1].
+
+H_GN is positive semidefinite by construction, so some θ always gives a descent direction; Armijo's rule then gives
+convergence to a stationary point for any bounded sequence of θ. θ is cut when Quu is not positive definite or the line
+search shortens the step, and raised when the quadratic model predicts the reduction well; near a minimum that satisfies
+the second-order sufficient conditions H_1 is positive definite and predicts ever better, so θ returns to 1 and with it
+DDP's quadratic rate. Levenberg's ρ remains as the last resort at θ = 0.
+
+Variants: "ddp" (as above), "ddp_tensor" (the same with `Problem.second` computed the conventional way) and "ilqr" (θ = 0).
+"""
+
+from dataclasses import dataclass, field
+from enum import Enum
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.config import parameter
+from contact_ddp_ros.errors import SolverError
+from contact_ddp_ros.solver.protocol import Problem
+from contact_ddp_ros.solver.sweeps import backward, expand, rollout
+
+Array = NDArray[np.float64]
+
+VARIANTS = ("ddp", "ilqr", "ddp_tensor")
+
+
+class Termination(Enum):
+    """Why a solve ended."""
+
+    CONVERGED = "converged: the expected reduction is below the tolerance"
+    ITERATIONS = "iteration limit reached"
+    STALLED = "stalled: no step reduces the cost although the regularisation is at its limit"
+    DIVERGED = "diverged: the initial rollout left the finite numbers"
+
+
+@dataclass(frozen=True)
+class SolverOptions:
+    """Settings of the inner (unconstrained) solve."""
+
+    variant: str = "ddp"
+    max_iterations: int = parameter(50, low=1, high=10000, description="iterations of one solve")
+    tolerance: float = parameter(
+        1e-9, low=0.0, high=1.0, description="stop when the expected reduction is below this share of the cost"
+    )
+    armijo: float = parameter(1e-3, low=0.0, high=0.5, description="share of the expected reduction a step must reach")
+    step_factor: float = parameter(0.5, low=0.05, high=0.95, description="factor between line-search steps")
+    step_min: float = parameter(1e-4, low=1e-12, high=1.0, description="shortest line-search step")
+    theta_cut: float = parameter(0.25, low=0.01, high=0.9, description="factor on the curvature share after a failure")
+    theta_min: float = parameter(0.02, low=0.0, high=1.0, description="a smaller curvature share counts as none")
+    theta_grow: float = parameter(4.0, low=1.0, high=100.0, description="factor on the curvature share after success")
+    model_trust: float = parameter(
+        0.5, low=0.0, high=1.0, description="relative prediction error up to which the model counts as good"
+    )
+    rho_min: float = parameter(1e-6, low=0.0, high=1.0, description="smallest Levenberg term other than none")
+    rho_max: float = parameter(1e8, low=1.0, description="Levenberg term beyond which a solve counts as stalled")
+    rho_factor: float = parameter(10.0, low=1.5, high=1000.0, description="factor on the Levenberg term")
+
+    def __post_init__(self) -> None:
+        """Raises SolverError for an unknown variant."""
+        if self.variant not in VARIANTS:
+            raise SolverError(f"unknown variant {self.variant!r}; allowed are {', '.join(VARIANTS)}")
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """One iteration as it went.
+
+    Attributes:
+        cost: total cost after it, penalties included.
+        expected: reduction that the quadratic model promised for the step taken (positive).
+        actual: reduction obtained.
+        step: line-search step α, 0 where none was accepted.
+        theta, rho: share of second-order curvature and Levenberg term of the sweep.
+        gradient: largest |Qu| before the step.
+        equality, inequality: largest equality residual and inequality violation after the step.
+        partials_time, sweep_time, rollout_time: seconds spent in first-order partials, in backward sweeps
+            (contracted second-order partials included) and in rollouts.
+        sweeps, rollouts: how many of each the iteration took.
+    """
+
+    cost: float
+    expected: float
+    actual: float
+    step: float
+    theta: float
+    rho: float
+    gradient: float
+    equality: float
+    inequality: float
+    partials_time: float
+    sweep_time: float
+    rollout_time: float
+    sweeps: int
+    rollouts: int
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Result of a solve over N nodes.
+
+    Attributes:
+        xs: (N+1, n_x) states. us: (N, n_u) controls, zero rows at resets.
+        gains: (N, n_u, n_x) feedback gains of the last sweep, about (xs, us).
+        aux: (N+1, n_aux) what the problem's `step` left for each node.
+        residuals: (N+1, n_e + 1) equality residuals and the largest inequality violation per node.
+        cost: total cost, penalties included. initial_cost: of the first rollout.
+        theta: curvature share to start the next, similar solve from.
+        termination: why it ended. iterations: one record each.
+        Vx, Vxx: (N+1, n_x), (N+1, n_x, n_x) value function of the last sweep.
+    """
+
+    xs: Array
+    us: Array
+    gains: Array
+    aux: Array
+    residuals: Array
+    cost: float
+    initial_cost: float
+    theta: float
+    termination: Termination
+    iterations: tuple[Iteration, ...]
+    Vx: Array = field(repr=False)
+    Vxx: Array = field(repr=False)
+
+    @property
+    def equality_violation(self) -> float:
+        """Largest equality residual over the horizon."""
+        return float(np.abs(self.residuals[:, :-1]).max(initial=0.0))
+
+    @property
+    def inequality_violation(self) -> float:
+        """Largest violation of an inequality over the horizon, in the problem's normalised units."""
+        return float(self.residuals[:, -1].max(initial=0.0))
+
+
+@dataclass(frozen=True)
+class Guess:
+    """Where a solve starts: nominal xs (N+1, n_x), us (N, n_u) and the gains (N, n_u, n_x) that close the first rollout.
+
+    Zero gains make it an open-loop guess, of which only `us` and the initial state matter.
+    """
+
+    xs: Array
+    us: Array
+    gains: Array
+
+    @classmethod
+    def open_loop(cls, x0: Array, us: Array) -> "Guess":
+        """A control tape from an initial state."""
+        n_nodes, n_u = us.shape
+        return cls(np.tile(x0, (n_nodes + 1, 1)), us, np.zeros((n_nodes, n_u, len(x0))))
+
+
+class _Workspace:
+    """Every array of a solve of one size, allocated once."""
+
+    def __init__(self, problem: Problem) -> None:
+        n, n_x, n_u = problem.n_nodes, problem.n_x, problem.n_u
+        self.shape = (n, n_x, n_u, problem.n_e, problem.n_aux)
+        self.expansion = (
+            np.zeros((n + 1, n_x, n_x)),
+            np.zeros((n + 1, n_x, n_u)),
+            np.zeros((n + 1, n_x)),
+            np.zeros((n + 1, n_u)),
+            np.zeros((n + 1, n_x, n_x)),
+            np.zeros((n + 1, n_u, n_x)),
+            np.zeros((n + 1, n_u, n_u)),
+        )
+        self.ks = np.zeros((n, n_u))
+        self.gains = np.zeros((n, n_u, n_x))
+        self.vx = np.zeros((n + 1, n_x))
+        self.vxx = np.zeros((n + 1, n_x, n_x))
+        self.nominal = self._trajectory(problem)
+        self.trial = self._trajectory(problem)
+
+    @staticmethod
+    def _trajectory(problem: Problem) -> tuple[Array, Array, Array, Array]:
+        n = problem.n_nodes
+        return (
+            np.zeros((n + 1, problem.n_x)),
+            np.zeros((n, problem.n_u)),
+            np.zeros((n + 1, problem.n_aux)),
+            np.zeros((n + 1, problem.n_e + 1)),
+        )
+
+
+class DdpSolver:
+    """Solves problems by hybrid DDP; keeps its work arrays between solves of equal size."""
+
+    def __init__(self, options: SolverOptions | None = None) -> None:
+        self.options = options or SolverOptions()
+        self._work: _Workspace | None = None
+
+    def solve(
+        self,
+        problem: Problem,
+        x0: Array,
+        guess: Guess,
+        *,
+        multipliers: Array | None = None,
+        penalty: Array | None = None,
+        theta: float = 1.0,
+        max_iterations: int | None = None,
+        deadline: float = np.inf,
+    ) -> Solution:
+        """Minimise the problem's cost from x0, starting at a guess.
+
+        Args:
+            problem: what to solve.
+            x0: (n_x,) initial state.
+            guess: nominal trajectory and gains of the first rollout.
+            multipliers: (N+1, n_e) augmented-Lagrangian multipliers, zero by default.
+            penalty: (σ, δ, ε) as the problem's functions read them, (1, 0.1, 0) by default.
+            theta: curvature share to begin with.
+            max_iterations: overrides the option.
+            deadline: on `time.perf_counter`'s clock; no new iteration begins after it.
+
+        Raises:
+            SolverError: where x0 or the guess do not fit the problem or are not finite.
+        """
+        options = self.options
+        self._check(problem, x0, guess)
+        work = self._workspace(problem)
+        if multipliers is None:
+            multipliers = np.zeros((problem.n_nodes + 1, max(problem.n_e, 1)))
+        if penalty is None:
+            penalty = np.array([1.0, 0.1, 0.0])
+        data = (
+            problem.integers,
+            problem.node_integers,
+            problem.parameters,
+            problem.node_parameters,
+            multipliers,
+            penalty,
+        )
+        xs, us, aux, residuals = work.nominal
+        started = perf_counter()
+        work.ks[:] = 0.0
+        xs[0] = x0
+        cost = rollout(
+            problem.step, data, problem.has_control, guess.xs, guess.us, work.ks, guess.gains, 0.0, xs, us, aux, residuals
+        )
+        rollout_time = perf_counter() - started
+        initial_cost = cost
+        theta = 0.0 if options.variant == "ilqr" else min(max(theta, 0.0), 1.0)
+        rho = 0.0
+        iterations: list[Iteration] = []
+        termination = Termination.ITERATIONS if np.isfinite(cost) else Termination.DIVERGED
+        limit = max_iterations if max_iterations is not None else options.max_iterations
+        stale = True
+        partials_time = 0.0
+        rollouts = 1
+        while np.isfinite(cost) and len(iterations) < limit and perf_counter() < deadline:
+            if stale:
+                started = perf_counter()
+                expand(problem.first, data, *work.nominal[:3], work.expansion)
+                partials_time = perf_counter() - started
+                stale = False
+
+            started = perf_counter()
+            sweeps = 0
+            failed, linear, quadratic, gradient = 0, 0.0, 0.0, 0.0
+            while True:
+                failed, linear, quadratic, gradient = backward(
+                    problem.second,
+                    data,
+                    problem.has_control,
+                    *work.nominal[:3],
+                    work.expansion,
+                    theta,
+                    rho,
+                    work.ks,
+                    work.gains,
+                    work.vx,
+                    work.vxx,
+                )
+                sweeps += 1
+                if failed < 0 or rho > options.rho_max:
+                    break
+                theta, rho = self._more_cautious(theta, rho)
+            sweep_time = perf_counter() - started
+            if failed >= 0:
+                termination = Termination.STALLED
+                break
+            swept_theta, swept_rho = theta, rho
+
+            expected_full = -(linear + quadratic)
+            converged = expected_full <= options.tolerance * (1.0 + abs(cost))
+            started = perf_counter()
+            alpha, new_cost, tries = self._line_search(problem, data, work, cost, linear, quadratic, converged)
+            rollouts += tries
+            rollout_time += perf_counter() - started
+            expected = -(alpha * linear + alpha * alpha * quadratic)
+            if alpha > 0.0:
+                work.nominal, work.trial = work.trial, work.nominal
+                stale = True
+            actual = cost - new_cost
+            cost = new_cost
+            iterations.append(
+                Iteration(
+                    cost=cost,
+                    expected=expected,
+                    actual=actual,
+                    step=alpha,
+                    theta=swept_theta,
+                    rho=swept_rho,
+                    gradient=gradient,
+                    equality=float(np.abs(work.nominal[3][:, :-1]).max(initial=0.0)),
+                    inequality=float(work.nominal[3][:, -1].max(initial=0.0)),
+                    partials_time=partials_time,
+                    sweep_time=sweep_time,
+                    rollout_time=rollout_time,
+                    sweeps=sweeps,
+                    rollouts=rollouts,
+                )
+            )
+            partials_time, rollout_time, rollouts = 0.0, 0.0, 0
+            if converged:
+                termination = Termination.CONVERGED
+                break
+            if alpha == 0.0:
+                if rho > options.rho_max:
+                    termination = Termination.STALLED
+                    break
+                theta, rho = self._more_cautious(theta, rho)
+            else:
+                theta, rho = self._adapt(theta, rho, alpha, expected, actual)
+
+        xs, us, aux, residuals = (array.copy() for array in work.nominal)
+        return Solution(
+            xs=xs,
+            us=us,
+            gains=work.gains.copy() if iterations else np.array(guess.gains),
+            aux=aux,
+            residuals=residuals,
+            cost=cost,
+            initial_cost=initial_cost,
+            theta=theta,
+            termination=termination,
+            iterations=tuple(iterations),
+            Vx=work.vx.copy(),
+            Vxx=work.vxx.copy(),
+        )
+
+    def _line_search(
+        self, problem: Problem, data, work: _Workspace, cost: float, linear: float, quadratic: float, converged: bool
+    ) -> tuple[float, float, int]:
+        """First step of 1, c, c², … that satisfies Armijo's rule: (step or 0, cost, rollouts run).
+
+        Once converged, the reductions expected are below rounding: one full step is tried and kept if it does not hurt.
+        """
+        options = self.options
+        new_xs, new_us, new_aux, new_residuals = work.trial
+        xs, us = work.nominal[:2]
+        alpha, tries = 1.0, 0
+        while alpha >= options.step_min:
+            new_xs[0] = xs[0]
+            new_cost = rollout(
+                problem.step,
+                data,
+                problem.has_control,
+                xs,
+                us,
+                work.ks,
+                work.gains,
+                alpha,
+                new_xs,
+                new_us,
+                new_aux,
+                new_residuals,
+            )
+            tries += 1
+            expected = alpha * linear + alpha * alpha * quadratic
+            if new_cost - cost <= options.armijo * expected or (converged and new_cost <= cost):
+                return alpha, new_cost, tries
+            if converged:
+                break
+            alpha *= options.step_factor
+        return 0.0, cost, tries
+
+    def _more_cautious(self, theta: float, rho: float) -> tuple[float, float]:
+        """After an indefinite Quu or a failed line search: less curvature first, Levenberg last."""
+        options = self.options
+        if theta > 0.0:
+            theta *= options.theta_cut
+            return (theta if theta >= options.theta_min else 0.0), rho
+        return 0.0, max(options.rho_min, rho * options.rho_factor)
+
+    def _adapt(self, theta: float, rho: float, alpha: float, expected: float, actual: float) -> tuple[float, float]:
+        """After an accepted step: trust the second-order model as far as it predicted the reduction."""
+        options = self.options
+        rho = rho / options.rho_factor if rho > options.rho_min else 0.0
+        if options.variant == "ilqr":
+            return 0.0, rho
+        if alpha == 1.0 and abs(actual - expected) <= options.model_trust * expected:
+            theta = min(1.0, max(theta, options.theta_min) * options.theta_grow)
+        elif alpha < 0.5:
+            theta = theta * options.theta_cut if theta * options.theta_cut >= options.theta_min else 0.0
+        return theta, rho
+
+    def _workspace(self, problem: Problem) -> _Workspace:
+        shape = (problem.n_nodes, problem.n_x, problem.n_u, problem.n_e, problem.n_aux)
+        if self._work is None or self._work.shape != shape:
+            self._work = _Workspace(problem)
+        return self._work
+
+    @staticmethod
+    def _check(problem: Problem, x0: Array, guess: Guess) -> None:
+        n, n_x, n_u = problem.n_nodes, problem.n_x, problem.n_u
+        shapes = {
+            "x0": (np.shape(x0), (n_x,)),
+            "guess.xs": (guess.xs.shape, (n + 1, n_x)),
+            "guess.us": (guess.us.shape, (n, n_u)),
+            "guess.gains": (guess.gains.shape, (n, n_u, n_x)),
+        }
+        for name, (found, allowed) in shapes.items():
+            if found != allowed:
+                raise SolverError(f"{name} has shape {found}; the problem needs {allowed}")
+        if not (np.isfinite(x0).all() and np.isfinite(guess.us).all() and np.isfinite(guess.gains).all()):
+            raise SolverError("the initial state or the guess holds a number that is not finite")

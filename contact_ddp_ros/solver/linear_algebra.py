@@ -1,0 +1,84 @@
+"""Small dense kernels for Numba code: no allocation, row-major, innermost loops over contiguous memory."""
+
+import math
+
+import numba as nb
+
+from contact_ddp_ros.solver.protocol import MATRIX, VECTOR
+
+
+@nb.njit(nb.void(MATRIX, MATRIX, MATRIX, nb.int64), cache=True, inline="always")
+def multiply(a, b, out, rows):
+    """Write the first `rows` rows of a @ b into out."""
+    inner, columns = b.shape
+    for i in range(rows):
+        for j in range(columns):
+            out[i, j] = 0.0
+        for p in range(inner):
+            factor = a[i, p]
+            for j in range(columns):
+                out[i, j] += factor * b[p, j]
+
+
+@nb.njit(nb.void(MATRIX, MATRIX, MATRIX), cache=True, inline="always")
+def add_transpose_multiply(a, b, out):
+    """Add aᵀ @ b to out."""
+    inner, rows = a.shape
+    columns = b.shape[1]
+    for p in range(inner):
+        for i in range(rows):
+            factor = a[p, i]
+            for j in range(columns):
+                out[i, j] += factor * b[p, j]
+
+
+@nb.njit(nb.void(MATRIX, VECTOR, VECTOR), cache=True, inline="always")
+def add_transpose_apply(a, x, out):
+    """Add aᵀ x to out."""
+    rows, columns = a.shape
+    for i in range(rows):
+        factor = x[i]
+        for j in range(columns):
+            out[j] += a[i, j] * factor
+
+
+@nb.njit(nb.boolean(MATRIX, MATRIX), cache=True, inline="always")
+def cholesky(a, lower):
+    """Factor a = L Lᵀ; False (and an unfinished L) where a is not positive definite, or not a number."""
+    n = a.shape[0]
+    for j in range(n):
+        pivot = a[j, j]
+        for p in range(j):
+            pivot -= lower[j, p] * lower[j, p]
+        if not pivot > 0.0:
+            return False
+        diagonal = math.sqrt(pivot)
+        lower[j, j] = diagonal
+        for i in range(j + 1, n):
+            value = a[i, j]
+            for p in range(j):
+                value -= lower[i, p] * lower[j, p]
+            lower[i, j] = value / diagonal
+    return True
+
+
+@nb.njit(nb.void(MATRIX, MATRIX), cache=True, inline="always")
+def cholesky_solve(lower, b):
+    """Overwrite b by (L Lᵀ)⁻¹ b, all columns at once."""
+    n, columns = b.shape
+    for i in range(n):
+        for p in range(i):
+            factor = lower[i, p]
+            for j in range(columns):
+                b[i, j] -= factor * b[p, j]
+        inverse = 1.0 / lower[i, i]
+        for j in range(columns):
+            b[i, j] *= inverse
+    for i in range(n - 1, -1, -1):
+        for p in range(i + 1, n):
+            factor = lower[p, i]
+            for j in range(columns):
+                b[i, j] -= factor * b[p, j]
+        inverse = 1.0 / lower[i, i]
+        for j in range(columns):
+            b[i, j] *= inverse

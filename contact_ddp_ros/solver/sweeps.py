@@ -1,0 +1,202 @@
+r"""The loops over the horizon: rollout, first-order expansion, backward sweep. Compiled, without the interpreter lock.
+
+Backward sweep (Mayne 1966; Tassa et al. 2012; Eq. (8) of Nganga and Wensing's hybrid-systems DDP), with V' at k + 1:
+
+    Qx  = ℓx + fxᵀ V'x                     Qu  = ℓu + fuᵀ V'x
+    Qxx = ℓxx + fxᵀ V'xx fx + θ Sxx        Qux = ℓux + fuᵀ V'xx fx + θ Sux        Quu = ℓuu + fuᵀ V'xx fu + θ Suu
+    k = −(Quu + ρI)⁻¹ Qu                   K = −(Quu + ρI)⁻¹ Qux
+
+S collects all that Gauss-Newton leaves out (`Problem.second`). θ = 1 is full DDP and θ = 0 iLQR; ρ is Levenberg's term.
+"""
+
+import numba as nb
+import numpy as np
+
+from contact_ddp_ros.solver.linear_algebra import (
+    add_transpose_apply,
+    add_transpose_multiply,
+    cholesky,
+    cholesky_solve,
+    multiply,
+)
+from contact_ddp_ros.solver.protocol import (
+    DATA,
+    DERIVATIVES,
+    FIRST_TYPE,
+    FLAGS,
+    MATRIX,
+    SECOND_TYPE,
+    STEP_TYPE,
+    TENSOR,
+    VECTOR,
+)
+
+STATE_BOUND = 1e6
+"""A rollout whose state leaves this box has diverged: stopping there keeps overflow out of the kernels."""
+
+EXPANSION = nb.types.Tuple((TENSOR, TENSOR, MATRIX, MATRIX, TENSOR, TENSOR, TENSOR))
+"""DERIVATIVES of every node, stacked along the first axis."""
+
+
+@nb.njit(DERIVATIVES(EXPANSION, nb.int64), cache=True, inline="always")
+def _node_views(expansion, k):
+    fx, fu, lx, lu, lxx, lux, luu = expansion
+    return fx[k], fu[k], lx[k], lu[k], lxx[k], lux[k], luu[k]
+
+
+@nb.njit(
+    nb.float64(STEP_TYPE, DATA, FLAGS, MATRIX, MATRIX, MATRIX, TENSOR, nb.float64, MATRIX, MATRIX, MATRIX, MATRIX),
+    cache=True,
+    nogil=True,
+)
+def rollout(step, data, has_control, xs, us, ks, gains, alpha, new_xs, new_us, aux, residuals):
+    """Run u = ū + α k + K (x − x̄) forward from new_xs[0]; the total cost, or infinity where it diverged."""
+    n_nodes, n_u = us.shape
+    n_x = xs.shape[1]
+    deviation = np.empty(n_x)
+    total = 0.0
+    for k in range(n_nodes):
+        x = new_xs[k]
+        u = new_us[k]
+        if has_control[k]:
+            for j in range(n_x):
+                deviation[j] = x[j] - xs[k, j]
+            for i in range(n_u):
+                value = us[k, i] + alpha * ks[k, i]
+                for j in range(n_x):
+                    value += gains[k, i, j] * deviation[j]
+                u[i] = value
+        else:
+            u[:] = 0.0
+        following = new_xs[k + 1]
+        total += step(data, k, x, u, following, aux[k], residuals[k])
+        for j in range(n_x):
+            if not abs(following[j]) < STATE_BOUND:
+                return np.inf
+    total += step(data, n_nodes, new_xs[n_nodes], new_us[0], deviation, aux[n_nodes], residuals[n_nodes])
+    return total if np.isfinite(total) else np.inf
+
+
+@nb.njit(nb.void(FIRST_TYPE, DATA, MATRIX, MATRIX, MATRIX, EXPANSION), cache=True, nogil=True)
+def expand(first, data, xs, us, aux, expansion):
+    """First-order partials of every node along the nominal trajectory."""
+    n_nodes = us.shape[0]
+    for k in range(n_nodes + 1):
+        first(data, k, xs[k], us[min(k, n_nodes - 1)], aux[k], _node_views(expansion, k))
+
+
+@nb.njit(
+    nb.types.Tuple((nb.int64, nb.float64, nb.float64, nb.float64))(
+        SECOND_TYPE, DATA, FLAGS, MATRIX, MATRIX, MATRIX, EXPANSION, nb.float64, nb.float64, MATRIX, TENSOR, MATRIX, TENSOR
+    ),
+    cache=True,
+    nogil=True,
+)
+def backward(second, data, has_control, xs, us, aux, expansion, theta, rho, ks, gains, vx_all, vxx_all):
+    """Backward sweep. Writes ks, gains and the value function's Vx (N+1, n_x), Vxx (N+1, n_x, n_x).
+
+    Returns (node where Quu + ρI is not positive definite, or −1; Σ kᵀQu; ½ Σ kᵀQuu k; max |Qu|): a step α is
+    expected to change the cost by α times the second entry plus α² times the third.
+    """
+    fxs, fus, lxs, lus, lxxs, luxs, luus = expansion
+    n_nodes, n_u = us.shape
+    n_x = xs.shape[1]
+    vfx = np.empty((n_x, n_x))
+    vfu = np.empty((n_x, n_u))
+    qx = np.empty(n_x)
+    qu = np.empty(n_u)
+    qxx = np.empty((n_x, n_x))
+    qux = np.empty((n_u, n_x))
+    quu = np.empty((n_u, n_u))
+    sxx = np.empty((n_x, n_x))
+    sux = np.empty((n_u, n_x))
+    suu = np.empty((n_u, n_u))
+    regular = np.empty((n_u, n_u))
+    lower = np.zeros((n_u, n_u))
+    solution = np.empty((n_u, n_x + 1))
+    quu_gain = np.empty((n_u, n_x))
+    linear = 0.0
+    quadratic = 0.0
+    gradient = 0.0
+
+    vx_all[n_nodes, :] = lxs[n_nodes]
+    vxx_all[n_nodes, :, :] = lxxs[n_nodes]
+    if theta > 0.0:
+        second(data, n_nodes, xs[n_nodes], us[0], aux[n_nodes], vx_all[n_nodes], sxx, sux, suu)
+        for i in range(n_x):
+            for j in range(n_x):
+                vxx_all[n_nodes, i, j] += theta * sxx[i, j]
+
+    for k in range(n_nodes - 1, -1, -1):
+        vx = vx_all[k + 1]
+        vxx = vxx_all[k + 1]
+        fx = fxs[k]
+        qx[:] = lxs[k]
+        add_transpose_apply(fx, vx, qx)
+        multiply(vxx, fx, vfx, n_x)
+        qxx[:, :] = lxxs[k]
+        add_transpose_multiply(fx, vfx, qxx)
+        if theta > 0.0:
+            second(data, k, xs[k], us[k], aux[k], vx, sxx, sux, suu)
+            for i in range(n_x):
+                for j in range(n_x):
+                    qxx[i, j] += theta * sxx[i, j]
+        if not has_control[k]:
+            ks[k, :] = 0.0
+            gains[k, :, :] = 0.0
+            vx_all[k, :] = qx
+            for i in range(n_x):
+                for j in range(n_x):
+                    vxx_all[k, i, j] = 0.5 * (qxx[i, j] + qxx[j, i])
+            continue
+
+        fu = fus[k]
+        qu[:] = lus[k]
+        add_transpose_apply(fu, vx, qu)
+        multiply(vxx, fu, vfu, n_x)
+        qux[:, :] = luxs[k]
+        add_transpose_multiply(fu, vfx, qux)
+        quu[:, :] = luus[k]
+        add_transpose_multiply(fu, vfu, quu)
+        if theta > 0.0:
+            for i in range(n_u):
+                for j in range(n_x):
+                    qux[i, j] += theta * sux[i, j]
+                for j in range(n_u):
+                    quu[i, j] += theta * suu[i, j]
+        for i in range(n_u):
+            for j in range(n_u):
+                regular[i, j] = 0.5 * (quu[i, j] + quu[j, i])
+            regular[i, i] += rho
+        if not cholesky(regular, lower):
+            return k, 0.0, 0.0, 0.0
+        for i in range(n_u):
+            for j in range(n_x):
+                solution[i, j] = -qux[i, j]
+            solution[i, n_x] = -qu[i]
+            gradient = max(gradient, abs(qu[i]))
+        cholesky_solve(lower, solution)
+        for i in range(n_u):
+            ks[k, i] = solution[i, n_x]
+            for j in range(n_x):
+                gains[k, i, j] = solution[i, j]
+
+        # Vx = Qx + Quxᵀk + Kᵀ(Qu + Quu k), Vxx = Qxx + KᵀQuu K + KᵀQux + QuxᵀK, with the unregularised Quu
+        vx_all[k, :] = qx
+        for i in range(n_u):
+            slope = qu[i]
+            for p in range(n_u):
+                slope += quu[i, p] * ks[k, p]
+            linear += ks[k, i] * qu[i]
+            quadratic += 0.5 * ks[k, i] * (slope - qu[i])
+            for j in range(n_x):
+                vx_all[k, j] += gains[k, i, j] * slope + qux[i, j] * ks[k, i]
+        multiply(quu, gains[k], quu_gain, n_u)
+        for i in range(n_u):
+            for j in range(n_x):
+                quu_gain[i, j] += 2.0 * qux[i, j]
+        add_transpose_multiply(gains[k], quu_gain, qxx)
+        for i in range(n_x):
+            for j in range(n_x):
+                vxx_all[k, i, j] = 0.5 * (qxx[i, j] + qxx[j, i])
+    return -1, linear, quadratic, gradient
