@@ -8,11 +8,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from contact_ddp_ros.config import load_yaml
 from contact_ddp_ros.errors import ParameterError
 
 VARIANTS = ("ilqr", "ddp", "ddp_tensor")
 """Solver variants: Gauss-Newton, full second order through mRNEAc, full second order through tensors."""
+
+SECTIONS = ("planner", "controller", "simulator")
+"""Whose parameters a run may change; the names of the nodes, and of the sections of a parameter file."""
 
 MAX_SPEED = 4.0
 """Largest commanded forward speed that is accepted, either way [m/s]."""
@@ -67,7 +72,8 @@ class RunOptions:
         planner_delay: age of a policy when the controller first sees it, in lock-step [s].
         video: whether a video is rendered after the run.
         out: output folder; None picks a new one.
-        overrides: parameters by dotted name, on top of the packaged configuration.
+        config: ROS parameter file on top of the packaged configuration; None for none.
+        overrides: parameters as "section.name" → value on top of both, sections being :data:`SECTIONS`.
     """
 
     duration: float = 10.0
@@ -82,7 +88,8 @@ class RunOptions:
     planner_delay: float = 0.0
     video: bool = True
     out: Path | None = None
-    overrides: Mapping[str, object] = field(default_factory=dict)
+    config: Path | None = None
+    overrides: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raises ParameterError naming the first option that is out of its range."""
@@ -101,6 +108,12 @@ class RunOptions:
             self.lockstep or self.planner_delay == 0.0,
             "planner_delay models the planner's time in lock-step; in real time the planner takes its own",
         )
+        for name in self.overrides:
+            section, _, parameter = name.partition(".")
+            _require(
+                section in SECTIONS and bool(parameter),
+                f"parameter {name!r} has no known section; write SECTION.NAME with one of {', '.join(SECTIONS)}",
+            )
 
     def speed_at(self, time: float) -> float:
         """The commanded forward speed at an instant [m/s]; a breakpoint's own instant has its speed."""
@@ -112,6 +125,17 @@ class RunOptions:
             return v0
         t1, v1 = later[0]
         return v0 + (v1 - v0) * (time - t0) / (t1 - t0)
+
+    def parameters(self, section: str) -> dict[str, Any]:
+        """What `config` and `overrides` set for one of :data:`SECTIONS`, by dotted name without the section.
+
+        Raises:
+            ParameterError: the file cannot be read or is not a ROS parameter file.
+        """
+        values = load_yaml(self.config, section) if self.config is not None else {}
+        prefix = f"{section}."
+        own = {name: value for name, value in self.overrides.items() if name.startswith(prefix)}
+        return values | {name.removeprefix(prefix): value for name, value in own.items()}
 
     def push_at(self, time: float) -> tuple[float, float, float]:
         """Sum of the pushes that act at an instant: (3,) force in `odom` axes [N]."""

@@ -292,6 +292,7 @@ def plain_options(options: RunOptions) -> dict[str, object]:
         "friction": options.friction,
         "trunk_mass_scale": options.trunk_mass_scale,
         "planner_delay": options.planner_delay,
+        "config": None if options.config is None else str(options.config),
         "overrides": dict(options.overrides),
     }
 

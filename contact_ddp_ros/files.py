@@ -1,0 +1,54 @@
+"""Files that are written whole or not at all, and JSON that every reader accepts."""
+
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """Gives a temporary path beside `path`, of the same suffix, that replaces it when the block ends without an error.
+
+    A reader finds the old file or the new one, never a part of it; after an error the old one, if any, remains.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file whole, in UTF-8."""
+    with written_whole(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Write strictly valid JSON whole; see :func:`plain` for what becomes of numbers."""
+    write_text(path, json.dumps(plain(data), indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+def plain(data: Any) -> Any:
+    """`data` as JSON knows it: NumPy values as Python's, tuples as lists, numbers that are not finite as null."""
+    if isinstance(data, Mapping):
+        return {str(key): plain(value) for key, value in data.items()}
+    if isinstance(data, np.ndarray):
+        return plain(data.tolist())
+    if isinstance(data, list | tuple):
+        return [plain(value) for value in data]
+    if isinstance(data, np.generic):
+        return plain(data.item())
+    if isinstance(data, float):
+        return data if math.isfinite(data) else None
+    if data is None or isinstance(data, str | int):
+        return data
+    return str(data)

@@ -1,0 +1,119 @@
+"""Quantities derived from a recording that the summary and the plots share, each defined once."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.recording import CONTROL_MODES, Array, Recording
+
+Mask = NDArray[np.bool_]
+
+SETTLING_TIME = 2.0
+"""How long command and control mode must have been unchanged before a speed counts as steady [s]."""
+
+FORCE_TOLERANCE = 0.5
+"""How far a planned force may leave its cone before it counts as a violation [N]; less than 1 % of the weight."""
+
+SATURATED = 0.999
+"""Share of its limit from which a torque counts as saturated."""
+
+_BOUND = CONTROL_MODES.index("BOUND")
+_DAMP = CONTROL_MODES.index("DAMP")
+
+
+def bounding(recording: Recording) -> Mask:
+    """(N,) ticks at which the controller was in BOUND; all of them where the source does not know its mode."""
+    modes = recording.ticks["control_mode"]
+    return np.ones(len(modes), dtype=bool) if (modes < 0).all() else modes == _BOUND
+
+
+def active(recording: Recording) -> Mask:
+    """(N,) ticks from the first in BOUND to the last that is not in DAMP; all ticks where none is in BOUND."""
+    modes = recording.ticks["control_mode"]
+    bound = np.flatnonzero(bounding(recording))
+    mask = np.ones(len(modes), dtype=bool)
+    if bound.size:
+        mask[: bound[0]] = False
+        mask[np.flatnonzero(modes != _DAMP)[-1] + 1 :] = False
+    return mask
+
+
+def steady(recording: Recording) -> Mask:
+    """(N,) bounding ticks at which neither command nor control mode had changed for SETTLING_TIME.
+
+    All bounding ticks where there is no such tick, as in a short run.
+    """
+    time, command = recording.ticks["time"], recording.ticks["commanded_speed"]
+    mask = bounding(recording)
+    if not mask.any():
+        return mask
+    changed = np.ones(len(time), dtype=bool)
+    changed[1:] = (np.diff(command) != 0.0) | (np.diff(mask.astype(int)) != 0)
+    since = time - np.maximum.accumulate(np.where(changed, time, -np.inf))
+    settled = mask & (since >= SETTLING_TIME)
+    return settled if settled.any() else mask
+
+
+@dataclass(frozen=True)
+class Touchdowns:
+    """Scheduled landings: (n,) time [s], (n,) index of the foot, (n,) height of its sole then [m], as measured."""
+
+    times: Array
+    feet: NDArray[np.int64]
+    heights: Array
+
+
+def touchdowns(recording: Recording) -> Touchdowns:
+    """The landings that the schedule asked for while bounding, with the measured heights of the soles.
+
+    A foot lands at the first tick of a gait mode that has it on the ground after one that has not.
+    """
+    ticks, info = recording.ticks, recording.info
+    modes, bound = ticks["mode"], bounding(recording)
+    times, feet, heights = [], [], []
+    switches = np.flatnonzero((modes[1:] != modes[:-1]) & (modes[1:] >= 0) & (modes[:-1] >= 0) & bound[1:] & bound[:-1])
+    for k in switches + 1:
+        before, after = info.mode_feet[modes[k - 1]], info.mode_feet[modes[k]]
+        for name in (foot for foot in after if foot not in before):
+            foot = info.foot_names.index(name)
+            times.append(ticks["time"][k])
+            feet.append(foot)
+            heights.append(ticks["foot_heights"][k, foot])
+    return Touchdowns(np.array(times, dtype=float), np.array(feet, dtype=np.int64), np.array(heights, dtype=float))
+
+
+def cone_excess(forces: Array, friction: float) -> Array:
+    """How far forces (..., d), normal last, lie outside their friction cone [N]; negative inside.
+
+    The larger of |tangential| - friction * normal and -normal, so that pulling counts too.
+    """
+    tangential = np.linalg.norm(forces[..., :-1], axis=-1)
+    normal = forces[..., -1]
+    return np.maximum(tangential - friction * normal, -normal)
+
+
+def planned_violation(recording: Recording) -> Array:
+    """(n,) worst cone excess of each tick whose plan has a contact force, over its contact points [N]."""
+    forces = recording.ticks["planned_forces"]
+    planned = np.isfinite(forces).all(axis=(1, 2)) & (forces != 0.0).any(axis=(1, 2)) & bounding(recording)
+    excess = cone_excess(forces[planned], recording.info.planner_friction)
+    in_contact = (forces[planned] != 0.0).any(axis=2)
+    return np.where(in_contact, excess, -np.inf).max(axis=1) if planned.any() else np.empty(0)
+
+
+def deviation(values: Array) -> float:
+    """The signed difference from the first entry that is largest in magnitude; NaN of nothing."""
+    if not values.size:
+        return float("nan")
+    differences = values - values[0]
+    return float(differences[np.argmax(np.abs(differences))])
+
+
+def lateral_offset(recording: Recording, mask: Mask) -> Array:
+    """(n,) distance to the left of the straight line along the first heading in `mask`, from the first position [m]."""
+    if not mask.any():
+        return np.empty(0)
+    yaw = recording.rpy[mask, 2][0]
+    x, y, _ = (recording.ticks["position"][mask] - recording.ticks["position"][mask][0]).T
+    return np.cos(yaw) * y - np.sin(yaw) * x

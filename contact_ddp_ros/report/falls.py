@@ -1,0 +1,117 @@
+"""Did the robot fall, and did it get straight again after a push?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from contact_ddp_ros.recording import CONTROL_MODES, Array, Recording
+from contact_ddp_ros.report import analysis
+
+FALL_HEIGHT = 0.15
+"""Trunk height below which the robot has fallen, about half of that in a bound [m]."""
+
+FALL_TILT = 0.8
+"""Roll or pitch, either way, beyond which it has fallen [rad]; a bound pitches by less than half of it."""
+
+STRAIGHT_TILT = np.deg2rad(10.0)
+"""Roll and change of heading within which the robot is straight again after a push [rad]."""
+
+STRAIGHT_LATERAL_SPEED = 0.15
+"""Mean sideways speed within which it is straight again [m/s]."""
+
+_SMOOTHING = 0.4
+"""Window of that mean, about one gait cycle [s]."""
+
+
+@dataclass(frozen=True)
+class Fall:
+    """When the robot was first seen to have fallen [s], and by which sign."""
+
+    time: float
+    reason: str
+
+
+def first_fall(recording: Recording) -> Fall | None:
+    """The earliest of: trunk too low, tilt too large, a fault, DAMP straight from BOUND; None where none occurred.
+
+    Height and tilt count from the first tick in BOUND to the last that is not in DAMP, so that neither rising from
+    the ground nor lying down on command is a fall. A state that is not finite counts as fallen.
+    """
+    falls = [Fall(event.time, f"fault: {event.text}") for event in recording.events if event.fault]
+    time, mask = recording.ticks["time"], analysis.active(recording)
+    roll, pitch, _ = recording.rpy.T
+    signs = {
+        f"trunk below {FALL_HEIGHT} m": ~(recording.height >= FALL_HEIGHT),
+        f"tilt beyond {FALL_TILT} rad": ~((np.abs(roll) <= FALL_TILT) & (np.abs(pitch) <= FALL_TILT)),
+    }
+    for reason, sign in signs.items():
+        seen = np.flatnonzero(sign & mask)
+        if seen.size:
+            falls.append(Fall(float(time[seen[0]]), reason))
+    modes = recording.ticks["control_mode"]
+    dropped = np.flatnonzero(
+        (modes[:-1] == CONTROL_MODES.index("BOUND")) & (modes[1:] == CONTROL_MODES.index("DAMP"))
+    )
+    if dropped.size:
+        falls.append(Fall(float(time[dropped[0] + 1]), "controller went from BOUND to DAMP"))
+    return min(falls, key=lambda fall: fall.time) if falls else None
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """What a push did.
+
+    Attributes:
+        time: of the push's beginning [s].
+        impulse: (3,) force times duration, `odom` axes [N s].
+        roll_abs_max, pitch_abs_max: from the push's beginning until the next push or the end [rad].
+        recovery_time_s: from the push's end until the robot was straight for good (until the next push or the end):
+            |roll| and change of heading since the push within STRAIGHT_TILT, sideways speed, averaged over a gait
+            cycle, within STRAIGHT_LATERAL_SPEED. None where it never was.
+    """
+
+    time: float
+    impulse: tuple[float, float, float]
+    roll_abs_max: float
+    pitch_abs_max: float
+    recovery_time_s: float | None
+
+
+def recoveries(recording: Recording) -> tuple[Recovery, ...]:
+    """One entry per push that began within the recorded time, in order of time."""
+    time = recording.ticks["time"]
+    pushes: list[Mapping[str, Any]] = sorted(recording.info.options.get("pushes", ()), key=lambda push: push["time"])
+    pushes = [push for push in pushes if time.size and time[0] <= push["time"] <= time[-1]]
+    ends = [*(push["time"] for push in pushes[1:]), np.inf]
+    return tuple(_recovery(recording, push, end) for push, end in zip(pushes, ends, strict=False))
+
+
+def _recovery(recording: Recording, push: Mapping[str, Any], end: float) -> Recovery:
+    time, rpy = recording.ticks["time"], recording.rpy
+    window = (time >= push["time"]) & (time < end)
+    lateral = _moving_mean(recording.heading_velocity[:, 1], recording.info.control_period)
+    yaw_before = rpy[np.flatnonzero(window)[0], 2]
+    straight = (
+        (np.abs(rpy[:, 0]) <= STRAIGHT_TILT)
+        & (np.abs(rpy[:, 2] - yaw_before) <= STRAIGHT_TILT)
+        & (np.abs(lateral) <= STRAIGHT_LATERAL_SPEED)
+    )
+    push_end = push["time"] + push["duration"]
+    crooked = np.flatnonzero(window & (time >= push_end) & ~straight)
+    last = np.flatnonzero(window)[-1]
+    recovered = None if crooked.size and crooked[-1] == last else _since(time, crooked, push_end)
+    roll, pitch = np.abs(rpy[window, 0]).max(), np.abs(rpy[window, 1]).max()
+    x, y, z = (float(force) * float(push["duration"]) for force in push["force"])
+    return Recovery(float(push["time"]), (x, y, z), float(roll), float(pitch), recovered)
+
+
+def _since(time: Array, crooked: np.ndarray, push_end: float) -> float:
+    return float(time[crooked[-1] + 1] - push_end) if crooked.size else 0.0
+
+
+def _moving_mean(values: Array, period: float) -> Array:
+    """Mean over a centred window of _SMOOTHING; shorter at the ends."""
+    window = np.ones(max(1, round(_SMOOTHING / period)))
+    return np.convolve(values, window, "same") / np.convolve(np.ones_like(values), window, "same")
