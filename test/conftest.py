@@ -1,1 +1,6 @@
-"""Its being here puts this folder on the import path, so that every test finds the helpers beside it (`oracle`)."""
+"""Puts this folder on the import path, so that tests find the helpers in it as `oracle` too."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))

@@ -1,0 +1,201 @@
+"""The whole robot as data, read from its URDF: an 18-DoF tree, limits, standing pose and a fingerprint.
+
+The floating base is a chain of single joints,
+
+    base_x, base_y, base_z (prismatic) -> base_yaw (z) -> base_pitch (y) -> base_roll (x)
+
+so its rotation is R_z(yaw) R_y(pitch) R_x(roll). The trunk is the body of base_roll; the five before it are massless.
+The legs follow in the order of :data:`contact_ddp_ros.robot.joints.JOINT_NAMES`.
+"""
+
+import hashlib
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Final, Literal
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
+from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
+from contact_ddp_ros.robot.urdf import RobotDescription, default_urdf, read_description
+
+Array = NDArray[np.float64]
+
+BASE_JOINTS: Final[tuple[tuple[str, Literal["revolute", "prismatic"], tuple[float, float, float]], ...]] = (
+    ("base_x", "prismatic", (1.0, 0.0, 0.0)),
+    ("base_y", "prismatic", (0.0, 1.0, 0.0)),
+    ("base_z", "prismatic", (0.0, 0.0, 1.0)),
+    ("base_yaw", "revolute", (0.0, 0.0, 1.0)),
+    ("base_pitch", "revolute", (0.0, 1.0, 0.0)),
+    ("base_roll", "revolute", (1.0, 0.0, 0.0)),
+)
+"""Name, kind and axis of the joints that make the floating base."""
+
+STANDING_LEG: Final = (0.0, -0.8, 1.6)
+"""Abduction, hip and knee of a standing leg [rad]: the foot under the hip (Cheetah-Software's stand)."""
+
+_HASH_BITS = 63
+"""The fingerprint fits a signed 64-bit integer of a message."""
+
+
+@dataclass(frozen=True)
+class Robot:
+    """The robot, SI units; joint arrays in the order of JOINT_NAMES.
+
+    Attributes:
+        tree: floating base and twelve joints; its contacts are the four feet, in the order of FOOT_NAMES.
+        lower, upper: (12,) position limits [rad].
+        velocity_limits: (12,) [rad/s].
+        effort_limits: (12,) [N m].
+        standing: (12,) joint positions in which it stands [rad].
+        mass: total [kg].
+        foot_radius: [m].
+        urdf: the file all of this was read from.
+        model_hash: 63-bit fingerprint of every number of the tree, the same on every machine.
+    """
+
+    tree: RigidBodyTree
+    lower: Array
+    upper: Array
+    velocity_limits: Array
+    effort_limits: Array
+    standing: Array
+    mass: float
+    foot_radius: float
+    urdf: Path
+    model_hash: int
+
+    @property
+    def n_joints(self) -> int:
+        """Number of actuated joints."""
+        return len(self.standing)
+
+    def standing_height(self) -> float:
+        """Height of the trunk's origin when it stands level on the ground in the standing pose [m]."""
+        lowest = min(foot_positions(self, self.standing)[:, 2])
+        return float(self.foot_radius - lowest)
+
+    def standing_state(self, time: float = 0.0) -> RobotState:
+        """At rest in the standing pose, level, feet touching the ground under the origin of `odom`."""
+        return RobotState(
+            time=time,
+            position=np.array([0.0, 0.0, self.standing_height()]),
+            orientation=np.array([0.0, 0.0, 0.0, 1.0]),
+            linear_velocity=np.zeros(3),
+            angular_velocity=np.zeros(3),
+            joint_positions=self.standing.copy(),
+            joint_velocities=np.zeros(self.n_joints),
+        )
+
+
+def load_robot(path: Path | None = None) -> Robot:
+    """Read the robot from a URDF file, by default from the one that comes with this package.
+
+    Raises:
+        ModelError: see :func:`contact_ddp_ros.robot.urdf.read_description`.
+    """
+    description = read_description(default_urdf() if path is None else Path(path))
+    tree = _tree(description)
+    drives = tree.joints[len(BASE_JOINTS) :]
+    return Robot(
+        tree=tree,
+        lower=np.array([joint.lower for joint in drives]),
+        upper=np.array([joint.upper for joint in drives]),
+        velocity_limits=np.array([joint.velocity_limit for joint in drives]),
+        effort_limits=np.array([joint.effort_limit for joint in drives]),
+        standing=np.array(STANDING_LEG * len(LEG_NAMES)),
+        mass=tree.mass,
+        foot_radius=description.foot_radius,
+        urdf=description.path,
+        model_hash=tree_hash(tree),
+    )
+
+
+def foot_positions(robot: Robot, joint_positions: Array) -> Array:
+    """Centres of the feet (n_feet, 3) in `base_link` [m] at the joint positions (12,) [rad]."""
+    joints = robot.tree.joints
+    root = len(BASE_JOINTS) - 1
+    poses = {root: (np.eye(3), np.zeros(3))}
+    for index, angle in enumerate(joint_positions, start=root + 1):
+        joint = joints[index]
+        rotation, origin = poses[joint.parent]
+        turned = rotation @ joint.rotation @ pin.AngleAxis(float(angle), joint.axis).matrix()
+        poses[index] = (turned, origin + rotation @ joint.translation)
+    return np.array([poses[c.body][1] + poses[c.body][0] @ c.position for c in robot.tree.contacts])
+
+
+def tree_hash(tree: RigidBodyTree) -> int:
+    """A 63-bit fingerprint of a tree's names and numbers (to 12 digits), the same on every machine."""
+    digest = hashlib.sha256(tree.name.encode())
+    for part in (*tree.joints, *tree.contacts):
+        for field in fields(part):
+            value = getattr(part, field.name)
+            text = value if isinstance(value, str) else _digits(np.asarray(value, dtype=float))
+            digest.update(f"{field.name}={text};".encode())
+    digest.update(_digits(tree.gravity).encode())
+    return int.from_bytes(digest.digest()[:8], "big") >> (64 - _HASH_BITS)
+
+
+def _digits(values: Array) -> str:
+    """Numbers as text, rounded so that the last bits of a parser do not show; adding 0.0 removes negative zeros."""
+    return ",".join(f"{value + 0.0:.11e}" for value in np.round(values, 15).ravel())
+
+
+def _tree(description: RobotDescription) -> RigidBodyTree:
+    """The 18-DoF tree; pinocchio sorts joints by name, here they come leg by leg."""
+    model = description.model
+    joints = [Joint(name, kind, np.array(axis), index - 1) for index, (name, kind, axis) in enumerate(BASE_JOINTS)]
+    trunk = len(joints) - 1
+    root = model.inertias[0]
+    name, kind, axis = BASE_JOINTS[trunk]
+    joints[trunk] = Joint(
+        name, kind, np.array(axis), trunk - 1, mass=root.mass, com=root.lever.copy(), inertia=root.inertia.copy()
+    )
+    body_of = {0: trunk}
+    for joint_name in JOINT_NAMES:
+        joint_id = model.getJointId(joint_name)
+        body_of[joint_id] = len(joints)
+        joints.append(_joint(description, joint_id, body_of[model.parents[joint_id]]))
+    contacts = []
+    for foot in FOOT_NAMES:
+        frame = model.frames[model.getFrameId(foot)]
+        contacts.append(
+            ContactPoint(foot, body_of[frame.parentJoint], frame.placement.translation.copy(), description.foot_radius)
+        )
+    gravity = model.gravity.linear.copy()
+    return RigidBodyTree(model.name, tuple(joints), tuple(contacts), gravity)
+
+
+def _joint(description: RobotDescription, joint_id: int, parent: int) -> Joint:
+    model = description.model
+    name = model.names[joint_id]
+    index = model.idx_vs[joint_id]
+    placement, body, extras = model.jointPlacements[joint_id], model.inertias[joint_id], description.extras[name]
+    return Joint(
+        name=name,
+        kind="revolute",
+        axis=_axis(model.joints[joint_id]),
+        parent=parent,
+        rotation=placement.rotation.copy(),
+        translation=placement.translation.copy(),
+        mass=float(body.mass),
+        com=body.lever.copy(),
+        inertia=body.inertia.copy(),
+        armature=extras.armature,
+        damping=extras.damping,
+        dry_friction=extras.dry_friction,
+        lower=float(model.lowerPositionLimit[index]),
+        upper=float(model.upperPositionLimit[index]),
+        velocity_limit=float(model.velocityLimit[index]),
+        effort_limit=float(model.effortLimit[index]),
+    )
+
+
+def _axis(joint: pin.JointModel) -> Array:
+    """The joint's axis: the angular part of its motion subspace, whichever of pinocchio's revolute types it has."""
+    data = joint.createData()
+    joint.calc(data, np.zeros(joint.nq))
+    return np.asarray(data.S).reshape(6)[3:].copy()

@@ -1,0 +1,103 @@
+r"""Orientation of the trunk: unit quaternions (x, y, z, w) and ZYX Euler angles.
+
+    R = R_z(yaw) R_y(pitch) R_x(roll)          (rotates body vectors into the world)
+
+Rates follow from the body's angular velocity :math:`\omega` in body axes (Diebel, "Representing Attitude", 2006, §5.6):
+
+    pitch' = w_y cos(roll) - w_z sin(roll)
+    yaw'   = (w_y sin(roll) + w_z cos(roll)) / cos(pitch)
+    roll'  = w_x + yaw' sin(pitch)
+
+The angles are singular at pitch = ±π/2, where roll is set to zero. Plain `math`: these run in the control loop.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+_GIMBAL_LOCK = 1.0 - 1e-12
+"""Sine of the pitch beyond which roll and yaw cannot be told apart."""
+
+
+def quaternion_to_matrix(quaternion: Array) -> Array:
+    """The (3, 3) rotation of a quaternion (4,) = (x, y, z, w), which is normalised first."""
+    x, y, z, w = _unit(quaternion)
+    return np.array(
+        [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
+            [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
+            [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
+        ]
+    )
+
+
+def quaternion_to_rpy(quaternion: Array) -> Array:
+    """The (3,) roll, pitch, yaw [rad] of a quaternion (4,) = (x, y, z, w); pitch in [-π/2, π/2]."""
+    x, y, z, w = _unit(quaternion)
+    sine = 2.0 * (w * y - z * x)
+    if abs(sine) > _GIMBAL_LOCK:
+        return np.array([0.0, math.copysign(0.5 * math.pi, sine), wrap_angle(2.0 * math.atan2(z, w))])
+    roll = math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
+    yaw = math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+    return np.array([roll, math.asin(sine), yaw])
+
+
+def rpy_to_quaternion(roll: float, pitch: float, yaw: float) -> Array:
+    """The (4,) quaternion (x, y, z, w) of ZYX Euler angles [rad]."""
+    sr, cr = math.sin(0.5 * roll), math.cos(0.5 * roll)
+    sp, cp = math.sin(0.5 * pitch), math.cos(0.5 * pitch)
+    sy, cy = math.sin(0.5 * yaw), math.cos(0.5 * yaw)
+    return np.array(
+        [
+            sr * cp * cy - cr * sp * sy,
+            cr * sp * cy + sr * cp * sy,
+            cr * cp * sy - sr * sp * cy,
+            cr * cp * cy + sr * sp * sy,
+        ]
+    )
+
+
+def rpy_rates(quaternion: Array, angular_velocity: Array) -> Array:
+    """The (3,) rates of roll, pitch, yaw [rad/s] from the angular velocity (3,) in body axes [rad/s].
+
+    At pitch = ±π/2 the rates of roll and yaw grow without bound; the rate of pitch does not.
+    """
+    roll, pitch, _ = (float(angle) for angle in quaternion_to_rpy(quaternion))
+    w_x, w_y, w_z = (float(rate) for rate in angular_velocity)
+    pitch_rate = w_y * math.cos(roll) - w_z * math.sin(roll)
+    yaw_rate = (w_y * math.sin(roll) + w_z * math.cos(roll)) / math.cos(pitch)
+    return np.array([w_x + yaw_rate * math.sin(pitch), pitch_rate, yaw_rate])
+
+
+def yaw_rate(quaternion: Array, angular_velocity: Array) -> float:
+    """Rate of the ZYX yaw angle [rad/s] from the angular velocity (3,) in body axes [rad/s]."""
+    return float(rpy_rates(quaternion, angular_velocity)[2])
+
+
+def yaw_matrix(yaw: float) -> Array:
+    """The (3, 3) rotation from the heading frame, turned by yaw only, into the world."""
+    sine, cosine = math.sin(yaw), math.cos(yaw)
+    return np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]])
+
+
+def up_in_body(quaternion: Array) -> Array:
+    """The (3,) unit vector that points up, in body axes: what an accelerometer at rest shows."""
+    return quaternion_to_matrix(quaternion)[2].copy()
+
+
+def wrap_angle(angle: float) -> float:
+    """The same angle in (-π, π]."""
+    wrapped = math.remainder(angle, 2.0 * math.pi)
+    return math.pi if wrapped == -math.pi else wrapped
+
+
+def _unit(quaternion: Array) -> tuple[float, float, float, float]:
+    """Components at unit norm; a zero or non-finite quaternion gives NaN, which the caller's checks catch."""
+    x, y, z, w = (float(component) for component in quaternion)
+    norm = math.sqrt(x * x + y * y + z * z + w * w)
+    if not norm > 0.0:
+        return math.nan, math.nan, math.nan, math.nan
+    return x / norm, y / norm, z / norm, w / norm

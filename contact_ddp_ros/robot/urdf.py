@@ -1,0 +1,179 @@
+"""The robot description as pinocchio reads it, and the attributes beside it that pinocchio does not read.
+
+pinocchio builds the kinematic tree with its inertias and limits. The reflected rotor inertia (`armature`, an attribute
+of `<dynamics>` that other readers skip) and the radius of the foot spheres come straight from the XML.
+"""
+
+import math
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pinocchio as pin
+
+from contact_ddp_ros.errors import ModelError
+from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES
+
+PACKAGE_NAME = "contact_ddp_ros"
+URDF_NAME = "mini_cheetah.urdf"
+
+_INERTIA_TOLERANCE = 1e-9
+"""Relative slack of the triangle inequality: written numbers are rounded."""
+
+_REVOLUTE = ("JointModelRX", "JointModelRY", "JointModelRZ", "JointModelRevoluteUnaligned")
+"""Pinocchio's joints with one angle and limits."""
+
+
+@dataclass(frozen=True)
+class JointExtras:
+    """What pinocchio leaves out of a joint: armature [kg m^2], damping [N m s/rad], dry friction [N m]."""
+
+    armature: float
+    damping: float
+    dry_friction: float
+
+
+@dataclass(frozen=True)
+class RobotDescription:
+    """A checked robot description.
+
+    Attributes:
+        path: of the URDF file.
+        model: pinocchio's fixed-base model of it; the root link's inertia is in `inertias[0]`.
+        extras: per joint name of JOINT_NAMES.
+        foot_radius: [m], of all feet.
+    """
+
+    path: Path
+    model: pin.Model
+    extras: dict[str, JointExtras]
+    foot_radius: float
+
+
+def default_urdf() -> Path:
+    """Where the robot description is: in the source checkout, else in the installed package's share folder.
+
+    Raises:
+        ModelError: it is in none of the places looked at, which the text lists.
+    """
+    places = [Path(__file__).resolve().parents[2] / "urdf" / URDF_NAME]
+    try:
+        from ament_index_python.packages import get_package_share_directory
+
+        places.append(Path(get_package_share_directory(PACKAGE_NAME)) / "urdf" / URDF_NAME)
+    except (ImportError, LookupError, OSError):
+        pass
+    places.append(Path(sys.prefix) / "share" / PACKAGE_NAME / "urdf" / URDF_NAME)
+    for place in places:
+        if place.is_file():
+            return place
+    listed = ", ".join(str(place) for place in places)
+    raise ModelError(f"the robot description {URDF_NAME} is in none of: {listed}; install the package or name a file")
+
+
+def read_description(path: Path) -> RobotDescription:
+    """Read and check a URDF file.
+
+    Raises:
+        ModelError: the file cannot be read, is not a URDF, lacks a joint or a foot, or has a body that cannot exist.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"cannot read the robot description {path}: {error}; name a readable URDF file") from error
+    try:
+        root = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise ModelError(f"{path} is not well-formed XML: {error}; mend the file") from error
+    if root.tag != "robot":
+        raise ModelError(f"{path} has the root element <{root.tag}>; a URDF has <robot>")
+    try:
+        model = pin.buildModelFromXML(text)
+    except (ValueError, RuntimeError) as error:
+        raise ModelError(f"pinocchio cannot build a model from {path}: {error}") from error
+    _check_joints(path, model)
+    _check_inertias(path, model)
+    extras = {name: _extras(path, root, name) for name in JOINT_NAMES}
+    return RobotDescription(path, model, extras, _foot_radius(path, root))
+
+
+def _check_joints(path: Path, model: pin.Model) -> None:
+    """The twelve joints by name, nothing else that moves, and the four feet."""
+    found = set(list(model.names)[1:])
+    missing = [name for name in JOINT_NAMES if name not in found]
+    surplus = sorted(found - set(JOINT_NAMES))
+    if missing or surplus:
+        raise ModelError(
+            f"{path}: joints missing {missing}, joints not known {surplus}; it must have exactly {list(JOINT_NAMES)}"
+        )
+    kinds = {name: model.joints[model.getJointId(name)].shortname() for name in JOINT_NAMES}
+    unfit = {name: kind for name, kind in kinds.items() if kind not in _REVOLUTE}
+    if unfit:
+        raise ModelError(f"{path}: joints of another kind: {unfit}; every joint must be revolute with limits")
+    feet = [name for name in FOOT_NAMES if not model.existFrame(name)]
+    if feet:
+        raise ModelError(f"{path}: foot links missing: {feet}; each leg ends in one of {list(FOOT_NAMES)}")
+    limits = np.concatenate(
+        [model.lowerPositionLimit, model.upperPositionLimit, model.velocityLimit, model.effortLimit]
+    )
+    ordered = (model.lowerPositionLimit < model.upperPositionLimit).all()
+    positive = (model.velocityLimit > 0.0).all() and (model.effortLimit > 0.0).all()
+    if not (np.isfinite(limits).all() and ordered and positive):
+        raise ModelError(f"{path}: joint limits must be finite, lower < upper, velocity and effort positive")
+
+
+def _check_inertias(path: Path, model: pin.Model) -> None:
+    """Every body must be one that a mass distribution can have (Wensing et al. 2018, the triangle inequality)."""
+    for name, body in zip(model.names, model.inertias, strict=True):
+        body_name = "the root link" if name == "universe" else f"the body moved by {name}"
+        if not (math.isfinite(body.mass) and body.mass > 0.0):
+            raise ModelError(f"{path}: {body_name} has a mass of {body.mass} kg; it must be positive")
+        if not (np.isfinite(body.inertia).all() and np.isfinite(body.lever).all()):
+            raise ModelError(f"{path}: {body_name} has an inertia or centre of mass that is not finite")
+        moments = np.linalg.eigvalsh(body.inertia)
+        slack = _INERTIA_TOLERANCE * moments[-1]
+        if not (moments[0] > 0.0 and moments[0] + moments[1] >= moments[-1] - slack):
+            raise ModelError(
+                f"{path}: {body_name} has principal moments of inertia {moments} kg m^2; a body has positive ones, "
+                "none larger than the sum of the other two"
+            )
+
+
+def _extras(path: Path, root: ElementTree.Element, name: str) -> JointExtras:
+    """Attributes of <dynamics>, zero where they are not given."""
+    element = root.find(f"joint[@name='{name}']/dynamics")
+    attributes = {} if element is None else element.attrib
+    values = []
+    for key in ("armature", "damping", "friction"):
+        value = _number(path, f"{name} {key}", attributes.get(key, "0"))
+        if value < 0.0:
+            raise ModelError(f"{path}: {name} {key} is {value}; it must not be negative")
+        values.append(value)
+    return JointExtras(*values)
+
+
+def _foot_radius(path: Path, root: ElementTree.Element) -> float:
+    """Radius of the collision spheres of the feet, which must be equal."""
+    radii = []
+    for name in FOOT_NAMES:
+        sphere = root.find(f"link[@name='{name}']/collision/geometry/sphere")
+        if sphere is None:
+            raise ModelError(
+                f"{path}: link {name} has no collision sphere; a foot is a sphere around its link's origin"
+            )
+        radii.append(_number(path, f"{name} radius", sphere.get("radius", "")))
+    if not (radii[0] > 0.0 and all(radius == radii[0] for radius in radii)):
+        raise ModelError(f"{path}: foot radii {radii}; all feet must have the same positive radius")
+    return radii[0]
+
+
+def _number(path: Path, what: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ModelError(f"{path}: {what} is {text!r}; it must be a finite number")
+    return value
