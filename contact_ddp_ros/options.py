@@ -7,6 +7,7 @@ through the nodes both read it. Units are SI.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +156,7 @@ def _check_profile(points: tuple[tuple[float, float], ...]) -> None:
     times = [time for time, _ in points]
     _require(times[0] == 0.0, f"the speed command begins at {times[0]} s; its first breakpoint must be at 0 s")
     _require(
-        all(a < b for a, b in zip(times, times[1:], strict=False)),
+        all(a < b for a, b in pairwise(times)),
         f"the breakpoints of the speed command are at {times} s; their times must increase",
     )
 

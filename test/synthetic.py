@@ -141,6 +141,6 @@ def _tick(
         contact_forces=forces,
         mode=mode,
         planned_forces=planned,
-        control_mode="BOUND" if bounding else "STAND",
+        control_mode="bound" if bounding else "stand",
         wall_time=time / gait.real_time_factor,
     )

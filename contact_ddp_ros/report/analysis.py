@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.recording import CONTROL_MODES, Array, Recording
+from contact_ddp_ros.recording.record import CONTROL_MODES, Array, Recording
 
 Mask = NDArray[np.bool_]
 
@@ -18,8 +18,8 @@ FORCE_TOLERANCE = 0.5
 SATURATED = 0.999
 """Share of its limit from which a torque counts as saturated."""
 
-_BOUND = CONTROL_MODES.index("BOUND")
-_DAMP = CONTROL_MODES.index("DAMP")
+_BOUND = CONTROL_MODES.index("bound")
+_DAMP = CONTROL_MODES.index("damp")
 
 
 def bounding(recording: Recording) -> Mask:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from contact_ddp_ros.recording import CONTROL_MODES, Array, Recording
+from contact_ddp_ros.recording.record import CONTROL_MODES, Array, Recording
 from contact_ddp_ros.report import analysis
 
 FALL_HEIGHT = 0.15
@@ -51,9 +51,7 @@ def first_fall(recording: Recording) -> Fall | None:
         if seen.size:
             falls.append(Fall(float(time[seen[0]]), reason))
     modes = recording.ticks["control_mode"]
-    dropped = np.flatnonzero(
-        (modes[:-1] == CONTROL_MODES.index("BOUND")) & (modes[1:] == CONTROL_MODES.index("DAMP"))
-    )
+    dropped = np.flatnonzero((modes[:-1] == CONTROL_MODES.index("bound")) & (modes[1:] == CONTROL_MODES.index("damp")))
     if dropped.size:
         falls.append(Fall(float(time[dropped[0] + 1]), "controller went from BOUND to DAMP"))
     return min(falls, key=lambda fall: fall.time) if falls else None

@@ -46,9 +46,12 @@ class Table:
             self._data[name][self._rows] = value
         self._rows += 1
 
-    def last(self) -> dict[str, Any]:
-        """The latest row by column (views for arrays); empty where there is none."""
-        return {name: data[self._rows - 1] for name, data in self._data.items()} if self._rows else {}
+    def row(self, index: int) -> dict[str, Any]:
+        """A row by column; negative counts from the end, clamped to the first row; empty where there is none."""
+        if not self._rows:
+            return {}
+        at = max(self._rows + index, 0) if index < 0 else index
+        return {name: data[at] for name, data in self._data.items()}
 
     def columns(self) -> dict[str, NDArray]:
         """Every column with its rows so far, as read-only copies; texts as fixed-width unicode."""

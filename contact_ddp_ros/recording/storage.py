@@ -15,7 +15,8 @@ import numpy as np
 
 from contact_ddp_ros.errors import RecordingError
 from contact_ddp_ros.files import write_json, written_whole
-from contact_ddp_ros.recording import Event, Recording, RunInfo
+from contact_ddp_ros.recording.info import RunInfo
+from contact_ddp_ros.recording.record import Event, Recording
 
 NUMBERS_FILE = "recording.npz"
 MEANING_FILE = "recording.json"

@@ -1,0 +1,13 @@
+"""What happened in a closed-loop run, tick by tick and solve by solve.
+
+A :class:`Recorder` is written into while the robot moves: one row per control tick, one per solve of the planner, and
+events with a text. `finish` turns it into an immutable :class:`Recording`, from which the summary, the plots and the
+video are made, and which :func:`save` and :func:`load` keep on disk.
+"""
+
+from contact_ddp_ros.recording.info import RunInfo, plain_options
+from contact_ddp_ros.recording.record import CONTROL_MODES, Event, Recording
+from contact_ddp_ros.recording.recorder import Recorder
+from contact_ddp_ros.recording.storage import load, save
+
+__all__ = ["CONTROL_MODES", "Event", "Recorder", "Recording", "RunInfo", "load", "plain_options", "save"]

@@ -1,0 +1,82 @@
+"""What the numbers of a recording mean and how they came about."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+
+from contact_ddp_ros import provenance
+from contact_ddp_ros.errors import RecordingError
+from contact_ddp_ros.options import RunOptions
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """What the numbers of a recording mean and how they came about. Plain data: JSON holds all of it.
+
+    Attributes:
+        job: what produced it, e.g. "sim" or "demo".
+        options: the run's options as plain data.
+        joint_names: (n_joints,) order of all joint columns.
+        torque_limits: (n_joints,) the actuators' limits [N m].
+        foot_names: (n_feet,) order of measured feet.
+        contact_points: the planner's contact points, in the order of the planned forces.
+        force_dimension: components of a planned force: 2 (forward, up) in the plane, 3 in space.
+        mode_names: names of the gait's modes; `mode` columns index them.
+        mode_feet: per gait mode, names of the feet that are on the ground by schedule.
+        control_period: of the controller [s].
+        planner_period: of the planner, which is also the deadline of a solve [s].
+        planner_friction: friction coefficient that the plan's forces must respect.
+        ground_height: height of the ground in `odom` [m].
+        versions, machine: see :mod:`contact_ddp_ros.provenance`.
+        started: UTC date and time, ISO 8601.
+        interrupted: whether the user stopped the run early.
+    """
+
+    job: str
+    options: Mapping[str, object]
+    joint_names: tuple[str, ...]
+    torque_limits: tuple[float, ...]
+    foot_names: tuple[str, ...]
+    contact_points: tuple[str, ...]
+    mode_names: tuple[str, ...]
+    mode_feet: tuple[tuple[str, ...], ...]
+    control_period: float
+    planner_period: float
+    planner_friction: float
+    force_dimension: int = 2
+    ground_height: float = 0.0
+    versions: Mapping[str, str] | None = None
+    machine: Mapping[str, str | int] | None = None
+    started: str = ""
+    interrupted: bool = False
+
+    def __post_init__(self) -> None:
+        """Fills in versions, machine and date; raises RecordingError where sizes disagree."""
+        if len(self.torque_limits) != len(self.joint_names):
+            raise RecordingError(f"{len(self.torque_limits)} torque limits for {len(self.joint_names)} joints")
+        if len(self.mode_feet) != len(self.mode_names):
+            raise RecordingError(f"feet of {len(self.mode_feet)} modes for {len(self.mode_names)} mode names")
+        unknown = {foot for feet in self.mode_feet for foot in feet} - set(self.foot_names)
+        if unknown:
+            raise RecordingError(f"mode_feet names {sorted(unknown)}; the feet are {list(self.foot_names)}")
+        object.__setattr__(self, "versions", self.versions or provenance.versions())
+        object.__setattr__(self, "machine", self.machine or provenance.machine())
+        object.__setattr__(self, "started", self.started or datetime.now(timezone.utc).isoformat(timespec="seconds"))
+
+
+def plain_options(options: RunOptions) -> dict[str, object]:
+    """A run's options as JSON-ready data."""
+    return {
+        "duration": options.duration,
+        "speed": [list(point) for point in options.speed],
+        "ramp": options.ramp,
+        "variant": options.variant,
+        "lockstep": options.lockstep,
+        "pushes": [{"time": p.time, "force": list(p.force), "duration": p.duration} for p in options.pushes],
+        "seed": options.seed,
+        "friction": options.friction,
+        "trunk_mass_scale": options.trunk_mass_scale,
+        "planner_delay": options.planner_delay,
+        "config": None if options.config is None else str(options.config),
+        "overrides": dict(options.overrides),
+    }

@@ -1,0 +1,217 @@
+"""Logging a run while it happens.
+
+A source that does not know a quantity (a real robot has no foot heights) leaves it out: floats are NaN then, and
+indices -1.
+"""
+
+import math
+import time as clock
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from contact_ddp_ros.errors import RecordingError
+from contact_ddp_ros.recording.info import RunInfo
+from contact_ddp_ros.recording.record import CONTROL_MODES, Event, Recording
+from contact_ddp_ros.recording.table import Columns, Table
+from contact_ddp_ros.robot.rotation import quaternion_to_rpy
+from contact_ddp_ros.robot.state import RobotState
+
+_RECENT = 0.4
+"""What counts as recent for :attr:`Recorder.recent_speed`: about one gait cycle [s]."""
+
+
+class Recorder:
+    """Collects a run. `listener`, if any, is called with the recorder after every tick (for live progress)."""
+
+    def __init__(self, listener: "Callable[[Recorder], None] | None" = None) -> None:
+        self._listener = listener
+        self._info: RunInfo | None = None
+        self._ticks = Table()
+        self._solves = Table()
+        self._events: list[Event] = []
+
+    @property
+    def info(self) -> RunInfo:
+        """The run's description; RecordingError before `begin`."""
+        if self._info is None:
+            raise RecordingError("nothing is known about this run yet; call begin first")
+        return self._info
+
+    @property
+    def begun(self) -> bool:
+        """Whether `begin` was called."""
+        return self._info is not None
+
+    @property
+    def n_ticks(self) -> int:
+        """Number of ticks so far."""
+        return len(self._ticks)
+
+    @property
+    def last_tick(self) -> Mapping[str, Any]:
+        """The latest tick by column; empty before the first."""
+        return self._ticks.row(-1)
+
+    @property
+    def last_solve(self) -> Mapping[str, Any]:
+        """The latest solve by column; empty before the first."""
+        return self._solves.row(-1)
+
+    @property
+    def last_time(self) -> float:
+        """Time of the latest tick [s]; NaN before the first."""
+        return float(self.last_tick.get("time", np.nan))
+
+    @property
+    def recent_speed(self) -> float:
+        """Mean speed along the heading over about the last gait cycle [m/s]."""
+        now, then = self._ticks.row(-1), self._ticks.row(-round(_RECENT / self.info.control_period))
+        yaw = float(quaternion_to_rpy(now["orientation"])[2])
+        x, y, _ = now["position"] - then["position"]
+        span = float(now["time"] - then["time"])
+        return float(math.cos(yaw) * x + math.sin(yaw) * y) / span if span > 0.0 else 0.0
+
+    def begin(self, info: RunInfo) -> None:
+        """Settle sizes and meaning. Once, before the first tick, solve or event."""
+        if self._info is not None:
+            raise RecordingError("this recorder has begun already; use a new one for a new run")
+        self._info = info
+        self._ticks = Table(_tick_columns(info))
+        self._solves = Table(_SOLVE_COLUMNS)
+
+    def tick(
+        self,
+        state: RobotState,
+        *,
+        commanded_speed: float = np.nan,
+        torques: ArrayLike | None = None,
+        foot_heights: ArrayLike | None = None,
+        contact_forces: ArrayLike | None = None,
+        mode: int = -1,
+        planned_forces: ArrayLike | None = None,
+        control_mode: str = "",
+        wall_time: float | None = None,
+    ) -> None:
+        """Add a row at `state.time`; shapes and units are those of :class:`Recording`, without the row axis.
+
+        Args:
+            state: as the controller saw it.
+            planned_forces: (n_f,) or (n_points, d), as in a policy sample.
+            control_mode: one of CONTROL_MODES, or empty where unknown.
+            wall_time: of a monotonic clock; now, where left out.
+
+        Raises:
+            RecordingError: before `begin`, or where a size or a mode's name does not fit.
+        """
+        info = self.info
+        if planned_forces is not None:
+            planned_forces = np.reshape(planned_forces, (len(info.contact_points), -1))
+        if control_mode and control_mode not in CONTROL_MODES:
+            raise RecordingError(f"control mode {control_mode!r}; the modes are {', '.join(CONTROL_MODES)}")
+        self._ticks.append(
+            time=state.time,
+            wall_time=clock.perf_counter() if wall_time is None else wall_time,
+            commanded_speed=commanded_speed,
+            position=state.position,
+            orientation=state.orientation,
+            linear_velocity=state.linear_velocity,
+            angular_velocity=state.angular_velocity,
+            joint_positions=state.joint_positions,
+            joint_velocities=state.joint_velocities,
+            torques=torques,
+            foot_heights=foot_heights,
+            contact_forces=contact_forces,
+            mode=mode,
+            planned_forces=planned_forces,
+            control_mode=CONTROL_MODES.index(control_mode) if control_mode else -1,
+        )
+        if self._listener is not None:
+            self._listener(self)
+
+    def solve(
+        self,
+        time: float,
+        *,
+        solve_ms: float,
+        iterations: int,
+        status: str,
+        ok: bool = True,
+        deadline_missed: bool = False,
+        cost: float = np.nan,
+        violation: float = np.nan,
+        touchdown_error: float = np.nan,
+        friction_violation: float = np.nan,
+        regularisation: float = np.nan,
+        barrier: float = np.nan,
+    ) -> None:
+        """Add a solve of the planner; meanings and units are those of :class:`Recording`."""
+        self._require_begun()
+        self._solves.append(
+            time=time,
+            solve_ms=solve_ms,
+            iterations=iterations,
+            status=status,
+            ok=ok,
+            deadline_missed=deadline_missed,
+            cost=cost,
+            violation=violation,
+            touchdown_error=touchdown_error,
+            friction_violation=friction_violation,
+            regularisation=regularisation,
+            barrier=barrier,
+        )
+
+    def event(self, time: float, text: str, *, fault: bool = False) -> None:
+        """Note something; `fault` where it took the controller to DAMP on its own account."""
+        self._require_begun()
+        self._events.append(Event(float(time), text, fault))
+
+    def finish(self, *, interrupted: bool = False) -> Recording:
+        """The run so far as an immutable record; more may be added and finish called again."""
+        info = replace(self.info, interrupted=interrupted)
+        return Recording(info, self._ticks.columns(), self._solves.columns(), tuple(self._events))
+
+    def _require_begun(self) -> None:
+        _ = self.info
+
+
+def _tick_columns(info: RunInfo) -> Columns:
+    """Column → (type, shape of an entry)."""
+    joints, feet, points = len(info.joint_names), len(info.foot_names), len(info.contact_points)
+    return {
+        "time": (float, ()),
+        "wall_time": (float, ()),
+        "commanded_speed": (float, ()),
+        "position": (float, (3,)),
+        "orientation": (float, (4,)),
+        "linear_velocity": (float, (3,)),
+        "angular_velocity": (float, (3,)),
+        "joint_positions": (float, (joints,)),
+        "joint_velocities": (float, (joints,)),
+        "torques": (float, (joints,)),
+        "foot_heights": (float, (feet,)),
+        "contact_forces": (float, (feet, 3)),
+        "mode": (int, ()),
+        "planned_forces": (float, (points, info.force_dimension)),
+        "control_mode": (int, ()),
+    }
+
+
+_SOLVE_COLUMNS: Columns = {
+    "time": (float, ()),
+    "solve_ms": (float, ()),
+    "iterations": (int, ()),
+    "status": (str, ()),
+    "ok": (bool, ()),
+    "deadline_missed": (bool, ()),
+    "cost": (float, ()),
+    "violation": (float, ()),
+    "touchdown_error": (float, ()),
+    "friction_violation": (float, ()),
+    "regularisation": (float, ()),
+    "barrier": (float, ()),
+}

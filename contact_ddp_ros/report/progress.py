@@ -1,0 +1,144 @@
+"""What a person sees of a run: one live line while it lasts, a table of figures when it is over.
+
+On a terminal the line is redrawn in place; elsewhere a plain line appears for every second of simulated time.
+"""
+
+import math
+import time as clock
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from contact_ddp_ros.recording import CONTROL_MODES, Recorder
+from contact_ddp_ros.report.summary import Summary
+
+_REDRAW_PERIOD = 0.2
+"""Wall time between redrawings on a terminal [s]."""
+
+_PLAIN_PERIOD = 1.0
+"""Simulated time between plain lines [s]."""
+
+_BAR_WIDTH = 24
+
+
+class LiveProgress:
+    """A context manager to be given to a Recorder as its listener; costs next to nothing between redrawings."""
+
+    def __init__(self, console: Console, duration: float) -> None:
+        self._console = console
+        self._duration = duration
+        self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
+        self._next_redraw = 0.0
+        self._next_line = 0.0
+
+    def __enter__(self) -> "LiveProgress":
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def __call__(self, recorder: Recorder) -> None:
+        """Show the recorder's latest tick and solve, if it is time to."""
+        if self._live is None:
+            if recorder.last_time >= self._next_line:
+                self._next_line = (recorder.last_time // _PLAIN_PERIOD + 1.0) * _PLAIN_PERIOD
+                self._console.print(self._line(recorder), highlight=False, soft_wrap=True)
+        elif clock.monotonic() >= self._next_redraw:
+            self._next_redraw = clock.monotonic() + _REDRAW_PERIOD
+            self._live.update(Text(f"{self._bar(recorder.last_time)} {self._line(recorder)}"), refresh=True)
+
+    def _bar(self, time: float) -> str:
+        filled = round(_BAR_WIDTH * min(time / self._duration, 1.0))
+        return "━" * filled + "╌" * (_BAR_WIDTH - filled)
+
+    def _line(self, recorder: Recorder) -> str:
+        tick, solve = recorder.last_tick, recorder.last_solve
+        mode = CONTROL_MODES[tick["control_mode"]] if tick["control_mode"] >= 0 else "-"
+        parts = [
+            f"{tick['time']:6.2f} / {self._duration:g} s",
+            f"{mode:5}",
+            f"speed {recorder.recent_speed:+.2f} ({tick['commanded_speed']:+.2f}) m/s",
+            f"height {tick['position'][2] - recorder.info.ground_height:.3f} m",
+        ]
+        if solve:
+            parts.append(f"solve {solve['solve_ms']:.1f} ms, {solve['iterations']} it.")
+        return "  ".join(parts)
+
+
+def closing_table(summary: Summary) -> Table:
+    """The figures of a run, for people."""
+    table = Table(title=f"{summary.job}: {summary.variant}, {'lock-step' if summary.lockstep else 'real time'}")
+    table.add_column("figure")
+    table.add_column("value", justify="right")
+    for section in (_course(summary), _limits(summary), _computing(summary)):
+        for name, value in section:
+            table.add_row(name, value)
+        table.add_section()
+    return table
+
+
+def _course(s: Summary) -> list[tuple[str, str]]:
+    fall = f"yes, at {s.fall_time_s:.2f} s ({s.fall_reason})" if s.fell else "no"
+    rows = [
+        ("fell", fall),
+        ("simulated time", f"{s.sim_time_s:.2f} s" + (", interrupted" if s.interrupted else "")),
+        (
+            "forward speed, mean / commanded",
+            f"{_number(s.mean_speed, '.3f')} / {_number(s.commanded_speed, '.3f')} m/s",
+        ),
+        ("trunk height", f"{_number(s.height_min, '.3f')} to {_number(s.height_max, '.3f')} m"),
+        ("pitch, roll at most", f"{_degrees(s.pitch_abs_max)}, {_degrees(s.roll_abs_max)}"),
+        ("yaw drift", _degrees(s.yaw_drift)),
+        ("lateral drift", f"{_number(s.lateral_drift, '.3f')} m"),
+    ]
+    for push in s.pushes:
+        impulse = ", ".join(f"{component:g}" for component in push.impulse)
+        straight = (
+            "not straight again" if push.recovery_time_s is None else f"straight after {push.recovery_time_s:.2f} s"
+        )
+        rows.append(
+            (f"push of ({impulse}) N s at {push.time:g} s", f"roll to {_degrees(push.roll_abs_max)}, {straight}")
+        )
+    return rows
+
+
+def _limits(s: Summary) -> list[tuple[str, str]]:
+    return [
+        ("touchdown error in the plan, at most", f"{_number(1e3 * s.touchdown_error_max_m, '.2f')} mm"),
+        ("sole height at scheduled touchdowns", f"{_number(1e3 * s.touchdown_height_measured_max_m, '.1f')} mm"),
+        ("torques at their limit", _percent(s.torque_saturation_fraction)),
+        ("torque beyond its limit, at most", f"{_number(s.torque_excess_max_nm, '.2f')} N m"),
+        ("plan outside the friction cone", _percent(s.friction_violation_fraction)),
+    ]
+
+
+def _computing(s: Summary) -> list[tuple[str, str]]:
+    times = "  ".join(_number(value, ".2f") for value in (s.solve_ms.median, s.solve_ms.p99, s.solve_ms.max))
+    failed = f", {s.solves_failed} failed" if s.solves_failed else ""
+    return [
+        ("solves", f"{s.solves}{failed}"),
+        ("solve time, median  p99  max", f"{times} ms"),
+        ("iterations per solve", _number(s.iterations_per_solve, ".2f")),
+        (
+            f"solves beyond {s.planner_period_ms:g} ms",
+            f"{s.deadline_misses} ({_percent(s.deadline_miss_fraction)})",
+        ),
+        ("real-time factor", _number(s.real_time_factor, ".2f")),
+    ]
+
+
+def _number(value: float, form: str) -> str:
+    return "-" if math.isnan(value) else format(value, form)
+
+
+def _degrees(radians: float) -> str:
+    return "-" if math.isnan(radians) else f"{math.degrees(radians):.1f}°"
+
+
+def _percent(share: float) -> str:
+    return "-" if math.isnan(share) else f"{100.0 * share:.2f} %"
