@@ -130,7 +130,8 @@ def foot_positions(robot: Robot, joint_positions: Array) -> Array:
 def tree_hash(tree: RigidBodyTree) -> int:
     """A 63-bit fingerprint of a tree's names and numbers (to 12 digits), the same on every machine."""
     digest = hashlib.sha256(tree.name.encode())
-    for part in (*tree.joints, *tree.contacts):
+    parts: tuple[Joint | ContactPoint, ...] = (*tree.joints, *tree.contacts)
+    for part in parts:
         for field in fields(part):
             value = getattr(part, field.name)
             text = value if isinstance(value, str) else _digits(np.asarray(value, dtype=float))

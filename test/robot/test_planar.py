@@ -167,7 +167,7 @@ def test_feet(seed: int) -> None:
 
 
 def test_the_whole_tree_is_the_urdf() -> None:
-    """The 18-DoF tree against pinocchio's free-flyer at equal poses: centre of mass, momentum and joint-space inertia."""
+    """The 18-DoF tree against pinocchio's free-flyer: centre of mass, momentum and joint-space inertia."""
     model = pinocchio_model(ROBOT.tree)
     rng = np.random.default_rng(0)
     for _ in range(20):
