@@ -1,0 +1,177 @@
+"""Everything tunable about the joint controller; triples are per joint of a leg: (abad, hip, knee)."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from contact_ddp_ros.config import parameter
+from contact_ddp_ros.robot.state import DriveGains
+
+Triple = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class DriveConfig:
+    """Fixed gains of the joint drives; whoever plays the drives (simulator, bridge) must use the same."""
+
+    kp: Triple = parameter(
+        (40.0, 15.0, 15.0), low=0.0, high=200.0, unit="N m/rad", description="position gains of the joint drives"
+    )
+    kd: Triple = parameter(
+        (1.0, 0.5, 0.5), low=0.0, high=5.0, unit="N m s/rad", description="velocity gains of the joint drives"
+    )
+    kd_damping: Triple = parameter(
+        (2.5, 2.5, 2.5), low=0.1, high=5.0, unit="N m s/rad", description="velocity gains while only damping"
+    )
+
+    def gains(self, n_legs: int) -> DriveGains:
+        """The gains of every joint, leg after leg: arrays of (3 n_legs,)."""
+        return DriveGains(*(np.tile(np.asarray(each, float), n_legs) for each in (self.kp, self.kd, self.kd_damping)))
+
+
+@dataclass(frozen=True)
+class StandConfig:
+    """The stand: pose, gains, and how to get there from lying or from bounding."""
+
+    pose: Triple = parameter((0.0, -0.8, 1.6), low=-3.0, high=3.0, unit="rad", description="joint angles of a leg")
+    kp: Triple = parameter(
+        (80.0, 80.0, 80.0), low=0.0, high=300.0, unit="N m/rad", description="position gains while standing"
+    )
+    kd: Triple = parameter(
+        (2.0, 2.0, 2.0), low=0.0, high=6.0, unit="N m s/rad", description="velocity gains while standing"
+    )
+    ramp_time: float = parameter(
+        1.5, low=0.2, high=10.0, unit="s", description="time to reach the pose from wherever the joints are"
+    )
+    catch_time: float = parameter(
+        0.3, low=0.05, high=2.0, unit="s", description="time to reach the pose when coming out of bounding"
+    )
+    capture_gain: float = parameter(
+        0.1,
+        low=0.0,
+        high=0.3,
+        unit="s",
+        description="horizontal shift of the feet's targets per trunk velocity: steps under a moving trunk while in"
+        " the air, brakes it on the ground",
+    )
+    capture_reach: float = parameter(0.1, low=0.0, high=0.15, unit="m", description="largest such shift")
+
+
+@dataclass(frozen=True)
+class BoundConfig:
+    """Following the planner's policy, entering and leaving it."""
+
+    feedback: bool = parameter(True, description="apply the policy's feedback gains, not only its feedforward")
+    request_timeout: float = parameter(
+        10.0, low=0.1, high=120.0, unit="s", description="how long a request to bound waits for a policy"
+    )
+    exit_instant: str = parameter(
+        "now",
+        choices=("now", "flight", "touchdown"),
+        description="when a request to stand takes the robot out of bounding: at once, when the feet leave the"
+        " ground next, or shortly before they land next",
+    )
+    exit_lead: float = parameter(
+        0.03, low=0.0, high=0.1, unit="s", description="time before touchdown at which exit_instant touchdown acts"
+    )
+    exit_timeout: float = parameter(
+        0.5, low=0.0, high=2.0, unit="s", description="longest wait for the exit instant; then stand at once"
+    )
+
+
+@dataclass(frozen=True)
+class LateralConfig:
+    """The stabiliser of lateral velocity, roll and heading; see :mod:`contact_ddp_ros.control.lateral`."""
+
+    velocity_gain: float = parameter(
+        10.0, low=0.0, high=40.0, unit="1/s", description="lateral deceleration per lateral velocity in stance"
+    )
+    position_gain: float = parameter(
+        0.0, low=0.0, high=3.0, unit="1/s", description="lateral velocity wanted per offset from the straight line"
+    )
+    velocity_limit: float = parameter(
+        0.2, low=0.0, high=1.0, unit="m/s", description="largest lateral velocity that the position gain asks for"
+    )
+    roll_stiffness: float = parameter(
+        130.0, low=0.0, high=500.0, unit="1/s^2", description="roll acceleration per roll in stance"
+    )
+    roll_damping: float = parameter(
+        25.0, low=0.0, high=60.0, unit="1/s", description="roll acceleration per roll rate in stance"
+    )
+    yaw_stiffness: float = parameter(
+        80.0, low=0.0, high=500.0, unit="1/s^2", description="yaw acceleration per heading error in stance"
+    )
+    yaw_damping: float = parameter(
+        20.0, low=0.0, high=60.0, unit="1/s", description="yaw acceleration per yaw rate error in stance"
+    )
+    yaw_error_limit: float = parameter(
+        0.3, low=0.01, high=1.0, unit="rad", description="the heading error counts no more than this"
+    )
+    friction: float = parameter(0.5, low=0.05, high=1.5, description="friction coefficient that stance forces may use")
+    minimum_load: float = parameter(
+        10.0, low=0.0, high=60.0, unit="N", description="normal force that stays on each stance foot"
+    )
+    contact_clearance: float = parameter(
+        0.03,
+        low=0.005,
+        high=10.0,
+        unit="m",
+        description="height of a foot above the ground plane from which it gets no lateral stance force",
+    )
+    placement_gain: float = parameter(
+        0.12, low=0.0, high=0.4, unit="s", description="lateral foot offset in swing per lateral velocity"
+    )
+    placement_roll_gain: float = parameter(
+        0.0, low=-0.3, high=0.3, unit="m/rad", description="lateral foot offset in swing per roll"
+    )
+    stance_width: float = parameter(
+        0.0, low=-0.03, high=0.06, unit="m", description="outward offset of every foot from straight below its hip"
+    )
+    abad_limit: float = parameter(
+        0.45, low=0.05, high=1.0, unit="rad", description="largest abduction angle asked for in swing"
+    )
+    abad_rate: float = parameter(
+        8.0, low=0.5, high=30.0, unit="rad/s", description="fastest change of the abduction angle asked for"
+    )
+
+
+@dataclass(frozen=True)
+class SafetyConfig:
+    """Limits of the supervisor; beyond any of them the controller falls back to damping."""
+
+    state_timeout: float = parameter(
+        0.02, low=0.002, high=0.5, unit="s", description="oldest robot state that is acted on"
+    )
+    clock_tolerance: float = parameter(
+        0.01, low=0.0, high=0.1, unit="s", description="how far stamps may lie in the future, or the clock step back"
+    )
+    planner_period: float = parameter(
+        0.01, low=0.001, high=1.0, unit="s", description="nominal time between two policies"
+    )
+    policy_periods: float = parameter(
+        3.0, low=1.0, high=50.0, description="oldest policy that is followed, in planner periods"
+    )
+    roll: float = parameter(0.5, low=0.05, high=1.5, unit="rad", description="largest roll")
+    pitch: float = parameter(0.5, low=0.05, high=1.5, unit="rad", description="largest pitch")
+    position_margin: float = parameter(
+        0.1, low=0.0, high=1.0, unit="rad", description="how far beyond its limits a joint may be measured"
+    )
+    velocity_factor: float = parameter(
+        1.2, low=0.1, high=5.0, description="largest measured joint velocity, as a multiple of its limit"
+    )
+
+    @property
+    def policy_timeout(self) -> float:
+        """Oldest policy that is followed [s]."""
+        return self.planner_period * self.policy_periods
+
+
+@dataclass(frozen=True)
+class ControllerConfig:
+    """All parameters of the joint controller."""
+
+    drive: DriveConfig = field(default_factory=DriveConfig)
+    stand: StandConfig = field(default_factory=StandConfig)
+    bound: BoundConfig = field(default_factory=BoundConfig)
+    lateral: LateralConfig = field(default_factory=LateralConfig)
+    safety: SafetyConfig = field(default_factory=SafetyConfig)

@@ -1,0 +1,319 @@
+"""The joint controller: takes robot states and policies, keeps the mode, and gives joint commands.
+
+Every :meth:`Controller.update` checks the state, moves the mode machine of :mod:`contact_ddp_ros.control.modes`, lets
+the law of the present mode say what it wants of the joints, limits that to the actuators and checks it once more. What
+cannot be trusted ends in damping: a fault is latched until a request to stand (or :meth:`Controller.rearm`) clears it.
+
+All methods may be called from any thread; each holds one lock for well under a millisecond.
+"""
+
+import math
+from collections import Counter
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.config import validate
+from contact_ddp_ros.control.config import ControllerConfig
+from contact_ddp_ros.control.drives import JointTargets, limited_command
+from contact_ddp_ros.control.lateral import LateralCommand, LateralStabiliser
+from contact_ddp_ros.control.legs import LegGeometry
+from contact_ddp_ros.control.modes import Answer, ControlMode
+from contact_ddp_ros.control.safety import Fault, Finding, PolicyGate, Supervisor, Violation
+from contact_ddp_ros.control.stand import StandLaw
+from contact_ddp_ros.control.tracking import PolicySlot, exit_due, planar_targets
+from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.policy import Policy, PolicySample
+from contact_ddp_ros.robot.joints import FOOT_NAMES
+from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.planar import PLANAR_BASE_JOINTS, PLANAR_FOOT_NAMES, PLANAR_JOINT_NAMES, PlanarMap
+from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
+
+Array = NDArray[np.float64]
+
+_PLANAR_AXES = 2
+"""Planned force components of a planar foot: x and z."""
+
+
+class Controller:
+    """One robot's joint controller; begins in DAMP."""
+
+    def __init__(self, robot: Robot, config: ControllerConfig, model_hash: int | None = None) -> None:
+        """`model_hash` is the fingerprint that policies must carry, by default the robot's.
+
+        Raises:
+            ParameterError: a parameter is out of its range, or the standing pose beyond the joint limits.
+        """
+        self._robot = robot
+        self._geometry = LegGeometry.from_tree(robot.tree, FOOT_NAMES)
+        self._planar_map = PlanarMap()
+        n = len(PLANAR_JOINT_NAMES)
+        n_forces = _PLANAR_AXES * len(PLANAR_FOOT_NAMES)
+        expected = robot.model_hash if model_hash is None else model_hash
+        self._gate = PolicyGate(2 * n, n - len(PLANAR_BASE_JOINTS), n_forces, expected, config.safety)
+        self._lock = Lock()
+        self._slot = PolicySlot()
+        self._mode = ControlMode.DAMP
+        self._fault: Fault | None = None
+        self._refusals: Counter[Violation] = Counter()
+        self._wish: ControlMode | None = None
+        self._wished = 0.0
+        self._waiting_for = ""
+        self._now: float | None = None
+        self._state: RobotState | None = None
+        self._finding: Finding | None = Finding(Violation.NO_STATE, "no robot state has arrived")
+        self._lateral_command: LateralCommand | None = None
+        self._steering = (0.0, 0.0)
+        self._stand: StandLaw
+        self._lateral: LateralStabiliser
+        self._adopt(config)
+
+    @property
+    def mode(self) -> ControlMode:
+        """What the controller is doing."""
+        return self._mode
+
+    @property
+    def fault(self) -> Fault | None:
+        """The fault that keeps the controller in DAMP, or None."""
+        return self._fault
+
+    @property
+    def finding(self) -> Finding | None:
+        """What is wrong at present, in DAMP too; None where all is well."""
+        return self._finding
+
+    @property
+    def config(self) -> ControllerConfig:
+        """The parameters in use."""
+        return self._config
+
+    @property
+    def drive_gains(self) -> DriveGains:
+        """The gains that the joint drives must have."""
+        return self._drive
+
+    @property
+    def waiting_for(self) -> str:
+        """What an accepted request that has not been carried out yet waits for; empty where there is none."""
+        return self._waiting_for
+
+    @property
+    def standing(self) -> bool:
+        """Whether it stands, the way up completed."""
+        return self._mode is ControlMode.STAND and self._now is not None and self._stand.progress(self._now) >= 1.0
+
+    @property
+    def refused_policies(self) -> dict[str, int]:
+        """How many policies were refused so far, by the name of what was wrong."""
+        return {violation.value: count for violation, count in self._refusals.items()}
+
+    @property
+    def heading(self) -> float:
+        """Yaw that is held while bounding [rad]."""
+        return self._lateral.heading
+
+    @property
+    def lateral_command(self) -> LateralCommand | None:
+        """What the stabiliser did in the last update, for diagnosis; None unless bounding."""
+        return self._lateral_command
+
+    def configure(self, config: ControllerConfig) -> None:
+        """Take over new parameters; the mode, the policy and the heading stay.
+
+        Raises:
+            ParameterError: as the constructor; the old parameters stay in use.
+        """
+        with self._lock:
+            self._adopt(config)
+
+    def steer(self, yaw_rate: float, lateral_velocity: float = 0.0) -> None:
+        """Command the yaw rate [rad/s] and the velocity to the left [m/s]; kept until changed.
+
+        Raises:
+            ParameterError: one of them is not finite.
+        """
+        if not (math.isfinite(yaw_rate) and math.isfinite(lateral_velocity)):
+            raise ParameterError(f"steering command is ({yaw_rate}, {lateral_velocity}); allowed: finite numbers")
+        with self._lock:
+            self._steering = (yaw_rate, lateral_velocity)
+            self._lateral.steer(yaw_rate, lateral_velocity)
+
+    def rearm(self) -> Answer:
+        """Clear a latched fault and stay in DAMP."""
+        with self._lock:
+            if self._fault is None:
+                return Answer(True, "no fault was latched")
+            cleared, self._fault = self._fault, None
+            return Answer(True, f"cleared {cleared.violation.value}")
+
+    def request(self, mode: ControlMode) -> Answer:
+        """Ask for a mode. DAMP is taken at once; STAND clears a fault; BOUND waits for a policy that covers now."""
+        with self._lock:
+            if mode is ControlMode.DAMP:
+                self._enter_damp()
+                return Answer(True, "damping")
+            if mode is ControlMode.STAND:
+                return self._request_stand()
+            return self._request_bound()
+
+    def set_policy(self, policy: Policy, now: float) -> Answer:
+        """Offer a policy at time `now` [s]. One that does not fit is refused, named and counted, and never used."""
+        with self._lock:
+            finding = self._gate.check(policy, now, following=self._mode is ControlMode.BOUND)
+            if finding is not None:
+                self._refusals[finding.violation] += 1
+                return Answer(False, str(finding))
+            self._slot.put(policy, now)
+            return Answer(True, f"policy {policy.sequence} of epoch {policy.epoch}")
+
+    def update(self, state: RobotState | None, now: float) -> JointCommand:
+        """The command for the joint drives at time `now` [s], from the latest state (None where none has arrived)."""
+        with self._lock:
+            self._lateral_command = None
+            last = self._now
+            finding = self._advance_clock(now) or self._supervisor.state(state, now)
+            self._finding = finding
+            self._state = state if finding is None else None
+            if self._mode is ControlMode.DAMP:
+                return self._damping()
+            if finding is not None or state is None:
+                return self._fail(finding or Finding(Violation.NO_STATE, "no robot state has arrived"), now)
+            dt = 0.0 if last is None else now - last
+            self._move_mode(state, now)
+            targets = self._targets(state, now, dt)
+            if isinstance(targets, Finding):
+                return self._fail(targets, now)
+            limited = limited_command(targets, state, self._drive, self._robot.effort_limits)
+            finding = self._supervisor.command(limited.command.torques, limited.total)
+            return self._fail(finding, now) if finding else limited.command
+
+    def _adopt(self, config: ControllerConfig) -> None:
+        validate(config)
+        pose = np.tile(np.asarray(config.stand.pose, float), len(FOOT_NAMES))
+        if not ((pose >= self._robot.lower) & (pose <= self._robot.upper)).all():
+            raise ParameterError(f"stand.pose is {config.stand.pose}; allowed: within the joint limits of the robot")
+        supervisor = Supervisor(self._robot, config.safety)
+        drive = config.drive.gains(len(FOOT_NAMES))
+        stand = StandLaw(self._robot, self._geometry, drive, config.stand)
+        lateral = LateralStabiliser(self._robot, self._geometry, config.lateral)
+        lateral.steer(*self._steering)
+        if self._mode is ControlMode.BOUND:
+            lateral.take_over(self._lateral)
+        if self._mode is ControlMode.STAND and self._now is not None:
+            stand.take_over(self._stand)
+        self._config, self._supervisor, self._drive, self._stand, self._lateral = (
+            config, supervisor, drive, stand, lateral,
+        )  # fmt: skip
+        self._gate.config = config.safety
+
+    def _advance_clock(self, now: float) -> Finding | None:
+        """Note the time. Where it jumps back, ages begin anew, and policies, being of another time, are dropped."""
+        if not math.isfinite(now):
+            return Finding(Violation.CLOCK_NOT_FINITE, f"the time is {now}")
+        last, self._now = self._now, now
+        if last is None or now >= last - self._config.safety.clock_tolerance:
+            return None
+        self._slot.clear()
+        self._gate.forget()
+        self._wished = now
+        self._stand.shift(now - last)
+        if self._mode is not ControlMode.BOUND:
+            return None
+        return Finding(Violation.CLOCK_BACKWARDS, f"the clock stepped back by {last - now:.3f} s")
+
+    def _request_stand(self) -> Answer:
+        if self._mode is ControlMode.STAND:
+            self._cancel_wish()
+            return Answer(True, "standing already")
+        if self._mode is ControlMode.BOUND:
+            self._wish, self._wished = ControlMode.STAND, self._now or 0.0
+            self._waiting_for = f"exit instant {self._config.bound.exit_instant}"
+            return Answer(True, "coming to a stand")
+        if self._state is None or self._now is None:
+            return Answer(False, f"no usable robot state ({self._finding}); standing up needs one")
+        cleared = f", cleared {self._fault.violation.value}" if self._fault else ""
+        self._fault = None
+        self._mode = ControlMode.STAND
+        self._slot.clear()
+        self._stand.start(self._now, self._state.joint_positions, self._config.stand.ramp_time)
+        return Answer(True, f"standing up{cleared}")
+
+    def _request_bound(self) -> Answer:
+        if self._fault is not None:
+            return Answer(False, f"in a fault ({self._fault}); request a stand first")
+        if self._mode is ControlMode.DAMP:
+            return Answer(False, "damping; request a stand first")
+        if self._mode is ControlMode.BOUND:
+            self._cancel_wish()
+            return Answer(True, "bounding already")
+        self._wish, self._wished = ControlMode.BOUND, self._now or 0.0
+        self._waiting_for = self._bound_obstacle(self._wished)
+        return Answer(True, f"standing until it can: {self._waiting_for}" if self._waiting_for else "bounding")
+
+    def _bound_obstacle(self, now: float) -> str:
+        """Why the bound cannot begin yet; empty where it can."""
+        if not self._stand.progress(now) >= 1.0:
+            return "still standing up"
+        policy = self._slot.at(now)
+        finding = self._supervisor.policy_age(policy, now)
+        if finding is not None or policy is None:
+            return str(finding)
+        return "" if policy.start <= now else f"the policy begins in {policy.start - now:.3f} s"
+
+    def _move_mode(self, state: RobotState, now: float) -> None:
+        """Carry out the request that waits, if its moment has come."""
+        if self._wish is None:
+            return
+        waited = now - self._wished
+        if self._wish is ControlMode.BOUND:
+            self._waiting_for = self._bound_obstacle(now)
+            if not self._waiting_for:
+                self._cancel_wish()
+                self._mode = ControlMode.BOUND
+                self._lateral.reset(state)
+            elif waited > self._config.bound.request_timeout:
+                self._cancel_wish()
+        else:
+            policy = self._slot.at(now)
+            overdue = waited > self._config.bound.exit_timeout
+            if overdue or policy is None or exit_due(policy, now, self._config.bound):
+                self._cancel_wish()
+                self._mode = ControlMode.STAND
+                self._slot.clear()
+                self._stand.start(now, state.joint_positions, self._config.stand.catch_time)
+
+    def _targets(self, state: RobotState, now: float, dt: float) -> JointTargets | Finding:
+        if self._mode is ControlMode.STAND:
+            return self._stand.targets(state, now)
+        policy = self._slot.at(now)
+        finding = self._supervisor.policy_age(policy, now)
+        if finding is not None or policy is None:
+            return finding or Finding(Violation.NO_POLICY, "no policy has arrived")
+        return self._bound_targets(policy.sample(now), state, dt)
+
+    def _bound_targets(self, sample: PolicySample, state: RobotState, dt: float) -> JointTargets:
+        planar = planar_targets(sample, state, self._planar_map, self._config.bound)
+        lateral = self._lateral.update(state, sample, dt)
+        self._lateral_command = lateral
+        positions = planar.positions
+        positions[self._lateral.abads] = lateral.abad_positions
+        return JointTargets(positions, planar.velocities, planar.torques + lateral.torques)
+
+    def _fail(self, finding: Finding, now: float) -> JointCommand:
+        self._fault = Fault(finding, now)
+        self._enter_damp()
+        return self._damping()
+
+    def _enter_damp(self) -> None:
+        self._mode = ControlMode.DAMP
+        self._slot.clear()
+        self._cancel_wish()
+
+    def _cancel_wish(self) -> None:
+        self._wish = None
+        self._waiting_for = ""
+
+    def _damping(self) -> JointCommand:
+        return JointCommand.damping(self._robot.n_joints)

@@ -1,0 +1,245 @@
+r"""What a sagittal plan leaves free: lateral velocity, roll and heading.
+
+Frames. Heading axes: x forward, y left, z up, the trunk's yaw psi taken out; R = R_y(pitch) R_x(roll) turns trunk axes
+into them. phi is the roll, c the centre of mass, omega the angular velocity, v_y the lateral velocity of c.
+
+Stance. The pair on the ground is asked for the lateral force and the moments about c
+
+    F_y = -m k_v (v_y - v_y*)
+    M_x = -I_xx (k_phi phi + d_phi omega_x)
+    M_z = -I_zz (k_psi (psi - psi*) + d_psi (omega_z - psi*'))
+
+with mass m and inertia I of the whole robot in its standing pose. :mod:`contact_ddp_ros.control.allocation` shares
+them out as foot forces F_i beside the planned F_x, F_z, within friction and load. The abductions, of which the plan
+knows nothing, get all of tau_i = -J_i' R' F_i (J the leg's Jacobian at the point of contact, so that a foot beside the
+abduction axis is carried too); hips and knees, which the plan already gives torque to, get the difference to what the
+plan meant with the leg in the plane and the trunk level sideways:
+
+    tau_i = -J_i' R' F_i + J_i(abduction 0)' R_y(pitch)' F_plan / 2
+
+Each pair stands for less than a quarter of the cycle, one of them for about T_s = 80 of every 180 ms. Over a
+stance that begins with (phi, omega) a damping d turns the rate towards -(k / d) phi at e^{-d T_s}; k / d of 5 /s
+halves the angle in each flight.
+
+Swing. The pair in the air lands beside its hips by (Raibert 1986, ch. 2)
+
+    dy = k_p (v_y + x omega_z - v_y* - x psi*') + k_r phi
+
+at the distance x of the pair ahead of c. With force through the centre of mass, F_y = -F_z dy / h: one stance carries
+the weight of half a cycle, m g T / 2, so it takes m g T dy / (2 h) of lateral momentum without any roll moment; all
+of it for k_p = 2 h / (g T) = 0.16 s, besides half a stance, T_s / 2, that the foot travels under the trunk. Less than
+that, since F_y above does its part. The abduction angle theta follows from
+o cos(theta + phi) + L sin(theta + phi) = o + dy, o being the lateral offset of the foot from the abduction axis and L
+the standing leg's length: the leg is placed against the vertical, not against a rolled trunk.
+
+Heading. psi* integrates the commanded yaw rate from where the bound began. Left and right hips and knees of a pair
+part only where roll and yaw make them; the drives' PD around the plan holds them together.
+"""
+
+from dataclasses import dataclass
+from math import cos, sin
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.control.allocation import LateralWrench, PairForces, allocate
+from contact_ddp_ros.control.config import LateralConfig
+from contact_ddp_ros.control.legs import JOINTS_PER_LEG, LegGeometry, composite_body
+from contact_ddp_ros.policy import PolicySample
+from contact_ddp_ros.robot.joints import LEG_JOINTS, LEG_NAMES
+from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.planar import PAIRS
+from contact_ddp_ros.robot.rotation import quaternion_to_rpy, wrap_angle
+from contact_ddp_ros.robot.state import RobotState
+
+Array = NDArray[np.float64]
+
+_DOWN = np.array([0.0, 0.0, -1.0])
+_LONGEST_STEP = 0.02
+"""A longer time since the last update counts as this much [s]: the targets do not jump after a pause."""
+_ABAD = LEG_JOINTS.index("abad")
+
+
+@dataclass(frozen=True)
+class LateralState:
+    """Where the robot stands beside its plane, in heading axes.
+
+    Attributes:
+        roll, pitch, yaw: of the trunk [rad].
+        rotation: (3, 3) from trunk axes to heading axes.
+        com: (3,) centre of mass from the trunk's origin [m].
+        velocity: lateral velocity of the centre of mass [m/s].
+        rates: (3,) angular velocity [rad/s].
+    """
+
+    roll: float
+    pitch: float
+    yaw: float
+    rotation: Array
+    com: Array
+    velocity: float
+    rates: Array
+
+
+@dataclass(frozen=True)
+class LateralCommand:
+    """What the stabiliser adds to the planar command.
+
+    Attributes:
+        abad_positions: (4,) targets of the abductions, in the order of the legs [rad].
+        torques: (12,) to be added to the planar feedforward [N m].
+        wanted: wrench asked of the stance; none of it is had in flight.
+        forces: by pair on the ground, what the allocation made of it.
+    """
+
+    abad_positions: Array
+    torques: Array
+    wanted: LateralWrench
+    forces: dict[str, PairForces]
+
+
+class LateralStabiliser:
+    """Keeps its heading and the abduction targets from one update to the next."""
+
+    def __init__(self, robot: Robot, geometry: LegGeometry, config: LateralConfig) -> None:
+        """Mass, inertia and leg length are those of the standing pose."""
+        self.config = config
+        self._geometry = geometry
+        self._body = composite_body(robot.tree, geometry, robot.standing)
+        feet, _ = geometry.points_and_jacobians(robot.standing, _DOWN)
+        axes = geometry.translations[:, 0]
+        self._offsets = feet[:, 1] - axes[:, 1]
+        self._length = float(np.mean(axes[:, 2] - feet[:, 2]))
+        self._stations = axes[:, 0] - self._body.com[0]
+        self._pairs = {name: [LEG_NAMES.index(left), LEG_NAMES.index(right)] for name, (right, left) in PAIRS.items()}
+        self._abads = np.arange(len(feet)) * JOINTS_PER_LEG + _ABAD
+        self._abad_targets = np.zeros(len(feet))
+        self._heading = 0.0
+        self._origin = np.zeros(2)
+        self._yaw_rate = 0.0
+        self._lateral_velocity = 0.0
+
+    @property
+    def abads(self) -> NDArray[np.int64]:
+        """(4,) indices of the abductions in the joint arrays."""
+        return self._abads
+
+    @property
+    def heading(self) -> float:
+        """Yaw that is held [rad]."""
+        return self._heading
+
+    def reset(self, state: RobotState) -> None:
+        """Hold the present heading and line, beginning from the present abductions."""
+        self._heading = float(quaternion_to_rpy(state.orientation)[2])
+        self._origin = state.position[:2].copy()
+        self._abad_targets = state.joint_positions[self._abads].copy()
+
+    def take_over(self, other: "LateralStabiliser") -> None:
+        """Go on with the heading, line and targets of another stabiliser, under this one's configuration."""
+        self._heading, self._origin, self._abad_targets = other._heading, other._origin, other._abad_targets
+
+    def steer(self, yaw_rate: float, lateral_velocity: float) -> None:
+        """Turn the heading at `yaw_rate` [rad/s] and move left at `lateral_velocity` [m/s] from now on."""
+        self._yaw_rate = yaw_rate
+        self._lateral_velocity = lateral_velocity
+
+    def update(self, state: RobotState, sample: PolicySample, dt: float) -> LateralCommand:
+        """Abduction targets and torques for a checked state, `dt` [s] after the last update."""
+        dt = min(max(dt, 0.0), _LONGEST_STEP)
+        self._heading = wrap_angle(self._heading + self._yaw_rate * dt)
+        seen = self._observe(state)
+        speed = self._wanted_speed(state)
+        wanted = self._wanted_wrench(seen, speed)
+        points, jacobians = self._geometry.points_and_jacobians(state.joint_positions, -seen.rotation[2])
+        points = points @ seen.rotation.T
+        torques = np.zeros_like(points)
+        contact = np.zeros(len(points))
+        forces = {}
+        planar_jacobians = None
+        for index, (name, legs) in enumerate(self._pairs.items()):
+            planned = sample.forces[2 * index : 2 * index + 2]
+            if not planned.any():
+                continue
+            if planar_jacobians is None:
+                planar_jacobians = self._planar_jacobians(state, seen)
+            pair = self._allocate(seen, wanted, points, legs, planned)
+            touching = self._contact(state.position[2] + points[legs, 2].max())
+            for leg, force in zip(legs, (pair.left, pair.right), strict=True):
+                torque = -jacobians[leg].T @ (seen.rotation.T @ force)
+                torque += planar_jacobians[leg].T @ (0.5 * planned)
+                torques[leg] = touching * torque
+            contact[legs] = touching
+            forces[name] = pair
+        abads = self._move_abads(state.joint_positions[self._abads], self._placement(seen, speed), contact, dt)
+        return LateralCommand(abads, torques.ravel(), wanted, forces)
+
+    def _observe(self, state: RobotState) -> LateralState:
+        roll, pitch, yaw = quaternion_to_rpy(state.orientation).tolist()
+        cr, sr, cp, sp = cos(roll), sin(roll), cos(pitch), sin(pitch)
+        rotation = np.array([[cp, sp * sr, sp * cr], [0.0, cr, -sr], [-sp, cp * sr, cp * cr]])
+        com = rotation @ self._body.com
+        rates = rotation @ state.angular_velocity
+        velocity = rotation[1] @ state.linear_velocity + rates[2] * com[0] - rates[0] * com[2]
+        return LateralState(roll, pitch, yaw, rotation, com, float(velocity), rates)
+
+    def _wanted_speed(self, state: RobotState) -> float:
+        """Lateral velocity to go for: as commanded, or back to the line that is held [m/s]."""
+        if self._yaw_rate != 0.0 or self._lateral_velocity != 0.0:
+            self._origin = state.position[:2].copy()
+        x, y = (state.position[:2] - self._origin).tolist()
+        offset = y * cos(self._heading) - x * sin(self._heading)
+        limit = self.config.velocity_limit
+        return self._lateral_velocity + min(max(-self.config.position_gain * offset, -limit), limit)
+
+    def _wanted_wrench(self, seen: LateralState, speed: float) -> LateralWrench:
+        config, body = self.config, self._body
+        limit = config.yaw_error_limit
+        turned = min(max(wrap_angle(seen.yaw - self._heading), -limit), limit)
+        roll_rate, _, yaw_rate = seen.rates.tolist()
+        return LateralWrench(
+            -body.mass * config.velocity_gain * (seen.velocity - speed),
+            -body.inertia[0, 0] * (config.roll_stiffness * seen.roll + config.roll_damping * roll_rate),
+            -body.inertia[2, 2] * (config.yaw_stiffness * turned + config.yaw_damping * (yaw_rate - self._yaw_rate)),
+        )
+
+    def _planar_jacobians(self, state: RobotState, seen: LateralState) -> Array:
+        """(4, 2, 3) Jacobians of x and z in heading axes of each leg as the plan has it: no abduction, no roll."""
+        joints = state.joint_positions.copy()
+        joints[self._abads] = 0.0
+        sine, cosine = sin(seen.pitch), cos(seen.pitch)
+        _, jacobians = self._geometry.points_and_jacobians(joints, np.array([sine, 0.0, -cosine]))
+        forward, upward = jacobians[:, 0], jacobians[:, 2]
+        planar = np.stack([cosine * forward + sine * upward, cosine * upward - sine * forward], axis=1)
+        planar[:, :, _ABAD] = 0.0
+        return planar
+
+    def _allocate(
+        self, seen: LateralState, wanted: LateralWrench, points: Array, legs: list[int], planned: Array
+    ) -> PairForces:
+        left, right = (points[leg] - seen.com for leg in legs)
+        force_x, force_z = planned.tolist()
+        config = self.config
+        return allocate(wanted, left, right, (force_x, force_z), config.friction, config.minimum_load)
+
+    def _contact(self, height: float) -> float:
+        """How much a pair counts as standing, from its higher foot's height above the ground plane z = 0 [m]."""
+        return min(max(2.0 - 2.0 * height / self.config.contact_clearance, 0.0), 1.0)
+
+    def _placement(self, seen: LateralState, speed: float) -> Array:
+        """(4,) abduction angles that put the feet where they shall land [rad]."""
+        config = self.config
+        turning = float(seen.rates[2]) - self._yaw_rate
+        shift = config.placement_gain * (seen.velocity - speed + self._stations * turning)
+        sideways = self._offsets + np.sign(self._offsets) * config.stance_width
+        sideways = sideways + shift + config.placement_roll_gain * seen.roll
+        reach = np.hypot(self._offsets, self._length)
+        angles = np.arcsin(np.clip(sideways / reach, -1.0, 1.0)) - np.arctan2(self._offsets, self._length) - seen.roll
+        return np.clip(angles, -config.abad_limit, config.abad_limit)
+
+    def _move_abads(self, measured: Array, placed: Array, contact: Array, dt: float) -> Array:
+        """Targets: rate-limited towards `placed` in swing; the measured angle, so no stiffness, in full contact."""
+        step = self.config.abad_rate * dt
+        moved = self._abad_targets + np.clip(placed - self._abad_targets, -step, step)
+        self._abad_targets = moved + contact * (measured - moved)
+        return self._abad_targets.copy()

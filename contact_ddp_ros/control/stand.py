@@ -1,0 +1,92 @@
+"""Standing: a smooth way to the standing pose from wherever the joints are, then stiff joints that carry the weight.
+
+The pose is reached along a minimum-jerk path (Flash and Hogan 1985), s(r) = 10 r^3 - 15 r^4 + 6 r^5. On the way the
+torques that carry the robot's weight on four equally loaded feet, tau = -J' (0, 0, m g / 4), come in with s.
+
+A trunk that moves with horizontal velocity v has its feet's targets shifted by c v. In the air this puts the feet
+where a linear inverted pendulum of that speed comes to rest (the capture point, c = sqrt(h / g) for a point foot;
+four feet need less). On the ground, where the feet do not move, the same shift pulls the trunk back as a damper:
+the offset x of the feet obeys x = c v = -c dx/dt.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.control.config import StandConfig
+from contact_ddp_ros.control.drives import JointTargets
+from contact_ddp_ros.control.legs import LegGeometry
+from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.state import DriveGains, RobotState
+
+Array = NDArray[np.float64]
+
+_DOWN = np.array([0.0, 0.0, -1.0])
+_NEWTON_STEPS = 2
+"""Steps of the inverse kinematics of a shifted foot; the shift is small against the leg."""
+
+
+class StandLaw:
+    """Joint targets from the moment of :meth:`start` on."""
+
+    def __init__(self, robot: Robot, geometry: LegGeometry, drive: DriveGains, config: StandConfig) -> None:
+        """`drive` are the gains that the drives apply by themselves; the rest of the stand gains is fed forward."""
+        n_legs = len(geometry.feet)
+        self.config = config
+        self._geometry = geometry
+        self._pose = np.tile(np.asarray(config.pose, float), n_legs)
+        self._extra_kp = np.tile(np.asarray(config.kp, float), n_legs) - drive.kp
+        self._extra_kd = np.tile(np.asarray(config.kd, float), n_legs) - drive.kd
+        self._feet, jacobians = geometry.points_and_jacobians(self._pose, _DOWN)
+        self._inverses = np.linalg.inv(jacobians)
+        share = robot.mass / n_legs * robot.tree.gravity
+        self._weight = (jacobians.transpose(0, 2, 1) @ share).ravel()
+        self._origin = self._pose
+        self._started = 0.0
+        self._duration = config.ramp_time
+
+    def start(self, now: float, joint_positions: Array, duration: float) -> None:
+        """Begin at time `now` [s] from `joint_positions` (12,) [rad] and reach the pose after `duration` [s]."""
+        self._origin = np.array(joint_positions, float)
+        self._started = now
+        self._duration = duration
+
+    def shift(self, offset: float) -> None:
+        """Move the start of the way by `offset` [s]: the clock has jumped by it."""
+        self._started += offset
+
+    def take_over(self, other: "StandLaw") -> None:
+        """Go on with the way that another law is on, under this one's configuration."""
+        self._origin, self._started, self._duration = other._origin, other._started, other._duration
+
+    def progress(self, now: float) -> float:
+        """How much of the way has passed, from 0 to 1."""
+        return min(max((now - self._started) / self._duration, 0.0), 1.0)
+
+    def targets(self, state: RobotState, now: float) -> JointTargets:
+        """Joint targets for a finite state at time `now` [s]."""
+        r = self.progress(now)
+        s = r**3 * (10.0 + r * (6.0 * r - 15.0))
+        rate = 30.0 * (r * (1.0 - r)) ** 2 / self._duration
+        pose = self._pose + s * self._capture(state)
+        positions = self._origin + s * (pose - self._origin)
+        velocities = rate * (pose - self._origin)
+        torques = (
+            s * self._weight
+            + self._extra_kp * (positions - state.joint_positions)
+            + self._extra_kd * (velocities - state.joint_velocities)
+        )
+        return JointTargets(positions, velocities, torques)
+
+    def _capture(self, state: RobotState) -> Array:
+        """(12,) change of the pose that shifts the feet with the trunk's velocity [rad]."""
+        shift = self.config.capture_gain * state.linear_velocity[:2]
+        length = float(np.hypot(*shift))
+        if length > self.config.capture_reach:
+            shift = shift * (self.config.capture_reach / length)
+        wanted = self._feet.copy()
+        wanted[:, :2] += shift
+        joints = self._pose.copy()
+        for _ in range(_NEWTON_STEPS):
+            feet, _ = self._geometry.points_and_jacobians(joints, _DOWN)
+            joints += (self._inverses @ (wanted - feet)[:, :, None]).ravel()
+        return joints - self._pose

@@ -1,0 +1,85 @@
+"""Following the planner's policy: torques of the plane by time and state, and where the gait stands.
+
+    u = ubar + K (x - xbar)                                     (planar torques, both legs of a pair together)
+    tau = spread(u) / 2 + kp (qbar_j - q_j) + kd (vbar_j - v_j)           (the drives add the PD part)
+
+The policy holds ubar and K between its knots and interpolates xbar. Its planned forces say which feet are to stand.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.control.config import BoundConfig
+from contact_ddp_ros.control.drives import JointTargets
+from contact_ddp_ros.policy import Policy, PolicySample
+from contact_ddp_ros.robot.planar import PlanarMap
+from contact_ddp_ros.robot.state import RobotState
+
+Array = NDArray[np.float64]
+
+
+class PolicySlot:
+    """The policy in use and at most one that is yet to begin."""
+
+    def __init__(self) -> None:
+        """Empty."""
+        self.current: Policy | None = None
+        self._next: Policy | None = None
+
+    def clear(self) -> None:
+        """Drop both."""
+        self.current = self._next = None
+
+    def put(self, policy: Policy, now: float) -> None:
+        """Use `policy` as soon as it has begun; a newer one replaces one that still waits."""
+        self.at(now)
+        if policy.start <= now or self.current is None:
+            self.current, self._next = policy, None
+        else:
+            self._next = policy
+
+    def at(self, now: float) -> Policy | None:
+        """The policy in use at time `now` [s]."""
+        if self._next is not None and self._next.start <= now:
+            self.current, self._next = self._next, None
+        return self.current
+
+
+def planar_targets(sample: PolicySample, state: RobotState, planar_map: PlanarMap, config: BoundConfig) -> JointTargets:
+    """Joint targets that follow the policy in the plane; abductions at zero.
+
+    Args:
+        sample: the policy now.
+        state: a checked state.
+        planar_map: between the plane and the joints.
+        config: whether to apply the feedback gains.
+    """
+    u = sample.control
+    if config.feedback:
+        u = u + sample.gain @ (planar_map.planar_state(state) - sample.state)
+    positions, velocities = planar_map.joint_state(sample.state)
+    return JointTargets(positions, velocities, planar_map.joint_torques(u))
+
+
+def in_flight(forces: Array) -> bool:
+    """Whether the plan has no foot on the ground, from its forces (n_f,) [N]."""
+    return not forces.any()
+
+
+def time_to_touchdown(policy: Policy, now: float) -> float:
+    """Time until the plan puts a foot on the ground, from flight [s]; zero in stance, infinite beyond the horizon."""
+    k = policy.node(now)
+    stance = np.flatnonzero(policy.forces[k:].any(axis=1))
+    if not stance.size:
+        return np.inf
+    return max(float(policy.times[k + stance[0]]) - now, 0.0) if stance[0] else 0.0
+
+
+def exit_due(policy: Policy, now: float, config: BoundConfig) -> bool:
+    """Whether now is the instant that the configuration wants for leaving the bound."""
+    if config.exit_instant == "now":
+        return True
+    flying = in_flight(policy.forces[policy.node(now)])
+    if config.exit_instant == "flight":
+        return flying
+    return flying and time_to_touchdown(policy, now) <= config.exit_lead
