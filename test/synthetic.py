@@ -109,7 +109,7 @@ def _tick(
 ) -> None:
     bounding = time >= gait.bound_from
     phase = (time - gait.bound_from) % MODE_ENDS[-1]
-    mode = int(np.searchsorted(MODE_ENDS, phase + 1e-9, side="right")) if bounding else -1
+    mode = int(np.searchsorted(MODE_ENDS, phase + 1e-9, side="right")) % len(MODES) if bounding else -1
     swing = 2 * np.pi * phase / MODE_ENDS[-1]
     rpy = (
         gait.roll * np.sin(3.0 * time) * bounding,

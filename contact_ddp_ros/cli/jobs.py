@@ -1,0 +1,147 @@
+"""What each word of `contact-ddp` does. Every job takes the parsed arguments and returns the exit code."""
+
+import argparse
+import importlib
+import pkgutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from contact_ddp_ros.cli.output import new_folder
+from contact_ddp_ros.cli.values import run_options
+from contact_ddp_ros.errors import ContactDdpError, ParameterError
+from contact_ddp_ros.options import SECTIONS, RunOptions
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from contact_ddp_ros.recording import Recorder, Recording
+
+    Loop = Callable[[RunOptions, Recorder], Recording]
+
+
+def run_sim(arguments: argparse.Namespace) -> int:
+    """Closed loop without ROS."""
+
+    def loop(options: RunOptions, recorder: "Recorder") -> "Recording":
+        from contact_ddp_ros import closed_loop
+
+        return closed_loop.run(options, recorder)
+
+    return _run("sim", arguments, loop)
+
+
+def run_demo(arguments: argparse.Namespace) -> int:
+    """Closed loop through the ROS 2 nodes, each in its own process."""
+
+    def loop(options: RunOptions, recorder: "Recorder") -> "Recording":
+        from contact_ddp_ros.nodes import demo
+
+        return demo.run_demo(options, recorder)
+
+    return _run("demo", arguments, loop)
+
+
+def run_optimize(arguments: argparse.Namespace) -> int:
+    """One offline trajectory optimisation."""
+    from contact_ddp_ros.cli.optimize import optimize
+
+    return optimize(arguments)
+
+
+def run_bench(arguments: argparse.Namespace) -> int:
+    """A benchmark by name; `list` names them."""
+    from contact_ddp_ros import bench
+
+    names = [module.name for module in pkgutil.iter_modules(bench.__path__) if not module.name.startswith("_")]
+    modules = {name: f"{bench.__name__}.{name}" for name in names}
+    if arguments.name == "list":
+        runnable = [name for name, module in modules.items() if hasattr(importlib.import_module(module), "main")]
+        print("\n".join(runnable))
+        return 0
+    if arguments.name not in modules:
+        raise ParameterError(f"no benchmark {arguments.name!r}; there are {', '.join(names) or 'none'}")
+    module = importlib.import_module(modules[arguments.name])
+    if not hasattr(module, "main"):
+        raise ParameterError(f"{arguments.name!r} is a part of the benchmarks, not one; try contact-ddp bench list")
+    return int(module.main(arguments.arguments) or 0)
+
+
+def run_report(arguments: argparse.Namespace) -> int:
+    """Summary, plots and video of a recorded run."""
+    from rich.console import Console
+
+    from contact_ddp_ros.recording import load
+
+    _report(load(arguments.folder), arguments.folder, Console(), video=not arguments.no_video)
+    return 0
+
+
+def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
+    """Run a closed loop with live progress; whatever happens, keep what was recorded."""
+    from rich.console import Console
+
+    from contact_ddp_ros.recording import Recorder
+    from contact_ddp_ros.report.progress import LiveProgress
+
+    options = run_options(arguments)
+    for section in SECTIONS:
+        options.parameters(section)  # an unreadable file is found out before anything is built
+    folder = new_folder(job, options.out)
+    console = Console()
+    progress = LiveProgress(console, options.duration)
+    recorder = Recorder(progress)
+    try:
+        with progress:
+            recording = loop(options, recorder)
+    except KeyboardInterrupt:
+        _keep(recorder, folder, console, "interrupted")
+        raise
+    except ContactDdpError as error:
+        _keep(recorder, folder, console, f"stopped: {error}")
+        raise
+    _save_and_report(recording, folder, console, video=options.video)
+    return 0
+
+
+def _keep(recorder: "Recorder", folder: Path, console: "Console", reason: str) -> None:
+    """Save and report a run that ended early; an empty folder is not left behind."""
+    if not recorder.n_ticks:
+        folder.rmdir()
+        return
+    recorder.event(recorder.last_time, reason)
+    _save_and_report(recorder.finish(interrupted=True), folder, console, video=False)
+
+
+def _save_and_report(recording: "Recording", folder: Path, console: "Console", *, video: bool) -> None:
+    from contact_ddp_ros import recording as records
+
+    records.save(recording, folder)
+    _report(recording, folder, console, video=video)
+
+
+def _report(recording: "Recording", folder: Path, console: "Console", *, video: bool) -> None:
+    """Save everything that is made from a recording and print the closing table."""
+    from contact_ddp_ros.report import plots
+    from contact_ddp_ros.report import summary as summaries
+    from contact_ddp_ros.report.progress import closing_table
+
+    summary = summaries.summarise(recording)
+    summaries.save(summary, folder)
+    with console.status("Drawing plots"):
+        plots.save_all(recording, folder)
+    if video:
+        _film(recording, folder, console)
+    console.print(closing_table(summary))
+    console.print(f"Saved in {folder}", highlight=False, soft_wrap=True)
+
+
+def _film(recording: "Recording", folder: Path, console: "Console") -> None:
+    """Render the video; where that is impossible say so and go on, for everything else is there."""
+    from contact_ddp_ros.report import video
+
+    try:
+        with console.status("Rendering the video"):
+            video.render_recording(recording, folder / video.VIDEO_FILE)
+    except ContactDdpError as error:
+        console.print(f"No video: {error}", highlight=False, soft_wrap=True)

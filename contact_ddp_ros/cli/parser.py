@@ -1,0 +1,184 @@
+"""The words and options that `contact-ddp` understands."""
+
+import argparse
+from pathlib import Path
+from typing import Any, NoReturn
+
+from contact_ddp_ros import __version__
+from contact_ddp_ros.cli import jobs
+from contact_ddp_ros.cli.values import parse_push, parse_setting, parse_speed
+from contact_ddp_ros.options import SECTIONS, VARIANTS, RunOptions
+
+_DEFAULTS = RunOptions()
+
+_RUN_EXAMPLES = """
+examples:
+  contact-ddp {job} --duration 20 --speed 1.0
+  contact-ddp {job} --speed 0:0,2:1.0,8:0              stand still, bound at 1 m/s from 2 s on, stop at 8 s
+  contact-ddp {job} --push 3,0,40,0,0.1                40 N to the left for 0.1 s, 3 s into the run
+  contact-ddp {job} --variant ilqr --realtime --no-video
+  contact-ddp {job} --config my.yaml --set planner.friction=0.5
+
+In the output folder: summary.json, overview.png and other plots, run.mp4, recording.npz with recording.json.
+"""
+
+_EXAMPLES = """
+examples:
+  contact-ddp sim --duration 10 --speed 0.5     closed loop in the simulator, without ROS
+  contact-ddp demo                              the same through the ROS 2 nodes, in processes of their own
+  contact-ddp optimize --variant ddp            one trajectory optimisation, plotted
+  contact-ddp bench solver                      time the solver against its peers
+  contact-ddp report out/sim-20260101-120000    draw a recorded run again
+
+`contact-ddp JOB --help` describes a job's options.
+"""
+
+
+class UsageError(Exception):
+    """The command line makes no sense; the text says why and where help is."""
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse whose complaint is one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raises UsageError."""
+        raise UsageError(f"{message}; see {self.prog} --help")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line; `job` in its result is the function to call with that result."""
+    parser = Parser(
+        prog="contact-ddp",
+        description="Full second-order model-predictive control that makes the MIT Mini Cheetah bound.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"contact-ddp {__version__}")
+    words = parser.add_subparsers(title="jobs", metavar="JOB", required=True)
+    _add_run(words, "sim", jobs.run_sim, "closed loop in the simulator, without ROS")
+    _add_run(words, "demo", jobs.run_demo, "closed loop in the simulator through the ROS 2 nodes")
+    _add_optimize(words)
+    _add_bench(words)
+    _add_report(words)
+    return parser
+
+
+def _add_run(words: Any, name: str, job: Any, summary: str) -> None:
+    parser = words.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        epilog=_RUN_EXAMPLES.format(job=name),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(job=job)
+    _add_course(parser)
+    _add_world(parser)
+    _add_common(parser)
+    output = parser.add_argument_group("output")
+    output.add_argument("--out", type=Path, metavar="FOLDER", help=f"new or empty folder (default: out/{name}-<time>)")
+    output.add_argument("--no-video", action="store_true", help="do not render a video")
+
+
+def _add_course(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("course of the run")
+    group.add_argument("--duration", type=float, default=_DEFAULTS.duration, metavar="S", help="simulated time [s]")
+    group.add_argument(
+        "--speed",
+        type=parse_speed,
+        default=_DEFAULTS.speed,
+        metavar="V|T:V,...",
+        help="forward speed [m/s], or breakpoints time:speed, each held until the next (default: 0.5)",
+    )
+    group.add_argument("--ramp", action="store_true", help="change linearly between the breakpoints instead")
+    clock = group.add_mutually_exclusive_group()
+    clock.add_argument(
+        "--lockstep",
+        action="store_true",
+        default=_DEFAULTS.lockstep,
+        help="physics waits for planner and controller: deterministic (default)",
+    )
+    clock.add_argument("--realtime", dest="lockstep", action="store_false", help="follow the wall clock")
+    group.add_argument("--seed", type=int, default=_DEFAULTS.seed, metavar="N", help="of all that is random")
+
+
+def _add_world(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what the planner does not know")
+    group.add_argument(
+        "--push",
+        type=parse_push,
+        action="append",
+        default=[],
+        metavar="T,FX,FY,FZ,DT",
+        help="from time T [s], push the trunk with a force [N] (x forward, y left, z up) for DT [s]; repeatable",
+    )
+    group.add_argument(
+        "--friction",
+        type=float,
+        default=_DEFAULTS.friction,
+        metavar="MU",
+        help=f"of the simulated ground (default: {_DEFAULTS.friction})",
+    )
+    group.add_argument(
+        "--trunk-mass-scale", type=float, default=1.0, metavar="X", help="simulated trunk mass over the nominal one"
+    )
+    group.add_argument(
+        "--planner-delay",
+        type=float,
+        default=0.0,
+        metavar="S",
+        help="age of a policy when the controller gets it, in lock-step [s]",
+    )
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("parameters")
+    group.add_argument(
+        "--variant", choices=VARIANTS, default=_DEFAULTS.variant, help=f"solver (default: {_DEFAULTS.variant})"
+    )
+    group.add_argument("--config", type=Path, metavar="FILE", help="ROS parameter file on top of the packaged one")
+    group.add_argument(
+        "--set",
+        type=parse_setting,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help=f"one parameter, with its section ({', '.join(SECTIONS)}) before the first dot; repeatable",
+    )
+
+
+def _add_optimize(words: Any) -> None:
+    parser = words.add_parser(
+        "optimize",
+        help="one offline trajectory optimisation, plotted",
+        description="Optimise bounding from a standing start once, offline, print every iteration and plot the result.",
+    )
+    parser.set_defaults(job=jobs.run_optimize)
+    parser.add_argument("--speed", type=float, default=0.5, metavar="V", help="forward speed [m/s] (default: 0.5)")
+    parser.add_argument("--cycles", type=int, default=1, metavar="N", help="gait cycles in the horizon (default: 1)")
+    parser.add_argument("--iterations", type=int, default=60, metavar="N", help="at most (default: 60)")
+    _add_common(parser)
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/optimize-<time>)")
+
+
+def _add_bench(words: Any) -> None:
+    parser = words.add_parser(
+        "bench",
+        help="a measurement that backs a claim",
+        description="Run a benchmark; words after its name are its own options. `contact-ddp bench list` names them.",
+    )
+    parser.set_defaults(job=jobs.run_bench)
+    parser.add_argument("name", metavar="NAME", help="of the benchmark, e.g. solver; or list")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="its options")
+
+
+def _add_report(words: Any) -> None:
+    parser = words.add_parser(
+        "report",
+        help="summarise, plot and film a recorded run again",
+        description="Make summary.json, the plots and the video of a recorded run again, in its own folder.",
+    )
+    parser.set_defaults(job=jobs.run_report)
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="with recording.npz and recording.json")
+    parser.add_argument("--no-video", action="store_true", help="do not render a video")

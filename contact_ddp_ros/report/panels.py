@@ -1,0 +1,259 @@
+"""One function per panel: it draws one aspect of a recording into given axes. Figures are put together in `plots`."""
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from contact_ddp_ros.recording.record import Array, Recording
+from contact_ddp_ros.report import analysis
+from contact_ddp_ros.report.style import (
+    COMMAND,
+    FOOT_COLOURS,
+    LIMIT,
+    MEASURED,
+    MUTED,
+    PLANNED,
+    POINT_COLOURS,
+    legend,
+    nothing,
+    stretches,
+    time_axis,
+)
+
+CLOSE_UP = 1.5
+"""Length of the stretch shown where a whole run would be a smear: about four gait cycles [s]."""
+
+CONTACT_FORCE = 2.0
+"""Normal force from which a foot counts as touching the ground [N]."""
+
+_CYCLE = 0.4
+"""Window of the mean that hides the speed's oscillation within a gait cycle [s]."""
+
+_NARROWEST_MM = 1.0
+"""Touchdown heights are drawn to at least this scale, so that nothing does not look like something [mm]."""
+
+_SCATTER_POINTS = 4000
+"""Points drawn at most in a scatter plot."""
+
+
+def close_up(recording: Recording) -> np.ndarray:
+    """(N,) the last CLOSE_UP of bounding, or of the run where there is none."""
+    time, mask = recording.ticks["time"], analysis.bounding(recording)
+    mask = mask if mask.any() else np.ones(len(time), dtype=bool)
+    return mask & (time >= time[mask][-1] - CLOSE_UP) if time.size else mask
+
+
+def speed(axes: Axes, recording: Recording) -> None:
+    """Forward speed as measured, its mean over a gait cycle, and the command."""
+    time, forward = recording.ticks["time"], recording.heading_velocity[:, 0]
+    axes.plot(time, forward, color=MUTED, linewidth=0.5, alpha=0.7, label="measured")
+    axes.plot(time, _cycle_mean(recording, forward), color=MEASURED, label="mean over a cycle")
+    axes.plot(time, recording.ticks["commanded_speed"], color=COMMAND, linestyle="--", label="command")
+    axes.set(ylabel="forward speed [m/s]", title="Speed")
+    legend(axes)
+    time_axis(axes, recording)
+
+
+def height(axes: Axes, recording: Recording) -> None:
+    """Height of the trunk's origin."""
+    axes.plot(recording.ticks["time"], recording.height, color=MEASURED, linewidth=0.7)
+    axes.set(ylabel="trunk height [m]", title="Height")
+    time_axis(axes, recording)
+
+
+def angle(axes: Axes, recording: Recording, index: int) -> None:
+    """Roll (0), pitch (1) or yaw (2)."""
+    name = ("roll", "pitch", "yaw")[index]
+    axes.plot(recording.ticks["time"], np.rad2deg(recording.rpy[:, index]), color=MEASURED, linewidth=0.7)
+    axes.axhline(0.0, color=MUTED, linewidth=0.6)
+    axes.set(ylabel=f"{name} [°]", title=name.capitalize())
+    time_axis(axes, recording)
+
+
+def attitude(axes: Axes, recording: Recording) -> None:
+    """Roll, pitch and yaw together."""
+    for index, (name, colour) in enumerate((("roll", "#009e73"), ("pitch", MEASURED), ("yaw", "#cc79a7"))):
+        values = np.rad2deg(recording.rpy[:, index])
+        axes.plot(
+            recording.ticks["time"], values, color=colour, linewidth=0.8, label=name, zorder=3 - (name == "pitch")
+        )
+    axes.set(ylabel="angle [°]", title="Attitude")
+    legend(axes)
+    time_axis(axes, recording)
+
+
+def torque(axes: Axes, recording: Recording, joint: int) -> None:
+    """One joint's torque in the close-up, its limits, and its peak over the whole run."""
+    mask, info = close_up(recording), recording.info
+    values, limit = recording.ticks["torques"][:, joint], info.torque_limits[joint]
+    axes.axhspan(limit, 1.25 * limit, color=LIMIT, alpha=0.12, linewidth=0)
+    axes.axhspan(-1.25 * limit, -limit, color=LIMIT, alpha=0.12, linewidth=0)
+    axes.plot(recording.ticks["time"][mask], values[mask], color=MEASURED, linewidth=0.9)
+    axes.set_ylim(-1.25 * limit, 1.25 * limit)
+    known = np.abs(values[np.isfinite(values)])
+    if known.size:
+        text = f"peak of the run {known.max():.1f} of {limit:g} N m"
+        axes.text(0.02, 0.03, text, transform=axes.transAxes, fontsize=7, color="#555555")
+    axes.set_title(info.joint_names[joint].removesuffix("_joint").replace("_", " "), fontsize=9)
+
+
+def planned_cone(axes: Axes, recording: Recording) -> None:
+    """The plan's contact forces of the whole run against the planner's friction cone."""
+    info, forces = recording.info, recording.ticks["planned_forces"]
+    top = 1.0
+    for point, name in enumerate(info.contact_points):
+        pressed = forces[(forces[:, point] != 0.0).any(axis=1) & np.isfinite(forces[:, point]).all(axis=1), point]
+        if pressed.size:
+            top = max(top, float(pressed[:, -1].max()))
+            _scatter(axes, pressed[:, 0], pressed[:, -1], POINT_COLOURS[point % len(POINT_COLOURS)], name)
+    _cone(axes, info.planner_friction, top)
+    axes.set(title=f"Planned forces, cone of μ = {info.planner_friction:g}")
+
+
+def measured_cone(axes: Axes, recording: Recording) -> None:
+    """Each foot's measured contact force of the whole run, along the heading, against the ground's friction cone."""
+    info, forces = recording.info, recording.ticks["contact_forces"]
+    friction = float(str(info.options.get("friction", "nan")))
+    yaw = recording.rpy[:, 2]
+    top = 1.0
+    for foot, name in enumerate(info.foot_names):
+        forward = np.cos(yaw) * forces[:, foot, 0] + np.sin(yaw) * forces[:, foot, 1]
+        touching = forces[:, foot, 2] > CONTACT_FORCE
+        if touching.any():
+            top = max(top, float(np.percentile(forces[touching, foot, 2], 99.9)))
+            _scatter(axes, forward[touching], forces[touching, foot, 2], FOOT_COLOURS[foot % len(FOOT_COLOURS)], name)
+    if top == 1.0:
+        nothing(axes, "contact forces were not measured")
+        return
+    _cone(axes, friction, top)
+    axes.set(title=f"Measured forces, cone of μ = {friction:g}")
+
+
+def normal_forces(axes: Axes, recording: Recording) -> None:
+    """Planned normal forces and the measured total in the close-up."""
+    mask, ticks = close_up(recording), recording.ticks
+    time = ticks["time"][mask]
+    measured = ticks["contact_forces"][mask][:, :, 2].sum(axis=1)
+    axes.fill_between(time, measured, color=MUTED, alpha=0.35, linewidth=0, label="measured, all feet")
+    for point, name in enumerate(recording.info.contact_points):
+        colour = POINT_COLOURS[point % len(POINT_COLOURS)]
+        axes.plot(time, ticks["planned_forces"][mask, point, -1], color=colour, label=f"planned, {_words(name)}")
+    axes.set(xlabel="time [s]", ylabel="normal force [N]", title="Normal forces, last cycles")
+    legend(axes)
+    if time.size > 1:
+        axes.set_xlim(time[0], time[-1])
+
+
+def gait(axes: Axes, recording: Recording) -> None:
+    """In the close-up, when each foot should be on the ground (wide) and when it was (narrow)."""
+    mask, ticks, info = close_up(recording), recording.ticks, recording.info
+    time, modes = ticks["time"][mask], ticks["mode"][mask]
+    scheduled = np.array(
+        [[foot in feet for foot in info.foot_names] for feet in info.mode_feet] + [[False] * len(info.foot_names)]
+    )
+    for foot, _name in enumerate(info.foot_names):
+        colour, row = FOOT_COLOURS[foot % len(FOOT_COLOURS)], len(info.foot_names) - 1 - foot
+        bars = [(a, b - a) for a, b in stretches(time, scheduled[modes, foot])]
+        axes.broken_barh(bars, (row - 0.4, 0.8), facecolors=colour, alpha=0.25, linewidth=0)
+        touching = ticks["contact_forces"][mask, foot, 2] > CONTACT_FORCE
+        bars = [(a, b - a) for a, b in stretches(time, touching)]
+        axes.broken_barh(bars, (row - 0.18, 0.36), facecolors=colour, linewidth=0)
+    axes.set_yticks(range(len(info.foot_names)), [_words(name) for name in reversed(info.foot_names)])
+    axes.set(xlabel="time [s]", title="Gait, last cycles: scheduled (pale) and measured contact")
+    axes.grid(axis="y", visible=False)
+    axes.set_ylim(-0.6, len(info.foot_names) - 0.4)
+    if time.size > 1:
+        axes.set_xlim(time[0], time[-1])
+
+
+def solve_times(axes: Axes, recording: Recording) -> None:
+    """Wall time of every solve, and the deadline."""
+    solves, deadline = recording.solves, 1e3 * recording.info.planner_period
+    if not solves["time"].size:
+        nothing(axes, "no solves")
+        return
+    missed = solves["deadline_missed"]
+    axes.plot(solves["time"][~missed], solves["solve_ms"][~missed], ".", color=PLANNED, markersize=2.5, alpha=0.6)
+    axes.plot(solves["time"][missed], solves["solve_ms"][missed], "x", color=LIMIT, markersize=4)
+    axes.axhline(deadline, color=LIMIT, linestyle="--", linewidth=1.0)
+    axes.text(
+        1.0,
+        deadline,
+        f"deadline {deadline:g} ms ",
+        transform=axes.get_yaxis_transform(),
+        ha="right",
+        va="bottom",
+        color=LIMIT,
+        fontsize=8,
+    )
+    axes.set(ylabel="solve time [ms]", title="Solve times")
+    axes.set_ylim(0.0, 1.1 * max(deadline, float(np.nanpercentile(solves["solve_ms"], 99.9))))
+    time_axis(axes, recording)
+
+
+def solve_histogram(axes: Axes, recording: Recording) -> None:
+    """How the solve times are distributed."""
+    milliseconds, deadline = recording.solves["solve_ms"], 1e3 * recording.info.planner_period
+    if not milliseconds.size:
+        nothing(axes, "no solves")
+        return
+    top = max(deadline, float(np.nanpercentile(milliseconds, 99.9)))
+    axes.hist(np.clip(milliseconds, 0.0, 1.1 * top), bins=np.linspace(0.0, 1.1 * top, 60), color=PLANNED, alpha=0.8)
+    axes.axvline(deadline, color=LIMIT, linestyle="--", linewidth=1.0)
+    for share, style in ((50.0, "-"), (99.0, ":")):
+        value = float(np.percentile(milliseconds, share))
+        label = f"{'median' if share == 50.0 else 'p99'} {value:.2f} ms"
+        axes.axvline(value, color=MEASURED, linestyle=style, linewidth=1.0, label=label)
+    legend(axes)
+    axes.set(xlabel="solve time [ms]", ylabel="solves", title="Distribution")
+    axes.set_xlim(0.0, 1.1 * top)
+
+
+def planned_touchdowns(axes: Axes, recording: Recording) -> None:
+    """Per published plan, the largest height of a sole above (or below) the ground when it lands."""
+    solves = recording.solves
+    known = solves["ok"] & np.isfinite(solves["touchdown_error"])
+    axes.plot(
+        solves["time"][known], 1e3 * solves["touchdown_error"][known], ".", color=PLANNED, markersize=2.5, alpha=0.6
+    )
+    axes.set(ylabel="|sole height| [mm]", title="Touchdown error of each plan")
+    axes.set_ylim(bottom=0.0)
+    time_axis(axes, recording)
+
+
+def measured_touchdowns(axes: Axes, recording: Recording) -> None:
+    """Measured height of each sole at the instant its touchdown is scheduled."""
+    landings = analysis.touchdowns(recording)
+    for foot, name in enumerate(recording.info.foot_names):
+        own = landings.feet == foot
+        colour = FOOT_COLOURS[foot % len(FOOT_COLOURS)]
+        axes.plot(landings.times[own], 1e3 * landings.heights[own], "o", color=colour, markersize=3, label=_words(name))
+    axes.axhline(0.0, color=MUTED, linewidth=0.6)
+    axes.set(ylabel="sole height [mm]", title="Measured at the scheduled touchdowns")
+    low, high = axes.get_ylim()
+    axes.set_ylim(min(low, -_NARROWEST_MM), max(high, _NARROWEST_MM))
+    legend(axes)
+    time_axis(axes, recording)
+
+
+def _cycle_mean(recording: Recording, values: Array) -> Array:
+    window = np.ones(max(1, round(_CYCLE / recording.info.control_period)))
+    return np.convolve(values, window, "same") / np.convolve(np.ones_like(values), window, "same")
+
+
+def _scatter(axes: Axes, x: Array, y: Array, colour: str, name: str) -> None:
+    step = max(1, len(x) // _SCATTER_POINTS)
+    axes.plot(x[::step], y[::step], ".", color=colour, markersize=2.0, alpha=0.4, label=_words(name))
+
+
+def _cone(axes: Axes, friction: float, top: float) -> None:
+    axes.fill_between(
+        [-friction * top, 0.0, friction * top], [top, 0.0, top], top, color="#009e73", alpha=0.10, linewidth=0
+    )
+    axes.plot([-friction * top, 0.0, friction * top], [top, 0.0, top], color=LIMIT, linewidth=1.0)
+    axes.axhline(0.0, color=MUTED, linewidth=0.6)
+    axes.set(xlabel="forward force [N]", ylabel="normal force [N]")
+    legend(axes, marker_scale=4.0)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

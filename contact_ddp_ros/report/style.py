@@ -1,0 +1,93 @@
+"""How every figure looks: colours with one meaning each, quiet axes, files written whole. No global state."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from contact_ddp_ros.files import written_whole
+from contact_ddp_ros.recording.record import Recording
+from contact_ddp_ros.report import analysis
+
+MEASURED, PLANNED, COMMAND, LIMIT, MUTED = "#1b1b1b", "#0072b2", "#d55e00", "#c0392b", "#9a9a9a"
+"""What was measured, what the plan says, what was asked for, what must not be passed, what is only context."""
+
+FOOT_COLOURS = ("#0072b2", "#56b4e9", "#d55e00", "#e69f00")
+"""Front right, front left, hind right, hind left: front legs blue, hind legs orange."""
+
+POINT_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
+"""The planner's contact points, front before back."""
+
+DOTS_PER_INCH = 130
+
+_STYLE: dict[str, Any] = {
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#e6e6e6",
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "lines.linewidth": 1.2,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "figure.facecolor": "white",
+}
+
+
+@contextmanager
+def figure(path: Path, width: float, height: float, title: str = "") -> Iterator[Figure]:
+    """A figure of that size [inch] which is written to `path` when the block ends."""
+    with mpl.rc_context(_STYLE):
+        drawn = Figure(figsize=(width, height), layout="constrained")
+        if title:
+            drawn.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
+        yield drawn
+        with written_whole(path) as temporary:
+            drawn.savefig(temporary, dpi=DOTS_PER_INCH)
+
+
+def time_axis(axes: Axes, recording: Recording) -> None:
+    """A whole run along the abscissa: pushes as bands, stretches without bounding greyed."""
+    time = recording.ticks["time"]
+    axes.set_xlabel("time [s]")
+    if time.size > 1:
+        axes.set_xlim(time[0], time[-1])
+    for start, end in stretches(time, ~analysis.bounding(recording)):
+        axes.axvspan(start, end, color="#f3f3f3", zorder=0, linewidth=0)
+    for push in recording.info.options.get("pushes", ()):  # type: ignore[attr-defined]
+        axes.axvspan(push["time"], push["time"] + max(push["duration"], 0.02), color=LIMIT, alpha=0.25, linewidth=0)
+
+
+def stretches(time: np.ndarray, mask: np.ndarray) -> list[tuple[float, float]]:
+    """(start, end) of each run of true entries; an end is the time of the next entry where there is one."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(int), [0]])))
+    return [(float(time[a]), float(time[min(b, len(time) - 1)])) for a, b in zip(edges[::2], edges[1::2])]
+
+
+def legend(axes: Axes, marker_scale: float = 1.0) -> None:
+    """A legend in the title's line, where it hides no data."""
+    axes.legend(
+        loc="lower right",
+        bbox_to_anchor=(1.0, 1.0),
+        borderaxespad=0.1,
+        ncols=5,
+        markerscale=marker_scale,
+        handlelength=1.4,
+        columnspacing=1.2,
+    )
+
+
+def nothing(axes: Axes, text: str) -> None:
+    """An empty panel that says why it is empty."""
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=MUTED)
