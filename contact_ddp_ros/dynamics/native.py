@@ -1,54 +1,63 @@
-"""Call a compiled CasADi kernel by its address from Numba code.
+"""Calling compiled kernels through their addresses from Numba's nopython code.
 
-The address is run-time data, so the calling code compiles once, caches on disk and serves any kernel. A kernel has
-CasADi's C signature
+A kernel has CasADi's C signature
 
-    int f(const double **arg, double **res, long long *iw, double *w, int mem)
+    int kernel(const double** arg, double** res, long long* iw, double* w, int mem)
 
-and is called with the addresses of its argument and result arrays (`array.ctypes.data`), which stay on the stack: a
-call allocates nothing.
+`arg` and `res` are tables of data addresses (`array.ctypes.data`) of contiguous float64 arrays, matrices column-major; an
+address may point into the middle of a larger array. Every entry must be set, none may be null. Kernels keep no state:
+any number of threads may be inside one, each with its own data.
+
+    @numba.njit("int64(int64, float64[::1], float64[::1])", cache=True, nogil=True)
+    def evaluate(address, x, y):
+        return call_kernel(address, (x.ctypes.data,), (y.ctypes.data,), 0, 0)
+
+With an explicit signature and cache=True a later process compiles nothing: addresses are arguments, never constants.
 """
 
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+_MEMORY_INDEX = 0
+"""CasADi's `mem`; kernels without state ignore it."""
+
 
 @intrinsic
-def call_kernel(typingctx, address, arguments, results, integer_work, work):
-    """Status of the kernel at `address` (int64); `arguments` and `results` are tuples of int64 addresses.
+def call_kernel(typing_context, address, arguments, results, integer_work, work):
+    """Status of the kernel at `address` (int64), nonzero where it failed. Only from nopython code.
 
-    integer_work and work are the addresses of the kernel's work arrays (0 where it needs none).
+    arguments, results: data addresses as a tuple, whose table then stays on the stack, or a table made beforehand: a
+    contiguous int64 array, or the address of its data. integer_work, work: scratch of the sizes that
+    `KernelSet.work_size` tells, as arrays or addresses; 0 where the kernel needs none.
     """
-    signature = types.int64(address, arguments, results, integer_work, work)
+    tables, scratch = (arguments, results), (integer_work, work)
+    if not isinstance(address, types.Integer):
+        return None
+    if not all(isinstance(one, types.BaseTuple | types.Array | types.Integer) for one in tables):
+        return None
+    if not all(isinstance(one, types.Array | types.Integer) for one in scratch):
+        return None
+    return types.int64(types.int64, arguments, results, integer_work, work), _generate
 
-    def codegen(context, builder, signature, values):
-        address, arguments, results, integer_work, work = values
-        word, double = ir.IntType(64), ir.DoubleType()
-        real_pointer = double.as_pointer()
 
-        def pointers(pack, count):
-            slots = cgutils.alloca_once(builder, real_pointer, size=max(count, 1))
-            for i in range(count):
-                pointer = builder.inttoptr(builder.extract_value(pack, i), real_pointer)
-                builder.store(pointer, builder.gep(slots, [ir.Constant(word, i)]))
-            return slots
+def _generate(context, builder, signature, values):
+    """Code of one call."""
+    pointer, word = ir.IntType(8).as_pointer(), ir.IntType(64)
 
-        function_type = ir.FunctionType(
-            ir.IntType(32),
-            [real_pointer.as_pointer(), real_pointer.as_pointer(), word.as_pointer(), real_pointer, ir.IntType(32)],
-        )
-        function = builder.inttoptr(address, function_type.as_pointer())
-        status = builder.call(
-            function,
-            [
-                pointers(arguments, signature.args[1].count),
-                pointers(results, signature.args[2].count),
-                builder.inttoptr(integer_work, word.as_pointer()),
-                builder.inttoptr(work, real_pointer),
-                ir.Constant(ir.IntType(32), 0),
-            ],
-        )
-        return builder.sext(status, word)
+    def data(kind, value):
+        if isinstance(kind, types.Array):
+            return builder.bitcast(context.make_array(kind)(context, builder, value).data, pointer)
+        if isinstance(kind, types.BaseTuple):
+            slots = cgutils.alloca_once(builder, word, size=max(len(kind), 1))
+            for i, item in enumerate(kind.types):
+                entry = context.cast(builder, builder.extract_value(value, i), item, types.int64)
+                builder.store(entry, builder.gep(slots, [ir.Constant(word, i)]))
+            return builder.bitcast(slots, pointer)
+        return builder.inttoptr(context.cast(builder, value, kind, types.int64), pointer)
 
-    return signature, codegen
+    function_type = ir.FunctionType(ir.IntType(32), [pointer] * 4 + [ir.IntType(32)])
+    function = builder.inttoptr(values[0], function_type.as_pointer())
+    operands = [data(kind, value) for kind, value in zip(signature.args[1:], values[1:], strict=True)]
+    status = builder.call(function, [*operands, ir.Constant(ir.IntType(32), _MEMORY_INDEX)])
+    return builder.sext(status, word)

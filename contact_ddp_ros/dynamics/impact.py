@@ -1,0 +1,41 @@
+"""Impact at touchdown: the velocity after it and the impulse, as a linear system of the shape of the contact dynamics.
+
+    r(q, v, nu; p) = [ H (v+ - v) - J' Lambda ; -J (v+ + e v) ] = 0,        nu = (v+, Lambda)
+                   = K(q) nu + b(q, v; p),        b = [ -H v ; -e J v ]
+
+v is the velocity before; e the coefficient of restitution. Its scalar xi' r is mRNEAc without gravity and velocity.
+"""
+
+from dataclasses import replace
+
+import casadi as cs
+import numpy as np
+
+from contact_ddp_ros.dynamics import contact_point
+from contact_ddp_ros.dynamics.contact import ScalarSystem, Symbols
+from contact_ddp_ros.dynamics.contact_point import Axes
+from contact_ddp_ros.dynamics.mechanism import Mechanism
+from contact_ddp_ros.dynamics.motion import Geometry, accelerations, twists
+from contact_ddp_ros.dynamics.mrneac import inertial_power
+
+
+def impact_system(mechanism: Mechanism, contacts: tuple[str, ...], axes: Axes) -> ScalarSystem:
+    """The impact after which the named points are on the ground; ModelError for an unknown name."""
+    feet = mechanism.select(contacts)
+    n, weightless = mechanism.n, replace(mechanism, gravity=np.zeros(3))
+
+    def scalar(x: Symbols) -> cs.SX:
+        geometry = Geometry(weightless, x.q)
+        rest = cs.SX(cs.DM.zeros(n))
+        still = twists(geometry, rest)
+        jump = accelerations(geometry, still, rest, x.nu[:n] - x.v)
+        directions = twists(geometry, x.xi[:n])
+        parting = twists(geometry, x.nu[:n] + x.p[2] * x.v)
+        s = inertial_power(geometry, still, jump, directions)
+        for k, foot in enumerate(feet):
+            rows = slice(n + k * len(axes), n + (k + 1) * len(axes))
+            s -= cs.dot(x.nu[rows], contact_point.velocity(geometry, directions, foot, axes))
+            s -= cs.dot(x.xi[rows], contact_point.velocity(geometry, parting, foot, axes))
+        return s
+
+    return ScalarSystem(mechanism, feet, axes, scalar, mechanism.armature, -mechanism.armature)

@@ -1,0 +1,169 @@
+"""The compiled dynamics of a model: one shared library per model and set of modes, built once and cached.
+
+The cache is keyed by everything that a kernel follows from: the tree, the modes, the sources of this room, the version
+of CasADi, the processor and the compiler. No expression graph is built unless the library is missing.
+
+Where there is no C compiler, a library that an earlier run left for this model and processor still serves; without
+one, CasADi's own interpreter takes over with a warning: the same addresses and signatures, but many times slower.
+"""
+
+import logging
+import re
+from collections.abc import Callable, Mapping
+
+import casadi as cs
+
+from contact_ddp_ros.dynamics import cache, partials
+from contact_ddp_ros.dynamics.compiler import Compiler, Progress, compile_library, find_compiler
+from contact_ddp_ros.dynamics.contact import contact_system
+from contact_ddp_ros.dynamics.impact import impact_system
+from contact_ddp_ros.dynamics.kernel_set import Block, Kernel, KernelSet
+from contact_ddp_ros.dynamics.mechanism import prepare
+from contact_ddp_ros.errors import CompilerError, ModelError
+from contact_ddp_ros.robot.tree import RigidBodyTree
+
+_LOG = logging.getLogger(__name__)
+
+Axes = tuple[int, ...]
+Modes = Mapping[str, tuple[str, ...]]
+Build = Callable[[], cs.Function]
+
+
+def build_kernels(
+    tree: RigidBodyTree,
+    modes: Modes,
+    axes: Axes = (0, 2),
+    *,
+    tensor: bool = False,
+    progress: Progress | None = None,
+) -> KernelSet:
+    """Kernels of a model for every contact mode, from the cache or compiled now.
+
+    n = tree.n, n_c = contacts of the mode x axes, m = n + n_c, n_f = all contact points of the tree x axes. Arguments and
+    results in this order, float64, matrices dense and column-major (Fortran order). Coordinates are those of the tree's
+    joints in the tree's order; contact rows run over the contacts as the mode lists them and, within each, over `axes`
+    in world directions. p (3,) = (ground height [m], Baumgarte's alpha [1/s], coefficient of restitution).
+
+    | name | arguments | results |
+    |---|---|---|
+    | system/MODE | q (n,), v (n,), p | K (m, m), b (m,):  K nu + b = [S' tau; 0] |
+    | first/MODE | q, v, nu (m,), p | r_q (m, n), r_v (m, n), at fixed nu |
+    | second/MODE | q, v, nu, xi (m,), p | s_qq (n, n), s_qv (n, n), s_vv (n, n), s_qnu (n, m) |
+    | impact_system/MODE, impact_first/MODE, impact_second/MODE | the same | the same |
+    | feet | q, p | positions (n_f,) of the lowest point of every foot in the world [m], Jacobian (n_f, n) |
+    | feet_second | q, w (n_f,) | (n, n) sum of w_i times the Hessian of position i |
+
+    nu = (vdot, lambda) in contact; at an impact nu = (v+, Lambda), v is the velocity before it and K nu + b = 0. The
+    impact kernels of a mode are those of entering it: its contacts are on the ground after the impact. xi = (mu, pi) and
+    s = xi' r; s_qv has rows q and columns v; s_vnu is zero for both systems.
+
+    Args:
+        tree: the model.
+        modes: contact points on the ground by name of the mode; modes with equal contacts share kernels.
+        axes: world axes along which contacts act, the normal (2) last.
+        tensor: also build the tensor baseline.
+        progress: receives a line of text for every step of a cold build; the log does where None.
+
+    Raises:
+        ModelError: a mode names an unknown contact point, or the tree cannot be used.
+    """
+    _check(tree, modes, axes)
+    wanted = {mode: tuple(contacts) for mode, contacts in modes.items()}
+    content = cache.content_key(tree, wanted, tuple(axes), tensor)
+    try:
+        compiler = find_compiler()
+        entry = cache.entry(content, compiler.identity)
+        found = _load(entry)
+        if found is None:
+            with cache.exclusive(content):
+                found = _load(entry) or _build(entry, compiler, tree, wanted, axes, progress or _LOG.info)
+        return found
+    except CompilerError as error:
+        for left in cache.entries(content):
+            found = _load(left)
+            if found is not None:
+                return found
+        raise error
+
+
+def kernel_functions(tree: RigidBodyTree, modes: Modes, axes: Axes) -> dict[str, tuple[str, Build]]:
+    """Of every kernel its name -> (symbol, how to build its CasADi function of that symbol)."""
+    mechanism = prepare(tree)
+    order = [point.name for point in tree.contacts]
+    kinds = {"": contact_system, "impact_": impact_system}
+    levels = {"system": partials.system, "first": partials.first, "second": partials.second}
+    functions: dict[str, tuple[str, Build]] = {
+        "feet": ("feet", lambda: partials.feet("feet", mechanism, axes)),
+        "feet_second": ("feet_second", lambda: partials.feet_second("feet_second", mechanism, axes)),
+    }
+    for mode, contacts in modes.items():
+        for kind, of in kinds.items():
+            for level, build in levels.items():
+                symbol = "_".join([kind + level, *(str(order.index(name)) for name in contacts)])
+
+                def make(symbol=symbol, build=build, of=of, contacts=contacts) -> cs.Function:  # type: ignore[no-untyped-def]
+                    return build(symbol, of(mechanism, contacts, axes))
+
+                functions[f"{kind}{level}/{mode}"] = (symbol, make)
+    return functions
+
+
+def _check(tree: RigidBodyTree, modes: Modes, axes: Axes) -> None:
+    if tuple(axes)[-1:] != (2,) or not set(axes) <= {0, 1, 2}:
+        raise ModelError(f"contact axes are {axes}; allowed are world axes 0 and 1 and, last, the normal 2")
+    known = [point.name for point in tree.contacts]
+    for mode, contacts in modes.items():
+        if not set(contacts) <= set(known):
+            raise ModelError(f"mode {mode!r} has contacts {contacts}; the model's contact points are {known}")
+
+
+def _load(entry: cache.Entry) -> KernelSet | None:
+    """The kernels of a cache entry, or None where it does not exist or cannot be loaded."""
+    stored = entry.description()
+    if stored is None:
+        return None
+    try:
+        return KernelSet.of_library(entry.library, {one["name"]: Kernel.from_dict(one) for one in stored})
+    except CompilerError as error:
+        _LOG.warning("%s; building it again", error)
+        return None
+
+
+def _build(
+    entry: cache.Entry, compiler: Compiler, tree: RigidBodyTree, modes: Modes, axes: Axes, progress: Progress
+) -> KernelSet:
+    """Compile the kernels into the cache entry and load them."""
+    progress(f"compiling the dynamics of {tree.name} with {compiler.command[0]}; this happens once per model")
+    kernels: dict[str, Kernel] = {}
+    sources: dict[str, str] = {}
+    described: dict[str, Kernel] = {}
+    for name, (symbol, build) in kernel_functions(tree, modes, axes).items():
+        if symbol not in sources:
+            function = build()
+            described[symbol] = describe(function)
+            sources[symbol] = c_source(function)
+        kernels[name] = described[symbol]
+    compile_library(compiler, sources, entry.library, progress)
+    entry.describe([kernel.as_dict(name) for name, kernel in kernels.items()])
+    return KernelSet.of_library(entry.library, kernels)
+
+
+def describe(function: cs.Function) -> Kernel:
+    """Shapes and size of a CasADi function."""
+    return Kernel(
+        symbol=function.name(),
+        arguments=tuple(Block(function.name_in(i), *function.size_in(i)) for i in range(function.n_in())),
+        results=tuple(Block(function.name_out(i), *function.size_out(i)) for i in range(function.n_out())),
+        n_instructions=int(function.n_instructions()),
+    )
+
+
+def c_source(function: cs.Function) -> str:
+    """C of a CasADi function, without the test for null that CasADi puts before every single load and store."""
+    generator = cs.CodeGenerator(f"{function.name()}.c", {"casadi_int": "long long int"})
+    generator.add(function)
+    text = generator.dump()
+    text = re.sub(r"arg\[(\d+)\]\? (arg\[\1\]\[\d+\]) : 0", r"\2", text)
+    text = re.sub(r"if \(res\[(\d+)\]!=0\) (res\[\1\]\[\d+\]=)", r"\2", text)
+    # A helper that every unit would export under one name.
+    return text.replace("casadi_real casadi_sq(", "static casadi_real casadi_sq(")

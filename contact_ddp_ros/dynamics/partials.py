@@ -1,0 +1,129 @@
+"""Systems and their first and contracted second partial derivatives, as CasADi functions in joint coordinates.
+
+Everything derives from the scalar s = xi' r (see `contact` and `impact`) by reverse-mode differentiation: r = s_xi,
+K = s_xi_nu, r_q = s_xi_q, and the contracted second-order partials are the Hessian blocks of s. Derivatives are taken
+by the absolute coordinates, in which a run of parallel joints is nearly decoupled, and mapped to joints by constants.
+
+All outputs are dense and column-major. n = degrees of freedom, n_c = contacts x axes, m = n + n_c.
+"""
+
+import casadi as cs
+import numpy as np
+
+from contact_ddp_ros.dynamics import contact_point
+from contact_ddp_ros.dynamics.contact import N_PARAMETERS, ScalarSystem, Symbols
+from contact_ddp_ros.dynamics.contact_point import Axes
+from contact_ddp_ros.dynamics.mechanism import Mechanism
+from contact_ddp_ros.dynamics.motion import Geometry
+
+
+def system(name: str, of: ScalarSystem) -> cs.Function:
+    """(q, v, p) -> K (m, m), b (m,)."""
+    n, x = of.mechanism.n, Symbols.fresh(of.mechanism.n, of.n_c)
+    residual = cs.gradient(of.scalar(x), x.xi)
+    kkt = cs.jacobian(residual, x.nu)
+    bias = cs.substitute(residual, x.nu, cs.SX(cs.DM.zeros(x.nu.numel())))
+    joint = _joint_symbols(of)
+    kkt, bias = _at_joints(of, x, joint, [kkt, bias])
+    kkt = _pull_back_columns(of.mechanism, _pull_back_rows(of.mechanism, kkt))
+    kkt[:n, :n] += cs.diag(cs.SX(of.mass_offset))
+    bias = _pull_back_rows(of.mechanism, bias)
+    bias[:n] += cs.SX(of.rate_offset) * joint.v
+    return _dense(name, joint, ["q", "v", "p"], {"K": kkt, "b": bias})
+
+
+def first(name: str, of: ScalarSystem) -> cs.Function:
+    """(q, v, nu, p) -> r_q (m, n), r_v (m, n), at fixed nu."""
+    n, x = of.mechanism.n, Symbols.fresh(of.mechanism.n, of.n_c)
+    residual = cs.gradient(of.scalar(x), x.xi)
+    joint = _joint_symbols(of)
+    r_q, r_v = _at_joints(of, x, joint, [cs.jacobian(residual, x.q), cs.jacobian(residual, x.v)])
+    r_q = _pull_back_columns(of.mechanism, _pull_back_rows(of.mechanism, r_q))
+    r_v = _pull_back_columns(of.mechanism, _pull_back_rows(of.mechanism, r_v))
+    r_v[:n, :] += cs.diag(cs.SX(of.rate_offset))
+    return _dense(name, joint, ["q", "v", "nu", "p"], {"r_q": r_q, "r_v": r_v})
+
+
+def second(name: str, of: ScalarSystem) -> cs.Function:
+    """(q, v, nu, xi, p) -> s_qq (n, n), s_qv (n, n; rows q), s_vv (n, n), s_qnu (n, m)."""
+    mechanism, x = of.mechanism, Symbols.fresh(of.mechanism.n, of.n_c)
+    s = of.scalar(x)
+    by_q, by_v = cs.gradient(s, x.q), cs.gradient(s, x.v)
+    blocks = [cs.jacobian(by_q, x.q), cs.jacobian(by_q, x.v), cs.jacobian(by_v, x.v), cs.jacobian(by_q, x.nu)]
+    joint = _joint_symbols(of)
+    mapped = [_pull_back_columns(mechanism, mechanism.pull_back(block)) for block in _at_joints(of, x, joint, blocks)]
+    outputs = dict(zip(("s_qq", "s_qv", "s_vv", "s_qnu"), mapped, strict=True))
+    return _dense(name, joint, ["q", "v", "nu", "xi", "p"], outputs)
+
+
+def feet(name: str, mechanism: Mechanism, axes: Axes) -> cs.Function:
+    """(q, p) -> positions (n_f n_axes,) of every foot's lowest point in the world [m]; Jacobian (n_f n_axes, n) by q."""
+    q, absolute = cs.SX.sym("q", mechanism.n), cs.SX.sym("absolute", mechanism.n)
+    p = cs.SX.sym("p", N_PARAMETERS)
+    positions = _positions(mechanism, absolute, axes)
+    jacobian = cs.jacobian(positions, absolute)
+    at_joints = cs.Function("feet", [absolute], [positions, jacobian])
+    positions, jacobian = at_joints.call([mechanism.absolute(q)])
+    jacobian = _pull_back_columns(mechanism, jacobian)
+    outputs = [cs.densify(one) for one in cs.cse([positions, jacobian])]
+    return cs.Function(name, [q, p], outputs, ["q", "p"], ["positions", "jacobian"])
+
+
+def feet_second(name: str, mechanism: Mechanism, axes: Axes) -> cs.Function:
+    """(q, w) -> (n, n) sum of w_i times the Hessian by q of the i-th position of `feet`."""
+    q, absolute = cs.SX.sym("q", mechanism.n), cs.SX.sym("absolute", mechanism.n)
+    positions = _positions(mechanism, absolute, axes)
+    weights = cs.SX.sym("w", positions.numel())
+    hessian = cs.jacobian(cs.gradient(cs.dot(weights, positions), absolute), absolute)
+    (hessian,) = cs.Function("feet", [absolute, weights], [hessian]).call([mechanism.absolute(q), weights])
+    hessian = _pull_back_columns(mechanism, mechanism.pull_back(hessian))
+    outputs = [cs.densify(one) for one in cs.cse([hessian])]
+    return cs.Function(name, [q, weights], outputs, ["q", "w"], ["hessian"])
+
+
+def _positions(mechanism: Mechanism, absolute: cs.SX, axes: Axes) -> cs.SX:
+    """Stacked lowest points of all feet in the world [m]."""
+    geometry = Geometry(mechanism, absolute)
+    return cs.vertcat(*[contact_point.position(geometry, foot, axes) for foot in mechanism.feet])
+
+
+def _joint_symbols(of: ScalarSystem) -> Symbols:
+    """Symbols in joint coordinates."""
+    return Symbols.fresh(of.mechanism.n, of.n_c)
+
+
+def _at_joints(of: ScalarSystem, x: Symbols, joint: Symbols, outputs: list[cs.SX]) -> list[cs.SX]:
+    """Expressions of absolute symbols at the absolute coordinates of the joint symbols."""
+    mechanism, n = of.mechanism, of.mechanism.n
+    function = cs.Function("absolute", x.inputs(), outputs)
+    return function.call(
+        [
+            mechanism.absolute(joint.q),
+            mechanism.absolute(joint.v),
+            cs.vertcat(mechanism.absolute(joint.nu[:n]), joint.nu[n:]),
+            cs.vertcat(mechanism.absolute(joint.xi[:n]), joint.xi[n:]),
+            joint.p,
+        ]
+    )
+
+
+def _pull_back_rows(mechanism: Mechanism, matrix: cs.SX) -> cs.SX:
+    """The first n rows to joint coordinates; constraint rows stay."""
+    n = mechanism.n
+    return cs.vertcat(mechanism.pull_back(matrix[:n, :]), matrix[n:, :])
+
+
+def _pull_back_columns(mechanism: Mechanism, matrix: cs.SX) -> cs.SX:
+    """The first n columns to joint coordinates; constraint columns stay."""
+    return _pull_back_rows(mechanism, matrix.T).T
+
+
+def _dense(name: str, joint: Symbols, inputs: list[str], outputs: dict[str, cs.SX]) -> cs.Function:
+    """A function with shared subexpressions and dense outputs."""
+    expressions = [cs.densify(one) for one in cs.cse(list(outputs.values()))]
+    return cs.Function(name, [getattr(joint, one) for one in inputs], expressions, inputs, list(outputs))
+
+
+def is_structurally_zero(matrix: cs.SX | cs.DM) -> bool:
+    """Whether no entry of the matrix can differ from zero."""
+    return bool(np.all(cs.DM(matrix.sparsity(), 1.0).full() == 0.0))
