@@ -245,7 +245,18 @@ class DdpSolver:
         work.ks[:] = 0.0
         xs[0] = x0
         cost = rollout(
-            problem.step, data, problem.has_control, guess.xs, guess.us, work.ks, guess.gains, 0.0, xs, us, aux, residuals
+            problem.step,
+            data,
+            problem.has_control,
+            guess.xs,
+            guess.us,
+            work.ks,
+            guess.gains,
+            0.0,
+            xs,
+            us,
+            aux,
+            residuals,
         )
         rollout_time = perf_counter() - started
         initial_cost = cost

@@ -28,7 +28,6 @@ from contact_ddp_ros.solver.protocol import (
     SECOND_TYPE,
     STEP_TYPE,
     TENSOR,
-    VECTOR,
 )
 
 STATE_BOUND = 1e6
@@ -87,7 +86,19 @@ def expand(first, data, xs, us, aux, expansion):
 
 @nb.njit(
     nb.types.Tuple((nb.int64, nb.float64, nb.float64, nb.float64))(
-        SECOND_TYPE, DATA, FLAGS, MATRIX, MATRIX, MATRIX, EXPANSION, nb.float64, nb.float64, MATRIX, TENSOR, MATRIX, TENSOR
+        SECOND_TYPE,
+        DATA,
+        FLAGS,
+        MATRIX,
+        MATRIX,
+        MATRIX,
+        EXPANSION,
+        nb.float64,
+        nb.float64,
+        MATRIX,
+        TENSOR,
+        MATRIX,
+        TENSOR,
     ),
     cache=True,
     nogil=True,

@@ -1,0 +1,112 @@
+"""Parameters of the bounding MPC. Every one but the structural ones may change between two solves."""
+
+from dataclasses import dataclass, field
+
+from contact_ddp_ros.config import parameter
+from contact_ddp_ros.solver.ddp import VARIANTS
+
+
+@dataclass(frozen=True)
+class GaitConfig:
+    """Durations of the bounding modes and the planner's time grid; every mode lasts a whole number of steps."""
+
+    back_stance: float = parameter(
+        0.08, low=0.02, high=0.5, unit="s", description="time on the back feet", structural=True
+    )
+    flight: float = parameter(0.10, low=0.02, high=0.5, unit="s", description="time in the air", structural=True)
+    front_stance: float = parameter(
+        0.08, low=0.02, high=0.5, unit="s", description="time on the front feet", structural=True
+    )
+    step: float = parameter(
+        0.004, low=0.0005, high=0.02, unit="s", description="planner's integration step", structural=True
+    )
+    horizon_cycles: float = parameter(
+        1.0, low=0.25, high=4.0, description="horizon in gait cycles (rounded to steps)", structural=True
+    )
+    integrator: str = parameter(
+        "semi_implicit_euler",
+        choices=("semi_implicit_euler", "forward_euler"),
+        description="integration scheme of the planner",
+        structural=True,
+    )
+
+
+@dataclass(frozen=True)
+class ReferenceConfig:
+    """The posture that the costs pull towards; the optimisation decides the motion."""
+
+    height: float = parameter(0.27, low=0.15, high=0.36, unit="m", description="trunk height above the ground")
+    pitch_amplitude: float = parameter(
+        0.12, low=0.0, high=0.4, unit="rad", description="nose down at front touchdown, nose up at back touchdown"
+    )
+    stance_inset: float = parameter(
+        0.03, low=-0.1, high=0.15, unit="m", description="stance feet this far inwards of the hips at mid-stance"
+    )
+    clearance: float = parameter(0.05, low=0.0, high=0.15, unit="m", description="highest foot height of a swing")
+    swing_retraction: float = parameter(
+        0.05, low=0.0, high=0.15, unit="m", description="how much a swing leg shortens for its joint references"
+    )
+
+
+@dataclass(frozen=True)
+class WeightConfig:
+    """Weights of the quadratic costs, per second for running costs."""
+
+    height: float = parameter(800.0, low=0.0, high=1e6, unit="1/m^2", description="trunk height")
+    pitch: float = parameter(40.0, low=0.0, high=1e5, unit="1/rad^2", description="trunk pitch")
+    joints: float = parameter(12.0, low=0.0, high=1e5, unit="1/rad^2", description="joint angles")
+    forward_velocity: float = parameter(40.0, low=0.0, high=1e5, unit="s^2/m^2", description="forward velocity")
+    vertical_velocity: float = parameter(2.0, low=0.0, high=1e5, unit="s^2/m^2", description="vertical velocity")
+    pitch_rate: float = parameter(0.1, low=0.0, high=1e4, unit="s^2/rad^2", description="pitch rate")
+    joint_rates: float = parameter(0.01, low=0.0, high=1e4, unit="s^2/rad^2", description="joint rates")
+    torque: float = parameter(0.004, low=1e-6, high=1e3, unit="1/(N m)^2", description="joint torques of a leg pair")
+    swing_torque: float = parameter(
+        0.01, low=1e-6, high=1e3, unit="1/(N m)^2", description="joint torques of a leg pair in the air"
+    )
+    force: float = parameter(
+        1e-4, low=0.0, high=1.0, unit="1/N^2", description="contact force against its mean over a cycle"
+    )
+    foot_height: float = parameter(
+        4000.0, low=0.0, high=1e7, unit="1/m^2", description="height of a foot in the air against its reference"
+    )
+    switch: float = parameter(
+        0.02, low=0.0, high=100.0, unit="s", description="weight at a mode's end, in seconds of running cost"
+    )
+    terminal: float = parameter(
+        0.2, low=0.0, high=100.0, unit="s", description="weight at the horizon's end, in seconds of running cost"
+    )
+
+
+@dataclass(frozen=True)
+class ConstraintConfig:
+    """Friction, torque limits and touchdown as penalties of the solver."""
+
+    friction: float = parameter(0.6, low=0.1, high=2.0, description="friction coefficient that the planner counts on")
+    torque_share: float = parameter(
+        0.95, low=0.1, high=1.0, description="share of the actuators' limits that the planner may use"
+    )
+    barrier_width: float = parameter(
+        0.05, low=1e-4, high=1.0, description="relaxation δ of the barriers, relative to the limit"
+    )
+    barrier_weight: float = parameter(0.02, low=0.0, high=100.0, description="weight ε of the barriers")
+    touchdown_penalty: float = parameter(
+        2e4, low=1.0, high=1e8, unit="1/m^2", description="augmented-Lagrangian penalty σ of the touchdown height"
+    )
+    ground_height: float = parameter(0.0, low=-1.0, high=1.0, unit="m", description="ground height in odom")
+    baumgarte_rate: float = parameter(
+        30.0, low=0.0, high=200.0, unit="1/s", description="stabilisation rate of the contact constraints"
+    )
+
+
+@dataclass(frozen=True)
+class PlannerConfig:
+    """Everything the bounding planner may be told."""
+
+    variant: str = parameter("ddp", choices=VARIANTS, description="partials that the solver uses")
+    iterations: int = parameter(3, low=1, high=100, description="DDP iterations per solve")
+    first_iterations: int = parameter(60, low=1, high=1000, description="iterations of the first, cold solve")
+    rate: float = parameter(125.0, low=10.0, high=500.0, unit="Hz", description="solves per second")
+    gait: GaitConfig = field(default_factory=GaitConfig)
+    reference: ReferenceConfig = field(default_factory=ReferenceConfig)
+    weight: WeightConfig = field(default_factory=WeightConfig)
+    constraint: ConstraintConfig = field(default_factory=ConstraintConfig)

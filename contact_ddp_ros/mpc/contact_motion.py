@@ -1,0 +1,91 @@
+"""Motion of one node for Numba code: the linear system in ν, its solution and its first-order partials.
+
+Dynamics K(q) ν + b(q, v) = [Sᵀu; 0] with ν = (v̇, λ), and impact with ν = (v⁺, Λ), have one shape; a mode's block in
+`integers` names their kernels. Everything is kept in the node's aux (:func:`contact_ddp_ros.mpc.layout.aux_offsets`).
+"""
+
+import numba as nb
+
+from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.kernel_call import call_kernel
+from contact_ddp_ros.mpc.layout import aux_offsets
+from contact_ddp_ros.mpc.linear_system import factorise, solve_matrix, solve_vector
+from contact_ddp_ros.solver.protocol import INTEGERS, VECTOR
+
+
+@nb.njit(nb.int64(INTEGERS, nb.int64), cache=True, inline="always")
+def mode_block(integers, mode):
+    """Offset of a mode's block in integers."""
+    return at.HEADER + integers[at.N_U] + mode * (at.MODE_HEADER + integers[at.N_FEET])
+
+
+@nb.njit(nb.void(INTEGERS, VECTOR, VECTOR, VECTOR), cache=True)
+def locate_feet(integers, q, parameters, aux):
+    """Positions of all feet and their Jacobian (row-major, (n_f n_a, n)) into aux."""
+    n, n_f, n_a = integers[at.N], integers[at.N_FEET], integers[at.N_AXES]
+    _, _, positions, jacobian, _, scratch, _ = aux_offsets(n, integers[at.N_U], n_f, n_a)
+    rows = n_f * n_a
+    columns = aux[scratch : scratch + rows * n]
+    call_kernel(
+        integers[at.FEET],
+        (q.ctypes.data, parameters.ctypes.data),
+        (aux[positions:].ctypes.data, columns.ctypes.data),
+        0,
+        0,
+    )
+    for i in range(rows):
+        for j in range(n):
+            aux[jacobian + i * n + j] = columns[j * rows + i]
+
+
+@nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR, VECTOR), cache=True)
+def solve_motion(integers, block, impact, x, u, parameters, aux):
+    """Factorise K into aux and solve for ν, of the dynamics or of the impact."""
+    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
+    factor, _, _, _, _, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
+    n_s = n + integers[block + at.CONTACTS] * n_a
+    nu = aux[:n_s]
+    lu = aux[factor : factor + n_s * n_s].reshape(n_s, n_s)
+    bias = aux[scratch : scratch + n_s]
+    call_kernel(
+        integers[block + at.IMPACT_SYSTEM] if impact else integers[block + at.SYSTEM],
+        (x.ctypes.data, x[n:].ctypes.data, parameters.ctypes.data),
+        (lu.ctypes.data, bias.ctypes.data),
+        0,
+        0,
+    )
+    for i in range(n_s):
+        nu[i] = -bias[i]
+    if not impact:
+        for a in range(n_u):
+            nu[integers[at.HEADER + a]] += u[a]
+    factorise(lu)
+    solve_vector(lu, nu)
+
+
+@nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR), cache=True)
+def motion_partials(integers, block, impact, x, parameters, aux):
+    """ν_z for z = (q, v, u) into aux, (n_s, 2n + n_u) row-major; the impact has no u (zero columns)."""
+    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
+    factor, derivatives, _, _, _, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
+    n_s = n + integers[block + at.CONTACTS] * n_a
+    n_z = 2 * n + n_u
+    lu = aux[factor : factor + n_s * n_s].reshape(n_s, n_s)
+    nu_z = aux[derivatives : derivatives + n_s * n_z].reshape(n_s, n_z)
+    columns = aux[scratch : scratch + 2 * n * n_s]
+    call_kernel(
+        integers[block + at.IMPACT_FIRST] if impact else integers[block + at.FIRST],
+        (x.ctypes.data, x[n:].ctypes.data, aux.ctypes.data, parameters.ctypes.data),
+        (columns.ctypes.data, columns[n * n_s :].ctypes.data),
+        0,
+        0,
+    )
+    for i in range(n_s):
+        for j in range(2 * n):
+            nu_z[i, j] = -columns[j * n_s + i]
+        for a in range(n_u):
+            nu_z[i, 2 * n + a] = 0.0
+    if not impact:
+        for a in range(n_u):
+            nu_z[integers[at.HEADER + a], 2 * n + a] = 1.0
+    solve_matrix(lu, nu_z)

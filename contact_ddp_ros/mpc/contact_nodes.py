@@ -1,0 +1,304 @@
+r"""The node functions of the contact problem: where compiled dynamics meets the solver. Any n, any set of feet.
+
+Implements `step`, `first` and `second` of :mod:`contact_ddp_ros.solver.protocol` for x = (q, v), u = τ:
+
+* time step: K(q) ν + b(q, v) = [Sᵀu; 0] with ν = (v̇, λ), then forward Euler (q + h v, v + h v̇) or semi-implicit
+  Euler (v⁺ = v + h v̇, q + h v⁺);
+* touchdown: the same with ν = (v⁺, Λ) and the impact's residual; q does not move;
+* lift-off: identity.
+
+First order, with z ∈ {q, v, u} and the residual's partials r_z:  ν_z = −K⁻¹ r_z,  ν_u = K⁻¹ [Sᵀ; 0].
+
+Second order, contracted with γ = ((∂x⁺/∂v̇)ᵀ V'x, ℓ_λ) through ξ = −K⁻¹γ and the Hessian of s = mRNEAc(…, ξ):
+
+    γᵀν_zy = s_zy + s_zν ν_y + (s_yν ν_z)ᵀ,  in which only s_qq, s_qv, s_vv and s_qν are not structurally zero.
+
+The cost of a time step of length h is
+
+    ℓ = h [ ½‖x − x_ref‖²_Q + ½‖u‖²_R + ½‖λ − λ_ref‖²_S + ½‖height − height_ref‖²_P
+            + ε Σ B_δ(1 ± u/u_max) + ε Σ_contacts ( B_δ(λ_n/F) + Σ_t B_δ((friction λ_n ± λ_t)/F) ) ],
+
+that of a switch and of the end ½‖x − x_ref‖²_Q plus, at a touchdown, the augmented Lagrangian of the feet's heights.
+"""
+
+import numba as nb
+
+from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.contact_forces import add_force_terms, force_cost
+from contact_ddp_ros.mpc.contact_motion import locate_feet, mode_block, motion_partials, solve_motion
+from contact_ddp_ros.mpc.foot_heights import add_height_cost, add_height_curvature, height_slopes
+from contact_ddp_ros.mpc.kernel_call import call_kernel
+from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets
+from contact_ddp_ros.mpc.linear_system import solve_vector
+from contact_ddp_ros.solver.penalties import augmented_lagrangian, relaxed_barrier
+from contact_ddp_ros.solver.protocol import DATA, FIRST, SECOND, STEP, VECTOR
+
+
+@nb.njit(STEP, cache=True, nogil=True)
+def step(data, k, x, u, x_next, aux, residual):
+    """One node forward; see the module's text for the cost."""
+    integers, node_integers, parameters, node_parameters, multipliers, penalty = data
+    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
+    kind = node_integers[k, at.NODE_KIND]
+    row = node_parameters[k]
+    x_weight, u_weight, _, _, height_reference, height_weight, lands, _ = node_offsets(n, n_u, n_f, n_a)
+    _, _, positions, _, _, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
+    h = row[at.DURATION]
+    residual[:] = 0.0
+    violation = 0.0
+    cost = 0.0
+    for i in range(2 * n):
+        error = x[i] - row[at.X_REFERENCE + i]
+        cost += 0.5 * row[x_weight + i] * error * error
+
+    if kind == at.STEP:
+        block = mode_block(integers, node_integers[k, at.NODE_MODE])
+        solve_motion(integers, block, False, x, u, parameters, aux)
+        for a in range(n_u):
+            cost += 0.5 * row[u_weight + a] * u[a] * u[a]
+            ratio = u[a] / parameters[at.LIMITS + a]
+            if penalty[at.EPSILON] > 0.0:
+                lower, _, _ = relaxed_barrier(1.0 + ratio, penalty[at.DELTA])
+                upper, _, _ = relaxed_barrier(1.0 - ratio, penalty[at.DELTA])
+                cost += penalty[at.EPSILON] * (lower + upper)
+            violation = max(violation, abs(ratio) - 1.0)
+        gradient = aux[scratch : scratch + n_f * n_a + 1]
+        cost += force_cost(integers, block, row, parameters, penalty, aux, gradient)
+        violation = max(violation, gradient[-1])
+        locate_feet(integers, x, parameters, aux)
+        for f in range(n_f):
+            error = aux[positions + f * n_a + n_a - 1] - row[height_reference + f]
+            cost += 0.5 * row[height_weight + f] * error * error
+        if integers[at.SCHEME] == at.SEMI_IMPLICIT_EULER:
+            for i in range(n):
+                x_next[n + i] = x[n + i] + h * aux[i]
+                x_next[i] = x[i] + h * x_next[n + i]
+        else:
+            for i in range(n):
+                x_next[i] = x[i] + h * x[n + i]
+                x_next[n + i] = x[n + i] + h * aux[i]
+        residual[n_f] = violation
+        return h * cost
+
+    if kind == at.TOUCHDOWN:
+        locate_feet(integers, x, parameters, aux)
+        for f in range(n_f):
+            if row[lands + f] > 0.0:
+                height = aux[positions + f * n_a + n_a - 1] - parameters[0]
+                residual[f] = height
+                value, _, _ = augmented_lagrangian(height, multipliers[k, f], penalty[at.SIGMA])
+                cost += value
+        block = mode_block(integers, node_integers[k + 1, at.NODE_MODE])
+        solve_motion(integers, block, True, x, u, parameters, aux)
+        for i in range(n):
+            x_next[i] = x[i]
+            x_next[n + i] = aux[i]
+    elif kind == at.LIFT_OFF:
+        for i in range(2 * n):
+            x_next[i] = x[i]
+    return cost
+
+
+@nb.njit(FIRST, cache=True, nogil=True)
+def first(data, k, x, u, aux, d):
+    """First-order partials of a node and the Gauss-Newton Hessian of its cost."""
+    integers, node_integers, parameters, node_parameters, _, penalty = data
+    fx, fu, lx, lu, lxx, lux, luu = d
+    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
+    kind = node_integers[k, at.NODE_KIND]
+    row = node_parameters[k]
+    x_weight, u_weight, _, _, _, _, _, _ = node_offsets(n, n_u, n_f, n_a)
+    _, derivatives, _, _, _, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
+    n_x, n_z = 2 * n, 2 * n + n_u
+    h = row[at.DURATION] if kind == at.STEP else 1.0
+    fx[:, :] = 0.0
+    fu[:, :] = 0.0
+    lxx[:, :] = 0.0
+    lux[:, :] = 0.0
+    luu[:, :] = 0.0
+    for i in range(n_x):
+        lx[i] = h * row[x_weight + i] * (x[i] - row[at.X_REFERENCE + i])
+        lxx[i, i] = h * row[x_weight + i]
+    for a in range(n_u):
+        lu[a] = 0.0
+    if kind == at.TERMINAL:
+        return
+    if kind == at.LIFT_OFF:
+        for i in range(n_x):
+            fx[i, i] = 1.0
+        return
+
+    if kind == at.TOUCHDOWN:
+        block = mode_block(integers, node_integers[k + 1, at.NODE_MODE])
+        motion_partials(integers, block, True, x, parameters, aux)
+        nu_z = aux[derivatives : derivatives + n * n_z].reshape(n, n_z)
+        for i in range(n):
+            fx[i, i] = 1.0
+            for j in range(n_x):
+                fx[n + i, j] = nu_z[i, j]
+    else:
+        block = mode_block(integers, node_integers[k, at.NODE_MODE])
+        motion_partials(integers, block, False, x, parameters, aux)
+        nu_z = aux[derivatives : derivatives + n * n_z].reshape(n, n_z)
+        semi = h if integers[at.SCHEME] == at.SEMI_IMPLICIT_EULER else 0.0
+        for i in range(n):
+            for j in range(n_x):
+                change = h * nu_z[i, j]
+                fx[n + i, j] = change
+                fx[i, j] = semi * change
+            for a in range(n_u):
+                change = h * nu_z[i, n_x + a]
+                fu[n + i, a] = change
+                fu[i, a] = semi * change
+            fx[n + i, n + i] += 1.0
+            fx[i, i] += 1.0
+            fx[i, n + i] += h
+        for a in range(n_u):
+            limit = parameters[at.LIMITS + a]
+            slope, bend = row[u_weight + a] * u[a], row[u_weight + a]
+            if penalty[at.EPSILON] > 0.0:
+                _, lower_slope, lower_bend = relaxed_barrier(1.0 + u[a] / limit, penalty[at.DELTA])
+                _, upper_slope, upper_bend = relaxed_barrier(1.0 - u[a] / limit, penalty[at.DELTA])
+                slope += penalty[at.EPSILON] * (lower_slope - upper_slope) / limit
+                bend += penalty[at.EPSILON] * (lower_bend + upper_bend) / (limit * limit)
+            lu[a] = h * slope
+            luu[a, a] = h * bend
+        add_force_terms(integers, block, h, row, parameters, penalty, aux, lx, lu, lxx, lux, luu)
+
+    slopes = aux[scratch : scratch + n_f]
+    bends = aux[scratch + n_f : scratch + 2 * n_f]
+    height_slopes(data, k, aux, slopes, bends)
+    add_height_cost(integers, aux, slopes, bends, lx, lxx)
+
+
+@nb.njit(nb.boolean(DATA, nb.int64, VECTOR, VECTOR, VECTOR), cache=True)
+def _contraction_vector(data, k, vx, aux, gamma):
+    """γ of a node with dynamics: V'x through the integration scheme, and ℓ_λ; False where the node has none."""
+    integers, node_integers, parameters, node_parameters, _, penalty = data
+    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
+    kind = node_integers[k, at.NODE_KIND]
+    row = node_parameters[k]
+    if kind == at.TOUCHDOWN:
+        for i in range(n):
+            gamma[i] = vx[n + i]
+        for i in range(n, gamma.size):
+            gamma[i] = 0.0
+        return True
+    if kind != at.STEP:
+        return False
+    h = row[at.DURATION]
+    semi = h * h if integers[at.SCHEME] == at.SEMI_IMPLICIT_EULER else 0.0
+    for i in range(n):
+        gamma[i] = h * vx[n + i] + semi * vx[i]
+    block = mode_block(integers, node_integers[k, at.NODE_MODE])
+    force_cost(integers, block, row, parameters, penalty, aux, gamma[n:])
+    for i in range(n, gamma.size):
+        gamma[i] *= h
+    return True
+
+
+@nb.njit(SECOND, cache=True, nogil=True)
+def second(data, k, x, u, aux, vx, hxx, hux, huu):
+    """Contracted second-order partials of a node: dynamics by mRNEAc, and the curvature of the feet's heights."""
+    integers, node_integers, parameters, _, _, _ = data
+    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
+    factor, derivatives, _, _, xi_start, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
+    hxx[:, :] = 0.0
+    hux[:, :] = 0.0
+    huu[:, :] = 0.0
+    kind = node_integers[k, at.NODE_KIND]
+    if kind == at.LIFT_OFF or kind == at.TERMINAL:
+        return
+    impact = kind == at.TOUCHDOWN
+    block = mode_block(integers, node_integers[k + 1 if impact else k, at.NODE_MODE])
+    n_s = n + integers[block + at.CONTACTS] * n_a
+    n_z = 2 * n + n_u
+    lu = aux[factor : factor + n_s * n_s].reshape(n_s, n_s)
+    nu_z = aux[derivatives : derivatives + n_s * n_z].reshape(n_s, n_z)
+    xi = aux[xi_start : xi_start + n_s + 1]
+    _contraction_vector(data, k, vx, aux, xi)
+    for i in range(n_s):
+        xi[i] = -xi[i]
+    solve_vector(lu, xi[:n_s])
+
+    s_qq = aux[scratch : scratch + n * n].reshape(n, n)
+    s_vq = aux[scratch + n * n : scratch + 2 * n * n].reshape(n, n)
+    s_vv = aux[scratch + 2 * n * n : scratch + 3 * n * n].reshape(n, n)
+    start = scratch + 3 * n * n
+    s_nuq = aux[start : start + n_s * n].reshape(n_s, n)
+    start += n_s * n
+    through = aux[start : start + n * n_z].reshape(n, n_z)
+    call_kernel(
+        integers[block + at.IMPACT_SECOND] if impact else integers[block + at.SECOND],
+        (x.ctypes.data, x[n:].ctypes.data, aux.ctypes.data, xi.ctypes.data, parameters.ctypes.data),
+        (s_qq.ctypes.data, s_vq.ctypes.data, s_vv.ctypes.data, s_nuq.ctypes.data),
+        0,
+        0,
+    )
+    through[:, :] = 0.0
+    for p in range(n_s):
+        for i in range(n):
+            value = s_nuq[p, i]
+            for j in range(n_z):
+                through[i, j] += value * nu_z[p, j]
+    for i in range(n):
+        for j in range(n):
+            hxx[i, j] = s_qq[i, j] + through[i, j] + through[j, i]
+            mixed = s_vq[j, i] + through[i, n + j]
+            hxx[i, n + j] = mixed
+            hxx[n + j, i] = mixed
+            hxx[n + i, n + j] = s_vv[i, j]
+        for a in range(n_u):
+            hux[a, i] = through[i, 2 * n + a]
+    add_height_curvature(data, k, x, aux, hxx)
+
+
+@nb.njit(SECOND, cache=True, nogil=True)
+def second_tensor(data, k, x, u, aux, vx, hxx, hux, huu):
+    """The same as `second` by the conventional way: ν differentiated twice as a tensor, contracted afterwards."""
+    integers, node_integers, parameters, _, _, _ = data
+    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
+    _, _, _, _, xi_start, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
+    hxx[:, :] = 0.0
+    hux[:, :] = 0.0
+    huu[:, :] = 0.0
+    kind = node_integers[k, at.NODE_KIND]
+    if kind == at.LIFT_OFF or kind == at.TERMINAL:
+        return
+    impact = kind == at.TOUCHDOWN
+    block = mode_block(integers, node_integers[k + 1 if impact else k, at.NODE_MODE])
+    n_s = n + integers[block + at.CONTACTS] * n_a
+    n_z = 2 * n + n_u
+    gamma = aux[xi_start : xi_start + n_s + 1]
+    _contraction_vector(data, k, vx, aux, gamma)
+    tau = aux[scratch : scratch + n]
+    tau[:] = 0.0
+    for a in range(n_u):
+        tau[integers[at.HEADER + a]] = u[a]
+    start = scratch + n
+    c_qq = aux[start : start + n * n].reshape(n, n)
+    c_vq = aux[start + n * n : start + 2 * n * n].reshape(n, n)
+    c_vv = aux[start + 2 * n * n : start + 3 * n * n].reshape(n, n)
+    c_tau_q = aux[start + 3 * n * n : start + 4 * n * n].reshape(n, n)
+    results = (c_qq.ctypes.data, c_vq.ctypes.data, c_vv.ctypes.data)
+    if impact:
+        arguments = (x.ctypes.data, x[n:].ctypes.data, gamma.ctypes.data, parameters.ctypes.data)
+        call_kernel(integers[block + at.IMPACT_TENSOR], arguments, results, 0, 0)
+        c_tau_q[:, :] = 0.0
+    else:
+        call_kernel(
+            integers[block + at.TENSOR],
+            (x.ctypes.data, x[n:].ctypes.data, tau.ctypes.data, gamma.ctypes.data, parameters.ctypes.data),
+            (c_qq.ctypes.data, c_vq.ctypes.data, c_vv.ctypes.data, c_tau_q.ctypes.data),
+            0,
+            0,
+        )
+    for i in range(n):
+        for j in range(n):
+            hxx[i, j] = c_qq[i, j]
+            hxx[i, n + j] = c_vq[j, i]
+            hxx[n + j, i] = c_vq[j, i]
+            hxx[n + i, n + j] = c_vv[i, j]
+        for a in range(n_u):
+            hux[a, i] = c_tau_q[integers[at.HEADER + a], i]
+    add_height_curvature(data, k, x, aux, hxx)

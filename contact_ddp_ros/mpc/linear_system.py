@@ -1,0 +1,55 @@
+"""LU factorisation without pivoting of the contact KKT matrix, in place, for Numba code.
+
+K = [[H, −Jᵀ], [−J, 0]] with H positive definite is quasi-definite: every order of elimination exists (Vanderbei 1995),
+so no pivoting is needed as long as the contacts are independent.
+"""
+
+import numba as nb
+
+from contact_ddp_ros.solver.protocol import MATRIX, VECTOR
+
+
+@nb.njit(nb.void(MATRIX), cache=True, inline="always")
+def factorise(a):
+    """Overwrite a by its factors: unit lower triangle below the diagonal, upper triangle with inverted diagonal."""
+    n = a.shape[0]
+    for j in range(n):
+        inverse = 1.0 / a[j, j]
+        a[j, j] = inverse
+        for i in range(j + 1, n):
+            factor = a[i, j] * inverse
+            a[i, j] = factor
+            for p in range(j + 1, n):
+                a[i, p] -= factor * a[j, p]
+
+
+@nb.njit(nb.void(MATRIX, VECTOR), cache=True, inline="always")
+def solve_vector(lu, b):
+    """Overwrite b by the solution of the factorised system."""
+    n = lu.shape[0]
+    for i in range(n):
+        for p in range(i):
+            b[i] -= lu[i, p] * b[p]
+    for i in range(n - 1, -1, -1):
+        for p in range(i + 1, n):
+            b[i] -= lu[i, p] * b[p]
+        b[i] *= lu[i, i]
+
+
+@nb.njit(nb.void(MATRIX, MATRIX), cache=True, inline="always")
+def solve_matrix(lu, b):
+    """Overwrite every column of b by the solution of the factorised system."""
+    n, columns = b.shape
+    for i in range(n):
+        for p in range(i):
+            factor = lu[i, p]
+            for j in range(columns):
+                b[i, j] -= factor * b[p, j]
+    for i in range(n - 1, -1, -1):
+        for p in range(i + 1, n):
+            factor = lu[i, p]
+            for j in range(columns):
+                b[i, j] -= factor * b[p, j]
+        inverse = lu[i, i]
+        for j in range(columns):
+            b[i, j] *= inverse

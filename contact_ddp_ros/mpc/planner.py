@@ -1,0 +1,275 @@
+"""Receding-horizon bounding MPC: a measured state in, a policy out.
+
+The horizon begins at the measurement's own instant: the first step is shortened so that it ends on the gait's grid, and
+every later step lies on it. Each solve starts from the last policy, shifted; the new tail repeats what the policy did
+one gait cycle before. The touchdown multipliers travel with their touchdown in the same manner. A solve that diverges
+or holds a number that is not finite is reported and gives no policy; the last good one stays the warm start.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.config import validate
+from contact_ddp_ros.errors import MessageError, ParameterError
+from contact_ddp_ros.hybrid.grid import KnotGrid, knot_grid
+from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.problem import BoundingProblem, Penalty
+from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.planar import PlanarMap, reduce_to_plane
+from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.tree import RigidBodyTree
+from contact_ddp_ros.solver.ddp import DdpSolver, Guess, Iteration, Solution, SolverOptions, Termination
+
+Array = NDArray[np.float64]
+
+_SHORTEST_STEP = 0.25
+"""A first step shorter than this share of a full one is merged into the next."""
+
+_GUESS_KP = (30.0, 30.0)
+_GUESS_KD = (1.0, 1.0)
+"""Joint PD of the heuristic first guess, both legs of a pair together [N m/rad, N m s/rad]: hip, knee."""
+
+
+@dataclass(frozen=True)
+class PlanResult:
+    """What one call of the planner gave.
+
+    Attributes:
+        policy: None where the solve failed.
+        status: name of the termination reason, or of the failure.
+        message: the same for people.
+        solve_time: wall-clock time of the call [s].
+        iterations: one record per DDP iteration.
+        cost: of the plan, penalties included.
+        touchdown_error: largest height error of a landing foot in the plan [m].
+        inequality_violation: largest violated constraint of the plan, relative to its scale; 0 where all hold.
+        friction_violation: largest violation of the friction cone or the normal force in the plan [N].
+    """
+
+    policy: Policy | None
+    status: str
+    message: str
+    solve_time: float
+    iterations: tuple[Iteration, ...]
+    cost: float
+    touchdown_error: float
+    inequality_violation: float
+    friction_violation: float
+
+
+class BoundingPlanner:
+    """Plans bounds for one robot; call :meth:`reset` before the first plan of a gait."""
+
+    def __init__(self, robot: Robot, config: PlannerConfig | None = None) -> None:
+        self.config = config or PlannerConfig()
+        validate(self.config)
+        self.tree: RigidBodyTree = reduce_to_plane(robot)
+        self.model_hash = robot.model_hash
+        self.problem = BoundingProblem(self.tree, self.config)
+        self._map = PlanarMap()
+        self._solver = DdpSolver(SolverOptions(variant=self.config.variant, max_iterations=self.config.iterations))
+        self.epoch = 0
+        self._epoch_time = 0.0
+        self._sequence = 0
+        self._forget()
+
+    def configure(self, config: PlannerConfig) -> None:
+        """Apply new parameters from the next solve on.
+
+        Raises:
+            ParameterError: a structural one differs (the gait's timing, the variant); nothing has changed then.
+        """
+        validate(config)
+        if config.gait != self.config.gait or config.variant != self.config.variant:
+            raise ParameterError("gait timing, integrator and variant are fixed while the planner exists; restart it")
+        self.config = config
+        self._solver = DdpSolver(SolverOptions(variant=config.variant, max_iterations=config.iterations))
+
+    def reset(self, time: float) -> None:
+        """Start a new gait whose first mode begins at `time` [s]."""
+        self.epoch += 1
+        self._epoch_time = time
+        self._forget()
+
+    def plan(self, state: RobotState, speed: float) -> PlanResult:
+        """Solve from a measured state for a commanded speed [m/s].
+
+        Raises:
+            MessageError: the state is not finite.
+        """
+        if not state.is_finite():
+            raise MessageError("the state holds a number that is not finite; no plan is made from it")
+        return self.plan_planar(self._map.planar_state(state), state.time, speed)
+
+    def plan_planar(self, x0: Array, time: float, speed: float) -> PlanResult:
+        """The same from a planar state (2n,) at an instant."""
+        started = perf_counter()
+        grid = self._grid(time)
+        problem, xs_reference = self.problem.build(self._relative(grid), self.config, speed, float(x0[0]))
+        cold = self._last is None
+        guess = self._cold_guess(grid, xs_reference) if cold else self._shifted(grid, speed)
+        multipliers = self._multipliers_on(grid)
+        constraint = self.config.constraint
+        penalty = Penalty(constraint.touchdown_penalty, constraint.barrier_width, constraint.barrier_weight)
+        solution = self._solver.solve(
+            problem,
+            x0,
+            guess,
+            multipliers=multipliers,
+            penalty=penalty.array(),
+            theta=self._theta,
+            max_iterations=self.config.first_iterations if cold else self.config.iterations,
+        )
+        return self._result(grid, solution, multipliers, started)
+
+    def _result(self, grid: KnotGrid, solution: Solution, multipliers: Array, started: float) -> PlanResult:
+        termination = solution.termination
+        failed = termination is Termination.DIVERGED or not self._is_finite(solution)
+        policy = None
+        friction_violation = math.inf
+        if not failed:
+            forces = self.problem.forces(grid, solution.aux)
+            friction_violation = self._friction_violation(forces)
+            self._sequence += 1
+            policy = Policy(
+                times=grid.times.copy(),
+                states=solution.xs,
+                controls=solution.us,
+                gains=solution.gains,
+                modes=grid.modes[:-1].copy(),
+                forces=forces,
+                sequence=self._sequence,
+                epoch=self.epoch,
+                model_hash=self.model_hash,
+            )
+            self._last = policy
+            self._last_grid = grid
+            self._theta = solution.theta
+            sigma = self.config.constraint.touchdown_penalty
+            for k in np.flatnonzero(grid.switches):
+                key = self._switch_key(grid.times[k])
+                self._multipliers[key] = multipliers[k] + sigma * solution.residuals[k, :-1]
+            self._drop_old_multipliers(grid)
+        return PlanResult(
+            policy=policy,
+            status="DIVERGED" if failed else termination.name,
+            message=Termination.DIVERGED.value if failed else termination.value,
+            solve_time=perf_counter() - started,
+            iterations=solution.iterations,
+            cost=solution.cost,
+            touchdown_error=solution.equality_violation,
+            inequality_violation=solution.inequality_violation,
+            friction_violation=friction_violation,
+        )
+
+    def _forget(self) -> None:
+        self._last: Policy | None = None
+        self._last_grid: KnotGrid | None = None
+        self._theta = 1.0
+        self._multipliers: dict[int, Array] = {}
+
+    def _grid(self, time: float) -> KnotGrid:
+        """The horizon from `time`, in absolute times."""
+        step = self.config.gait.step
+        schedule = replace(self.problem.schedule, epoch=self._epoch_time)
+        n_steps = round(self.config.gait.horizon_cycles * schedule.period / step)
+        position = (time - self._epoch_time) / step
+        start = math.floor(position + 1e-6)
+        remaining = start + 1 - position
+        if remaining < _SHORTEST_STEP:
+            start += 1
+        grid = knot_grid(schedule, start, n_steps, step)
+        times, durations = grid.times.copy(), grid.durations.copy()
+        if abs(times[0] - time) > 1e-9:
+            times[0] = time
+            durations[0] = times[1] - time
+        return KnotGrid(times, durations, grid.modes, grid.switches, grid.start_step)
+
+    def _relative(self, grid: KnotGrid) -> KnotGrid:
+        """The grid on the clock whose zero is the gait's epoch."""
+        return KnotGrid(grid.times - self._epoch_time, grid.durations, grid.modes, grid.switches, grid.start_step)
+
+    def _cold_guess(self, grid: KnotGrid, xs: Array) -> Guess:
+        """The heuristic controller: reference feedforward and joint PD about the reference."""
+        n = self.tree.n
+        us = self.problem.reference.guess_controls(self._relative(grid), xs)
+        gains = np.zeros((grid.n_nodes, us.shape[1], 2 * n))
+        for a, joint in enumerate(self.tree.actuated):
+            gains[:, a, joint] = -_GUESS_KP[a % 2]
+            gains[:, a, n + joint] = -_GUESS_KD[a % 2]
+        gains[grid.switches] = 0.0
+        return Guess(xs, us, gains)
+
+    def _shifted(self, grid: KnotGrid, speed: float) -> Guess:
+        """The last policy on a later grid; beyond its end, what it did one cycle before."""
+        last, period = self._last, self.problem.schedule.period
+        assert last is not None
+        times = grid.times[:-1]
+        cycles = np.ceil(np.maximum(grid.times - last.end + 1e-7, 0.0) / period)
+        source = grid.times - cycles * period
+        rows = self._rows(source[:-1] + 1e-7, grid.switches)
+        xs = np.empty_like(last.states, shape=(grid.n_nodes + 1, last.states.shape[1]))
+        xs[:-1] = last.states[rows]
+        xs[-1] = last.states[min(rows[-1] + 1, len(last.states) - 1)]
+        xs[:, 0] += cycles * speed * period
+        # the first node may lie inside an interval: its nominal state is interpolated
+        first = last.sample(float(times[0]))
+        xs[0] = first.state
+        us = np.where(grid.switches[:, None], 0.0, last.controls[rows])
+        gains = np.where(grid.switches[:, None, None], 0.0, last.gains[rows])
+        return Guess(xs, us, gains)
+
+    def _rows(self, times: Array, switches: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Rows of the last policy for nodes just after `times`: a switch maps to the switch, a step to the step."""
+        last = self._last
+        assert last is not None and self._last_grid is not None
+        rows = np.searchsorted(last.times, times, side="right") - 1
+        # a switch shares its time with the step after it, which searchsorted finds: step back by one
+        rows = np.where(switches, rows - 1, rows)
+        return np.clip(rows, 0, len(last.controls) - 1)
+
+    def _switch_key(self, time: float) -> int:
+        return round((time - self._epoch_time) / self.config.gait.step)
+
+    def _multipliers_on(self, grid: KnotGrid) -> Array:
+        """(N+1, n_f) multipliers of the horizon's touchdowns; a new touchdown takes those of the one a cycle before."""
+        multipliers = np.zeros((grid.n_nodes + 1, self.problem.sizes[2]))
+        cycle = round(self.problem.schedule.period / self.config.gait.step)
+        for k in np.flatnonzero(grid.switches):
+            key = self._switch_key(grid.times[k])
+            known = self._multipliers.get(key)
+            if known is None:
+                known = self._multipliers.get(key - cycle)
+            if known is not None:
+                multipliers[k] = known
+        return multipliers
+
+    def _drop_old_multipliers(self, grid: KnotGrid) -> None:
+        cycle = round(self.problem.schedule.period / self.config.gait.step)
+        oldest = self._switch_key(grid.times[0]) - 2 * cycle
+        self._multipliers = {key: value for key, value in self._multipliers.items() if key >= oldest}
+
+    def _friction_violation(self, forces: Array) -> float:
+        n_a = self.problem.n_axes
+        friction = self.config.constraint.friction
+        worst = 0.0
+        for foot in range(len(self.problem.feet)):
+            normal = forces[:, (foot + 1) * n_a - 1]
+            worst = max(worst, float((-normal).max()))
+            for axis in range(n_a - 1):
+                worst = max(worst, float((np.abs(forces[:, foot * n_a + axis]) - friction * normal).max()))
+        return max(worst, 0.0)
+
+    @staticmethod
+    def _is_finite(solution: Solution) -> bool:
+        return bool(
+            np.isfinite(solution.cost)
+            and np.isfinite(solution.xs).all()
+            and np.isfinite(solution.us).all()
+            and np.isfinite(solution.gains).all()
+        )

@@ -1,0 +1,144 @@
+"""Node functions of the contact problem: every derivative against finite differences of what it derives from."""
+
+import numpy as np
+import pytest
+
+from contact_ddp_ros.config import replace
+from contact_ddp_ros.hybrid.grid import knot_grid
+from contact_ddp_ros.mpc import contact_nodes
+from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.problem import BoundingProblem
+from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.planar import reduce_to_plane
+
+TREE = reduce_to_plane(load_robot())
+MULTIPLIER = 3.0
+
+
+class Node:
+    """One node of a horizon with everything its functions need."""
+
+    def __init__(self, problem, k, penalty=(50.0, 0.05, 0.1)):
+        self.problem, self.k = problem, k
+        multipliers = np.full((problem.n_nodes + 1, problem.n_e), MULTIPLIER)
+        self.data = (
+            problem.integers,
+            problem.node_integers,
+            problem.parameters,
+            problem.node_parameters,
+            multipliers,
+            np.array(penalty),
+        )
+        self.aux = np.zeros(problem.n_aux)
+
+    def step(self, x, u):
+        x_next, residual = np.zeros(self.problem.n_x), np.zeros(self.problem.n_e + 1)
+        cost = self.problem.step(self.data, self.k, x, u, x_next, self.aux, residual)
+        return x_next, cost
+
+    def first(self, x, u):
+        n_x, n_u = self.problem.n_x, self.problem.n_u
+        d = (
+            np.zeros((n_x, n_x)),
+            np.zeros((n_x, n_u)),
+            np.zeros(n_x),
+            np.zeros(n_u),
+            np.zeros((n_x, n_x)),
+            np.zeros((n_u, n_x)),
+            np.zeros((n_u, n_u)),
+        )
+        self.step(x, u)
+        self.problem.first(self.data, self.k, x, u, self.aux, d)
+        return d
+
+    def second(self, x, u, vx, function=None):
+        n_x, n_u = self.problem.n_x, self.problem.n_u
+        hessian = (np.zeros((n_x, n_x)), np.zeros((n_u, n_x)), np.zeros((n_u, n_u)))
+        self.first(x, u)
+        (function or self.problem.second)(self.data, self.k, x, u, self.aux, vx, *hessian)
+        return hessian
+
+
+def problem_and_reference(integrator="semi_implicit_euler", variant="ddp"):
+    config = replace(PlannerConfig(), {"gait.integrator": integrator, "variant": variant})
+    builder = BoundingProblem(TREE, config)
+    grid = knot_grid(builder.schedule, 0, 90, config.gait.step)
+    return builder.build(grid, config, 0.7)
+
+
+def node_of_kind(problem, kind, mode):
+    rows = np.flatnonzero(
+        (problem.node_integers[:, at.NODE_KIND] == kind) & (problem.node_integers[:, at.NODE_MODE] == mode)
+    )
+    return int(rows[len(rows) // 2])
+
+
+CASES = [(at.STEP, 0), (at.STEP, 1), (at.STEP, 2), (at.TOUCHDOWN, 1), (at.TOUCHDOWN, 3), (at.LIFT_OFF, 0)]
+
+
+def sample(problem, xs, k, seed):
+    rng = np.random.default_rng(seed)
+    x = xs[k] + 0.05 * rng.standard_normal(problem.n_x)
+    u = 5.0 * rng.standard_normal(problem.n_u)
+    return x, u, 0.3 * rng.standard_normal(problem.n_x)
+
+
+def central(function, z, step=1e-6):
+    columns = []
+    for i in range(len(z)):
+        d = np.zeros(len(z))
+        d[i] = step
+        columns.append((function(z + d) - function(z - d)) / (2.0 * step))
+    return np.stack(columns, axis=-1)
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "forward_euler"])
+@pytest.mark.parametrize(("kind", "mode"), CASES)
+def test_first_order_partials(kind, mode, integrator):
+    problem, xs = problem_and_reference(integrator)
+    node = Node(problem, node_of_kind(problem, kind, mode))
+    x, u, _ = sample(problem, xs, node.k, 3)
+    fx, fu, lx, lu, *_ = node.first(x, u)
+    assert fx == pytest.approx(central(lambda z: node.step(z, u)[0], x), rel=1e-5, abs=1e-5)
+    assert lx == pytest.approx(central(lambda z: node.step(z, u)[1], x), rel=1e-4, abs=1e-4)
+    if kind == at.STEP:
+        assert fu == pytest.approx(central(lambda z: node.step(x, z)[0], u), rel=1e-5, abs=1e-6)
+        assert lu == pytest.approx(central(lambda z: node.step(x, z)[1], u), rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("variant", ["ddp", "ddp_tensor"])
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "forward_euler"])
+@pytest.mark.parametrize(("kind", "mode"), CASES)
+def test_second_order_is_the_hessian_of_cost_and_contracted_dynamics(kind, mode, integrator, variant):
+    """Gauss-Newton Hessian + `second` = ∂²(ℓ + V'ₓ·f), as finite differences of the first order."""
+    problem, xs = problem_and_reference(integrator, variant)
+    node = Node(problem, node_of_kind(problem, kind, mode))
+    x, u, vx = sample(problem, xs, node.k, 5)
+
+    def gradient(z):
+        fx, fu, lx, lu, *_ = node.first(z[: problem.n_x], z[problem.n_x :])
+        return np.concatenate([lx + fx.T @ vx, lu + fu.T @ vx])
+
+    n_x = problem.n_x
+    expected = central(gradient, np.concatenate([x, u]))
+    *_, lxx, lux, luu = node.first(x, u)
+    hxx, hux, huu = node.second(x, u, vx)
+    scale = np.abs(expected).max()
+    assert lxx + hxx == pytest.approx(expected[:n_x, :n_x], rel=1e-4, abs=1e-6 * scale)
+    assert lux + hux == pytest.approx(expected[n_x:, :n_x], rel=1e-4, abs=1e-6 * scale)
+    assert luu + huu == pytest.approx(expected[n_x:, n_x:], rel=1e-4, abs=1e-6 * scale)
+    if kind != at.LIFT_OFF:
+        assert np.abs(hxx).max() > 1e-6, "no curvature at all would pass the comparison only by accident"
+
+
+def test_variants_agree():
+    problem, xs = problem_and_reference()
+    tensor, _ = problem_and_reference(variant="ddp_tensor")
+    for kind, mode in CASES:
+        k = node_of_kind(problem, kind, mode)
+        x, u, vx = sample(problem, xs, k, 7)
+        ours = Node(problem, k).second(x, u, vx)
+        theirs = Node(tensor, k).second(x, u, vx, contact_nodes.second_tensor)
+        for one, other in zip(ours, theirs, strict=True):
+            assert one == pytest.approx(other, rel=1e-9, abs=1e-9)
