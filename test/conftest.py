@@ -1,6 +1,1 @@
-"""Puts this folder on the import path, so that tests find the helpers in it as `oracle` too."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+"""Common to all rooms' tests; the helpers beside this file are imported by name (`oracle`)."""

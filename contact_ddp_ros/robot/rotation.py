@@ -60,6 +60,28 @@ def rpy_to_quaternion(roll: float, pitch: float, yaw: float) -> Array:
     )
 
 
+def quaternion_product(first: Array, second: Array) -> Array:
+    """The (4,) quaternion (x, y, z, w) of `first` after `second`: R(first) R(second)."""
+    x1, y1, z1, w1 = (float(component) for component in first)
+    x2, y2, z2, w2 = (float(component) for component in second)
+    return np.array(
+        [
+            w1 * x2 + x1 * w2 + y1 * z2 - z1 * y2,
+            w1 * y2 - x1 * z2 + y1 * w2 + z1 * x2,
+            w1 * z2 + x1 * y2 - y1 * x2 + z1 * w2,
+            w1 * w2 - x1 * x2 - y1 * y2 - z1 * z2,
+        ]
+    )
+
+
+def rotation_vector_to_quaternion(vector: Array) -> Array:
+    """The (4,) quaternion (x, y, z, w) of a rotation vector (3,), axis times angle [rad]."""
+    half = 0.5 * float(np.linalg.norm(vector))
+    # np.sinc is sin(pi x) / (pi x): sin(half) / (2 half) without a division by zero.
+    scale = 0.5 * float(np.sinc(half / math.pi))
+    return np.array([*(scale * np.asarray(vector)), math.cos(half)])
+
+
 def rpy_rates(quaternion: Array, angular_velocity: Array) -> Array:
     """The (3,) rates of roll, pitch, yaw [rad/s] from the angular velocity (3,) in body axes [rad/s].
 

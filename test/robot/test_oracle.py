@@ -4,7 +4,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from test.oracle import pinocchio_model, random_tree
+from oracle import pinocchio_model, random_tree
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -15,7 +15,7 @@ from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.planar import PLANAR_FOOT_NAMES, PLANAR_JOINT_NAMES, PlanarMap, reduce_to_plane
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
-from test.oracle import pinocchio_model
+from oracle import pinocchio_model
 
 Array = NDArray[np.float64]
 ROBOT = load_robot()

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contact_ddp_ros.robot.rotation import (
+    quaternion_product,
     quaternion_to_matrix,
     quaternion_to_rpy,
+    rotation_vector_to_quaternion,
     rpy_rates,
     rpy_to_quaternion,
     up_in_body,
@@ -54,6 +56,14 @@ def test_gimbal_lock_keeps_the_rotation(pitch: float) -> None:
     angles = quaternion_to_rpy(quaternion)
     assert angles[0] == 0.0
     assert np.allclose(quaternion_to_matrix(rpy_to_quaternion(*angles)), quaternion_to_matrix(quaternion), atol=1e-6)
+
+
+@given(ANGLES, ANGLES)
+def test_products_and_rotation_vectors(angles: tuple[float, float, float], vector: tuple[float, float, float]) -> None:
+    first, second = rpy_to_quaternion(*angles), rotation_vector_to_quaternion(np.array(vector))
+    assert np.allclose(quaternion_to_matrix(second), pin.exp3(np.array(vector)), atol=1e-9)
+    product = quaternion_to_matrix(quaternion_product(first, second))
+    assert np.allclose(product, quaternion_to_matrix(first) @ quaternion_to_matrix(second), atol=1e-12)
 
 
 def test_yaw_matrix_turns_to_the_left() -> None:

@@ -1,0 +1,63 @@
+"""What the rest of the package knows of a simulator: state out, joint command in, steps of time."""
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.robot.state import JointCommand, RobotState
+
+Array = NDArray[np.float64]
+
+
+class Simulator(Protocol):
+    """A free robot on flat ground (z = 0 in `odom`) whose joint drives execute the last command."""
+
+    @property
+    def time(self) -> float:
+        """The simulation's clock [s]."""
+        ...
+
+    @property
+    def timestep(self) -> float:
+        """Length of a physics step [s]."""
+        ...
+
+    def reset(self, state: RobotState | None = None) -> None:
+        """Put the robot into a state (standing, by default), drives damping, no push; the clock takes its stamp."""
+        ...
+
+    def state(self) -> RobotState:
+        """The state as the sensors see it now."""
+        ...
+
+    def apply(self, command: JointCommand) -> None:
+        """Hand the drives a new command, which they execute from the next step on."""
+        ...
+
+    def step(self, n: int = 1) -> None:
+        """Advance n physics steps.
+
+        Raises:
+            SimulationError: the state is no longer finite.
+        """
+        ...
+
+    def push(self, force: Array, duration: float) -> None:
+        """From now on push the trunk's origin with a force (3,) in `odom` axes [N] for that long [s].
+
+        Pushes add up.
+        """
+        ...
+
+    def foot_heights(self) -> Array:
+        """(4,) height of each foot's lowest point above the ground [m]; negative where it presses in."""
+        ...
+
+    def contact_forces(self) -> Array:
+        """(4, 3) force of the ground on each foot during the last step, in `odom` axes [N]."""
+        ...
+
+    def applied_torques(self) -> Array:
+        """(12,) torques of the drives during the last step, after clipping [N m]."""
+        ...

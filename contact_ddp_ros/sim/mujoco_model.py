@@ -1,0 +1,206 @@
+"""The MuJoCo model of the robot in its world, derived from the URDF and the :class:`Robot` read from it.
+
+MuJoCo's own URDF reader brings bodies, inertias and shapes; from the robot come what it leaves out or would guess:
+free base, armature, damping, dry friction, drives with their torque limits. Nothing about the robot is typed here.
+
+Contacts are kept as near to the planner's hard, inelastic, Coulomb contact as MuJoCo's soft ones get: critically damped
+at a few time steps, elliptic cones, and no slip regularisation to speak of. Only ground and robot collide.
+"""
+
+from typing import Final
+from xml.etree import ElementTree
+
+import mujoco
+import numpy as np
+
+from contact_ddp_ros.errors import SimulationError
+from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES
+from contact_ddp_ros.robot.model import BASE_JOINTS, Robot
+from contact_ddp_ros.sim.options import SimOptions
+
+GROUND_NAME: Final = "ground"
+
+GROUND_BIT, ROBOT_BIT = 1, 2
+"""Collision classes: the robot collides with the ground, not with itself."""
+
+VISUAL_GROUP, COLLISION_GROUP = 2, 3
+"""MuJoCo's groups of shapes: those of the second are not drawn."""
+
+CONTACT_TIME_STEPS = 2.0
+"""Time constant of a contact over the time step; MuJoCo needs at least 2 to stay stable."""
+
+CONTACT_IMPEDANCE = (0.98, 0.999, 0.0005, 0.5, 2.0)
+"""`solimp`: share of the force needed for rigidity at first touch and at 0.5 mm; 0.98 keeps 100 N within 1 mm."""
+
+FRICTION_IMPEDANCE_RATIO = 20.0
+"""Tangential over normal contact impedance: slip by creep stays under a few mm/s."""
+
+DRY_FRICTION_STIFFNESS = (2.0, 1.0)
+"""`solref` of joint friction: time constant over the time step, damping ratio."""
+
+OFFSCREEN_SIZE = (1920, 1080)
+"""Largest rendered image (width, height) [pixels]."""
+
+
+def build_model(robot: Robot, options: SimOptions) -> mujoco.MjModel:
+    """Compile the robot on flat ground.
+
+    Joints, actuators and feet are in the order of JOINT_NAMES and FOOT_NAMES by name, not by index.
+
+    Raises:
+        SimulationError: MuJoCo refuses the model.
+    """
+    try:
+        spec = mujoco.MjSpec.from_string(_urdf_for_mujoco(robot))
+        _set_options(spec, options)
+        _add_world(spec, options)
+        _float_base(spec, robot, options)
+        _set_shapes(spec, options)
+        _add_drives(spec, robot, options)
+        return spec.compile()
+    except (ValueError, RuntimeError) as error:
+        raise SimulationError(f"MuJoCo cannot build a model from {robot.urdf}: {error}") from error
+
+
+def _urdf_for_mujoco(robot: Robot) -> str:
+    """The URDF with the extension element that keeps MuJoCo from dropping or changing anything."""
+    root = ElementTree.parse(robot.urdf).getroot()
+    extension = ElementTree.SubElement(root, "mujoco")
+    ElementTree.SubElement(
+        extension,
+        "compiler",
+        {"discardvisual": "false", "fusestatic": "false", "balanceinertia": "false", "inertiafromgeom": "false"},
+    )
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _set_options(spec: mujoco.MjSpec, options: SimOptions) -> None:
+    option = spec.option
+    option.timestep = options.timestep
+    option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    option.impratio = FRICTION_IMPEDANCE_RATIO
+    # A diverged state must be seen and reported, not silently replaced by the initial one.
+    option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
+
+
+def _add_world(spec: mujoco.MjSpec, options: SimOptions) -> None:
+    """Ground, sky, lights; colours are chosen for a bright, calm background."""
+    spec.visual.global_.offwidth, spec.visual.global_.offheight = OFFSCREEN_SIZE
+    spec.visual.headlight.ambient = [0.35, 0.35, 0.35]
+    spec.visual.headlight.diffuse = [0.35, 0.35, 0.35]
+    spec.visual.headlight.specular = [0.1, 0.1, 0.1]
+    spec.visual.quality.shadowsize = 2048
+    spec.visual.map.znear = 0.01
+    spec.visual.map.shadowclip = 0.8
+    spec.visual.map.haze = 0.35
+    spec.visual.rgba.haze = [0.93, 0.95, 0.97, 1.0]
+    spec.stat.extent = 1.0
+    spec.add_texture(
+        name="sky",
+        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
+        rgb1=[0.62, 0.74, 0.86],
+        rgb2=[0.95, 0.96, 0.97],
+        width=256,
+        height=256,
+    )
+    spec.add_texture(
+        name="checker",
+        type=mujoco.mjtTexture.mjTEXTURE_2D,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER,
+        rgb1=[0.80, 0.82, 0.84],
+        rgb2=[0.70, 0.73, 0.76],
+        mark=mujoco.mjtMark.mjMARK_EDGE,
+        markrgb=[0.62, 0.65, 0.68],
+        width=300,
+        height=300,
+    )
+    ground_material = spec.add_material(name="checker", texrepeat=[2.0, 2.0], texuniform=True)
+    ground_material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "checker"
+    world = spec.worldbody
+    world.add_geom(
+        name=GROUND_NAME,
+        type=mujoco.mjtGeom.mjGEOM_PLANE,
+        size=[0.0, 0.0, 0.05],
+        material="checker",
+        contype=GROUND_BIT,
+        conaffinity=ROBOT_BIT,
+        friction=_friction(options),
+        condim=3,
+    )
+    _add_lights(spec)
+
+
+def _add_lights(spec: mujoco.MjSpec) -> None:
+    """A sun with shadows that follows the robot, so that it never leaves its light."""
+    trunk = spec.body(BASE_LINK)
+    trunk.add_light(
+        name="sun",
+        mode=mujoco.mjtCamLight.mjCAMLIGHT_TRACKCOM,
+        type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL,
+        pos=[-0.6, -0.8, 2.5],
+        dir=[0.25, 0.3, -1.0],
+        diffuse=[0.7, 0.7, 0.68],
+        specular=[0.3, 0.3, 0.3],
+        castshadow=True,
+    )
+
+
+def _float_base(spec: mujoco.MjSpec, robot: Robot, options: SimOptions) -> None:
+    """Free the trunk, lift it to standing height and give it the mass the planner does not know."""
+    trunk = spec.body(BASE_LINK)
+    trunk.add_freejoint(name="floating_base")
+    trunk.pos = [0.0, 0.0, robot.standing_height()]
+    trunk.mass *= options.trunk_mass_scale
+    trunk.inertia = np.asarray(trunk.inertia) * options.trunk_mass_scale
+    trunk.fullinertia = np.asarray(trunk.fullinertia) * options.trunk_mass_scale
+    for side in ("side", "chase"):
+        position = {"side": [0.0, -1.2, 0.25], "chase": [-1.0, -0.7, 0.45]}[side]
+        trunk.add_camera(
+            name=side, mode=mujoco.mjtCamLight.mjCAMLIGHT_TRACKCOM, pos=position, targetbody=BASE_LINK, fovy=40.0
+        )
+
+
+def _set_shapes(spec: mujoco.MjSpec, options: SimOptions) -> None:
+    """Make collision shapes touch the ground only, and leave visual shapes to the eye."""
+    for body in spec.bodies[1:]:
+        for geom in body.geoms:
+            visual = geom.contype == 0 and geom.conaffinity == 0
+            geom.group = VISUAL_GROUP if visual else COLLISION_GROUP
+            if visual:
+                continue
+            geom.contype, geom.conaffinity = ROBOT_BIT, 0
+            geom.condim = 3
+            geom.friction = _friction(options)
+            geom.solref = [CONTACT_TIME_STEPS * options.timestep, 1.0]
+            geom.solimp = CONTACT_IMPEDANCE
+            # The robot's shapes set stiffness and friction of the pair alone.
+            geom.priority = 1
+    for foot in FOOT_NAMES:
+        spheres = [geom for geom in spec.body(foot).geoms if geom.group == COLLISION_GROUP]
+        spheres[0].name = foot
+
+
+def _add_drives(spec: mujoco.MjSpec, robot: Robot, options: SimOptions) -> None:
+    """Reflected inertia and friction of every joint, and a torque motor limited to its effort."""
+    drives = robot.tree.joints[len(BASE_JOINTS) :]
+    for name, drive in zip(JOINT_NAMES, drives, strict=True):
+        joint = spec.joint(name)
+        joint.armature = drive.armature
+        joint.damping = [drive.damping, 0.0, 0.0]
+        joint.frictionloss = drive.dry_friction
+        time_steps, damping_ratio = DRY_FRICTION_STIFFNESS
+        joint.solref_friction = [time_steps * options.timestep, damping_ratio]
+        joint.range = [drive.lower, drive.upper]
+        joint.limited = True
+        limit = drive.effort_limit
+        actuator = spec.add_actuator(
+            name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, ctrlrange=[-limit, limit], ctrllimited=True
+        )
+        actuator.set_to_motor()
+
+
+def _friction(options: SimOptions) -> list[float]:
+    """Sliding friction; torsion and rolling are off at condim 3."""
+    return [options.friction, 0.005, 0.0001]

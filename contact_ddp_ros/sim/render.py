@@ -1,0 +1,222 @@
+"""Pictures of the robot from recorded states: a camera that follows it, and videos written whole or not at all."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.errors import ParameterError, SimulationError
+from contact_ddp_ros.files import written_whole
+from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES
+from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.sim.gl import offscreen_context
+from contact_ddp_ros.sim.mujoco_model import COLLISION_GROUP, build_model
+from contact_ddp_ros.sim.options import SimOptions
+
+Array = NDArray[np.float64]
+Image = NDArray[np.uint8]
+
+VIDEO_SUFFIXES: Final = (".mp4", ".gif")
+
+_MAX_SHAPES = 2000
+_VIDEO_QUALITY = 7
+"""imageio's scale from 0 to 10 of the mp4's bit rate."""
+
+_FORCE_COLOUR, _PUSH_COLOUR = (0.13, 0.55, 0.30, 0.9), (0.90, 0.35, 0.10, 1.0)
+_FORCE_SCALE, _PUSH_SCALE = 1.0 / 500.0, 1.0 / 150.0
+"""Length of an arrow per force [m/N]."""
+
+_ARROW_WIDTH, _SMALLEST_FORCE = 0.008, 1.0
+"""Of an arrow [m], and the force below which none is drawn [N]."""
+
+
+@dataclass(frozen=True)
+class View:
+    """Where the camera stands relative to the robot, which it follows over the ground but not up and down.
+
+    Attributes:
+        azimuth: direction in which it looks, about z from x [deg]; 90 looks to the left: the robot's right side.
+        elevation: of that direction [deg]; negative looks down.
+        distance: to the point looked at [m].
+        height: of that point above the ground [m].
+    """
+
+    azimuth: float = 118.0
+    elevation: float = -12.0
+    distance: float = 1.05
+    height: float = 0.19
+
+
+SIDE_VIEW: Final = View(azimuth=90.0, elevation=-6.0, distance=1.1)
+THREE_QUARTER_VIEW: Final = View()
+
+
+class FrameRenderer:
+    """Renders states to RGB images off screen; use it as a context manager, or call :meth:`close`."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        options: SimOptions | None = None,
+        width: int = 960,
+        height: int = 540,
+        view: View = THREE_QUARTER_VIEW,
+    ) -> None:
+        """Build the scene and an off-screen context.
+
+        Raises:
+            SimulationError: this machine has no library to render with; the text names the packages.
+        """
+        self._context: Any = None
+        self._model = build_model(robot, SimOptions() if options is None else options)
+        self._data = mujoco.MjData(self._model)
+        limit = self._model.vis.global_
+        if not (0 < width <= limit.offwidth and 0 < height <= limit.offheight):
+            raise ParameterError(f"image size {width} x {height}; allowed: up to {limit.offwidth} x {limit.offheight}")
+        self._size = mujoco.MjrRect(0, 0, width, height)
+        self._view = view
+        self._q_index = np.array([self._model.joint(name).qposadr[0] for name in JOINT_NAMES])
+        self._feet = np.array([self._model.geom(name).id for name in FOOT_NAMES])
+        self._context = offscreen_context(width, height)
+        self._scene = mujoco.MjvScene(self._model, _MAX_SHAPES)
+        self._drawing = mujoco.MjrContext(self._model, mujoco.mjtFontScale.mjFONTSCALE_150.value)
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, self._drawing)
+        self._option = mujoco.MjvOption()
+        self._option.geomgroup[COLLISION_GROUP] = 0
+        self._camera = mujoco.MjvCamera()
+
+    def frame(self, state: RobotState, push: Array | None = None, contact_forces: Array | None = None) -> Image:
+        """An RGB image (height, width, 3) of a state.
+
+        Args:
+            state: of the robot.
+            push: (3,) force on the trunk in `odom` axes [N], drawn as an arrow that ends at the trunk.
+            contact_forces: (4, 3) forces on the feet in `odom` axes [N], drawn as arrows from the ground.
+        """
+        self._place(state)
+        camera = self._camera
+        camera.lookat[:] = [state.position[0], state.position[1], self._view.height]
+        camera.azimuth, camera.elevation = self._view.azimuth, self._view.elevation
+        camera.distance = self._view.distance
+        mujoco.mjv_updateScene(
+            self._model,
+            self._data,
+            self._option,
+            None,
+            camera,
+            mujoco.mjtCatBit.mjCAT_ALL.value,
+            self._scene,
+        )
+        if push is not None and np.linalg.norm(push) > _SMALLEST_FORCE:
+            self._arrow(state.position - _PUSH_SCALE * np.asarray(push), state.position, _PUSH_COLOUR)
+        if contact_forces is not None:
+            self._draw_contact_forces(contact_forces)
+        self._context.make_current()
+        mujoco.mjr_render(self._size, self._scene, self._drawing)
+        image = np.empty((self._size.height, self._size.width, 3), dtype=np.uint8)
+        mujoco.mjr_readPixels(image, None, self._size, self._drawing)
+        return image[::-1].copy()
+
+    def close(self) -> None:
+        """Give the context back; the renderer cannot be used afterwards."""
+        if self._context is not None:
+            self._context.make_current()
+            self._drawing.free()
+            self._context.free()
+            self._context = None
+
+    def __enter__(self) -> "FrameRenderer":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _place(self, state: RobotState) -> None:
+        self._data.qpos[:3] = state.position
+        self._data.qpos[3:7] = np.roll(state.orientation, 1)
+        self._data.qpos[self._q_index] = state.joint_positions
+        mujoco.mj_kinematics(self._model, self._data)
+        mujoco.mj_comPos(self._model, self._data)
+        mujoco.mj_camlight(self._model, self._data)
+
+    def _draw_contact_forces(self, contact_forces: Array) -> None:
+        centres = self._data.geom_xpos[self._feet]
+        for centre, radius, force in zip(centres, self._model.geom_size[self._feet, 0], contact_forces, strict=True):
+            if np.linalg.norm(force) > _SMALLEST_FORCE:
+                sole = centre - [0.0, 0.0, radius]
+                self._arrow(sole, sole + _FORCE_SCALE * force, _FORCE_COLOUR)
+
+    def _arrow(self, start: Array, end: Array, colour: tuple[float, float, float, float]) -> None:
+        scene = self._scene
+        if scene.ngeom >= scene.maxgeom:
+            return
+        shape = scene.geoms[scene.ngeom]
+        kind = mujoco.mjtGeom.mjGEOM_ARROW
+        mujoco.mjv_initGeom(shape, kind, np.zeros(3), np.zeros(3), np.zeros(9), np.array(colour, dtype=np.float32))
+        mujoco.mjv_connector(shape, kind, _ARROW_WIDTH, np.asarray(start, float), np.asarray(end, float))
+        scene.ngeom += 1
+
+
+def write_video(path: Path, frames: Iterable[Image], frames_per_second: float) -> None:
+    """Write images of equal size as .mp4 (H.264) or .gif, whole or not at all.
+
+    Raises:
+        ParameterError: the file name has another suffix.
+        SimulationError: there is no frame, or the encoder fails.
+    """
+    path = Path(path)
+    if path.suffix not in VIDEO_SUFFIXES:
+        raise ParameterError(f"video {path.name} has the suffix {path.suffix!r}; allowed: {', '.join(VIDEO_SUFFIXES)}")
+    write = _write_mp4 if path.suffix == ".mp4" else _write_gif
+    try:
+        with written_whole(path) as temporary:
+            if write(temporary, frames, frames_per_second) == 0:
+                raise SimulationError(f"video {path} has no frame; record at least one state")
+    except (OSError, ImportError, RuntimeError) as error:
+        raise SimulationError(f"cannot write the video {path}: {error}") from error
+
+
+def write_image(path: Path, image: Image) -> None:
+    """Write one image as .png, whole or not at all."""
+    import imageio.v3 as imageio
+
+    with written_whole(Path(path)) as temporary:
+        imageio.imwrite(temporary, image)
+
+
+def _write_mp4(path: Path, frames: Iterable[Image], frames_per_second: float) -> int:
+    import imageio_ffmpeg
+
+    writer, count = None, 0
+    try:
+        for frame in frames:
+            if writer is None:
+                size = (frame.shape[1], frame.shape[0])
+                writer = imageio_ffmpeg.write_frames(
+                    str(path), size, fps=frames_per_second, quality=_VIDEO_QUALITY, macro_block_size=1
+                )
+                writer.send(None)
+            writer.send(np.ascontiguousarray(frame))
+            count += 1
+    finally:
+        if writer is not None:
+            writer.close()
+    return count
+
+
+def _write_gif(path: Path, frames: Iterable[Image], frames_per_second: float) -> int:
+    from PIL import Image as PillowImage
+
+    images = [PillowImage.fromarray(frame).quantize(method=PillowImage.Quantize.MEDIANCUT) for frame in frames]
+    if images:
+        duration = round(1000.0 / frames_per_second)
+        images[0].save(path, save_all=True, append_images=images[1:], duration=duration, loop=0, optimize=True)
+    return len(images)
