@@ -71,6 +71,8 @@ class RunOptions:
         friction: coefficient of the simulated ground, which the planner does not know.
         trunk_mass_scale: simulated trunk mass over nominal, which the planner does not know.
         planner_delay: age of a policy when the controller first sees it, in lock-step [s].
+        stand_time: the bound begins once the robot stands, but not before this time [s].
+        stop_time: when the robot is asked to come back to a stand [s]; None for never.
         video: whether a video is rendered after the run.
         out: output folder; None picks a new one.
         config: ROS parameter file on top of the packaged configuration; None for none.
@@ -87,6 +89,8 @@ class RunOptions:
     friction: float = 0.8
     trunk_mass_scale: float = 1.0
     planner_delay: float = 0.0
+    stand_time: float = 0.0
+    stop_time: float | None = None
     video: bool = True
     out: Path | None = None
     config: Path | None = None
@@ -99,15 +103,19 @@ class RunOptions:
         _check_profile(self.speed)
         _require(self.variant in VARIANTS, f"variant is {self.variant!r}; choose one of {', '.join(VARIANTS)}")
         _require(self.seed >= 0, f"seed is {self.seed}; it must not be negative")
-        for name, low, high in (("friction", 0.0, 5.0), ("trunk_mass_scale", 0.1, 10.0)):
+        for name, low, high in (("friction", 0.05, 5.0), ("trunk_mass_scale", 0.1, 10.0)):
             value = getattr(self, name)
-            _require(low < value <= high, f"{name} is {value}; it must lie above {low} and at most at {high}")
+            _require(low <= value <= high, f"{name} is {value}; it must lie in [{low}, {high}]")
         _require(
             0.0 <= self.planner_delay <= 0.1, f"planner_delay is {self.planner_delay} s; it must lie in [0, 0.1] s"
         )
         _require(
             self.lockstep or self.planner_delay == 0.0,
             "planner_delay models the planner's time in lock-step; in real time the planner takes its own",
+        )
+        _require(self.stand_time >= 0.0, f"stand_time is {self.stand_time} s; it must not be negative")
+        _require(
+            self.stop_time is None or self.stop_time >= 0.0, f"stop_time is {self.stop_time} s; it must not be negative"
         )
         for name in self.overrides:
             section, _, parameter = name.partition(".")

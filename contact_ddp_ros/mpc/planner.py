@@ -96,14 +96,19 @@ class BoundingPlanner:
         self._epoch_time = time
         self._forget()
 
-    def plan(self, state: RobotState, speed: float) -> PlanResult:
+    def plan(self, state: RobotState, speed: float, *, hold: bool = False) -> PlanResult:
         """Solve from a measured state for a commanded speed [m/s].
+
+        With `hold` the gait stays at its beginning: each plan starts the first mode at the state's own instant, so that
+        a robot that stands may begin to bound with any of them.
 
         Raises:
             MessageError: the state is not finite.
         """
         if not state.is_finite():
             raise MessageError("the state holds a number that is not finite; no plan is made from it")
+        if hold:
+            self._hold(state.time)
         return self.plan_planar(self._map.planar_state(state), state.time, speed)
 
     def plan_planar(self, x0: Array, time: float, speed: float) -> PlanResult:
@@ -148,7 +153,6 @@ class BoundingPlanner:
                 model_hash=self.model_hash,
             )
             self._last = policy
-            self._last_grid = grid
             self._theta = solution.theta
             sigma = self.config.constraint.touchdown_penalty
             for k in np.flatnonzero(grid.switches):
@@ -167,9 +171,15 @@ class BoundingPlanner:
             friction_violation=friction_violation,
         )
 
+    def _hold(self, time: float) -> None:
+        """Let the gait begin at `time`; the warm start keeps its phase."""
+        delay = time - self._epoch_time
+        self._epoch_time = time
+        if self._last is not None:
+            self._last = replace(self._last, times=self._last.times + delay)
+
     def _forget(self) -> None:
         self._last: Policy | None = None
-        self._last_grid: KnotGrid | None = None
         self._theta = 1.0
         self._multipliers: dict[int, Array] = {}
 
@@ -227,7 +237,7 @@ class BoundingPlanner:
     def _rows(self, times: Array, switches: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Rows of the last policy for nodes just after `times`: a switch maps to the switch, a step to the step."""
         last = self._last
-        assert last is not None and self._last_grid is not None
+        assert last is not None
         rows = np.searchsorted(last.times, times, side="right") - 1
         # a switch shares its time with the step after it, which searchsorted finds: step back by one
         rows = np.where(switches, rows - 1, rows)

@@ -1,0 +1,222 @@
+"""Planner, controller and simulator wired together without ROS, in lock-step or in real time.
+
+Lock-step: physics waits for the controller at every control tick and for the planner at every planner tick, so a run
+depends on its options only, not on the machine. A modelled planner delay hands each policy over that much later.
+Real time: physics follows the wall clock and the planner solves in a thread of its own, as on the robot.
+
+Both begin standing, stand up, and bound as soon as the controller stands and has a policy.
+"""
+
+import time as clock
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from contact_ddp_ros.config import replace
+from contact_ddp_ros.control.config import ControllerConfig
+from contact_ddp_ros.control.controller import Controller
+from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.planner import BoundingPlanner, PlanResult
+from contact_ddp_ros.options import RunOptions
+from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.recording import Recorder, Recording, RunInfo, plain_options
+from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES
+from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.planar import PAIRS
+from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.sim.mujoco import MujocoSimulator
+from contact_ddp_ros.sim.options import SimOptions
+
+CONTROL_PERIOD = 0.002
+"""Time between two control ticks [s]."""
+
+
+@dataclass(frozen=True)
+class _Pending:
+    """A policy on its way to the controller."""
+
+    due: float
+    policy: Policy
+
+
+class ClosedLoop:
+    """One robot with its planner, controller and simulated world."""
+
+    def __init__(self, options: RunOptions, recorder: Recorder | None = None, job: str = "sim") -> None:
+        """Builds everything; loads or compiles the kernels.
+
+        Raises:
+            ContactDdpError: a parameter, the robot's description or the compiler is not usable.
+        """
+        self.options = options
+        robot = load_robot()
+        planner_config = replace(PlannerConfig(), {"variant": options.variant, **options.parameters("planner")})
+        controller_values = {
+            "safety.planner_period": 1.0 / planner_config.rate,
+            **options.parameters("controller"),
+        }
+        self.controller = Controller(robot, replace(ControllerConfig(), controller_values))
+        self.planner = BoundingPlanner(robot, planner_config)
+        sim_values = {
+            "friction": options.friction,
+            "trunk_mass_scale": options.trunk_mass_scale,
+            "seed": options.seed,
+            **options.parameters("simulator"),
+        }
+        self.simulator = MujocoSimulator(robot, self.controller.drive_gains, replace(SimOptions(), sim_values))
+        self.steps_per_tick = max(1, round(CONTROL_PERIOD / self.simulator.timestep))
+        self.ticks_per_plan = max(1, round(1.0 / planner_config.rate / CONTROL_PERIOD))
+        self.recorder = recorder or Recorder()
+        self.recorder.begin(self._info(robot, job))
+        self._pending: list[_Pending] = []
+        self._pushes = list(sorted(options.pushes, key=lambda push: push.time))
+        self._tick = 0
+        self._asked = False
+        self._stopped = False
+        self._faulted = False
+
+    def run(self) -> Recording:
+        """Until the options' duration has passed, or the robot has fallen into a fault and come to rest."""
+        if self.options.lockstep:
+            while self.simulator.time < self.options.duration - 1e-9:
+                self.tick()
+        else:
+            self._run_in_real_time()
+        return self.recorder.finish()
+
+    def tick(self) -> None:
+        """One control tick in lock-step: state, plan where one is due, command, physics."""
+        state = self.simulator.state()
+        now = state.time
+        speed = self.options.speed_at(now)
+        self._supervise(state)
+        if self._tick % self.ticks_per_plan == 0 and self._wants_plan():
+            result = self.planner.plan(state, speed, hold=self.controller.mode is not ControlMode.BOUND)
+            self._take(result, now, now + self.options.planner_delay)
+        self._deliver(now)
+        self._control(state, speed)
+
+    def _control(self, state: RobotState, speed: float) -> None:
+        now = state.time
+        command = self.controller.update(state, now)
+        if not self._asked and now >= self.options.stand_time:
+            self._asked = self._ask_to_bound()
+        stop = self.options.stop_time
+        if stop is not None and not self._stopped and now >= stop:
+            self._stopped = True
+            answer = self.controller.request(ControlMode.STAND)
+            self.recorder.event(now, f"stand requested: {answer.reason}")
+        if self.controller.fault is not None and not self._faulted:
+            self._faulted = True
+            self.recorder.event(now, str(self.controller.fault), fault=True)
+        self._log(state, speed)
+        self.simulator.apply(command)
+        while self._pushes and self._pushes[0].time <= now + 1e-9:
+            push = self._pushes.pop(0)
+            self.simulator.push(np.array(push.force), push.duration)
+            self.recorder.event(now, f"push {push.force} N for {push.duration} s")
+        self.simulator.step(self.steps_per_tick)
+        self._tick += 1
+
+    def _supervise(self, state: RobotState) -> None:
+        """First tick: tell the controller where it is and ask it to stand."""
+        if self._tick == 0:
+            self.controller.update(state, state.time)
+            self.controller.request(ControlMode.STAND)
+
+    def _ask_to_bound(self) -> bool:
+        return self.controller.standing and self.controller.request(ControlMode.BOUND).accepted
+
+    def _wants_plan(self) -> bool:
+        return self.controller.mode is ControlMode.BOUND or self.controller.standing and not self._stopped
+
+    def _take(self, result: PlanResult, now: float, due: float) -> None:
+        """Log a solve and send its policy on its way."""
+        last = result.iterations[-1] if result.iterations else None
+        self.recorder.solve(
+            now,
+            solve_ms=1e3 * result.solve_time,
+            iterations=len(result.iterations),
+            status=result.status.lower(),
+            ok=result.policy is not None,
+            deadline_missed=result.solve_time > self.ticks_per_plan * CONTROL_PERIOD,
+            cost=result.cost,
+            violation=result.inequality_violation,
+            touchdown_error=result.touchdown_error,
+            friction_violation=result.friction_violation,
+            regularisation=last.rho if last else np.nan,
+            barrier=self.planner.config.constraint.barrier_width,
+        )
+        if result.policy is not None:
+            self._pending.append(_Pending(due, result.policy))
+
+    def _deliver(self, now: float) -> None:
+        while self._pending and self._pending[0].due <= now + 1e-9:
+            answer = self.controller.set_policy(self._pending.pop(0).policy, now)
+            if not answer.accepted:
+                self.recorder.event(now, f"policy refused: {answer.reason}")
+
+    def _log(self, state: RobotState, speed: float) -> None:
+        bounding = self.controller.mode is ControlMode.BOUND
+        sample = self.controller.sample(state.time) if bounding else None
+        self.recorder.tick(
+            state,
+            commanded_speed=speed,
+            torques=self.simulator.applied_torques(),
+            foot_heights=self.simulator.foot_heights(),
+            contact_forces=self.simulator.contact_forces(),
+            mode=-1 if sample is None else sample.mode,
+            planned_forces=None if sample is None else sample.forces,
+            control_mode=self.controller.mode.value,
+        )
+
+    def _run_in_real_time(self) -> None:
+        """Physics on the wall clock, the planner in its own thread, always from the newest state."""
+        start = clock.perf_counter() - self.simulator.time
+        busy: Future[PlanResult] | None = None
+        planned = -np.inf
+        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="planner") as pool:
+            while self.simulator.time < self.options.duration - 1e-9:
+                state = self.simulator.state()
+                now, speed = state.time, self.options.speed_at(state.time)
+                self._supervise(state)
+                if busy is not None and busy.done():
+                    self._take(busy.result(), planned, now)
+                    busy = None
+                due = now - planned >= self.ticks_per_plan * CONTROL_PERIOD - 1e-9
+                if busy is None and due and self._wants_plan():
+                    hold = self.controller.mode is not ControlMode.BOUND
+                    busy, planned = pool.submit(self.planner.plan, state, speed, hold=hold), now
+                self._deliver(now)
+                self._control(state, speed)
+                ahead = self.simulator.time - (clock.perf_counter() - start)
+                if ahead > 0.0:
+                    clock.sleep(ahead)
+
+    def _info(self, robot: Robot, job: str) -> RunInfo:
+        schedule = self.planner.problem.schedule
+        foot_of = {leg: name for leg, name in zip(("fr", "fl", "hr", "hl"), FOOT_NAMES, strict=True)}
+        legs_of = {f"{pair}_foot": legs for pair, legs in PAIRS.items()}
+        return RunInfo(
+            job=job,
+            options=plain_options(self.options),
+            joint_names=JOINT_NAMES,
+            torque_limits=tuple(float(limit) for limit in robot.effort_limits),
+            foot_names=FOOT_NAMES,
+            contact_points=self.planner.problem.feet,
+            mode_names=tuple(mode.name for mode in schedule.modes),
+            mode_feet=tuple(
+                tuple(foot_of[leg] for contact in mode.contacts for leg in legs_of[contact]) for mode in schedule.modes
+            ),
+            control_period=self.steps_per_tick * self.simulator.timestep,
+            planner_period=self.ticks_per_plan * CONTROL_PERIOD,
+            planner_friction=self.planner.config.constraint.friction,
+            ground_height=self.planner.config.constraint.ground_height,
+        )
+
+
+def run(options: RunOptions, recorder: Recorder | None = None) -> Recording:
+    """Run one closed loop and return what was recorded; see :class:`ClosedLoop`."""
+    return ClosedLoop(options, recorder).run()
