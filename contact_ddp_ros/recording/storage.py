@@ -53,7 +53,7 @@ def load(folder: Path) -> Recording:
         digest = _digest(folder / NUMBERS_FILE)
         with np.load(folder / NUMBERS_FILE, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
         raise RecordingError(f"cannot read a recording from {folder}: {error}") from error
     if not isinstance(meaning, dict) or meaning.get("schema") != _SCHEMA:
         found = meaning.get("schema") if isinstance(meaning, dict) else None

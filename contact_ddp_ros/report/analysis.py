@@ -117,3 +117,10 @@ def lateral_offset(recording: Recording, mask: Mask) -> Array:
     yaw = recording.rpy[mask, 2][0]
     x, y, _ = (recording.ticks["position"][mask] - recording.ticks["position"][mask][0]).T
     return np.cos(yaw) * y - np.sin(yaw) * x
+
+
+def moving_mean(values: Array, window: float, period: float) -> Array:
+    """(n,) mean of (n,) values over a centred window [s], shorter at both ends; `period` is between values [s]."""
+    size = max(1, round(window / period))
+    kernel, centre = np.ones(size), slice(size // 2, size // 2 + len(values))
+    return np.convolve(values, kernel)[centre] / np.convolve(np.ones_like(values), kernel)[centre]

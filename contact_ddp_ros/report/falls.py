@@ -89,7 +89,7 @@ def recoveries(recording: Recording) -> tuple[Recovery, ...]:
 def _recovery(recording: Recording, push: Mapping[str, Any], end: float) -> Recovery:
     time, rpy = recording.ticks["time"], recording.rpy
     window = (time >= push["time"]) & (time < end)
-    lateral = _moving_mean(recording.heading_velocity[:, 1], recording.info.control_period)
+    lateral = analysis.moving_mean(recording.heading_velocity[:, 1], _SMOOTHING, recording.info.control_period)
     yaw_before = rpy[np.flatnonzero(window)[0], 2]
     straight = (
         (np.abs(rpy[:, 0]) <= STRAIGHT_TILT)
@@ -107,9 +107,3 @@ def _recovery(recording: Recording, push: Mapping[str, Any], end: float) -> Reco
 
 def _since(time: Array, crooked: np.ndarray, push_end: float) -> float:
     return float(time[crooked[-1] + 1] - push_end) if crooked.size else 0.0
-
-
-def _moving_mean(values: Array, period: float) -> Array:
-    """Mean over a centred window of _SMOOTHING; shorter at the ends."""
-    window = np.ones(max(1, round(_SMOOTHING / period)))
-    return np.convolve(values, window, "same") / np.convolve(np.ones_like(values), window, "same")

@@ -46,7 +46,8 @@ def speed(axes: Axes, recording: Recording) -> None:
     """Forward speed as measured, its mean over a gait cycle, and the command."""
     time, forward = recording.ticks["time"], recording.heading_velocity[:, 0]
     axes.plot(time, forward, color=MUTED, linewidth=0.5, alpha=0.7, label="measured")
-    axes.plot(time, _cycle_mean(recording, forward), color=MEASURED, label="mean over a cycle")
+    mean = analysis.moving_mean(forward, _CYCLE, recording.info.control_period)
+    axes.plot(time, mean, color=MEASURED, label="mean over a cycle")
     axes.plot(time, recording.ticks["commanded_speed"], color=COMMAND, linestyle="--", label="command")
     axes.set(ylabel="forward speed [m/s]", title="Speed")
     legend(axes)
@@ -133,11 +134,11 @@ def normal_forces(axes: Axes, recording: Recording) -> None:
     mask, ticks = close_up(recording), recording.ticks
     time = ticks["time"][mask]
     measured = ticks["contact_forces"][mask][:, :, 2].sum(axis=1)
-    axes.fill_between(time, measured, color=MUTED, alpha=0.35, linewidth=0, label="measured, all feet")
+    axes.fill_between(time, measured, color=MUTED, alpha=0.35, linewidth=0, label="measured, total")
     for point, name in enumerate(recording.info.contact_points):
         colour = POINT_COLOURS[point % len(POINT_COLOURS)]
-        axes.plot(time, ticks["planned_forces"][mask, point, -1], color=colour, label=f"planned, {_words(name)}")
-    axes.set(xlabel="time [s]", ylabel="normal force [N]", title="Normal forces, last cycles")
+        axes.plot(time, ticks["planned_forces"][mask, point, -1], color=colour, label=_words(name))
+    axes.set(xlabel="time [s]", ylabel="normal force [N]", title="Planned normal forces, last cycles")
     legend(axes)
     if time.size > 1:
         axes.set_xlim(time[0], time[-1])
@@ -233,11 +234,6 @@ def measured_touchdowns(axes: Axes, recording: Recording) -> None:
     axes.set_ylim(min(low, -_NARROWEST_MM), max(high, _NARROWEST_MM))
     legend(axes)
     time_axis(axes, recording)
-
-
-def _cycle_mean(recording: Recording, values: Array) -> Array:
-    window = np.ones(max(1, round(_CYCLE / recording.info.control_period)))
-    return np.convolve(values, window, "same") / np.convolve(np.ones_like(values), window, "same")
 
 
 def _scatter(axes: Axes, x: Array, y: Array, colour: str, name: str) -> None:

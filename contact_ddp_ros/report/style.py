@@ -74,7 +74,9 @@ def stretches(time: np.ndarray, mask: np.ndarray) -> list[tuple[float, float]]:
 
 
 def legend(axes: Axes, marker_scale: float = 1.0) -> None:
-    """A legend in the title's line, where it hides no data."""
+    """A legend in the title's line, where it hides no data; none where nothing has a label."""
+    if not axes.get_legend_handles_labels()[0]:
+        return
     axes.legend(
         loc="lower right",
         bbox_to_anchor=(1.0, 1.0),

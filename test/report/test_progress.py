@@ -1,0 +1,50 @@
+import io
+from dataclasses import replace
+
+from rich.console import Console
+from synthetic import Gait, bounding_recorder
+
+from contact_ddp_ros.options import Push
+from contact_ddp_ros.recording import Recorder
+from contact_ddp_ros.report.progress import LiveProgress, closing_table
+from contact_ddp_ros.report.summary import summarise
+
+
+def shown(what: object) -> str:
+    console = Console(file=io.StringIO(), width=120)
+    console.print(what)
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_plain_lines_come_once_per_simulated_second():
+    console = Console(file=io.StringIO(), force_terminal=False, width=40)
+    with LiveProgress(console, 3.0) as progress:
+        bounding_recorder(Gait(duration=3.0), Recorder(progress))
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert [line.split()[0] for line in lines] == ["0.00", "1.00", "2.00"]
+    assert all("\x1b" not in line for line in lines)
+    assert "bound" in lines[2]
+    assert "speed +0.50 (+0.50) m/s" in lines[2]
+    assert "solve" in lines[2]
+
+
+def test_a_terminal_gets_a_live_line():
+    console = Console(file=io.StringIO(), force_terminal=True, width=140)
+    with LiveProgress(console, 1.0) as progress:
+        bounding_recorder(Gait(duration=0.1), Recorder(progress))
+    assert "╌" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_the_table_tells_what_happened():
+    pushes = (Push(1.0, (0.0, 40.0, 0.0), 0.1),)
+    text = shown(closing_table(summarise(bounding_recorder(Gait(duration=4.0), pushes=pushes).finish())))
+    for words in ("0.500 / 0.500 m/s", "8.6°, 1.1°", "push of (0, 4, 0) N s at 1 s", "straight after 0.00 s"):
+        assert words in text
+
+
+def test_a_fall_and_unknown_figures_are_told_as_such():
+    summary = summarise(bounding_recorder(Gait(duration=2.0)).finish())
+    fallen = replace(summary, fell=True, fall_time_s=1.25, fall_reason="tilt", real_time_factor=float("nan"))
+    text = shown(closing_table(fallen))
+    assert "yes, at 1.25 s (tilt)" in text
+    assert "nan" not in text

@@ -1,0 +1,32 @@
+import json
+import math
+
+import numpy as np
+import pytest
+
+from contact_ddp_ros.files import plain, write_json, written_whole
+
+
+def test_json_is_strict(tmp_path):
+    data = {"a": np.float64("nan"), "b": [math.inf, np.int64(3)], "c": np.array([1.0, np.nan]), 4: (True, None, "ü")}
+    write_json(tmp_path / "x.json", data)
+
+    def refuse(constant):
+        raise AssertionError(f"{constant} is not JSON")
+
+    text = (tmp_path / "x.json").read_text(encoding="utf-8")
+    assert json.loads(text, parse_constant=refuse) == {"a": None, "b": [None, 3], "c": [1.0, None], "4": [True, None, "ü"]}
+
+
+def test_numpy_truth_stays_truth():
+    assert plain(np.bool_(True)) is True
+
+
+def test_a_failed_write_leaves_what_was_there(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_text("old")
+    with pytest.raises(RuntimeError), written_whole(path) as temporary:
+        temporary.write_text("ne")
+        raise RuntimeError
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
