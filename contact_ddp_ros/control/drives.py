@@ -1,11 +1,12 @@
 """From wanted joint torques to a command that the drives cannot overdo.
 
-A drive adds kp (q* - q) + kd (v* - v) to the fed-forward torque. With the measured state the sum is known, so targets
-and feedforward are chosen such that
+A drive adds kp (q* - q) + kd (v* - v) to the fed-forward torque. With the measured state that part is known, so the
+feedforward is chosen such that the sum is the wanted torque, clipped to the actuator. Where that would take more
+feedforward than the actuator can give, the targets move towards the measurement instead, so that
 
-    |kp (q* - q) + kd (v* - v)| <= limit,      |feedforward| <= limit,      |their sum| <= limit
+    |feedforward| <= limit,      |feedforward + kp (q* - q) + kd (v* - v)| <= limit
 
-for whatever torque was wanted. Between two commands the state moves on and the drive clips once more itself.
+for whatever was wanted. Between two commands the state moves on, and the drive clips the sum once more.
 """
 
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from numpy.typing import NDArray
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
 Array = NDArray[np.float64]
+
+_ROUNDING = 1e-9
+"""A feedforward cut by less than this, relative to the actuators, is rounding."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +48,14 @@ class LimitedCommand:
 def limited_command(targets: JointTargets, state: RobotState, gains: DriveGains, limits: Array) -> LimitedCommand:
     """The command nearest to `targets` that keeps every part of the torque within `limits` (12,) [N m]."""
     q, v = state.joint_positions, state.joint_velocities
-    drive = gains.kp * (targets.positions - q) + gains.kd * (targets.velocities - v)
-    wanted = np.minimum(np.maximum(targets.torques + drive, -limits), limits)
     positions, velocities = targets.positions, targets.velocities
-    excess = np.abs(drive) / limits
-    if not excess.max() <= 1.0:
-        share = 1.0 / np.maximum(excess, 1.0)
+    drive = gains.kp * (positions - q) + gains.kd * (velocities - v)
+    total = np.minimum(np.maximum(targets.torques + drive, -limits), limits)
+    torques = np.minimum(np.maximum(total - drive, -limits), limits)
+    left_over = total - torques
+    if np.abs(left_over - drive).max() > _ROUNDING * limits.max():
+        share = np.divide(left_over, drive, out=np.ones_like(drive), where=drive != 0.0)
         positions = q + share * (positions - q)
         velocities = v + share * (velocities - v)
         drive = gains.kp * (positions - q) + gains.kd * (velocities - v)
-    torques = np.minimum(np.maximum(wanted - drive, -limits), limits)
     return LimitedCommand(JointCommand(positions, velocities, torques), torques + drive)

@@ -157,7 +157,7 @@ class Supervisor:
         return None
 
     def _tilt(self, state: RobotState) -> Finding | None:
-        norm = math.sqrt(float(state.orientation @ state.orientation))
+        norm = math.hypot(*state.orientation.tolist())
         if not abs(norm - 1.0) < _QUATERNION_TOLERANCE:
             return Finding(Violation.ORIENTATION, f"the orientation has norm {norm:.3f}; allowed: 1")
         roll, pitch, _ = quaternion_to_rpy(state.orientation).tolist()

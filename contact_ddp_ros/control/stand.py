@@ -21,7 +21,7 @@ from contact_ddp_ros.robot.state import DriveGains, RobotState
 Array = NDArray[np.float64]
 
 _DOWN = np.array([0.0, 0.0, -1.0])
-_NEWTON_STEPS = 2
+_NEWTON_STEPS = 3
 """Steps of the inverse kinematics of a shifted foot; the shift is small against the leg."""
 
 

@@ -1,0 +1,15 @@
+import pytest
+
+from contact_ddp_ros.control.config import ControllerConfig
+from contact_ddp_ros.control.controller import Controller
+from contact_ddp_ros.robot.model import Robot, load_robot
+
+
+@pytest.fixture(scope="session")
+def robot() -> Robot:
+    return load_robot()
+
+
+@pytest.fixture
+def controller(robot: Robot) -> Controller:
+    return Controller(robot, ControllerConfig())

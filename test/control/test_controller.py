@@ -1,0 +1,482 @@
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from contact_ddp_ros.config import replace
+from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig
+from contact_ddp_ros.control.controller import Controller
+from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.control.safety import Violation
+from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.state import JointCommand, RobotState
+
+from .support import BACK, bounding_policy, stand_up, start_bound, state_at, tilted, unchecked_policy
+
+DAMP, STAND, BOUND = ControlMode.DAMP, ControlMode.STAND, ControlMode.BOUND
+TICK = 0.002
+SAFETY = SafetyConfig()
+ROBOT = load_robot()
+
+
+def is_damping(command: JointCommand) -> bool:
+    return command.positions is None and not command.velocities.any() and not command.torques.any()
+
+
+def drive_torques(command: JointCommand, state: RobotState, controller: Controller) -> np.ndarray:
+    gains = controller.drive_gains
+    if command.positions is None:
+        return -gains.kd_damping * state.joint_velocities
+    positions = gains.kp * (command.positions - state.joint_positions)
+    return command.torques + positions + gains.kd * (command.velocities - state.joint_velocities)
+
+
+def test_it_begins_damping_and_stays_so(controller: Controller, robot: Robot) -> None:
+    assert controller.mode is DAMP
+    assert is_damping(controller.update(None, 0.0))
+    assert is_damping(controller.update(robot.standing_state(0.1), 0.1))
+    assert controller.fault is None
+
+
+def test_damping_reports_a_bad_state_without_latching_it(controller: Controller, robot: Robot) -> None:
+    controller.update(tilted(robot.standing_state(0.1), roll=1.0), 0.1)
+    assert controller.fault is None
+    assert controller.finding is not None and controller.finding.violation is Violation.TILT
+    answer = controller.request(STAND)
+    assert not answer.accepted and "roll" in answer.reason
+    assert controller.mode is DAMP
+
+
+def test_standing_up_needs_a_state(controller: Controller) -> None:
+    assert not controller.request(STAND).accepted
+    controller.update(None, 0.0)
+    answer = controller.request(STAND)
+    assert not answer.accepted and "no_state" in answer.reason
+
+
+def test_bounding_is_refused_from_damping(controller: Controller, robot: Robot) -> None:
+    controller.update(robot.standing_state(0.0), 0.0)
+    answer = controller.request(BOUND)
+    assert not answer.accepted and "stand first" in answer.reason
+
+
+def test_standing_up_is_smooth_from_wherever_the_joints_are(controller: Controller, robot: Robot) -> None:
+    start = 0.7 * robot.lower + 0.3 * robot.upper
+    state = state_at(robot.standing_state(), 0.0, joint_positions=start)
+    controller.update(state, 0.0)
+    assert controller.request(STAND).accepted
+    ramp = controller.config.stand.ramp_time
+    times = np.arange(0.0, ramp + 0.1, TICK)
+    commands = [controller.update(state_at(state, t), t) for t in times]
+    positions = np.array([command.positions for command in commands])
+    np.testing.assert_allclose(positions[0], start, atol=1e-9)
+    np.testing.assert_allclose(positions[-1], robot.standing, atol=1e-9)
+    rates = np.diff(positions, axis=0) / TICK
+    bound = 1.875 * np.abs(robot.standing - start) / ramp
+    assert (np.abs(rates) <= bound * 1.01 + 1e-9).all()
+    accelerations = np.diff(rates, axis=0) / TICK
+    assert (np.abs(accelerations) <= 5.78 * np.abs(robot.standing - start) / ramp**2 * 1.01 + 1e-6).all()
+    moving = np.array([command.velocities for command in commands[:-1]])
+    np.testing.assert_allclose(rates, 0.5 * (moving + np.array([c.velocities for c in commands[1:]])), atol=1e-2)
+
+
+def test_a_completed_stand_carries_the_weight(controller: Controller, robot: Robot) -> None:
+    now = stand_up(controller, robot)
+    state = robot.standing_state(now)
+    torques = drive_torques(controller.update(state, now), state, controller)
+    _, jacobians = controller._geometry.points_and_jacobians(robot.standing, np.array([0.0, 0.0, -1.0]))
+    forces = -np.linalg.solve(jacobians.transpose(0, 2, 1), torques.reshape(4, 3, 1))[:, :, 0]
+    np.testing.assert_allclose(forces.sum(axis=0), (0.0, 0.0, robot.mass * 9.81), atol=1e-6)
+
+
+def test_stand_gains_are_reached_beyond_those_of_the_drives(controller: Controller, robot: Robot) -> None:
+    now = stand_up(controller, robot)
+    quiet = robot.standing_state(now)
+    offset, rate = np.full(12, 0.01), np.full(12, 0.02)
+    moved = state_at(quiet, now, joint_positions=robot.standing + offset, joint_velocities=rate)
+    change = drive_torques(controller.update(moved, now), moved, controller) - drive_torques(
+        controller.update(quiet, now), quiet, controller
+    )
+    config = controller.config.stand
+    np.testing.assert_allclose(change, -np.tile(config.kp, 4) * offset - np.tile(config.kd, 4) * rate, atol=1e-9)
+
+
+def test_bound_waits_for_a_policy_and_says_why(controller: Controller, robot: Robot) -> None:
+    now = stand_up(controller, robot)
+    answer = controller.request(BOUND)
+    assert answer.accepted and "no_policy" in answer.reason
+    now += TICK
+    controller.update(robot.standing_state(now), now)
+    assert controller.mode is STAND and "no_policy" in controller.waiting_for
+    assert controller.set_policy(bounding_policy(robot, now + 0.01), now).accepted
+    now += TICK
+    controller.update(robot.standing_state(now), now)
+    assert controller.mode is STAND and "begins in" in controller.waiting_for
+    now += 0.01
+    controller.update(robot.standing_state(now), now)
+    assert controller.mode is BOUND and controller.waiting_for == ""
+
+
+def test_bound_waits_for_the_stand(controller: Controller, robot: Robot) -> None:
+    controller.update(robot.standing_state(0.0), 0.0)
+    controller.request(STAND)
+    controller.set_policy(bounding_policy(robot, 0.0), 0.0)
+    assert "standing up" in controller.request(BOUND).reason
+    controller.update(robot.standing_state(TICK), TICK)
+    assert controller.mode is STAND
+
+
+def test_a_request_to_bound_lapses(controller: Controller, robot: Robot) -> None:
+    now = stand_up(controller, robot)
+    controller.request(BOUND)
+    now += controller.config.bound.request_timeout + TICK
+    controller.update(robot.standing_state(now), now)
+    assert controller.waiting_for == ""
+    now += TICK
+    controller.set_policy(bounding_policy(robot, now), now)
+    controller.update(robot.standing_state(now), now)
+    assert controller.mode is STAND
+
+
+@pytest.mark.parametrize("mode", [STAND, DAMP])
+def test_a_waiting_request_is_cancelled_by_another(controller: Controller, robot: Robot, mode: ControlMode) -> None:
+    now = stand_up(controller, robot)
+    controller.request(BOUND)
+    assert controller.request(mode).accepted
+    controller.set_policy(bounding_policy(robot, now), now)
+    controller.update(robot.standing_state(now), now)
+    assert controller.mode is mode
+
+
+def test_the_bound_law_is_the_policys(controller: Controller, robot: Robot) -> None:
+    now = stand_up(controller, robot) + TICK
+    plain = bounding_policy(robot, now)
+    rng = np.random.default_rng(0)
+    flight = np.zeros_like(plain.forces)
+    policy = dataclasses.replace(
+        plain,
+        controls=rng.uniform(-4, 4, plain.controls.shape),
+        gains=rng.uniform(-1, 1, plain.gains.shape),
+        forces=flight,
+        states=plain.states + rng.uniform(-0.02, 0.02, plain.states.shape),
+    )
+    controller.set_policy(policy, now)
+    controller.request(BOUND)
+    now += 0.0065
+    state = robot.standing_state(now)
+    command = controller.update(state, now)
+    sample = policy.sample(now)
+    x = np.concatenate([[0, state.position[2], 0, -0.8, 1.6, -0.8, 1.6], np.zeros(7)])
+    u = sample.control + sample.gain @ (x - sample.state)
+    hips_and_knees = [1, 2, 4, 5, 7, 8, 10, 11]
+    np.testing.assert_allclose(command.torques[hips_and_knees], np.tile(0.5 * u.reshape(2, 2), 2).ravel())
+    np.testing.assert_allclose(command.positions[[1, 2]], sample.state[3:5])
+    np.testing.assert_allclose(command.positions[[10, 11]], sample.state[5:7])
+    np.testing.assert_allclose(command.velocities[[4, 5]], sample.state[10:12])
+    without = replace(controller.config, {"bound.feedback": False})
+    controller.configure(without)
+    command = controller.update(state, now)
+    np.testing.assert_allclose(command.torques[hips_and_knees], np.tile(0.5 * sample.control.reshape(2, 2), 2).ravel())
+
+
+def test_a_policy_that_goes_stale_ends_in_damping(controller: Controller, robot: Robot) -> None:
+    start = start_bound(controller, robot)
+    now = start + SAFETY.policy_timeout - TICK
+    assert not is_damping(controller.update(robot.standing_state(now), now))
+    now = start + SAFETY.policy_timeout + TICK
+    assert is_damping(controller.update(robot.standing_state(now), now))
+    assert controller.mode is DAMP
+    assert controller.fault is not None and controller.fault.violation is Violation.POLICY_STALE
+
+
+def test_the_end_of_the_horizon_ends_in_damping(robot: Robot) -> None:
+    patient = replace(ControllerConfig(), {"safety.policy_periods": 50.0, "safety.planner_period": 1.0})
+    controller = Controller(robot, patient)
+    start = start_bound(controller, robot)
+    now = start + 0.4
+    assert is_damping(controller.update(robot.standing_state(now), now))
+    assert controller.fault is not None and controller.fault.violation is Violation.POLICY_OVER
+
+
+def test_fresh_policies_keep_it_bounding_and_a_future_one_waits_its_turn(controller: Controller, robot: Robot) -> None:
+    now = start_bound(controller, robot)
+    for sequence in range(1, 200):
+        now += TICK
+        if sequence % 5 == 0:
+            ahead = dataclasses.replace(
+                bounding_policy(robot, now + 0.005, sequence), controls=np.full((90, 4), 0.1 * sequence)
+            )
+            assert controller.set_policy(ahead, now).accepted
+        command = controller.update(robot.standing_state(now), now)
+        assert controller.mode is BOUND
+        held = 0.05 * ((sequence - 3) // 5 * 5 if sequence >= 8 else 0)
+        assert command.torques[1] - controller.lateral_command.torques[1] == pytest.approx(held)
+
+
+def test_refused_policies_are_named_counted_and_not_used(controller: Controller, robot: Robot) -> None:
+    now = start_bound(controller, robot)
+    good = dataclasses.replace(bounding_policy(robot, now, 5), controls=np.full((90, 4), 7.0))
+    controls = good.controls.copy()
+    controls[3] = np.nan
+    broken = {
+        "policy_size": unchecked_policy(good, gains=good.gains[:, :, 1:]),
+        "policy_not_finite": unchecked_policy(good, controls=controls),
+        "policy_model": dataclasses.replace(good, model_hash=1),
+        "policy_epoch": dataclasses.replace(good, epoch=1),
+        "policy_sequence": dataclasses.replace(good, sequence=0),
+        "policy_stale": dataclasses.replace(good, times=good.times - 0.2),
+    }
+    before = controller.update(robot.standing_state(now), now)
+    for name, policy in broken.items():
+        for _ in range(2):
+            answer = controller.set_policy(policy, now)
+            assert not answer.accepted and answer.reason.startswith(name)
+    assert controller.refused_policies == dict.fromkeys(broken, 2)
+    after = controller.update(robot.standing_state(now), now)
+    np.testing.assert_array_equal(before.torques, after.torques)
+    assert controller.set_policy(good, now).accepted
+
+
+STATE_FAULTS = {
+    Violation.NO_STATE: lambda state: None,
+    Violation.STATE_SIZE: lambda state: dataclasses.replace(state, joint_positions=np.zeros(11)),
+    Violation.STATE_NOT_FINITE: lambda state: dataclasses.replace(state, position=np.full(3, np.nan)),
+    Violation.STATE_STALE: lambda state: state_at(state, state.time - 0.03),
+    Violation.STATE_FROM_FUTURE: lambda state: state_at(state, state.time + 0.03),
+    Violation.TILT: lambda state: tilted(state, pitch=0.6),
+    Violation.JOINT_POSITION: lambda state: dataclasses.replace(state, joint_positions=np.full(12, 9.0)),
+    Violation.JOINT_VELOCITY: lambda state: dataclasses.replace(state, joint_velocities=np.full(12, 99.0)),
+}
+
+
+@pytest.mark.parametrize("violation", STATE_FAULTS)
+@pytest.mark.parametrize("begin", [stand_up, start_bound])
+def test_every_state_fault_latches_damping_until_re_armed(
+    controller: Controller, robot: Robot, violation: Violation, begin
+) -> None:
+    now = begin(controller, robot) + TICK
+    good = robot.standing_state(now)
+    assert is_damping(controller.update(STATE_FAULTS[violation](good), now))
+    assert controller.mode is DAMP
+    assert controller.fault is not None and controller.fault.violation is violation
+    assert not controller.request(STAND).accepted, "the last state is still the bad one"
+    now += TICK
+    assert is_damping(controller.update(state_at(good, now), now)), "latched"
+    assert not controller.request(BOUND).accepted
+    assert controller.fault is not None
+    answer = controller.request(STAND)
+    assert answer.accepted and violation.value in answer.reason
+    assert controller.fault is None and controller.mode is STAND
+    assert not is_damping(controller.update(state_at(good, now), now))
+
+
+def test_rearming_clears_the_fault_and_keeps_damping(controller: Controller, robot: Robot) -> None:
+    now = stand_up(controller, robot) + TICK
+    controller.update(None, now)
+    assert controller.rearm().accepted
+    assert controller.fault is None and controller.mode is DAMP
+    assert is_damping(controller.update(robot.standing_state(now), now))
+
+
+@pytest.mark.parametrize("now", [np.nan, np.inf])
+def test_a_clock_that_is_not_finite_ends_in_damping(controller: Controller, robot: Robot, now: float) -> None:
+    stand_up(controller, robot)
+    assert is_damping(controller.update(robot.standing_state(), now))
+    assert controller.fault is not None and controller.fault.violation is Violation.CLOCK_NOT_FINITE
+
+
+def test_a_clock_that_steps_back_while_bounding_ends_in_damping(controller: Controller, robot: Robot) -> None:
+    start_bound(controller, robot)
+    assert is_damping(controller.update(robot.standing_state(0.5), 0.5))
+    assert controller.fault is not None and controller.fault.violation is Violation.CLOCK_BACKWARDS
+
+
+def test_a_clock_that_steps_back_while_standing_begins_ages_anew(controller: Controller, robot: Robot) -> None:
+    now = stand_up(controller, robot, now=100.0)
+    controller.set_policy(bounding_policy(robot, now, sequence=50), now)
+    controller.request(BOUND)
+    command = controller.update(robot.standing_state(0.0), 0.0)
+    assert controller.mode is STAND and controller.fault is None
+    np.testing.assert_allclose(command.positions, robot.standing)
+    assert controller.standing and "no_policy" in controller.waiting_for
+    assert controller.set_policy(bounding_policy(robot, TICK, sequence=0), TICK).accepted
+    controller.update(robot.standing_state(TICK), TICK)
+    assert controller.mode is BOUND
+
+
+def test_a_small_step_back_is_jitter(controller: Controller, robot: Robot) -> None:
+    now = start_bound(controller, robot)
+    controller.update(robot.standing_state(now + 0.004), now + 0.004)
+    controller.update(robot.standing_state(now + 0.004), now + 0.001)
+    assert controller.mode is BOUND
+
+
+def test_coming_to_a_stand_is_at_once_by_default(controller: Controller, robot: Robot) -> None:
+    now = start_bound(controller, robot) + TICK
+    assert controller.request(STAND).accepted
+    command = controller.update(robot.standing_state(now), now)
+    assert controller.mode is STAND
+    np.testing.assert_allclose(command.positions, robot.standing, atol=1e-9)
+    assert not controller.standing
+    later = now + controller.config.stand.catch_time
+    controller.update(robot.standing_state(later), later)
+    assert controller.standing
+
+
+@pytest.mark.parametrize(("instant", "delay"), [("flight", 0.080), ("touchdown", 0.180 - 0.03)])
+def test_the_exit_instant_is_waited_for(robot: Robot, instant: str, delay: float) -> None:
+    controller = Controller(robot, replace(ControllerConfig(), {"bound.exit_instant": instant}))
+    start = start_bound(controller, robot)
+    assert controller.request(STAND).accepted
+    switched = None
+    for k in range(1, 150):
+        now = start + k * TICK
+        if k % 5 == 0:
+            whole = bounding_policy(robot, start)
+            first = whole.node(now)
+            rest = dataclasses.replace(
+                whole, sequence=k, times=whole.times[first:], states=whole.states[first:],
+                **{name: getattr(whole, name)[first:] for name in ("controls", "gains", "modes", "forces")},
+            )  # fmt: skip
+            assert controller.set_policy(rest, now).accepted
+        controller.update(robot.standing_state(now), now)
+        if controller.mode is STAND:
+            switched = now - start
+            break
+    assert switched == pytest.approx(delay, abs=1.5 * TICK)
+
+
+def test_the_wait_for_the_exit_instant_is_bounded(robot: Robot) -> None:
+    config = replace(ControllerConfig(), {"bound.exit_instant": "flight", "bound.exit_timeout": 0.01})
+    controller = Controller(robot, config)
+    now = start_bound(controller, robot)
+    controller.request(STAND)
+    controller.update(robot.standing_state(now), now)
+    assert controller.mode is BOUND and "flight" in controller.waiting_for
+    controller.update(robot.standing_state(now + 0.012), now + 0.012)
+    assert controller.mode is STAND
+
+
+def test_a_moving_trunk_has_its_feet_put_under_it(controller: Controller, robot: Robot) -> None:
+    now = stand_up(controller, robot)
+    config = controller.config.stand
+    for velocity in (np.array([0.4, -0.2, 0.0]), np.array([5.0, 5.0, 0.0])):
+        command = controller.update(state_at(robot.standing_state(), now, linear_velocity=velocity), now)
+        geometry = controller._geometry
+        down = np.array([0.0, 0.0, -1.0])
+        shift = (
+            geometry.points_and_jacobians(command.positions, down)[0]
+            - geometry.points_and_jacobians(robot.standing, down)[0]
+        )
+        wanted = config.capture_gain * velocity[:2]
+        wanted *= min(1.0, config.capture_reach / np.linalg.norm(wanted))
+        np.testing.assert_allclose(shift, np.tile([*wanted, 0.0], (4, 1)), atol=2e-3)
+
+
+def test_new_parameters_take_over_without_a_jump(controller: Controller, robot: Robot) -> None:
+    now = start_bound(controller, robot)
+    controller.steer(0.5)
+    for _ in range(5):
+        now += TICK
+        before = controller.update(robot.standing_state(now), now)
+    heading = controller.heading
+    assert heading > 0.0
+    controller.configure(replace(controller.config, {"safety.roll": 0.4}))
+    after = controller.update(robot.standing_state(now), now)
+    assert controller.mode is BOUND and controller.heading == heading
+    np.testing.assert_allclose(after.torques, before.torques, atol=0.2)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"stand": {"pose": (0.0, -3.0, 3.0)}}, {"safety": {"roll": -1.0}}, {"lateral": {"friction": np.nan}}],
+)
+def test_bad_parameters_are_refused_and_the_old_ones_stay(controller: Controller, changes: dict) -> None:
+    old = controller.config
+    parts = {name: dataclasses.replace(getattr(old, name), **values) for name, values in changes.items()}
+    with pytest.raises(ParameterError):
+        controller.configure(dataclasses.replace(old, **parts))
+    assert controller.config is old
+
+
+@pytest.mark.parametrize("command", [(np.nan, 0.0), (0.0, np.inf)])
+def test_steering_must_be_finite(controller: Controller, command: tuple[float, float]) -> None:
+    with pytest.raises(ParameterError):
+        controller.steer(*command)
+
+
+def anything(shape: tuple[int, ...]) -> st.SearchStrategy[np.ndarray]:
+    wild = st.floats(allow_nan=True, allow_infinity=True) | st.floats(-100.0, 100.0)
+    return arrays(float, shape, elements=wild)
+
+
+def plausible(shape: tuple[int, ...], size: float) -> st.SearchStrategy[np.ndarray]:
+    return arrays(float, shape, elements=st.floats(-size, size))
+
+
+wild_states = st.builds(
+    RobotState,
+    time=st.floats(1.4, 1.6) | st.floats(),
+    position=anything((3,)),
+    orientation=anything((4,)),
+    linear_velocity=anything((3,)),
+    angular_velocity=anything((3,)),
+    joint_positions=anything((12,)),
+    joint_velocities=anything((12,)),
+)
+tame_states = st.builds(
+    lambda q, v, rpy, w, velocity: state_at(
+        tilted(ROBOT.standing_state(), *rpy),
+        0.0,
+        joint_positions=np.clip(ROBOT.standing + q, ROBOT.lower, ROBOT.upper),
+        joint_velocities=v,
+        angular_velocity=w,
+        linear_velocity=velocity,
+    ),
+    plausible((12,), 3.0), plausible((12,), 25.0), plausible((3,), 0.45), plausible((3,), 1e3), plausible((3,), 1e3),
+)  # fmt: skip
+
+
+def wild_policy(start: float, sequence: int, draw) -> Policy:
+    base = bounding_policy(ROBOT, start, sequence)
+    return dataclasses.replace(
+        base,
+        states=base.states + draw(plausible((14,), 1e6)),
+        controls=base.controls + draw(plausible((4,), 1e6)),
+        gains=base.gains + draw(plausible((4, 14), 1e6)),
+        forces=base.forces + draw(plausible((4,), 1e6)),
+    )
+
+
+@settings(deadline=None, max_examples=150)
+@given(data=st.data())
+def test_torques_are_finite_and_within_limits_whatever_comes(data) -> None:
+    controller = Controller(ROBOT, ControllerConfig())
+    now = start_bound(controller, ROBOT)
+    for step in range(3):
+        now += TICK
+        controller.set_policy(wild_policy(now, step + 1, data.draw), now)
+        state = state_at(data.draw(tame_states), now) if data.draw(st.booleans()) else data.draw(wild_states)
+        command = controller.update(state, now)
+        assert np.isfinite(command.torques).all() and np.isfinite(command.velocities).all()
+        slack = ROBOT.effort_limits * (1.0 + 1e-6)
+        assert (np.abs(command.torques) <= slack).all()
+        if command.positions is not None:
+            assert np.isfinite(command.positions).all()
+            assert (np.abs(drive_torques(command, state, controller)) <= slack).all()
+
+
+def test_the_planned_stance_reaches_the_abductions(controller: Controller, robot: Robot) -> None:
+    now = start_bound(controller, robot)
+    command = controller.update(robot.standing_state(now), now)
+    load = bounding_policy(robot, now).forces[0, BACK][1]
+    lateral = controller.lateral_command
+    assert lateral is not None and set(lateral.forces) == {"back"}
+    offset = 0.066
+    np.testing.assert_allclose(np.abs(command.torques[[6, 9]]), 0.5 * load * offset, rtol=0.03)
+    assert command.torques[0] == command.torques[3] == 0.0

@@ -1,0 +1,52 @@
+import dataclasses
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from contact_ddp_ros.control.config import DriveConfig
+from contact_ddp_ros.control.drives import JointTargets, limited_command
+from contact_ddp_ros.robot.model import Robot, load_robot
+
+ROBOT: Robot = load_robot()
+GAINS = DriveConfig().gains(4)
+WILD = arrays(float, 12, elements=st.floats(-1e6, 1e6))
+
+
+def joint_state(q: np.ndarray, v: np.ndarray):
+    return dataclasses.replace(ROBOT.standing_state(), joint_positions=q, joint_velocities=v)
+
+
+@settings(deadline=None)
+@given(positions=WILD, velocities=WILD, torques=WILD, q=WILD, v=WILD)
+def test_nothing_ever_exceeds_the_actuators(positions, velocities, torques, q, v) -> None:
+    limits = ROBOT.effort_limits
+    state = joint_state(q, v)
+    limited = limited_command(JointTargets(positions, velocities, torques), state, GAINS, limits)
+    command = limited.command
+    drive = GAINS.kp * (command.positions - q) + GAINS.kd * (command.velocities - v)
+    slack = limits * (1.0 + 1e-6) + 1e-7 * (np.abs(q) + np.abs(v))
+    assert (np.abs(command.torques) <= limits).all()
+    assert (np.abs(limited.total) <= slack).all()
+    assert (np.abs(command.torques + drive) <= slack).all()
+
+
+def test_a_modest_command_passes_unchanged() -> None:
+    state = joint_state(ROBOT.standing, np.zeros(12))
+    targets = JointTargets(ROBOT.standing + 0.05, np.full(12, 0.1), np.linspace(-5.0, 5.0, 12))
+    limited = limited_command(targets, state, GAINS, ROBOT.effort_limits)
+    np.testing.assert_array_equal(limited.command.positions, targets.positions)
+    np.testing.assert_array_equal(limited.command.velocities, targets.velocities)
+    np.testing.assert_allclose(limited.command.torques, targets.torques)
+    np.testing.assert_allclose(limited.total, targets.torques + GAINS.kp * 0.05 + GAINS.kd * 0.1)
+
+
+def test_targets_give_way_where_feedforward_alone_cannot_make_up_for_them() -> None:
+    state = joint_state(ROBOT.standing, np.zeros(12))
+    wanted = 0.9 * ROBOT.effort_limits
+    offset = 0.5 * ROBOT.effort_limits / GAINS.kp
+    targets = JointTargets(ROBOT.standing - offset, np.zeros(12), wanted + GAINS.kp * offset)
+    limited = limited_command(targets, state, GAINS, ROBOT.effort_limits)
+    np.testing.assert_allclose(limited.total, wanted)
+    np.testing.assert_allclose(limited.command.torques, ROBOT.effort_limits)
