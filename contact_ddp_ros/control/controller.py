@@ -119,6 +119,12 @@ class Controller:
         """What the stabiliser did in the last update, for diagnosis; None unless bounding."""
         return self._lateral_command
 
+    def sample(self, now: float) -> PolicySample | None:
+        """The policy in use at time `now` [s]; None where there is none."""
+        with self._lock:
+            policy = self._slot.at(now)
+            return None if policy is None else policy.sample(now)
+
     def configure(self, config: ControllerConfig) -> None:
         """Take over new parameters; the mode, the policy and the heading stay.
 
