@@ -35,7 +35,7 @@ def offscreen_context(width: int, height: int) -> Any:
             from mujoco.osmesa import GLContext
         context = GLContext(width, height)
         context.make_current()
-    except Exception as error:  # noqa: BLE001 - PyOpenGL raises anything, AttributeError included, when a driver is missing
+    except Exception as error:  # PyOpenGL raises anything, AttributeError included, where a driver is missing
         raise SimulationError(f"cannot render off screen with {kind}: {error}; {INSTALL_HINT}") from error
     return context
 

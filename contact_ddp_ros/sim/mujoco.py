@@ -160,7 +160,9 @@ class MujocoSimulator:
         """
         force = np.asarray(force, dtype=float)
         if force.shape != (3,) or not np.isfinite(force).all() or not 0.0 < duration < np.inf:
-            raise ParameterError(f"push of {force} N for {duration} s; give three finite forces and a positive duration")
+            raise ParameterError(
+                f"push of {force} N for {duration} s; give three finite forces and a positive duration"
+            )
         steps = max(1, round(duration / self.timestep))
         self._pushes.append(_Push(force * (duration / (steps * self.timestep)), steps))
 

@@ -7,6 +7,7 @@ Contacts are kept as near to the planner's hard, inelastic, Coulomb contact as M
 at a few time steps, elliptic cones, and no slip regularisation to speak of. Only ground and robot collide.
 """
 
+import logging
 from typing import Final
 from xml.etree import ElementTree
 
@@ -42,10 +43,14 @@ OFFSCREEN_SIZE = (1920, 1080)
 """Largest rendered image (width, height) [pixels]."""
 
 
+mujoco.set_mju_user_warning(logging.getLogger(__name__).debug)
+"""MuJoCo would write its warnings to a file in the working directory; what they warn of is checked and raised here."""
+
+
 def build_model(robot: Robot, options: SimOptions) -> mujoco.MjModel:
     """Compile the robot on flat ground.
 
-    Joints, actuators and feet are in the order of JOINT_NAMES and FOOT_NAMES by name, not by index.
+    Joints and actuators have the names of JOINT_NAMES, foot spheres those of FOOT_NAMES; look them up by name.
 
     Raises:
         SimulationError: MuJoCo refuses the model.
@@ -90,9 +95,8 @@ def _add_world(spec: mujoco.MjSpec, options: SimOptions) -> None:
     spec.visual.headlight.ambient = [0.35, 0.35, 0.35]
     spec.visual.headlight.diffuse = [0.35, 0.35, 0.35]
     spec.visual.headlight.specular = [0.1, 0.1, 0.1]
-    spec.visual.quality.shadowsize = 2048
-    spec.visual.map.znear = 0.01
-    spec.visual.map.shadowclip = 0.8
+    spec.visual.map.znear, spec.visual.map.zfar = 0.02, 20.0
+    spec.visual.map.shadowclip = 2.0
     spec.visual.map.haze = 0.35
     spec.visual.rgba.haze = [0.93, 0.95, 0.97, 1.0]
     spec.stat.extent = 1.0

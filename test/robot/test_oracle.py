@@ -3,7 +3,6 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-
 from oracle import pinocchio_model, random_tree
 
 

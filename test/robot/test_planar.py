@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from oracle import pinocchio_model
 
 from contact_ddp_ros.errors import ModelError
 from contact_ddp_ros.robot.joints import JOINT_NAMES, joint_index
@@ -15,7 +16,6 @@ from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.planar import PLANAR_FOOT_NAMES, PLANAR_JOINT_NAMES, PlanarMap, reduce_to_plane
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
-from oracle import pinocchio_model
 
 Array = NDArray[np.float64]
 ROBOT = load_robot()
