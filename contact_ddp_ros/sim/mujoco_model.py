@@ -39,6 +39,9 @@ FRICTION_IMPEDANCE_RATIO = 20.0
 DRY_FRICTION_STIFFNESS = (2.0, 1.0)
 """`solref` of joint friction: time constant over the time step, damping ratio."""
 
+VIEWER_CAMERAS: Final = {"side": (0.0, -1.2, 0.25), "chase": (-1.0, -0.7, 0.45)}
+"""Places of the cameras that look at the trunk, from its centre of mass in world axes [m]."""
+
 OFFSCREEN_SIZE = (1920, 1080)
 """Largest rendered image (width, height) [pixels]."""
 
@@ -133,11 +136,11 @@ def _add_world(spec: mujoco.MjSpec, options: SimOptions) -> None:
         friction=_friction(options),
         condim=3,
     )
-    _add_lights(spec)
+    _follow_robot(spec)
 
 
-def _add_lights(spec: mujoco.MjSpec) -> None:
-    """A sun with shadows that follows the robot, so that it never leaves its light."""
+def _follow_robot(spec: mujoco.MjSpec) -> None:
+    """A sun with shadows, and cameras for MuJoCo's viewer, that follow the robot over the ground."""
     trunk = spec.body(BASE_LINK)
     trunk.add_light(
         name="sun",
@@ -149,6 +152,8 @@ def _add_lights(spec: mujoco.MjSpec) -> None:
         specular=[0.3, 0.3, 0.3],
         castshadow=True,
     )
+    for name, position in VIEWER_CAMERAS.items():
+        trunk.add_camera(name=name, mode=mujoco.mjtCamLight.mjCAMLIGHT_TRACKCOM, pos=position, targetbody=BASE_LINK)
 
 
 def _float_base(spec: mujoco.MjSpec, robot: Robot, options: SimOptions) -> None:
@@ -159,11 +164,6 @@ def _float_base(spec: mujoco.MjSpec, robot: Robot, options: SimOptions) -> None:
     trunk.mass *= options.trunk_mass_scale
     trunk.inertia = np.asarray(trunk.inertia) * options.trunk_mass_scale
     trunk.fullinertia = np.asarray(trunk.fullinertia) * options.trunk_mass_scale
-    for side in ("side", "chase"):
-        position = {"side": [0.0, -1.2, 0.25], "chase": [-1.0, -0.7, 0.45]}[side]
-        trunk.add_camera(
-            name=side, mode=mujoco.mjtCamLight.mjCAMLIGHT_TRACKCOM, pos=position, targetbody=BASE_LINK, fovy=40.0
-        )
 
 
 def _set_shapes(spec: mujoco.MjSpec, options: SimOptions) -> None:
