@@ -61,3 +61,7 @@ class Simulator(Protocol):
     def applied_torques(self) -> Array:
         """(12,) torques of the drives during the last step, after clipping [N m]."""
         ...
+
+    def specific_force(self) -> Array:
+        """(3,) what an accelerometer at the trunk's origin showed in the last step, in `base_link` axes [m/s^2]."""
+        ...

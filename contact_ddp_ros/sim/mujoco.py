@@ -16,7 +16,7 @@ from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
-from contact_ddp_ros.sim.mujoco_model import GROUND_NAME, build_model
+from contact_ddp_ros.sim.mujoco_model import ACCELEROMETER_NAME, GROUND_NAME, build_model
 from contact_ddp_ros.sim.noise import noisy
 from contact_ddp_ros.sim.options import NoiseOptions, SimOptions
 
@@ -190,6 +190,10 @@ class MujocoSimulator:
     def applied_torques(self) -> Array:
         """(12,) torques of the drives during the last step, after clipping [N m]."""
         return self.data.ctrl[self._actuators]
+
+    def specific_force(self) -> Array:
+        """(3,) what an accelerometer at the trunk's origin showed in the last step, in `base_link` axes [m/s^2]."""
+        return self.data.sensor(ACCELEROMETER_NAME).data.copy()
 
     def _drive(self) -> None:
         """The law of :class:`contact_ddp_ros.robot.state.JointCommand` at the present joint state."""

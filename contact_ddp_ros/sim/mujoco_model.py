@@ -20,6 +20,7 @@ from contact_ddp_ros.robot.model import BASE_JOINTS, Robot
 from contact_ddp_ros.sim.options import SimOptions
 
 GROUND_NAME: Final = "ground"
+ACCELEROMETER_NAME: Final = "accelerometer"
 
 GROUND_BIT, ROBOT_BIT = 1, 2
 """Collision classes: the robot collides with the ground, not with itself."""
@@ -157,13 +158,20 @@ def _follow_robot(spec: mujoco.MjSpec) -> None:
 
 
 def _float_base(spec: mujoco.MjSpec, robot: Robot, options: SimOptions) -> None:
-    """Free the trunk, lift it to standing height and give it the mass the planner does not know."""
+    """Free the trunk, lift it to standing height, give it the mass the planner does not know and an accelerometer."""
     trunk = spec.body(BASE_LINK)
     trunk.add_freejoint(name="floating_base")
     trunk.pos = [0.0, 0.0, robot.standing_height()]
     trunk.mass *= options.trunk_mass_scale
     trunk.inertia = np.asarray(trunk.inertia) * options.trunk_mass_scale
     trunk.fullinertia = np.asarray(trunk.fullinertia) * options.trunk_mass_scale
+    trunk.add_site(name=ACCELEROMETER_NAME)
+    spec.add_sensor(
+        name=ACCELEROMETER_NAME,
+        type=mujoco.mjtSensor.mjSENS_ACCELEROMETER,
+        objtype=mujoco.mjtObj.mjOBJ_SITE,
+        objname=ACCELEROMETER_NAME,
+    )
 
 
 def _set_shapes(spec: mujoco.MjSpec, options: SimOptions) -> None:

@@ -28,6 +28,9 @@ _MAX_SHAPES = 2000
 _VIDEO_QUALITY = 7
 """imageio's scale from 0 to 10 of the mp4's bit rate."""
 
+_EVEN_SIZES = 2
+"""H.264 as every player reads it wants even image sizes; imageio resizes to a multiple of this [pixels]."""
+
 _FORCE_COLOUR, _PUSH_COLOUR = (0.13, 0.55, 0.30, 0.9), (0.90, 0.35, 0.10, 1.0)
 _FORCE_SCALE, _PUSH_SCALE = 1.0 / 500.0, 1.0 / 150.0
 """Length of an arrow per force [m/N]."""
@@ -195,10 +198,9 @@ def write_video(path: Path, frames: Iterable[Image], frames_per_second: float) -
     path = Path(path)
     if path.suffix not in VIDEO_SUFFIXES:
         raise ParameterError(f"video {path.name} has the suffix {path.suffix!r}; allowed: {', '.join(VIDEO_SUFFIXES)}")
-    write = _write_mp4 if path.suffix == ".mp4" else _write_gif
     try:
         with written_whole(path) as temporary:
-            if write(temporary, frames, frames_per_second) == 0:
+            if _encode(temporary, frames, frames_per_second) == 0:
                 raise SimulationError(f"video {path} has no frame; record at least one state")
     except (OSError, ImportError, RuntimeError) as error:
         raise SimulationError(f"cannot write the video {path}: {error}") from error
@@ -212,31 +214,21 @@ def write_image(path: Path, image: Image) -> None:
         imageio.imwrite(temporary, image)
 
 
-def _write_mp4(path: Path, frames: Iterable[Image], frames_per_second: float) -> int:
-    import imageio_ffmpeg  # type: ignore[import-untyped]
+def _encode(path: Path, frames: Iterable[Image], frames_per_second: float) -> int:
+    """Write the frames one by one as they come; the number of them."""
+    import imageio.v2 as imageio
 
+    settings: dict[str, Any] = {"duration": 1000.0 / frames_per_second, "loop": 0}
+    if path.suffix == ".mp4":
+        settings = {"fps": frames_per_second, "quality": _VIDEO_QUALITY, "macro_block_size": _EVEN_SIZES}
     writer, count = None, 0
     try:
         for frame in frames:
             if writer is None:
-                size = (frame.shape[1], frame.shape[0])
-                writer = imageio_ffmpeg.write_frames(
-                    str(path), size, fps=frames_per_second, quality=_VIDEO_QUALITY, macro_block_size=1
-                )
-                writer.send(None)
-            writer.send(np.ascontiguousarray(frame))
+                writer = imageio.get_writer(path, **settings)
+            writer.append_data(frame)
             count += 1
     finally:
         if writer is not None:
             writer.close()
     return count
-
-
-def _write_gif(path: Path, frames: Iterable[Image], frames_per_second: float) -> int:
-    from PIL import Image as PillowImage
-
-    images = [PillowImage.fromarray(frame).quantize(method=PillowImage.Quantize.MEDIANCUT) for frame in frames]
-    if images:
-        duration = round(1000.0 / frames_per_second)
-        images[0].save(path, save_all=True, append_images=images[1:], duration=duration, loop=0, optimize=True)
-    return len(images)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.errors import ParameterError, SimulationError
 from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES, joint_index
 from contact_ddp_ros.robot.model import foot_positions, load_robot
-from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, rpy_to_quaternion
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, rpy_to_quaternion, up_in_body
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 from contact_ddp_ros.sim.mujoco import MujocoSimulator
 from contact_ddp_ros.sim.options import NoiseOptions, SimOptions
@@ -147,6 +147,7 @@ def test_free_fall() -> None:
     fallen = 0.5 * 9.81 * elapsed * (elapsed + sim.timestep)
     assert sim.state().position[2] == pytest.approx(start - fallen, abs=1e-6)
     assert sim.contact_forces().max() == 0.0
+    assert np.abs(sim.specific_force()).max() < 1e-6
     assert (sim.foot_heights() > 1.0).all()
 
 
@@ -161,6 +162,7 @@ def test_standing_feet_carry_the_weight() -> None:
     assert np.abs(sim.foot_heights()).max() < 1e-3
     assert np.abs(quaternion_to_rpy(state.orientation)).max() < 0.01
     assert np.abs(state.linear_velocity).max() < 1e-3
+    assert np.allclose(sim.specific_force(), 9.81 * up_in_body(state.orientation), atol=0.05)
 
 
 def test_a_hundred_newton_press_a_foot_in_by_less_than_a_millimetre() -> None:
