@@ -22,7 +22,7 @@ from contact_ddp_ros.mpc.planner import BoundingPlanner, PlanResult
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.recording import Recorder, Recording, RunInfo, plain_options
-from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES
+from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.planar import PAIRS
 from contact_ddp_ros.robot.state import RobotState
@@ -71,7 +71,7 @@ class ClosedLoop:
         self.recorder = recorder or Recorder()
         self.recorder.begin(self._info(robot, job))
         self._pending: list[_Pending] = []
-        self._pushes = list(sorted(options.pushes, key=lambda push: push.time))
+        self._pushes = sorted(options.pushes, key=lambda push: push.time)
         self._tick = 0
         self._asked = False
         self._stopped = False
@@ -130,7 +130,7 @@ class ClosedLoop:
         return self.controller.standing and self.controller.request(ControlMode.BOUND).accepted
 
     def _wants_plan(self) -> bool:
-        return self.controller.mode is ControlMode.BOUND or self.controller.standing and not self._stopped
+        return self.controller.mode is ControlMode.BOUND or (self.controller.standing and not self._stopped)
 
     def _take(self, result: PlanResult, now: float, due: float) -> None:
         """Log a solve and send its policy on its way."""
@@ -197,7 +197,7 @@ class ClosedLoop:
 
     def _info(self, robot: Robot, job: str) -> RunInfo:
         schedule = self.planner.problem.schedule
-        foot_of = {leg: name for leg, name in zip(("fr", "fl", "hr", "hl"), FOOT_NAMES, strict=True)}
+        foot_of = dict(zip(LEG_NAMES, FOOT_NAMES, strict=True))
         legs_of = {f"{pair}_foot": legs for pair, legs in PAIRS.items()}
         return RunInfo(
             job=job,

@@ -195,12 +195,6 @@ class Controller:
             finding = self._supervisor.command(limited.command.torques, limited.total)
             return self._fail(finding, now) if finding else limited.command
 
-    def sample(self, now: float) -> PolicySample | None:
-        """The policy in use at time `now` [s], for logging; None where there is none."""
-        with self._lock:
-            policy = self._slot.at(now)
-            return None if policy is None else policy.sample(now)
-
     def _adopt(self, config: ControllerConfig) -> None:
         validate(config)
         pose = np.tile(np.asarray(config.stand.pose, float), len(FOOT_NAMES))

@@ -35,6 +35,12 @@ class GaitConfig:
 class ReferenceConfig:
     """The posture that the costs pull towards; the optimisation decides the motion."""
 
+    speed_limit: float = parameter(
+        2.5, low=0.0, high=4.0, unit="m/s", description="largest forward speed that is planned for, either way"
+    )
+    acceleration: float = parameter(
+        2.0, low=0.1, high=20.0, unit="m/s^2", description="fastest change of the planned speed towards the command"
+    )
     height: float = parameter(0.27, low=0.15, high=0.36, unit="m", description="trunk height above the ground")
     pitch_amplitude: float = parameter(
         0.12, low=0.0, high=0.4, unit="rad", description="nose down at front touchdown, nose up at back touchdown"
@@ -86,9 +92,9 @@ class ConstraintConfig:
         0.95, low=0.1, high=1.0, description="share of the actuators' limits that the planner may use"
     )
     barrier_width: float = parameter(
-        0.05, low=1e-4, high=1.0, description="relaxation δ of the barriers, relative to the limit"
+        0.02, low=1e-4, high=1.0, description="relaxation δ of the barriers, relative to the limit"
     )
-    barrier_weight: float = parameter(0.02, low=0.0, high=100.0, description="weight ε of the barriers")
+    barrier_weight: float = parameter(0.05, low=0.0, high=100.0, description="weight ε of the barriers")
     touchdown_penalty: float = parameter(
         2e4, low=1.0, high=1e8, unit="1/m^2", description="augmented-Lagrangian penalty σ of the touchdown height"
     )

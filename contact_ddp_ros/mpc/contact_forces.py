@@ -1,6 +1,6 @@
 """Cost of the contact forces of one node for Numba code: tracking, normal force and friction pyramid.
 
-λ = g(x, u) is a result of the dynamics, so its cost enters by the chain rule: λ_zᵀ ℓ_λ and, Gauss-Newton, λ_zᵀ ℓ_λλ λ_y.
+λ = g(x, u) is a result of the dynamics, so its cost enters by the chain rule: λ_zᵀ ℓ_λ and λ_zᵀ ℓ_λλ λ_y.
 """
 
 import numba as nb

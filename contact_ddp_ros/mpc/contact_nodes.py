@@ -175,7 +175,7 @@ def first(data, k, x, u, aux, d):
 def _contraction_vector(data, k, vx, aux, gamma):
     """γ of a node with dynamics: V'x through the integration scheme, and ℓ_λ; False where the node has none."""
     integers, node_integers, parameters, node_parameters, _, penalty = data
-    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
+    n = integers[at.N]
     kind = node_integers[k, at.NODE_KIND]
     row = node_parameters[k]
     if kind == at.TOUCHDOWN:
@@ -268,7 +268,6 @@ def second_tensor(data, k, x, u, aux, vx, hxx, hux, huu):
     impact = kind == at.TOUCHDOWN
     block = mode_block(integers, node_integers[k + 1 if impact else k, at.NODE_MODE])
     n_s = n + integers[block + at.CONTACTS] * n_a
-    n_z = 2 * n + n_u
     gamma = aux[xi_start : xi_start + n_s + 1]
     _contraction_vector(data, k, vx, aux, gamma)
     tau = aux[scratch : scratch + n]

@@ -76,7 +76,11 @@ class BoundingPlanner:
         self.epoch = 0
         self._epoch_time = 0.0
         self._sequence = 0
-        self._forget()
+        self._last: Policy | None = None
+        self._theta = 1.0
+        self._speed = 0.0
+        self._speed_time = 0.0
+        self._multipliers: dict[int, Array] = {}
 
     def configure(self, config: PlannerConfig) -> None:
         """Apply new parameters from the next solve on.
@@ -109,10 +113,10 @@ class BoundingPlanner:
             raise MessageError("the state holds a number that is not finite; no plan is made from it")
         if hold:
             self._hold(state.time)
-        return self.plan_planar(self._map.planar_state(state), state.time, speed)
+        return self.plan_planar(self._map.planar_state(state), state.time, self._reference_speed(state.time, speed))
 
     def plan_planar(self, x0: Array, time: float, speed: float) -> PlanResult:
-        """The same from a planar state (2n,) at an instant."""
+        """The same from a planar state (2n,) at an instant, for a reference speed that is taken as it is."""
         started = perf_counter()
         grid = self._grid(time)
         problem, xs_reference = self.problem.build(self._relative(grid), self.config, speed, float(x0[0]))
@@ -171,17 +175,32 @@ class BoundingPlanner:
             friction_violation=friction_violation,
         )
 
+    def _reference_speed(self, time: float, commanded: float) -> float:
+        """The commanded speed, approached no faster than the acceleration allowed."""
+        if not math.isfinite(commanded):
+            raise MessageError(f"the commanded speed is {commanded}; allowed: a finite number")
+        limit = self.config.reference.speed_limit
+        target = min(max(commanded, -limit), limit)
+        elapsed = time - self._speed_time
+        step = self.config.reference.acceleration * elapsed if 0.0 < elapsed < 1.0 else 0.0
+        self._speed_time = time
+        self._speed += min(max(target - self._speed, -step), step)
+        return self._speed
+
     def _hold(self, time: float) -> None:
-        """Let the gait begin at `time`; the warm start keeps its phase."""
+        """Let the gait begin at `time`, at rest; the warm start keeps its phase."""
+        self._speed, self._speed_time = 0.0, time
         delay = time - self._epoch_time
         self._epoch_time = time
         if self._last is not None:
             self._last = replace(self._last, times=self._last.times + delay)
 
     def _forget(self) -> None:
-        self._last: Policy | None = None
+        self._last = None
         self._theta = 1.0
-        self._multipliers: dict[int, Array] = {}
+        self._speed = 0.0
+        self._speed_time = self._epoch_time
+        self._multipliers = {}
 
     def _grid(self, time: float) -> KnotGrid:
         """The horizon from `time`, in absolute times."""

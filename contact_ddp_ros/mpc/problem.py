@@ -138,11 +138,7 @@ class BoundingProblem:
         weights = np.zeros(2 * n)
         joints = list(self.tree.actuated)
         weights[1], weights[2] = weight.height, weight.pitch
-        weights[n], weights[n + 1], weights[n + 2] = (
-            weight.forward_velocity,
-            weight.vertical_velocity,
-            weight.pitch_rate,
-        )
+        weights[n : n + 3] = weight.forward_velocity, weight.vertical_velocity, weight.pitch_rate
         weights[joints] = weight.joints
         weights[[n + joint for joint in joints]] = weight.joint_rates
         return weights

@@ -111,7 +111,7 @@ class BoundingReference:
         xs[:, n] = speed
         return xs
 
-    def foot_heights(self, times: Array, config: ReferenceConfig) -> tuple[Array, Array]:
+    def foot_heights(self, times: Array, config: ReferenceConfig) -> tuple[Array, NDArray[np.bool_]]:
         """(N, n_f) clearance above the ground [m], and whether the foot is in the air."""
         heights = np.zeros((len(times), len(self.legs)))
         swinging = np.zeros((len(times), len(self.legs)), dtype=bool)

@@ -11,7 +11,8 @@ search shortens the step, and raised when the quadratic model predicts the reduc
 the second-order sufficient conditions H_1 is positive definite and predicts ever better, so θ returns to 1 and with it
 DDP's quadratic rate. Levenberg's ρ remains as the last resort at θ = 0.
 
-Variants: "ddp" (as above), "ddp_tensor" (the same with `Problem.second` computed the conventional way) and "ilqr" (θ = 0).
+Variants: "ddp" as above, "ddp_tensor" the same for a problem whose `second` is computed the conventional way, and
+"ilqr", which keeps θ at 0.
 """
 
 from dataclasses import dataclass, field
@@ -142,7 +143,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class Guess:
-    """Where a solve starts: nominal xs (N+1, n_x), us (N, n_u) and the gains (N, n_u, n_x) that close the first rollout.
+    """Where a solve starts: xs (N+1, n_x), us (N, n_u) and the gains (N, n_u, n_x) that close the first rollout.
 
     Zero gains make it an open-loop guess, of which only `us` and the initial state matter.
     """
@@ -163,7 +164,7 @@ class _Workspace:
 
     def __init__(self, problem: Problem) -> None:
         n, n_x, n_u = problem.n_nodes, problem.n_x, problem.n_u
-        self.shape = (n, n_x, n_u, problem.n_e, problem.n_aux)
+        self.shape = _shape(problem)
         self.expansion = (
             np.zeros((n + 1, n_x, n_x)),
             np.zeros((n + 1, n_x, n_u)),
@@ -191,6 +192,179 @@ class _Workspace:
         )
 
 
+def _shape(problem: Problem) -> tuple[int, ...]:
+    return problem.n_nodes, problem.n_x, problem.n_u, problem.n_e, problem.n_aux
+
+
+@dataclass
+class _Effort:
+    """What one iteration has cost so far: seconds per stage, and counts."""
+
+    partials_time: float = 0.0
+    sweep_time: float = 0.0
+    rollout_time: float = 0.0
+    sweeps: int = 0
+    rollouts: int = 0
+
+
+class _Run:
+    """One solve in progress: the nominal trajectory, its expansion, and the regularisation (θ, ρ)."""
+
+    def __init__(self, problem: Problem, data: tuple[Array, ...], work: _Workspace, options: SolverOptions) -> None:
+        self.problem, self.data, self.work, self.options = problem, data, work, options
+        self.cost = np.inf
+        self.theta = 0.0
+        self.rho = 0.0
+        self.iterations: list[Iteration] = []
+        self._effort = _Effort()
+        self._expanded = False
+
+    def start(self, x0: Array, guess: Guess, theta: float) -> None:
+        """Roll the guess out from x0."""
+        started = perf_counter()
+        self.work.ks[:] = 0.0
+        self.work.nominal[0][0] = x0
+        self.cost = self._rollout(guess.xs, guess.us, guess.gains, 0.0, self.work.nominal)
+        self._effort.rollout_time += perf_counter() - started
+        self.theta = 0.0 if self.options.variant == "ilqr" else min(max(theta, 0.0), 1.0)
+
+    def iterate(self) -> Termination | None:
+        """One iteration: expansion, sweep, line search; a reason to stop, or None."""
+        options = self.options
+        self._expand()
+        swept = self._sweep()
+        if swept is None:
+            return Termination.STALLED
+        linear, quadratic, gradient = swept
+        theta, rho = self.theta, self.rho
+        converged = -(linear + quadratic) <= options.tolerance * (1.0 + abs(self.cost))
+        alpha, new_cost = self._line_search(linear, quadratic, converged)
+        expected = -(alpha * linear + alpha * alpha * quadratic)
+        actual, self.cost = self.cost - new_cost, new_cost
+        if alpha > 0.0:
+            self.work.nominal, self.work.trial = self.work.trial, self.work.nominal
+            self._expanded = False
+        self._record(expected, actual, alpha, theta, rho, gradient)
+        if converged:
+            return Termination.CONVERGED
+        if alpha > 0.0:
+            self._adapt(alpha, expected, actual)
+        elif rho > options.rho_max:
+            return Termination.STALLED
+        else:
+            self._be_more_cautious()
+        return None
+
+    def _expand(self) -> None:
+        if self._expanded:
+            return
+        started = perf_counter()
+        expand(self.problem.first, self.data, *self.work.nominal[:3], self.work.expansion)
+        self._effort.partials_time += perf_counter() - started
+        self._expanded = True
+
+    def _sweep(self) -> tuple[float, float, float] | None:
+        """Backward sweep with the least caution that makes every Quu + ρI positive definite.
+
+        Returns linear and quadratic term of the expected change and the largest |Qu|; None beyond the limit of ρ.
+        """
+        work, started = self.work, perf_counter()
+        while True:
+            failed, linear, quadratic, gradient = backward(
+                self.problem.second,
+                self.data,
+                self.problem.has_control,
+                *work.nominal[:3],
+                work.expansion,
+                self.theta,
+                self.rho,
+                work.ks,
+                work.gains,
+                work.vx,
+                work.vxx,
+            )
+            self._effort.sweeps += 1
+            if failed < 0 or self.rho > self.options.rho_max:
+                break
+            self._be_more_cautious()
+        self._effort.sweep_time += perf_counter() - started
+        return None if failed >= 0 else (linear, quadratic, gradient)
+
+    def _line_search(self, linear: float, quadratic: float, converged: bool) -> tuple[float, float]:
+        """First step of 1, c, c², … that satisfies Armijo's rule, or 0, and the cost there.
+
+        Once converged, the reductions expected are below rounding: one full step is tried and kept if it does not hurt.
+        """
+        options, work, started = self.options, self.work, perf_counter()
+        xs, us = work.nominal[:2]
+        work.trial[0][0] = xs[0]
+        alpha, accepted, cost = 1.0, 0.0, self.cost
+        while alpha >= options.step_min:
+            new_cost = self._rollout(xs, us, work.gains, alpha, work.trial)
+            expected = alpha * linear + alpha * alpha * quadratic
+            if new_cost - self.cost <= options.armijo * expected or (converged and new_cost <= self.cost):
+                accepted, cost = alpha, new_cost
+                break
+            if converged:
+                break
+            alpha *= options.step_factor
+        self._effort.rollout_time += perf_counter() - started
+        return accepted, cost
+
+    def _rollout(
+        self, xs: Array, us: Array, gains: Array, alpha: float, into: tuple[Array, Array, Array, Array]
+    ) -> float:
+        self._effort.rollouts += 1
+        problem = self.problem
+        cost: float = rollout(problem.step, self.data, problem.has_control, xs, us, self.work.ks, gains, alpha, *into)
+        return cost
+
+    def _be_more_cautious(self) -> None:
+        """After an indefinite Quu or a failed line search: less curvature first, Levenberg last."""
+        options = self.options
+        if self.theta > 0.0:
+            self.theta *= options.theta_cut
+            if self.theta < options.theta_min:
+                self.theta = 0.0
+        else:
+            self.rho = max(options.rho_min, self.rho * options.rho_factor)
+
+    def _adapt(self, alpha: float, expected: float, actual: float) -> None:
+        """After an accepted step: trust the second-order model as far as it predicted the reduction."""
+        options = self.options
+        self.rho = self.rho / options.rho_factor if self.rho > options.rho_min else 0.0
+        if options.variant == "ilqr":
+            return
+        if alpha == 1.0 and abs(actual - expected) <= options.model_trust * expected:
+            self.theta = min(1.0, max(self.theta, options.theta_min) * options.theta_grow)
+        elif alpha < options.step_factor:
+            self.theta *= options.theta_cut
+            if self.theta < options.theta_min:
+                self.theta = 0.0
+
+    def _record(self, expected: float, actual: float, alpha: float, theta: float, rho: float, gradient: float) -> None:
+        residuals, effort = self.work.nominal[3], self._effort
+        self.iterations.append(
+            Iteration(
+                cost=self.cost,
+                expected=expected,
+                actual=actual,
+                step=alpha,
+                theta=theta,
+                rho=rho,
+                gradient=gradient,
+                equality=float(np.abs(residuals[:, :-1]).max(initial=0.0)),
+                inequality=float(residuals[:, -1].max(initial=0.0)),
+                partials_time=effort.partials_time,
+                sweep_time=effort.sweep_time,
+                rollout_time=effort.rollout_time,
+                sweeps=effort.sweeps,
+                rollouts=effort.rollouts,
+            )
+        )
+        self._effort = _Effort()
+
+
 class DdpSolver:
     """Solves problems by hybrid DDP; keeps its work arrays between solves of equal size."""
 
@@ -208,7 +382,6 @@ class DdpSolver:
         penalty: Array | None = None,
         theta: float = 1.0,
         max_iterations: int | None = None,
-        deadline: float = np.inf,
     ) -> Solution:
         """Minimise the problem's cost from x0, starting at a guess.
 
@@ -220,219 +393,57 @@ class DdpSolver:
             penalty: (σ, δ, ε) as the problem's functions read them, (1, 0.1, 0) by default.
             theta: curvature share to begin with.
             max_iterations: overrides the option.
-            deadline: on `time.perf_counter`'s clock; no new iteration begins after it.
 
         Raises:
             SolverError: where x0 or the guess do not fit the problem or are not finite.
         """
-        options = self.options
-        self._check(problem, x0, guess)
-        work = self._workspace(problem)
-        if multipliers is None:
-            multipliers = np.zeros((problem.n_nodes + 1, max(problem.n_e, 1)))
-        if penalty is None:
-            penalty = np.array([1.0, 0.1, 0.0])
-        data = (
-            problem.integers,
-            problem.node_integers,
-            problem.parameters,
-            problem.node_parameters,
-            multipliers,
-            penalty,
-        )
-        xs, us, aux, residuals = work.nominal
-        started = perf_counter()
-        work.ks[:] = 0.0
-        xs[0] = x0
-        cost = rollout(
-            problem.step,
-            data,
-            problem.has_control,
-            guess.xs,
-            guess.us,
-            work.ks,
-            guess.gains,
-            0.0,
-            xs,
-            us,
-            aux,
-            residuals,
-        )
-        rollout_time = perf_counter() - started
-        initial_cost = cost
-        theta = 0.0 if options.variant == "ilqr" else min(max(theta, 0.0), 1.0)
-        rho = 0.0
-        iterations: list[Iteration] = []
-        termination = Termination.ITERATIONS if np.isfinite(cost) else Termination.DIVERGED
-        limit = max_iterations if max_iterations is not None else options.max_iterations
-        stale = True
-        partials_time = 0.0
-        rollouts = 1
-        while np.isfinite(cost) and len(iterations) < limit and perf_counter() < deadline:
-            if stale:
-                started = perf_counter()
-                expand(problem.first, data, *work.nominal[:3], work.expansion)
-                partials_time = perf_counter() - started
-                stale = False
-
-            started = perf_counter()
-            sweeps = 0
-            failed, linear, quadratic, gradient = 0, 0.0, 0.0, 0.0
-            while True:
-                failed, linear, quadratic, gradient = backward(
-                    problem.second,
-                    data,
-                    problem.has_control,
-                    *work.nominal[:3],
-                    work.expansion,
-                    theta,
-                    rho,
-                    work.ks,
-                    work.gains,
-                    work.vx,
-                    work.vxx,
-                )
-                sweeps += 1
-                if failed < 0 or rho > options.rho_max:
-                    break
-                theta, rho = self._more_cautious(theta, rho)
-            sweep_time = perf_counter() - started
-            if failed >= 0:
-                termination = Termination.STALLED
-                break
-            swept_theta, swept_rho = theta, rho
-
-            expected_full = -(linear + quadratic)
-            converged = expected_full <= options.tolerance * (1.0 + abs(cost))
-            started = perf_counter()
-            alpha, new_cost, tries = self._line_search(problem, data, work, cost, linear, quadratic, converged)
-            rollouts += tries
-            rollout_time += perf_counter() - started
-            expected = -(alpha * linear + alpha * alpha * quadratic)
-            if alpha > 0.0:
-                work.nominal, work.trial = work.trial, work.nominal
-                stale = True
-            actual = cost - new_cost
-            cost = new_cost
-            iterations.append(
-                Iteration(
-                    cost=cost,
-                    expected=expected,
-                    actual=actual,
-                    step=alpha,
-                    theta=swept_theta,
-                    rho=swept_rho,
-                    gradient=gradient,
-                    equality=float(np.abs(work.nominal[3][:, :-1]).max(initial=0.0)),
-                    inequality=float(work.nominal[3][:, -1].max(initial=0.0)),
-                    partials_time=partials_time,
-                    sweep_time=sweep_time,
-                    rollout_time=rollout_time,
-                    sweeps=sweeps,
-                    rollouts=rollouts,
-                )
-            )
-            partials_time, rollout_time, rollouts = 0.0, 0.0, 0
-            if converged:
-                termination = Termination.CONVERGED
-                break
-            if alpha == 0.0:
-                if rho > options.rho_max:
-                    termination = Termination.STALLED
-                    break
-                theta, rho = self._more_cautious(theta, rho)
-            else:
-                theta, rho = self._adapt(theta, rho, alpha, expected, actual)
-
-        xs, us, aux, residuals = (array.copy() for array in work.nominal)
+        _check(problem, x0, guess)
+        if self._work is None or self._work.shape != _shape(problem):
+            self._work = _Workspace(problem)
+        run = _Run(problem, _data(problem, multipliers, penalty), self._work, self.options)
+        run.start(x0, guess, theta)
+        initial_cost = run.cost
+        limit = max_iterations if max_iterations is not None else self.options.max_iterations
+        termination = None if np.isfinite(run.cost) else Termination.DIVERGED
+        while termination is None:
+            termination = Termination.ITERATIONS if len(run.iterations) >= limit else run.iterate()
+        xs, us, aux, residuals = (array.copy() for array in self._work.nominal)
         return Solution(
             xs=xs,
             us=us,
-            gains=work.gains.copy() if iterations else np.array(guess.gains),
+            gains=self._work.gains.copy() if run.iterations else np.array(guess.gains),
             aux=aux,
             residuals=residuals,
-            cost=cost,
+            cost=run.cost,
             initial_cost=initial_cost,
-            theta=theta,
+            theta=run.theta,
             termination=termination,
-            iterations=tuple(iterations),
-            Vx=work.vx.copy(),
-            Vxx=work.vxx.copy(),
+            iterations=tuple(run.iterations),
+            Vx=self._work.vx.copy(),
+            Vxx=self._work.vxx.copy(),
         )
 
-    def _line_search(
-        self, problem: Problem, data, work: _Workspace, cost: float, linear: float, quadratic: float, converged: bool
-    ) -> tuple[float, float, int]:
-        """First step of 1, c, c², … that satisfies Armijo's rule: (step or 0, cost, rollouts run).
 
-        Once converged, the reductions expected are below rounding: one full step is tried and kept if it does not hurt.
-        """
-        options = self.options
-        new_xs, new_us, new_aux, new_residuals = work.trial
-        xs, us = work.nominal[:2]
-        alpha, tries = 1.0, 0
-        while alpha >= options.step_min:
-            new_xs[0] = xs[0]
-            new_cost = rollout(
-                problem.step,
-                data,
-                problem.has_control,
-                xs,
-                us,
-                work.ks,
-                work.gains,
-                alpha,
-                new_xs,
-                new_us,
-                new_aux,
-                new_residuals,
-            )
-            tries += 1
-            expected = alpha * linear + alpha * alpha * quadratic
-            if new_cost - cost <= options.armijo * expected or (converged and new_cost <= cost):
-                return alpha, new_cost, tries
-            if converged:
-                break
-            alpha *= options.step_factor
-        return 0.0, cost, tries
+def _data(problem: Problem, multipliers: Array | None, penalty: Array | None) -> tuple[Array, ...]:
+    """The tuple that the problem's functions read."""
+    if multipliers is None:
+        multipliers = np.zeros((problem.n_nodes + 1, max(problem.n_e, 1)))
+    if penalty is None:
+        penalty = np.array([1.0, 0.1, 0.0])
+    own = (problem.integers, problem.node_integers, problem.parameters, problem.node_parameters)
+    return (*own, multipliers, penalty)  # type: ignore[return-value]
 
-    def _more_cautious(self, theta: float, rho: float) -> tuple[float, float]:
-        """After an indefinite Quu or a failed line search: less curvature first, Levenberg last."""
-        options = self.options
-        if theta > 0.0:
-            theta *= options.theta_cut
-            return (theta if theta >= options.theta_min else 0.0), rho
-        return 0.0, max(options.rho_min, rho * options.rho_factor)
 
-    def _adapt(self, theta: float, rho: float, alpha: float, expected: float, actual: float) -> tuple[float, float]:
-        """After an accepted step: trust the second-order model as far as it predicted the reduction."""
-        options = self.options
-        rho = rho / options.rho_factor if rho > options.rho_min else 0.0
-        if options.variant == "ilqr":
-            return 0.0, rho
-        if alpha == 1.0 and abs(actual - expected) <= options.model_trust * expected:
-            theta = min(1.0, max(theta, options.theta_min) * options.theta_grow)
-        elif alpha < 0.5:
-            theta = theta * options.theta_cut if theta * options.theta_cut >= options.theta_min else 0.0
-        return theta, rho
-
-    def _workspace(self, problem: Problem) -> _Workspace:
-        shape = (problem.n_nodes, problem.n_x, problem.n_u, problem.n_e, problem.n_aux)
-        if self._work is None or self._work.shape != shape:
-            self._work = _Workspace(problem)
-        return self._work
-
-    @staticmethod
-    def _check(problem: Problem, x0: Array, guess: Guess) -> None:
-        n, n_x, n_u = problem.n_nodes, problem.n_x, problem.n_u
-        shapes = {
-            "x0": (np.shape(x0), (n_x,)),
-            "guess.xs": (guess.xs.shape, (n + 1, n_x)),
-            "guess.us": (guess.us.shape, (n, n_u)),
-            "guess.gains": (guess.gains.shape, (n, n_u, n_x)),
-        }
-        for name, (found, allowed) in shapes.items():
-            if found != allowed:
-                raise SolverError(f"{name} has shape {found}; the problem needs {allowed}")
-        if not (np.isfinite(x0).all() and np.isfinite(guess.us).all() and np.isfinite(guess.gains).all()):
-            raise SolverError("the initial state or the guess holds a number that is not finite")
+def _check(problem: Problem, x0: Array, guess: Guess) -> None:
+    n, n_x, n_u = problem.n_nodes, problem.n_x, problem.n_u
+    shapes = {
+        "x0": (np.shape(x0), (n_x,)),
+        "guess.xs": (guess.xs.shape, (n + 1, n_x)),
+        "guess.us": (guess.us.shape, (n, n_u)),
+        "guess.gains": (guess.gains.shape, (n, n_u, n_x)),
+    }
+    for name, (found, allowed) in shapes.items():
+        if found != allowed:
+            raise SolverError(f"{name} has shape {found}; the problem needs {allowed}")
+    if not (np.isfinite(x0).all() and np.isfinite(guess.us).all() and np.isfinite(guess.gains).all()):
+        raise SolverError("the initial state or the guess holds a number that is not finite")

@@ -36,6 +36,8 @@ STATE_BOUND = 1e6
 EXPANSION = nb.types.Tuple((TENSOR, TENSOR, MATRIX, MATRIX, TENSOR, TENSOR, TENSOR))
 """DERIVATIVES of every node, stacked along the first axis."""
 
+_SWEPT = nb.types.Tuple((nb.int64, nb.float64, nb.float64, nb.float64))
+
 
 @nb.njit(DERIVATIVES(EXPANSION, nb.int64), cache=True, inline="always")
 def _node_views(expansion, k):
@@ -85,20 +87,11 @@ def expand(first, data, xs, us, aux, expansion):
 
 
 @nb.njit(
-    nb.types.Tuple((nb.int64, nb.float64, nb.float64, nb.float64))(
-        SECOND_TYPE,
-        DATA,
-        FLAGS,
-        MATRIX,
-        MATRIX,
-        MATRIX,
-        EXPANSION,
-        nb.float64,
-        nb.float64,
-        MATRIX,
-        TENSOR,
-        MATRIX,
-        TENSOR,
+    _SWEPT(
+        *(SECOND_TYPE, DATA, FLAGS),
+        *(MATRIX, MATRIX, MATRIX, EXPANSION),
+        *(nb.float64, nb.float64),
+        *(MATRIX, TENSOR, MATRIX, TENSOR),
     ),
     cache=True,
     nogil=True,
