@@ -1,12 +1,14 @@
 """The robot read from its URDF: the published numbers, the mirror image, and clear errors for bad files."""
 
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from contact_ddp_ros.errors import ModelError
+from contact_ddp_ros.robot import urdf
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES, joint_index
 from contact_ddp_ros.robot.model import foot_positions, load_robot
 from contact_ddp_ros.robot.tree import Joint
@@ -164,3 +166,18 @@ def test_an_unreadable_file_is_a_model_error(tmp_path: Path) -> None:
     binary.write_bytes(b"\xff\xfe\x00\x81")
     with pytest.raises(ModelError, match="cannot read"):
         load_robot(binary)
+
+
+def test_the_installed_description_is_found_where_there_is_no_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(urdf, "__file__", str(tmp_path / "site" / "contact_ddp_ros" / "robot" / "urdf.py"))
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
+    with pytest.raises(ModelError, match="none of"):
+        load_robot()
+    installed = tmp_path / "share" / "contact_ddp_ros" / "urdf" / "mini_cheetah.urdf"
+    installed.parent.mkdir(parents=True)
+    installed.write_text(TEXT, encoding="utf-8")
+    assert load_robot().urdf == installed
+    assert load_robot().model_hash == ROBOT.model_hash
