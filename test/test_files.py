@@ -15,18 +15,24 @@ def test_json_is_strict(tmp_path):
         raise AssertionError(f"{constant} is not JSON")
 
     text = (tmp_path / "x.json").read_text(encoding="utf-8")
-    assert json.loads(text, parse_constant=refuse) == {"a": None, "b": [None, 3], "c": [1.0, None], "4": [True, None, "ü"]}
+    expected = {"a": None, "b": [None, 3], "c": [1.0, None], "4": [True, None, "ü"]}
+    assert json.loads(text, parse_constant=refuse) == expected
 
 
 def test_numpy_truth_stays_truth():
     assert plain(np.bool_(True)) is True
 
 
+def fail_halfway(path):
+    with written_whole(path) as temporary:
+        temporary.write_text("ne")
+        raise RuntimeError
+
+
 def test_a_failed_write_leaves_what_was_there(tmp_path):
     path = tmp_path / "x.txt"
     path.write_text("old")
-    with pytest.raises(RuntimeError), written_whole(path) as temporary:
-        temporary.write_text("ne")
-        raise RuntimeError
+    with pytest.raises(RuntimeError):
+        fail_halfway(path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]

@@ -1,6 +1,7 @@
 """What each word of `contact-ddp` does. Every job takes the parsed arguments and returns the exit code."""
 
 import argparse
+import contextlib
 import importlib
 import pkgutil
 from collections.abc import Callable
@@ -94,11 +95,9 @@ def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
     try:
         with progress:
             recording = loop(options, recorder)
-    except KeyboardInterrupt:
-        _keep(recorder, folder, console, "interrupted")
-        raise
-    except ContactDdpError as error:
-        _keep(recorder, folder, console, f"stopped: {error}")
+    except BaseException as error:
+        reason = "interrupted" if isinstance(error, KeyboardInterrupt) else f"stopped: {error}"
+        _keep(recorder, folder, console, reason)
         raise
     _save_and_report(recording, folder, console, video=options.video)
     return 0
@@ -107,7 +106,8 @@ def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
 def _keep(recorder: "Recorder", folder: Path, console: "Console", reason: str) -> None:
     """Save and report a run that ended early; an empty folder is not left behind."""
     if not recorder.n_ticks:
-        folder.rmdir()
+        with contextlib.suppress(OSError):  # whoever put something into it may want to see it
+            folder.rmdir()
         return
     recorder.event(recorder.last_time, reason)
     _save_and_report(recorder.finish(interrupted=True), folder, console, video=False)
@@ -138,10 +138,15 @@ def _report(recording: "Recording", folder: Path, console: "Console", *, video: 
 
 def _film(recording: "Recording", folder: Path, console: "Console") -> None:
     """Render the video; where that is impossible say so and go on, for everything else is there."""
+    from rich.progress import Progress
+
     from contact_ddp_ros.report import video
 
     try:
-        with console.status("Rendering the video"):
-            video.render_recording(recording, folder / video.VIDEO_FILE)
+        with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+            task = bar.add_task("Rendering the video", total=1.0)
+            path = folder / video.VIDEO_FILE
+            video.render_recording(recording, path, progress=lambda share: bar.update(task, completed=share))
+            video.render_still(recording, folder / video.STILL_FILE)
     except ContactDdpError as error:
         console.print(f"No video: {error}", highlight=False, soft_wrap=True)

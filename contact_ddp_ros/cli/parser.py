@@ -14,7 +14,8 @@ _DEFAULTS = RunOptions()
 _RUN_EXAMPLES = """
 examples:
   contact-ddp {job} --duration 20 --speed 1.0
-  contact-ddp {job} --speed 0:0,2:1.0,8:0              stand still, bound at 1 m/s from 2 s on, stop at 8 s
+  contact-ddp {job} --speed 0:0,2:1.0,8:0              bound on the spot, at 1 m/s from 2 s on, on the spot from 8 s on
+  contact-ddp {job} --stand-time 2 --stop-time 8       stand, bound, stand again
   contact-ddp {job} --push 3,0,40,0,0.1                40 N to the left for 0.1 s, 3 s into the run
   contact-ddp {job} --variant ilqr --realtime --no-video
   contact-ddp {job} --config my.yaml --set planner.friction=0.5
@@ -92,6 +93,8 @@ def _add_course(parser: argparse.ArgumentParser) -> None:
         help="forward speed [m/s], or breakpoints time:speed, each held until the next (default: 0.5)",
     )
     group.add_argument("--ramp", action="store_true", help="change linearly between the breakpoints instead")
+    group.add_argument("--stand-time", type=float, default=0.0, metavar="S", help="stand at least until then [s]")
+    group.add_argument("--stop-time", type=float, metavar="S", help="come back to a stand then [s] (default: never)")
     clock = group.add_mutually_exclusive_group()
     clock.add_argument(
         "--lockstep",

@@ -13,6 +13,8 @@ def run_options(namespace: argparse.Namespace) -> RunOptions:
         duration=namespace.duration,
         speed=namespace.speed,
         ramp=namespace.ramp,
+        stand_time=namespace.stand_time,
+        stop_time=namespace.stop_time,
         variant=namespace.variant,
         lockstep=namespace.lockstep,
         pushes=tuple(namespace.push),

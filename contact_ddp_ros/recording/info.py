@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from typing import Any
 
 from contact_ddp_ros import provenance
 from contact_ddp_ros.errors import RecordingError
@@ -33,7 +34,7 @@ class RunInfo:
     """
 
     job: str
-    options: Mapping[str, object]
+    options: Mapping[str, Any]
     joint_names: tuple[str, ...]
     torque_limits: tuple[float, ...]
     foot_names: tuple[str, ...]
@@ -64,12 +65,14 @@ class RunInfo:
         object.__setattr__(self, "started", self.started or datetime.now(timezone.utc).isoformat(timespec="seconds"))
 
 
-def plain_options(options: RunOptions) -> dict[str, object]:
+def plain_options(options: RunOptions) -> dict[str, Any]:
     """A run's options as JSON-ready data."""
     return {
         "duration": options.duration,
         "speed": [list(point) for point in options.speed],
         "ramp": options.ramp,
+        "stand_time": options.stand_time,
+        "stop_time": options.stop_time,
         "variant": options.variant,
         "lockstep": options.lockstep,
         "pushes": [{"time": p.time, "force": list(p.force), "duration": p.duration} for p in options.pushes],

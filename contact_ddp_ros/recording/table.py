@@ -36,7 +36,7 @@ class Table:
             entry = entries.get(name)
             if entry is None:
                 continue
-            value = np.asarray(entry, dtype=object if kind is str else kind)
+            value: NDArray = np.asarray(entry, dtype=object if kind is str else kind)
             if value.shape != shape:
                 raise RecordingError(f"{name} has shape {value.shape}, expected {shape}")
             checked[name] = value

@@ -107,38 +107,44 @@ def planned_cone(axes: Axes, recording: Recording) -> None:
             top = max(top, float(pressed[:, -1].max()))
             _scatter(axes, pressed[:, 0], pressed[:, -1], POINT_COLOURS[point % len(POINT_COLOURS)], name)
     _cone(axes, info.planner_friction, top)
-    axes.set(title=f"Planned forces, cone of μ = {info.planner_friction:g}")
+    axes.set(title=f"Planned forces, μ = {info.planner_friction:g}")
 
 
 def measured_cone(axes: Axes, recording: Recording) -> None:
     """Each foot's measured contact force of the whole run, along the heading, against the ground's friction cone."""
     info, forces = recording.info, recording.ticks["contact_forces"]
-    friction = float(str(info.options.get("friction", "nan")))
+    friction = float(info.options.get("friction", np.nan))
     yaw = recording.rpy[:, 2]
     top = 1.0
     for foot, name in enumerate(info.foot_names):
         forward = np.cos(yaw) * forces[:, foot, 0] + np.sin(yaw) * forces[:, foot, 1]
         touching = forces[:, foot, 2] > CONTACT_FORCE
         if touching.any():
-            top = max(top, float(np.percentile(forces[touching, foot, 2], 99.9)))
+            top = max(top, 1.4 * float(np.percentile(forces[touching, foot, 2], 98.0)))
             _scatter(axes, forward[touching], forces[touching, foot, 2], FOOT_COLOURS[foot % len(FOOT_COLOURS)], name)
     if top == 1.0:
         nothing(axes, "contact forces were not measured")
         return
     _cone(axes, friction, top)
-    axes.set(title=f"Measured forces, cone of μ = {friction:g}")
+    axes.set(xlim=(-1.1 * friction * top, 1.1 * friction * top), ylim=(-0.05 * top, 1.05 * top))
+    _tell_peak(axes, forces)
+    axes.set(title=f"Measured forces, μ = {friction:g}")
 
 
 def normal_forces(axes: Axes, recording: Recording) -> None:
     """Planned normal forces and the measured total in the close-up."""
     mask, ticks = close_up(recording), recording.ticks
     time = ticks["time"][mask]
-    measured = ticks["contact_forces"][mask][:, :, 2].sum(axis=1)
-    axes.fill_between(time, measured, color=MUTED, alpha=0.35, linewidth=0, label="measured, total")
+    measured, planned = ticks["contact_forces"][mask][:, :, 2].sum(axis=1), ticks["planned_forces"][mask][:, :, -1]
+    axes.fill_between(time, measured, color=MUTED, alpha=0.35, linewidth=0, label="measured")
     for point, name in enumerate(recording.info.contact_points):
         colour = POINT_COLOURS[point % len(POINT_COLOURS)]
-        axes.plot(time, ticks["planned_forces"][mask, point, -1], color=colour, label=_words(name))
-    axes.set(xlabel="time [s]", ylabel="normal force [N]", title="Planned normal forces, last cycles")
+        axes.plot(time, planned[:, point], color=colour, label=f"plan, {_words(name)}")
+    known = planned[np.isfinite(planned)]
+    if known.size and known.max() > 0.0:
+        axes.set_ylim(-0.05 * known.max(), 1.3 * known.max())
+        _tell_peak(axes, ticks["contact_forces"])
+    axes.set(xlabel="time [s]", ylabel="normal force [N]", title="Normal forces")
     legend(axes)
     if time.size > 1:
         axes.set_xlim(time[0], time[-1])
@@ -175,17 +181,8 @@ def solve_times(axes: Axes, recording: Recording) -> None:
     missed = solves["deadline_missed"]
     axes.plot(solves["time"][~missed], solves["solve_ms"][~missed], ".", color=PLANNED, markersize=2.5, alpha=0.6)
     axes.plot(solves["time"][missed], solves["solve_ms"][missed], "x", color=LIMIT, markersize=4)
-    axes.axhline(deadline, color=LIMIT, linestyle="--", linewidth=1.0)
-    axes.text(
-        1.0,
-        deadline,
-        f"deadline {deadline:g} ms ",
-        transform=axes.get_yaxis_transform(),
-        ha="right",
-        va="bottom",
-        color=LIMIT,
-        fontsize=8,
-    )
+    axes.axhline(deadline, color=LIMIT, linestyle="--", linewidth=1.0, label=f"deadline {deadline:g} ms")
+    legend(axes)
     axes.set(ylabel="solve time [ms]", title="Solve times")
     axes.set_ylim(0.0, 1.1 * max(deadline, float(np.nanpercentile(solves["solve_ms"], 99.9))))
     time_axis(axes, recording)
@@ -198,7 +195,9 @@ def solve_histogram(axes: Axes, recording: Recording) -> None:
         nothing(axes, "no solves")
         return
     top = max(deadline, float(np.nanpercentile(milliseconds, 99.9)))
-    axes.hist(np.clip(milliseconds, 0.0, 1.1 * top), bins=np.linspace(0.0, 1.1 * top, 60), color=PLANNED, alpha=0.8)
+    axes.hist(
+        np.clip(milliseconds, 0.0, 1.1 * top), bins=np.linspace(0.0, 1.1 * top, 60).tolist(), color=PLANNED, alpha=0.8
+    )
     axes.axvline(deadline, color=LIMIT, linestyle="--", linewidth=1.0)
     for share, style in ((50.0, "-"), (99.0, ":")):
         value = float(np.percentile(milliseconds, share))
@@ -251,5 +250,13 @@ def _cone(axes: Axes, friction: float, top: float) -> None:
     legend(axes, marker_scale=4.0)
 
 
+def _tell_peak(axes: Axes, forces: Array) -> None:
+    """Impacts are too short and too high to set the scale by: say how high."""
+    known = forces[..., 2][np.isfinite(forces[..., 2])]
+    if known.size:
+        text = f"a foot's peak at impact {known.max():.0f} N"
+        axes.text(0.99, 0.97, text, transform=axes.transAxes, ha="right", va="top", fontsize=7, color="#555555")
+
+
 def _words(name: str) -> str:
-    return name.replace("_", " ")
+    return name.removesuffix("_foot").replace("_", " ")

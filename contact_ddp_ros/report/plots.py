@@ -64,7 +64,7 @@ def _torques(drawn: Figure, recording: Recording) -> None:
 
 
 def _forces(drawn: Figure, recording: Recording) -> None:
-    upper, lower = drawn.subfigures(2, 1, height_ratios=(1.2, 1.0))
+    upper, lower = list(drawn.subfigures(2, 1, height_ratios=(1.2, 1.0), squeeze=False).flat)
     planned, measured = upper.subplots(1, 2)
     panels.planned_cone(planned, recording)
     panels.measured_cone(measured, recording)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import matplotlib as mpl
 import numpy as np
@@ -46,7 +46,7 @@ _STYLE: dict[str, Any] = {
 @contextmanager
 def figure(path: Path, width: float, height: float, title: str = "") -> Iterator[Figure]:
     """A figure of that size [inch] which is written to `path` when the block ends."""
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(cast(Any, _STYLE)):
         drawn = Figure(figsize=(width, height), layout="constrained")
         if title:
             drawn.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
@@ -63,7 +63,7 @@ def time_axis(axes: Axes, recording: Recording) -> None:
         axes.set_xlim(time[0], time[-1])
     for start, end in stretches(time, ~analysis.bounding(recording)):
         axes.axvspan(start, end, color="#f3f3f3", zorder=0, linewidth=0)
-    for push in recording.info.options.get("pushes", ()):  # type: ignore[attr-defined]
+    for push in recording.info.options.get("pushes", ()):
         axes.axvspan(push["time"], push["time"] + max(push["duration"], 0.02), color=LIMIT, alpha=0.25, linewidth=0)
 
 

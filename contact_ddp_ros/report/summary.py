@@ -11,6 +11,7 @@ heights from a real robot, no solve) is null in JSON. Two stretches of a run mat
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,14 +124,14 @@ class Summary:
     variant: str
     lockstep: bool
     seed: int
-    options: Mapping[str, object]
+    options: Mapping[str, Any]
     versions: Mapping[str, str]
     machine: Mapping[str, str | int]
     started: str
 
-    def as_json(self) -> dict[str, object]:
+    def as_json(self) -> dict[str, Any]:
         """The figures as strictly JSON-compatible data: null for what is not known."""
-        return plain(asdict(self))  # type: ignore[no-any-return]
+        return plain(asdict(self))
 
 
 def summarise(recording: Recording) -> Summary:
@@ -157,7 +158,7 @@ def summarise(recording: Recording) -> Summary:
         pushes=recoveries(recording),
         variant=str(options.get("variant", "")),
         lockstep=bool(options.get("lockstep", True)),
-        seed=int(str(options.get("seed", 0))),
+        seed=int(options.get("seed", 0)),
         options=options,
         versions=dict(info.versions or {}),
         machine=dict(info.machine or {}),
@@ -175,7 +176,7 @@ def save(summary: Summary, folder: Path) -> Path:
     return folder / SUMMARY_FILE
 
 
-def _motion(recording: Recording) -> dict[str, float]:
+def _motion(recording: Recording) -> dict[str, Any]:
     mask = analysis.active(recording)
     roll, pitch, yaw = recording.rpy[mask].T
     height = recording.height[mask]
@@ -190,7 +191,7 @@ def _motion(recording: Recording) -> dict[str, float]:
     }
 
 
-def _touchdown(recording: Recording) -> dict[str, float]:
+def _touchdown(recording: Recording) -> dict[str, Any]:
     planned = recording.solves["touchdown_error"][recording.solves["ok"]]
     planned = planned[np.isfinite(planned)]
     return {
@@ -200,7 +201,7 @@ def _touchdown(recording: Recording) -> dict[str, float]:
     }
 
 
-def _limits(recording: Recording) -> dict[str, float]:
+def _limits(recording: Recording) -> dict[str, Any]:
     torques = np.abs(recording.ticks["torques"][analysis.active(recording)])
     known = np.isfinite(torques)
     limits = np.broadcast_to(recording.info.torque_limits, torques.shape)
@@ -213,7 +214,7 @@ def _limits(recording: Recording) -> dict[str, float]:
     }
 
 
-def _solving(recording: Recording) -> dict[str, object]:
+def _solving(recording: Recording) -> dict[str, Any]:
     solves = recording.solves
     milliseconds, missed = solves["solve_ms"], solves["deadline_missed"]
     median, p99 = np.percentile(milliseconds, (50.0, 99.0)) if milliseconds.size else (np.nan, np.nan)

@@ -120,7 +120,10 @@ def test_mean_speed_leaves_out_what_has_not_settled():
     s = summarise(changed(recording, linear_velocity=velocity))
     assert s.commanded_speed == pytest.approx((1.5 * 0.5 + 3.0 * 1.0) / 4.5, rel=1e-2)
     assert s.mean_speed == pytest.approx(0.9 * s.commanded_speed)
-    assert [(phase.commanded_speed, round(phase.mean_speed, 6)) for phase in s.speed_phases] == [(0.5, 0.45), (1.0, 0.9)]
+    assert [(phase.commanded_speed, round(phase.mean_speed, 6)) for phase in s.speed_phases] == [
+        (0.5, 0.45),
+        (1.0, 0.9),
+    ]
 
 
 def test_drifts_are_the_largest_with_their_sign(recording):

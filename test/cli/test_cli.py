@@ -1,0 +1,290 @@
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from synthetic import Gait, bounding_recorder
+
+from contact_ddp_ros import __version__
+from contact_ddp_ros.cli import jobs, main
+from contact_ddp_ros.cli.parser import build_parser
+from contact_ddp_ros.cli.values import parse_push, parse_setting, parse_speed, run_options
+from contact_ddp_ros.errors import ParameterError, SimulationError
+from contact_ddp_ros.options import Push, RunOptions
+from contact_ddp_ros.recording import load
+from contact_ddp_ros.report import plots, video
+
+
+def parsed(*words: str) -> RunOptions:
+    return run_options(build_parser().parse_args(words))
+
+
+@pytest.fixture
+def fake_loop(monkeypatch):
+    """Puts a made-up loop in place of the simulator; its attribute `behaviour` is called in the middle of the run."""
+
+    class FakeLoop:
+        behaviour = staticmethod(lambda recorder: None)
+        options: RunOptions | None = None
+
+        def run(self, options, recorder):
+            self.options = options
+            bounding_recorder(Gait(duration=0.6), recorder)
+            self.behaviour(recorder)
+            return recorder.finish()
+
+    loop = FakeLoop()
+    monkeypatch.setitem(sys.modules, "contact_ddp_ros.closed_loop", loop)
+    monkeypatch.setattr("contact_ddp_ros.closed_loop", loop, raising=False)
+    monkeypatch.setattr(plots, "save_all", lambda recording, folder: (folder / "overview.png").write_bytes(b"plot"))
+    monkeypatch.setattr(video, "render_recording", lambda recording, path, **_: path.write_bytes(b"film"))
+    monkeypatch.setattr(video, "render_still", lambda recording, path: path.write_bytes(b"picture"))
+    return loop
+
+
+def test_defaults_are_those_of_the_options():
+    assert parsed("sim") == RunOptions()
+    assert parsed("demo") == RunOptions()
+
+
+def test_every_option_arrives(tmp_path):
+    words = (
+        "sim --duration 20 --speed 0:0,2:1.0,8:-0.5 --ramp --stand-time 1 --stop-time 15 --variant ilqr --lockstep "
+        "--push 3,0,40,0,0.1 --push 5,-10,0,0,0.2 --seed 7 --friction 0.5 --trunk-mass-scale 1.1 "
+        f"--planner-delay 0.005 --no-video --out {tmp_path} --config {tmp_path}/c.yaml "
+        "--set planner.constraint.friction=0.5 --set controller.stand.kp=[1,2]"
+    )
+    assert parsed(*words.split()) == RunOptions(
+        duration=20.0,
+        speed=((0.0, 0.0), (2.0, 1.0), (8.0, -0.5)),
+        ramp=True,
+        stand_time=1.0,
+        stop_time=15.0,
+        variant="ilqr",
+        lockstep=True,
+        pushes=(Push(3.0, (0.0, 40.0, 0.0), 0.1), Push(5.0, (-10.0, 0.0, 0.0), 0.2)),
+        seed=7,
+        friction=0.5,
+        trunk_mass_scale=1.1,
+        planner_delay=0.005,
+        video=False,
+        out=tmp_path,
+        config=tmp_path / "c.yaml",
+        overrides={"planner.constraint.friction": 0.5, "controller.stand.kp": [1, 2]},
+    )
+
+
+def test_realtime_and_negative_speed():
+    options = parsed("demo", "--realtime", "--speed", "-0.5")
+    assert not options.lockstep
+    assert options.speed == ((0.0, -0.5),)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("a.b=3", 3), ("a.b=1e-3", 1e-3), ("a.b=true", True), ("a.b=word", "word"), ("a.b=[1, 2.5]", [1, 2.5])],
+)
+def test_settings_are_read_by_their_kind(text, value):
+    assert parse_setting(text) == ("a.b", value)
+    assert type(parse_setting(text)[1]) is type(value)
+
+
+def test_profiles_and_pushes_are_read():
+    assert parse_speed("0.5") == ((0.0, 0.5),)
+    assert parse_speed("0:0, 2:1") == ((0.0, 0.0), (2.0, 1.0))
+    assert parse_push("3,0,40,0,0.1") == Push(3.0, (0.0, 40.0, 0.0), 0.1)
+
+
+BAD_WORDS = [
+    ("", "JOB"),
+    ("fly", "fly"),
+    ("sim --speed fast", "speed"),
+    ("sim --speed 0:1:2,3", "profile"),
+    ("sim --speed 0:0,5:1,2:0", "increase"),
+    ("sim --speed 1:0", "first breakpoint"),
+    ("sim --speed 99", "99"),
+    ("sim --duration -1", "duration"),
+    ("sim --duration nan", "duration"),
+    ("sim --duration long", "long"),
+    ("sim --variant newton", "newton"),
+    ("sim --push 1,2,3", "T,FX,FY,FZ,DT"),
+    ("sim --push 1,2,3,4,x", "x"),
+    ("sim --push 1,2,3,4,0", "lasts"),
+    ("sim --lockstep --realtime", "not allowed"),
+    ("sim --realtime --planner-delay 0.005", "lock-step"),
+    ("sim --friction 0", "friction"),
+    ("sim --seed -3", "seed"),
+    ("sim --set nonsense", "NAME=VALUE"),
+    ("sim --set friction=1", "section"),
+    ("sim --config /does/not/exist.yaml", "parameter file"),
+    ("sim --unknown", "--unknown"),
+    ("optimize --cycles 0", "cycles"),
+    ("optimize --iterations 0", "iterations"),
+    ("optimize --speed inf", "finite"),
+    ("bench no_such_benchmark", "no_such_benchmark"),
+]
+
+
+@pytest.mark.parametrize(("words", "told"), BAD_WORDS)
+def test_bad_words_are_one_line_and_code_two(words, told, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(words.split()) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert captured.err.startswith("contact-ddp: ")
+    assert told in captured.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_leaves_everything(fake_loop, tmp_path, capsys):
+    folder = tmp_path / "new"
+    assert main(["sim", "--duration", "0.6", "--out", str(folder)]) == 0
+    names = {path.name for path in folder.iterdir()}
+    wanted = {"summary.json", "recording.npz", "recording.json", "overview.png", "run.mp4", "robot.png"}
+    assert wanted <= names
+    assert not [name for name in names if name.startswith(".")]
+    assert json.loads((folder / "summary.json").read_text())["sim_time_s"] == pytest.approx(0.6)
+    out = capsys.readouterr().out
+    assert "forward speed" in out
+    assert f"Saved in {folder}" in out
+
+
+def test_without_video_none_is_made(fake_loop, tmp_path):
+    assert main(["sim", "--no-video", "--out", str(tmp_path / "new")]) == 0
+    assert not (tmp_path / "new" / "run.mp4").exists()
+
+
+def test_a_machine_that_cannot_render_still_reports(fake_loop, tmp_path, capsys, monkeypatch):
+    def cannot(recording, path, **_):
+        raise SimulationError("cannot render: neither libEGL nor libOSMesa is installed")
+
+    monkeypatch.setattr(video, "render_recording", cannot)
+    assert main(["sim", "--out", str(tmp_path / "new")]) == 0
+    assert "No video: cannot render" in capsys.readouterr().out
+    assert (tmp_path / "new" / "summary.json").exists()
+
+
+def test_default_folders_do_not_collide(fake_loop, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        assert main(["sim", "--no-video"]) == 0
+    folders = list((tmp_path / "out").iterdir())
+    assert len(folders) == 2
+    assert all(folder.name.startswith("sim-") for folder in folders)
+
+
+def test_a_folder_that_holds_something_is_not_touched(fake_loop, tmp_path, capsys):
+    (tmp_path / "mine.txt").write_text("mine")
+    assert main(["sim", "--out", str(tmp_path)]) == 2
+    assert "not an empty folder" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_interruption_keeps_what_was_recorded(fake_loop, tmp_path, capsys):
+    def interrupt(recorder):
+        raise KeyboardInterrupt
+
+    fake_loop.behaviour = interrupt
+    assert main(["sim", "--out", str(tmp_path / "new")]) == 130
+    recording = load(tmp_path / "new")
+    assert recording.info.interrupted
+    assert len(recording.ticks["time"]) == 300
+    assert recording.events[-1].text == "interrupted"
+    assert json.loads((tmp_path / "new" / "summary.json").read_text())["interrupted"] is True
+    assert not (tmp_path / "new" / "run.mp4").exists()
+
+
+def test_a_failure_is_one_line_code_one_and_keeps_the_record(fake_loop, tmp_path, capsys):
+    def fail(recorder):
+        raise SimulationError("the state is no longer finite\nat 0.6 s")
+
+    fake_loop.behaviour = fail
+    assert main(["sim", "--out", str(tmp_path / "new")]) == 1
+    assert capsys.readouterr().err == "contact-ddp: the state is no longer finite at 0.6 s\n"
+    assert (tmp_path / "new" / "recording.npz").exists()
+
+
+def test_a_failure_before_the_first_tick_leaves_no_folder(fake_loop, tmp_path, monkeypatch):
+    def fail(options, recorder):
+        raise ParameterError("unknown parameter planner.colour")
+
+    monkeypatch.setattr(fake_loop, "run", fail)
+    assert main(["sim", "--out", str(tmp_path / "new")]) == 2
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_missing_package_is_named(fake_loop, tmp_path, capsys, monkeypatch):
+    def fail(options, recorder):
+        raise ModuleNotFoundError("No module named 'rclpy'", name="rclpy")
+
+    monkeypatch.setattr(fake_loop, "run", fail)
+    assert main(["sim", "--out", str(tmp_path / "new")]) == 1
+    assert "'rclpy'" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
+def test_report_draws_a_recorded_run_again(fake_loop, tmp_path, capsys):
+    folder = tmp_path / "new"
+    assert main(["sim", "--no-video", "--out", str(folder)]) == 0
+    for name in ("summary.json", "overview.png"):
+        (folder / name).unlink()
+    assert main(["report", "--no-video", str(folder)]) == 0
+    assert {"summary.json", "overview.png"} <= {path.name for path in folder.iterdir()}
+
+
+def test_report_of_nothing_is_an_error(tmp_path, capsys):
+    assert main(["report", str(tmp_path)]) == 1
+    assert "recording.json" in capsys.readouterr().err
+
+
+def test_benchmarks_are_called_with_their_words(monkeypatch, capsys):
+    from contact_ddp_ros import bench
+
+    seen = []
+
+    class Module:
+        @staticmethod
+        def main(arguments):
+            seen.append(arguments)
+            return 0
+
+    monkeypatch.setattr(jobs.pkgutil, "iter_modules", lambda _: [type("M", (), {"name": "fake"})()])
+    real = importlib.import_module
+    named = f"{bench.__name__}.fake"
+    monkeypatch.setattr(jobs.importlib, "import_module", lambda name: Module if name == named else real(name))
+    assert main(["bench", "fake", "--runs", "3", "x"]) == 0
+    assert seen == [["--runs", "3", "x"]]
+    assert main(["bench", "list"]) == 0
+    assert capsys.readouterr().out.split() == ["fake"]
+
+
+@pytest.mark.parametrize("words", [["--help"], ["sim", "--help"], ["demo", "--help"], ["bench", "--help"]])
+def test_help_explains_and_succeeds(words, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(words)
+    assert stop.value.code == 0
+    assert "contact-ddp" in capsys.readouterr().out
+
+
+def test_help_as_a_process_imports_nothing_heavy():
+    code = (
+        "import sys; from contact_ddp_ros.cli import main\n"
+        "try: main(['sim', '--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'casadi', 'numba', 'mujoco', 'pinocchio', 'matplotlib', 'rclpy', 'rich'}\n"
+        "sys.exit(str(heavy & set(sys.modules)) if heavy & set(sys.modules) else 0)"
+    )
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_version_as_a_module():
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-m", "contact_ddp_ros.cli", "--version"], cwd=root, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == f"contact-ddp {__version__}"
