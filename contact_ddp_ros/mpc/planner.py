@@ -17,6 +17,7 @@ from contact_ddp_ros.config import validate
 from contact_ddp_ros.errors import MessageError, ParameterError
 from contact_ddp_ros.hybrid.grid import KnotGrid, knot_grid
 from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.problem import BoundingProblem, Penalty
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.model import Robot
@@ -29,10 +30,6 @@ Array = NDArray[np.float64]
 
 _SHORTEST_STEP = 0.25
 """A first step shorter than this share of a full one is merged into the next."""
-
-_GUESS_KP = (30.0, 30.0)
-_GUESS_KD = (1.0, 1.0)
-"""Joint PD of the heuristic first guess, both legs of a pair together [N m/rad, N m s/rad]: hip, knee."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +118,9 @@ class BoundingPlanner:
         grid = self._grid(time)
         problem, xs_reference = self.problem.build(self._relative(grid), self.config, speed, float(x0[0]))
         cold = self._last is None
-        guess = self._cold_guess(grid, xs_reference) if cold else self._shifted(grid, speed)
+        guess = (
+            heuristic_guess(self.problem, self._relative(grid), xs_reference) if cold else self._shifted(grid, speed)
+        )
         multipliers = self._multipliers_on(grid)
         constraint = self.config.constraint
         penalty = Penalty(constraint.touchdown_penalty, constraint.barrier_width, constraint.barrier_weight)
@@ -222,17 +221,6 @@ class BoundingPlanner:
     def _relative(self, grid: KnotGrid) -> KnotGrid:
         """The grid on the clock whose zero is the gait's epoch."""
         return KnotGrid(grid.times - self._epoch_time, grid.durations, grid.modes, grid.switches, grid.start_step)
-
-    def _cold_guess(self, grid: KnotGrid, xs: Array) -> Guess:
-        """The heuristic controller: reference feedforward and joint PD about the reference."""
-        n = self.tree.n
-        us = self.problem.reference.guess_controls(self._relative(grid), xs)
-        gains = np.zeros((grid.n_nodes, us.shape[1], 2 * n))
-        for a, joint in enumerate(self.tree.actuated):
-            gains[:, a, joint] = -_GUESS_KP[a % 2]
-            gains[:, a, n + joint] = -_GUESS_KD[a % 2]
-        gains[grid.switches] = 0.0
-        return Guess(xs, us, gains)
 
     def _shifted(self, grid: KnotGrid, speed: float) -> Guess:
         """The last policy on a later grid; beyond its end, what it did one cycle before."""

@@ -1,11 +1,8 @@
-"""The posture that a bound's costs pull towards, as a function of the gait's phase, and a heuristic first guess.
+"""The posture that a bound's costs pull towards, as a function of the gait's phase.
 
 Trunk: constant height, pitch a cosine that is nose up when the back feet land and nose down when the front feet land.
 Legs: in stance the foot moves back under the hip at the commanded speed, symmetric about a point `stance_inset` inwards
 of the hip; in swing it returns along a smooth curve. Joint angles follow from inverse kinematics of the two-link legs.
-
-The guess closes the reference's feedforward (the weight carried by the feet on the ground, mapped by Jᵀ) with joint PD,
-after the heuristic controller of hybrid-systems DDP (flight PD, stance leg as a spring).
 """
 
 import math
@@ -94,6 +91,8 @@ class BoundingReference:
         for leg in self.legs:
             index = next(i for i, mode in enumerate(self.schedule.modes) if leg.foot in mode.contacts)
             self._stances.append((float(starts[index]), self.schedule.modes[index].duration))
+        back = min(range(len(self.legs)), key=lambda f: self.legs[f].hip_x)
+        self._middle_of_back_stance = self._stances[back][0] + 0.5 * self._stances[back][1]
         stance_time = sum(duration for _, duration in self._stances)
         weight = -tree.mass * float(tree.gravity[2])
         self.mean_force = weight * self.schedule.period / stance_time
@@ -121,8 +120,8 @@ class BoundingReference:
             swinging[:, f] = swing
         return heights, swinging
 
-    def guess_controls(self, grid: KnotGrid, xs: Array, friction_free_gain: float = 1.0) -> Array:
-        """(N, n_u) torques that carry the weight at the reference postures, on the feet that are down."""
+    def weight_carrying_torques(self, grid: KnotGrid, xs: Array) -> Array:
+        """(N, n_u) torques with which the feet that are down carry the weight, at postures xs (N+1, 2n)."""
         us = np.zeros((grid.n_nodes, 2 * len(self.legs)))
         contacts = [mode.contacts for mode in self.schedule.modes]
         first = min(leg.hip for leg in self.legs)
@@ -133,9 +132,8 @@ class BoundingReference:
             # x of the foot from hip and knee in the world: angles about −y add, pitch about +y subtracts
             knee_arm = leg.shank * np.sin(hip + knee - pitch)
             hip_arm = leg.thigh * np.sin(hip - pitch) + knee_arm
-            force = friction_free_gain * self.mean_force
-            us[:, leg.hip - first] = np.where(down, -hip_arm * force, 0.0)
-            us[:, leg.knee - first] = np.where(down, -knee_arm * force, 0.0)
+            us[:, leg.hip - first] = np.where(down, -hip_arm * self.mean_force, 0.0)
+            us[:, leg.knee - first] = np.where(down, -knee_arm * self.mean_force, 0.0)
         return us
 
     def _swing(self, times: Array, foot: int) -> tuple[NDArray[np.bool_], Array]:
@@ -149,9 +147,7 @@ class BoundingReference:
 
     def _positions(self, times: Array, config: ReferenceConfig, ground: float, speed: float) -> Array:
         q = np.zeros((len(times), self.tree.n))
-        back, front = self._touchdown_phase("back"), self._touchdown_phase("front")
-        del front
-        phase = 2.0 * math.pi * (times - back) / self.schedule.period
+        phase = 2.0 * math.pi * (times - self._middle_of_back_stance) / self.schedule.period
         pitch = -config.pitch_amplitude * np.cos(phase)
         q[:, 1] = ground + config.height
         q[:, 2] = pitch
@@ -171,8 +167,3 @@ class BoundingReference:
             in_trunk_z = np.sin(pitch) * x + np.cos(pitch) * z
             q[:, leg.hip], q[:, leg.knee] = leg.inverse(in_trunk_x, in_trunk_z)
         return q
-
-    def _touchdown_phase(self, name: str) -> float:
-        index = next(i for i, leg in enumerate(self.legs) if leg.foot.startswith(name))
-        start, stance = self._stances[index]
-        return start + 0.5 * stance

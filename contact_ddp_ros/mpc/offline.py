@@ -1,0 +1,79 @@
+"""Offline trajectory optimisation of a bound: the receding horizon's problem, solved once until every constraint holds.
+
+The same problem, costs and first guess as :mod:`contact_ddp_ros.mpc.planner`; the penalties, which the receding horizon
+keeps fixed, are tightened pass by pass (:mod:`contact_ddp_ros.solver.continuation`).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.hybrid.grid import KnotGrid, knot_grid
+from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.guess import heuristic_guess
+from contact_ddp_ros.mpc.problem import BoundingProblem
+from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.robot.tree import RigidBodyTree
+from contact_ddp_ros.solver.continuation import ConstrainedSolution, Continuation, solve_constrained
+from contact_ddp_ros.solver.ddp import DdpSolver, Guess, SolverOptions
+from contact_ddp_ros.solver.protocol import Problem
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class OfflineResult:
+    """A constrained optimum over a grid, as a policy, with the passes that led to it."""
+
+    grid: KnotGrid
+    policy: Policy
+    outcome: ConstrainedSolution
+
+
+class OfflineOptimiser:
+    """Optimises bounds of one planar tree over whole horizons that begin with the gait's first mode."""
+
+    def __init__(self, tree: RigidBodyTree, config: PlannerConfig, model_hash: int = 0) -> None:
+        self.tree, self.config, self.model_hash = tree, config, model_hash
+        self.builder = BoundingProblem(tree, config)
+        steps = round(config.gait.horizon_cycles * self.builder.schedule.period / config.gait.step)
+        self.grid = knot_grid(self.builder.schedule, 0, steps, config.gait.step)
+
+    def problem(self, speed: float) -> tuple[Problem, Array]:
+        """The optimal control problem at a speed [m/s] and its reference states (N+1, 2n)."""
+        return self.builder.build(self.grid, self.config, speed)
+
+    def guess(self, speed: float) -> Guess:
+        """The heuristic controller's policy, which the first rollout closes."""
+        _, xs = self.problem(speed)
+        return heuristic_guess(self.builder, self.grid, xs)
+
+    def solve(
+        self,
+        x0: Array,
+        speed: float,
+        *,
+        guess: Guess | None = None,
+        continuation: Continuation | None = None,
+        max_iterations: int | None = None,
+    ) -> OfflineResult:
+        """Optimise from a planar state (2n,) at a speed [m/s].
+
+        Raises:
+            SolverError: the state or the guess is not finite, or the optimum holds a number that is not.
+        """
+        problem, _ = self.problem(speed)
+        solver = DdpSolver(SolverOptions(variant=self.config.variant, max_iterations=self.config.first_iterations))
+        outcome = solve_constrained(solver, problem, x0, guess or self.guess(speed), continuation, max_iterations)
+        solution = outcome.solution
+        policy = Policy(
+            times=self.grid.times,
+            states=solution.xs,
+            controls=solution.us,
+            gains=solution.gains,
+            modes=self.grid.modes[:-1],
+            forces=self.builder.forces(self.grid, solution.aux),
+            model_hash=self.model_hash,
+        )
+        return OfflineResult(self.grid, policy, outcome)

@@ -1,0 +1,143 @@
+"""Outer loop over DDP: tightens the relaxed barriers and updates the touchdown multipliers until the constraints hold.
+
+After hybrid-systems DDP: each pass minimises the penalised cost, then
+
+    y ← y + σ c                          multipliers of the equality residuals c
+    σ ← σ · sigma_factor                 only where the residual has not shrunk enough
+    δ ← δ · delta_factor,  ε ← ε · epsilon_factor
+
+with inequalities left out of the first pass (ε = 0), so that a poor start first finds the motion and then its limits.
+The barrier's weight falls with its width towards a small bias; the settings that a receding horizon uses are those of
+one such pass, held fixed.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.errors import SolverError
+from contact_ddp_ros.solver.ddp import DdpSolver, Guess, Solution, Termination
+from contact_ddp_ros.solver.protocol import Problem
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """Penalty settings of the passes.
+
+    Attributes:
+        sigma, sigma_factor, sigma_max: augmented-Lagrangian penalty.
+        delta, delta_factor, delta_min: width of the relaxed barriers, relative to each constraint's scale.
+        epsilon, epsilon_factor, epsilon_min: their weight from the second pass on.
+        shrink: an equality residual that is not below this share of the one before raises σ.
+        equality_tolerance: largest residual allowed, in the residual's units.
+        inequality_tolerance: largest violation allowed, relative to the constraint's scale.
+        max_passes: limit of the outer loop.
+        free_first_pass: leave the inequalities out of the first pass.
+    """
+
+    sigma: float = 1e3
+    sigma_factor: float = 8.0
+    sigma_max: float = 1e8
+    delta: float = 0.1
+    delta_factor: float = 0.3
+    delta_min: float = 2e-4
+    epsilon: float = 0.05
+    epsilon_factor: float = 0.5
+    epsilon_min: float = 1e-3
+    shrink: float = 0.25
+    equality_tolerance: float = 1e-6
+    inequality_tolerance: float = 1e-6
+    max_passes: int = 20
+    free_first_pass: bool = True
+
+    def __post_init__(self) -> None:
+        """Raises SolverError where the loop could not end."""
+        if self.max_passes < 1 or not self.sigma > 0.0 or not self.delta > 0.0:
+            raise SolverError(
+                f"a continuation needs a pass ({self.max_passes}) and positive σ ({self.sigma}) and δ ({self.delta})"
+            )
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One pass of the outer loop: its penalty (σ, δ, ε) and what the solver made of it."""
+
+    penalty: Array
+    solution: Solution
+
+
+@dataclass(frozen=True)
+class ConstrainedSolution:
+    """Outcome of the outer loop.
+
+    Attributes:
+        passes: in order; the last one's solution is the result.
+        multipliers: (N+1, n_e) after the last update.
+        feasible: whether equalities and inequalities hold within the tolerances.
+    """
+
+    passes: tuple[Pass, ...]
+    multipliers: Array
+    feasible: bool
+
+    @property
+    def solution(self) -> Solution:
+        """The last pass's solution."""
+        return self.passes[-1].solution
+
+    @property
+    def n_iterations(self) -> int:
+        """DDP iterations of all passes."""
+        return sum(len(one.solution.iterations) for one in self.passes)
+
+
+def solve_constrained(
+    solver: DdpSolver,
+    problem: Problem,
+    x0: Array,
+    guess: Guess,
+    continuation: Continuation | None = None,
+    max_iterations: int | None = None,
+) -> ConstrainedSolution:
+    """Minimise the problem's cost subject to its constraints.
+
+    `max_iterations` limits the DDP iterations of all passes together. A pass that diverges or stalls ends the loop only
+    where the constraints cannot be pursued from its result.
+
+    Raises:
+        SolverError: as :meth:`DdpSolver.solve`.
+    """
+    settings = continuation or Continuation()
+    multipliers = np.zeros((problem.n_nodes + 1, max(problem.n_e, 1)))
+    sigma, delta, epsilon = settings.sigma, settings.delta, settings.epsilon
+    constrained = not settings.free_first_pass
+    passes: list[Pass] = []
+    previous, theta, left = np.inf, 1.0, max_iterations
+    while True:
+        penalty = np.array([sigma, delta, epsilon if constrained else 0.0])
+        solution = solver.solve(
+            problem, x0, guess, multipliers=multipliers, penalty=penalty, theta=theta, max_iterations=left
+        )
+        passes.append(Pass(penalty, solution))
+        if left is not None:
+            left -= len(solution.iterations)
+        equality, inequality = solution.equality_violation, solution.inequality_violation
+        feasible = bool(
+            constrained and equality <= settings.equality_tolerance and inequality <= settings.inequality_tolerance
+        )
+        tight = delta <= settings.delta_min and epsilon <= settings.epsilon_min
+        over = len(passes) >= settings.max_passes or (left is not None and left <= 0)
+        if solution.termination is Termination.DIVERGED or (feasible and tight) or over:
+            return ConstrainedSolution(tuple(passes), multipliers, feasible)
+        multipliers = multipliers + sigma * solution.residuals[:, :-1]
+        if equality > settings.shrink * previous and equality > settings.equality_tolerance:
+            sigma = min(sigma * settings.sigma_factor, settings.sigma_max)
+        previous, theta = equality, solution.theta
+        if constrained:
+            delta = max(delta * settings.delta_factor, settings.delta_min)
+            epsilon = max(epsilon * settings.epsilon_factor, settings.epsilon_min)
+        constrained = True
+        guess = Guess(solution.xs, solution.us, solution.gains)
