@@ -17,6 +17,10 @@ from contact_ddp_ros.errors import PolicyError
 Array = NDArray[np.float64]
 
 
+SWITCH_TOLERANCE = 1e-9
+"""An instant this close before a node counts as the node's own: clocks are sums of floating-point steps [s]."""
+
+
 @dataclass(frozen=True)
 class PolicySample:
     """The policy at one instant: (n_x,) state, (n_u,) control, (n_u, n_x) gain, mode index, (n_f,) planned forces."""
@@ -88,7 +92,7 @@ class Policy:
 
     def node(self, time: float) -> int:
         """Index of the node whose interval holds `time`; a switch instant belongs to the later mode."""
-        k = int(np.searchsorted(self.times, time, side="right")) - 1
+        k = int(np.searchsorted(self.times, time + SWITCH_TOLERANCE, side="right")) - 1
         return min(max(k, 0), len(self.controls) - 1)
 
     def sample(self, time: float) -> PolicySample:

@@ -61,14 +61,23 @@ def steps_per_mode(schedule: ModeSchedule, step: float) -> tuple[int, ...]:
     return tuple(counts)
 
 
-def knot_grid(schedule: ModeSchedule, start_step: int, n_steps: int, step: float) -> KnotGrid:
+def knot_grid(
+    schedule: ModeSchedule, start_step: int, n_steps: int, step: float, *, switch_at_start: bool = False
+) -> KnotGrid:
     """The grid of `n_steps` steps that begins `start_step` steps after the schedule's epoch.
 
-    A switch at the very start has happened already; one at the very end is still a node of the grid.
+    A switch at the very end is a node of the grid. One at the very start is one only with `switch_at_start`, and never
+    that into the first mode at the epoch, where nothing was before.
     """
     counts = steps_per_mode(schedule, step)
     owners = np.repeat(np.arange(len(counts)), counts)
     times, durations, modes, switches = [], [], [], []
+    before = int(owners[(start_step - 1) % len(owners)])
+    if switch_at_start and start_step != 0 and before != int(owners[start_step % len(owners)]):
+        times.append(schedule.epoch + start_step * step)
+        durations.append(0.0)
+        modes.append(before)
+        switches.append(True)
     for index in range(start_step, start_step + n_steps):
         mode = int(owners[index % len(owners)])
         time = schedule.epoch + index * step

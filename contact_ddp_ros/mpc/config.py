@@ -38,6 +38,9 @@ class ReferenceConfig:
     speed_limit: float = parameter(
         2.5, low=0.0, high=4.0, unit="m/s", description="largest forward speed that is planned for, either way"
     )
+    height_rate: float = parameter(
+        0.1, low=0.01, high=1.0, unit="m/s", description="fastest change of the planned trunk height after a start"
+    )
     acceleration: float = parameter(
         2.0, low=0.1, high=20.0, unit="m/s^2", description="fastest change of the planned speed towards the command"
     )

@@ -19,6 +19,7 @@ from contact_ddp_ros.hybrid.grid import KnotGrid, knot_grid
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.problem import BoundingProblem, Penalty
+from contact_ddp_ros.mpc.rate_limit import RateLimited
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.planar import PlanarMap, reduce_to_plane
@@ -27,6 +28,9 @@ from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.ddp import DdpSolver, Guess, Iteration, Solution, SolverOptions, Termination
 
 Array = NDArray[np.float64]
+
+_ON_GRID = 1e-6
+"""An instant within this share of a step of a grid point counts as on it."""
 
 _SHORTEST_STEP = 0.25
 """A first step shorter than this share of a full one is merged into the next."""
@@ -75,8 +79,8 @@ class BoundingPlanner:
         self._sequence = 0
         self._last: Policy | None = None
         self._theta = 1.0
-        self._speed = 0.0
-        self._speed_time = 0.0
+        self._speed = RateLimited()
+        self._height = RateLimited(self.config.reference.height)
         self._multipliers: dict[int, Array] = {}
 
     def configure(self, config: PlannerConfig) -> None:
@@ -108,19 +112,27 @@ class BoundingPlanner:
         """
         if not state.is_finite():
             raise MessageError("the state holds a number that is not finite; no plan is made from it")
+        if not math.isfinite(speed):
+            raise MessageError(f"the commanded speed is {speed}; allowed: a finite number")
+        x0, time, reference = self._map.planar_state(state), state.time, self.config.reference
         if hold:
-            self._hold(state.time)
-        return self.plan_planar(self._map.planar_state(state), state.time, self._reference_speed(state.time, speed))
+            self._hold(time, float(x0[1]) - self.config.constraint.ground_height)
+        target = min(max(speed, -reference.speed_limit), reference.speed_limit)
+        speed = self._speed.approach(target, reference.acceleration, time)
+        height = self._height.approach(reference.height, reference.height_rate, time)
+        return self.plan_planar(x0, time, speed, height)
 
-    def plan_planar(self, x0: Array, time: float, speed: float) -> PlanResult:
-        """The same from a planar state (2n,) at an instant, for a reference speed that is taken as it is."""
+    def plan_planar(self, x0: Array, time: float, speed: float, height: float | None = None) -> PlanResult:
+        """The same from a planar state (2n,) at an instant, for a reference speed and height taken as they are."""
         started = perf_counter()
         grid = self._grid(time)
-        problem, xs_reference = self.problem.build(self._relative(grid), self.config, speed, float(x0[0]))
+        phased = self._relative(grid)
+        config = self.config
+        if height is not None:
+            config = replace(config, reference=replace(config.reference, height=height))
+        problem, xs_reference = self.problem.build(phased, config, speed, float(x0[0]))
         cold = self._last is None
-        guess = (
-            heuristic_guess(self.problem, self._relative(grid), xs_reference) if cold else self._shifted(grid, speed)
-        )
+        guess = heuristic_guess(self.problem, phased, xs_reference) if cold else self._shifted(grid, speed)
         multipliers = self._multipliers_on(grid)
         constraint = self.config.constraint
         penalty = Penalty(constraint.touchdown_penalty, constraint.barrier_width, constraint.barrier_weight)
@@ -158,7 +170,7 @@ class BoundingPlanner:
             self._last = policy
             self._theta = solution.theta
             sigma = self.config.constraint.touchdown_penalty
-            for k in np.flatnonzero(grid.switches):
+            for k in self._switches_ahead(grid):
                 key = self._switch_key(grid.times[k])
                 self._multipliers[key] = multipliers[k] + sigma * solution.residuals[k, :-1]
             self._drop_old_multipliers(grid)
@@ -169,26 +181,15 @@ class BoundingPlanner:
             solve_time=perf_counter() - started,
             iterations=solution.iterations,
             cost=solution.cost,
-            touchdown_error=solution.equality_violation,
+            touchdown_error=float(np.abs(solution.residuals[self._switches_ahead(grid), :-1]).max(initial=0.0)),
             inequality_violation=solution.inequality_violation,
             friction_violation=friction_violation,
         )
 
-    def _reference_speed(self, time: float, commanded: float) -> float:
-        """The commanded speed, approached no faster than the acceleration allowed."""
-        if not math.isfinite(commanded):
-            raise MessageError(f"the commanded speed is {commanded}; allowed: a finite number")
-        limit = self.config.reference.speed_limit
-        target = min(max(commanded, -limit), limit)
-        elapsed = time - self._speed_time
-        step = self.config.reference.acceleration * elapsed if 0.0 < elapsed < 1.0 else 0.0
-        self._speed_time = time
-        self._speed += min(max(target - self._speed, -step), step)
-        return self._speed
-
-    def _hold(self, time: float) -> None:
-        """Let the gait begin at `time`, at rest; the warm start keeps its phase."""
-        self._speed, self._speed_time = 0.0, time
+    def _hold(self, time: float, height: float) -> None:
+        """Let the gait begin at `time`, at rest at the present height; the warm start keeps its phase."""
+        self._speed.restart(0.0, time)
+        self._height.restart(height, time)
         delay = time - self._epoch_time
         self._epoch_time = time
         if self._last is not None:
@@ -197,8 +198,8 @@ class BoundingPlanner:
     def _forget(self) -> None:
         self._last = None
         self._theta = 1.0
-        self._speed = 0.0
-        self._speed_time = self._epoch_time
+        self._speed.restart(0.0, self._epoch_time)
+        self._height.restart(self.config.reference.height, self._epoch_time)
         self._multipliers = {}
 
     def _grid(self, time: float) -> KnotGrid:
@@ -207,15 +208,17 @@ class BoundingPlanner:
         schedule = replace(self.problem.schedule, epoch=self._epoch_time)
         n_steps = round(self.config.gait.horizon_cycles * schedule.period / step)
         position = (time - self._epoch_time) / step
-        start = math.floor(position + 1e-6)
-        remaining = start + 1 - position
-        if remaining < _SHORTEST_STEP:
+        start = math.floor(position + _ON_GRID)
+        if start + 1 - position < _SHORTEST_STEP:
             start += 1
-        grid = knot_grid(schedule, start, n_steps, step)
+        # A state measured at a switch may be that before or after it. Contact resets are projections, which leave a
+        # state that has been reset already as it is, so the switch is taken as ahead.
+        grid = knot_grid(schedule, start, n_steps, step, switch_at_start=position < start + _ON_GRID)
         times, durations = grid.times.copy(), grid.durations.copy()
-        if abs(times[0] - time) > 1e-9:
-            times[0] = time
-            durations[0] = times[1] - time
+        first = 1 if grid.switches[0] else 0
+        if abs(times[first] - time) > _ON_GRID * step:
+            times[: first + 1] = time
+            durations[first] = times[first + 1] - time
         return KnotGrid(times, durations, grid.modes, grid.switches, grid.start_step)
 
     def _relative(self, grid: KnotGrid) -> KnotGrid:
@@ -235,8 +238,8 @@ class BoundingPlanner:
         xs[-1] = last.states[min(rows[-1] + 1, len(last.states) - 1)]
         xs[:, 0] += cycles * speed * period
         # the first node may lie inside an interval: its nominal state is interpolated
-        first = last.sample(float(times[0]))
-        xs[0] = first.state
+        if not grid.switches[0]:
+            xs[0] = last.sample(float(times[0])).state
         us = np.where(grid.switches[:, None], 0.0, last.controls[rows])
         gains = np.where(grid.switches[:, None, None], 0.0, last.gains[rows])
         return Guess(xs, us, gains)
@@ -249,6 +252,11 @@ class BoundingPlanner:
         # a switch shares its time with the step after it, which searchsorted finds: step back by one
         rows = np.where(switches, rows - 1, rows)
         return np.clip(rows, 0, len(last.controls) - 1)
+
+    @staticmethod
+    def _switches_ahead(grid: KnotGrid) -> NDArray[np.int64]:
+        """Nodes of the switches that the plan can still influence: not one at its very start."""
+        return 1 + np.flatnonzero(grid.switches[1:])
 
     def _switch_key(self, time: float) -> int:
         return round((time - self._epoch_time) / self.config.gait.step)
