@@ -95,9 +95,9 @@ class ConstraintConfig:
         0.95, low=0.1, high=1.0, description="share of the actuators' limits that the planner may use"
     )
     barrier_width: float = parameter(
-        0.02, low=1e-4, high=1.0, description="relaxation δ of the barriers, relative to the limit"
+        0.01, low=1e-4, high=1.0, description="relaxation δ of the barriers, relative to the limit"
     )
-    barrier_weight: float = parameter(0.05, low=0.0, high=100.0, description="weight ε of the barriers")
+    barrier_weight: float = parameter(0.1, low=0.0, high=100.0, description="weight ε of the barriers")
     touchdown_penalty: float = parameter(
         2e4, low=1.0, high=1e8, unit="1/m^2", description="augmented-Lagrangian penalty σ of the touchdown height"
     )
