@@ -28,6 +28,9 @@ Config = TypeVar("Config")
 
 _METADATA_KEY = "contact_ddp_ros.parameter"
 
+_NODE_NAMES = ("node.", "use_sim_time")
+"""Beginnings of the names of parameters that only ROS nodes have."""
+
 
 @dataclass(frozen=True)
 class ParameterSpec:
@@ -150,7 +153,8 @@ def from_mapping(config: Config, mapping: Mapping[str, Any]) -> Config:
 def load_yaml(path: str | Path, section: str) -> dict[str, Any]:
     """The parameters that a ROS parameter file holds for one node, by dotted name; none where it names others only.
 
-    The wildcard `/**` applies to every node and the node's own section overrides it.
+    The wildcard `/**` applies to every node and the node's own section overrides it. What concerns the ROS node alone
+    is left out: `use_sim_time` and every name that begins with `node.`.
 
     Raises:
         ParameterError: the file cannot be read or is not a ROS parameter file.
@@ -168,7 +172,7 @@ def load_yaml(path: str | Path, section: str) -> dict[str, Any]:
         if not isinstance(body, dict) or not isinstance(body.get("ros__parameters"), dict):
             raise ParameterError(f"parameter file {path}: section {name} has no mapping ros__parameters")
         values.update(_dotted(body["ros__parameters"]))
-    return values
+    return {name: value for name, value in values.items() if not name.startswith(_NODE_NAMES)}
 
 
 def _coerce(spec: ParameterSpec, value: Any) -> Value:

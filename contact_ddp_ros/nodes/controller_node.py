@@ -1,0 +1,296 @@
+"""The joint controller as a node: a joint command for every robot state that arrives.
+
+The control loop is the main thread and runs at the rate of the states; messages are received in another. It asks the
+planner for policies (`plan_request`) while it stands or bounds. Where states stay away it goes on by itself, so that
+the drives are told to damp. In lock-step it waits for the policies that are due
+(:mod:`contact_ddp_ros.nodes.exchange`).
+"""
+
+import sys
+import time as clock
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
+from rclpy.duration import Duration
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, Header
+from std_srvs.srv import Trigger
+
+from contact_ddp_ros.control.controller import Controller
+from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.errors import ContactDdpError, MessageError
+from contact_ddp_ros.nodes import interfaces as io
+from contact_ddp_ros.nodes.conversions import (
+    VelocityCommand,
+    from_stamp,
+    joint_command_message,
+    robot_state,
+    stamp_ns,
+    time_ns,
+    to_stamp,
+    velocity_command,
+)
+from contact_ddp_ros.nodes.exchange import Answers, Expiring, Pairing, PlanTicks, Request, Slot
+from contact_ddp_ros.nodes.node_config import ControllerNodeConfig
+from contact_ddp_ros.nodes.parameters import NodeParameters
+from contact_ddp_ros.nodes.policy_message import PolicyAnswer, policy_answer
+from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, Scalar, status
+from contact_ddp_ros.nodes.runtime import publisher, run_node, serve, subscribe
+from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.state import JointCommand, RobotState
+
+NAME = "controller"
+
+_REPEAT = 0.5
+"""Wall-clock time after which a request that nobody answers is sent again in lock-step [s]."""
+
+_MODE_NUMBERS = {mode: float(number) for number, mode in enumerate(ControlMode)}
+
+Pair = tuple[JointState, Odometry]
+
+
+class ControllerNode:
+    """Gives the drives their commands and the planner its cues."""
+
+    def __init__(self, node: Node) -> None:
+        """Build the controller and its topics.
+
+        Raises:
+            ContactDdpError: a parameter or the robot's description is not usable.
+        """
+        self.node = node
+        self._parameters = NodeParameters(node, ControllerNodeConfig())
+        config = self._config
+        self._robot = load_robot(Path(config.node.urdf) if config.node.urdf else None)
+        self._controller = Controller(self._robot, config)
+        self._parameters.connect(self._controller.configure)
+        self._stamped_time = bool(node.get_parameter("use_sim_time").value)
+        self._pairing = Pairing(time_ns(config.node.pairing_tolerance))
+        self._states: Slot[Pair] = Slot()
+        self._policies: Answers[PolicyAnswer] = Answers()
+        self._ticks = PlanTicks(time_ns(config.node.planner_delay))
+        self._steering = Expiring(VelocityCommand())
+        self._last_stamp: int | None = None
+        self._last_state: RobotState | None = None
+        self._last_arrival = 0.0
+        self._last_message: Any = None
+        self._followed: PolicyAnswer | None = None
+        self._told: tuple[Any, ...] = ()
+        self._malformed = 0
+        self._stop = Event()
+        self._commands = publisher(node, io.JOINT_COMMAND)
+        self._requests = publisher(node, io.PLAN_REQUEST)
+        self._events = publisher(node, io.CONTROLLER_EVENTS)
+        self._mode = Scalar(node, io.MODE)
+        self._policy_age = Scalar(node, io.POLICY_AGE)
+        subscribe(node, io.ODOM, self._on_odometry)
+        subscribe(node, io.JOINT_STATES, self._on_joint_states)
+        subscribe(node, io.POLICY, self._on_policy)
+        subscribe(node, io.CMD_VEL, self._on_cmd_vel)
+        for service, mode in (
+            (io.DAMP, ControlMode.DAMP),
+            (io.STAND, ControlMode.STAND),
+            (io.BOUND, ControlMode.BOUND),
+        ):
+            serve(node, service, self._mode_service(mode))
+        self._diagnostics = Diagnostics(node, self._report)
+        node.get_logger().info(
+            f"controlling {self._robot.tree.name}, {'lock-step' if config.node.lockstep else 'live'}"
+        )
+
+    @property
+    def _config(self) -> ControllerNodeConfig:
+        return self._parameters.config
+
+    def run(self, stop: Event) -> None:
+        """Answer states until `stop`."""
+        self._stop = stop
+        while not stop.is_set():
+            patience = _REPEAT if self._config.node.lockstep else self._config.safety.state_timeout
+            pair = self._states.take(patience)
+            if stop.is_set():
+                return
+            if pair is not None:
+                self._answer(pair)
+            elif not self._config.node.lockstep and self._last_state is not None:
+                self._command(self._last_state, self._now(self._last_state))
+
+    def wake(self) -> None:
+        """End every wait."""
+        self._states.close()
+        self._policies.close()
+
+    def farewell(self) -> None:
+        """Leave the drives damping."""
+        self._controller.request(ControlMode.DAMP)
+        stamp = to_stamp(0.0 if self._last_state is None else self._last_state.time)
+        self._commands.publish(joint_command_message(JointCommand.damping(self._robot.n_joints), stamp))
+        self._commands.wait_for_all_acked(Duration(seconds=0.2))
+
+    def _answer(self, pair: Pair) -> None:
+        """The command for one state."""
+        joints, odometry = pair
+        stamp = stamp_ns(joints.header.stamp)
+        if stamp == self._last_stamp and self._last_message is not None:
+            self._last_arrival = clock.monotonic()
+            self._commands.publish(self._last_message)
+            return
+        try:
+            state = robot_state(joints, odometry)
+        except MessageError as error:
+            self._refuse(error)
+            self._command(None, from_stamp(joints.header.stamp))
+            return
+        self._last_stamp, self._last_state, self._last_arrival = stamp, state, clock.monotonic()
+        now = self._now(state)
+        self._ask_for_plan(stamp)
+        if self._config.node.lockstep:
+            for request in self._ticks.due(stamp):
+                self._follow(self._wait_for(request), now)
+        else:
+            self._ticks.due(stamp)
+            self._follow(self._policies.newest(), now)
+        steering = self._steering.at(state.time, self._config.node.cmd_vel_timeout)
+        self._controller.steer(steering.yaw_rate, steering.left)
+        self._command(state, now)
+
+    def _now(self, state: RobotState) -> float:
+        """The time on the clock of the states; in simulation their stamps, and what has passed since the last."""
+        if not self._stamped_time:
+            return 1e-9 * float(self.node.get_clock().now().nanoseconds)
+        if self._config.node.lockstep:
+            return state.time
+        elapsed = clock.monotonic() - self._last_arrival
+        return state.time if elapsed < self._config.safety.state_timeout else state.time + elapsed
+
+    def _command(self, state: RobotState | None, now: float) -> None:
+        command = self._controller.update(state, now)
+        stamp = to_stamp(now if state is None else state.time)
+        self._tell(now)
+        self._last_message = joint_command_message(command, stamp)
+        self._commands.publish(self._last_message)
+
+    def _ask_for_plan(self, stamp: int) -> None:
+        """A request to the planner, where one is due and wanted."""
+        controller = self._controller
+        if not (controller.mode is ControlMode.BOUND or controller.standing):
+            return
+        if self._ticks.ask(stamp, time_ns(self._config.safety.planner_period)):
+            self._send_request(stamp)
+
+    def _send_request(self, stamp: int) -> None:
+        header = Header(frame_id=self._controller.mode.value)
+        header.stamp = to_stamp(1e-9 * stamp)
+        self._requests.publish(header)
+
+    def _wait_for(self, request: Request) -> PolicyAnswer | None:
+        """The answer to a request, in lock-step; None where the planner stays silent for too long."""
+        deadline = clock.monotonic() + self._config.node.lockstep_timeout
+        while not self._stop.is_set():
+            answer = self._policies.wait(request.stamp, _REPEAT)
+            if answer is not None:
+                return answer
+            if clock.monotonic() > deadline:
+                self.node.get_logger().error("no policy within node.lockstep_timeout; going on without it")
+                return None
+            if not self._stop.is_set():
+                self._send_request(request.stamp)
+        return None
+
+    def _follow(self, answer: PolicyAnswer | None, now: float) -> None:
+        """Offer the controller a policy that it does not know yet."""
+        if answer is None or answer is self._followed:
+            return
+        self._followed = answer
+        if answer.policy is not None:
+            verdict = self._controller.set_policy(answer.policy, now)
+            if not verdict.accepted:
+                self._event(now, WARN, f"policy refused: {verdict.reason}")
+
+    def _tell(self, now: float) -> None:
+        """Publish changes of mode and faults."""
+        controller = self._controller
+        fault = controller.fault
+        told = (controller.mode, fault, controller.waiting_for)
+        if told == self._told:
+            return
+        if fault is not None and fault not in self._told:
+            self.node.get_logger().error(f"damping: {fault}")
+            self._event(now, ERROR, str(fault))
+        else:
+            self._event(now, OK, controller.waiting_for)
+        self._told = told
+
+    def _event(self, now: float, level: bytes, text: str) -> None:
+        values = {"time": now, "mode": self._controller.mode.value, "standing": self._controller.standing}
+        self._events.publish(status(NAME, level, text, values))
+
+    def _refuse(self, error: ContactDdpError) -> None:
+        self._malformed += 1
+        self.node.get_logger().error(f"message refused: {error}", throttle_duration_sec=1.0)
+
+    def _on_joint_states(self, message: JointState) -> None:
+        self._take(self._pairing.joints(stamp_ns(message.header.stamp), message))
+
+    def _on_odometry(self, message: Odometry) -> None:
+        self._take(self._pairing.odometry(stamp_ns(message.header.stamp), message))
+
+    def _take(self, pair: Pair | None) -> None:
+        if pair is not None:
+            self._states.put(pair)
+
+    def _on_policy(self, message: Float64MultiArray) -> None:
+        try:
+            answer = policy_answer(message)
+        except ContactDdpError as error:
+            self._refuse(error)
+            return
+        self._policies.put(answer.stamp, answer)
+
+    def _on_cmd_vel(self, message: Twist) -> None:
+        try:
+            self._steering.put(velocity_command(message))
+        except ContactDdpError as error:
+            self._refuse(error)
+
+    def _mode_service(self, mode: ControlMode) -> Any:
+        def serve_mode(_request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+            answer = self._controller.request(mode)
+            response.success, response.message = answer.accepted, answer.reason
+            self.node.get_logger().info(f"{mode.value} requested: {answer.reason}")
+            return response
+
+        return serve_mode
+
+    def _report(self) -> tuple[bytes, str, dict[str, Any]]:
+        controller = self._controller
+        state, followed = self._last_state, self._followed
+        self._mode.publish(_MODE_NUMBERS[controller.mode])
+        if followed is not None and followed.policy is not None and state is not None:
+            self._policy_age.publish(state.time - followed.policy.start)
+        values = {
+            "mode": controller.mode.value,
+            "waiting for": controller.waiting_for,
+            "fault": controller.fault or "",
+            "finding": controller.finding or "",
+            "malformed messages": self._malformed,
+            **{f"refused policies, {name}": count for name, count in controller.refused_policies.items()},
+        }
+        if controller.fault is not None:
+            return ERROR, str(controller.fault), values
+        if self._malformed:
+            return WARN, "malformed messages", values
+        return OK, controller.mode.value, values
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Entry point; the exit code."""
+    return run_node(NAME, ControllerNode, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

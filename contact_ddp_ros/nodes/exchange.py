@@ -1,0 +1,168 @@
+"""What nodes keep between messages: the newest of each kind, who answered what, and how lock-step waits.
+
+Lock-step rests on stamps. The simulator publishes the state of time t and holds time until a command stamped t has
+come. The controller asks the planner, by a request stamped t, for a policy at every planner tick, and holds its command
+for t' back until each request that is due by then (t + planner delay <= t') is answered: by a policy stamped t or
+by the word that there is none. Messages may so come late or in any order; nothing depends on the machine's speed. What
+was lost before two endpoints had found each other is sent again: the simulator repeats a state that nobody answers, the
+controller a command or a request.
+"""
+
+import time as clock
+from collections import OrderedDict
+from dataclasses import dataclass
+from threading import Condition
+from typing import Any, Generic, TypeVar
+
+Message = TypeVar("Message")
+
+
+class Slot(Generic[Message]):
+    """Holds the newest value only; a reader may wait for a new one."""
+
+    def __init__(self) -> None:
+        self._condition = Condition()
+        self._value: Message | None = None
+        self._arrived = 0.0
+        self._fresh = False
+        self._closed = False
+
+    def put(self, value: Message) -> None:
+        """Replace what is there."""
+        with self._condition:
+            self._value, self._arrived, self._fresh = value, clock.monotonic(), True
+            self._condition.notify_all()
+
+    def take(self, timeout: float) -> Message | None:
+        """The value, if one was put since the last call; waits up to `timeout` [s] for it, else None."""
+        with self._condition:
+            self._condition.wait_for(lambda: self._fresh or self._closed, timeout)
+            if not self._fresh:
+                return None
+            self._fresh = False
+            return self._value
+
+    def close(self) -> None:
+        """Wake whoever waits, now and later."""
+        with self._condition:
+            self._closed = True
+            self._condition.notify_all()
+
+
+class Pairing:
+    """Joins the joint states and the odometry of one instant, in whatever order they arrive."""
+
+    def __init__(self, tolerance_ns: int) -> None:
+        """`tolerance_ns`: how far the two stamps may differ."""
+        self._tolerance = tolerance_ns
+        self._waiting: list[tuple[int, Any] | None] = [None, None]
+
+    def joints(self, stamp: int, message: Any) -> tuple[Any, Any] | None:
+        """Take joint states; the pair (joint states, odometry) if that completes one."""
+        return self._take(0, stamp, message)
+
+    def odometry(self, stamp: int, message: Any) -> tuple[Any, Any] | None:
+        """Take odometry; the pair (joint states, odometry) if that completes one."""
+        return self._take(1, stamp, message)
+
+    def _take(self, kind: int, stamp: int, message: Any) -> tuple[Any, Any] | None:
+        other = self._waiting[1 - kind]
+        if other is None or abs(other[0] - stamp) > self._tolerance:
+            self._waiting[kind] = (stamp, message)
+            return None
+        self._waiting = [None, None]
+        return (message, other[1]) if kind == 0 else (other[1], message)
+
+
+class Answers(Generic[Message]):
+    """Answers by the stamp of the question, for one reader that waits for a certain one."""
+
+    def __init__(self, capacity: int = 64) -> None:
+        """`capacity`: answers kept; older ones are forgotten."""
+        self._condition = Condition()
+        self._answers: OrderedDict[int, Message] = OrderedDict()
+        self._capacity = capacity
+        self._closed = False
+
+    def put(self, stamp: int, answer: Message) -> None:
+        """Keep an answer; the newest of several to one question counts."""
+        with self._condition:
+            self._answers[stamp] = answer
+            self._answers.move_to_end(stamp)
+            while len(self._answers) > self._capacity:
+                self._answers.popitem(last=False)
+            self._condition.notify_all()
+
+    def wait(self, stamp: int, timeout: float) -> Message | None:
+        """The answer to the question of that stamp, waiting up to `timeout` [s]; None if there is none by then."""
+        with self._condition:
+            self._condition.wait_for(lambda: stamp in self._answers or self._closed, timeout)
+            return self._answers.get(stamp)
+
+    def newest(self) -> Message | None:
+        """The answer put last, or None."""
+        with self._condition:
+            return next(reversed(self._answers.values())) if self._answers else None
+
+    def close(self) -> None:
+        """Wake whoever waits, now and later."""
+        with self._condition:
+            self._closed = True
+            self._condition.notify_all()
+
+
+@dataclass(frozen=True)
+class Request:
+    """A question to the planner: the stamp of its state [ns] and when its policy is due at the controller [ns]."""
+
+    stamp: int
+    due: int
+
+
+class PlanTicks:
+    """When the controller asks for a plan, and which answers it waits for in lock-step."""
+
+    def __init__(self, delay_ns: int) -> None:
+        """`delay_ns`: modelled time between the state and the arrival of its policy."""
+        self._delay = delay_ns
+        self._last: int | None = None
+        self._open: list[Request] = []
+
+    def ask(self, stamp: int, period_ns: int) -> bool:
+        """Whether a plan is to be asked for at this stamp, the last request being a period or more ago."""
+        if self._last is not None and 0 <= stamp - self._last < period_ns:
+            return False
+        self._last = stamp
+        self._open.append(Request(stamp, stamp + self._delay))
+        return True
+
+    def due(self, stamp: int) -> list[Request]:
+        """The requests whose policies are to be there by `stamp`, oldest first; each is given once."""
+        due = [request for request in self._open if request.due <= stamp]
+        self._open = [request for request in self._open if request.due > stamp]
+        return due
+
+
+class Expiring(Generic[Message]):
+    """A command that counts only for so long; ages are taken on the clock of the states."""
+
+    def __init__(self, neutral: Message) -> None:
+        """`neutral`: what counts where there is no command or it is too old."""
+        self._neutral = neutral
+        self._value = neutral
+        self._time: float | None = None
+        self._pending: Message | None = None
+
+    def put(self, value: Message) -> None:
+        """A new command; it is stamped with the time of the next look at it."""
+        self._pending = value
+
+    def at(self, time: float, timeout: float) -> Message:
+        """What counts at `time` [s]."""
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            self._value, self._time = pending, time
+        if self._time is None or not 0.0 <= time - self._time <= timeout:
+            self._time = None
+            return self._neutral
+        return self._value

@@ -1,0 +1,113 @@
+"""Every topic and service of the nodes: name, type and quality of service, in one table.
+
+Names are relative, so that a namespace moves all of them together (`/clock` and `/diagnostics` belong to everybody).
+
+Who speaks to whom in one control tick at the stamp t:
+
+    simulator or robot --odom, joint_states (t)--> controller and planner
+    controller --plan_request (t, mode)--> planner                          at planner ticks
+    planner --policy (t)--> controller
+    controller --joint_command (t)--> simulator or robot
+
+In lock-step the simulator does not move on before the command stamped t has come, and the controller does not send it
+before the policies due at t have; see :mod:`contact_ddp_ros.nodes.exchange`.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import Twist, WrenchStamped
+from nav_msgs.msg import Odometry, Path
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu, JointState
+from std_msgs.msg import Float64, Float64MultiArray, Header
+from std_srvs.srv import SetBool, Trigger
+from trajectory_msgs.msg import JointTrajectory
+
+ODOM_FRAME = "odom"
+"""Fixed frame of the state estimate (REP-105)."""
+
+BASE_FRAME = "base_link"
+"""Frame of the trunk (REP-105)."""
+
+
+def _qos(depth: int, *, reliable: bool = True, latched: bool = False) -> QoSProfile:
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=depth,
+        reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
+    )
+
+
+NEWEST = _qos(1)
+"""Only the newest counts, and it must arrive. Volatile: who starts later must not get an old one."""
+
+EVERY = _qos(4000)
+"""Every one counts, for records: several seconds at the control rate."""
+
+PEOPLE = _qos(1, reliable=False)
+"""For displays: never waits for anybody."""
+
+SHARED = _qos(10)
+"""Topics of the whole system."""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic: its relative name, message type, quality of service and what it says."""
+
+    name: str
+    type: type[Any]
+    qos: QoSProfile
+    text: str
+
+
+@dataclass(frozen=True)
+class Service:
+    """A service: its relative name, type and what it does."""
+
+    name: str
+    type: type[Any]
+    text: str
+
+
+JOINT_STATES = Topic("joint_states", JointState, NEWEST, "12 joints by name; effort is the torque that was applied")
+ODOM = Topic("odom", Odometry, NEWEST, "pose of base_link in odom, twist in base_link")
+IMU = Topic("imu/data", Imu, PEOPLE, "orientation, angular velocity and specific force of base_link")
+CLOCK = Topic("/clock", Clock, SHARED, "simulated time")
+JOINT_COMMAND = Topic(
+    "joint_command", JointTrajectory, NEWEST, "one point, stamped as the state it answers; no positions: damping"
+)
+POLICY = Topic("policy", Float64MultiArray, NEWEST, "layout in policy_message.py")
+PLAN_REQUEST = Topic(
+    "plan_request", Header, NEWEST, "stamp: of the state to plan from; frame_id: the controller's mode"
+)
+CMD_VEL = Topic("cmd_vel", Twist, NEWEST, "linear.x to the planner; linear.y and angular.z to the controller")
+PUSH = Topic("push", WrenchStamped, SHARED, "simulator only: force on the trunk in odom axes, for node.push_duration")
+PLAN = Topic("plan", Path, PEOPLE, "planned poses of base_link in odom")
+DIAGNOSTICS = Topic("/diagnostics", DiagnosticArray, SHARED, "once a second")
+SOLVES = Topic("planner/solves", DiagnosticStatus, EVERY, "one for every solve, as key and value")
+RECORD = Topic("simulator/record", Float64MultiArray, EVERY, "everything about one control tick, for records")
+CONTROLLER_EVENTS = Topic("controller/events", DiagnosticStatus, EVERY, "every change of mode, fault and refusal")
+
+SOLVE_TIME = Topic("planner/solve_time", Float64, PEOPLE, "[s]")
+SOLVE_ITERATIONS = Topic("planner/iterations", Float64, PEOPLE, "")
+SOLVE_COST = Topic("planner/cost", Float64, PEOPLE, "")
+SPEED = Topic("planner/speed", Float64, PEOPLE, "commanded forward speed, after the time-out [m/s]")
+MODE = Topic("controller/mode", Float64, PEOPLE, "0 damp, 1 stand, 2 bound")
+POLICY_AGE = Topic("controller/policy_age", Float64, PEOPLE, "[s]")
+REAL_TIME_FACTOR = Topic("simulator/real_time_factor", Float64, PEOPLE, "simulated over wall-clock time, last second")
+
+TOPICS = tuple(value for value in list(globals().values()) if isinstance(value, Topic))
+
+DAMP = Service("damp", Trigger, "controller: damping, at once")
+STAND = Service("stand", Trigger, "controller: stand, clearing a fault")
+BOUND = Service("bound", Trigger, "controller: bound as soon as it stands and has a policy")
+RESET = Service("reset", Trigger, "simulator: standing again at odom's origin; the clock goes on")
+PAUSE = Service("pause", SetBool, "simulator: hold or release time")
+STEP = Service("step", Trigger, "simulator: one control period while paused")
+
+SERVICES = tuple(value for value in list(globals().values()) if isinstance(value, Service))

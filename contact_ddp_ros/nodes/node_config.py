@@ -1,0 +1,85 @@
+"""What each node may be told: the configuration of its object, and under `node` what concerns the node alone."""
+
+from dataclasses import dataclass, field
+
+from contact_ddp_ros.config import parameter
+from contact_ddp_ros.control.config import ControllerConfig, DriveConfig
+from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.sim.options import SimOptions
+
+
+@dataclass(frozen=True)
+class PlannerNodeOptions:
+    """The planner's node."""
+
+    urdf: str = parameter("", description="robot description; empty: the one of this package", structural=True)
+    lockstep: bool = parameter(False, description="plan from exactly the state asked for", structural=True)
+    cmd_vel_timeout: float = parameter(
+        0.5, low=0.05, high=10.0, unit="s", description="age at which a speed command counts as zero"
+    )
+    plan_rate: float = parameter(5.0, low=0.1, high=50.0, unit="Hz", description="rate of the plan for displays")
+
+
+@dataclass(frozen=True)
+class ControllerNodeOptions:
+    """The controller's node."""
+
+    urdf: str = parameter("", description="robot description; empty: the one of this package", structural=True)
+    lockstep: bool = parameter(False, description="wait for the policies that are due", structural=True)
+    lockstep_timeout: float = parameter(
+        60.0, low=0.1, high=3600.0, unit="s", description="wall-clock time to wait for a policy in lock-step"
+    )
+    planner_delay: float = parameter(
+        0.0, low=0.0, high=0.1, unit="s", description="age at which a policy reaches the controller in lock-step"
+    )
+    cmd_vel_timeout: float = parameter(
+        0.5, low=0.05, high=10.0, unit="s", description="age at which a steering command counts as zero"
+    )
+    pairing_tolerance: float = parameter(
+        0.0005, low=0.0, high=0.02, unit="s", description="how far stamps of joint states and odometry may differ"
+    )
+
+
+@dataclass(frozen=True)
+class SimulatorNodeOptions:
+    """The simulator's node."""
+
+    urdf: str = parameter("", description="robot description; empty: the one of this package", structural=True)
+    lockstep: bool = parameter(False, description="wait for the command that answers each state", structural=True)
+    period: float = parameter(
+        0.002, low=0.0005, high=0.02, unit="s", description="time between two states", structural=True
+    )
+    clock_rate: float = parameter(100.0, low=1.0, high=1000.0, unit="Hz", description="rate of /clock", structural=True)
+    start_paused: bool = parameter(False, description="wait for the service pause before time runs", structural=True)
+    command_timeout: float = parameter(
+        0.02, low=0.002, high=1.0, unit="s", description="drives damp when no command came for that long"
+    )
+    push_duration: float = parameter(
+        0.1, low=0.001, high=10.0, unit="s", description="how long a force on the topic push acts"
+    )
+    pushes: str = parameter("", description="scheduled pushes t,fx,fy,fz,dt; several separated by ;", structural=True)
+    duration: float = parameter(
+        0.0, low=0.0, high=1e6, unit="s", description="hold time then; 0: never", structural=True
+    )
+    drive: DriveConfig = field(default_factory=DriveConfig)
+
+
+@dataclass(frozen=True)
+class PlannerNodeConfig(PlannerConfig):
+    """Parameters of the planner's node."""
+
+    node: PlannerNodeOptions = field(default_factory=PlannerNodeOptions)
+
+
+@dataclass(frozen=True)
+class ControllerNodeConfig(ControllerConfig):
+    """Parameters of the controller's node."""
+
+    node: ControllerNodeOptions = field(default_factory=ControllerNodeOptions)
+
+
+@dataclass(frozen=True)
+class SimulatorNodeConfig(SimOptions):
+    """Parameters of the simulator's node."""
+
+    node: SimulatorNodeOptions = field(default_factory=SimulatorNodeOptions)

@@ -1,0 +1,135 @@
+"""ROS parameters from configuration dataclasses: declared with type, range and description, changed while running.
+
+A node groups what it may be told in one dataclass; every field of it, nested ones with a dotted prefix, becomes a
+parameter. A change is checked as a whole and handed to the node's object at once, or refused with the reason.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
+
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
+from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from contact_ddp_ros.config import ParameterSpec, Value, check, flatten, replace, specs
+from contact_ddp_ros.errors import ContactDdpError, ParameterError
+
+Config = TypeVar("Config")
+
+_BUILT_IN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
+"""Parameters that rclpy itself declares."""
+
+
+class NodeParameters(Generic[Config]):
+    """The parameters of one node and the configuration they make."""
+
+    def __init__(self, node: Node, defaults: Config, apply: Callable[[Config], None] | None = None) -> None:
+        """Declare every parameter, with the values that the command line or a file gives, else those of `defaults`.
+
+        `apply` takes over every later configuration, and may refuse it by raising a ContactDdpError; None at first
+        where what it would change does not exist yet: see :meth:`connect`.
+
+        Raises:
+            ParameterError: a value given is not allowed, or a name given is unknown.
+        """
+        self._node = node
+        self._apply = apply
+        table = specs(defaults)
+        _refuse_unknown(node, table)
+        given = {name: self._declare(spec) for name, spec in table.items()}
+        self._config = replace(defaults, given)
+        self._structural = frozenset(name for name, spec in table.items() if spec.structural)
+        node.add_pre_set_parameters_callback(self._coerce)
+        node.add_on_set_parameters_callback(self._change)
+
+    @property
+    def config(self) -> Config:
+        """The configuration in use."""
+        return self._config
+
+    def connect(self, apply: Callable[[Config], None]) -> None:
+        """Name what takes over later configurations."""
+        self._apply = apply
+
+    def _declare(self, spec: ParameterSpec) -> Value:
+        """Declare one parameter and return its checked value; a whole number given for a float is taken as one."""
+        descriptor = _descriptor(spec)
+        try:
+            given = self._node.declare_parameter(spec.name, _plain(spec.default), descriptor).value
+        except InvalidParameterTypeException:
+            dynamic = ParameterDescriptor(dynamic_typing=True)
+            given = self._node.declare_parameter(spec.name, _plain(spec.default), dynamic).value
+            self._node.undeclare_parameter(spec.name)
+            self._node.declare_parameter(spec.name, _plain(check(spec, given)), descriptor, ignore_override=True)
+        except InvalidParameterValueException as error:
+            raise ParameterError(str(error)) from error
+        return check(spec, given)
+
+    def _coerce(self, parameters: Sequence[Parameter]) -> list[Parameter]:
+        """Whole numbers for floats, as their declared type; what does not fit is left for the check to refuse."""
+        values = flatten(self._config)
+        return [_as_declared(parameter, values.get(parameter.name)) for parameter in parameters]
+
+    def _change(self, parameters: Sequence[Parameter]) -> SetParametersResult:
+        """Check a set as a whole and apply it, or refuse it with the reason and change nothing."""
+        known = flatten(self._config)
+        values = {parameter.name: parameter.value for parameter in parameters if parameter.name in known}
+        if not values:
+            return SetParametersResult(successful=True)
+        try:
+            changed = replace(self._config, values)
+            fixed = sorted(name for name in self._structural & set(values) if flatten(changed)[name] != known[name])
+            if fixed:
+                raise ParameterError(f"{', '.join(fixed)} cannot change while the node runs; restart it with the value")
+            if self._apply is not None:
+                self._apply(changed)
+        except ContactDdpError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        self._config = changed
+        return SetParametersResult(successful=True)
+
+
+def _descriptor(spec: ParameterSpec) -> ParameterDescriptor:
+    unit = f" [{spec.unit}]" if spec.unit else ""
+    descriptor = ParameterDescriptor(description=f"{spec.description}{unit}", read_only=False)
+    constraints = [f"one of {', '.join(spec.choices)}"] if spec.choices else []
+    constraints += ["fixed while the node runs"] if spec.structural else []
+    descriptor.additional_constraints = "; ".join(constraints)
+    if (spec.low is None and spec.high is None) or isinstance(spec.default, bool):
+        return descriptor
+    if isinstance(spec.default, int):
+        largest = 2**63 - 1
+        low = -largest if spec.low is None else int(spec.low)
+        high = largest if spec.high is None else int(spec.high)
+        descriptor.integer_range = [IntegerRange(from_value=low, to_value=high)]
+    elif isinstance(spec.default, float):
+        low_float = -sys.float_info.max if spec.low is None else float(spec.low)
+        high_float = sys.float_info.max if spec.high is None else float(spec.high)
+        descriptor.floating_point_range = [FloatingPointRange(from_value=low_float, to_value=high_float)]
+    return descriptor
+
+
+def _plain(value: Value) -> Any:
+    """A value as rclpy takes it."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _as_declared(parameter: Parameter, declared: Value | None) -> Parameter:
+    value = parameter.value
+    if isinstance(declared, float) and isinstance(value, int) and not isinstance(value, bool):
+        return Parameter(parameter.name, Parameter.Type.DOUBLE, float(value))
+    if isinstance(declared, tuple) and parameter.type_ is Parameter.Type.INTEGER_ARRAY:
+        return Parameter(parameter.name, Parameter.Type.DOUBLE_ARRAY, [float(entry) for entry in value])
+    return parameter
+
+
+def _refuse_unknown(node: Node, known: dict[str, ParameterSpec]) -> None:
+    """rclpy passes over values given for parameters that are never declared; a misspelt name would go unnoticed."""
+    given = getattr(node, "_parameter_overrides", {})
+    unknown = sorted(name for name in given if name not in known and not name.startswith(_BUILT_IN))
+    if unknown:
+        raise ParameterError(
+            f"unknown parameter {', '.join(unknown)} of node {node.get_name()}; ros2 param list names the known ones"
+        )

@@ -1,0 +1,219 @@
+"""The bounding planner as a node: a policy for every state that the controller asks one for.
+
+Solving is the main thread's; messages are received in another. Outside lock-step a request means the newest state, and
+of requests that came during a solve only the last counts. A solve without a usable policy is answered by a message that
+says so, and is never published as one.
+"""
+
+import sys
+import time as clock
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
+
+from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.errors import ContactDdpError
+from contact_ddp_ros.mpc.planner import BoundingPlanner, PlanResult
+from contact_ddp_ros.nodes import interfaces as io
+from contact_ddp_ros.nodes.conversions import (
+    VelocityCommand,
+    path_message,
+    robot_state,
+    stamp_ns,
+    velocity_command,
+)
+from contact_ddp_ros.nodes.exchange import Answers, Expiring, Pairing, Slot
+from contact_ddp_ros.nodes.node_config import PlannerNodeConfig
+from contact_ddp_ros.nodes.parameters import NodeParameters
+from contact_ddp_ros.nodes.policy_message import STATUS_FAILED, no_policy_message, policy_message
+from contact_ddp_ros.nodes.reports import OK, WARN, Diagnostics, Scalar, status
+from contact_ddp_ros.nodes.runtime import publisher, run_node, subscribe
+from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.state import RobotState
+
+NAME = "planner"
+
+_PATIENCE = 0.5
+"""Longest wait without a look at whether to end [s]."""
+
+_PAIRING_TOLERANCE_NS = 500_000
+"""How far stamps of joint states and odometry may differ [ns]."""
+
+_PLAN_STRIDE = 3
+"""Nodes of the policy from one pose of the displayed plan to the next."""
+
+Pair = tuple[JointState, Odometry]
+
+
+class PlannerNode:
+    """Answers the controller's requests for policies."""
+
+    def __init__(self, node: Node) -> None:
+        """Build the planner, which compiles its kernels or loads them, then its topics: who sees them finds it ready.
+
+        Raises:
+            ContactDdpError: a parameter, the robot's description or the compiler is not usable.
+        """
+        self.node = node
+        self._parameters = NodeParameters(node, PlannerNodeConfig())
+        config = self._parameters.config
+        self._robot = load_robot(Path(config.node.urdf) if config.node.urdf else None)
+        node.get_logger().info("building the planner; the first time its kernels are compiled, which takes a while")
+        began = clock.monotonic()
+        self._planner = BoundingPlanner(self._robot, config)
+        self._planner.plan(self._robot.standing_state(), 0.0, hold=True)
+        node.get_logger().info(f"planner ready after {clock.monotonic() - began:.1f} s, variant {config.variant}")
+        self._parameters.connect(self._planner.configure)
+        self._lockstep = config.node.lockstep
+        self._pairing = Pairing(_PAIRING_TOLERANCE_NS)
+        self._states: Answers[Pair] = Answers()
+        self._wanted: Slot[Header] = Slot()
+        self._velocity = Expiring(VelocityCommand())
+        self._answered: int | None = None
+        self._answer: Any = None
+        self._solves = 0
+        self._failures = 0
+        self._late = 0
+        self._last: PlanResult | None = None
+        self._displayed = -np.inf
+        self._policies = publisher(node, io.POLICY)
+        self._reports = publisher(node, io.SOLVES)
+        self._plan = publisher(node, io.PLAN)
+        self._solve_time = Scalar(node, io.SOLVE_TIME)
+        self._iterations = Scalar(node, io.SOLVE_ITERATIONS)
+        self._cost = Scalar(node, io.SOLVE_COST)
+        self._speed = Scalar(node, io.SPEED)
+        subscribe(node, io.ODOM, self._on_odometry)
+        subscribe(node, io.JOINT_STATES, self._on_joint_states)
+        subscribe(node, io.CMD_VEL, self._on_cmd_vel)
+        subscribe(node, io.PLAN_REQUEST, self._wanted.put)
+        self._diagnostics = Diagnostics(node, self._report)
+
+    def run(self, stop: Event) -> None:
+        """Answer requests until `stop`."""
+        while not stop.is_set():
+            request = self._wanted.take(_PATIENCE)
+            if request is None or stop.is_set():
+                continue
+            stamp = stamp_ns(request.stamp)
+            if stamp == self._answered:
+                self._policies.publish(self._answer)
+                continue
+            pair = self._states.wait(stamp, _PATIENCE) if self._lockstep else self._states.newest()
+            if pair is not None:
+                self._solve(pair, request)
+
+    def wake(self) -> None:
+        """End every wait."""
+        self._wanted.close()
+        self._states.close()
+
+    def farewell(self) -> None:
+        """Nothing is left to say: the controller notices that policies stay away."""
+
+    def _solve(self, pair: Pair, request: Header) -> None:
+        stamp = pair[0].header.stamp
+        try:
+            state = robot_state(*pair)
+            velocity = self._velocity.at(state.time, self._parameters.config.node.cmd_vel_timeout)
+            hold = request.frame_id != ControlMode.BOUND.value
+            result = self._planner.plan(state, velocity.forward, hold=hold)
+        except ContactDdpError as error:
+            self.node.get_logger().error(f"no plan: {error}", throttle_duration_sec=1.0)
+            self._publish(stamp_ns(request.stamp), no_policy_message(stamp, STATUS_FAILED, self._robot.model_hash))
+            return
+        if result.policy is not None:
+            message = policy_message(result.policy, stamp)
+        else:
+            self._failures += 1
+            message = no_policy_message(stamp, STATUS_FAILED, self._robot.model_hash)
+            self.node.get_logger().warning(f"no policy: {result.message}", throttle_duration_sec=1.0)
+        self._publish(stamp_ns(request.stamp), message)
+        self._tell(state, velocity, result)
+
+    def _publish(self, request: int, message: Any) -> None:
+        """Send an answer and keep it for a repeated request."""
+        self._answered, self._answer = request, message
+        self._policies.publish(message)
+
+    def _tell(self, state: RobotState, velocity: VelocityCommand, result: PlanResult) -> None:
+        """Numbers for records and people, after the policy is on its way."""
+        config = self._planner.config
+        late = result.solve_time > 1.0 / config.rate
+        self._solves += 1
+        self._late += int(late)
+        self._last = result
+        last = result.iterations[-1] if result.iterations else None
+        values = {
+            "time": state.time,
+            "solve_ms": 1e3 * result.solve_time,
+            "iterations": len(result.iterations),
+            "ok": result.policy is not None,
+            "deadline_missed": late,
+            "cost": result.cost,
+            "violation": result.inequality_violation,
+            "touchdown_error": result.touchdown_error,
+            "friction_violation": result.friction_violation,
+            "regularisation": last.rho if last else np.nan,
+            "barrier": config.constraint.barrier_width,
+        }
+        if self._reports.get_subscription_count():
+            level = OK if result.policy is not None else WARN
+            self._reports.publish(status(NAME, level, result.status.lower(), values))
+        self._solve_time.publish(result.solve_time)
+        self._iterations.publish(len(result.iterations))
+        self._cost.publish(result.cost)
+        self._speed.publish(velocity.forward)
+        self._display(state, result)
+
+    def _display(self, state: RobotState, result: PlanResult) -> None:
+        period = 1.0 / self._parameters.config.node.plan_rate
+        if result.policy is None or state.time - self._displayed < period or not self._plan.get_subscription_count():
+            return
+        self._displayed = state.time
+        self._plan.publish(path_message(result.policy, state, _PLAN_STRIDE))
+
+    def _on_joint_states(self, message: JointState) -> None:
+        self._take(self._pairing.joints(stamp_ns(message.header.stamp), message))
+
+    def _on_odometry(self, message: Odometry) -> None:
+        self._take(self._pairing.odometry(stamp_ns(message.header.stamp), message))
+
+    def _take(self, pair: Pair | None) -> None:
+        if pair is not None:
+            self._states.put(stamp_ns(pair[0].header.stamp), pair)
+
+    def _on_cmd_vel(self, message: Twist) -> None:
+        try:
+            self._velocity.put(velocity_command(message))
+        except ContactDdpError as error:
+            self.node.get_logger().error(f"message refused: {error}", throttle_duration_sec=1.0)
+
+    def _report(self) -> tuple[bytes, str, dict[str, Any]]:
+        last = self._last
+        values = {
+            "solves": self._solves,
+            "failures": self._failures,
+            "late solves": self._late,
+            "last solve [ms]": np.nan if last is None else 1e3 * last.solve_time,
+            "last status": "" if last is None else last.status.lower(),
+        }
+        if last is not None and last.policy is None:
+            return WARN, last.message, values
+        return OK, "planning" if last is not None else "ready", values
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Entry point; the exit code."""
+    return run_node(NAME, PlannerNode, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

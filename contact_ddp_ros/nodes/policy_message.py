@@ -1,0 +1,182 @@
+"""A policy as one atomic std_msgs/Float64MultiArray, and back.
+
+`data` begins with `layout.data_offset` = 15 header slots,
+
+    0 schema  1 sequence  2 epoch  3, 4 stamp of the state planned from: seconds, nanoseconds  5 status
+    6 N nodes  7 n_x  8 n_u  9 n_f  10, 11 fingerprint of the model: upper and lower 32 bits
+    12, 13 start of the horizon: seconds, nanoseconds  14 number of columns w
+
+and goes on with N + 1 rows of w = 2 + n_x + n_u + n_u n_x + n_f columns, row after row:
+
+    t - start | mode | state (n_x) | control (n_u) | gain (n_u n_x, row by row) | forces (n_f)
+
+The last row is the state at the horizon's end; its other columns repeat the mode and are zero. A status other than 0
+says that the planner has no policy for that state; then there is no row. Integers below 2^53 are exact in a float64.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from numpy.typing import NDArray
+from std_msgs.msg import Float64MultiArray, MultiArrayDimension
+
+from contact_ddp_ros.errors import MessageError, PolicyError
+from contact_ddp_ros.nodes.conversions import NANOSECONDS, doubles, stamp_ns, time_ns
+from contact_ddp_ros.policy import Policy
+
+Array = NDArray[np.float64]
+
+SCHEMA = 1
+"""Raised whenever the layout changes."""
+
+HEADER = (
+    "schema",
+    "sequence",
+    "epoch",
+    "stamp_sec",
+    "stamp_nanosec",
+    "status",
+    "nodes",
+    "n_x",
+    "n_u",
+    "n_f",
+    "model_high",
+    "model_low",
+    "start_sec",
+    "start_nanosec",
+    "columns",
+)
+
+STATUS_OK = 0
+STATUS_FAILED = 1
+"""The solve diverged or gave a number that is not finite."""
+
+_HALF = 1 << 32
+_MAX_NODES = 100_000
+"""More nodes than any horizon has: a larger count is a damaged message."""
+
+
+@dataclass(frozen=True)
+class PolicyAnswer:
+    """What the planner said about the state of stamp `stamp` [ns]: a policy, or None with a status that says why."""
+
+    stamp: int
+    status: int
+    policy: Policy | None
+
+
+def policy_message(policy: Policy, stamp: Time) -> Float64MultiArray:
+    """A policy planned from the state of that stamp."""
+    n_nodes, n_u, n_x = policy.gains.shape
+    n_f = policy.forces.shape[1]
+    start = time_ns(policy.start)
+    rows = np.zeros((n_nodes + 1, columns(n_x, n_u, n_f)))
+    parts = _parts(n_x, n_u, n_f)
+    rows[:, 0] = policy.times - 1e-9 * start
+    rows[:-1, 1] = policy.modes
+    rows[-1, 1] = policy.modes[-1]
+    rows[:, parts["state"]] = policy.states
+    rows[:-1, parts["control"]] = policy.controls
+    rows[:-1, parts["gain"]] = policy.gains.reshape(n_nodes, -1)
+    rows[:-1, parts["force"]] = policy.forces
+    header = _header(policy.sequence, policy.epoch, stamp, STATUS_OK, policy.model_hash, start)
+    header[6:10] = n_nodes, n_x, n_u, n_f
+    header[14] = rows.shape[1]
+    return _message(header, rows)
+
+
+def no_policy_message(stamp: Time, status: int, model_hash: int) -> Float64MultiArray:
+    """Says that there is no policy for the state of that stamp."""
+    return _message(_header(0, 0, stamp, status, model_hash, stamp_ns(stamp)), np.zeros((0, 0)))
+
+
+def policy_answer(message: Float64MultiArray) -> PolicyAnswer:
+    """What a policy message says.
+
+    Raises:
+        MessageError: the message is of another schema or damaged.
+        PolicyError: the policy it holds is not one (a number that is not finite, times running backwards).
+    """
+    data = np.frombuffer(memoryview(message.data), dtype=np.float64) if len(message.data) else np.zeros(0)
+    if len(data) < len(HEADER) or message.layout.data_offset != len(HEADER):
+        raise MessageError(
+            f"policy message of {len(data)} numbers, {message.layout.data_offset} of them header; "
+            f"allowed: {len(HEADER)} header slots"
+        )
+    header = _checked_header(data[: len(HEADER)])
+    stamp = header["stamp_sec"] * NANOSECONDS + header["stamp_nanosec"]
+    if header["status"] != STATUS_OK:
+        return PolicyAnswer(stamp, header["status"], None)
+    n_nodes, n_x, n_u, n_f = (header[name] for name in ("nodes", "n_x", "n_u", "n_f"))
+    width = columns(n_x, n_u, n_f)
+    expected = len(HEADER) + (n_nodes + 1) * width
+    if not 0 < n_nodes <= _MAX_NODES or header["columns"] != width or len(data) != expected:
+        raise MessageError(
+            f"policy message of {len(data)} numbers in {header['columns']} columns; {n_nodes} nodes with "
+            f"n_x = {n_x}, n_u = {n_u}, n_f = {n_f} need {expected} in {width}"
+        )
+    start = header["start_sec"] * NANOSECONDS + header["start_nanosec"]
+    model_hash = header["model_high"] * _HALF + header["model_low"]
+    rows = data[len(HEADER) :].reshape(n_nodes + 1, width)
+    return PolicyAnswer(stamp, STATUS_OK, _policy(rows, n_x, n_u, n_f, start, header, model_hash))
+
+
+def columns(n_x: int, n_u: int, n_f: int) -> int:
+    """Width of a row."""
+    return 2 + n_x + n_u + n_u * n_x + n_f
+
+
+def _policy(rows: Array, n_x: int, n_u: int, n_f: int, start: int, header: dict[str, int], model_hash: int) -> Policy:
+    parts = _parts(n_x, n_u, n_f)
+    modes = rows[:-1, 1]
+    if not (np.isfinite(modes).all() and (modes == np.floor(modes)).all() and (modes >= 0).all()):
+        raise PolicyError("policy modes must be whole numbers, zero or more")
+    return Policy(
+        times=rows[:, 0] + 1e-9 * start,
+        states=rows[:, parts["state"]].copy(),
+        controls=rows[:-1, parts["control"]].copy(),
+        gains=rows[:-1, parts["gain"]].reshape(-1, n_u, n_x).copy(),
+        modes=modes.astype(np.int64),
+        forces=rows[:-1, parts["force"]].copy(),
+        sequence=header["sequence"],
+        epoch=header["epoch"],
+        model_hash=model_hash,
+    )
+
+
+def _parts(n_x: int, n_u: int, n_f: int) -> dict[str, slice]:
+    """Columns of each part of a row."""
+    parts, begin = {}, 2
+    for name, size in (("state", n_x), ("control", n_u), ("gain", n_u * n_x), ("force", n_f)):
+        parts[name] = slice(begin, begin + size)
+        begin += size
+    return parts
+
+
+def _header(sequence: int, epoch: int, stamp: Time, status: int, model_hash: int, start: int) -> Array:
+    header = np.zeros(len(HEADER))
+    header[:6] = SCHEMA, sequence, epoch, stamp.sec, stamp.nanosec, status
+    header[10:12] = divmod(model_hash, _HALF)
+    header[12:14] = divmod(start, NANOSECONDS)
+    return header
+
+
+def _checked_header(values: Array) -> dict[str, int]:
+    if not (np.isfinite(values).all() and (values == np.floor(values)).all() and (values >= 0.0).all()):
+        raise MessageError(f"policy header {values.tolist()}; allowed: whole numbers, zero or more")
+    header = {name: int(value) for name, value in zip(HEADER, values)}
+    if header["schema"] != SCHEMA:
+        raise MessageError(f"policy message of schema {header['schema']}; this controller reads schema {SCHEMA}")
+    return header
+
+
+def _message(header: Array, rows: Array) -> Float64MultiArray:
+    message = Float64MultiArray()
+    message.layout.data_offset = len(header)
+    message.layout.dim = [
+        MultiArrayDimension(label="node", size=rows.shape[0], stride=rows.size),
+        MultiArrayDimension(label="t,mode,state,control,gain,force", size=rows.shape[1], stride=rows.shape[1]),
+    ]
+    message.data = doubles(np.concatenate([header, rows.ravel()]))
+    return message

@@ -1,0 +1,118 @@
+"""What every node's process does: start, listen in one thread, work in the main one, end in an orderly way.
+
+SIGINT and SIGTERM ask the work to end; the node then says its last word (damping, for one) while the middleware still
+runs. An error on the way up is one line in the log and exit code 1.
+"""
+
+import contextlib
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Event, Thread
+from types import FrameType
+from typing import Protocol
+
+import rclpy
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.logging import get_logger
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
+from contact_ddp_ros.errors import ContactDdpError
+from contact_ddp_ros.nodes.interfaces import Service, Topic
+
+
+class Work(Protocol):
+    """A node's own part."""
+
+    node: Node
+
+    def run(self, stop: Event) -> None:
+        """Work until `stop` is set."""
+        ...
+
+    def wake(self) -> None:
+        """Called when `stop` is set, from a signal handler: end whatever `run` waits for."""
+        ...
+
+    def farewell(self) -> None:
+        """The last messages, while the middleware still runs."""
+        ...
+
+
+def run_node(name: str, build: Callable[[Node], Work], arguments: Sequence[str] | None = None) -> int:
+    """Run a node until a signal ends it; the exit code."""
+    stop = Event()
+    logger = get_logger(name)
+    try:
+        rclpy.init(args=None if arguments is None else list(arguments), signal_handler_options=SignalHandlerOptions.NO)
+    except Exception as error:  # noqa: BLE001  (rclpy has no common base: bad arguments, unreadable files)
+        print(f"[FATAL] [{name}]: ROS 2 did not start: {_one_line(error)}", file=sys.stderr)
+        return 1
+    node = rclpy.create_node(name)
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    thread = Thread(target=_spin, args=(executor,), name="ros", daemon=True)
+    work: Work | None = None
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+        if work is not None:
+            work.wake()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, on_signal)
+    code = 0
+    try:
+        work = build(node)
+        thread.start()
+        if not stop.is_set():
+            work.run(stop)
+    except ContactDdpError as error:
+        logger.fatal(_one_line(error))
+        code = 1
+    except Exception as error:  # noqa: BLE001  (the user gets a line, not a traceback)
+        logger.fatal(f"unexpected {type(error).__name__} at {_place(error)}: {_one_line(error)}; please report it")
+        code = 1
+    finally:
+        if work is not None:
+            with contextlib.suppress(Exception):
+                work.farewell()
+        executor.shutdown(timeout_sec=1.0)
+        if thread.is_alive():
+            thread.join(timeout=1.0)
+        node.destroy_node()
+        rclpy.try_shutdown()
+    return code
+
+
+def publisher(node: Node, topic: Topic) -> rclpy.publisher.Publisher:
+    """A publisher of a topic of the table."""
+    return node.create_publisher(topic.type, topic.name, topic.qos)
+
+
+def subscribe(node: Node, topic: Topic, callback: Callable[..., None], *, raw: bool = False) -> None:
+    """Subscribe to a topic of the table; with `raw` the callback gets the serialised message."""
+    node.create_subscription(topic.type, topic.name, callback, topic.qos, raw=raw)
+
+
+def serve(node: Node, service: Service, callback: Callable[..., object]) -> None:
+    """Offer a service of the table; the callback gets request and response, and returns the response."""
+    node.create_service(service.type, service.name, callback)
+
+
+def _spin(executor: SingleThreadedExecutor) -> None:
+    with contextlib.suppress(ExternalShutdownException):
+        executor.spin()
+
+
+def _place(error: BaseException) -> str:
+    """File and line where an error was raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

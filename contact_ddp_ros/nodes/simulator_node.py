@@ -1,0 +1,277 @@
+"""The simulated robot as a node: states and clock out, joint commands in.
+
+In real time physics keeps to the wall clock, drives go on with the last command, and damp when none came for a while.
+In lock-step physics waits for the command that answers the state it has published (see
+:mod:`contact_ddp_ros.nodes.exchange`).
+"""
+
+import sys
+import time as clock
+from pathlib import Path
+from threading import Event, Lock
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock
+from std_srvs.srv import SetBool, Trigger
+from trajectory_msgs.msg import JointTrajectory
+
+from contact_ddp_ros.config import flatten
+from contact_ddp_ros.errors import ContactDdpError, ParameterError
+from contact_ddp_ros.nodes import interfaces as io
+from contact_ddp_ros.nodes.conversions import (
+    imu_message,
+    joint_command,
+    joint_state_message,
+    odometry_message,
+    push_force,
+    stamp_ns,
+    time_ns,
+    to_stamp,
+)
+from contact_ddp_ros.nodes.exchange import Answers
+from contact_ddp_ros.nodes.node_config import SimulatorNodeConfig
+from contact_ddp_ros.nodes.pacing import Pace
+from contact_ddp_ros.nodes.parameters import NodeParameters
+from contact_ddp_ros.nodes.pushes import PushSchedule
+from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, Scalar, TickRecord, tick_message
+from contact_ddp_ros.nodes.runtime import publisher, run_node, serve, subscribe
+from contact_ddp_ros.robot.joints import LEG_NAMES
+from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.state import JointCommand, RobotState
+from contact_ddp_ros.sim.mujoco import MujocoSimulator
+
+NAME = "simulator"
+
+_REPEAT = 0.5
+"""Wall-clock time after which an unanswered state is sent again in lock-step [s]."""
+
+_IDLE = 0.005
+"""Wall-clock time between two looks while time is held [s]."""
+
+_LIVE = ("node.command_timeout", "node.push_duration")
+"""Parameters that may change while the world exists."""
+
+
+class SimulatorNode:
+    """Publishes the states of one simulated robot and applies the commands that come back."""
+
+    def __init__(self, node: Node) -> None:
+        """Build the world and its topics.
+
+        Raises:
+            ContactDdpError: a parameter or the robot's description is not usable.
+        """
+        self.node = node
+        self._parameters = NodeParameters(node, SimulatorNodeConfig())
+        config = self._config
+        robot = load_robot(Path(config.node.urdf) if config.node.urdf else None)
+        self._damping = JointCommand.damping(robot.n_joints)
+        self._simulator = MujocoSimulator(robot, config.node.drive.gains(len(LEG_NAMES)), config)
+        self._robot = robot
+        self._lock = Lock()
+        self._pushes = PushSchedule(config.node.pushes)
+        self._steps = max(1, round(config.node.period / self._simulator.timestep))
+        self._pace = Pace(self._steps * self._simulator.timestep)
+        self._clock_every = max(1, round(1.0 / config.node.clock_rate / self._pace.period))
+        self._paused = config.node.start_paused
+        self._single_steps = 0
+        self._tick = 0
+        self._late = False
+        self._last_command: float | None = None
+        self._silent = True
+        self._malformed = 0
+        self._commands: Answers[JointCommand] = Answers()
+        self._joints = publisher(node, io.JOINT_STATES)
+        self._odometry = publisher(node, io.ODOM)
+        self._imu = publisher(node, io.IMU)
+        self._clock = publisher(node, io.CLOCK)
+        self._record = publisher(node, io.RECORD)
+        self._factor = Scalar(node, io.REAL_TIME_FACTOR)
+        subscribe(node, io.JOINT_COMMAND, self._on_command)
+        subscribe(node, io.PUSH, self._on_push)
+        serve(node, io.RESET, self._on_reset)
+        serve(node, io.PAUSE, self._on_pause)
+        serve(node, io.STEP, self._on_step)
+        self._diagnostics = Diagnostics(node, self._report)
+        self._parameters.connect(self._configure)
+        pace = "in lock-step" if config.node.lockstep else "in real time"
+        node.get_logger().info(f"simulating {robot.tree.name} of {robot.mass:.2f} kg {pace}")
+
+    @property
+    def _config(self) -> SimulatorNodeConfig:
+        return self._parameters.config
+
+    def run(self, stop: Event) -> None:
+        """Let time run until `stop`."""
+        self._pace.start(self._simulator.time)
+        state = self._publish()
+        while not stop.is_set():
+            command = self._command(state, stop)
+            if stop.is_set():
+                return
+            if self._holding():
+                self._hold(state)
+                continue
+            with self._lock:
+                self._simulator.apply(command)
+                for push in self._pushes.due(state.time):
+                    self._simulator.push(np.array(push.force), push.duration)
+                self._simulator.step(self._steps)
+            self._tick += 1
+            if self._config.node.lockstep:
+                self._pace.measure(self._simulator.time)
+            else:
+                misses = self._pace.misses
+                self._pace.wait(self._simulator.time)
+                self._late = self._pace.misses > misses
+            state = self._publish()
+
+    def wake(self) -> None:
+        """End every wait."""
+        self._commands.close()
+
+    def farewell(self) -> None:
+        """Nothing is left to say."""
+
+    def _command(self, state: RobotState, stop: Event) -> JointCommand:
+        """What the drives execute from `state` on."""
+        if self._config.node.lockstep:
+            return self._answer(state, stop)
+        newest = self._commands.newest()
+        if newest is None or self._last_command is None:
+            return self._damping
+        silence = state.time - self._last_command
+        if silence > self._config.node.command_timeout:
+            if not self._silent:
+                self.node.get_logger().warning(f"no joint command for {1e3 * silence:.0f} ms: the drives damp")
+            self._silent = True
+            return self._damping
+        return newest
+
+    def _answer(self, state: RobotState, stop: Event) -> JointCommand:
+        """The command that answers a state, however long that takes; the state is sent again meanwhile."""
+        stamp, warned, began = time_ns(state.time), False, clock.monotonic()
+        while not stop.is_set():
+            command = self._commands.wait(stamp, _REPEAT)
+            if command is not None:
+                return command
+            if stop.is_set():
+                break
+            if not warned and clock.monotonic() - began > 10.0 * _REPEAT:
+                self.node.get_logger().info(f"waiting for the joint command of {state.time:.3f} s")
+                warned = True
+            self._send_state(state)
+        return self._damping
+
+    def _holding(self) -> bool:
+        """Whether time stands still."""
+        duration = self._config.node.duration
+        if duration > 0.0 and self._simulator.time >= duration - 1e-9:
+            return True
+        if not self._paused:
+            return False
+        if self._single_steps > 0:
+            self._single_steps -= 1
+            return False
+        return True
+
+    def _hold(self, state: RobotState) -> None:
+        """Let wall-clock time pass while simulated time stands; in real time the state is repeated meanwhile."""
+        clock.sleep(_IDLE)
+        if not self._config.node.lockstep:
+            self._send_state(state)
+            self._last_command = state.time
+        self._pace.start(self._simulator.time)
+
+    def _publish(self) -> RobotState:
+        with self._lock:
+            state = self._simulator.state()
+            self._send_state(state)
+            if self._imu.get_subscription_count():
+                self._imu.publish(imu_message(state, self._simulator.specific_force()))
+            if self._record.get_subscription_count():
+                self._record.publish(tick_message(self._tick_record(state)))
+        if self._tick % self._clock_every == 0:
+            self._clock.publish(Clock(clock=to_stamp(state.time)))
+            self._factor.publish(self._pace.real_time_factor)
+        return state
+
+    def _send_state(self, state: RobotState) -> None:
+        self._odometry.publish(odometry_message(state))
+        self._joints.publish(joint_state_message(state, self._simulator.applied_torques()))
+
+    def _tick_record(self, state: RobotState) -> TickRecord:
+        simulator = self._simulator
+        return TickRecord(
+            state, simulator.applied_torques(), simulator.foot_heights(), simulator.contact_forces(), self._late
+        )
+
+    def _on_command(self, message: JointTrajectory) -> None:
+        try:
+            command = joint_command(message)
+            self._silent = False
+        except ContactDdpError as error:
+            self._malformed += 1
+            self.node.get_logger().error(f"{error}: the drives damp", throttle_duration_sec=1.0)
+            command = self._damping
+        self._last_command = self._simulator.time
+        self._commands.put(stamp_ns(message.header.stamp), command)
+
+    def _on_push(self, message: WrenchStamped) -> None:
+        try:
+            force = push_force(message)
+            with self._lock:
+                self._simulator.push(force, self._config.node.push_duration)
+        except ContactDdpError as error:
+            self.node.get_logger().error(str(error), throttle_duration_sec=1.0)
+
+    def _on_reset(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        with self._lock:
+            self._simulator.reset(self._robot.standing_state(self._simulator.time))
+        response.success, response.message = True, "standing at the origin of odom"
+        return response
+
+    def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        self._paused = request.data
+        response.success, response.message = True, "time stands" if request.data else "time runs"
+        return response
+
+    def _on_step(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success = self._paused
+        response.message = "one period" if self._paused else "time runs; pause it first"
+        self._single_steps += int(self._paused)
+        return response
+
+    def _configure(self, config: SimulatorNodeConfig) -> None:
+        """Only what does not need the world built anew."""
+        old, new = flatten(self._config), flatten(config)
+        fixed = [name for name in new if new[name] != old[name] and name not in _LIVE]
+        if fixed:
+            raise ParameterError(f"{', '.join(fixed)} cannot change while the simulator runs; restart it")
+
+    def _report(self) -> tuple[bytes, str, dict[str, Any]]:
+        pace = self._pace
+        values = {
+            "simulated time [s]": self._simulator.time,
+            "real-time factor": pace.real_time_factor,
+            "ticks": self._tick,
+            "late ticks": pace.misses,
+            "malformed commands": self._malformed,
+        }
+        if self._malformed:
+            return ERROR, "malformed joint commands", values
+        if self._silent:
+            return WARN, "no joint command", values
+        return OK, "paused" if self._paused else "running", values
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Entry point; the exit code."""
+    return run_node(NAME, SimulatorNode, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
