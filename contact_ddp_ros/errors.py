@@ -38,3 +38,7 @@ class SimulationError(ContactDdpError):
 
 class RecordingError(ContactDdpError):
     """A recorded run does not fit its description, or cannot be read or written."""
+
+
+class NodeError(ContactDdpError):
+    """A ROS 2 node did not start, ended before its time or stopped answering."""

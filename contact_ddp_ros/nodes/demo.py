@@ -1,0 +1,218 @@
+"""A closed loop through the ROS 2 nodes, each in its own process, over loopback in a domain of its own.
+
+The simulator begins with its time held. When all endpoints have found each other the robot is told to stand, time is
+released, and from `stand_time` on the robot is told to bound.
+"""
+
+import time as clock
+from typing import Any
+
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
+from std_srvs.srv import SetBool, Trigger
+
+from contact_ddp_ros.config import flatten, replace
+from contact_ddp_ros.control.config import ControllerConfig
+from contact_ddp_ros.errors import NodeError
+from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.reference import BoundingReference
+from contact_ddp_ros.nodes.domain import environment, loopback_environment, reserved_domain
+from contact_ddp_ros.nodes.node_config import SimulatorNodeOptions
+from contact_ddp_ros.nodes.observer import Observer
+from contact_ddp_ros.nodes.processes import NodeProcesses
+from contact_ddp_ros.nodes.pushes import format_pushes
+from contact_ddp_ros.options import RunOptions
+from contact_ddp_ros.recording import Recorder, Recording, RunInfo, plain_options
+from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
+from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.planar import PAIRS, reduce_to_plane
+
+_START_TIMEOUT = 300.0
+"""Wall-clock time for all nodes to be there; compiling kernels for the first time is part of it [s]."""
+
+_STALL_TIMEOUT = 90.0
+"""Wall-clock time without a tick after which the run is given up [s]."""
+
+_ANSWER_TIMEOUT = 30.0
+"""Wall-clock time for a service to answer [s]."""
+
+_SPEED_PERIOD = 0.05
+"""Wall-clock time between two speed commands [s]."""
+
+_LOOK = 0.02
+"""Longest wait for a message between two looks at the processes [s]."""
+
+
+class Demo:
+    """One run: its nodes and the observer that leads it."""
+
+    def __init__(self, options: RunOptions, recorder: Recorder) -> None:
+        """Raises ContactDdpError where an option, a parameter or the robot's description is not usable."""
+        self.options = options
+        self.recorder = recorder
+        robot = load_robot()
+        self.planner = replace(PlannerConfig(), {"variant": options.variant, **options.parameters("planner")})
+        controller = {"safety.planner_period": 1.0 / self.planner.rate, **options.parameters("controller")}
+        self.controller = replace(ControllerConfig(), controller)
+        recorder.begin(self._info(robot))
+
+    def run(self) -> Recording:
+        """Until the options' duration has passed.
+
+        Raises:
+            NodeError: a node did not start, ended before its time or stopped answering.
+        """
+        with reserved_domain() as domain:
+            variables = loopback_environment(domain)
+            with NodeProcesses(variables) as processes, environment(variables):
+                for name, parameters in self._parameters().items():
+                    processes.start(name, parameters)
+                context = Context()
+                rclpy.init(context=context, domain_id=domain, signal_handler_options=SignalHandlerOptions.NO)
+                try:
+                    self._observe(context, processes)
+                finally:
+                    rclpy.try_shutdown(context=context)
+        return self.recorder.finish()
+
+    def _observe(self, context: Context, processes: NodeProcesses) -> None:
+        node = rclpy.create_node("demo", context=context, enable_rosout=False, start_parameter_services=False)
+        executor = SingleThreadedExecutor(context=context)
+        executor.add_node(node)
+        try:
+            _Lead(self, Observer(node, self.options, self.recorder), executor, processes).through()
+        finally:
+            executor.shutdown(timeout_sec=1.0)
+            node.destroy_node()
+
+    def _parameters(self) -> dict[str, dict[str, Any]]:
+        """Parameters of each node, by its name, in the order in which the nodes are started and ended."""
+        options = self.options
+        common = {"use_sim_time": True, "node.lockstep": options.lockstep}
+        drive = {f"node.drive.{name}": value for name, value in flatten(self.controller.drive).items()}
+        return {
+            "controller": {
+                **options.parameters("controller"),
+                "safety.planner_period": self.controller.safety.planner_period,
+                "node.planner_delay": options.planner_delay,
+                **common,
+            },
+            "planner": {"variant": options.variant, **options.parameters("planner"), **common},
+            "simulator": {
+                "friction": options.friction,
+                "trunk_mass_scale": options.trunk_mass_scale,
+                "seed": options.seed,
+                **options.parameters("simulator"),
+                "node.start_paused": True,
+                "node.duration": options.duration,
+                "node.pushes": format_pushes(options.pushes),
+                **drive,
+                **common,
+            },
+        }
+
+    def _info(self, robot: Robot) -> RunInfo:
+        tree = reduce_to_plane(robot)
+        schedule = BoundingReference(tree, self.planner.gait).schedule
+        foot_of = dict(zip(LEG_NAMES, FOOT_NAMES, strict=True))
+        legs_of = {f"{pair}_foot": legs for pair, legs in PAIRS.items()}
+        return RunInfo(
+            job="demo",
+            options=plain_options(self.options),
+            joint_names=JOINT_NAMES,
+            torque_limits=tuple(float(limit) for limit in robot.effort_limits),
+            foot_names=FOOT_NAMES,
+            contact_points=tuple(point.name for point in tree.contacts),
+            mode_names=tuple(mode.name for mode in schedule.modes),
+            mode_feet=tuple(
+                tuple(foot_of[leg] for contact in mode.contacts for leg in legs_of[contact]) for mode in schedule.modes
+            ),
+            control_period=SimulatorNodeOptions().period,
+            planner_period=1.0 / self.planner.rate,
+            planner_friction=self.planner.constraint.friction,
+            ground_height=self.planner.constraint.ground_height,
+        )
+
+
+class _Lead:
+    """Takes the nodes through a run."""
+
+    def __init__(
+        self, demo: Demo, observer: Observer, executor: SingleThreadedExecutor, processes: NodeProcesses
+    ) -> None:
+        self._options = demo.options
+        self._observer = observer
+        self._executor = executor
+        self._processes = processes
+        self._next_speed = 0.0
+
+    def through(self) -> None:
+        """From the first endpoint to the last tick."""
+        self._wait_for_endpoints()
+        self._insist_on_standing()
+        self._call(self._observer.pause, SetBool.Request(data=False))
+        observer, options = self._observer, self._options
+        asked = stopped = False
+        last, moved = observer.time, clock.monotonic()
+        while observer.time < options.duration - 1e-9:
+            self._spin()
+            if observer.time > last:
+                last, moved = observer.time, clock.monotonic()
+            elif clock.monotonic() - moved > _STALL_TIMEOUT:
+                raise NodeError(f"simulated time has stood at {last:.3f} s for {_STALL_TIMEOUT:.0f} s")
+            if not asked and observer.time >= options.stand_time:
+                asked = True
+                self._request("bound", observer.bound)
+            if options.stop_time is not None and not stopped and observer.time >= options.stop_time:
+                stopped = True
+                self._request("stand", observer.stand)
+        observer.flush()
+        if not options.lockstep:
+            observer.event(f"{observer.late_ticks} ticks of the simulator began late")
+
+    def _wait_for_endpoints(self) -> None:
+        deadline = clock.monotonic() + _START_TIMEOUT
+        while missing := self._observer.missing:
+            if clock.monotonic() > deadline:
+                raise NodeError(f"not there after {_START_TIMEOUT:.0f} s: {', '.join(missing)}")
+            self._spin()
+
+    def _insist_on_standing(self) -> None:
+        """Ask for a stand until the controller has the state that it needs for one."""
+        deadline = clock.monotonic() + _ANSWER_TIMEOUT
+        while True:
+            response = self._call(self._observer.stand, Trigger.Request())
+            if response.success:
+                return
+            if clock.monotonic() > deadline:
+                raise NodeError(f"the controller does not stand: {response.message}")
+
+    def _request(self, name: str, client: Any) -> None:
+        response = self._call(client, Trigger.Request())
+        self._observer.event(f"{name} requested: {response.message}")
+
+    def _call(self, client: Any, request: Any) -> Any:
+        """The answer of a service; the rest goes on meanwhile."""
+        future = client.call_async(request)
+        deadline = clock.monotonic() + _ANSWER_TIMEOUT
+        while not future.done():
+            if clock.monotonic() > deadline:
+                raise NodeError(f"service {client.srv_name} did not answer within {_ANSWER_TIMEOUT:.0f} s")
+            self._spin()
+        return future.result()
+
+    def _spin(self) -> None:
+        """Take a message, keep the speed command fresh, and see that all nodes live."""
+        self._executor.spin_once(timeout_sec=_LOOK)
+        now = clock.monotonic()
+        if now >= self._next_speed:
+            self._next_speed = now + _SPEED_PERIOD
+            self._observer.command_speed()
+            self._processes.check()
+
+
+def run_demo(options: RunOptions, recorder: Recorder) -> Recording:
+    """Run one closed loop through the nodes and return what was recorded; see :class:`Demo`."""
+    return Demo(options, recorder).run()

@@ -1,0 +1,168 @@
+"""Watches the nodes of a run over their topics and writes what happens into a recorder."""
+
+import time as clock
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticStatus
+from geometry_msgs.msg import Twist
+from rclpy.node import Node
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import SetBool, Trigger
+
+from contact_ddp_ros.errors import ContactDdpError
+from contact_ddp_ros.nodes import interfaces as io
+from contact_ddp_ros.nodes.conversions import time_ns
+from contact_ddp_ros.nodes.policy_message import PolicyAnswer, policy_answer
+from contact_ddp_ros.nodes.reports import ERROR, WARN, TickRecord, status_values, tick_record
+from contact_ddp_ros.nodes.runtime import publisher, subscribe
+from contact_ddp_ros.options import RunOptions
+from contact_ddp_ros.policy import PolicySample
+from contact_ddp_ros.recording import Recorder
+
+_KEPT_POLICIES = 64
+_BOUNDING = "bound"
+
+
+@dataclass(frozen=True)
+class _Arrival:
+    """A tick and the monotonic wall-clock time at which it came [s]."""
+
+    record: TickRecord
+    wall_time: float
+
+
+class Observer:
+    """Records ticks, solves and events. A tick is written down one tick late, when its policy is sure to have come."""
+
+    def __init__(self, node: Node, options: RunOptions, recorder: Recorder) -> None:
+        self.node = node
+        self.late_ticks = 0
+        self._options = options
+        self._recorder = recorder
+        self._delay = time_ns(options.planner_delay)
+        self._policies: deque[PolicyAnswer] = deque(maxlen=_KEPT_POLICIES)
+        self._modes: deque[tuple[float, str]] = deque([(-1.0, "damp")])
+        self._pending: _Arrival | None = None
+        self._pushes = sorted(options.pushes, key=lambda push: push.time)
+        self._velocity = publisher(node, io.CMD_VEL)
+        # In the order in which they are looked at: a tick comes after what belongs to it.
+        subscribe(node, io.POLICY, self._on_policy)
+        subscribe(node, io.CONTROLLER_EVENTS, self._on_event)
+        subscribe(node, io.SOLVES, self._on_solve)
+        subscribe(node, io.RECORD, self._on_record)
+        self.stand = node.create_client(Trigger, io.STAND.name)
+        self.bound = node.create_client(Trigger, io.BOUND.name)
+        self.pause = node.create_client(SetBool, io.PAUSE.name)
+
+    @property
+    def time(self) -> float:
+        """Simulated time of the last tick that came [s]; negative before the first."""
+        return -1.0 if self._pending is None else self._pending.record.state.time
+
+    @property
+    def missing(self) -> list[str]:
+        """Endpoints that have not been found yet, by name of their topic or service."""
+        services = {
+            io.STAND.name: self.stand.service_is_ready(),
+            io.BOUND.name: self.bound.service_is_ready(),
+            io.PAUSE.name: self.pause.service_is_ready(),
+        }
+        count = self.node.count_publishers
+        topics = (io.POLICY, io.JOINT_COMMAND, io.CONTROLLER_EVENTS, io.SOLVES, io.RECORD, io.JOINT_STATES)
+        found = {topic.name: count(topic.name) > 0 for topic in topics}
+        found[io.CMD_VEL.name] = self.node.count_subscribers(io.CMD_VEL.name) > 1
+        return [name for name, ready in {**services, **found}.items() if not ready]
+
+    def command_speed(self) -> None:
+        """Send the speed command of now."""
+        message = Twist()
+        message.linear.x = float(self._options.speed_at(max(self.time, 0.0)))
+        self._velocity.publish(message)
+
+    def event(self, text: str) -> None:
+        """Note something that happened now."""
+        self._recorder.event(max(self.time, 0.0), text)
+
+    def flush(self) -> None:
+        """Write down the tick that waits, unless it lies beyond the run."""
+        arrival, self._pending = self._pending, None
+        if arrival is not None and arrival.record.state.time < self._options.duration - 1e-9:
+            self._write(arrival)
+
+    def _on_record(self, message: Float64MultiArray) -> None:
+        arrival = _Arrival(tick_record(message), clock.perf_counter())
+        pending = self._pending
+        if pending is not None and arrival.record.state.time > pending.record.state.time:
+            self._write(pending)
+        self._pending = arrival
+
+    def _write(self, arrival: _Arrival) -> None:
+        record = arrival.record
+        time = record.state.time
+        self.late_ticks += int(record.late)
+        mode = self._mode(time)
+        sample = self._sample(time) if mode == _BOUNDING else None
+        self._recorder.tick(
+            record.state,
+            commanded_speed=self._options.speed_at(time),
+            torques=record.torques,
+            foot_heights=record.foot_heights,
+            contact_forces=record.contact_forces,
+            mode=-1 if sample is None else sample.mode,
+            planned_forces=None if sample is None else sample.forces,
+            control_mode=mode,
+            wall_time=arrival.wall_time,
+        )
+        while self._pushes and self._pushes[0].time <= time + 1e-9:
+            push = self._pushes.pop(0)
+            self._recorder.event(time, f"push {push.force} N for {push.duration} s")
+
+    def _mode(self, time: float) -> str:
+        """The controller's mode at a time, forgetting what was before."""
+        while len(self._modes) > 1 and self._modes[1][0] <= time + 1e-9:
+            self._modes.popleft()
+        return self._modes[0][1]
+
+    def _sample(self, time: float) -> PolicySample | None:
+        """The policy that the controller followed at a time."""
+        now = time_ns(time)
+        for answer in reversed(self._policies):
+            if answer.policy is not None and answer.stamp + self._delay <= now:
+                return answer.policy.sample(time)
+        return None
+
+    def _on_policy(self, message: Float64MultiArray) -> None:
+        try:
+            self._policies.append(policy_answer(message))
+        except ContactDdpError as error:
+            self.event(f"policy message: {error}")
+
+    def _on_event(self, message: DiagnosticStatus) -> None:
+        values = status_values(message)
+        time = float(values["time"])
+        if values["mode"] != self._modes[-1][1]:
+            self._modes.append((time, values["mode"]))
+        if message.level in (ERROR, WARN):
+            self._recorder.event(time, message.message, fault=message.level == ERROR)
+
+    def _on_solve(self, message: DiagnosticStatus) -> None:
+        values: dict[str, Any] = dict(status_values(message))
+        numbers = (
+            "solve_ms",
+            "cost",
+            "violation",
+            "touchdown_error",
+            "friction_violation",
+            "regularisation",
+            "barrier",
+        )
+        self._recorder.solve(
+            float(values["time"]),
+            iterations=int(values["iterations"]),
+            status=message.message,
+            ok=values["ok"] == "True",
+            deadline_missed=values["deadline_missed"] == "True",
+            **{name: float(values[name]) for name in numbers},
+        )

@@ -1,0 +1,115 @@
+"""Node processes as children: started, watched, and ended by their ids.
+
+A child ends with its parent, however that ends: it stops when its standard input, a pipe from the parent, closes.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import yaml
+
+from contact_ddp_ros.errors import NodeError
+from contact_ddp_ros.nodes.runtime import END_WITH_STDIN
+
+_PATIENCE = 5.0
+"""Time that a node gets to end after a request before it is killed [s]."""
+
+_TAIL = 3
+"""Lines of a dead node's log that are shown."""
+
+
+class NodeProcesses:
+    """A context in which nodes of this package run, each in its own process."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        """`environment`: variables on top of this process's own."""
+        self._folder = tempfile.TemporaryDirectory(prefix="contact_ddp_ros_")
+        self._environment = {**os.environ, **environment, END_WITH_STDIN: "1", "ROS_LOG_DIR": self._folder.name}
+        root = str(Path(__file__).resolve().parents[2])
+        self._environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
+        self._children: dict[str, subprocess.Popen[bytes]] = {}
+
+    def __enter__(self) -> "NodeProcesses":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+        self._folder.cleanup()
+
+    def start(self, name: str, parameters: Mapping[str, Any], arguments: Sequence[str] = ()) -> int:
+        """Start the node `name` with parameters by dotted name; its process id."""
+        file = Path(self._folder.name, f"{name}.yaml")
+        values = {key: list(value) if isinstance(value, tuple) else value for key, value in parameters.items()}
+        file.write_text(yaml.safe_dump({name: {"ros__parameters": values}}), encoding="utf-8")
+        command = [sys.executable, "-m", f"contact_ddp_ros.nodes.{name}_node"]
+        with open(self._log(name), "wb") as log:
+            child = subprocess.Popen(
+                [*command, "--ros-args", "--params-file", str(file), *arguments],
+                env=self._environment,
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self._children[name] = child
+        return child.pid
+
+    def check(self) -> None:
+        """Raises NodeError where a node has ended."""
+        for name, child in self._children.items():
+            code = child.poll()
+            if code is not None:
+                raise NodeError(f"the {name} ended with code {code}: {self._last_words(name)}")
+
+    def log(self, name: str) -> str:
+        """What a node has printed so far."""
+        return self._log(name).read_text(encoding="utf-8", errors="replace")
+
+    def signal(self, name: str, number: int = signal.SIGINT) -> None:
+        """Send a signal to one node."""
+        self._children[name].send_signal(number)
+
+    def wait(self, name: str, timeout: float = _PATIENCE) -> int:
+        """The exit code of a node that is to end by itself.
+
+        Raises:
+            NodeError: it did not within `timeout` [s].
+        """
+        try:
+            return self._children[name].wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise NodeError(f"the {name} did not end within {timeout} s") from None
+
+    def stop(self) -> None:
+        """Ask every node to end, in the order in which they were started, and kill whoever does not."""
+        for child in self._children.values():
+            if child.poll() is None:
+                child.send_signal(signal.SIGINT)
+        for child in self._children.values():
+            try:
+                child.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+            if child.stdin is not None:
+                with contextlib.suppress(OSError):
+                    child.stdin.close()
+        self._children.clear()
+
+    def _log(self, name: str) -> Path:
+        return Path(self._folder.name, f"{name}.log")
+
+    def _last_words(self, name: str) -> str:
+        lines = [line for line in self.log(name).splitlines() if line.strip()]
+        fatal = [line.split("]: ", 1)[-1] for line in lines if "[FATAL]" in line]
+        return " ".join(fatal or lines[-_TAIL:]) or "it said nothing"
