@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.config import parameter
 from contact_ddp_ros.errors import SolverError
-from contact_ddp_ros.solver.protocol import Problem
+from contact_ddp_ros.solver.protocol import N_PENALTY, Problem
 from contact_ddp_ros.solver.sweeps import backward, expand, rollout
 
 Array = NDArray[np.float64]
@@ -108,13 +108,13 @@ class Solution:
 
     Attributes:
         xs: (N+1, n_x) states. us: (N, n_u) controls, zero rows at resets.
-        gains: (N, n_u, n_x) feedback gains of the last sweep, about (xs, us).
+        gains: (N, n_u, n_x) feedback gains of the last complete sweep, about (xs, us); the guess's where there is none.
         aux: (N+1, n_aux) what the problem's `step` left for each node.
         residuals: (N+1, n_e + 1) equality residuals and the largest inequality violation per node.
         cost: total cost, penalties included. initial_cost: of the first rollout.
         theta: curvature share to start the next, similar solve from.
         termination: why it ended. iterations: one record each.
-        Vx, Vxx: (N+1, n_x), (N+1, n_x, n_x) value function of the last sweep.
+        Vx, Vxx: (N+1, n_x), (N+1, n_x, n_x) value function of the last complete sweep; zero where there is none.
     """
 
     xs: Array
@@ -174,12 +174,30 @@ class _Workspace:
             np.zeros((n + 1, n_u, n_x)),
             np.zeros((n + 1, n_u, n_u)),
         )
-        self.ks = np.zeros((n, n_u))
-        self.gains = np.zeros((n, n_u, n_x))
-        self.vx = np.zeros((n + 1, n_x))
-        self.vxx = np.zeros((n + 1, n_x, n_x))
+        self.ks, self.gains, self.vx, self.vxx = self._swept(problem)
+        self._unfinished = self._swept(problem)
         self.nominal = self._trajectory(problem)
         self.trial = self._trajectory(problem)
+
+    @property
+    def unfinished(self) -> tuple[Array, Array, Array, Array]:
+        """(ks, gains, vx, vxx) for a sweep that may fail."""
+        return self._unfinished
+
+    def keep_sweep(self) -> None:
+        """Take the unfinished sweep for the current one."""
+        current = (self.ks, self.gains, self.vx, self.vxx)
+        (self.ks, self.gains, self.vx, self.vxx), self._unfinished = self._unfinished, current
+
+    def forget_sweep(self) -> None:
+        """No step, no gains and no value function yet."""
+        for array in (self.ks, self.gains, self.vx, self.vxx):
+            array[:] = 0.0
+
+    @staticmethod
+    def _swept(problem: Problem) -> tuple[Array, Array, Array, Array]:
+        n, n_x, n_u = problem.n_nodes, problem.n_x, problem.n_u
+        return np.zeros((n, n_u)), np.zeros((n, n_u, n_x)), np.zeros((n + 1, n_x)), np.zeros((n + 1, n_x, n_x))
 
     @staticmethod
     def _trajectory(problem: Problem) -> tuple[Array, Array, Array, Array]:
@@ -222,7 +240,7 @@ class _Run:
     def start(self, x0: Array, guess: Guess, theta: float) -> None:
         """Roll the guess out from x0."""
         started = perf_counter()
-        self.work.ks[:] = 0.0
+        self.work.forget_sweep()
         self.work.nominal[0][0] = x0
         self.cost = self._rollout(guess.xs, guess.us, guess.gains, 0.0, self.work.nominal)
         self._effort.rollout_time += perf_counter() - started
@@ -237,7 +255,9 @@ class _Run:
             return Termination.STALLED
         linear, quadratic, gradient = swept
         theta, rho = self.theta, self.rho
-        converged = -(linear + quadratic) <= options.tolerance * (1.0 + abs(self.cost))
+        # a step that Levenberg's term holds short promises little wherever it is
+        free = rho <= options.rho_min
+        converged = free and -(linear + quadratic) <= options.tolerance * (1.0 + abs(self.cost))
         alpha, new_cost = self._line_search(linear, quadratic, converged)
         expected = -(alpha * linear + alpha * alpha * quadratic)
         actual, self.cost = self.cost - new_cost, new_cost
@@ -278,17 +298,17 @@ class _Run:
                 work.expansion,
                 self.theta,
                 self.rho,
-                work.ks,
-                work.gains,
-                work.vx,
-                work.vxx,
+                *work.unfinished,
             )
             self._effort.sweeps += 1
             if failed < 0 or self.rho > self.options.rho_max:
                 break
             self._be_more_cautious()
         self._effort.sweep_time += perf_counter() - started
-        return None if failed >= 0 else (linear, quadratic, gradient)
+        if failed >= 0:
+            return None
+        work.keep_sweep()
+        return linear, quadratic, gradient
 
     def _line_search(self, linear: float, quadratic: float, converged: bool) -> tuple[float, float]:
         """First step of 1, c, c², … that satisfies Armijo's rule, or 0, and the cost there.
@@ -395,12 +415,14 @@ class DdpSolver:
             max_iterations: overrides the option.
 
         Raises:
-            SolverError: where x0 or the guess do not fit the problem or are not finite.
+            SolverError: where x0, the guess, the multipliers or the penalty do not fit the problem or are not finite.
         """
-        _check(problem, x0, guess)
+        data = _data(problem, multipliers, penalty)
+        guess = Guess(*(np.ascontiguousarray(array, dtype=np.float64) for array in (guess.xs, guess.us, guess.gains)))
+        _check(problem, x0, guess, data)
         if self._work is None or self._work.shape != _shape(problem):
             self._work = _Workspace(problem)
-        run = _Run(problem, _data(problem, multipliers, penalty), self._work, self.options)
+        run = _Run(problem, data, self._work, self.options)
         run.start(x0, guess, theta)
         initial_cost = run.cost
         limit = max_iterations if max_iterations is not None else self.options.max_iterations
@@ -430,20 +452,24 @@ def _data(problem: Problem, multipliers: Array | None, penalty: Array | None) ->
         multipliers = np.zeros((problem.n_nodes + 1, max(problem.n_e, 1)))
     if penalty is None:
         penalty = np.array([1.0, 0.1, 0.0])
+    multipliers, penalty = (np.ascontiguousarray(array, dtype=np.float64) for array in (multipliers, penalty))
     own = (problem.integers, problem.node_integers, problem.parameters, problem.node_parameters)
     return (*own, multipliers, penalty)  # type: ignore[return-value]
 
 
-def _check(problem: Problem, x0: Array, guess: Guess) -> None:
+def _check(problem: Problem, x0: Array, guess: Guess, data: tuple[Array, ...]) -> None:
     n, n_x, n_u = problem.n_nodes, problem.n_x, problem.n_u
-    shapes = {
-        "x0": (np.shape(x0), (n_x,)),
-        "guess.xs": (guess.xs.shape, (n + 1, n_x)),
-        "guess.us": (guess.us.shape, (n, n_u)),
-        "guess.gains": (guess.gains.shape, (n, n_u, n_x)),
+    *_, multipliers, penalty = data
+    arrays = {
+        "x0": (x0, (n_x,)),
+        "guess.xs": (guess.xs, (n + 1, n_x)),
+        "guess.us": (guess.us, (n, n_u)),
+        "guess.gains": (guess.gains, (n, n_u, n_x)),
+        "multipliers": (multipliers, (n + 1, max(problem.n_e, 1))),
+        "penalty": (penalty, (N_PENALTY,)),
     }
-    for name, (found, allowed) in shapes.items():
-        if found != allowed:
-            raise SolverError(f"{name} has shape {found}; the problem needs {allowed}")
-    if not (np.isfinite(x0).all() and np.isfinite(guess.us).all() and np.isfinite(guess.gains).all()):
-        raise SolverError("the initial state or the guess holds a number that is not finite")
+    for name, (array, allowed) in arrays.items():
+        if np.shape(array) != allowed:
+            raise SolverError(f"{name} has shape {np.shape(array)}; the problem needs {allowed}")
+        if not np.isfinite(array).all():
+            raise SolverError(f"{name} holds a number that is not finite; every entry must be")

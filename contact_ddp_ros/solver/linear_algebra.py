@@ -1,4 +1,8 @@
-"""Small dense kernels for Numba code: no allocation, row-major, innermost loops over contiguous memory."""
+"""Small dense kernels for Numba code: no allocation, row-major, innermost loops over contiguous memory.
+
+Products take two inner terms at a time, which halves the traffic to the result. "contract" lets the compiler fuse
+multiplications and additions; unlike full fast-math it keeps infinities and NaNs as they are.
+"""
 
 import math
 
@@ -7,29 +11,41 @@ import numba as nb
 from contact_ddp_ros.solver.protocol import MATRIX, VECTOR
 
 
-@nb.njit(nb.void(MATRIX, MATRIX, MATRIX, nb.int64), cache=True, inline="always")
+@nb.njit(nb.void(MATRIX, MATRIX, MATRIX, nb.int64), cache=True, inline="always", fastmath={"contract"})
 def multiply(a, b, out, rows):
     """Write the first `rows` rows of a @ b into out."""
     inner, columns = b.shape
     for i in range(rows):
+        row = out[i]
         for j in range(columns):
-            out[i, j] = 0.0
-        for p in range(inner):
-            factor = a[i, p]
+            row[j] = 0.0
+        for p in range(0, inner - 1, 2):
+            f0, f1, b0, b1 = a[i, p], a[i, p + 1], b[p], b[p + 1]
             for j in range(columns):
-                out[i, j] += factor * b[p, j]
+                row[j] += f0 * b0[j] + f1 * b1[j]
+        if inner % 2:
+            factor, last = a[i, inner - 1], b[inner - 1]
+            for j in range(columns):
+                row[j] += factor * last[j]
 
 
-@nb.njit(nb.void(MATRIX, MATRIX, MATRIX), cache=True, inline="always")
+@nb.njit(nb.void(MATRIX, MATRIX, MATRIX), cache=True, inline="always", fastmath={"contract"})
 def add_transpose_multiply(a, b, out):
     """Add aᵀ @ b to out."""
     inner, rows = a.shape
     columns = b.shape[1]
-    for p in range(inner):
+    for p in range(0, inner - 1, 2):
+        b0, b1 = b[p], b[p + 1]
         for i in range(rows):
-            factor = a[p, i]
+            f0, f1, row = a[p, i], a[p + 1, i], out[i]
             for j in range(columns):
-                out[i, j] += factor * b[p, j]
+                row[j] += f0 * b0[j] + f1 * b1[j]
+    if inner % 2:
+        last = b[inner - 1]
+        for i in range(rows):
+            factor, row = a[inner - 1, i], out[i]
+            for j in range(columns):
+                row[j] += factor * last[j]
 
 
 @nb.njit(nb.void(MATRIX, VECTOR, VECTOR), cache=True, inline="always")

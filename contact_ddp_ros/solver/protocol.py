@@ -46,6 +46,9 @@ FLAGS = types.Array(nb.boolean, 1, "C")
 DATA = types.Tuple((INTEGERS, INTEGER_TABLE, VECTOR, MATRIX, MATRIX, VECTOR))
 """(integers, integers per node, parameters, parameters per node, multipliers (N+1, n_e), penalty (σ, δ, ε))."""
 
+N_PENALTY = 3
+"""Entries of the penalty: AL penalty σ, barrier width δ and weight ε."""
+
 DERIVATIVES = types.Tuple((MATRIX, MATRIX, VECTOR, VECTOR, MATRIX, MATRIX, MATRIX))
 """(fx (n_x, n_x), fu (n_x, n_u), lx, lu, lxx, lux (n_u, n_x), luu) of one node."""
 
