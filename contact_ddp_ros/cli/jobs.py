@@ -25,9 +25,9 @@ def run_sim(arguments: argparse.Namespace) -> int:
     """Closed loop without ROS."""
 
     def loop(options: RunOptions, recorder: "Recorder") -> "Recording":
-        from contact_ddp_ros import closed_loop
+        from contact_ddp_ros.closed_loop import run
 
-        return closed_loop.run(options, recorder)
+        return run(options, recorder)
 
     return _run("sim", arguments, loop)
 
@@ -36,9 +36,9 @@ def run_demo(arguments: argparse.Namespace) -> int:
     """Closed loop through the ROS 2 nodes, each in its own process."""
 
     def loop(options: RunOptions, recorder: "Recorder") -> "Recording":
-        from contact_ddp_ros.nodes import demo
+        from contact_ddp_ros.nodes.demo import run_demo
 
-        return demo.run_demo(options, recorder)
+        return run_demo(options, recorder)
 
     return _run("demo", arguments, loop)
 

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.report.style import LIMIT, MEASURED, MUTED, POINT_COLOURS, figure, legend
 
-_SMALLEST = 1e-16
-"""Zero, on a logarithmic axis."""
+_SMALLEST, _SMALLEST_VIOLATION = 1e-16, 1e-7
+"""Zero, on the logarithmic axes of costs and of violations."""
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,7 @@ class Drawing:
 
     Attributes:
         policy: the optimal trajectory.
-        iterations: of all passes, in order.
-        passes: number of iterations of each pass.
+        passes: the iterations of each pass.
         joint_names: (n,) of the model's tree; the first three are forward, up and pitch.
         actuated: (n_u,) indices of the joints with an actuator.
         effort_limits: (n_u,) [N m].
@@ -31,8 +30,7 @@ class Drawing:
     """
 
     policy: Policy
-    iterations: tuple[Any, ...]
-    passes: tuple[int, ...]
+    passes: tuple[tuple[Any, ...], ...]
     joint_names: tuple[str, ...]
     actuated: tuple[int, ...]
     effort_limits: tuple[float, ...]
@@ -51,24 +49,29 @@ def save(drawing: Drawing, folder: Path) -> tuple[Path, ...]:
 
 
 def _convergence(drawn: Figure, drawing: Drawing) -> None:
-    count = np.arange(1, len(drawing.iterations) + 1)
+    iterations = [iteration for one in drawing.passes for iteration in one]
+    count = np.arange(1, len(iterations) + 1)
     axes = drawn.subplots(3, 1, sharex=True)
 
     def values(name: str) -> np.ndarray:
-        return np.array([getattr(iteration, name) for iteration in drawing.iterations], dtype=float)
+        return np.array([getattr(iteration, name) for iteration in iterations], dtype=float)
 
     axes[0].semilogy(count, np.maximum(values("expected"), _SMALLEST), ".-", color=MUTED, label="expected")
     axes[0].semilogy(count, np.maximum(values("actual"), _SMALLEST), ".-", color=MEASURED, label="actual")
     axes[0].set(ylabel="cost reduction", title="Reduction of the cost")
-    axes[1].semilogy(count, np.maximum(1e3 * values("equality"), 1e-9), ".-", color=MEASURED)
-    axes[1].set(ylabel="touchdown error [mm]", title="Touchdown error")
+    axes[1].semilogy(count, np.maximum(1e3 * values("equality"), _SMALLEST_VIOLATION), ".-", color=MEASURED)
+    axes[1].semilogy(count, np.maximum(values("inequality"), _SMALLEST_VIOLATION), ".-", color=POINT_COLOURS[1])
+    axes[1].lines[0].set_label("touchdown error [mm]")
+    axes[1].lines[1].set_label("limits and cone, relative [-]")
+    axes[1].set(ylabel="violation", title="Violated constraints")
+    legend(axes[1])
     axes[2].plot(count, values("theta"), ".-", color=POINT_COLOURS[0], label="second-order share θ")
     axes[2].plot(count, values("step"), ".-", color=POINT_COLOURS[1], label="step length α")
     axes[2].set(ylabel="[-]", xlabel="iteration", title="Step", ylim=(-0.05, 1.05))
     legend(axes[0])
     legend(axes[2])
     for panel in axes:
-        for end in np.cumsum(drawing.passes)[:-1]:
+        for end in np.cumsum([len(one) for one in drawing.passes])[:-1]:
             panel.axvline(end + 0.5, color=LIMIT, linewidth=0.7, linestyle=":")
 
 

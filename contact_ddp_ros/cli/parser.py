@@ -160,7 +160,7 @@ def _add_optimize(words: Any) -> None:
     parser.set_defaults(job=jobs.run_optimize)
     parser.add_argument("--speed", type=float, default=0.5, metavar="V", help="forward speed [m/s] (default: 0.5)")
     parser.add_argument("--cycles", type=int, default=1, metavar="N", help="gait cycles in the horizon (default: 1)")
-    parser.add_argument("--iterations", type=int, default=60, metavar="N", help="at most (default: 60)")
+    parser.add_argument("--iterations", type=int, default=60, metavar="N", help="of a pass at most (default: 60)")
     _add_common(parser)
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/optimize-<time>)")
 

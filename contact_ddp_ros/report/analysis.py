@@ -18,6 +18,9 @@ FORCE_TOLERANCE = 0.5
 SATURATED = 0.999
 """Share of its limit from which a torque counts as saturated."""
 
+USUAL_PERIOD = 0.36
+"""Of a gait cycle, where a recording does not tell [s]."""
+
 _BOUND = CONTROL_MODES.index("bound")
 _DAMP = CONTROL_MODES.index("damp")
 
@@ -117,6 +120,21 @@ def lateral_offset(recording: Recording, mask: Mask) -> Array:
     yaw = recording.rpy[mask, 2][0]
     x, y, _ = (recording.ticks["position"][mask] - recording.ticks["position"][mask][0]).T
     return np.cos(yaw) * y - np.sin(yaw) * x
+
+
+def gait_period(recording: Recording) -> float:
+    """Duration of a gait cycle [s]: the median time between beginnings of the first mode, USUAL_PERIOD if unknown."""
+    modes = recording.ticks["mode"]
+    begins = recording.ticks["time"][1:][(modes[1:] == 0) & (modes[:-1] > 0)]
+    return float(np.median(np.diff(begins))) if len(begins) > 1 else USUAL_PERIOD
+
+
+def moving_range(values: Array, window: float, period: float) -> tuple[Array, Array]:
+    """Smallest and largest of (n,) values over a centred window [s], each (n,); `period` is between values [s]."""
+    size = max(1, round(window / period))
+    padded = np.pad(values, (size - 1 - size // 2, size // 2), mode="edge")
+    windows = np.lib.stride_tricks.sliding_window_view(padded, size)
+    return windows.min(axis=1), windows.max(axis=1)
 
 
 def moving_mean(values: Array, window: float, period: float) -> Array:

@@ -19,10 +19,7 @@ STRAIGHT_TILT = np.deg2rad(10.0)
 """Roll and change of heading within which the robot is straight again after a push [rad]."""
 
 STRAIGHT_LATERAL_SPEED = 0.15
-"""Mean sideways speed within which it is straight again [m/s]."""
-
-_SMOOTHING = 0.4
-"""Window of that mean, about one gait cycle [s]."""
+"""Sideways speed, averaged over a gait cycle, within which it is straight again [m/s]."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +86,8 @@ def recoveries(recording: Recording) -> tuple[Recovery, ...]:
 def _recovery(recording: Recording, push: Mapping[str, Any], end: float) -> Recovery:
     time, rpy = recording.ticks["time"], recording.rpy
     window = (time >= push["time"]) & (time < end)
-    lateral = analysis.moving_mean(recording.heading_velocity[:, 1], _SMOOTHING, recording.info.control_period)
+    cycle = analysis.gait_period(recording)
+    lateral = analysis.moving_mean(recording.heading_velocity[:, 1], cycle, recording.info.control_period)
     yaw_before = rpy[np.flatnonzero(window)[0], 2]
     straight = (
         (np.abs(rpy[:, 0]) <= STRAIGHT_TILT)

@@ -25,11 +25,11 @@ CLOSE_UP = 1.5
 CONTACT_FORCE = 2.0
 """Normal force from which a foot counts as touching the ground [N]."""
 
-_CYCLE = 0.4
-"""Window of the mean that hides the speed's oscillation within a gait cycle [s]."""
+_NARROWEST_MM, _NARROWEST_DEGREES = 1.0, 1.0
+"""Half the smallest range of an axis of heights or of angles, so that nothing does not look like something."""
 
-_NARROWEST_MM = 1.0
-"""Touchdown heights are drawn to at least this scale, so that nothing does not look like something [mm]."""
+_LONG = 15.0
+"""A run longer than this is drawn by its range and mean over each gait cycle [s]."""
 
 _SCATTER_POINTS = 4000
 """Points drawn at most in a scatter plot."""
@@ -46,7 +46,7 @@ def speed(axes: Axes, recording: Recording) -> None:
     """Forward speed as measured, its mean over a gait cycle, and the command."""
     time, forward = recording.ticks["time"], recording.heading_velocity[:, 0]
     axes.plot(time, forward, color=MUTED, linewidth=0.5, alpha=0.7, label="measured")
-    mean = analysis.moving_mean(forward, _CYCLE, recording.info.control_period)
+    mean = analysis.moving_mean(forward, analysis.gait_period(recording), recording.info.control_period)
     axes.plot(time, mean, color=MEASURED, label="mean over a cycle")
     axes.plot(time, recording.ticks["commanded_speed"], color=COMMAND, linestyle="--", label="command")
     axes.set(ylabel="forward speed [m/s]", title="Speed")
@@ -56,7 +56,7 @@ def speed(axes: Axes, recording: Recording) -> None:
 
 def height(axes: Axes, recording: Recording) -> None:
     """Height of the trunk's origin."""
-    axes.plot(recording.ticks["time"], recording.height, color=MEASURED, linewidth=0.7)
+    _course(axes, recording, recording.height, MEASURED)
     axes.set(ylabel="trunk height [m]", title="Height")
     time_axis(axes, recording)
 
@@ -64,19 +64,17 @@ def height(axes: Axes, recording: Recording) -> None:
 def angle(axes: Axes, recording: Recording, index: int) -> None:
     """Roll (0), pitch (1) or yaw (2)."""
     name = ("roll", "pitch", "yaw")[index]
-    axes.plot(recording.ticks["time"], np.rad2deg(recording.rpy[:, index]), color=MEASURED, linewidth=0.7)
+    _course(axes, recording, np.rad2deg(recording.rpy[:, index]), MEASURED)
     axes.axhline(0.0, color=MUTED, linewidth=0.6)
     axes.set(ylabel=f"{name} [°]", title=name.capitalize())
+    _at_least(axes, _NARROWEST_DEGREES)
     time_axis(axes, recording)
 
 
 def attitude(axes: Axes, recording: Recording) -> None:
     """Roll, pitch and yaw together."""
-    for index, (name, colour) in enumerate((("roll", "#009e73"), ("pitch", MEASURED), ("yaw", "#cc79a7"))):
-        values = np.rad2deg(recording.rpy[:, index])
-        axes.plot(
-            recording.ticks["time"], values, color=colour, linewidth=0.8, label=name, zorder=3 - (name == "pitch")
-        )
+    for index, name, colour in ((1, "pitch", MEASURED), (0, "roll", "#009e73"), (2, "yaw", "#cc79a7")):
+        _course(axes, recording, np.rad2deg(recording.rpy[:, index]), colour, name)
     axes.set(ylabel="angle [°]", title="Attitude")
     legend(axes)
     time_axis(axes, recording)
@@ -229,10 +227,26 @@ def measured_touchdowns(axes: Axes, recording: Recording) -> None:
         axes.plot(landings.times[own], 1e3 * landings.heights[own], "o", color=colour, markersize=3, label=_words(name))
     axes.axhline(0.0, color=MUTED, linewidth=0.6)
     axes.set(ylabel="sole height [mm]", title="Measured at the scheduled touchdowns")
-    low, high = axes.get_ylim()
-    axes.set_ylim(min(low, -_NARROWEST_MM), max(high, _NARROWEST_MM))
+    _at_least(axes, _NARROWEST_MM)
     legend(axes)
     time_axis(axes, recording)
+
+
+def _course(axes: Axes, recording: Recording, values: Array, colour: str, name: str | None = None) -> None:
+    """A quantity that swings with the gait: as it is, or its range and mean over a cycle where the run is long."""
+    time, period = recording.ticks["time"], recording.info.control_period
+    if not time.size or time[-1] - time[0] <= _LONG:
+        axes.plot(time, values, color=colour, linewidth=0.8, label=name)
+        return
+    cycle = analysis.gait_period(recording)
+    low, high = analysis.moving_range(values, cycle, period)
+    axes.fill_between(time, low, high, color=colour, alpha=0.25, linewidth=0)
+    axes.plot(time, analysis.moving_mean(values, cycle, period), color=colour, linewidth=1.0, label=name)
+
+
+def _at_least(axes: Axes, half_range: float) -> None:
+    low, high = axes.get_ylim()
+    axes.set_ylim(min(low, -half_range), max(high, half_range))
 
 
 def _scatter(axes: Axes, x: Array, y: Array, colour: str, name: str) -> None:

@@ -21,6 +21,7 @@ _PLAIN_PERIOD = 1.0
 """Simulated time between plain lines [s]."""
 
 _BAR_WIDTH = 24
+"""Of the progress bar on a terminal that is wide enough [characters]."""
 
 
 class LiveProgress:
@@ -50,11 +51,14 @@ class LiveProgress:
                 self._console.print(self._line(recorder), highlight=False, soft_wrap=True)
         elif clock.monotonic() >= self._next_redraw:
             self._next_redraw = clock.monotonic() + _REDRAW_PERIOD
-            self._live.update(Text(f"{self._bar(recorder.last_time)} {self._line(recorder)}"), refresh=True)
+            line = self._line(recorder)
+            width = min(_BAR_WIDTH, self._console.width - len(line) - 2)
+            text = f"{self._bar(recorder.last_time, width)} {line}" if width > 0 else line
+            self._live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
 
-    def _bar(self, time: float) -> str:
-        filled = round(_BAR_WIDTH * min(time / self._duration, 1.0))
-        return "━" * filled + "╌" * (_BAR_WIDTH - filled)
+    def _bar(self, time: float, width: int) -> str:
+        filled = round(width * min(time / self._duration, 1.0))
+        return "━" * filled + "╌" * (width - filled)
 
     def _line(self, recorder: Recorder) -> str:
         tick, solve = recorder.last_tick, recorder.last_solve
@@ -137,7 +141,7 @@ def _number(value: float, form: str) -> str:
 
 
 def _degrees(radians: float) -> str:
-    return "-" if math.isnan(radians) else f"{math.degrees(radians):.1f}°"
+    return "-" if math.isnan(radians) else f"{round(math.degrees(radians), 1) + 0.0:.1f}°"
 
 
 def _percent(share: float) -> str:

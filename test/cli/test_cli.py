@@ -37,7 +37,6 @@ def fake_loop(monkeypatch):
 
     loop = FakeLoop()
     monkeypatch.setitem(sys.modules, "contact_ddp_ros.closed_loop", loop)
-    monkeypatch.setattr("contact_ddp_ros.closed_loop", loop, raising=False)
     monkeypatch.setattr(plots, "save_all", lambda recording, folder: (folder / "overview.png").write_bytes(b"plot"))
     monkeypatch.setattr(video, "render_recording", lambda recording, path, **_: path.write_bytes(b"film"))
     monkeypatch.setattr(video, "render_still", lambda recording, path: path.write_bytes(b"picture"))

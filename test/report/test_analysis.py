@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+from synthetic import Gait, bounding_recorder
+
+from contact_ddp_ros.recording import Recording
+from contact_ddp_ros.report import analysis
+
+
+def test_the_gait_period_is_read_off_the_modes():
+    recording = bounding_recorder(Gait(duration=3.0)).finish()
+    assert analysis.gait_period(recording) == pytest.approx(0.36, abs=1e-9)
+    unknown = {**recording.ticks, "mode": np.full_like(recording.ticks["mode"], -1)}
+    assert analysis.gait_period(Recording(recording.info, unknown, recording.solves, ())) == analysis.USUAL_PERIOD
+
+
+@pytest.mark.parametrize("n", [1, 3, 100])
+@pytest.mark.parametrize("window", [0.001, 0.02, 0.05, 10.0])
+def test_moving_figures_keep_their_length_and_bounds(n, window):
+    values = np.random.default_rng(n).standard_normal(n)
+    mean = analysis.moving_mean(values, window, 0.01)
+    low, high = analysis.moving_range(values, window, 0.01)
+    assert mean.shape == low.shape == high.shape == (n,)
+    assert (low <= values).all()
+    assert (values <= high).all()
+    assert (low - 1e-12 <= mean).all()
+    assert (mean <= high + 1e-12).all()
+
+
+def test_a_moving_mean_over_a_cycle_removes_it():
+    time = np.arange(1000) * 0.002
+    values = 0.7 + np.sin(2.0 * np.pi * time / 0.36)
+    np.testing.assert_allclose(analysis.moving_mean(values, 0.36, 0.002)[100:-100], 0.7, atol=1e-12)
+
+
+def test_cone_excess_in_plane_and_space():
+    plane = np.array([[50.0, 100.0], [-70.0, 100.0], [0.0, -3.0]])
+    np.testing.assert_allclose(analysis.cone_excess(plane, 0.6), [-10.0, 10.0, 3.0])
+    np.testing.assert_allclose(analysis.cone_excess(np.array([[30.0, 40.0, 100.0]]), 0.6), [-10.0])
+
+
+def test_deviation_is_the_largest_with_its_sign():
+    assert analysis.deviation(np.array([1.0, 2.0, -4.0, 3.0])) == -5.0
+    assert np.isnan(analysis.deviation(np.empty(0)))
