@@ -1,0 +1,91 @@
+"""Direct calls of the solver's loops on a control tape, without the solver around them."""
+
+import numpy as np
+
+from contact_ddp_ros.solver import sweeps
+
+
+def data_of(problem, multipliers=None, penalty=(1.0, 0.1, 0.0)):
+    """The tuple that a problem's functions read."""
+    if multipliers is None:
+        multipliers = np.zeros((problem.n_nodes + 1, max(problem.n_e, 1)))
+    own = (problem.integers, problem.node_integers, problem.parameters, problem.node_parameters)
+    return (*own, multipliers, np.array(penalty))
+
+
+class Sweep:
+    """A control tape rolled out from x0 and expanded, ready for backward sweeps."""
+
+    def __init__(self, problem, x0, us, **data):
+        n, n_x, n_u = problem.n_nodes, problem.n_x, problem.n_u
+        self.problem, self.data = problem, data_of(problem, **data)
+        self.xs, self.us = np.zeros((n + 1, n_x)), np.zeros((n, n_u))
+        self.aux, self.residuals = np.zeros((n + 1, problem.n_aux)), np.zeros((n + 1, problem.n_e + 1))
+        self.ks, self.gains = np.zeros((n, n_u)), np.zeros((n, n_u, n_x))
+        self.vx, self.vxx = np.zeros((n + 1, n_x)), np.zeros((n + 1, n_x, n_x))
+        self.xs[0] = x0
+        self.cost = self._rollout(np.zeros((n + 1, n_x)), us, self.xs, self.us)
+        self.expansion = (
+            np.zeros((n + 1, n_x, n_x)),
+            np.zeros((n + 1, n_x, n_u)),
+            np.zeros((n + 1, n_x)),
+            np.zeros((n + 1, n_u)),
+            np.zeros((n + 1, n_x, n_x)),
+            np.zeros((n + 1, n_u, n_x)),
+            np.zeros((n + 1, n_u, n_u)),
+        )
+        sweeps.expand(problem.first, self.data, self.xs, self.us, self.aux, self.expansion)
+
+    def backward(self, theta, rho):
+        """(failed node or −1, linear, quadratic, largest |Qu|) of a sweep."""
+        nominal = (self.xs, self.us, self.aux, self.expansion)
+        return sweeps.backward(
+            self.problem.second,
+            self.data,
+            self.problem.has_control,
+            *nominal,
+            theta,
+            rho,
+            self.ks,
+            self.gains,
+            self.vx,
+            self.vxx,
+        )
+
+    def _rollout(self, xs, us, new_xs, new_us):
+        return sweeps.rollout(
+            self.problem.step,
+            self.data,
+            self.problem.has_control,
+            xs,
+            us,
+            self.ks,
+            self.gains,
+            0.0,
+            new_xs,
+            new_us,
+            self.aux,
+            self.residuals,
+        )
+
+
+def cost_of(problem, x0, us, **data):
+    """Cost of a control tape from x0, open loop."""
+    problem_data = data_of(problem, **data)
+    n, n_x, n_u = problem.n_nodes, problem.n_x, problem.n_u
+    xs = np.zeros((n + 1, n_x))
+    xs[0] = x0
+    return sweeps.rollout(
+        problem.step,
+        problem_data,
+        problem.has_control,
+        np.zeros((n + 1, n_x)),
+        np.ascontiguousarray(us),
+        np.zeros((n, n_u)),
+        np.zeros((n, n_u, n_x)),
+        0.0,
+        xs,
+        np.zeros((n, n_u)),
+        np.zeros((n + 1, problem.n_aux)),
+        np.zeros((n + 1, problem.n_e + 1)),
+    )

@@ -1,0 +1,44 @@
+"""Near the optimum of a problem with curvature, DDP squares the error in each iteration; iLQR takes a share of it."""
+
+import numpy as np
+import pytest
+
+from contact_ddp_ros.solver.ddp import DdpSolver, Guess, SolverOptions
+from test.solver.pendulum import pendulum
+
+PROBLEM = pendulum()
+X0 = np.array([0.2, 0.0])
+DISTURBANCE = np.cos(np.arange(PROBLEM.n_nodes))[:, None]
+
+
+@pytest.fixture(scope="module")
+def optimum():
+    guess = Guess.open_loop(X0, np.zeros((PROBLEM.n_nodes, 1)))
+    return DdpSolver(SolverOptions(tolerance=1e-14)).solve(PROBLEM, X0, guess).us
+
+
+def errors(optimum, variant, size, n_iterations):
+    """Distance to the optimal controls after 0 … n iterations."""
+    us = optimum + size * DISTURBANCE
+    solver = DdpSolver(SolverOptions(variant=variant, tolerance=0.0))
+    found = [us]
+    for n in range(1, n_iterations + 1):
+        found.append(solver.solve(PROBLEM, X0, Guess.open_loop(X0, us), max_iterations=n).us)
+    return np.array([np.abs(one - optimum).max() for one in found])
+
+
+@pytest.mark.parametrize(("variant", "order"), [("ddp", 2.0), ("ilqr", 1.0)])
+def test_the_error_after_one_iteration_is_a_power_of_the_error_before(optimum, variant, order):
+    sizes = np.geomspace(0.03, 0.3, 4)
+    after = [errors(optimum, variant, size, 1)[1] for size in sizes]
+    slope = np.polyfit(np.log(sizes), np.log(after), 1)[0]
+    assert slope == pytest.approx(order, abs=0.1)
+
+
+def test_ddp_is_done_while_ilqr_still_halves_the_error(optimum):
+    ddp, ilqr = (errors(optimum, variant, 0.1, 8) for variant in ("ddp", "ilqr"))
+    assert ddp[2] < 1e-9
+    shares = ilqr[3:] / ilqr[2:-1]
+    assert shares == pytest.approx(np.full(len(shares), shares[-1]), rel=0.1), "a linear rate has a constant share"
+    assert 0.1 < shares[-1] < 0.9
+    assert ilqr[-1] > 1e-5
