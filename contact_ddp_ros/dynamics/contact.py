@@ -25,7 +25,7 @@ N_PARAMETERS = 3
 
 @dataclass(frozen=True)
 class Symbols:
-    """Arguments of the scalar s: (n,) q and v, (n + n_c,) nu and xi, (3,) p; q, v and the first n of nu and xi absolute."""
+    """Arguments of the scalar s: (n,) q and v, (n + n_c,) nu and xi, (3,) p; q, v, vdot and mu absolute."""
 
     q: cs.SX
     v: cs.SX

@@ -5,57 +5,62 @@ A sphere of radius r touches the ground r below its centre. The material point t
     v_c = v_centre + omega x (-r z)        and the constraint acceleration is        a_c = a_centre + alpha x (-r z),
 
 the time derivative of v_c, since -r z is constant in the world. The force acts at that point. With r = 0 the foot is a
-point fixed to its body.
+point fixed to its body. World vectors (forces, multipliers, z) are brought to the body rather than its motion to the
+world: there are fewer of them.
 """
 
 import casadi as cs
 
 from contact_ddp_ros.dynamics.mechanism import Foot
-from contact_ddp_ros.dynamics.motion import Accelerations, Geometry, Twists
-from contact_ddp_ros.dynamics.spatial import cross, symbolic
+from contact_ddp_ros.dynamics.motion import Accelerations, Geometry, Velocities
+from contact_ddp_ros.dynamics.spatial import cross, symbolic, zeros
 
 Axes = tuple[int, ...]
 """World axes along which contacts act; the last one is the ground's normal."""
 
-_UP = [0.0, 0.0, 1.0]
+_UP = (0.0, 0.0, 1.0)
 
 
 def position(geometry: Geometry, foot: Foot, axes: Axes) -> cs.SX:
     """(n_axes,) lowest point of the foot in the world [m]: its centre, lowered by its radius."""
-    return pick(geometry.position(foot) - foot.radius * symbolic(_UP), axes)
+    lowest = geometry.position(foot) - symbolic([foot.radius * component for component in _UP])
+    return cs.vertcat(*[lowest[axis] for axis in axes])
 
 
-def velocity(geometry: Geometry, motion: Twists, foot: Foot, axes: Axes) -> cs.SX:
-    """(n_axes,) velocity J v of the contact point [m/s]; J mu where the twists come from multipliers."""
-    body = foot.body
-    centre = motion.linear[body] + cross(motion.angular[body], geometry.arm(foot))
-    return pick(_lowered(geometry, foot, centre, motion.angular[body]), axes)
+def velocity_along(motion: Velocities, foot: Foot, axes: Axes, weights: cs.SX) -> cs.SX:
+    """Weights (n_axes,) in the world times the velocity J v of the contact point; or J mu, where mu takes v's place."""
+    local = motion.geometry.from_world(foot.body, _in_world(axes, weights))
+    along = cs.dot(local, motion.at(foot.body, foot.position))
+    return along + cs.dot(motion.angular[foot.body], _leverage(motion.geometry, foot, local))
 
 
-def acceleration(geometry: Geometry, motion: Accelerations, foot: Foot, axes: Axes) -> cs.SX:
-    """(n_axes,) acceleration J vdot + Jdot v of the contact point, gravity excluded [m/s^2]."""
-    body = foot.body
-    centre = motion.linear[body] + cs.mtimes(motion.tensor[body], geometry.arm(foot))
-    felt = _lowered(geometry, foot, centre, motion.angular[body])
-    return pick(felt + symbolic(geometry.mechanism.gravity), axes)
+def acceleration_along(motion: Accelerations, foot: Foot, axes: Axes, weights: cs.SX) -> cs.SX:
+    """Weights (n_axes,) in the world times the acceleration J vdot + Jdot v of the contact point, gravity excluded."""
+    world = _in_world(axes, weights)
+    local = motion.geometry.from_world(foot.body, world)
+    gravity = symbolic(motion.geometry.mechanism.gravity)
+    along = cs.dot(local, motion.at(foot.body, foot.position)) + cs.dot(gravity, world)
+    return along + cs.dot(motion.angular[foot.body], _leverage(motion.geometry, foot, local))
 
 
-def lift(vector: cs.SX, axes: Axes) -> cs.SX:
-    """(3,) world vector from its components along the axes."""
-    components = [cs.SX(0), cs.SX(0), cs.SX(0)]
-    for k, axis in enumerate(axes):
-        components[axis] = vector[k]
-    return cs.densify(cs.vertcat(*[cs.densify(c) for c in components]))
+def wrench(geometry: Geometry, foot: Foot, axes: Axes, force: cs.SX) -> tuple[cs.SX, cs.SX]:
+    """(3,) force and (3,) moment about the body's origin, in its frame, of a force (n_axes,) in the world at a foot."""
+    local = geometry.from_world(foot.body, _in_world(axes, force))
+    arm = cs.mtimes(geometry.postures[foot.body], symbolic(foot.position))
+    return local, cross(arm, local) + _leverage(geometry, foot, local)
 
 
-def pick(vector: cs.SX, axes: Axes) -> cs.SX:
-    """Components of a (3,) world vector along the axes."""
-    return cs.vertcat(*[vector[axis] for axis in axes])
-
-
-def _lowered(geometry: Geometry, foot: Foot, centre: cs.SX, turning: cs.SX) -> cs.SX:
-    """Motion of the lowest point in world axes from that of the centre and the angular one."""
-    motion = geometry.to_world(foot.body, centre)
+def _leverage(geometry: Geometry, foot: Foot, local: cs.SX) -> cs.SX:
+    """(-r z) x local, the moment about the centre of a force at the lowest point, in the body's expression frame."""
     if foot.radius == 0.0:
-        return motion
-    return motion + cross(geometry.to_world(foot.body, turning), symbolic([0.0, 0.0, -foot.radius]))
+        return zeros(3)
+    down = symbolic([-foot.radius * component for component in _UP])
+    return cross(geometry.from_world(foot.body, down), local)
+
+
+def _in_world(axes: Axes, components: cs.SX) -> cs.SX:
+    """(3,) world vector from its components along the axes."""
+    vector = [cs.SX(0.0)] * 3
+    for k, axis in enumerate(axes):
+        vector[axis] = components[k]
+    return cs.densify(cs.vertcat(*vector))

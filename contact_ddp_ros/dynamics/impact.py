@@ -15,7 +15,7 @@ from contact_ddp_ros.dynamics import contact_point
 from contact_ddp_ros.dynamics.contact import ScalarSystem, Symbols
 from contact_ddp_ros.dynamics.contact_point import Axes
 from contact_ddp_ros.dynamics.mechanism import Mechanism
-from contact_ddp_ros.dynamics.motion import Geometry, accelerations, twists
+from contact_ddp_ros.dynamics.motion import Accelerations, Geometry, Velocities
 from contact_ddp_ros.dynamics.mrneac import inertial_power
 
 
@@ -27,15 +27,14 @@ def impact_system(mechanism: Mechanism, contacts: tuple[str, ...], axes: Axes) -
     def scalar(x: Symbols) -> cs.SX:
         geometry = Geometry(weightless, x.q)
         rest = cs.SX(cs.DM.zeros(n))
-        still = twists(geometry, rest)
-        jump = accelerations(geometry, still, rest, x.nu[:n] - x.v)
-        directions = twists(geometry, x.xi[:n])
-        parting = twists(geometry, x.nu[:n] + x.p[2] * x.v)
-        s = inertial_power(geometry, still, jump, directions)
+        jump = Accelerations(Velocities(geometry, rest), rest, x.nu[:n] - x.v)
+        directions = Velocities(geometry, x.xi[:n])
+        parting = Velocities(geometry, x.nu[:n] + x.p[2] * x.v)
+        s = inertial_power(directions, jump)
         for k, foot in enumerate(feet):
             rows = slice(n + k * len(axes), n + (k + 1) * len(axes))
-            s -= cs.dot(x.nu[rows], contact_point.velocity(geometry, directions, foot, axes))
-            s -= cs.dot(x.xi[rows], contact_point.velocity(geometry, parting, foot, axes))
+            s -= contact_point.velocity_along(directions, foot, axes, x.nu[rows])
+            s -= contact_point.velocity_along(parting, foot, axes, x.xi[rows])
         return s
 
     return ScalarSystem(mechanism, feet, axes, scalar, mechanism.armature, -mechanism.armature)

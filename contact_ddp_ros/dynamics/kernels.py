@@ -4,21 +4,24 @@ The cache is keyed by everything that a kernel follows from: the tree, the modes
 of CasADi, the processor and the compiler. No expression graph is built unless the library is missing.
 
 Where there is no C compiler, a library that an earlier run left for this model and processor still serves; without
-one, CasADi's own interpreter takes over with a warning: the same addresses and signatures, but many times slower.
+one, CasADi's own interpreter takes over with a warning (see `interpreter`).
 """
 
 import logging
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import casadi as cs
 
 from contact_ddp_ros.dynamics import cache, partials
 from contact_ddp_ros.dynamics.compiler import Compiler, Progress, compile_library, find_compiler
-from contact_ddp_ros.dynamics.contact import contact_system
+from contact_ddp_ros.dynamics.contact import ScalarSystem, contact_system
 from contact_ddp_ros.dynamics.impact import impact_system
+from contact_ddp_ros.dynamics.interpreter import interpret
 from contact_ddp_ros.dynamics.kernel_set import Block, Kernel, KernelSet
-from contact_ddp_ros.dynamics.mechanism import prepare
+from contact_ddp_ros.dynamics.mechanism import Mechanism, prepare
+from contact_ddp_ros.dynamics.tensor import contact_tensor, impact_tensor
 from contact_ddp_ros.errors import CompilerError, ModelError
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
@@ -27,6 +30,8 @@ _LOG = logging.getLogger(__name__)
 Axes = tuple[int, ...]
 Modes = Mapping[str, tuple[str, ...]]
 Build = Callable[[], cs.Function]
+_Of = Callable[[Mechanism, tuple[str, ...], Axes], ScalarSystem]
+_Make = Callable[[str, ScalarSystem], cs.Function]
 
 
 def build_kernels(
@@ -35,14 +40,15 @@ def build_kernels(
     axes: Axes = (0, 2),
     *,
     tensor: bool = False,
+    fallback: bool = True,
     progress: Progress | None = None,
 ) -> KernelSet:
     """Kernels of a model for every contact mode, from the cache or compiled now.
 
-    n = tree.n, n_c = contacts of the mode x axes, m = n + n_c, n_f = all contact points of the tree x axes. Arguments and
-    results in this order, float64, matrices dense and column-major (Fortran order). Coordinates are those of the tree's
-    joints in the tree's order; contact rows run over the contacts as the mode lists them and, within each, over `axes`
-    in world directions. p (3,) = (ground height [m], Baumgarte's alpha [1/s], coefficient of restitution).
+    n = tree.n, n_c = contacts of the mode x axes, m = n + n_c, n_f = all contact points of the tree x axes. Arguments
+    and results in this order, float64, matrices dense and column-major (Fortran order). Coordinates are those of the
+    tree's joints in the tree's order; contact rows run over the contacts as the mode lists them and, within each, over
+    `axes` in world directions. p (3,) = (ground height [m], Baumgarte's alpha [1/s], coefficient of restitution).
 
     | name | arguments | results |
     |---|---|---|
@@ -50,22 +56,27 @@ def build_kernels(
     | first/MODE | q, v, nu (m,), p | r_q (m, n), r_v (m, n), at fixed nu |
     | second/MODE | q, v, nu, xi (m,), p | s_qq (n, n), s_qv (n, n), s_vv (n, n), s_qnu (n, m) |
     | impact_system/MODE, impact_first/MODE, impact_second/MODE | the same | the same |
+    | tensor/MODE | q, v, tau (n,), gamma (m,), p | gamma'nu_qq, _qv, _vv, _qtau; all (n, n) |
+    | impact_tensor/MODE | q, v, gamma (m,), p | gamma'nu_qq, _qv, _vv; all (n, n) |
     | feet | q, p | positions (n_f,) of the lowest point of every foot in the world [m], Jacobian (n_f, n) |
     | feet_second | q, w (n_f,) | (n, n) sum of w_i times the Hessian of position i |
 
     nu = (vdot, lambda) in contact; at an impact nu = (v+, Lambda), v is the velocity before it and K nu + b = 0. The
-    impact kernels of a mode are those of entering it: its contacts are on the ground after the impact. xi = (mu, pi) and
-    s = xi' r; s_qv has rows q and columns v; s_vnu is zero for both systems.
+    impact kernels of a mode are those of entering it: its contacts are on the ground after the impact. xi = (mu, pi)
+    and s = xi' r; blocks _zy have rows z and columns y; s_vnu is zero for both systems. The tensor kernels, the slow
+    baseline, exist only where `tensor` is set; their tau is S' tau, zero where nothing is actuated.
 
     Args:
         tree: the model.
         modes: contact points on the ground by name of the mode; modes with equal contacts share kernels.
         axes: world axes along which contacts act, the normal (2) last.
         tensor: also build the tensor baseline.
+        fallback: let CasADi interpret what cannot be compiled, with a warning; raise otherwise.
         progress: receives a line of text for every step of a cold build; the log does where None.
 
     Raises:
         ModelError: a mode names an unknown contact point, or the tree cannot be used.
+        CompilerError: there is no working C compiler, no library from an earlier run, and `fallback` is off.
     """
     _check(tree, modes, axes)
     wanted = {mode: tuple(contacts) for mode, contacts in modes.items()}
@@ -76,36 +87,55 @@ def build_kernels(
         found = _load(entry)
         if found is None:
             with cache.exclusive(content):
-                found = _load(entry) or _build(entry, compiler, tree, wanted, axes, progress or _LOG.info)
+                found = _load(entry) or _build(
+                    entry, compiler, kernel_functions(tree, wanted, axes, tensor), progress or _LOG.info
+                )
         return found
     except CompilerError as error:
-        for left in cache.entries(content):
-            found = _load(left)
-            if found is not None:
-                return found
-        raise error
+        for left in map(_load, cache.entries(content)):
+            if left is not None:
+                return left
+        if not fallback:
+            raise
+        _LOG.warning("%s\nUntil then CasADi interprets the dynamics, several times slower than compiled.", error)
+        return _interpret(kernel_functions(tree, wanted, axes, tensor))
 
 
-def kernel_functions(tree: RigidBodyTree, modes: Modes, axes: Axes) -> dict[str, tuple[str, Build]]:
+def kernel_functions(
+    tree: RigidBodyTree, modes: Modes, axes: Axes, tensor: bool = False
+) -> dict[str, tuple[str, Build]]:
     """Of every kernel its name -> (symbol, how to build its CasADi function of that symbol)."""
     mechanism = prepare(tree)
     order = [point.name for point in tree.contacts]
-    kinds = {"": contact_system, "impact_": impact_system}
-    levels = {"system": partials.system, "first": partials.first, "second": partials.second}
+    levels: dict[str, tuple[_Of, _Make]] = {
+        "system": (contact_system, partials.system),
+        "first": (contact_system, partials.first),
+        "second": (contact_system, partials.second),
+        "impact_system": (impact_system, partials.system),
+        "impact_first": (impact_system, partials.first),
+        "impact_second": (impact_system, partials.second),
+    }
+    if tensor:
+        levels |= {
+            "tensor": (contact_system, contact_tensor),
+            "impact_tensor": (impact_system, impact_tensor),
+        }
     functions: dict[str, tuple[str, Build]] = {
-        "feet": ("feet", lambda: partials.feet("feet", mechanism, axes)),
-        "feet_second": ("feet_second", lambda: partials.feet_second("feet_second", mechanism, axes)),
+        "feet": ("feet", partial(partials.feet, "feet", mechanism, axes)),
+        "feet_second": ("feet_second", partial(partials.feet_second, "feet_second", mechanism, axes)),
     }
     for mode, contacts in modes.items():
-        for kind, of in kinds.items():
-            for level, build in levels.items():
-                symbol = "_".join([kind + level, *(str(order.index(name)) for name in contacts)])
-
-                def make(symbol=symbol, build=build, of=of, contacts=contacts) -> cs.Function:  # type: ignore[no-untyped-def]
-                    return build(symbol, of(mechanism, contacts, axes))
-
-                functions[f"{kind}{level}/{mode}"] = (symbol, make)
+        suffix = "".join(f"_{order.index(name)}" for name in contacts)
+        for level, (of, make) in levels.items():
+            build = partial(_make, make, level + suffix, of, mechanism, contacts, axes)
+            functions[f"{level}/{mode}"] = (level + suffix, build)
     return functions
+
+
+def _make(
+    make: "_Make", symbol: str, of: "_Of", mechanism: Mechanism, contacts: tuple[str, ...], axes: Axes
+) -> cs.Function:
+    return make(symbol, of(mechanism, contacts, axes))
 
 
 def _check(tree: RigidBodyTree, modes: Modes, axes: Axes) -> None:
@@ -130,22 +160,27 @@ def _load(entry: cache.Entry) -> KernelSet | None:
 
 
 def _build(
-    entry: cache.Entry, compiler: Compiler, tree: RigidBodyTree, modes: Modes, axes: Axes, progress: Progress
+    entry: cache.Entry, compiler: Compiler, functions: Mapping[str, tuple[str, Build]], progress: Progress
 ) -> KernelSet:
     """Compile the kernels into the cache entry and load them."""
-    progress(f"compiling the dynamics of {tree.name} with {compiler.command[0]}; this happens once per model")
-    kernels: dict[str, Kernel] = {}
-    sources: dict[str, str] = {}
-    described: dict[str, Kernel] = {}
-    for name, (symbol, build) in kernel_functions(tree, modes, axes).items():
-        if symbol not in sources:
-            function = build()
-            described[symbol] = describe(function)
-            sources[symbol] = c_source(function)
-        kernels[name] = described[symbol]
-    compile_library(compiler, sources, entry.library, progress)
+    progress(f"compiling the robot's dynamics with {compiler.command[0]}; this happens once per model")
+    built = {symbol: build() for symbol, build in dict(functions.values()).items()}
+    compile_library(compiler, {symbol: c_source(one) for symbol, one in built.items()}, entry.library, progress)
+    kernels = _described(functions, built)
     entry.describe([kernel.as_dict(name) for name, kernel in kernels.items()])
     return KernelSet.of_library(entry.library, kernels)
+
+
+def _interpret(functions: Mapping[str, tuple[str, Build]]) -> KernelSet:
+    """The kernels without a compiler."""
+    built = {symbol: build() for symbol, build in dict(functions.values()).items()}
+    return interpret(built, _described(functions, built))
+
+
+def _described(functions: Mapping[str, tuple[str, Build]], built: Mapping[str, cs.Function]) -> dict[str, Kernel]:
+    """Descriptions by name."""
+    by_symbol = {symbol: describe(function) for symbol, function in built.items()}
+    return {name: by_symbol[symbol] for name, (symbol, _) in functions.items()}
 
 
 def describe(function: cs.Function) -> Kernel:

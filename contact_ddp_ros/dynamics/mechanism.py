@@ -2,19 +2,19 @@
 
 Three classical reformulations are made once, in numbers:
 
-1. Base inertial parameters (Khalil & Dombre, Modeling, Identification and Control of Robots, 2002, ch. 9): whatever part
-   of a body's inertia is the same whether fixed to the body or to its parent is moved to the parent. The links of a leg
-   lose their masses, which then act at the trunk.
-2. Shared frames: consecutive revolute joints with parallel axes (a "run": pitch, hip and knee of a planar robot) keep one
-   expression frame, in which the axis is constant and nothing needs to be rotated from body to body.
+1. Base inertial parameters (Khalil & Dombre, Modeling, Identification and Control of Robots, 2002, ch. 9): whatever
+   part of a body's inertia is the same whether fixed to the body or to its parent is moved to the parent. The links of
+   a leg lose their masses, which then act at the trunk.
+2. Shared frames: consecutive revolute joints with parallel axes (a "run": pitch, hip and knee of a planar robot) keep
+   one expression frame, in which the axis is constant and nothing needs to be rotated from body to body.
 3. Absolute coordinates: the angle of a joint in a run is measured from the run's frame, the sum of the signed joint
-   angles up to it. With `q` the joint coordinates, the absolute ones are `T q`, T constant with entries 0 and +-1; rates,
-   accelerations and multipliers map alike, and generalised forces map back with T'.
+   angles up to it. With `q` the joint coordinates, the absolute ones are `T q`, T constant with entries 0 and +-1;
+   rates, accelerations and multipliers map alike, and generalised forces map back with T'.
 
 Every algorithm of this room works in absolute coordinates; `contact`, `impact` and `partials` map from and to joints.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import casadi as cs
 import numpy as np
@@ -106,6 +106,15 @@ class Mechanism:
             values.append(own if link.predecessor < 0 else values[link.predecessor] + own)
         return cs.vertcat(*values)
 
+    def transform(self) -> Array:
+        """(n, n) T."""
+        rows = np.zeros((self.n, self.n))
+        for i, link in enumerate(self.links):
+            rows[i, i] = link.sign
+            if link.predecessor >= 0:
+                rows[i] += rows[link.predecessor]
+        return rows
+
     def pull_back(self, absolute: cs.SX) -> cs.SX:
         """T' X: joint rows from the (n, m) rows of absolute coordinates; forces, or derivatives by coordinates."""
         rows = [absolute[i, :] for i in range(self.n)]
@@ -156,28 +165,30 @@ def _regroup(joints: tuple[Joint, ...]) -> list[SpatialInertia]:
     inertias = [SpatialInertia.of_body(joint.mass, joint.com, joint.inertia) for joint in joints]
     for i in reversed(range(len(joints))):
         joint = joints[i]
-        movable = _movable(joint, inertias[i])
-        inertias[i] = inertias[i] - movable
-        if joint.parent == _WORLD:
-            continue
-        origin = joint.translation if joint.kind == "revolute" else np.zeros(3)
-        inertias[joint.parent] = inertias[joint.parent] + movable.in_parent(joint.rotation, origin)
-    return [
-        replace(one, first_moment=tidy(one.first_moment), rotational=tidy(one.rotational), mass=float(tidy(one.mass)))
-        for one in inertias
-    ]
+        parent = None if joint.parent == _WORLD else joints[joint.parent]
+        # A massless body of a floating base would only become heavier to compute by anything but a point mass.
+        bare = parent is not None and parent.kind == "revolute" and parent.mass == 0.0
+        movable = _movable(joint, inertias[i], point_only=bare)
+        inertias[i] = (inertias[i] - movable).tidied()
+        if parent is not None:
+            origin = joint.translation if joint.kind == "revolute" else np.zeros(3)
+            inertias[joint.parent] = inertias[joint.parent] + movable.in_parent(joint.rotation, origin)
+    return inertias
 
 
-def _movable(joint: Joint, inertia: SpatialInertia) -> SpatialInertia:
+def _movable(joint: Joint, inertia: SpatialInertia, point_only: bool) -> SpatialInertia:
     """The part of a body's inertia that its joint's motion does not distinguish from the parent's."""
+    nothing = np.zeros((3, 3))
     if joint.kind == "prismatic":
-        return SpatialInertia(0.0, np.zeros(3), inertia.rotational)
+        return SpatialInertia(0.0, np.zeros(3), nothing if point_only else inertia.rotational)
+    if point_only:
+        return SpatialInertia(inertia.mass, np.zeros(3), nothing)
+    # Mass on the axis does not feel the turning: a point mass, a first and a second moment along the axis.
     axis = tidy(joint.axis)
-    # A mass on the axis, and a rotational inertia symmetric about it without any share along it, feel no turning.
-    across = np.eye(3) - np.outer(axis, axis)
-    cardinal = np.flatnonzero(axis == 0.0)
-    symmetric = inertia.rotational[cardinal[-1], cardinal[-1]] if cardinal.size == 2 else 0.0
-    return SpatialInertia(inertia.mass, (axis @ inertia.first_moment) * axis, symmetric * across)
+    along = axis @ inertia.second_moment @ axis
+    return SpatialInertia(
+        inertia.mass, (axis @ inertia.first_moment) * axis, along * (np.eye(3) - np.outer(axis, axis))
+    )
 
 
 def _link(joint: Joint, inertia: SpatialInertia, links: list[Link], frames: list[int]) -> Link:

@@ -4,27 +4,39 @@
 
 Its gradient by (mu, pi) is the residual of the contact dynamics, and its second derivatives, by reverse-mode
 differentiation, are the contracted second-order partials that full DDP needs, at O(n^2) and without any tensor.
-Source: "Advancements in DDP for contact-constrained systems" (mRNEAc), algorithm of section 4 and appendix B, written
-here with classical accelerations (see `motion`): in the paper's lines 7 and 8 the body velocity is then (omega, 0).
+Source: the mRNEAc algorithm of section 4 and appendix B of the paper on full second-order DDP for rigid-body systems
+with contact constraints. With Baumgarte stabilisation a_c becomes
 
-With Baumgarte stabilisation a_c becomes a_c + 2 alpha J v + alpha^2 phi, where phi is the height of the contact point
-over the ground in the normal row and 0 in the tangential ones.
+    a_c + 2 alpha J v + alpha^2 phi,
+
+where phi is the height of the contact point over the ground in the normal row and 0 in the tangential ones.
+
+The paper's w_i' F_i (line 8) is the power of a body's inertial and gravitational force on the motion of the
+multipliers, the integral of w(r)'a(r) over its mass. With w = w_O + W r and a = a_O + T r (see `motion`) it is
+
+    w_i' F_i = m w_O'a_O + h'(W'a_O + T'w_O) + tr(W Sigma T')
+
+with mass m, first moment h and second moment Sigma = tr(I)/2 - I of the body: no rotation of inertias is needed.
 """
 
 from dataclasses import dataclass
 
 import casadi as cs
+import numpy as np
+from numpy.typing import NDArray
 
 from contact_ddp_ros.dynamics import contact_point
 from contact_ddp_ros.dynamics.contact_point import Axes
-from contact_ddp_ros.dynamics.mechanism import Foot
-from contact_ddp_ros.dynamics.motion import Accelerations, Geometry, Twists, accelerations, twists
-from contact_ddp_ros.dynamics.spatial import cross, symbolic
+from contact_ddp_ros.dynamics.mechanism import Foot, Link
+from contact_ddp_ros.dynamics.motion import Accelerations, Geometry, Velocities
+from contact_ddp_ros.dynamics.spatial import symbolic, tidy
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Stabilisation:
-    """Of the constraint: (1,) height of the ground [m] and Baumgarte's alpha [1/s]."""
+    """Of the constraint: height of the ground [m] and Baumgarte's alpha [1/s], both (1,)."""
 
     ground_height: cs.SX
     alpha: cs.SX
@@ -42,49 +54,69 @@ def mrneac(
     """s for motion (v, vdot), forces lam (n_c,) and multipliers xi = (mu, pi), all but lam and pi absolute."""
     v, a = motion
     mu, pi_ = xi
-    velocities = twists(geometry, v)
-    acceleration = accelerations(geometry, velocities, v, a)
-    directions = twists(geometry, mu)
-    s = inertial_power(geometry, velocities, acceleration, directions)
+    velocities = Velocities(geometry, v)
+    accelerations = Accelerations(velocities, v, a)
+    directions = Velocities(geometry, mu)
+    s = inertial_power(directions, accelerations)
+    alpha = stabilisation.alpha
     for k, foot in enumerate(feet):
         rows = slice(k * len(axes), (k + 1) * len(axes))
-        constraint = stabilised(geometry, foot, axes, velocities, acceleration, stabilisation)
-        s -= cs.dot(lam[rows], contact_point.velocity(geometry, directions, foot, axes))
-        s -= cs.dot(pi_[rows], constraint)
+        height = contact_point.position(geometry, foot, axes)[len(axes) - 1] - stabilisation.ground_height
+        s -= contact_point.velocity_along(directions, foot, axes, lam[rows])
+        s -= contact_point.acceleration_along(accelerations, foot, axes, pi_[rows])
+        s -= 2.0 * alpha * contact_point.velocity_along(velocities, foot, axes, pi_[rows])
+        s -= alpha**2 * height * pi_[rows.stop - 1]
     return s
 
 
-def inertial_power(geometry: Geometry, velocities: Twists, acceleration: Accelerations, directions: Twists) -> cs.SX:
-    """mu' ID: the power of every body's inertial and gravitational force on the motion that the multipliers describe."""
+def inertial_power(directions: Velocities, accelerations: Accelerations) -> cs.SX:
+    """mu' ID: the sum of w_i' F_i over all bodies."""
     s = cs.SX(0)
-    for i, link in enumerate(geometry.mechanism.links):
-        force, moment = body_force(geometry, i, velocities, acceleration)
-        s += cs.dot(directions.angular[i], moment) + cs.dot(directions.linear[i], force)
+    for i, link in enumerate(directions.geometry.mechanism.links):
+        w_o, a_o = directions.origin[i], accelerations.origin[i]
+        if link.inertia.mass:
+            s += link.inertia.mass * cs.dot(w_o, a_o)
+        for axis in map(int, np.flatnonzero(link.inertia.first_moment)):
+            w, t = directions.columns.along(i, axis), accelerations.columns.along(i, axis)
+            s += float(link.inertia.first_moment[axis]) * (cs.dot(w, a_o) + cs.dot(w_o, t))
+        s += _rotational_power(i, link, directions, accelerations)
     return s
 
 
-def body_force(geometry: Geometry, i: int, velocities: Twists, acceleration: Accelerations) -> tuple[cs.SX, cs.SX]:
-    """F_i = I_i (a_i - ag_i) + v_i x* I_i v_i (line 7): (3,) force and (3,) moment about the body's origin."""
-    inertia, posture = geometry.mechanism.links[i].inertia, geometry.postures[i]
-    first_moment = cs.mtimes(posture, symbolic(inertia.first_moment))
-    rotational = cs.mtimes([posture, symbolic(inertia.rotational), posture.T])
-    omega, alpha, linear = velocities.angular[i], acceleration.angular[i], acceleration.linear[i]
-    force = symbolic([inertia.mass])[0] * linear + cs.mtimes(acceleration.tensor[i], first_moment)
-    moment = cross(first_moment, linear) + cs.mtimes(rotational, alpha) + cross(omega, cs.mtimes(rotational, omega))
-    return force, moment
+def _rotational_power(i: int, link: Link, directions: Velocities, accelerations: Accelerations) -> cs.SX:
+    """tr(W Sigma T') of one body."""
+    s = cs.SX(0)
+    if not link.inertia.rotational.any():
+        return s
+    omega, alpha = directions.angular[i], accelerations.angular[i]
+    turning = np.flatnonzero(link.turning)
+    if turning.size == 1 and _only_along(alpha, turning[0]) and _only_along(omega, turning[0]):
+        axis = link.posture.T @ link.turning
+        return float(axis @ link.inertia.rotational @ axis) * omega[int(turning[0])] * alpha[int(turning[0])]
+    sigma = link.inertia.second_moment
+    isotropic, across = _isotropic_share(link, sigma)
+    if isotropic:
+        # The same in every pair of axes across the turning axis: those of the expression frame do not turn.
+        for row in across:
+            unit = symbolic(row)
+            s += isotropic * cs.dot(directions.apply(i, unit), accelerations.apply(i, unit))
+        sigma = tidy(sigma - isotropic * link.posture.T @ across.T @ across @ link.posture)
+    for k, m in zip(*np.nonzero(sigma), strict=True):
+        s += float(sigma[k, m]) * cs.dot(directions.columns.along(i, int(k)), accelerations.columns.along(i, int(m)))
+    return s
 
 
-def stabilised(
-    geometry: Geometry,
-    foot: Foot,
-    axes: Axes,
-    velocities: Twists,
-    acceleration: Accelerations,
-    stabilisation: Stabilisation,
-) -> cs.SX:
-    """(n_axes,) a_c + 2 alpha J v + alpha^2 phi of one foot [m/s^2]."""
-    a_c = contact_point.acceleration(geometry, acceleration, foot, axes)
-    v_c = contact_point.velocity(geometry, velocities, foot, axes)
-    height = contact_point.position(geometry, foot, axes)[len(axes) - 1] - stabilisation.ground_height
-    phi = cs.vertcat(*[cs.SX(0)] * (len(axes) - 1), height)
-    return a_c + 2.0 * stabilisation.alpha * v_c + stabilisation.alpha**2 * cs.densify(phi)
+def _only_along(vector: cs.SX, axis: int) -> bool:
+    """Whether the other components of a (3,) vector are the constant zero: the motion is planar."""
+    return all(vector[k].is_zero() for k in range(3) if k != axis)
+
+
+def _isotropic_share(link: Link, sigma: Array) -> tuple[float, Array]:
+    """A part of Sigma isotropic across the turning axis, chosen to empty an axis, and two unit rows across it."""
+    own_axis = tidy(link.posture.T @ link.turning)
+    others = np.flatnonzero(own_axis == 0.0)
+    if others.size != 2:
+        return 0.0, np.zeros((2, 3))
+    # Empty the axis along which the body has no first moment: nothing else needs its column.
+    emptied = min(others, key=lambda axis: abs(link.inertia.first_moment[axis]))
+    return float(sigma[emptied, emptied]), tidy(link.posture[:, others].T)

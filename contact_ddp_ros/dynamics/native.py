@@ -4,9 +4,9 @@ A kernel has CasADi's C signature
 
     int kernel(const double** arg, double** res, long long* iw, double* w, int mem)
 
-`arg` and `res` are tables of data addresses (`array.ctypes.data`) of contiguous float64 arrays, matrices column-major; an
-address may point into the middle of a larger array. Every entry must be set, none may be null. Kernels keep no state:
-any number of threads may be inside one, each with its own data.
+`arg` and `res` are tables of data addresses (`array.ctypes.data`) of contiguous float64 arrays, matrices column-major;
+an address may point into the middle of a larger array. Every entry must be set, none may be null. Kernels keep no
+state: any number of threads may be inside one, each with its own data.
 
     @numba.njit("int64(int64, float64[::1], float64[::1])", cache=True, nogil=True)
     def evaluate(address, x, y):
@@ -31,19 +31,29 @@ def call_kernel(typing_context, address, arguments, results, integer_work, work)
     contiguous int64 array, or the address of its data. integer_work, work: scratch of the sizes that
     `KernelSet.work_size` tells, as arrays or addresses; 0 where the kernel needs none.
     """
-    tables, scratch = (arguments, results), (integer_work, work)
-    if not isinstance(address, types.Integer):
-        return None
-    if not all(isinstance(one, types.BaseTuple | types.Array | types.Integer) for one in tables):
-        return None
-    if not all(isinstance(one, types.Array | types.Integer) for one in scratch):
+    if not (isinstance(address, types.Integer) and _is_data(arguments, results, integer_work, work)):
         return None
     return types.int64(types.int64, arguments, results, integer_work, work), _generate
 
 
+@intrinsic
+def call_with_id(typing_context, address, index, arguments, results, integer_work, work):
+    """The same for a function at `address` that takes an int `index` before a kernel's arguments."""
+    if not isinstance(address, types.Integer) or not isinstance(index, types.Integer):
+        return None
+    if not _is_data(arguments, results, integer_work, work):
+        return None
+    return types.int64(types.int64, types.int32, arguments, results, integer_work, work), _generate
+
+
+def _is_data(*operands):
+    """Whether the types can be tables or scratch."""
+    return all(isinstance(one, types.BaseTuple | types.Array | types.Integer) for one in operands)
+
+
 def _generate(context, builder, signature, values):
-    """Code of one call."""
-    pointer, word = ir.IntType(8).as_pointer(), ir.IntType(64)
+    """Code of one call; an operand between the address and the four pointers is an int."""
+    pointer, word, integer = ir.IntType(8).as_pointer(), ir.IntType(64), ir.IntType(32)
 
     def data(kind, value):
         if isinstance(kind, types.Array):
@@ -56,8 +66,10 @@ def _generate(context, builder, signature, values):
             return builder.bitcast(slots, pointer)
         return builder.inttoptr(context.cast(builder, value, kind, types.int64), pointer)
 
-    function_type = ir.FunctionType(ir.IntType(32), [pointer] * 4 + [ir.IntType(32)])
+    n_data = 4
+    leading = list(values[1:-n_data])
+    function_type = ir.FunctionType(integer, [integer] * len(leading) + [pointer] * n_data + [integer])
     function = builder.inttoptr(values[0], function_type.as_pointer())
-    operands = [data(kind, value) for kind, value in zip(signature.args[1:], values[1:], strict=True)]
-    status = builder.call(function, [*operands, ir.Constant(ir.IntType(32), _MEMORY_INDEX)])
+    tables = [data(kind, value) for kind, value in zip(signature.args[-n_data:], values[-n_data:], strict=True)]
+    status = builder.call(function, [*leading, *tables, ir.Constant(integer, _MEMORY_INDEX)])
     return builder.sext(status, word)

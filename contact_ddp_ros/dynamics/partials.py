@@ -19,27 +19,31 @@ from contact_ddp_ros.dynamics.motion import Geometry
 
 def system(name: str, of: ScalarSystem) -> cs.Function:
     """(q, v, p) -> K (m, m), b (m,)."""
-    n, x = of.mechanism.n, Symbols.fresh(of.mechanism.n, of.n_c)
-    residual = cs.gradient(of.scalar(x), x.xi)
-    kkt = cs.jacobian(residual, x.nu)
-    bias = cs.substitute(residual, x.nu, cs.SX(cs.DM.zeros(x.nu.numel())))
-    joint = _joint_symbols(of)
-    kkt, bias = _at_joints(of, x, joint, [kkt, bias])
-    kkt = _pull_back_columns(of.mechanism, _pull_back_rows(of.mechanism, kkt))
+    mechanism, n = of.mechanism, of.mechanism.n
+    x, joint = _symbols(of), _symbols(of)
+    kkt, bias = _at_joints(of, x, joint, list(linear_system(of, x)))
+    kkt = pull_back_columns(mechanism, pull_back_rows(mechanism, kkt))
     kkt[:n, :n] += cs.diag(cs.SX(of.mass_offset))
-    bias = _pull_back_rows(of.mechanism, bias)
+    bias = pull_back_rows(mechanism, bias)
     bias[:n] += cs.SX(of.rate_offset) * joint.v
-    return _dense(name, joint, ["q", "v", "p"], {"K": kkt, "b": bias})
+    return _dense(name, joint, ["q", "v", "p"], {"K": mirrored(kkt), "b": bias})
+
+
+def linear_system(of: ScalarSystem, x: Symbols) -> tuple[cs.SX, cs.SX]:
+    """K (m, m) and b (m,) in absolute coordinates throughout, without armature and damping."""
+    residual = cs.gradient(of.scalar(x), x.xi)
+    bias = cs.substitute(residual, x.nu, cs.SX(cs.DM.zeros(x.nu.numel())))
+    return cs.jacobian(residual, x.nu), bias
 
 
 def first(name: str, of: ScalarSystem) -> cs.Function:
     """(q, v, nu, p) -> r_q (m, n), r_v (m, n), at fixed nu."""
-    n, x = of.mechanism.n, Symbols.fresh(of.mechanism.n, of.n_c)
+    n, x = of.mechanism.n, _symbols(of)
     residual = cs.gradient(of.scalar(x), x.xi)
-    joint = _joint_symbols(of)
+    joint = _symbols(of)
     r_q, r_v = _at_joints(of, x, joint, [cs.jacobian(residual, x.q), cs.jacobian(residual, x.v)])
-    r_q = _pull_back_columns(of.mechanism, _pull_back_rows(of.mechanism, r_q))
-    r_v = _pull_back_columns(of.mechanism, _pull_back_rows(of.mechanism, r_v))
+    r_q = pull_back_columns(of.mechanism, pull_back_rows(of.mechanism, r_q))
+    r_v = pull_back_columns(of.mechanism, pull_back_rows(of.mechanism, r_v))
     r_v[:n, :] += cs.diag(cs.SX(of.rate_offset))
     return _dense(name, joint, ["q", "v", "nu", "p"], {"r_q": r_q, "r_v": r_v})
 
@@ -47,24 +51,27 @@ def first(name: str, of: ScalarSystem) -> cs.Function:
 def second(name: str, of: ScalarSystem) -> cs.Function:
     """(q, v, nu, xi, p) -> s_qq (n, n), s_qv (n, n; rows q), s_vv (n, n), s_qnu (n, m)."""
     mechanism, x = of.mechanism, Symbols.fresh(of.mechanism.n, of.n_c)
-    s = of.scalar(x)
-    by_q, by_v = cs.gradient(s, x.q), cs.gradient(s, x.v)
-    blocks = [cs.jacobian(by_q, x.q), cs.jacobian(by_q, x.v), cs.jacobian(by_v, x.v), cs.jacobian(by_q, x.nu)]
-    joint = _joint_symbols(of)
-    mapped = [_pull_back_columns(mechanism, mechanism.pull_back(block)) for block in _at_joints(of, x, joint, blocks)]
-    outputs = dict(zip(("s_qq", "s_qv", "s_vv", "s_qnu"), mapped, strict=True))
+    n = mechanism.n
+    # One Hessian by all variables shares more than its four blocks taken one by one.
+    hessian, _ = cs.hessian(of.scalar(x), cs.vertcat(x.q, x.v, x.nu))
+    by_q = hessian[:n, :]
+    blocks = [by_q[:, :n], by_q[:, n : 2 * n], hessian[n : 2 * n, n : 2 * n], by_q[:, 2 * n :]]
+    joint = _symbols(of)
+    mapped = [pull_back_columns(mechanism, mechanism.pull_back(block)) for block in _at_joints(of, x, joint, blocks)]
+    s_qq, s_qv, s_vv, s_qnu = mapped
+    outputs = {"s_qq": mirrored(s_qq), "s_qv": s_qv, "s_vv": mirrored(s_vv), "s_qnu": s_qnu}
     return _dense(name, joint, ["q", "v", "nu", "xi", "p"], outputs)
 
 
 def feet(name: str, mechanism: Mechanism, axes: Axes) -> cs.Function:
-    """(q, p) -> positions (n_f n_axes,) of every foot's lowest point in the world [m]; Jacobian (n_f n_axes, n) by q."""
+    """(q, p) -> positions (n_f n_axes,) of the lowest points of all feet in the world [m]; Jacobian by q."""
     q, absolute = cs.SX.sym("q", mechanism.n), cs.SX.sym("absolute", mechanism.n)
     p = cs.SX.sym("p", N_PARAMETERS)
     positions = _positions(mechanism, absolute, axes)
     jacobian = cs.jacobian(positions, absolute)
     at_joints = cs.Function("feet", [absolute], [positions, jacobian])
     positions, jacobian = at_joints.call([mechanism.absolute(q)])
-    jacobian = _pull_back_columns(mechanism, jacobian)
+    jacobian = pull_back_columns(mechanism, jacobian)
     outputs = [cs.densify(one) for one in cs.cse([positions, jacobian])]
     return cs.Function(name, [q, p], outputs, ["q", "p"], ["positions", "jacobian"])
 
@@ -76,7 +83,7 @@ def feet_second(name: str, mechanism: Mechanism, axes: Axes) -> cs.Function:
     weights = cs.SX.sym("w", positions.numel())
     hessian = cs.jacobian(cs.gradient(cs.dot(weights, positions), absolute), absolute)
     (hessian,) = cs.Function("feet", [absolute, weights], [hessian]).call([mechanism.absolute(q), weights])
-    hessian = _pull_back_columns(mechanism, mechanism.pull_back(hessian))
+    hessian = pull_back_columns(mechanism, mechanism.pull_back(hessian))
     outputs = [cs.densify(one) for one in cs.cse([hessian])]
     return cs.Function(name, [q, weights], outputs, ["q", "w"], ["hessian"])
 
@@ -87,8 +94,8 @@ def _positions(mechanism: Mechanism, absolute: cs.SX, axes: Axes) -> cs.SX:
     return cs.vertcat(*[contact_point.position(geometry, foot, axes) for foot in mechanism.feet])
 
 
-def _joint_symbols(of: ScalarSystem) -> Symbols:
-    """Symbols in joint coordinates."""
+def _symbols(of: ScalarSystem) -> Symbols:
+    """New symbols, for absolute or for joint coordinates."""
     return Symbols.fresh(of.mechanism.n, of.n_c)
 
 
@@ -107,15 +114,20 @@ def _at_joints(of: ScalarSystem, x: Symbols, joint: Symbols, outputs: list[cs.SX
     )
 
 
-def _pull_back_rows(mechanism: Mechanism, matrix: cs.SX) -> cs.SX:
+def pull_back_rows(mechanism: Mechanism, matrix: cs.SX) -> cs.SX:
     """The first n rows to joint coordinates; constraint rows stay."""
     n = mechanism.n
     return cs.vertcat(mechanism.pull_back(matrix[:n, :]), matrix[n:, :])
 
 
-def _pull_back_columns(mechanism: Mechanism, matrix: cs.SX) -> cs.SX:
+def pull_back_columns(mechanism: Mechanism, matrix: cs.SX) -> cs.SX:
     """The first n columns to joint coordinates; constraint columns stay."""
-    return _pull_back_rows(mechanism, matrix.T).T
+    return pull_back_rows(mechanism, matrix.T).T
+
+
+def mirrored(symmetric: cs.SX) -> cs.SX:
+    """A symmetric matrix from its lower triangle alone: the upper one would be computed a second time."""
+    return cs.tril2symm(cs.tril(symmetric))
 
 
 def _dense(name: str, joint: Symbols, inputs: list[str], outputs: dict[str, cs.SX]) -> cs.Function:

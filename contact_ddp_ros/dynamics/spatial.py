@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import casadi as cs
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
@@ -16,7 +16,7 @@ _NEGLIGIBLE = 1e-15
 """A constant this close to 0, 1 or -1 is meant to be it: it comes out of rounding in products of rotations."""
 
 
-def tidy(constant: Array) -> Array:
+def tidy(constant: ArrayLike) -> Array:
     """The constant with entries within rounding of 0, 1 and -1 replaced by these numbers."""
     tidied = np.array(constant, dtype=float)
     for exact in (0.0, 1.0, -1.0):
@@ -24,7 +24,7 @@ def tidy(constant: Array) -> Array:
     return tidied
 
 
-def symbolic(constant: Array) -> cs.SX:
+def symbolic(constant: ArrayLike) -> cs.SX:
     """A tidied constant vector or matrix as a dense SX."""
     return cs.densify(cs.SX(cs.DM(tidy(constant))))
 
@@ -88,10 +88,10 @@ class SpatialInertia:
         offset = skew_constant(com)
         return cls(mass, mass * np.asarray(com), np.asarray(inertia) - mass * offset @ offset)
 
-    @classmethod
-    def zero(cls) -> "SpatialInertia":
-        """Of no body at all."""
-        return cls(0.0, np.zeros(3), np.zeros((3, 3)))
+    @property
+    def second_moment(self) -> Array:
+        """(3, 3) Sigma, the integral of r r' over the mass: tr(I)/2 - I [kg m^2]."""
+        return 0.5 * np.trace(self.rotational) * np.eye(3) - self.rotational
 
     def __add__(self, other: "SpatialInertia") -> "SpatialInertia":
         """Of two bodies in the same frame taken together."""
@@ -104,6 +104,10 @@ class SpatialInertia:
         return SpatialInertia(
             self.mass - other.mass, self.first_moment - other.first_moment, self.rotational - other.rotational
         )
+
+    def tidied(self) -> "SpatialInertia":
+        """Without what rounding left of zeros."""
+        return SpatialInertia(float(tidy(np.array(self.mass))), tidy(self.first_moment), tidy(self.rotational))
 
     def in_parent(self, rotation: Array, translation: Array) -> "SpatialInertia":
         """The same body in a frame where its own frame has this orientation and origin."""
