@@ -7,6 +7,7 @@
 The switch node maps the state before the switch to the state after it, both at the same time.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +16,8 @@ from numpy.typing import NDArray
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.hybrid.schedule import ModeSchedule
 
-_ALIGNMENT = 1e-6
-"""How far a start may lie from the grid and still count as on it [s]."""
+_ALIGNMENT = 1e-9
+"""How far a mode's duration may be from a whole number of steps: periods are summed over a long run [s]."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,10 @@ def steps_per_mode(schedule: ModeSchedule, step: float) -> tuple[int, ...]:
     """Whole number of steps in each mode.
 
     Raises:
-        ParameterError: a mode does not last a whole number of steps.
+        ParameterError: the step is not positive, or a mode does not last a whole number of steps.
     """
+    if not 0.0 < step < math.inf:
+        raise ParameterError(f"the step is {step} s; it must be positive")
     counts = []
     for mode in schedule.modes:
         count = round(mode.duration / step)
@@ -68,7 +71,12 @@ def knot_grid(
 
     A switch at the very end is a node of the grid. One at the very start is one only with `switch_at_start`, and never
     that into the first mode at the epoch, where nothing was before.
+
+    Raises:
+        ParameterError: the horizon has no step, or as :func:`steps_per_mode`.
     """
+    if n_steps < 1:
+        raise ParameterError(f"the horizon has {n_steps} steps; it needs at least one")
     counts = steps_per_mode(schedule, step)
     owners = np.repeat(np.arange(len(counts)), counts)
     times, durations, modes, switches = [], [], [], []
