@@ -38,11 +38,11 @@ ROS = {"rclpy", "rcl_interfaces", "rosgraph_msgs", "std_srvs", "builtin_interfac
 THIRD_PARTY = {
     "casadi": {"dynamics", "mpc", "bench"},
     "mujoco": {"sim"},
-    "pinocchio": {"robot"},
+    "pinocchio": {"robot", "bench"},
     "crocoddyl": {"bench"},
     "ament_index_python": {"robot", "nodes"},  # finds the installed share folder, where there is one
     "numba": {"solver", "dynamics", "mpc", "control", "bench"},
-    "llvmlite": {"dynamics"},
+    "llvmlite": {"dynamics", "mpc"},
     "rich": {"cli", "report", "bench"},
     "matplotlib": {"report", "cli", "bench"},
     "imageio": {"report", "sim"},

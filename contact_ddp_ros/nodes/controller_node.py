@@ -68,7 +68,7 @@ class ControllerNode:
         self._robot = load_robot(Path(config.node.urdf) if config.node.urdf else None)
         self._controller = Controller(self._robot, config)
         self._parameters.connect(self._controller.configure)
-        self._stamped_time = bool(node.get_parameter("use_sim_time").value)
+        self._simulated = bool(node.get_parameter("use_sim_time").value)
         self._pairing = Pairing(time_ns(config.node.pairing_tolerance))
         self._states: Slot[Pair] = Slot()
         self._policies: Answers[PolicyAnswer] = Answers()
@@ -76,7 +76,6 @@ class ControllerNode:
         self._steering = Expiring(VelocityCommand())
         self._last_stamp: int | None = None
         self._last_state: RobotState | None = None
-        self._last_arrival = 0.0
         self._last_message: Any = None
         self._followed: PolicyAnswer | None = None
         self._told: tuple[Any, ...] = ()
@@ -136,7 +135,6 @@ class ControllerNode:
         joints, odometry = pair
         stamp = stamp_ns(joints.header.stamp)
         if stamp == self._last_stamp and self._last_message is not None:
-            self._last_arrival = clock.monotonic()
             self._commands.publish(self._last_message)
             return
         try:
@@ -145,7 +143,7 @@ class ControllerNode:
             self._refuse(error)
             self._command(None, from_stamp(joints.header.stamp))
             return
-        self._last_stamp, self._last_state, self._last_arrival = stamp, state, clock.monotonic()
+        self._last_stamp, self._last_state = stamp, state
         now = self._now(state)
         self._ask_for_plan(stamp)
         if self._config.node.lockstep:
@@ -159,13 +157,15 @@ class ControllerNode:
         self._command(state, now)
 
     def _now(self, state: RobotState) -> float:
-        """The time on the clock of the states; in simulation their stamps, and what has passed since the last."""
-        if not self._stamped_time:
-            return 1e-9 * float(self.node.get_clock().now().nanoseconds)
+        """The time on the clock of the states.
+
+        In simulation that is the later of the state's stamp and `/clock`: where the simulator gets no processor time
+        passes for nobody, where only its states are lost it does. In lock-step it is the stamp.
+        """
         if self._config.node.lockstep:
             return state.time
-        elapsed = clock.monotonic() - self._last_arrival
-        return state.time if elapsed < self._config.safety.state_timeout else state.time + elapsed
+        now = 1e-9 * float(self.node.get_clock().now().nanoseconds)
+        return max(state.time, now) if self._simulated else now
 
     def _command(self, state: RobotState | None, now: float) -> None:
         command = self._controller.update(state, now)

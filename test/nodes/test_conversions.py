@@ -1,0 +1,167 @@
+"""Messages to data and back: nothing is lost, nothing malformed gets through."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Twist, WrenchStamped
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from contact_ddp_ros.errors import MessageError
+from contact_ddp_ros.nodes import conversions as convert
+from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.robot.joints import JOINT_NAMES
+from contact_ddp_ros.robot.rotation import quaternion_to_rpy, rotation_vector_to_quaternion
+from contact_ddp_ros.robot.state import JointCommand, RobotState
+
+FINITE = st.floats(-1e3, 1e3)
+JOINTS = arrays(np.float64, len(JOINT_NAMES), elements=FINITE, fill=FINITE)
+TIMES = st.floats(0.0, 1e6)
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def random_state(time: float, seed: int) -> RobotState:
+    random = np.random.default_rng(seed)
+    orientation = rotation_vector_to_quaternion(random.uniform(-3.0, 3.0, 3))
+    linear, angular, position = random.normal(size=(3, 3))
+    joints, rates = random.normal(size=(2, len(JOINT_NAMES)))
+    return RobotState(time, position, orientation, linear, angular, joints, rates)
+
+
+def standing() -> RobotState:
+    zeros = np.zeros(12)
+    return RobotState(1.5, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.zeros(3), zeros, zeros)
+
+
+def messages() -> tuple[JointState, Odometry]:
+    return convert.joint_state_message(standing(), np.zeros(12)), convert.odometry_message(standing())
+
+
+@given(TIMES)
+def test_stamps_are_exact_to_the_nanosecond(time: float) -> None:
+    stamp = convert.to_stamp(time)
+    assert convert.stamp_ns(stamp) == convert.time_ns(time)
+    assert convert.from_stamp(stamp) == pytest.approx(time, abs=1e-9)
+
+
+@pytest.mark.parametrize("time", [-1e-3, math.nan, math.inf, 2.0**31])
+def test_times_that_no_stamp_holds_are_refused(time: float) -> None:
+    with pytest.raises(MessageError, match="stamp"):
+        convert.to_stamp(time)
+
+
+@given(TIMES, SEEDS, st.permutations(range(12)))
+def test_a_state_survives_in_any_order_of_joints(time: float, seed: int, order: list[int]) -> None:
+    state = random_state(time, seed)
+    joints = convert.joint_state_message(state, np.zeros(12))
+    joints.name = [joints.name[i] for i in order]
+    joints.position = [joints.position[i] for i in order]
+    joints.velocity = [joints.velocity[i] for i in order]
+    back = convert.robot_state(joints, convert.odometry_message(state))
+    assert back.time == pytest.approx(state.time, abs=1e-9)
+    for field in dataclasses.fields(RobotState)[1:]:
+        np.testing.assert_array_equal(getattr(back, field.name), getattr(state, field.name))
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda j, o: setattr(j, "name", j.name[:-1]), "missing"),
+        (lambda j, o: setattr(j, "name", [*j.name[:-1], j.name[0]]), "twice"),
+        (lambda j, o: setattr(j, "name", [*j.name[:-1], "tail_joint"]), "tail_joint"),
+        (lambda j, o: setattr(j, "name", [*j.name, "tail_joint"]), "unknown"),
+        (lambda j, o: setattr(j, "position", j.position[:-1]), "position holds 11"),
+        (lambda j, o: setattr(j, "velocity", []), "velocity holds 0"),
+        (lambda j, o: setattr(j, "position", [math.nan] * 12), "joint_positions"),
+        (lambda j, o: setattr(j, "velocity", [math.inf] * 12), "joint_velocities"),
+        (lambda j, o: setattr(o.pose.pose.position, "z", math.nan), "position"),
+        (lambda j, o: setattr(o.twist.twist.angular, "x", math.inf), "angular_velocity"),
+        (lambda j, o: setattr(o.pose.pose.orientation, "w", 0.0), "norm"),
+        (lambda j, o: setattr(o.pose.pose.orientation, "w", 1.01), "norm"),
+        (lambda j, o: setattr(o.header, "frame_id", "map"), "'map'"),
+        (lambda j, o: setattr(o, "child_frame_id", "imu"), "'imu'"),
+    ],
+)
+def test_a_malformed_state_is_refused(damage: object, words: str) -> None:
+    joints, odometry = messages()
+    damage(joints, odometry)  # type: ignore[operator]
+    with pytest.raises(MessageError, match=words):
+        convert.robot_state(joints, odometry)
+
+
+@given(JOINTS, SEEDS, st.booleans())
+def test_a_command_survives(positions: np.ndarray, seed: int, damping: bool) -> None:
+    velocities, torques = np.random.default_rng(seed).normal(size=(2, len(JOINT_NAMES)))
+    command = JointCommand(None if damping else positions, velocities, torques)
+    stamp = Time(sec=3, nanosec=4_000_000)
+    message = convert.joint_command_message(command, stamp)
+    back = convert.joint_command(message)
+    assert message.header.stamp == stamp
+    assert len(message.points[0].positions) == (0 if damping else 12)
+    if damping:
+        assert back.positions is None
+    else:
+        np.testing.assert_array_equal(back.positions, positions)
+    np.testing.assert_array_equal(back.velocities, velocities)
+    np.testing.assert_array_equal(back.torques, torques)
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda m: setattr(m, "points", []), "0 points"),
+        (lambda m: setattr(m, "points", [m.points[0], JointTrajectoryPoint()]), "2 points"),
+        (lambda m: setattr(m, "joint_names", m.joint_names[1:]), "missing"),
+        (lambda m: setattr(m.points[0], "positions", [0.0]), "positions holds 1"),
+        (lambda m: setattr(m.points[0], "velocities", []), "velocities holds 0"),
+        (lambda m: setattr(m.points[0], "effort", [math.nan] * 12), "torques"),
+    ],
+)
+def test_a_malformed_command_is_refused(damage: object, words: str) -> None:
+    message: JointTrajectory = convert.joint_command_message(JointCommand(*[np.zeros(12)] * 3), Time())
+    damage(message)  # type: ignore[operator]
+    with pytest.raises(MessageError, match=words):
+        convert.joint_command(message)
+
+
+def test_velocity_commands_and_pushes_must_be_finite() -> None:
+    twist = Twist()
+    twist.linear.x, twist.linear.y, twist.angular.z = 0.5, -0.1, 0.2
+    assert convert.velocity_command(twist) == convert.VelocityCommand(0.5, -0.1, 0.2)
+    twist.angular.z = math.nan
+    with pytest.raises(MessageError, match="finite"):
+        convert.velocity_command(twist)
+    push = WrenchStamped()
+    push.wrench.force.y = 40.0
+    np.testing.assert_array_equal(convert.push_force(push), [0.0, 40.0, 0.0])
+    push.header.frame_id = "base_link"
+    with pytest.raises(MessageError, match="base_link"):
+        convert.push_force(push)
+    push.header.frame_id, push.wrench.torque.x = "odom", 1.0
+    with pytest.raises(MessageError, match="torque"):
+        convert.push_force(push)
+
+
+@given(st.floats(-3.0, 3.0), st.floats(-1.0, 1.0), SEEDS)
+def test_the_displayed_plan_starts_where_the_trunk_is(yaw: float, pitch: float, seed: int) -> None:
+    position = np.random.default_rng(seed).normal(size=3)
+    along = math.cos(yaw) * position[0] + math.sin(yaw) * position[1]
+    rows = np.tile([along, position[2], pitch] + [0.0] * 11, (3, 1))
+    policy = Policy(
+        np.array([0.0, 0.1, 0.2]), rows, np.zeros((2, 4)), np.zeros((2, 4, 14)), np.zeros(2, int), np.zeros((2, 4))
+    )
+    orientation = rotation_vector_to_quaternion(np.array([0.0, 0.0, yaw]))
+    state = dataclasses.replace(standing(), position=position, orientation=orientation)
+    path = convert.path_message(policy, state, 1)
+    pose = path.poses[0].pose
+    assert len(path.poses) == 3
+    np.testing.assert_allclose([pose.position.x, pose.position.y, pose.position.z], position, atol=1e-9)
+    q = pose.orientation
+    np.testing.assert_allclose(quaternion_to_rpy(np.array([q.x, q.y, q.z, q.w])), [0.0, pitch, yaw], atol=1e-9)

@@ -1,0 +1,108 @@
+"""The keeping and waiting between messages."""
+
+from threading import Thread
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.nodes.exchange import Answers, Expiring, Pairing, PlanTicks, Slot
+from contact_ddp_ros.nodes.pushes import PushSchedule, format_pushes, parse_pushes
+from contact_ddp_ros.options import Push
+
+LONG = 30.0
+
+
+def test_a_slot_gives_the_newest_once() -> None:
+    slot: Slot[int] = Slot()
+    assert slot.take(0.0) is None
+    slot.put(1)
+    slot.put(2)
+    assert slot.take(LONG) == 2
+    assert slot.take(0.0) is None
+
+
+def test_a_slot_wakes_its_reader() -> None:
+    slot: Slot[int] = Slot()
+    taken: list[int | None] = []
+    reader = Thread(target=lambda: taken.append(slot.take(LONG)))
+    reader.start()
+    slot.put(3)
+    reader.join(LONG)
+    assert taken == [3]
+    slot.close()
+    assert slot.take(LONG) is None
+
+
+@given(st.permutations([("joints", 0), ("odometry", 0), ("joints", 10), ("odometry", 10)]))
+def test_pairs_have_one_stamp(order: list[tuple[str, int]]) -> None:
+    pairing = Pairing(0)
+    for kind, stamp in order:
+        pair = getattr(pairing, kind)(stamp, (kind, stamp))
+        if pair is not None:
+            assert pair == (("joints", pair[0][1]), ("odometry", pair[0][1]))
+
+
+def test_a_pair_is_complete_when_both_have_come() -> None:
+    pairing = Pairing(2)
+    assert pairing.odometry(100, "o") is None
+    assert pairing.joints(103, "too late") is None
+    assert pairing.odometry(104, "o2") == ("too late", "o2")
+    assert pairing.joints(104, "j") is None
+
+
+def test_an_answer_is_found_by_its_question() -> None:
+    answers: Answers[str] = Answers(capacity=2)
+    for stamp in (1, 2, 3):
+        answers.put(stamp, f"to {stamp}")
+    assert answers.wait(1, 0.0) is None
+    assert answers.wait(2, LONG) == "to 2"
+    assert answers.newest() == "to 3"
+    found: list[str | None] = []
+    reader = Thread(target=lambda: found.append(answers.wait(4, LONG)))
+    reader.start()
+    answers.put(4, "to 4")
+    reader.join(LONG)
+    assert found == ["to 4"]
+    answers.close()
+    assert answers.wait(5, LONG) is None
+
+
+@given(st.integers(0, 20))
+def test_plans_are_asked_for_once_a_period_and_due_once(delay: int) -> None:
+    ticks = PlanTicks(delay)
+    asked = [stamp for stamp in range(0, 100, 2) if ticks.ask(stamp, 8)]
+    assert asked == list(range(0, 100, 8))
+    seen = [(request.stamp, now) for now in range(200) for request in ticks.due(now)]
+    assert seen == [(stamp, stamp + delay) for stamp in asked]
+
+
+def test_plans_are_asked_for_again_when_the_clock_steps_back() -> None:
+    ticks = PlanTicks(0)
+    assert ticks.ask(1000, 8)
+    assert ticks.ask(0, 8)
+
+
+def test_a_command_expires_on_the_clock_of_the_states() -> None:
+    command = Expiring(0.0)
+    assert command.at(1.0, 0.5) == 0.0
+    command.put(0.7)
+    assert command.at(2.0, 0.5) == 0.7
+    assert command.at(2.5, 0.5) == 0.7
+    assert command.at(2.6, 0.5) == 0.0
+    assert command.at(2.4, 0.5) == 0.0
+
+
+@given(st.lists(st.builds(Push, st.floats(0.0, 60.0), st.just((0.1, -40.0, 1e-7)), st.floats(0.001, 2.0)), max_size=3))
+def test_pushes_survive_as_a_parameter(pushes: list[Push]) -> None:
+    assert parse_pushes(format_pushes(pushes)) == pushes
+    schedule = PushSchedule(format_pushes(pushes))
+    given_out = [push for time in range(62) for push in schedule.due(float(time))]
+    assert given_out == sorted(pushes, key=lambda push: push.time)
+
+
+@pytest.mark.parametrize("text", ["1,2,3", "a,b,c,d,e", "1,nan,0,0,0.1", "1,0,0,0,-1"])
+def test_pushes_that_are_none_are_refused(text: str) -> None:
+    with pytest.raises(ParameterError):
+        parse_pushes(text)
