@@ -7,8 +7,8 @@ After hybrid-systems DDP: each pass minimises the penalised cost, then
     δ ← δ · delta_factor,  ε ← ε · epsilon_factor
 
 with inequalities left out of the first pass (ε = 0), so that a poor start first finds the motion and then its limits.
-The barrier's weight falls with its width towards a small bias; the settings that a receding horizon uses are those of
-one such pass, held fixed.
+A limit that pulls with the multiplier g is violated by δ (g δ/ε − 2), so δ, which falls faster than ε, ends every
+violation; ε stops at a small bias. The settings that a receding horizon uses are those of one such pass, held fixed.
 """
 
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Continuation:
     sigma_max: float = 1e8
     delta: float = 0.1
     delta_factor: float = 0.3
-    delta_min: float = 2e-4
+    delta_min: float = 1e-6
     epsilon: float = 0.05
     epsilon_factor: float = 0.5
     epsilon_min: float = 1e-3
@@ -128,7 +128,7 @@ def solve_constrained(
         feasible = bool(
             constrained and equality <= settings.equality_tolerance and inequality <= settings.inequality_tolerance
         )
-        tight = delta <= settings.delta_min and epsilon <= settings.epsilon_min
+        tight = epsilon <= settings.epsilon_min
         over = len(passes) >= settings.max_passes or (left is not None and left <= 0)
         if solution.termination is Termination.DIVERGED or (feasible and tight) or over:
             return ConstrainedSolution(tuple(passes), multipliers, feasible)
