@@ -23,11 +23,11 @@ that of a switch and of the end ½‖x − x_ref‖²_Q plus, at a touchdown, th
 
 import numba as nb
 
+from contact_ddp_ros.dynamics.native import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_forces import add_force_terms, force_cost
 from contact_ddp_ros.mpc.contact_motion import locate_feet, mode_block, motion_partials, solve_motion
 from contact_ddp_ros.mpc.foot_heights import add_height_cost, add_height_curvature, height_slopes
-from contact_ddp_ros.mpc.kernel_call import call_kernel
 from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets
 from contact_ddp_ros.mpc.linear_system import solve_vector
 from contact_ddp_ros.solver.penalties import augmented_lagrangian, relaxed_barrier

@@ -2,8 +2,8 @@
 
 import numba as nb
 
+from contact_ddp_ros.dynamics.native import call_kernel
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.kernel_call import call_kernel
 from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets
 from contact_ddp_ros.solver.penalties import augmented_lagrangian
 from contact_ddp_ros.solver.protocol import DATA, INTEGERS, MATRIX, VECTOR
