@@ -1,0 +1,133 @@
+"""The planar bounding problem of the MPC, frozen: what the solver benchmarks run on.
+
+One full gait cycle of 90 steps of 4 ms from the start of back stance at 0.5 m/s, with three starting trajectories:
+
+* cold: the planner's heuristic guess from a standing robot;
+* optimum: where a solve from there ends, at which full second order is positive definite;
+* warm: the optimum's policy from a state nearby, which is what a receding horizon starts every solve from.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.config import replace as configured
+from contact_ddp_ros.hybrid.grid import knot_grid
+from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.guess import heuristic_guess
+from contact_ddp_ros.mpc.planner import BoundingPlanner
+from contact_ddp_ros.mpc.problem import Penalty
+from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.planar import PlanarMap
+from contact_ddp_ros.robot.tree import RigidBodyTree
+from contact_ddp_ros.solver.ddp import DdpSolver, Guess, Solution, SolverOptions
+from contact_ddp_ros.solver.protocol import Problem
+
+Array = NDArray[np.float64]
+
+SPEED = 0.5
+"""Commanded speed of the timed problem [m/s]."""
+
+_SEED = 20
+_DISTURBANCE = 1e-3
+"""Standard deviation of the warm start's offset from the nominal state [m, rad, m/s, rad/s]."""
+
+_ITERATIONS = 100
+"""Of the solve that the warm start comes from, at most."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One problem and where a solve of it starts.
+
+    Attributes:
+        tree: planar model. problem: as the solver takes it. penalty: (3,) its σ, δ, ε.
+        mode_contacts: per gait mode, the contact points on the ground.
+        x0: (n_x,) state. guess: trajectory and gains.
+    """
+
+    tree: RigidBodyTree
+    problem: Problem
+    penalty: Array
+    mode_contacts: tuple[tuple[str, ...], ...]
+    x0: Array
+    guess: Guess
+
+    @property
+    def problem_feet(self) -> tuple[str, ...]:
+        """Contact points in the order of the problem's arrays."""
+        return tuple(point.name for point in self.tree.contacts)
+
+    def contacts(self, mode: int) -> tuple[str, ...]:
+        """Contact points on the ground in a mode."""
+        return self.mode_contacts[mode]
+
+    def solve(self, solver: DdpSolver, max_iterations: int | None = None, theta: float = 1.0) -> Solution:
+        """Solve from the guess; multipliers start at zero."""
+        return solver.solve(
+            self.problem, self.x0, self.guess, penalty=self.penalty, theta=theta, max_iterations=max_iterations
+        )
+
+
+@dataclass(frozen=True)
+class Cases:
+    """The same problem from three starts."""
+
+    cold: Case
+    optimum: Case
+    warm: Case
+
+
+def point_feet(robot: Robot) -> Robot:
+    """The robot on point feet and with undamped joints, which is what every peer can model."""
+    contacts = tuple(replace(point, radius=0.0) for point in robot.tree.contacts)
+    joints = tuple(replace(joint, damping=0.0) for joint in robot.tree.joints)
+    return replace(robot, tree=replace(robot.tree, contacts=contacts, joints=joints))
+
+
+def mpc_cases(variant: str = "ddp", speed: float = SPEED) -> Cases:
+    """The MPC's own problem."""
+    return _cases(load_robot(), configured(PlannerConfig(), {"variant": variant}), speed)
+
+
+def mpc_cold(variant: str, speed: float) -> Case:
+    """The MPC's own problem from its cold guess only."""
+    return _cold(load_robot(), configured(PlannerConfig(), {"variant": variant}), speed)
+
+
+def shared_cases(variant: str = "ddp", speed: float = SPEED) -> Cases:
+    """The problem that peers can state too: point feet, no joint damping, no Baumgarte stabilisation."""
+    config = configured(PlannerConfig(), {"variant": variant, "constraint.baumgarte_rate": 0.0})
+    return _cases(point_feet(load_robot()), config, speed)
+
+
+def solver_of(variant: str) -> DdpSolver:
+    """A solver that runs on until nothing is left to gain."""
+    return DdpSolver(SolverOptions(variant=variant, tolerance=0.0, max_iterations=_ITERATIONS))
+
+
+def _cold(robot: Robot, config: PlannerConfig, speed: float) -> Case:
+    planner = BoundingPlanner(robot, config)
+    schedule = planner.problem.schedule
+    n_steps = round(config.gait.horizon_cycles * schedule.period / config.gait.step)
+    grid = knot_grid(schedule, 0, n_steps, config.gait.step)
+    x0 = PlanarMap().planar_state(robot.standing_state())
+    problem, reference = planner.problem.build(grid, config, speed, float(x0[0]))
+    constraint = config.constraint
+    return Case(
+        tree=planner.tree,
+        problem=problem,
+        penalty=Penalty(constraint.touchdown_penalty, constraint.barrier_width, constraint.barrier_weight).array(),
+        mode_contacts=tuple(mode.contacts for mode in schedule.modes),
+        x0=x0,
+        guess=heuristic_guess(planner.problem, grid, reference),
+    )
+
+
+def _cases(robot: Robot, config: PlannerConfig, speed: float) -> Cases:
+    cold = _cold(robot, config, speed)
+    solution = cold.solve(solver_of("ddp" if config.variant == "ilqr" else config.variant))
+    offset = np.random.default_rng(_SEED).normal(scale=_DISTURBANCE, size=cold.x0.size)
+    optimum = replace(cold, guess=Guess(solution.xs, solution.us, solution.gains))
+    return Cases(cold, optimum, replace(optimum, x0=cold.x0 + offset))

@@ -1,0 +1,132 @@
+"""What every benchmark leaves behind: a folder with a JSON record, and a table of figures beside their targets."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from contact_ddp_ros import provenance
+from contact_ddp_ros.bench.timing import Spread
+from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.files import write_json
+
+_PEERS = ("crocoddyl",)
+
+_WIDTH = 130
+"""Of a table that goes to a file [columns]."""
+
+RECORD_FILE = "benchmark.json"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured figure.
+
+    Attributes:
+        name: what it is, for people.
+        value: as a number or a spread over samples.
+        target: at most this; None where there is none.
+        note: what the reader should know, such as the figure of the paper.
+        unit: empty for a ratio.
+    """
+
+    name: str
+    value: Spread | float
+    target: float | None = None
+    note: str = ""
+    unit: str = ""
+
+    @property
+    def number(self) -> float:
+        """The figure itself, the median of a spread."""
+        return self.value.median if isinstance(self.value, Spread) else self.value
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the target is met; None where there is none."""
+        return None if self.target is None else self.number <= self.target
+
+
+def new_folder(benchmark: str, wanted: Path | None) -> Path:
+    """Make and return the output folder: `wanted`, which must be new or empty, or out/bench-<benchmark>-<time>.
+
+    Raises:
+        ParameterError: the folder holds something or cannot be made.
+    """
+    folder = wanted if wanted is not None else Path("out") / f"bench-{benchmark}-{datetime.now():%Y%m%d-%H%M%S}"
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise ParameterError(f"output folder {folder} exists and is not an empty folder; remove it or give another")
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ParameterError(f"cannot make the output folder {folder}: {error.strerror}") from error
+    return folder
+
+
+def save_record(folder: Path, benchmark: str, settings: dict[str, Any], results: dict[str, Any]) -> None:
+    """Write the results with how, when and on what they came about."""
+    write_json(
+        folder / RECORD_FILE,
+        {
+            "benchmark": benchmark,
+            "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "machine": provenance.machine(),
+            "versions": {**provenance.versions(), **_peer_versions()},
+            "settings": settings,
+            **results,
+        },
+    )
+
+
+def figures_as_json(figures: Sequence[Figure]) -> list[dict[str, Any]]:
+    """Plain data, with whether each target is met."""
+    return [{**asdict(one), "met": one.met} for one in figures]
+
+
+def console() -> Console:
+    """Where a benchmark prints; wide enough for its tables where the output is no terminal."""
+    plain = Console()
+    return plain if plain.is_terminal else Console(width=_WIDTH)
+
+
+def print_figures(terminal: Console, title: str, figures: Sequence[Figure]) -> None:
+    """A table of figures beside their targets."""
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1, 0, 0))
+    table.add_column("figure")
+    for heading in ("median", "quartiles", "of minima", "target"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("")
+    for one in figures:
+        verdict = {None: "", True: "[green]met[/]", False: "[red]missed[/]"}[one.met]
+        target = "" if one.target is None else f"≤ {one.target:g} {one.unit}".rstrip()
+        remark = "  ".join(part for part in (verdict, one.note) if part)
+        table.add_row(one.name, f"{number(one.number)} {one.unit}".rstrip(), *_spread(one.value), target, remark)
+    terminal.print(table)
+
+
+def _spread(value: Spread | float) -> tuple[str, str]:
+    if not isinstance(value, Spread):
+        return "", ""
+    minima = "" if value.of_minima is None else number(value.of_minima)
+    return f"{number(value.lower)} to {number(value.upper)}", minima
+
+
+def number(value: float) -> str:
+    """Three figures, without an exponent."""
+    return f"{value:.0f}" if abs(value) >= 100.0 else f"{value:.3g}"
+
+
+def _peer_versions() -> dict[str, str]:
+    found = {}
+    for name in _PEERS:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,186 @@
+"""`contact-ddp bench robustness`: what the bounding robot comes through in closed loop, and what it does not.
+
+Runs of :mod:`contact_ddp_ros.bench.scenarios` in lock-step, spread over the cores; each depends on its options only.
+The exit code is 0 where nothing fell, 1 otherwise.
+"""
+
+import argparse
+import multiprocessing
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import yaml
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from contact_ddp_ros.bench import outcome
+from contact_ddp_ros.bench.outcome import Outcome
+from contact_ddp_ros.bench.output import console, new_folder, save_record
+from contact_ddp_ros.bench.scenarios import DIRECTIONS, GROUPS, QUICK, Extent, Scenario, Settings
+from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.options import VARIANTS
+
+TARGET_SPEED = 0.1
+"""Mean speed within this share of the command, or of 0.5 m/s where that is more."""
+
+TARGET_TOUCHDOWN = 0.005
+"""Largest touchdown error of a plan [m]."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the scenarios, print, save."""
+    options = _parse(arguments)
+    settings = Settings(options.variant, options.seed, dict(options.set))
+    extent = QUICK if options.quick else Extent()
+    groups = GROUPS if options.only is None else {name: GROUPS[name] for name in options.only}
+    scenarios = [scenario for build in groups.values() for scenario in build(settings, extent)]
+    folder = new_folder("robustness", options.out)
+    terminal = console()
+    outcomes = run_all(scenarios, options.jobs, terminal)
+    save_record(
+        folder,
+        "robustness",
+        {"quick": options.quick, **asdict(extent), **asdict(settings)},
+        {"groups": totals(outcomes), "outcomes": [_as_json(one) for one in outcomes]},
+    )
+    terminal.print(_table(outcomes))
+    terminal.print(_group_table(outcomes))
+    from contact_ddp_ros.bench import robustness_figure
+
+    robustness_figure.draw(outcomes, folder / "robustness.png")
+    terminal.print(f"Saved in {folder}", highlight=False, soft_wrap=True)
+    return 0 if all(one.survived for one in outcomes) else 1
+
+
+def run_all(scenarios: Sequence[Scenario], jobs: int, terminal: Console) -> list[Outcome]:
+    """Outcomes in the order of the scenarios, from `jobs` processes."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    found: dict[int, Outcome] = {}
+    context = multiprocessing.get_context("spawn")
+    with (
+        context.Pool(jobs) as pool,
+        Progress(*columns, console=terminal, transient=True, disable=not terminal.is_terminal) as bar,
+    ):
+        task = bar.add_task("runs", total=len(scenarios))
+        for index, one in pool.imap_unordered(_numbered_run, list(enumerate(scenarios))):
+            found[index] = one
+            failures = sum(not each.survived for each in found.values())
+            bar.update(task, advance=1, description=f"runs ({failures} fell)")
+    return [found[index] for index in range(len(scenarios))]
+
+
+def totals(outcomes: Sequence[Outcome]) -> dict[str, dict[str, Any]]:
+    """Per group, of pushes per direction: runs, survivors, and those straight again (None without pushes)."""
+    groups: dict[str, list[Outcome]] = {}
+    for one in outcomes:
+        groups.setdefault(_group(one), []).append(one)
+    return {
+        name: {
+            "runs": len(members),
+            "survived": sum(one.survived for one in members),
+            "straight": None if members[0].straight is None else sum(bool(one.straight) for one in members),
+        }
+        for name, members in groups.items()
+    }
+
+
+def _numbered_run(numbered: tuple[int, Scenario]) -> tuple[int, Outcome]:
+    index, scenario = numbered
+    return index, outcome.run(scenario)
+
+
+def _group(one: Outcome) -> str:
+    direction = next((word for word in DIRECTIONS if f"push {word}" in one.name), None)
+    return one.group if direction is None else f"push {direction}"
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="contact-ddp bench robustness", description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="6 phases of the gait instead of 24, shorter runs")
+    parser.add_argument(
+        "--only", choices=tuple(GROUPS), action="append", metavar="GROUP", help=f"of {', '.join(GROUPS)}"
+    )
+    parser.add_argument("--variant", choices=VARIANTS, default=Settings.variant, help="solver (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all that is random (default: 0)")
+    parser.add_argument(
+        "--jobs", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes (default: cores)"
+    )
+    parser.add_argument(
+        "--set", type=_setting, action="append", default=[], metavar="NAME=VALUE", help="a parameter, with its section"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/bench-robustness-<time>)"
+    )
+    options = parser.parse_args(list(arguments))
+    if options.jobs < 1:
+        raise ParameterError(f"--jobs is {options.jobs}; it must be at least 1")
+    return options
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=VALUE")
+    return name, yaml.safe_load(value)
+
+
+def _as_json(one: Outcome) -> dict[str, Any]:
+    return {**asdict(one), "survived": one.survived, "straight": one.straight}
+
+
+def _table(outcomes: Sequence[Outcome]) -> Table:
+    """Every run that is not a push, and of the pushes those that failed."""
+    table = Table(title="Runs", box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1, 0, 0))
+    table.add_column("run", no_wrap=True)
+    for heading in ("speed error", "roll", "pitch", "yaw", "plan touchdown", "sole"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("")
+    for one in outcomes:
+        if one.straight:
+            continue
+        table.add_row(
+            one.name,
+            f"{one.speed_error:.3f} m/s",
+            *(f"{angle:.3f}" for angle in (one.roll_max, one.pitch_max, one.yaw_drift)),
+            f"{1e3 * one.touchdown_error:.1f} mm",
+            f"{1e3 * one.touchdown_height:.1f} mm",
+            _verdict(one),
+        )
+    return table
+
+
+def _verdict(one: Outcome) -> str:
+    if one.failed:
+        return f"[red]failed: {one.failed}[/]"
+    if one.fell:
+        return f"[red]fell at {one.fall}[/]"
+    if not one.stood:
+        return "[red]did not stand at the end[/]"
+    if one.straightness is not None and not one.straight:
+        crooked = one.straightness
+        return (
+            f"[yellow]not straight: roll {crooked.roll:.2f}, yaw {crooked.yaw:+.2f} rad, "
+            f"sideways {crooked.lateral_velocity:+.2f} m/s[/]"
+        )
+    remarks = []
+    if one.speed_error > TARGET_SPEED * max(abs(one.commanded_speed), 0.5):
+        remarks.append("speed off by more than 10 %")
+    if one.touchdown_error > TARGET_TOUCHDOWN:
+        remarks.append("touchdown above 5 mm")
+    return f"[yellow]{', '.join(remarks)}[/]" if remarks else "[green]held[/]"
+
+
+def _group_table(outcomes: Sequence[Outcome]) -> Table:
+    table = Table(title="Groups", box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1, 0, 0))
+    table.add_column("group")
+    for heading in ("runs", "survived", "straight within 2 s"):
+        table.add_column(heading, justify="right")
+    for name, total in totals(outcomes).items():
+        straight = "" if total["straight"] is None else str(total["straight"])
+        table.add_row(name, str(total["runs"]), str(total["survived"]), straight)
+    return table

@@ -1,0 +1,212 @@
+"""`contact-ddp bench solver`: what a DDP iteration costs and what it buys, as ratios taken in one run on one thread.
+
+* one iteration of full DDP against iLQR and against DDP by tensors, split by stage, on the MPC's planar problem;
+* the same against Crocoddyl's FDDP on the same problem and knots (needs requirements-bench.txt; left out otherwise);
+* iterations from the cold guess to the optimum;
+* time from a fresh process to a planner that can plan, with and without anything to compile.
+"""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress
+
+from contact_ddp_ros.bench import convergence, startup
+from contact_ddp_ros.bench.case import mpc_cases, shared_cases
+from contact_ddp_ros.bench.iteration import ITERATION, SOLVE, STAGES, crocoddyl, crocoddyl_solve, our_solve, ours
+from contact_ddp_ros.bench.output import (
+    Figure,
+    console,
+    figures_as_json,
+    new_folder,
+    number,
+    print_figures,
+    save_record,
+)
+from contact_ddp_ros.bench.timing import Candidate, Spread, Times, interleave
+
+MISSING_PEER = "Crocoddyl is not installed, so it is left out; pip install -r requirements-bench.txt brings it"
+
+PAPER_DDP, PAPER_TENSOR = 3.32, 28.3
+"""Time of DDP by mRNEAc and by tensors over iLQR's, 50 iterations from 50 starts, as the paper measured it."""
+
+TARGET_ILQR, TARGET_PEER = 1.5, 0.5
+TARGET_COLD, TARGET_WARM = 60.0, 1.0
+"""Seconds until a planner can plan."""
+
+PARTS = ("iteration", "convergence", "startup")
+
+FORMULATIONS = ("lean", "exact")
+"""Of the problem for Crocoddyl, see :mod:`contact_ddp_ros.bench.peers.crocoddyl_bound`."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is measured."""
+
+    rounds: int
+    repeats: int
+    solve_rounds: int
+    warm_starts: int
+
+
+FULL = Effort(rounds=400, repeats=8, solve_rounds=100, warm_starts=9)
+QUICK = Effort(rounds=60, repeats=5, solve_rounds=20, warm_starts=3)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure, print, save; the exit code is 0 whether targets are met or not."""
+    options = _parse(arguments)
+    effort = QUICK if options.quick else FULL
+    folder = new_folder("solver", options.out)
+    terminal = console()
+    results: dict[str, Any] = {}
+    figures: list[Figure] = []
+    with Progress(console=terminal, transient=True, disable=not terminal.is_terminal) as bars:
+        for part in PARTS if options.only is None else (options.only,):
+            task = bars.add_task(part, total=1.0)
+            measured, found = _MEASURES[part](
+                effort, options, terminal, lambda share, t=task: bars.update(t, completed=share)
+            )
+            results[part], figures = measured, [*figures, *found]
+    results["figures"] = figures_as_json(figures)
+    save_record(folder, "solver", {"quick": options.quick, "only": options.only, **asdict(effort)}, results)
+    print_figures(terminal, "Solver, one thread", figures)
+    from contact_ddp_ros.bench import solver_figure
+
+    solver_figure.draw(results, folder / "solver.png")
+    terminal.print(f"Saved in {folder}", highlight=False, soft_wrap=True)
+    return 0
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="contact-ddp bench solver", description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="fewer samples, and no cold start, in under a minute")
+    parser.add_argument("--only", choices=PARTS, help="one part")
+    parser.add_argument("--no-tensor", action="store_true", help="leave out the tensor variant and its compilation")
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/bench-solver-<time>)"
+    )
+    return parser.parse_args(list(arguments))
+
+
+def _measure_iteration(effort: Effort, options: argparse.Namespace, terminal: Console, progress: Any) -> Any:
+    mpc, shared = mpc_cases(), shared_cases()
+    stages: dict[str, Candidate] = {variant: ours(mpc.optimum, variant) for variant in ("ilqr", "ddp")}
+    solves: dict[str, Candidate] = {}
+    if not options.no_tensor:
+        stages["ddp_tensor"] = ours(mpc_cases("ddp_tensor").optimum, "ddp_tensor")
+    stages["ddp, shared"] = ours(shared.optimum, "ddp")
+    peers = _peers(shared, stages, solves, terminal)
+    starts = {"warm": shared.warm, "cold": shared.cold}
+    solves |= {
+        f"{variant}, {start}": our_solve(starts[start], variant) for variant in ("ilqr", "ddp") for start in starts
+    }
+    times = interleave(stages, effort.rounds, effort.repeats, lambda share: progress(0.8 * share))
+    solve_times = interleave(solves, effort.solve_rounds, effort.repeats, lambda share: progress(0.8 + 0.2 * share))
+    figures = _own_figures(times) + (_peer_figures(times, solve_times) if peers else [])
+    relative = {
+        name: {stage: times.ratio((name, stage), ("ddp", ITERATION)).as_json() for stage in (*STAGES, ITERATION)}
+        for name in stages
+    }
+    return {"relative_to_ddp_iteration": relative, "crocoddyl": peers}, figures
+
+
+def _peers(shared: Any, stages: dict[str, Candidate], solves: dict[str, Candidate], terminal: Console) -> bool:
+    """Add Crocoddyl's candidates; False, with a word to the user, where it is not installed."""
+    try:
+        from contact_ddp_ros.bench.peers.crocoddyl_bound import CrocoddylBound
+    except ModuleNotFoundError as error:
+        if error.name != "crocoddyl":
+            raise
+        terminal.print(MISSING_PEER, highlight=False, soft_wrap=True)
+        return False
+    for formulation in FORMULATIONS:
+        stages[formulation] = crocoddyl(CrocoddylBound(shared.optimum, formulation), shared.optimum)
+        for start, case in (("warm", shared.warm), ("cold", shared.cold)):
+            solves[f"{formulation}, {start}"] = crocoddyl_solve(CrocoddylBound(case, formulation), case)
+    return True
+
+
+def _own_figures(times: Times) -> list[Figure]:
+    def stage(name: str) -> Spread:
+        return times.ratio(("ddp", name), ("ilqr", name))
+
+    figures = [
+        Figure(
+            "DDP / iLQR, one iteration",
+            times.ratio(("ddp", ITERATION), ("ilqr", ITERATION)),
+            TARGET_ILQR,
+            f"paper {PAPER_DDP}",
+        ),
+        Figure("    backward sweep with second order / without", stage("sweep")),
+    ]
+    if "ddp_tensor" in times.parts:
+        against = times.ratio(("ddp_tensor", ITERATION), ("ddp", ITERATION))
+        figures.append(
+            Figure(
+                "DDP by tensors / DDP by mRNEAc, one iteration", against, None, f"paper {PAPER_TENSOR / PAPER_DDP:.1f}"
+            )
+        )
+        sweep = times.ratio(("ddp_tensor", "sweep"), ("ddp", "sweep"))
+        figures.append(Figure("    backward sweep", sweep))
+    return figures
+
+
+def _peer_figures(times: Times, solves: Times) -> list[Figure]:
+    figures = []
+    for formulation in FORMULATIONS:
+        name = f"DDP / Crocoddyl FDDP ({formulation})"
+        whole = times.ratio(("ddp, shared", ITERATION), (formulation, ITERATION))
+        figures.append(Figure(f"{name}, one iteration", whole, TARGET_PEER))
+        for stage in STAGES:
+            figures.append(Figure(f"    {stage}", times.ratio(("ddp, shared", stage), (formulation, stage))))
+        for start in ("warm", "cold"):
+            ratio = solves.ratio((f"ddp, {start}", SOLVE), (f"{formulation}, {start}", SOLVE))
+            figures.append(Figure(f"    solve of one iteration, {start} start", ratio))
+    return figures
+
+
+def _measure_convergence(effort: Effort, options: argparse.Namespace, terminal: Console, progress: Any) -> Any:
+    solves = convergence.measure(progress=progress)
+    figures = []
+    for speed in convergence.SPEEDS:
+        full, gauss = (next(s for s in solves if (s.speed, s.variant) == (speed, v)) for v in ("ddp", "ilqr"))
+        same = abs(full.final - gauss.final) <= 1e-6 * gauss.final
+        note = f"{full.iterations} / {gauss.iterations}" + ("" if same else ", different optima")
+        figures.append(
+            Figure(f"iterations from cold, DDP / iLQR, {speed:g} m/s", full.iterations / gauss.iterations, None, note)
+        )
+    return [asdict(solve) | {"final": solve.final} for solve in solves], figures
+
+
+def _measure_startup(effort: Effort, options: argparse.Namespace, terminal: Console, progress: Any) -> Any:
+    import numpy as np
+
+    warm = startup.warm(effort.warm_starts)
+    progress(0.3)
+    elapsed, processor = (
+        Spread.of(np.array(values)) for values in zip(*[(s.ready, s.ready_processor) for s in warm], strict=True)
+    )
+    figures = [
+        Figure("warm start until ready", elapsed, TARGET_WARM, f"processor {number(processor.median)} s", "s"),
+    ]
+    results: dict[str, Any] = {"warm": [asdict(one) for one in warm], "cold": None}
+    if not options.quick:
+        cold = startup.cold()
+        results["cold"] = asdict(cold)
+        note = f"processor {number(cold.ready_processor)} s"
+        figures.append(Figure("cold start until ready", cold.ready, TARGET_COLD, note, "s"))
+        for name, step in (("CasADi graphs and C compiler", "kernels"), ("Numba", "own code")):
+            figures.append(
+                Figure(f"    {name}", cold.elapsed[step], None, f"processor {number(cold.processor[step])} s", "s")
+            )
+    progress(1.0)
+    return results, figures
+
+
+_MEASURES = {"iteration": _measure_iteration, "convergence": _measure_convergence, "startup": _measure_startup}

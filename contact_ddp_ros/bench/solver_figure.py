@@ -1,0 +1,97 @@
+"""The figure of `bench solver`: stages of an iteration, convergence from cold, and start-up."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from contact_ddp_ros.bench.iteration import ITERATION, STAGES
+from contact_ddp_ros.bench.startup import STEPS
+from contact_ddp_ros.report.style import LIMIT, MUTED, POINT_COLOURS, figure, legend, nothing
+
+_LABELS = {
+    "ilqr": "iLQR",
+    "ddp": "DDP, mRNEAc",
+    "ddp_tensor": "DDP, tensors",
+    "ddp, shared": "DDP, shared problem",
+    "lean": "Crocoddyl FDDP, lean",
+    "exact": "Crocoddyl FDDP, exact",
+}
+
+_SMALLEST = 1e-12
+"""Relative distance to the optimum below which a curve ends."""
+
+_LONG_START = 2.0
+"""Steps of a start are drawn in seconds from the cold one down to this [s]."""
+
+
+def draw(results: dict[str, Any], path: Path) -> None:
+    """Draw what was measured."""
+    with figure(path, 11.0, 6.5, "Solver, one thread") as drawn:
+        stages, curves, starts, breakdown = drawn.subplots(2, 2).ravel()
+        _draw_stages(stages, results.get("iteration"))
+        _draw_convergence(curves, results.get("convergence"))
+        _draw_start(starts, results.get("startup"), "warm")
+        _draw_start(breakdown, results.get("startup"), "cold")
+
+
+def _draw_stages(axes: Axes, measured: Any) -> None:
+    axes.set_title("One iteration, DDP by mRNEAc = 1")
+    if not measured:
+        nothing(axes, "not measured")
+        return
+    relative = measured["relative_to_ddp_iteration"]
+    names = [name for name in _LABELS if name in relative]
+    left = np.zeros(len(names))
+    for stage, colour in zip(STAGES, POINT_COLOURS, strict=False):
+        widths = np.array([relative[name][stage]["median"] for name in names])
+        axes.barh(range(len(names)), widths, left=left, color=colour, label=stage, height=0.65)
+        left = left + widths
+    for row, name in enumerate(names):
+        whole = relative[name][ITERATION]
+        axes.plot([whole["lower"], whole["upper"]], [row, row], color="black", linewidth=2.0)
+        axes.text(left[row], row, f" {whole['median']:.2f}", va="center", fontsize=8)
+    axes.set_yticks(range(len(names)), [_LABELS[name] for name in names])
+    axes.invert_yaxis()
+    axes.set_xlabel("processor time; lines: quartiles of the whole")
+    legend(axes)
+
+
+def _draw_convergence(axes: Axes, measured: Any) -> None:
+    axes.set_title("From the cold guess")
+    if not measured:
+        nothing(axes, "not measured")
+        return
+    speeds = sorted({solve["speed"] for solve in measured})
+    for solve in measured:
+        costs = np.array(solve["costs"])
+        distance = (costs - costs.min()) / costs.min()
+        distance = distance[: int(np.argmax(distance < _SMALLEST)) + 1 if (distance < _SMALLEST).any() else None]
+        style = "-" if solve["variant"] == "ddp" else "--"
+        name = {"ddp": "DDP", "ilqr": "iLQR"}[solve["variant"]]
+        colour = POINT_COLOURS[speeds.index(solve["speed"])]
+        axes.semilogy(np.maximum(distance, _SMALLEST), style, color=colour, label=f"{name} {solve['speed']:g} m/s")
+    axes.axhline(1e-8, color=LIMIT, linewidth=0.8)
+    axes.set_xlabel("iteration")
+    axes.set_ylabel("relative distance to the final cost")
+    axes.legend(fontsize=7)
+
+
+def _draw_start(axes: Axes, measured: Any, kind: str) -> None:
+    axes.set_title(f"{kind.capitalize()} start until the planner is ready")
+    starts = None if not measured or not measured[kind] else measured[kind]
+    if starts is None:
+        nothing(axes, "not measured")
+        return
+    starts = starts if isinstance(starts, list) else [starts]
+    steps = STEPS[:-1]
+    for offset, which, colour in ((-0.2, "elapsed", POINT_COLOURS[0]), (0.2, "processor", MUTED)):
+        medians = [float(np.median([start[which][step] for start in starts])) for step in steps]
+        axes.barh(
+            np.arange(len(steps)) + offset, medians, height=0.38, color=colour, label=f"{which} {sum(medians):.2f} s"
+        )
+    axes.set_yticks(range(len(steps)), list(steps))
+    axes.invert_yaxis()
+    axes.set_xlabel("time [s]")
+    legend(axes)

@@ -1,0 +1,91 @@
+"""Comparisons by time that a noisy machine does not spoil: candidates take turns, and ratios are formed turn by turn.
+
+In every round each candidate runs a few times in a row; its figure of the round is the best of those, caches being warm
+by then. A slow moment of the machine meets all candidates of a round alike, and a ratio's spread over the rounds tells
+how much it did not. The ratio of the two best figures of all rounds stands beside it: what a quiet machine would show.
+The order rotates from round to round. The garbage collector is off while the clock runs.
+"""
+
+import gc
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+Candidate = Callable[[], Mapping[str, float]]
+"""Does its work once and tells how long each part took [s]; every call names the same parts."""
+
+Progress = Callable[[float], None]
+"""Receives the share that is done, 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A figure over its samples.
+
+    Attributes:
+        median, minimum, lower, upper: lower and upper are the quartiles.
+        samples: how many there were.
+        of_minima: of a ratio, that of the smallest numerator to the smallest denominator.
+    """
+
+    median: float
+    minimum: float
+    lower: float
+    upper: float
+    samples: int
+    of_minima: float | None = None
+
+    @classmethod
+    def of(cls, values: Array, of_minima: float | None = None) -> "Spread":
+        """Of (n,) samples."""
+        lower, median, upper = np.percentile(values, (25.0, 50.0, 75.0))
+        return cls(float(median), float(np.min(values)), float(lower), float(upper), len(values), of_minima)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Times:
+    """What interleaving gave: per candidate and part, (rounds,) seconds."""
+
+    parts: Mapping[str, Mapping[str, Array]]
+
+    def spread(self, candidate: str, part: str, scale: float = 1.0) -> Spread:
+        """Of one part's time, times `scale`."""
+        return Spread.of(scale * self.parts[candidate][part])
+
+    def ratio(self, of: tuple[str, str], to: tuple[str, str]) -> Spread:
+        """Of the ratios, round by round, of one (candidate, part) to another."""
+        above, below = self.parts[of[0]][of[1]], self.parts[to[0]][to[1]]
+        return Spread.of(above / below, float(above.min() / below.min()))
+
+
+def interleave(
+    candidates: Mapping[str, Candidate], rounds: int, repeats: int, progress: Progress | None = None
+) -> Times:
+    """Let the candidates take turns for some rounds, each running `repeats` times in a row; one turn warms up."""
+    names = list(candidates)
+    collected: dict[str, list[Mapping[str, float]]] = {name: [] for name in names}
+    collecting = gc.isenabled()
+    for turn in range(-1, rounds):
+        for name in names[turn % len(names) :] + names[: turn % len(names)]:
+            gc.disable()
+            try:
+                calls = [candidates[name]() for _ in range(repeats)]
+            finally:
+                if collecting:
+                    gc.enable()
+            if turn >= 0:
+                collected[name].append({part: min(call[part] for call in calls) for part in calls[0]})
+        if progress is not None:
+            progress((turn + 1) / rounds)
+    return Times(
+        {name: {part: np.array([one[part] for one in turns]) for part in turns[0]} for name, turns in collected.items()}
+    )
