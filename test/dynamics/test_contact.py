@@ -1,41 +1,184 @@
-"""Contact and impact dynamics against pinocchio on random trees and states."""
+"""Contact dynamics, first order included, against pinocchio and numerical derivatives."""
 
+import casadi as cs
 import numpy as np
 import pinocchio as pin
 import pytest
 from numpy.typing import NDArray
+from oracle import pinocchio_model
 
 from contact_ddp_ros.dynamics import partials
-from contact_ddp_ros.dynamics.contact import contact_system
+from contact_ddp_ros.dynamics.contact import Symbols
 from contact_ddp_ros.dynamics.mechanism import prepare
-from contact_ddp_ros.robot.tree import RigidBodyTree
-from test.oracle import pinocchio_model, random_tree
+from contact_ddp_ros.dynamics.motion import Accelerations, Geometry, Velocities
+from contact_ddp_ros.dynamics.rnea import rnea
+from contact_ddp_ros.errors import ModelError
+
+from .support import Case, close, derivative, evaluate, make_case, residual
 
 Array = NDArray[np.float64]
 
-SPATIAL = (0, 1, 2)
-TOLERANCE = 1e-9
+CASES = [
+    *[("random", seed) for seed in range(4)],
+    *[("aligned", seed) for seed in range(5)],
+    *[("cardinal", seed) for seed in range(5)],
+    ("planar", 0),
+    ("whole", 0),
+]
 
 
-def close(found: Array, expected: Array) -> bool:
-    """Relative to the largest entry."""
-    return bool(np.abs(found - expected).max(initial=0.0) <= TOLERANCE * (1.0 + np.abs(expected).max(initial=0.0)))
+class Oracle:
+    """Pinocchio at one state: quantities of the contact points, as spheres that roll."""
+
+    def __init__(self, case: Case, q: Array, v: Array, a: Array) -> None:
+        self.case, self.model = case, pinocchio_model(case.tree)
+        self.data = self.model.createData()
+        pin.forwardKinematics(self.model, self.data, q, v, a)
+        pin.computeJointJacobians(self.model, self.data, q)
+        pin.updateFramePlacements(self.model, self.data)
+
+    def frames(self) -> list[tuple[int, Array]]:
+        """Of each contact its frame and the lever from centre to lowest point."""
+        return [
+            (self.model.getFrameId(name), np.array([0.0, 0.0, -self.case.tree.contact(name).radius]))
+            for name in self.case.contacts
+        ]
+
+    def jacobian(self) -> Array:
+        rows = []
+        for frame, lever in self.frames():
+            full = pin.getFrameJacobian(self.model, self.data, frame, pin.LOCAL_WORLD_ALIGNED)
+            rows.append((full[:3] - pin.skew(lever) @ full[3:])[list(self.case.axes)])
+        return np.vstack(rows) if rows else np.zeros((0, self.case.n))
+
+    def acceleration(self) -> Array:
+        rows = []
+        for frame, lever in self.frames():
+            found = pin.getFrameClassicalAcceleration(self.model, self.data, frame, pin.LOCAL_WORLD_ALIGNED)
+            rows.append((found.linear + np.cross(found.angular, lever))[list(self.case.axes)])
+        return np.concatenate(rows) if rows else np.zeros(0)
+
+    def heights(self) -> Array:
+        """phi before the ground's height is subtracted: normal rows only."""
+        phi = np.zeros((len(self.case.contacts), len(self.case.axes)))
+        phi[:, -1] = [self.data.oMf[frame].translation[2] + lever[2] for frame, lever in self.frames()]
+        return phi.ravel()
+
+    def normal_rows(self) -> Array:
+        rows = np.zeros((len(self.case.contacts), len(self.case.axes)))
+        rows[:, -1] = 1.0
+        return rows.ravel()
 
 
-def damping_of(tree: RigidBodyTree) -> Array:
-    return np.array([joint.damping for joint in tree.joints])
+@pytest.mark.parametrize(("kind", "seed"), CASES)
+def test_residual_matches_pinocchio(kind: str, seed: int) -> None:
+    case = make_case(kind, seed)
+    q, v, a, lam = case.draw(case.n), case.draw(case.n), case.draw(case.n), case.draw(case.n_c)
+    oracle = Oracle(case, q, v, a)
+    ground, alpha, _ = case.p
+    jacobian = oracle.jacobian()
+    torque = pin.rnea(oracle.model, oracle.model.createData(), q, v, a) + case.damping * v - jacobian.T @ lam
+    phi = oracle.heights() - ground * oracle.normal_rows()
+    constraint = oracle.acceleration() + 2 * alpha * jacobian @ v + alpha**2 * phi
+    found = residual(case.contact)(q, v, np.concatenate([a, lam]), case.p)
+    assert close(found, np.concatenate([torque, -constraint]))
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_mass_matrix_and_bias_match_pinocchio(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    tree = random_tree(rng, int(rng.integers(1, 12)))
-    system = partials.system("system", contact_system(prepare(tree), (), SPATIAL))
-    model = pinocchio_model(tree)
-    data = model.createData()
-    q, v, a = rng.normal(size=(3, tree.n))
-    mass, bias = (np.array(one) for one in system(q, v, np.zeros(3)))
-    expected = pin.crba(model, data, q)
-    assert close(mass, np.triu(expected) + np.triu(expected, 1).T)
-    assert close(bias.ravel(), pin.nonLinearEffects(model, data, q, v) + damping_of(tree) * v)
-    assert close(mass @ a + bias.ravel(), pin.rnea(model, data, q, v, a) + damping_of(tree) * v)
+@pytest.mark.parametrize(("kind", "seed"), CASES)
+def test_kkt_matrix_is_made_of_inertia_and_jacobian(kind: str, seed: int) -> None:
+    case = make_case(kind, seed)
+    q, v = case.draw(case.n), case.draw(case.n)
+    kkt, _ = evaluate(partials.system("system", case.contact), q, v, case.p)
+    oracle = Oracle(case, q, v, v)
+    mass = pin.crba(oracle.model, oracle.model.createData(), q)
+    mass = np.triu(mass) + np.triu(mass, 1).T
+    jacobian = oracle.jacobian()
+    assert np.array_equal(kkt, kkt.T)
+    assert close(kkt, np.block([[mass, -jacobian.T], [-jacobian, np.zeros((case.n_c, case.n_c))]]))
+
+
+@pytest.mark.parametrize(("kind", "seed"), [("chain", 0), ("chain", 1), ("planar", 0), ("whole", 0)])
+def test_solution_matches_constrained_forward_dynamics(kind: str, seed: int) -> None:
+    case = make_case(kind, seed, radius=0.0, n_contacts=1)
+    q, v, tau = case.draw(case.n), case.draw(case.n), case.draw(case.n)
+    kkt, bias = evaluate(partials.system("system", case.contact), q, v, np.zeros(3))
+    nu = np.linalg.solve(kkt, np.concatenate([tau, np.zeros(case.n_c)]) - bias)
+    oracle = Oracle(case, q, v, np.zeros(case.n))
+    data = oracle.model.createData()
+    pin.computeAllTerms(oracle.model, data, q, v)
+    expected = pin.forwardDynamics(
+        oracle.model, data, q, v, tau - case.damping * v, oracle.jacobian(), oracle.acceleration()
+    )
+    assert close(nu, np.concatenate([expected, data.lambda_c]))
+
+
+def test_without_contacts_it_is_unconstrained_forward_dynamics() -> None:
+    case = make_case("whole", 3, n_contacts=1)
+    free = Case(case.tree, (), case.axes, case.rng, case.p)
+    q, v, tau = free.draw(free.n), free.draw(free.n), free.draw(free.n)
+    kkt, bias = evaluate(partials.system("system", free.contact), q, v, free.p)
+    model = pinocchio_model(free.tree)
+    expected = pin.aba(model, model.createData(), q, v, tau - free.damping * v)
+    assert close(np.linalg.solve(kkt, tau - bias), expected)
+
+
+@pytest.mark.parametrize(("kind", "seed"), CASES)
+def test_rnea_and_the_gradient_of_mrneac_agree(kind: str, seed: int) -> None:
+    case = make_case(kind, seed)
+    mechanism, of = prepare(case.tree), case.contact
+    x = Symbols.fresh(case.n, case.n_c)
+    geometry = Geometry(mechanism, x.q)
+    velocities = Velocities(geometry, x.v)
+    tau = rnea(Accelerations(velocities, x.v, x.nu[: case.n]), of.feet, case.axes, x.nu[case.n :])
+    gradient = cs.gradient(of.scalar(x), x.xi)
+    function = cs.Function("both", x.inputs(), [tau, gradient, of.scalar(x)])
+    arguments = [case.draw(one.numel()) for one in x.inputs()]
+    two_pass, one_pass, s = evaluate(function, *arguments)
+    assert close(two_pass, one_pass[: case.n], 1e-12)
+    assert close(s, np.atleast_1d(one_pass @ arguments[3]), 1e-11)  # s = xi' r
+
+
+@pytest.mark.parametrize(("kind", "seed"), CASES)
+def test_first_order_matches_numerical_derivatives(kind: str, seed: int) -> None:
+    case = make_case(kind, seed)
+    q, v, nu = case.draw(case.n), case.draw(case.n), case.draw(case.n + case.n_c)
+    r_q, r_v = evaluate(partials.first("first", case.contact), q, v, nu, case.p)
+    value = residual(case.contact)
+    assert close(r_q, derivative(lambda at: value(at, v, nu, case.p), q))
+    assert close(r_v, derivative(lambda at: value(q, at, nu, case.p), v))
+
+
+@pytest.mark.parametrize("kind", ["random", "aligned", "cardinal", "planar", "whole"])
+def test_first_order_matches_pinocchio_derivatives(kind: str) -> None:
+    case = make_case(kind, 5)
+    free = Case(case.tree, (), case.axes, case.rng, case.p)
+    q, v, a = free.draw(free.n), free.draw(free.n), free.draw(free.n)
+    r_q, r_v = evaluate(partials.first("first", free.contact), q, v, a, free.p)
+    model = pinocchio_model(free.tree)
+    data = model.createData()  # owns what the derivatives are views of
+    by_q, by_v, _ = pin.computeRNEADerivatives(model, data, q, v, a)
+    assert close(r_q, by_q)
+    assert close(r_v, by_v + np.diag(free.damping))
+
+
+@pytest.mark.parametrize("kind", ["random", "planar", "whole"])
+def test_constraint_is_the_second_derivative_of_rolling(kind: str) -> None:
+    """A foot of radius r whose contact point keeps zero velocity rolls; a_c is the time derivative of J v."""
+    case = make_case(kind, 7, radius=0.05)
+    q, v, a = case.draw(case.n), case.draw(case.n), case.draw(case.n)
+    system = partials.system("system", case.contact)
+    undamped = np.array([0.0, 0.0, 0.0])
+
+    def contact_velocity(time: Array) -> Array:
+        at = q + v * time + 0.5 * a * time**2
+        kkt, _ = evaluate(system, at, v, undamped)
+        return -kkt[case.n :, : case.n] @ (v + a * time)
+
+    found = residual(case.contact)(q, v, np.concatenate([a, np.zeros(case.n_c)]), undamped)[case.n :]
+    assert close(-found, derivative(contact_velocity, np.zeros(1))[:, 0])
+
+
+def test_unknown_contact_is_named() -> None:
+    case = make_case("planar", 0)
+    with pytest.raises(ModelError, match="no contact point 'hand'"):
+        prepare(case.tree).select(("hand",))
