@@ -1,9 +1,11 @@
 """Receding-horizon bounding MPC: a measured state in, a policy out.
 
 The horizon begins at the measurement's own instant: the first step is shortened so that it ends on the gait's grid, and
-every later step lies on it. Each solve starts from the last policy, shifted; the new tail repeats what the policy did
-one gait cycle before. The touchdown multipliers travel with their touchdown in the same manner. A solve that diverges
-or holds a number that is not finite is reported and gives no policy; the last good one stays the warm start.
+every later step lies on it. Each solve starts from the last policy, shifted; what the policy did not reach begins from
+the heuristic controller of a cold solve. (What the policy did one gait cycle before is the worse guess: its gains, made
+for the middle of a horizon, overshoot from the state at its end.) A touchdown's multipliers travel with it, and a new
+one takes those of a cycle before. A solve that diverges or holds a number that is not finite is reported and gives no
+policy; the last good one stays the warm start.
 """
 
 import math
@@ -31,6 +33,9 @@ Array = NDArray[np.float64]
 
 _ON_GRID = 1e-6
 """An instant within this share of a step of a grid point counts as on it."""
+
+_TIE = 1e-7
+"""Times of grid points that differ by less are equal [s]."""
 
 _SHORTEST_STEP = 0.25
 """A first step shorter than this share of a full one is merged into the next."""
@@ -132,7 +137,9 @@ class BoundingPlanner:
             config = replace(config, reference=replace(config.reference, height=height))
         problem, xs_reference = self.problem.build(phased, config, speed, float(x0[0]))
         cold = self._last is None
-        guess = heuristic_guess(self.problem, phased, xs_reference) if cold else self._shifted(grid, speed)
+        guess = heuristic_guess(self.problem, phased, xs_reference)
+        if not cold:
+            guess = self._shifted(grid, guess)
         multipliers = self._multipliers_on(grid)
         constraint = self.config.constraint
         penalty = Penalty(constraint.touchdown_penalty, constraint.barrier_width, constraint.barrier_weight)
@@ -225,23 +232,21 @@ class BoundingPlanner:
         """The grid on the clock whose zero is the gait's epoch."""
         return KnotGrid(grid.times - self._epoch_time, grid.durations, grid.modes, grid.switches, grid.start_step)
 
-    def _shifted(self, grid: KnotGrid, speed: float) -> Guess:
-        """The last policy on a later grid; beyond its end, what it did one cycle before."""
-        last, period = self._last, self.problem.schedule.period
+    def _shifted(self, grid: KnotGrid, beyond: Guess) -> Guess:
+        """The last policy on a later grid, and another guess beyond its end."""
+        last = self._last
         assert last is not None
-        times = grid.times[:-1]
-        cycles = np.ceil(np.maximum(grid.times - last.end + 1e-7, 0.0) / period)
-        source = grid.times - cycles * period
-        rows = self._rows(source[:-1] + 1e-7, grid.switches)
-        xs = np.empty_like(last.states, shape=(grid.n_nodes + 1, last.states.shape[1]))
-        xs[:-1] = last.states[rows]
-        xs[-1] = last.states[min(rows[-1] + 1, len(last.states) - 1)]
-        xs[:, 0] += cycles * speed * period
+        rows = self._rows(grid.times[:-1] + _TIE, grid.switches)
+        known = np.flatnonzero(grid.times[:-1] < last.end - _TIE)
+        xs, us, gains = beyond.xs.copy(), beyond.us.copy(), beyond.gains.copy()
+        xs[known] = last.states[rows[known]]
+        us[known] = last.controls[rows[known]]
+        gains[known] = last.gains[rows[known]]
+        us[grid.switches] = 0.0
+        gains[grid.switches] = 0.0
         # the first node may lie inside an interval: its nominal state is interpolated
-        if not grid.switches[0]:
-            xs[0] = last.sample(float(times[0])).state
-        us = np.where(grid.switches[:, None], 0.0, last.controls[rows])
-        gains = np.where(grid.switches[:, None, None], 0.0, last.gains[rows])
+        if known.size and not grid.switches[0]:
+            xs[0] = last.sample(float(grid.times[0])).state
         return Guess(xs, us, gains)
 
     def _rows(self, times: Array, switches: NDArray[np.bool_]) -> NDArray[np.int64]:
