@@ -8,7 +8,6 @@ All outputs are dense and column-major. n = degrees of freedom, n_c = contacts x
 """
 
 import casadi as cs
-import numpy as np
 
 from contact_ddp_ros.dynamics import contact_point
 from contact_ddp_ros.dynamics.contact import N_PARAMETERS, ScalarSystem, Symbols
@@ -134,8 +133,3 @@ def _dense(name: str, joint: Symbols, inputs: list[str], outputs: dict[str, cs.S
     """A function with shared subexpressions and dense outputs."""
     expressions = [cs.densify(one) for one in cs.cse(list(outputs.values()))]
     return cs.Function(name, [getattr(joint, one) for one in inputs], expressions, inputs, list(outputs))
-
-
-def is_structurally_zero(matrix: cs.SX | cs.DM) -> bool:
-    """Whether no entry of the matrix can differ from zero."""
-    return bool(np.all(cs.DM(matrix.sparsity(), 1.0).full() == 0.0))
