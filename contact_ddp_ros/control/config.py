@@ -44,7 +44,7 @@ class StandConfig:
         1.5, low=0.2, high=10.0, unit="s", description="time to reach the pose from wherever the joints are"
     )
     catch_time: float = parameter(
-        0.3, low=0.05, high=2.0, unit="s", description="time to reach the pose when coming out of bounding"
+        0.1, low=0.05, high=2.0, unit="s", description="time to reach the pose when coming out of bounding"
     )
     capture_gain: float = parameter(
         0.1,
@@ -66,7 +66,7 @@ class BoundConfig:
         10.0, low=0.1, high=120.0, unit="s", description="how long a request to bound waits for a policy"
     )
     exit_instant: str = parameter(
-        "now",
+        "touchdown",
         choices=("now", "flight", "touchdown"),
         description="when a request to stand takes the robot out of bounding: at once, when the feet leave the"
         " ground next, or shortly before they land next",
@@ -74,8 +74,11 @@ class BoundConfig:
     exit_lead: float = parameter(
         0.03, low=0.0, high=0.1, unit="s", description="time before touchdown at which exit_instant touchdown acts"
     )
+    exit_speed: float = parameter(
+        0.8, low=0.05, high=4.0, unit="m/s", description="a faster robot is waited for to slow down before it stands"
+    )
     exit_timeout: float = parameter(
-        0.5, low=0.0, high=2.0, unit="s", description="longest wait for the exit instant; then stand at once"
+        3.0, low=0.0, high=10.0, unit="s", description="longest wait for speed and instant; then stand at once"
     )
 
 

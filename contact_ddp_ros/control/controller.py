@@ -19,10 +19,10 @@ from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.drives import JointTargets, limited_command
 from contact_ddp_ros.control.lateral import LateralCommand, LateralStabiliser
 from contact_ddp_ros.control.legs import LegGeometry
-from contact_ddp_ros.control.modes import Answer, ControlMode
+from contact_ddp_ros.control.modes import Answer, ControlMode, ModeMachine
 from contact_ddp_ros.control.safety import Fault, Finding, PolicyGate, Supervisor, Violation
 from contact_ddp_ros.control.stand import StandLaw
-from contact_ddp_ros.control.tracking import PolicySlot, exit_due, planar_targets
+from contact_ddp_ros.control.tracking import PolicySlot, exit_obstacle, planar_targets
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.policy import Policy, PolicySample
 from contact_ddp_ros.robot.joints import FOOT_NAMES
@@ -54,12 +54,8 @@ class Controller:
         self._gate = PolicyGate(2 * n, n - len(PLANAR_BASE_JOINTS), n_forces, expected, config.safety)
         self._lock = Lock()
         self._slot = PolicySlot()
-        self._mode = ControlMode.DAMP
-        self._fault: Fault | None = None
+        self._modes = ModeMachine()
         self._refusals: Counter[Violation] = Counter()
-        self._wish: ControlMode | None = None
-        self._wished = 0.0
-        self._waiting_for = ""
         self._now: float | None = None
         self._state: RobotState | None = None
         self._finding: Finding | None = Finding(Violation.NO_STATE, "no robot state has arrived")
@@ -72,12 +68,12 @@ class Controller:
     @property
     def mode(self) -> ControlMode:
         """What the controller is doing."""
-        return self._mode
+        return self._modes.mode
 
     @property
     def fault(self) -> Fault | None:
         """The fault that keeps the controller in DAMP, or None."""
-        return self._fault
+        return self._modes.fault
 
     @property
     def finding(self) -> Finding | None:
@@ -97,12 +93,17 @@ class Controller:
     @property
     def waiting_for(self) -> str:
         """What an accepted request that has not been carried out yet waits for; empty where there is none."""
-        return self._waiting_for
+        return self._modes.waiting_for
 
     @property
     def standing(self) -> bool:
         """Whether it stands, the way up completed."""
-        return self._mode is ControlMode.STAND and self._now is not None and self._stand.progress(self._now) >= 1.0
+        return self.mode is ControlMode.STAND and self._now is not None and self._stand.progress(self._now) >= 1.0
+
+    @property
+    def stopping(self) -> bool:
+        """Whether it is to leave the bound: whoever commands the speed should now command zero."""
+        return self._modes.wish is ControlMode.STAND
 
     @property
     def refused_policies(self) -> dict[str, int]:
@@ -149,25 +150,25 @@ class Controller:
     def rearm(self) -> Answer:
         """Clear a latched fault and stay in DAMP."""
         with self._lock:
-            if self._fault is None:
-                return Answer(True, "no fault was latched")
-            cleared, self._fault = self._fault, None
-            return Answer(True, f"cleared {cleared.violation.value}")
+            fault, self._modes.fault = self._modes.fault, None
+            return Answer(True, f"cleared {fault.violation.value}" if fault else "no fault was latched")
 
     def request(self, mode: ControlMode) -> Answer:
         """Ask for a mode. DAMP is taken at once; STAND clears a fault; BOUND waits for a policy that covers now."""
         with self._lock:
-            if mode is ControlMode.DAMP:
-                self._enter_damp()
-                return Answer(True, "damping")
-            if mode is ControlMode.STAND:
-                return self._request_stand()
-            return self._request_bound()
+            before, now = self.mode, self._now
+            answer = self._modes.request(mode, now or 0.0, self._obstacle(mode))
+            if self.mode is before:
+                return answer
+            self._slot.clear()
+            if self.mode is ControlMode.STAND and now is not None and self._state is not None:
+                self._stand.start(now, self._state.joint_positions, self._config.stand.ramp_time)
+            return answer
 
     def set_policy(self, policy: Policy, now: float) -> Answer:
         """Offer a policy at time `now` [s]. One that does not fit is refused, named and counted, and never used."""
         with self._lock:
-            finding = self._gate.check(policy, now, following=self._mode is ControlMode.BOUND)
+            finding = self._gate.check(policy, now, following=self.mode is ControlMode.BOUND)
             if finding is not None:
                 self._refusals[finding.violation] += 1
                 return Answer(False, str(finding))
@@ -182,7 +183,7 @@ class Controller:
             finding = self._advance_clock(now) or self._supervisor.state(state, now)
             self._finding = finding
             self._state = state if finding is None else None
-            if self._mode is ControlMode.DAMP:
+            if self.mode is ControlMode.DAMP:
                 return self._damping()
             if finding is not None or state is None:
                 return self._fail(finding or Finding(Violation.NO_STATE, "no robot state has arrived"), now)
@@ -205,9 +206,9 @@ class Controller:
         stand = StandLaw(self._robot, self._geometry, drive, config.stand)
         lateral = LateralStabiliser(self._robot, self._geometry, config.lateral)
         lateral.steer(*self._steering)
-        if self._mode is ControlMode.BOUND:
+        if self.mode is ControlMode.BOUND:
             lateral.take_over(self._lateral)
-        if self._mode is ControlMode.STAND and self._now is not None:
+        if self.mode is ControlMode.STAND:
             stand.take_over(self._stand)
         self._config, self._supervisor, self._drive, self._stand, self._lateral = (
             config, supervisor, drive, stand, lateral,
@@ -223,75 +224,46 @@ class Controller:
             return None
         self._slot.clear()
         self._gate.forget()
-        self._wished = now
+        self._modes.restart_clock(now)
         self._stand.shift(now - last)
-        if self._mode is not ControlMode.BOUND:
+        if self.mode is not ControlMode.BOUND:
             return None
         return Finding(Violation.CLOCK_BACKWARDS, f"the clock stepped back by {last - now:.3f} s")
 
-    def _request_stand(self) -> Answer:
-        if self._mode is ControlMode.STAND:
-            self._cancel_wish()
-            return Answer(True, "standing already")
-        if self._mode is ControlMode.BOUND:
-            self._wish, self._wished = ControlMode.STAND, self._now or 0.0
-            self._waiting_for = f"exit instant {self._config.bound.exit_instant}"
-            return Answer(True, "coming to a stand")
+    def _obstacle(self, mode: ControlMode) -> str:
+        """Why a mode cannot begin at present; empty where it can."""
+        if mode is ControlMode.DAMP:
+            return ""
         if self._state is None or self._now is None:
-            return Answer(False, f"no usable robot state ({self._finding}); standing up needs one")
-        cleared = f", cleared {self._fault.violation.value}" if self._fault else ""
-        self._fault = None
-        self._mode = ControlMode.STAND
-        self._slot.clear()
-        self._stand.start(self._now, self._state.joint_positions, self._config.stand.ramp_time)
-        return Answer(True, f"standing up{cleared}")
-
-    def _request_bound(self) -> Answer:
-        if self._fault is not None:
-            return Answer(False, f"in a fault ({self._fault}); request a stand first")
-        if self._mode is ControlMode.DAMP:
-            return Answer(False, "damping; request a stand first")
-        if self._mode is ControlMode.BOUND:
-            self._cancel_wish()
-            return Answer(True, "bounding already")
-        self._wish, self._wished = ControlMode.BOUND, self._now or 0.0
-        self._waiting_for = self._bound_obstacle(self._wished)
-        return Answer(True, f"standing until it can: {self._waiting_for}" if self._waiting_for else "bounding")
-
-    def _bound_obstacle(self, now: float) -> str:
-        """Why the bound cannot begin yet; empty where it can."""
-        if not self._stand.progress(now) >= 1.0:
+            return f"no usable robot state ({self._finding})"
+        policy = self._slot.at(self._now)
+        if self.mode is ControlMode.BOUND:
+            return "" if policy is None else exit_obstacle(policy, self._state, self._now, self._config.bound)
+        if mode is ControlMode.STAND:
+            return ""
+        if not self._stand.progress(self._now) >= 1.0:
             return "still standing up"
-        policy = self._slot.at(now)
-        finding = self._supervisor.policy_age(policy, now)
+        finding = self._supervisor.policy_age(policy, self._now)
         if finding is not None or policy is None:
             return str(finding)
-        return "" if policy.start <= now else f"the policy begins in {policy.start - now:.3f} s"
+        return "" if policy.start <= self._now else f"the policy begins in {policy.start - self._now:.3f} s"
 
     def _move_mode(self, state: RobotState, now: float) -> None:
         """Carry out the request that waits, if its moment has come."""
-        if self._wish is None:
+        wish, config = self._modes.wish, self._config
+        if wish is None:
             return
-        waited = now - self._wished
-        if self._wish is ControlMode.BOUND:
-            self._waiting_for = self._bound_obstacle(now)
-            if not self._waiting_for:
-                self._cancel_wish()
-                self._mode = ControlMode.BOUND
-                self._lateral.reset(state)
-            elif waited > self._config.bound.request_timeout:
-                self._cancel_wish()
+        patience = config.bound.exit_timeout if wish is ControlMode.STAND else config.bound.request_timeout
+        if not self._modes.advance(now, self._obstacle(wish), patience):
+            return
+        if wish is ControlMode.BOUND:
+            self._lateral.reset(state)
         else:
-            policy = self._slot.at(now)
-            overdue = waited > self._config.bound.exit_timeout
-            if overdue or policy is None or exit_due(policy, now, self._config.bound):
-                self._cancel_wish()
-                self._mode = ControlMode.STAND
-                self._slot.clear()
-                self._stand.start(now, state.joint_positions, self._config.stand.catch_time)
+            self._slot.clear()
+            self._stand.start(now, state.joint_positions, config.stand.catch_time)
 
     def _targets(self, state: RobotState, now: float, dt: float) -> JointTargets | Finding:
-        if self._mode is ControlMode.STAND:
+        if self.mode is ControlMode.STAND:
             return self._stand.targets(state, now)
         policy = self._slot.at(now)
         finding = self._supervisor.policy_age(policy, now)
@@ -303,23 +275,14 @@ class Controller:
         planar = planar_targets(sample, state, self._planar_map, self._config.bound)
         lateral = self._lateral.update(state, sample, dt)
         self._lateral_command = lateral
-        positions = planar.positions
-        positions[self._lateral.abads] = lateral.abad_positions
-        return JointTargets(positions, planar.velocities, planar.torques + lateral.torques)
+        planar.positions[self._lateral.abads] = lateral.abad_positions
+        planar.velocities[self._lateral.abads] = lateral.abad_velocities
+        return JointTargets(planar.positions, planar.velocities, planar.torques + lateral.torques)
 
     def _fail(self, finding: Finding, now: float) -> JointCommand:
-        self._fault = Fault(finding, now)
-        self._enter_damp()
-        return self._damping()
-
-    def _enter_damp(self) -> None:
-        self._mode = ControlMode.DAMP
+        self._modes.fail(finding, now)
         self._slot.clear()
-        self._cancel_wish()
-
-    def _cancel_wish(self) -> None:
-        self._wish = None
-        self._waiting_for = ""
+        return self._damping()
 
     def _damping(self) -> JointCommand:
         return JointCommand.damping(self._robot.n_joints)

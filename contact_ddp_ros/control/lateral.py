@@ -29,8 +29,9 @@ at the distance x of the pair ahead of c. With force through the centre of mass,
 the weight of half a cycle, m g T / 2, so it takes m g T dy / (2 h) of lateral momentum without any roll moment; all
 of it for k_p = 2 h / (g T) = 0.16 s, besides half a stance, T_s / 2, that the foot travels under the trunk. Less than
 that, since F_y above does its part. The abduction angle theta follows from
-o cos(theta + phi) + L sin(theta + phi) = o + dy, o being the lateral offset of the foot from the abduction axis and L
-the standing leg's length: the leg is placed against the vertical, not against a rolled trunk.
+o cos(theta + phi) + l sin(theta + phi) = o + dy, o being the lateral offset of the foot from the abduction axis and l
+the height of that axis above the foot's centre when standing: the leg is placed against the vertical, not against a
+rolled trunk.
 
 Heading. psi* integrates the commanded yaw rate from where the bound began. Left and right hips and knees of a pair
 part only where roll and yaw make them; the drives' PD around the plan holds them together.
@@ -87,12 +88,14 @@ class LateralCommand:
 
     Attributes:
         abad_positions: (4,) targets of the abductions, in the order of the legs [rad].
+        abad_velocities: (4,) [rad/s].
         torques: (12,) to be added to the planar feedforward [N m].
         wanted: wrench asked of the stance; none of it is had in flight.
         forces: by pair on the ground, what the allocation made of it.
     """
 
     abad_positions: Array
+    abad_velocities: Array
     torques: Array
     wanted: LateralWrench
     forces: dict[str, PairForces]
@@ -110,6 +113,10 @@ class LateralStabiliser:
         axes = geometry.translations[:, 0]
         self._offsets = feet[:, 1] - axes[:, 1]
         self._length = float(np.mean(axes[:, 2] - feet[:, 2]))
+        to_centre = self._length - geometry.radius  # the foot's sphere turns with the leg, its lowest point does not
+        self._reach = np.hypot(self._offsets, to_centre)
+        self._rest_angles = np.arctan2(self._offsets, to_centre)
+        self._sides = np.sign(self._offsets)
         self._stations = axes[:, 0] - self._body.com[0]
         self._pairs = {name: [LEG_NAMES.index(left), LEG_NAMES.index(right)] for name, (right, left) in PAIRS.items()}
         self._abads = np.arange(len(feet)) * JOINTS_PER_LEG + _ABAD
@@ -151,28 +158,37 @@ class LateralStabiliser:
         seen = self._observe(state)
         speed = self._wanted_speed(state)
         wanted = self._wanted_wrench(seen, speed)
+        forces, contact, torques = self._stance(state, seen, wanted, sample.forces)
+        placed = self._placement(seen, speed)
+        abads = self._move_abads(state.joint_positions[self._abads], placed, contact, dt)
+        # a foot at rest on the ground turns the abduction backwards by as much as the trunk moves over it
+        swing_out = float(seen.rotation[1] @ state.linear_velocity) / self._length + float(seen.rates[0])
+        return LateralCommand(abads, -swing_out * contact, torques, wanted, forces)
+
+    def _stance(
+        self, state: RobotState, seen: LateralState, wanted: LateralWrench, planned: Array
+    ) -> tuple[dict[str, PairForces], Array, Array]:
+        """Forces by pair on the ground, (4,) how much each foot counts as standing, and (12,) torques [N m]."""
+        forces: dict[str, PairForces] = {}
+        contact = np.zeros(len(self._offsets))
+        if not planned.any():
+            return forces, contact, np.zeros(len(state.joint_positions))
         points, jacobians = self._geometry.points_and_jacobians(state.joint_positions, -seen.rotation[2])
         points = points @ seen.rotation.T
-        torques = np.zeros_like(points)
-        contact = np.zeros(len(points))
-        forces = {}
-        planar_jacobians = None
-        for index, (name, legs) in enumerate(self._pairs.items()):
-            planned = sample.forces[2 * index : 2 * index + 2]
-            if not planned.any():
+        loads = np.zeros_like(points)
+        planar_loads = np.zeros((len(points), planned.size // len(self._pairs)))
+        for (name, (left, right)), of_pair in zip(self._pairs.items(), planned.reshape(len(self._pairs), -1)):
+            if not of_pair.any():
                 continue
-            if planar_jacobians is None:
-                planar_jacobians = self._planar_jacobians(state, seen)
-            pair = self._allocate(seen, wanted, points, legs, planned)
-            touching = self._contact(state.position[2] + points[legs, 2].max())
-            for leg, force in zip(legs, (pair.left, pair.right), strict=True):
-                torque = -jacobians[leg].T @ (seen.rotation.T @ force)
-                torque += planar_jacobians[leg].T @ (0.5 * planned)
-                torques[leg] = touching * torque
-            contact[legs] = touching
+            height = float(state.position[2]) + max(float(points[left, 2]), float(points[right, 2]))
+            contact[left] = contact[right] = self._contact(height)
+            pair = self._allocate(seen, wanted, points[left], points[right], of_pair)
+            loads[left], loads[right] = pair.left, pair.right
+            planar_loads[left] = planar_loads[right] = 0.5 * of_pair
             forces[name] = pair
-        abads = self._move_abads(state.joint_positions[self._abads], self._placement(seen, speed), contact, dt)
-        return LateralCommand(abads, torques.ravel(), wanted, forces)
+        torques = self._planar_jacobians(state, seen).transpose(0, 2, 1) @ planar_loads[:, :, None]
+        torques -= jacobians.transpose(0, 2, 1) @ (loads @ seen.rotation)[:, :, None]
+        return forces, contact, (contact[:, None] * torques[:, :, 0]).ravel()
 
     def _observe(self, state: RobotState) -> LateralState:
         roll, pitch, yaw = quaternion_to_rpy(state.orientation).tolist()
@@ -215,12 +231,13 @@ class LateralStabiliser:
         return planar
 
     def _allocate(
-        self, seen: LateralState, wanted: LateralWrench, points: Array, legs: list[int], planned: Array
+        self, seen: LateralState, wanted: LateralWrench, left: Array, right: Array, planned: Array
     ) -> PairForces:
-        left, right = (points[leg] - seen.com for leg in legs)
         force_x, force_z = planned.tolist()
         config = self.config
-        return allocate(wanted, left, right, (force_x, force_z), config.friction, config.minimum_load)
+        return allocate(
+            wanted, left - seen.com, right - seen.com, (force_x, force_z), config.friction, config.minimum_load
+        )
 
     def _contact(self, height: float) -> float:
         """How much a pair counts as standing, from its higher foot's height above the ground plane z = 0 [m]."""
@@ -231,15 +248,18 @@ class LateralStabiliser:
         config = self.config
         turning = float(seen.rates[2]) - self._yaw_rate
         shift = config.placement_gain * (seen.velocity - speed + self._stations * turning)
-        sideways = self._offsets + np.sign(self._offsets) * config.stance_width
-        sideways = sideways + shift + config.placement_roll_gain * seen.roll
-        reach = np.hypot(self._offsets, self._length)
-        angles = np.arcsin(np.clip(sideways / reach, -1.0, 1.0)) - np.arctan2(self._offsets, self._length) - seen.roll
-        return np.clip(angles, -config.abad_limit, config.abad_limit)
+        shift += config.placement_roll_gain * seen.roll
+        outward = self._offsets + config.stance_width * self._sides + shift
+        angles = np.arcsin(_bounded(outward / self._reach, 1.0)) - self._rest_angles - seen.roll
+        return _bounded(angles, config.abad_limit)
 
     def _move_abads(self, measured: Array, placed: Array, contact: Array, dt: float) -> Array:
         """Targets: rate-limited towards `placed` in swing; the measured angle, so no stiffness, in full contact."""
         step = self.config.abad_rate * dt
-        moved = self._abad_targets + np.clip(placed - self._abad_targets, -step, step)
+        moved = self._abad_targets + _bounded(placed - self._abad_targets, step)
         self._abad_targets = moved + contact * (measured - moved)
         return self._abad_targets.copy()
+
+
+def _bounded(values: Array, limit: float) -> Array:
+    return np.minimum(np.maximum(values, -limit), limit)

@@ -1,13 +1,17 @@
-"""What the controller is doing, and its answers to those who want it to do something else.
+"""What the controller is doing, how that changes, and the answers to those who want it to change.
 
-DAMP --request(STAND)--> STAND --request(BOUND), once a policy covers the present--> BOUND
-  ^                       |  ^                                                         |
-  |----- fault, request --|  |--------------------- request(STAND) --------------------|
-  |--------------------------------- fault, request -----------------------------------|
+    DAMP --request(STAND)--> STAND --request(BOUND), once a policy covers the present--> BOUND
+      ^                       |  ^                                                         |
+      |----- fault, request --|  |---------- request(STAND), once the instant is good -----|
+      |--------------------------------- fault, request -----------------------------------|
+
+A fault is latched: the mode stays DAMP until a request for STAND finds a usable state, or the fault is cleared.
 """
 
 from dataclasses import dataclass
 from enum import Enum
+
+from contact_ddp_ros.control.safety import Fault, Finding
 
 
 class ControlMode(Enum):
@@ -24,3 +28,75 @@ class Answer:
 
     accepted: bool
     reason: str
+
+
+class ModeMachine:
+    """The mode, the latched fault, and at most one accepted request that waits for its moment."""
+
+    def __init__(self) -> None:
+        """Begins in DAMP without a fault."""
+        self.mode = ControlMode.DAMP
+        self.fault: Fault | None = None
+        self.wish: ControlMode | None = None
+        self.waiting_for = ""
+        self._since = 0.0
+
+    def request(self, mode: ControlMode, now: float, obstacle: str) -> Answer:
+        """Ask for a mode at time `now` [s]; `obstacle` says why it cannot begin at once, and is empty if it can."""
+        if mode is self.mode:
+            self._forget_wish()
+            return Answer(True, f"{mode.value}: already so")
+        if mode is ControlMode.DAMP:
+            self.damp()
+            return Answer(True, "damping")
+        if self.mode is ControlMode.DAMP:
+            return self._leave_damp(mode, obstacle)
+        self.wish, self._since, self.waiting_for = mode, now, obstacle
+        return Answer(
+            True, f"{mode.value}: waiting, {obstacle}" if obstacle else f"{mode.value}: from the next tick on"
+        )
+
+    def advance(self, now: float, obstacle: str, patience: float) -> bool:
+        """Carry the waiting request out if nothing stands in its way any more; whether the mode has changed.
+
+        After `patience` [s] a request to stand is carried out in any case, and one to bound is dropped.
+        """
+        if self.wish is None:
+            return False
+        self.waiting_for = obstacle
+        overdue = now - self._since > patience
+        enter = not obstacle or (overdue and self.wish is ControlMode.STAND)
+        if enter:
+            self.mode = self.wish
+        if enter or overdue:
+            self._forget_wish()
+        return enter
+
+    def damp(self) -> None:
+        """Only damp, whatever was going on or waited for."""
+        self.mode = ControlMode.DAMP
+        self._forget_wish()
+
+    def fail(self, finding: Finding, now: float) -> None:
+        """Damp and latch a fault at time `now` [s]."""
+        self.fault = Fault(finding, now)
+        self.damp()
+
+    def restart_clock(self, now: float) -> None:
+        """The clock has jumped to `now` [s]: the waiting request counts from there."""
+        self._since = now
+
+    def _leave_damp(self, mode: ControlMode, obstacle: str) -> Answer:
+        if mode is not ControlMode.STAND:
+            why = f"in a fault ({self.fault})" if self.fault else "damping"
+            return Answer(False, f"{why}; request a stand first")
+        if obstacle:
+            return Answer(False, f"cannot stand up: {obstacle}")
+        cleared = f", cleared {self.fault.violation.value}" if self.fault else ""
+        self.fault = None
+        self.mode = mode
+        return Answer(True, f"standing up{cleared}")
+
+    def _forget_wish(self) -> None:
+        self.wish = None
+        self.waiting_for = ""

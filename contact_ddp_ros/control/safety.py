@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 _QUATERNION_TOLERANCE = 1e-2
 """How far the norm of an orientation may be from one."""
-_STATE_SIZES = {"position": 3, "orientation": 4, "linear_velocity": 3, "angular_velocity": 3}
+_BASE_SIZES = {"position": 3, "orientation": 4, "linear_velocity": 3, "angular_velocity": 3}
 _TORQUE_SLACK = 1e-6
 """Rounding allowed in the sum of feedforward and drive torque, relative to the limit."""
 
@@ -89,7 +89,8 @@ class Supervisor:
     def __init__(self, robot: Robot, config: SafetyConfig) -> None:
         """Take the limits from the robot; margins and time-outs from the configuration."""
         self.config = config
-        self._n_joints = robot.n_joints
+        joints = {"joint_positions": robot.n_joints, "joint_velocities": robot.n_joints}
+        self._shapes = {name: (size,) for name, size in (_BASE_SIZES | joints).items()}
         self._lower = robot.lower - config.position_margin
         self._upper = robot.upper + config.position_margin
         self._velocity = config.velocity_factor * robot.velocity_limits
@@ -132,18 +133,16 @@ class Supervisor:
         return None
 
     def _state_size(self, state: RobotState) -> Finding | None:
-        sizes = _STATE_SIZES | {"joint_positions": self._n_joints, "joint_velocities": self._n_joints}
-        for name, size in sizes.items():
+        for name, allowed in self._shapes.items():
             shape = np.shape(getattr(state, name))
-            if shape != (size,):
-                return Finding(Violation.STATE_SIZE, f"{name} has shape {shape}; allowed: ({size},)")
+            if shape != allowed:
+                return Finding(Violation.STATE_SIZE, f"{name} has shape {shape}; allowed: {allowed}")
         return None
 
     def _state_finite(self, state: RobotState) -> Finding | None:
         if state.is_finite():
             return None
-        bad = [name for name in ("time", *_STATE_SIZES, "joint_positions", "joint_velocities")
-               if not np.isfinite(getattr(state, name)).all()]  # fmt: skip
+        bad = [name for name in ("time", *self._shapes) if not np.isfinite(getattr(state, name)).all()]
         return Finding(Violation.STATE_NOT_FINITE, f"not a finite number in {', '.join(bad)}")
 
     def _state_age(self, stamp: float, now: float) -> Finding | None:

@@ -75,11 +75,14 @@ def time_to_touchdown(policy: Policy, now: float) -> float:
     return max(float(policy.times[k + stance[0]]) - now, 0.0) if stance[0] else 0.0
 
 
-def exit_due(policy: Policy, now: float, config: BoundConfig) -> bool:
-    """Whether now is the instant that the configuration wants for leaving the bound."""
+def exit_obstacle(policy: Policy, state: RobotState, now: float, config: BoundConfig) -> str:
+    """Why now is no good instant for leaving the bound; empty where it is one."""
+    speed = float(np.hypot(state.linear_velocity[0], state.linear_velocity[1]))
+    if not speed <= config.exit_speed:
+        return f"slowing down from {speed:.2f} to {config.exit_speed:.2f} m/s"
     if config.exit_instant == "now":
-        return True
+        return ""
     flying = in_flight(policy.forces[policy.node(now)])
-    if config.exit_instant == "flight":
-        return flying
-    return flying and time_to_touchdown(policy, now) <= config.exit_lead
+    if config.exit_instant == "touchdown":
+        flying = flying and time_to_touchdown(policy, now) <= config.exit_lead
+    return "" if flying else f"waiting for {config.exit_instant}"

@@ -110,6 +110,7 @@ def test_bound_waits_for_a_policy_and_says_why(controller: Controller, robot: Ro
     now = stand_up(controller, robot)
     answer = controller.request(BOUND)
     assert answer.accepted and "no_policy" in answer.reason
+    assert controller.mode is STAND
     now += TICK
     controller.update(robot.standing_state(now), now)
     assert controller.mode is STAND and "no_policy" in controller.waiting_for
@@ -316,16 +317,33 @@ def test_a_small_step_back_is_jitter(controller: Controller, robot: Robot) -> No
     assert controller.mode is BOUND
 
 
-def test_coming_to_a_stand_is_at_once_by_default(controller: Controller, robot: Robot) -> None:
+def test_coming_to_a_stand_at_once(robot: Robot) -> None:
+    controller = Controller(robot, replace(ControllerConfig(), {"bound.exit_instant": "now"}))
     now = start_bound(controller, robot) + TICK
-    assert controller.request(STAND).accepted
+    assert controller.request(STAND).accepted and controller.stopping
     command = controller.update(robot.standing_state(now), now)
-    assert controller.mode is STAND
+    assert controller.mode is STAND and not controller.stopping
     np.testing.assert_allclose(command.positions, robot.standing, atol=1e-9)
     assert not controller.standing
     later = now + controller.config.stand.catch_time
     controller.update(robot.standing_state(later), later)
     assert controller.standing
+
+
+def test_a_fast_robot_slows_down_before_it_stands(robot: Robot) -> None:
+    controller = Controller(robot, replace(ControllerConfig(), {"bound.exit_instant": "now"}))
+    now = start_bound(controller, robot) + TICK
+    assert controller.request(STAND).accepted
+    fast = np.array([1.01 * controller.config.bound.exit_speed, 0.0, 0.0])
+    controller.update(state_at(robot.standing_state(), now, linear_velocity=fast), now)
+    assert controller.mode is BOUND and controller.stopping and "slowing down" in controller.waiting_for
+    assert controller.request(BOUND).accepted
+    assert not controller.stopping, "changed its mind"
+    controller.update(robot.standing_state(now), now)
+    assert controller.mode is BOUND
+    controller.request(STAND)
+    controller.update(state_at(robot.standing_state(), now, linear_velocity=0.98 * fast), now)
+    assert controller.mode is STAND
 
 
 @pytest.mark.parametrize(("instant", "delay"), [("flight", 0.080), ("touchdown", 0.180 - 0.03)])

@@ -102,12 +102,9 @@ def test_it_catches_itself_from_the_middle_of_a_bound(
         joint_positions=np.tile(TUCKED_LEG, 4),
     )
     simulator.reset(flying)
-    stand_law = controller.config.stand
-    controller.configure(
-        dataclasses.replace(controller.config, stand=dataclasses.replace(stand_law, ramp_time=stand_law.catch_time))
-    )
     controller.update(simulator.state(), 0.0)
     assert controller.request(ControlMode.STAND).accepted
+    controller._stand.start(0.0, simulator.state().joint_positions, controller.config.stand.catch_time)
     states = run(controller, simulator, 1.5)
     assert controller.mode is ControlMode.STAND, str(controller.fault)
     assert tilts(states).max() < 0.35
