@@ -109,7 +109,7 @@ def make_case(kind: str, seed: int, radius: float = 0.03, n_contacts: int = 2) -
         tree = reduce_to_plane(robot) if kind == "planar" else robot.tree
         contacts = tuple(point.name for point in tree.contacts)[-n_contacts:]
         return Case(tree, contacts, PLANAR if kind == "planar" else SPATIAL, rng, p)
-    tree = KINDS[kind](rng, int(rng.integers(4, 9)), n_contacts, radius)
+    tree = KINDS[kind](rng, int(rng.integers(4, 7)), n_contacts, radius)
     return Case(tree, tuple(point.name for point in tree.contacts), SPATIAL, rng, p)
 
 

@@ -10,9 +10,9 @@ from contact_ddp_ros.dynamics import partials
 from .support import close, derivative, evaluate, make_case, residual
 
 CASES = [
-    *[("random", seed) for seed in range(4)],
-    *[("aligned", seed) for seed in range(4)],
-    *[("cardinal", seed) for seed in range(4)],
+    *[("random", seed) for seed in range(2)],
+    *[("aligned", seed) for seed in range(3)],
+    *[("cardinal", seed) for seed in range(3)],
     ("planar", 0),
     ("whole", 0),
 ]

@@ -16,9 +16,9 @@ from .support import Case, chain, close, derivative, evaluate, make_case
 Array = NDArray[np.float64]
 
 CASES = [
-    *[("random", seed) for seed in range(3)],
-    *[("aligned", seed) for seed in range(4)],
-    *[("cardinal", seed) for seed in range(4)],
+    *[("random", seed) for seed in range(2)],
+    *[("aligned", seed) for seed in range(3)],
+    *[("cardinal", seed) for seed in range(3)],
     ("planar", 0),
     ("whole", 0),
 ]
@@ -82,7 +82,7 @@ def identity(case: Case, of: ScalarSystem, nu: Array, gamma: Array, q: Array, v:
     }
 
 
-@pytest.mark.parametrize(("kind", "seed"), [("planar", 0), ("chain", 0), ("chain", 1)])
+@pytest.mark.parametrize(("kind", "seed"), [("planar", 0), ("chain", 0)])
 def test_contact_identity_matches_the_tensor(kind: str, seed: int) -> None:
     case = make_case("planar", seed, n_contacts=1) if kind == "planar" else small_case(seed)
     n, m = case.n, case.n + case.n_c
@@ -110,7 +110,7 @@ def test_impact_identity_matches_the_tensor(kind: str, seed: int) -> None:
 def small_case(seed: int) -> Case:
     """A short random spatial chain with a rolling foot: general axes, small enough for the tensor."""
     rng = np.random.default_rng([seed, 99])
-    return Case(chain(rng, 4, 1, 0.03), ("point_0",), (0, 2), rng, np.array([0.05, 2.0, 0.3]))
+    return Case(chain(rng, 3, 1, 0.03), ("point_0",), (0, 2), rng, np.array([0.05, 2.0, 0.3]))
 
 
 def test_tensor_is_the_second_derivative_of_the_solution() -> None:
