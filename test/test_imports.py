@@ -12,7 +12,7 @@ PACKAGE = "contact_ddp_ros"
 
 # A room is a folder, or a module beside the folders; one that is not listed may be imported by, and import, anything
 # in PLAIN only. Rooms in PLAIN hold data and checks and know nothing of what is above them.
-PLAIN = {"errors", "config", "options", "files", "provenance", "recording_table"}
+PLAIN = {"errors", "config", "options", "files", "provenance"}
 ALLOWED = {
     "robot": set(),
     "hybrid": set(),
@@ -23,12 +23,12 @@ ALLOWED = {
     "control": {"policy", "robot"},
     "sim": {"robot"},
     "recording": {"robot"},
-    "recording_file": {"recording"},
-    "report": {"recording", "recording_file", "robot", "sim"},
+    "report": {"recording", "robot", "sim"},
     "closed_loop": {"mpc", "control", "sim", "policy", "hybrid", "robot", "recording"},
     "nodes": {"closed_loop", "mpc", "control", "sim", "policy", "hybrid", "robot", "recording", "report"},
-    "bench": {"closed_loop", "mpc", "control", "sim", "policy", "hybrid", "robot", "recording", "solver", "dynamics"},
-    "cli": {"closed_loop", "mpc", "control", "sim", "policy", "hybrid", "robot", "recording", "recording_file"}
+    "bench": {"closed_loop", "mpc", "control", "sim", "policy", "hybrid", "robot", "recording", "solver", "dynamics"}
+    | {"report"},
+    "cli": {"closed_loop", "mpc", "control", "sim", "policy", "hybrid", "robot", "recording"}
     | {"report", "bench", "nodes"},
 }
 LAZY_ONLY = {("cli", "nodes"), ("cli", "bench")}

@@ -1,7 +1,8 @@
 """A closed loop through the ROS 2 nodes, each in its own process, over loopback in a domain of its own.
 
-The simulator begins with its time held. When all endpoints have found each other the robot is told to stand, time is
-released, and from `stand_time` on the robot is told to bound.
+The simulator begins with its time held. When all endpoints have found each other the robot is told to stand, and time
+is released. At `stand_time` the robot is told to bound as soon as it can, at `stop_time` to stand again; in lock-step
+time is held there until it knows.
 """
 
 import time as clock
@@ -22,7 +23,7 @@ from contact_ddp_ros.nodes.domain import environment, loopback_environment, rese
 from contact_ddp_ros.nodes.node_config import SimulatorNodeOptions
 from contact_ddp_ros.nodes.observer import Observer
 from contact_ddp_ros.nodes.processes import NodeProcesses
-from contact_ddp_ros.nodes.pushes import format_pushes
+from contact_ddp_ros.nodes.pushes import format_instants, format_pushes
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.recording import Recorder, Recording, RunInfo, plain_options
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
@@ -106,12 +107,18 @@ class Demo:
                 "seed": options.seed,
                 **options.parameters("simulator"),
                 "node.start_paused": True,
-                "node.duration": options.duration,
+                "node.holds": format_instants(self._holds()),
                 "node.pushes": format_pushes(options.pushes),
                 **drive,
                 **common,
             },
         }
+
+    def _holds(self) -> list[float]:
+        """Instants at which the simulator waits for a word: in lock-step wherever one comes, and the end."""
+        options = self.options
+        words = [options.stand_time, options.stop_time] if options.lockstep else []
+        return [*(time for time in words if time is not None and 0.0 < time < options.duration), options.duration]
 
     def _info(self, robot: Robot) -> RunInfo:
         tree = reduce_to_plane(robot)
@@ -152,9 +159,13 @@ class _Lead:
         """From the first endpoint to the last tick."""
         self._wait_for_endpoints()
         self._insist_on_standing()
-        self._call(self._observer.pause, SetBool.Request(data=False))
+        self._wait_for_first_tick()
         observer, options = self._observer, self._options
-        asked = stopped = False
+        words = [(options.stand_time, "bound", observer.bound)]
+        if options.stop_time is not None:
+            words.append((options.stop_time, "stand", observer.stand))
+        self._say_what_is_due(words)
+        self._release()
         last, moved = observer.time, clock.monotonic()
         while observer.time < options.duration - 1e-9:
             self._spin()
@@ -162,12 +173,8 @@ class _Lead:
                 last, moved = observer.time, clock.monotonic()
             elif clock.monotonic() - moved > _STALL_TIMEOUT:
                 raise NodeError(f"simulated time has stood at {last:.3f} s for {_STALL_TIMEOUT:.0f} s")
-            if not asked and observer.time >= options.stand_time:
-                asked = True
-                self._request("bound", observer.bound)
-            if options.stop_time is not None and not stopped and observer.time >= options.stop_time:
-                stopped = True
-                self._request("stand", observer.stand)
+            if self._say_what_is_due(words) and options.lockstep:
+                self._release()
         observer.flush()
         if not options.lockstep:
             observer.event(f"{observer.late_ticks} ticks of the simulator began late")
@@ -179,6 +186,13 @@ class _Lead:
                 raise NodeError(f"not there after {_START_TIMEOUT:.0f} s: {', '.join(missing)}")
             self._spin()
 
+    def _wait_for_first_tick(self) -> None:
+        deadline = clock.monotonic() + _ANSWER_TIMEOUT
+        while self._observer.time < 0.0:
+            if clock.monotonic() > deadline:
+                raise NodeError("the simulator sends no record of its state")
+            self._spin()
+
     def _insist_on_standing(self) -> None:
         """Ask for a stand until the controller has the state that it needs for one."""
         deadline = clock.monotonic() + _ANSWER_TIMEOUT
@@ -188,6 +202,18 @@ class _Lead:
                 return
             if clock.monotonic() > deadline:
                 raise NodeError(f"the controller does not stand: {response.message}")
+
+    def _release(self) -> None:
+        """Let time run."""
+        self._call(self._observer.pause, SetBool.Request(data=False))
+
+    def _say_what_is_due(self, words: list[tuple[float, str, Any]]) -> bool:
+        """Send the requests (instant, name, client) that are due, each once; whether there was one."""
+        due = [word for word in words if word[0] <= self._observer.time + 1e-9]
+        for word in due:
+            words.remove(word)
+            self._request(word[1], word[2])
+        return bool(due)
 
     def _request(self, name: str, client: Any) -> None:
         response = self._call(client, Trigger.Request())

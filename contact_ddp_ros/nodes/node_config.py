@@ -58,8 +58,8 @@ class SimulatorNodeOptions:
         0.1, low=0.001, high=10.0, unit="s", description="how long a force on the topic push acts"
     )
     pushes: str = parameter("", description="scheduled pushes t,fx,fy,fz,dt; several separated by ;", structural=True)
-    duration: float = parameter(
-        0.0, low=0.0, high=1e6, unit="s", description="hold time then; 0: never", structural=True
+    holds: str = parameter(
+        "", description="instants [s], separated by commas, at which time is held until it is released", structural=True
     )
     drive: DriveConfig = field(default_factory=DriveConfig)
 

@@ -1,5 +1,9 @@
-"""Scheduled pushes as one string parameter: `t,fx,fy,fz,dt` each, separated by semicolons."""
+"""What is to happen at certain instants, as string parameters, which lists of any length cannot be.
 
+Pushes are `t,fx,fy,fz,dt` each, separated by semicolons; instants are numbers separated by commas.
+"""
+
+import math
 from collections.abc import Sequence
 
 from contact_ddp_ros.errors import ParameterError
@@ -46,3 +50,23 @@ def parse_pushes(text: str) -> list[Push]:
 def format_pushes(pushes: Sequence[Push]) -> str:
     """The parameter that :func:`parse_pushes` reads back."""
     return ";".join(",".join(repr(number) for number in (p.time, *p.force, p.duration)) for p in pushes)
+
+
+def parse_instants(text: str) -> list[float]:
+    """Instants in order [s].
+
+    Raises:
+        ParameterError: one of them is no number, negative or not finite.
+    """
+    try:
+        instants = sorted(float(part) for part in text.split(",") if part.strip())
+    except ValueError:
+        raise ParameterError(f"instants {text!r}; allowed: numbers separated by commas") from None
+    if not all(0.0 <= instant < math.inf for instant in instants):
+        raise ParameterError(f"instants {text!r}; allowed: zero or later, and finite")
+    return instants
+
+
+def format_instants(instants: Sequence[float]) -> str:
+    """The parameter that :func:`parse_instants` reads back."""
+    return ",".join(repr(float(instant)) for instant in instants)

@@ -35,7 +35,7 @@ from contact_ddp_ros.nodes.exchange import Answers
 from contact_ddp_ros.nodes.node_config import SimulatorNodeConfig
 from contact_ddp_ros.nodes.pacing import Pace
 from contact_ddp_ros.nodes.parameters import NodeParameters
-from contact_ddp_ros.nodes.pushes import PushSchedule
+from contact_ddp_ros.nodes.pushes import PushSchedule, parse_instants
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, Scalar, TickRecord, tick_message
 from contact_ddp_ros.nodes.runtime import publisher, run_node, serve, subscribe
 from contact_ddp_ros.robot.joints import LEG_NAMES
@@ -48,7 +48,7 @@ NAME = "simulator"
 _REPEAT = 0.5
 """Wall-clock time after which an unanswered state is sent again in lock-step [s]."""
 
-_IDLE = 0.005
+_IDLE = 0.01
 """Wall-clock time between two looks while time is held [s]."""
 
 _LIVE = ("node.command_timeout", "node.push_duration")
@@ -73,6 +73,7 @@ class SimulatorNode:
         self._robot = robot
         self._lock = Lock()
         self._pushes = PushSchedule(config.node.pushes)
+        self._holds = parse_instants(config.node.holds)
         self._steps = max(1, round(config.node.period / self._simulator.timestep))
         self._pace = Pace(self._steps * self._simulator.timestep)
         self._clock_every = max(1, round(1.0 / config.node.clock_rate / self._pace.period))
@@ -168,9 +169,9 @@ class SimulatorNode:
 
     def _holding(self) -> bool:
         """Whether time stands still."""
-        duration = self._config.node.duration
-        if duration > 0.0 and self._simulator.time >= duration - 1e-9:
-            return True
+        while self._holds and self._simulator.time >= self._holds[0] - 1e-9:
+            self._holds.pop(0)
+            self._paused = True
         if not self._paused:
             return False
         if self._single_steps > 0:
@@ -179,8 +180,10 @@ class SimulatorNode:
         return True
 
     def _hold(self, state: RobotState) -> None:
-        """Let wall-clock time pass while simulated time stands; in real time the state is repeated meanwhile."""
+        """Let wall-clock time pass while simulated time stands; what late-comers need is repeated meanwhile."""
         clock.sleep(_IDLE)
+        with self._lock:
+            self._send_record(state)
         if not self._config.node.lockstep:
             self._send_state(state)
             self._last_command = state.time
@@ -192,8 +195,7 @@ class SimulatorNode:
             self._send_state(state)
             if self._imu.get_subscription_count():
                 self._imu.publish(imu_message(state, self._simulator.specific_force()))
-            if self._record.get_subscription_count():
-                self._record.publish(tick_message(self._tick_record(state)))
+            self._send_record(state)
         if self._tick % self._clock_every == 0:
             self._clock.publish(Clock(clock=to_stamp(state.time)))
             self._factor.publish(self._pace.real_time_factor)
@@ -203,11 +205,12 @@ class SimulatorNode:
         self._odometry.publish(odometry_message(state))
         self._joints.publish(joint_state_message(state, self._simulator.applied_torques()))
 
-    def _tick_record(self, state: RobotState) -> TickRecord:
+    def _send_record(self, state: RobotState) -> None:
+        if not self._record.get_subscription_count():
+            return
         simulator = self._simulator
-        return TickRecord(
-            state, simulator.applied_torques(), simulator.foot_heights(), simulator.contact_forces(), self._late
-        )
+        torques, heights, forces = simulator.applied_torques(), simulator.foot_heights(), simulator.contact_forces()
+        self._record.publish(tick_message(TickRecord(state, torques, heights, forces, self._late)))
 
     def _on_command(self, message: JointTrajectory) -> None:
         try:

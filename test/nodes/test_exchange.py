@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.nodes.exchange import Answers, Expiring, Pairing, PlanTicks, Slot
-from contact_ddp_ros.nodes.pushes import PushSchedule, format_pushes, parse_pushes
+from contact_ddp_ros.nodes.pushes import PushSchedule, format_instants, format_pushes, parse_instants, parse_pushes
 from contact_ddp_ros.options import Push
 
 LONG = 30.0
@@ -106,3 +106,11 @@ def test_pushes_survive_as_a_parameter(pushes: list[Push]) -> None:
 def test_pushes_that_are_none_are_refused(text: str) -> None:
     with pytest.raises(ParameterError):
         parse_pushes(text)
+
+
+def test_instants_survive_as_a_parameter_and_are_sorted() -> None:
+    assert parse_instants(format_instants([3.0, 1e-7, 2])) == [1e-7, 2.0, 3.0]
+    assert parse_instants("") == []
+    for text in ("now", "-1", "nan"):
+        with pytest.raises(ParameterError):
+            parse_instants(text)

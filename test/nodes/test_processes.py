@@ -1,0 +1,188 @@
+"""The nodes as processes: bounding in lock-step, refusing what is wrong at the start, ending in damping."""
+
+import signal
+import subprocess
+import time as clock
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from nav_msgs.msg import Odometry
+from rcl_interfaces.srv import SetParametersAtomically
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
+from ros_graph import PATIENCE, PERIOD, FakeRobot, NodeMaker
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory
+
+from contact_ddp_ros.errors import NodeError
+from contact_ddp_ros.nodes import interfaces as io
+from contact_ddp_ros.nodes.demo import run_demo
+from contact_ddp_ros.nodes.domain import reserved_domain
+from contact_ddp_ros.nodes.policy_message import policy_message
+from contact_ddp_ros.nodes.processes import NodeProcesses
+from contact_ddp_ros.options import Push, RunOptions
+from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.recording import CONTROL_MODES, Recorder
+
+
+@pytest.fixture
+def processes(loopback: dict[str, str]) -> Iterator[NodeProcesses]:
+    with NodeProcesses(loopback) as started:
+        yield started
+
+
+@pytest.fixture
+def fake(make_node: NodeMaker, executor: SingleThreadedExecutor, processes: NodeProcesses) -> FakeRobot:
+    processes.start("controller", {"node.lockstep": True, "use_sim_time": True})
+    return FakeRobot(make_node, executor)
+
+
+def damping(command: JointTrajectory) -> bool:
+    return len(command.points[0].positions) == 0 and not any(command.points[0].effort)
+
+
+def test_the_robot_bounds_through_the_nodes() -> None:
+    overrides = {"controller.stand.ramp_time": 0.2}
+    push = Push(0.6, (0.0, 20.0, 0.0), 0.05)
+    options = RunOptions(duration=1.3, stop_time=0.8, pushes=(push,), overrides=overrides)
+    recording = run_demo(options, Recorder())
+    ticks = recording.ticks
+    modes = [CONTROL_MODES[index] for index in ticks["control_mode"]]
+    np.testing.assert_allclose(np.diff(ticks["time"]), PERIOD, atol=1e-9)
+    assert len(modes) == 650
+    assert "bound" in {mode.lower() for mode in modes}
+    assert {mode.lower() for mode, time in zip(modes, ticks["time"]) if time > 1.2} == {"stand"}
+    assert not [event for event in recording.events if event.fault]
+    assert any("push" in event.text for event in recording.events)
+    assert set(recording.ticks["mode"]) >= {0, 1, 2}
+    assert np.abs(recording.ticks["contact_forces"]).max() > 10.0
+    assert len(recording.solves["time"]) > 50
+    assert recording.solves["ok"].all()
+
+
+def test_malformed_states_end_in_damping_until_rearmed(fake: FakeRobot) -> None:
+    fake.stand_up()
+    permuted = fake.tick(_reversed)
+    assert not damping(permuted)
+    for damage in (_without_a_joint, _not_a_number, _wrong_frame):
+        assert damping(fake.tick(damage))
+        assert damping(fake.tick()), "the fault is latched"
+        assert any(event.startswith("damp: ") and len(event) > len("damp: ") for event in fake.events)
+        fake.stand_up()
+
+
+def test_policies_that_do_not_fit_never_move_the_robot(fake: FakeRobot) -> None:
+    fake.stand_up()
+    robot = fake.robot
+    for n_x, model_hash, words in ((14, robot.model_hash + 1, "policy_model"), (12, robot.model_hash, "policy_size")):
+        fake.tick()
+        times = fake.time + np.array([0.0, 0.5])
+        policy = Policy(
+            times, np.zeros((2, n_x)), np.full((1, 4), 30.0), np.zeros((1, 4, n_x)), np.zeros(1, int),
+            np.zeros((1, 4)), 1, 1, model_hash,
+        )  # fmt: skip
+        message = policy_message(policy, fake.messages()[0].header.stamp)
+        fake.policy.publish(message)
+        assert not damping(fake.tick())
+        assert fake.node.count_subscribers(io.POLICY.name) == 1
+        assert words
+
+
+def test_damping_is_the_last_word(fake: FakeRobot, processes: NodeProcesses) -> None:
+    fake.stand_up()
+    count = len(fake.commands)
+    processes.signal("controller", signal.SIGTERM)
+    fake.until(lambda: len(fake.commands) > count)
+    assert damping(fake.commands[-1])
+    assert processes.wait("controller", PATIENCE) == 0
+    assert "Traceback" not in processes.log("controller")
+
+
+def test_parameters_change_while_the_controller_runs(fake: FakeRobot) -> None:
+    fake.tick()
+    client = fake.node.create_client(SetParametersAtomically, "controller/set_parameters_atomically")
+    fake.until(client.service_is_ready)
+
+    def change(**values: object) -> tuple[bool, str]:
+        parameters = [
+            Parameter(name.replace("__", "."), value=value).to_parameter_msg() for name, value in values.items()
+        ]
+        future = client.call_async(SetParametersAtomically.Request(parameters=parameters))
+        fake.until(future.done)
+        return future.result().result.successful, future.result().result.reason
+
+    assert change(stand__ramp_time=2, safety__roll=0.4) == (True, "")
+    assert not change(safety__roll=0.3, safety__pitch=9.0)[0]
+    accepted, reason = change(stand__pose=[2.9, -0.8, 1.6], stand__ramp_time=3.0)
+    assert not accepted
+    assert "stand.pose" in reason
+    assert not change(node__lockstep=False)[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "words"),
+    [
+        ("controller", {"safety.roll": 9.0}, "safety.roll"),
+        ("controller", {"safety.rol": 0.4}, "unknown parameter safety.rol"),
+        ("planner", {"variant": "newton"}, "variant"),
+        ("planner", {"node.urdf": "/nowhere/robot.urdf"}, "/nowhere/robot.urdf"),
+        ("simulator", {"friction": "ice"}, "friction"),
+        ("simulator", {"node.pushes": "1,2,3"}, "t,fx,fy,fz,dt"),
+    ],
+)
+def test_a_node_that_cannot_start_says_why_in_one_line(
+    processes: NodeProcesses, name: str, parameters: dict[str, object], words: str
+) -> None:
+    processes.start(name, parameters)
+    assert processes.wait(name, PATIENCE) == 1
+    lines = [line for line in processes.log(name).splitlines() if "FATAL" in line]
+    assert len(lines) == 1
+    assert words in lines[0]
+    assert "Traceback" not in processes.log(name)
+    with pytest.raises(NodeError, match="ended with code 1"):
+        processes.check()
+
+
+def test_a_parameter_file_that_is_none_is_one_line(processes: NodeProcesses, tmp_path: Path) -> None:
+    file = tmp_path / "broken.yaml"
+    file.write_text("controller: [")
+    processes.start("controller", {}, ["--params-file", str(file)])
+    assert processes.wait("controller", PATIENCE) == 1
+    assert "Traceback" not in processes.log("controller")
+
+
+def test_nodes_end_with_their_parent(loopback: dict[str, str]) -> None:
+    started = NodeProcesses(loopback)
+    started.start("simulator", {"node.lockstep": True, "use_sim_time": True})
+    child: subprocess.Popen[bytes] = started._children["simulator"]
+    deadline = clock.monotonic() + PATIENCE
+    while "simulating" not in started.log("simulator"):
+        assert clock.monotonic() < deadline
+        clock.sleep(0.05)
+    assert child.stdin is not None
+    child.stdin.close()
+    assert child.wait(PATIENCE) == 0
+    started.stop()
+
+
+def test_two_reservations_never_meet() -> None:
+    with reserved_domain() as one, reserved_domain() as other:
+        assert one != other
+
+
+def _reversed(joints: JointState, _odometry: Odometry) -> None:
+    joints.name, joints.position, joints.velocity = joints.name[::-1], joints.position[::-1], joints.velocity[::-1]
+
+
+def _without_a_joint(joints: JointState, _odometry: Odometry) -> None:
+    joints.name, joints.position, joints.velocity = joints.name[:-1], joints.position[:-1], joints.velocity[:-1]
+
+
+def _not_a_number(joints: JointState, _odometry: Odometry) -> None:
+    joints.position[4] = float("nan")
+
+
+def _wrong_frame(_joints: JointState, odometry: Odometry) -> None:
+    odometry.header.frame_id = "map"

@@ -1,0 +1,85 @@
+"""Helpers of the tests that talk to nodes in other processes."""
+
+import time as clock
+from collections.abc import Callable
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticStatus
+from nav_msgs.msg import Odometry
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
+
+from contact_ddp_ros.nodes import interfaces as io
+from contact_ddp_ros.nodes.conversions import joint_state_message, odometry_message, stamp_ns
+from contact_ddp_ros.nodes.reports import status_values
+from contact_ddp_ros.nodes.runtime import publisher, subscribe
+from contact_ddp_ros.robot.model import load_robot
+
+NodeMaker = Callable[..., Node]
+
+PATIENCE = 60.0
+"""Wall-clock time for things that happen at once on an idle machine [s]."""
+
+PERIOD = 0.002
+"""Time between two states of the fake robot [s]."""
+
+
+class FakeRobot:
+    """Plays the simulator towards a controller in lock-step: sends states, gets commands."""
+
+    def __init__(self, make_node: NodeMaker, executor: SingleThreadedExecutor) -> None:
+        self.node = make_node("fake_robot")
+        executor.add_node(self.node)
+        self.executor = executor
+        self.robot = load_robot()
+        self.commands: list[JointTrajectory] = []
+        self.events: list[str] = []
+        self.joints = publisher(self.node, io.JOINT_STATES)
+        self.odometry = publisher(self.node, io.ODOM)
+        self.policy = publisher(self.node, io.POLICY)
+        self.stand = self.node.create_client(Trigger, io.STAND.name)
+        self.time = 0.0
+        subscribe(self.node, io.JOINT_COMMAND, self.commands.append)
+        subscribe(self.node, io.CONTROLLER_EVENTS, self._on_event)
+
+    def _on_event(self, message: DiagnosticStatus) -> None:
+        self.events.append(f"{status_values(message)['mode']}: {message.message}")
+
+    def until(self, condition: Callable[[], bool], repeat: Callable[[], None] | None = None) -> None:
+        deadline, again = clock.monotonic() + PATIENCE, 0.0
+        while not condition():
+            assert clock.monotonic() < deadline, "nothing happened"
+            if repeat is not None and clock.monotonic() >= again:
+                again = clock.monotonic() + 0.5
+                repeat()
+            self.executor.spin_once(timeout_sec=0.02)
+
+    def messages(self) -> tuple[JointState, Odometry]:
+        state = self.robot.standing_state(self.time)
+        return joint_state_message(state, np.zeros(12)), odometry_message(state)
+
+    def tick(self, damage: Callable[[JointState, Odometry], None] | None = None) -> JointTrajectory:
+        """Send the state of the next instant and wait for its command."""
+        self.time += PERIOD
+        joints, odometry = self.messages()
+        if damage is not None:
+            damage(joints, odometry)
+
+        def send() -> None:
+            self.odometry.publish(odometry)
+            self.joints.publish(joints)
+
+        stamp = stamp_ns(joints.header.stamp)
+        self.until(lambda: any(stamp_ns(c.header.stamp) == stamp for c in self.commands), send)
+        return self.commands[-1]
+
+    def stand_up(self) -> None:
+        self.tick()
+        self.until(self.stand.service_is_ready)
+        future = self.stand.call_async(Trigger.Request())
+        self.until(future.done)
+        assert future.result().success, future.result().message
+        assert len(self.tick().points[0].positions) == 12
