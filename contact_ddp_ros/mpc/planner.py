@@ -4,8 +4,9 @@ The horizon begins at the measurement's own instant: the first step is shortened
 every later step lies on it. Each solve starts from the last policy, shifted; what the policy did not reach begins from
 the heuristic controller of a cold solve. (What the policy did one gait cycle before is the worse guess: its gains, made
 for the middle of a horizon, overshoot from the state at its end.) A touchdown's multipliers travel with it, and a new
-one takes those of a cycle before. A solve that diverges or holds a number that is not finite is reported and gives no
-policy; the last good one stays the warm start.
+one takes those of a cycle before. Where the shifted policy diverges from the measured state, the heuristic controller
+is the guess for all of the horizon. A solve that diverges even so, or holds a number that is not finite, is reported
+and gives no policy; the last good one stays the warm start.
 """
 
 import math
@@ -28,6 +29,7 @@ from contact_ddp_ros.robot.planar import PlanarMap, reduce_to_plane
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.ddp import DdpSolver, Guess, Iteration, Solution, SolverOptions, Termination
+from contact_ddp_ros.solver.protocol import Problem
 
 Array = NDArray[np.float64]
 
@@ -136,23 +138,30 @@ class BoundingPlanner:
         if height is not None:
             config = replace(config, reference=replace(config.reference, height=height))
         problem, xs_reference = self.problem.build(phased, config, speed, float(x0[0]))
-        cold = self._last is None
-        guess = heuristic_guess(self.problem, phased, xs_reference)
-        if not cold:
-            guess = self._shifted(grid, guess)
+        heuristic = heuristic_guess(self.problem, phased, xs_reference)
         multipliers = self._multipliers_on(grid)
+        if self._last is None:
+            solution = self._solve(problem, x0, heuristic, multipliers, self.config.first_iterations)
+        else:
+            shifted = self._shifted(grid, heuristic)
+            solution = self._solve(problem, x0, shifted, multipliers, self.config.iterations)
+            if solution.termination is Termination.DIVERGED:
+                # far from the last plan its gains may do harm, and would again at the next call
+                solution = self._solve(problem, x0, heuristic, multipliers, self.config.iterations)
+        return self._result(grid, solution, multipliers, started)
+
+    def _solve(self, problem: Problem, x0: Array, guess: Guess, multipliers: Array, iterations: int) -> Solution:
         constraint = self.config.constraint
         penalty = Penalty(constraint.touchdown_penalty, constraint.barrier_width, constraint.barrier_weight)
-        solution = self._solver.solve(
+        return self._solver.solve(
             problem,
             x0,
             guess,
             multipliers=multipliers,
             penalty=penalty.array(),
             theta=self._theta,
-            max_iterations=self.config.first_iterations if cold else self.config.iterations,
+            max_iterations=iterations,
         )
-        return self._result(grid, solution, multipliers, started)
 
     def _result(self, grid: KnotGrid, solution: Solution, multipliers: Array, started: float) -> PlanResult:
         termination = solution.termination
