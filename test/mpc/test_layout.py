@@ -1,0 +1,81 @@
+"""Flat arrays of the node functions: blocks in order, none on top of another, room for every user of the scratch."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contact_ddp_ros.hybrid.grid import knot_grid
+from contact_ddp_ros.mpc import contact_nodes
+from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets
+from contact_ddp_ros.mpc.problem import BoundingProblem
+from test.mpc.support import TREE, config_with
+
+SIZES = {"n": st.integers(2, 24), "n_u": st.integers(1, 18), "n_f": st.integers(1, 4), "n_a": st.integers(1, 3)}
+
+
+@given(**SIZES)
+def test_blocks_of_a_node_row_follow_each_other(n, n_u, n_f, n_a):
+    offsets = node_offsets(n, n_u, n_f, n_a)
+    lengths = [2 * n, n_u, n_f * n_a, n_f * n_a, n_f, n_f, n_f]
+    assert offsets[0] == at.X_REFERENCE + 2 * n > at.DURATION
+    assert [later - earlier for earlier, later in pairwise(offsets)] == lengths
+
+
+@given(**SIZES)
+def test_blocks_of_the_aux_have_room(n, n_u, n_f, n_a):
+    n_s, n_z, n_c = n + n_f * n_a, 2 * n + n_u, n_f * n_a
+    factor, derivatives, positions, jacobian, xi, scratch, size = aux_offsets(n, n_u, n_f, n_a)
+    assert factor == n_s
+    lengths = np.diff([factor, derivatives, positions, jacobian, xi, scratch])
+    assert lengths.tolist() == [n_s * n_s, n_s * n_z, n_c, n_c * n, n_s + 1]
+    users = {
+        "bias": n_s,
+        "feet": n_c * n,
+        "columns of the first partials": 2 * n * n_s,
+        "forces": n_c + 1 + n_c * n_a + n_c * n_z,
+        "second partials": 3 * n * n + n_s * n + n * n_z,
+        "tensor": n + 4 * n * n,
+        "curvature of the heights": 2 * n_f + n_c + n * n,
+    }
+    assert all(length <= size - scratch for length in users.values()), users
+
+
+def test_headers_have_a_slot_each():
+    header = (at.N, at.N_U, at.N_FEET, at.N_AXES, at.SCHEME, at.FEET, at.FEET_SECOND)
+    assert sorted(header) == list(range(at.HEADER))
+    block = (at.CONTACTS, at.SYSTEM, at.FIRST, at.SECOND, at.TENSOR)
+    block += (at.IMPACT_SYSTEM, at.IMPACT_FIRST, at.IMPACT_SECOND, at.IMPACT_TENSOR)
+    assert sorted(block) == list(range(at.MODE_HEADER))
+
+
+MARGIN = 64
+CANARY = 123.456
+
+
+@pytest.mark.parametrize("variant", ["ddp", "ddp_tensor"])
+def test_no_node_function_writes_beyond_its_aux(variant):
+    """Compiled code does not look at bounds: the memory around the aux must come back as it was."""
+    config = config_with(variant=variant)
+    builder = BoundingProblem(TREE, config)
+    problem, xs = builder.build(knot_grid(builder.schedule, 0, 90, config.gait.step), config, 0.5)
+    multipliers, penalty = np.full((problem.n_nodes + 1, problem.n_e), 2.0), np.array([1e3, 0.1, 0.1])
+    own = (problem.integers, problem.node_integers, problem.parameters, problem.node_parameters)
+    data = (*own, multipliers, penalty)
+    n_x, n_u = problem.n_x, problem.n_u
+    second = contact_nodes.second_tensor if variant == "ddp_tensor" else contact_nodes.second
+    kinds = set()
+    for k in range(problem.n_nodes + 1):
+        kinds.add(int(problem.node_integers[k, at.NODE_KIND]))
+        memory = np.full(problem.n_aux + 2 * MARGIN, CANARY)
+        aux = memory[MARGIN:-MARGIN]
+        x, u = xs[k] + 0.01, np.full(n_u, 2.0)
+        problem.step(data, k, x, u, np.zeros(n_x), aux, np.zeros(problem.n_e + 1))
+        shapes = [(n_x, n_x), (n_x, n_u), n_x, n_u, (n_x, n_x), (n_u, n_x), (n_u, n_u)]
+        problem.first(data, k, x, u, aux, tuple(np.zeros(shape) for shape in shapes))
+        second(data, k, x, u, aux, np.ones(n_x), *(np.zeros(shape) for shape in shapes[4:]))
+        assert (memory[:MARGIN] == CANARY).all() and (memory[-MARGIN:] == CANARY).all(), k
+    assert kinds == {at.STEP, at.LIFT_OFF, at.TOUCHDOWN, at.TERMINAL}

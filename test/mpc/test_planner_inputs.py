@@ -1,0 +1,218 @@
+"""What goes into the planner: epochs, commands, parameters, and states that are not to be planned from."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from contact_ddp_ros.control.config import SafetyConfig
+from contact_ddp_ros.control.safety import PolicyGate
+from contact_ddp_ros.errors import MessageError, ParameterError
+from contact_ddp_ros.mpc.planner import BoundingPlanner
+from contact_ddp_ros.solver.ddp import Termination
+from test.mpc.support import (
+    PERIOD,
+    ROBOT,
+    SWITCHES,
+    TICK,
+    TREE,
+    N,
+    Watched,
+    config_with,
+    disturbed_planner,
+    follow,
+    planner_with,
+    robot_state,
+    start_state,
+)
+
+
+class TestEpochs:
+    def test_hold_keeps_the_gait_at_its_beginning(self):
+        planner = planner_with()
+        x = start_state(planner)
+        for time in (5.0, 5.008, 5.0163, 5.05):
+            result = planner.plan(robot_state(x, time), 0.7, hold=True)
+            policy = result.policy
+            assert policy.start == time
+            assert policy.modes[0] == 0
+            assert policy.times[np.flatnonzero(policy.modes)[0]] == pytest.approx(time + SWITCHES[0])
+            assert policy.epoch == 1
+        assert len(result.iterations) <= planner.config.iterations, "the warm start moved along"
+        assert result.iterations[0].expected < 1.0
+
+    def test_held_plans_are_at_rest_whatever_the_command(self):
+        planner = planner_with()
+        x = start_state(planner)
+        for k in range(4):
+            result = planner.plan(robot_state(x, 1.0 + 0.1 * k), 2.0, hold=True)
+        assert abs(result.policy.states[:, N].mean()) < 0.2
+
+    def test_the_gait_goes_on_where_hold_ends(self):
+        planner = planner_with()
+        x = start_state(planner)
+        held = planner.plan(robot_state(x, 5.0), 0.5, hold=True)
+        after = planner.plan(robot_state(held.policy.sample(5.012).state, 5.012), 0.5)
+        assert after.policy.modes[0] == 0
+        assert after.policy.times[np.flatnonzero(after.policy.modes)[0]] == pytest.approx(5.08)
+
+    def test_reset_begins_a_new_epoch_cold(self):
+        planner = planner_with()
+        follow(planner, start_state(planner), [0.0, 0.012], 0.5)
+        planner.reset(7.0)
+        fresh = planner_with()
+        fresh.reset(7.0)
+        x = start_state(planner)
+        again, first = planner.plan_planar(x, 7.0, 0.5), fresh.plan_planar(x, 7.0, 0.5)
+        assert again.policy.epoch == 2
+        assert (again.policy.controls == first.policy.controls).all()
+        assert again.policy.sequence > 2, "sequences go on across epochs"
+
+    def test_sequences_count_up(self):
+        planner = planner_with()
+        results = follow(planner, start_state(planner), np.arange(0.0, 0.04, TICK), 0.5)
+        assert [result.policy.sequence for result in results] == [1, 2, 3, 4]
+
+    def test_a_controllers_gate_admits_the_policies(self):
+        planner = planner_with()
+        gate = PolicyGate(2 * N, len(TREE.actuated), 2 * len(TREE.contacts), ROBOT.model_hash, SafetyConfig())
+        x = start_state(planner)
+        for time in (0.0, 0.008, 0.016):
+            result = planner.plan(robot_state(x, time), 0.5)
+            assert gate.check(result.policy, time, following=time > 0.0) is None
+            x = result.policy.sample(time + 0.008).state
+
+
+def reference_speeds(planner):
+    """The speeds [m/s] that the planner's references follow, from now on."""
+    seen, plan = [], planner.plan_planar
+
+    def watched(x0, time, speed, height=None):
+        seen.append(speed)
+        return plan(x0, time, speed, height)
+
+    planner.plan_planar = watched
+    return seen
+
+
+class TestCommand:
+    def test_the_planned_speed_approaches_the_command_at_a_limited_rate(self):
+        planner = planner_with()
+        x = start_state(planner)
+        seen = reference_speeds(planner)
+        planner.plan(robot_state(x, 0.0), 1.0)
+        for k in range(1, 60):
+            planner.plan(robot_state(x, 0.01 * k), 1.0)
+        assert np.diff(seen).max() == pytest.approx(0.02, rel=1e-6)
+        assert seen[0] == 0.0
+        assert seen[49] < 1.0 - 1e-6 < seen[-1] <= 1.0
+        planner.plan(robot_state(x, 0.6), -1.0)
+        assert seen[-1] == pytest.approx(0.98), "and back no faster"
+
+    def test_a_command_beyond_the_limit_is_held_at_it(self):
+        planner = planner_with(reference__speed_limit=0.3, reference__acceleration=20.0)
+        seen = reference_speeds(planner)
+        for k in range(5):
+            planner.plan(robot_state(start_state(planner), 0.01 * k), 99.0)
+        assert max(seen) == pytest.approx(0.3)
+
+    @pytest.mark.parametrize("speed", [math.nan, math.inf, -math.inf])
+    def test_a_command_that_is_not_finite_is_refused(self, speed):
+        planner = planner_with()
+        with pytest.raises(MessageError, match="speed"):
+            planner.plan(robot_state(start_state(planner), 0.0), speed)
+
+    def test_a_state_that_is_not_finite_is_refused_and_changes_nothing(self):
+        planner, twin = planner_with(), planner_with()
+        x = start_state(planner)
+        bad = x.copy()
+        bad[N + 3] = np.nan
+        first = [one.plan(robot_state(x, 0.0), 0.5) for one in (planner, twin)]
+        for hold in (False, True):
+            with pytest.raises(MessageError, match="state"):
+                planner.plan(robot_state(bad, 0.004), 0.5, hold=hold)
+        with pytest.raises(MessageError):
+            planner.plan(robot_state(x, math.nan), 0.5)
+        x = first[0].policy.sample(0.008).state
+        after = [one.plan(robot_state(x, 0.008), 0.5).policy for one in (planner, twin)]
+        assert (after[0].controls == after[1].controls).all()
+
+
+class TestConfigure:
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"gait__step": 0.002},
+            {"gait__flight": 0.12},
+            {"gait__integrator": "forward_euler"},
+            {"gait__horizon_cycles": 2.0},
+            {"variant": "ilqr"},
+        ],
+    )
+    def test_structural_changes_are_refused(self, change):
+        planner = planner_with()
+        before = planner.config
+        with pytest.raises(ParameterError, match="fixed"):
+            planner.configure(config_with(**change))
+        assert planner.config is before
+
+    def test_values_out_of_range_are_refused(self):
+        planner = planner_with()
+        broken = replace(planner.config, reference=replace(planner.config.reference, height=3.0))
+        with pytest.raises(ParameterError, match="height"):
+            planner.configure(broken)
+        with pytest.raises(ParameterError, match="height"):
+            BoundingPlanner(ROBOT, broken)
+
+    def test_tunable_changes_show_in_the_next_plan(self):
+        planner = planner_with(iterations=20)
+        results = follow(planner, start_state(planner), np.arange(0.0, 0.4, TICK), 0.5)
+        x, time = results[-1].policy.sample(0.408).state, 0.408
+        planner.configure(config_with(iterations=20, weight__height=1e4, reference__height=0.25))
+        lower = planner.plan_planar(x, time, 0.5).policy
+        assert lower.states[45:, 1].mean() < results[-1].policy.states[45:, 1].mean() - 0.01
+        assert lower.sequence == results[-1].policy.sequence + 1, "the gait goes on"
+
+
+class TestFailure:
+    def test_a_diverged_solve_gives_no_policy_and_the_next_recovers(self):
+        planner = planner_with()
+        results = follow(planner, start_state(planner), [0.0, 0.012], 0.5)
+        wild = results[-1].policy.sample(0.024).state
+        wild[N:] = 1e8
+        failed = planner.plan_planar(wild, 0.024, 0.5)
+        assert failed.policy is None
+        assert failed.status == "DIVERGED"
+        assert "diverged" in failed.message
+        good = planner.plan_planar(results[-1].policy.sample(0.036).state, 0.036, 0.5)
+        assert good.policy is not None
+        assert good.policy.sequence == results[-1].policy.sequence + 1
+        assert good.iterations[0].expected < 5.0, "the last good plan is still the warm start"
+
+    def test_a_cold_solve_that_diverges_stays_cold(self):
+        planner = planner_with()
+        wild = start_state(planner)
+        wild[N:] = 1e8
+        assert planner.plan_planar(wild, 0.0, 0.5).policy is None
+        good = planner.plan_planar(start_state(planner), 0.008, 0.5)
+        assert good.status == "CONVERGED"
+        assert len(good.iterations) > planner.config.iterations
+
+    @pytest.mark.parametrize("seed", [3, 9, 17, 20])
+    def test_where_the_last_plans_gains_diverge_the_heuristic_guess_takes_over(self, seed):
+        planner, time, x = disturbed_planner(seed, 4.0)
+        watched = Watched(planner)
+        result = planner.plan_planar(x, time, 0.5)
+        assert [one.termination for one in watched.solutions] == [Termination.DIVERGED, Termination.ITERATIONS]
+        assert result.policy is not None
+        assert result.cost < watched.solutions[1].initial_cost
+
+    def test_after_a_long_silence_the_plan_is_sound(self):
+        planner = planner_with()
+        first = planner.plan_planar(start_state(planner), 0.0, 0.5)
+        late = planner.plan_planar(start_state(planner), 10 * PERIOD, 0.5)
+        assert late.policy is not None
+        assert late.policy.start == pytest.approx(10 * PERIOD)
+        after = planner.plan_planar(late.policy.sample(10 * PERIOD + TICK).state, 10 * PERIOD + TICK, 0.5)
+        assert after.cost < 2.0 * first.cost

@@ -1,0 +1,147 @@
+"""Assembly of the bounding problem: what lies in which node, and what a user's change reaches."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from oracle import pinocchio_model
+
+from contact_ddp_ros.hybrid.grid import knot_grid
+from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.layout import node_offsets
+from contact_ddp_ros.mpc.problem import BoundingProblem
+from test.mpc.support import TREE, N, config_with, converged_plan
+
+CONFIG = config_with()
+BUILDER = BoundingProblem(TREE, CONFIG)
+GRID = knot_grid(BUILDER.schedule, 0, 90, CONFIG.gait.step)
+X_WEIGHT, U_WEIGHT, FORCE_REFERENCE, FORCE_WEIGHT, HEIGHT_REFERENCE, HEIGHT_WEIGHT, LANDS, SIZE = node_offsets(
+    *BUILDER.sizes
+)
+
+
+def build(**values):
+    return BUILDER.build(GRID, config_with(**values), 0.5)[0]
+
+
+def test_kinds_of_nodes():
+    problem = build()
+    kinds = problem.node_integers[:, at.NODE_KIND]
+    switches = np.flatnonzero(GRID.switches)
+    assert kinds[switches].tolist() == [at.LIFT_OFF, at.TOUCHDOWN, at.LIFT_OFF, at.TOUCHDOWN]
+    assert kinds[-1] == at.TERMINAL
+    assert (np.delete(kinds, [*switches, len(kinds) - 1]) == at.STEP).all()
+    assert (problem.has_control == (kinds[:-1] == at.STEP)).all()
+
+
+def test_landing_feet_are_marked_at_their_touchdown_only():
+    lands = build().node_parameters[:, LANDS:SIZE]
+    switches = np.flatnonzero(GRID.switches)
+    assert lands[switches].tolist() == [[0, 0], [1, 0], [0, 0], [0, 1]]
+    assert lands.sum() == 2
+
+
+def test_every_landing_foot_is_in_contact_afterwards():
+    problem = build()
+    for k in np.flatnonzero(problem.node_integers[:, at.NODE_KIND] == at.TOUCHDOWN):
+        after = BUILDER.schedule.modes[problem.node_integers[k + 1, at.NODE_MODE]]
+        for foot, lands in zip(BUILDER.feet, problem.node_parameters[k, LANDS:SIZE], strict=True):
+            assert (foot in after.contacts) == bool(lands)
+
+
+def test_no_cost_depends_on_how_far_the_robot_has_come():
+    assert (build().node_parameters[:, X_WEIGHT] == 0.0).all()
+
+
+def test_running_switch_and_terminal_weights():
+    weights = build(weight__height=100.0, weight__switch=0.5, weight__terminal=0.25).node_parameters[:, X_WEIGHT + 1]
+    switches = np.flatnonzero(GRID.switches)
+    assert weights[switches] == pytest.approx(50.0)
+    assert weights[-1] == pytest.approx(25.0)
+    assert np.delete(weights, [*switches, len(weights) - 1]) == pytest.approx(100.0)
+
+
+def test_torque_weights_tell_stance_from_swing():
+    rows = build(weight__torque=1.0, weight__swing_torque=7.0).node_parameters
+    for k in np.flatnonzero(~GRID.switches):
+        contacts = BUILDER.schedule.modes[GRID.modes[k]].contacts
+        expected = [1.0 if foot in contacts else 7.0 for foot in BUILDER.feet for _ in range(2)]
+        assert rows[k, U_WEIGHT : U_WEIGHT + 4].tolist() == expected
+
+
+def test_height_costs_act_on_feet_in_the_air():
+    rows = build(weight__foot_height=9.0).node_parameters
+    for k in np.flatnonzero(~GRID.switches):
+        contacts = BUILDER.schedule.modes[GRID.modes[k]].contacts
+        for f, foot in enumerate(BUILDER.feet):
+            assert rows[k, HEIGHT_WEIGHT + f] == (0.0 if foot in contacts else 9.0)
+
+
+def test_only_normal_forces_have_a_reference():
+    references = build().node_parameters[0, FORCE_REFERENCE:FORCE_WEIGHT].reshape(2, 2)
+    assert (references[:, 0] == 0.0).all()
+    assert references[:, 1] == pytest.approx(BUILDER.reference.mean_force)
+
+
+def test_constraint_parameters():
+    parameters = build(constraint__friction=0.45, constraint__torque_share=0.5).parameters
+    assert parameters[at.FRICTION] == 0.45
+    assert parameters[at.FORCE_SCALE] == BUILDER.reference.mean_force
+    limits = [TREE.joints[joint].effort_limit for joint in TREE.actuated]
+    assert parameters[at.LIMITS :] == pytest.approx(0.5 * np.array(limits))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"weight__pitch": 3.0},
+        {"constraint__friction": 0.3},
+        {"reference__height": 0.3},
+        {"constraint__ground_height": 1.0},
+    ],
+)
+def test_tunable_values_change_numbers_only(values):
+    plain, changed = build(), build(**values)
+    assert (plain.integers == changed.integers).all()
+    assert (plain.node_integers == changed.node_integers).all()
+    assert any((getattr(plain, name) != getattr(changed, name)).any() for name in ("parameters", "node_parameters"))
+
+
+def test_a_raised_ground_raises_every_height():
+    plain, raised = build(), build(constraint__ground_height=0.5)
+    change = raised.node_parameters - plain.node_parameters
+    assert change[:, at.X_REFERENCE + 1] == pytest.approx(0.5)
+    assert change[:, HEIGHT_REFERENCE:HEIGHT_WEIGHT] == pytest.approx(0.5)
+    assert np.abs(np.delete(change, [at.X_REFERENCE + 1, HEIGHT_REFERENCE, HEIGHT_REFERENCE + 1], axis=1)).max() < 1e-9
+
+
+def test_kernels_need_no_scratch_memory():
+    """The node functions call them with none."""
+    for name in BUILDER.kernels:
+        assert BUILDER.kernels.work_size(name)[2:] == (0, 0), name
+
+
+def test_forces_are_zero_in_the_air_and_at_switches():
+    planner, result = converged_plan(0.5)
+    policy = result.policy
+    for k, forces in enumerate(policy.forces.reshape(-1, 2, 2)):
+        step = policy.times[k + 1] > policy.times[k]
+        contacts = planner.problem.schedule.modes[policy.modes[k]].contacts if step else ()
+        for f, foot in enumerate(planner.problem.feet):
+            assert (forces[f] != 0.0).any() == (foot in contacts)
+
+
+def test_planned_forces_obey_newton():
+    """Planned forces and the change of the centre of mass's momentum agree, by pinocchio."""
+    model = pinocchio_model(TREE)
+    data = model.createData()
+    _, result = converged_plan(0.5)
+    policy = result.policy
+    for k in np.flatnonzero(np.diff(policy.times) > 0.0)[::7]:
+        h = policy.times[k + 1] - policy.times[k]
+        momenta = []
+        for x in (policy.states[k], policy.states[k + 1]):
+            pin.computeCentroidalMomentum(model, data, x[:N], x[N:])
+            momenta.append(data.hg.linear[[0, 2]].copy())
+        change = (momenta[1] - momenta[0]) / h
+        expected = policy.forces[k].reshape(2, 2).sum(axis=0) + [0.0, -9.81 * TREE.mass]
+        assert change == pytest.approx(expected, abs=4.0)
