@@ -12,7 +12,7 @@ PACKAGE = "contact_ddp_ros"
 
 # A room is a folder, or a module beside the folders; one that is not listed may be imported by, and import, anything
 # in PLAIN only. Rooms in PLAIN hold data and checks and know nothing of what is above them.
-PLAIN = {"errors", "config", "options", "files", "provenance"}
+PLAIN = {"errors", "config", "options", "files", "provenance", "numba_cache"}
 ALLOWED = {
     "robot": set(),
     "hybrid": set(),
@@ -41,8 +41,8 @@ THIRD_PARTY = {
     "pinocchio": {"robot", "bench"},
     "crocoddyl": {"bench"},
     "ament_index_python": {"robot", "nodes"},  # finds the installed share folder, where there is one
-    "numba": {"solver", "dynamics", "mpc", "control", "bench"},
-    "llvmlite": {"dynamics", "mpc"},
+    "numba": {"numba_cache", "solver", "dynamics", "mpc", "control", "bench"},
+    "llvmlite": {"dynamics"},
     "rich": {"cli", "report", "bench"},
     "matplotlib": {"report", "cli", "bench"},
     "imageio": {"report", "sim"},

@@ -7,6 +7,7 @@ import numba as nb
 
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets
+from contact_ddp_ros.solver.borrowed import part, table
 from contact_ddp_ros.solver.penalties import relaxed_barrier
 from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
 
@@ -91,12 +92,12 @@ def add_force_terms(integers, block, h, row, parameters, penalty, aux, lx, lu, l
     n_c = integers[block + at.CONTACTS] * n_a
     if n_c == 0:
         return
-    lam_z = aux[derivatives + n * n_z : derivatives + (n + n_c) * n_z].reshape(n_c, n_z)
-    gradient = aux[scratch : scratch + n_f * n_a + 1]
+    lam_z = table(aux, derivatives + n * n_z, n_c, n_z)
+    gradient = part(aux, scratch, n_f * n_a + 1)
     start = scratch + n_f * n_a + 1
-    hessian = aux[start : start + n_c * n_a].reshape(n_c, n_a)
+    hessian = table(aux, start, n_c, n_a)
     start += n_c * n_a
-    weighted = aux[start : start + n_c * n_z].reshape(n_c, n_z)
+    weighted = table(aux, start, n_c, n_z)
     force_cost(integers, block, row, parameters, penalty, aux, gradient)
     force_hessian(integers, block, row, parameters, penalty, aux, hessian)
     for c in range(n_c):

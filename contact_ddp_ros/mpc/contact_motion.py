@@ -10,6 +10,7 @@ from contact_ddp_ros.dynamics.native import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets
 from contact_ddp_ros.mpc.linear_system import factorise, solve_matrix, solve_vector
+from contact_ddp_ros.solver.borrowed import address, part, table
 from contact_ddp_ros.solver.protocol import INTEGERS, VECTOR
 
 
@@ -25,11 +26,11 @@ def locate_feet(integers, q, parameters, aux):
     n, n_f, n_a = integers[at.N], integers[at.N_FEET], integers[at.N_AXES]
     _, _, positions, jacobian, _, scratch, _ = aux_offsets(n, integers[at.N_U], n_f, n_a)
     rows = n_f * n_a
-    columns = aux[scratch : scratch + rows * n]
+    columns = part(aux, scratch, rows * n)
     call_kernel(
         integers[at.FEET],
-        (q.ctypes.data, parameters.ctypes.data),
-        (aux[positions:].ctypes.data, columns.ctypes.data),
+        (address(q, 0), address(parameters, 0)),
+        (address(aux, positions), address(columns, 0)),
         0,
         0,
     )
@@ -44,13 +45,13 @@ def solve_motion(integers, block, impact, x, u, parameters, aux):
     n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
     factor, _, _, _, _, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
     n_s = n + integers[block + at.CONTACTS] * n_a
-    nu = aux[:n_s]
-    lu = aux[factor : factor + n_s * n_s].reshape(n_s, n_s)
-    bias = aux[scratch : scratch + n_s]
+    nu = part(aux, 0, n_s)
+    lu = table(aux, factor, n_s, n_s)
+    bias = part(aux, scratch, n_s)
     call_kernel(
         integers[block + at.IMPACT_SYSTEM] if impact else integers[block + at.SYSTEM],
-        (x.ctypes.data, x[n:].ctypes.data, parameters.ctypes.data),
-        (lu.ctypes.data, bias.ctypes.data),
+        (address(x, 0), address(x, n), address(parameters, 0)),
+        (address(lu, 0), address(bias, 0)),
         0,
         0,
     )
@@ -70,13 +71,13 @@ def motion_partials(integers, block, impact, x, parameters, aux):
     factor, derivatives, _, _, _, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
     n_s = n + integers[block + at.CONTACTS] * n_a
     n_z = 2 * n + n_u
-    lu = aux[factor : factor + n_s * n_s].reshape(n_s, n_s)
-    nu_z = aux[derivatives : derivatives + n_s * n_z].reshape(n_s, n_z)
-    columns = aux[scratch : scratch + 2 * n * n_s]
+    lu = table(aux, factor, n_s, n_s)
+    nu_z = table(aux, derivatives, n_s, n_z)
+    columns = part(aux, scratch, 2 * n * n_s)
     call_kernel(
         integers[block + at.IMPACT_FIRST] if impact else integers[block + at.FIRST],
-        (x.ctypes.data, x[n:].ctypes.data, aux.ctypes.data, parameters.ctypes.data),
-        (columns.ctypes.data, columns[n * n_s :].ctypes.data),
+        (address(x, 0), address(x, n), address(aux, 0), address(parameters, 0)),
+        (address(columns, 0), address(columns, n * n_s)),
         0,
         0,
     )

@@ -30,6 +30,8 @@ from contact_ddp_ros.mpc.contact_motion import locate_feet, mode_block, motion_p
 from contact_ddp_ros.mpc.foot_heights import add_height_cost, add_height_curvature, height_slopes
 from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets
 from contact_ddp_ros.mpc.linear_system import solve_vector
+from contact_ddp_ros.solver.borrowed import address, part, table
+from contact_ddp_ros.solver.linear_algebra import clear
 from contact_ddp_ros.solver.penalties import augmented_lagrangian, relaxed_barrier
 from contact_ddp_ros.solver.protocol import DATA, FIRST, SECOND, STEP, VECTOR
 
@@ -62,7 +64,7 @@ def step(data, k, x, u, x_next, aux, residual):
                 upper, _, _ = relaxed_barrier(1.0 - ratio, penalty[at.DELTA])
                 cost += penalty[at.EPSILON] * (lower + upper)
             violation = max(violation, abs(ratio) - 1.0)
-        gradient = aux[scratch : scratch + n_f * n_a + 1]
+        gradient = part(aux, scratch, n_f * n_a + 1)
         cost += force_cost(integers, block, row, parameters, penalty, aux, gradient)
         violation = max(violation, gradient[-1])
         locate_feet(integers, x, parameters, aux)
@@ -111,11 +113,11 @@ def first(data, k, x, u, aux, d):
     _, derivatives, _, _, _, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
     n_x, n_z = 2 * n, 2 * n + n_u
     h = row[at.DURATION] if kind == at.STEP else 1.0
-    fx[:, :] = 0.0
-    fu[:, :] = 0.0
-    lxx[:, :] = 0.0
-    lux[:, :] = 0.0
-    luu[:, :] = 0.0
+    clear(fx)
+    clear(fu)
+    clear(lxx)
+    clear(lux)
+    clear(luu)
     for i in range(n_x):
         lx[i] = h * row[x_weight + i] * (x[i] - row[at.X_REFERENCE + i])
         lxx[i, i] = h * row[x_weight + i]
@@ -131,7 +133,7 @@ def first(data, k, x, u, aux, d):
     if kind == at.TOUCHDOWN:
         block = mode_block(integers, node_integers[k + 1, at.NODE_MODE])
         motion_partials(integers, block, True, x, parameters, aux)
-        nu_z = aux[derivatives : derivatives + n * n_z].reshape(n, n_z)
+        nu_z = table(aux, derivatives, n, n_z)
         for i in range(n):
             fx[i, i] = 1.0
             for j in range(n_x):
@@ -139,7 +141,7 @@ def first(data, k, x, u, aux, d):
     else:
         block = mode_block(integers, node_integers[k, at.NODE_MODE])
         motion_partials(integers, block, False, x, parameters, aux)
-        nu_z = aux[derivatives : derivatives + n * n_z].reshape(n, n_z)
+        nu_z = table(aux, derivatives, n, n_z)
         semi = h if integers[at.SCHEME] == at.SEMI_IMPLICIT_EULER else 0.0
         for i in range(n):
             for j in range(n_x):
@@ -165,8 +167,8 @@ def first(data, k, x, u, aux, d):
             luu[a, a] = h * bend
         add_force_terms(integers, block, h, row, parameters, penalty, aux, lx, lu, lxx, lux, luu)
 
-    slopes = aux[scratch : scratch + n_f]
-    bends = aux[scratch + n_f : scratch + 2 * n_f]
+    slopes = part(aux, scratch, n_f)
+    bends = part(aux, scratch + n_f, n_f)
     height_slopes(data, k, aux, slopes, bends)
     add_height_cost(integers, aux, slopes, bends, lx, lxx)
 
@@ -203,9 +205,9 @@ def second(data, k, x, u, aux, vx, hxx, hux, huu):
     integers, node_integers, parameters, _, _, _ = data
     n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
     factor, derivatives, _, _, xi_start, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
-    hxx[:, :] = 0.0
-    hux[:, :] = 0.0
-    huu[:, :] = 0.0
+    clear(hxx)
+    clear(hux)
+    clear(huu)
     kind = node_integers[k, at.NODE_KIND]
     if kind == at.LIFT_OFF or kind == at.TERMINAL:
         return
@@ -213,29 +215,29 @@ def second(data, k, x, u, aux, vx, hxx, hux, huu):
     block = mode_block(integers, node_integers[k + 1 if impact else k, at.NODE_MODE])
     n_s = n + integers[block + at.CONTACTS] * n_a
     n_z = 2 * n + n_u
-    lu = aux[factor : factor + n_s * n_s].reshape(n_s, n_s)
-    nu_z = aux[derivatives : derivatives + n_s * n_z].reshape(n_s, n_z)
-    xi = aux[xi_start : xi_start + n_s + 1]
+    lu = table(aux, factor, n_s, n_s)
+    nu_z = table(aux, derivatives, n_s, n_z)
+    xi = part(aux, xi_start, n_s + 1)
     _contraction_vector(data, k, vx, aux, xi)
     for i in range(n_s):
         xi[i] = -xi[i]
     solve_vector(lu, xi[:n_s])
 
-    s_qq = aux[scratch : scratch + n * n].reshape(n, n)
-    s_vq = aux[scratch + n * n : scratch + 2 * n * n].reshape(n, n)
-    s_vv = aux[scratch + 2 * n * n : scratch + 3 * n * n].reshape(n, n)
+    s_qq = table(aux, scratch, n, n)
+    s_vq = table(aux, scratch + n * n, n, n)
+    s_vv = table(aux, scratch + 2 * n * n, n, n)
     start = scratch + 3 * n * n
-    s_nuq = aux[start : start + n_s * n].reshape(n_s, n)
+    s_nuq = table(aux, start, n_s, n)
     start += n_s * n
-    through = aux[start : start + n * n_z].reshape(n, n_z)
+    through = table(aux, start, n, n_z)
     call_kernel(
         integers[block + at.IMPACT_SECOND] if impact else integers[block + at.SECOND],
-        (x.ctypes.data, x[n:].ctypes.data, aux.ctypes.data, xi.ctypes.data, parameters.ctypes.data),
-        (s_qq.ctypes.data, s_vq.ctypes.data, s_vv.ctypes.data, s_nuq.ctypes.data),
+        (address(x, 0), address(x, n), address(aux, 0), address(xi, 0), address(parameters, 0)),
+        (address(s_qq, 0), address(s_vq, 0), address(s_vv, 0), address(s_nuq, 0)),
         0,
         0,
     )
-    through[:, :] = 0.0
+    clear(through)
     for p in range(n_s):
         for i in range(n):
             value = s_nuq[p, i]
@@ -259,36 +261,36 @@ def second_tensor(data, k, x, u, aux, vx, hxx, hux, huu):
     integers, node_integers, parameters, _, _, _ = data
     n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
     _, _, _, _, xi_start, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
-    hxx[:, :] = 0.0
-    hux[:, :] = 0.0
-    huu[:, :] = 0.0
+    clear(hxx)
+    clear(hux)
+    clear(huu)
     kind = node_integers[k, at.NODE_KIND]
     if kind == at.LIFT_OFF or kind == at.TERMINAL:
         return
     impact = kind == at.TOUCHDOWN
     block = mode_block(integers, node_integers[k + 1 if impact else k, at.NODE_MODE])
     n_s = n + integers[block + at.CONTACTS] * n_a
-    gamma = aux[xi_start : xi_start + n_s + 1]
+    gamma = part(aux, xi_start, n_s + 1)
     _contraction_vector(data, k, vx, aux, gamma)
-    tau = aux[scratch : scratch + n]
+    tau = part(aux, scratch, n)
     tau[:] = 0.0
     for a in range(n_u):
         tau[integers[at.HEADER + a]] = u[a]
     start = scratch + n
-    c_qq = aux[start : start + n * n].reshape(n, n)
-    c_vq = aux[start + n * n : start + 2 * n * n].reshape(n, n)
-    c_vv = aux[start + 2 * n * n : start + 3 * n * n].reshape(n, n)
-    c_tau_q = aux[start + 3 * n * n : start + 4 * n * n].reshape(n, n)
-    results = (c_qq.ctypes.data, c_vq.ctypes.data, c_vv.ctypes.data)
+    c_qq = table(aux, start, n, n)
+    c_vq = table(aux, start + n * n, n, n)
+    c_vv = table(aux, start + 2 * n * n, n, n)
+    c_tau_q = table(aux, start + 3 * n * n, n, n)
+    results = (address(c_qq, 0), address(c_vq, 0), address(c_vv, 0))
     if impact:
-        arguments = (x.ctypes.data, x[n:].ctypes.data, gamma.ctypes.data, parameters.ctypes.data)
+        arguments = (address(x, 0), address(x, n), address(gamma, 0), address(parameters, 0))
         call_kernel(integers[block + at.IMPACT_TENSOR], arguments, results, 0, 0)
-        c_tau_q[:, :] = 0.0
+        clear(c_tau_q)
     else:
         call_kernel(
             integers[block + at.TENSOR],
-            (x.ctypes.data, x[n:].ctypes.data, tau.ctypes.data, gamma.ctypes.data, parameters.ctypes.data),
-            (c_qq.ctypes.data, c_vq.ctypes.data, c_vv.ctypes.data, c_tau_q.ctypes.data),
+            (address(x, 0), address(x, n), address(tau, 0), address(gamma, 0), address(parameters, 0)),
+            (address(c_qq, 0), address(c_vq, 0), address(c_vv, 0), address(c_tau_q, 0)),
             0,
             0,
         )

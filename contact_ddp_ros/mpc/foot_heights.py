@@ -5,6 +5,7 @@ import numba as nb
 from contact_ddp_ros.dynamics.native import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets
+from contact_ddp_ros.solver.borrowed import address, part, table
 from contact_ddp_ros.solver.penalties import augmented_lagrangian
 from contact_ddp_ros.solver.protocol import DATA, INTEGERS, MATRIX, VECTOR
 
@@ -49,10 +50,10 @@ def add_height_curvature(data, k, x, aux, hxx):
     integers, _, parameters, _, _, _ = data
     n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
     _, _, _, _, _, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
-    slopes = aux[scratch : scratch + n_f]
-    bends = aux[scratch + n_f : scratch + 2 * n_f]
+    slopes = part(aux, scratch, n_f)
+    bends = part(aux, scratch + n_f, n_f)
     height_slopes(data, k, aux, slopes, bends)
-    weights = aux[scratch + 2 * n_f : scratch + 2 * n_f + n_f * n_a]
+    weights = part(aux, scratch + 2 * n_f, n_f * n_a)
     wanted = False
     for f in range(n_f):
         for a in range(n_a):
@@ -62,8 +63,8 @@ def add_height_curvature(data, k, x, aux, hxx):
     if not wanted:
         return
     start = scratch + 2 * n_f + n_f * n_a
-    hessian = aux[start : start + n * n].reshape(n, n)
-    call_kernel(integers[at.FEET_SECOND], (x.ctypes.data, weights.ctypes.data), (hessian.ctypes.data,), 0, 0)
+    hessian = table(aux, start, n, n)
+    call_kernel(integers[at.FEET_SECOND], (address(x, 0), address(weights, 0)), (address(hessian, 0),), 0, 0)
     for i in range(n):
         for j in range(n):
             hxx[i, j] += hessian[i, j]

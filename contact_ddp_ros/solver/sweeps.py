@@ -12,12 +12,16 @@ S collects all that Gauss-Newton leaves out (`Problem.second`). θ = 1 is full D
 import numba as nb
 import numpy as np
 
+from contact_ddp_ros.solver.borrowed import borrow, keep_alive
 from contact_ddp_ros.solver.linear_algebra import (
+    add_scaled,
     add_transpose_apply,
     add_transpose_multiply,
     cholesky,
     cholesky_solve,
+    copy,
     multiply,
+    symmetrise,
 )
 from contact_ddp_ros.solver.protocol import (
     DATA,
@@ -55,6 +59,9 @@ def rollout(step, data, has_control, xs, us, ks, gains, alpha, new_xs, new_us, a
     n_nodes, n_u = us.shape
     n_x = xs.shape[1]
     deviation = np.empty(n_x)
+    data, has_control, xs, us = borrow(data), borrow(has_control), borrow(xs), borrow(us)
+    ks, gains, new_xs, new_us = borrow(ks), borrow(gains), borrow(new_xs), borrow(new_us)
+    aux, residuals = borrow(aux), borrow(residuals)
     total = 0.0
     for k in range(n_nodes):
         x = new_xs[k]
@@ -82,6 +89,7 @@ def rollout(step, data, has_control, xs, us, ks, gains, alpha, new_xs, new_us, a
 def expand(first, data, xs, us, aux, expansion):
     """First-order partials of every node along the nominal trajectory."""
     n_nodes = us.shape[0]
+    data, xs, us, aux, expansion = borrow(data), borrow(xs), borrow(us), borrow(aux), borrow(expansion)
     for k in range(n_nodes + 1):
         first(data, k, xs[k], us[min(k, n_nodes - 1)], aux[k], _node_views(expansion, k))
 
@@ -102,23 +110,28 @@ def backward(second, data, has_control, xs, us, aux, expansion, theta, rho, ks, 
     Returns (node where Quu + ρI is not positive definite, or −1; Σ kᵀQu; ½ Σ kᵀQuu k; max |Qu|): a step α is
     expected to change the cost by α times the second entry plus α² times the third.
     """
-    fxs, fus, lxs, lus, lxxs, luxs, luus = expansion
     n_nodes, n_u = us.shape
     n_x = xs.shape[1]
-    vfx = np.empty((n_x, n_x))
-    vfu = np.empty((n_x, n_u))
+    data, has_control, xs, us, aux = borrow(data), borrow(has_control), borrow(xs), borrow(us), borrow(aux)
+    ks, gains, vx_all, vxx_all = borrow(ks), borrow(gains), borrow(vx_all), borrow(vxx_all)
+    fxs, fus, lxs, lus, lxxs, luxs, luus = borrow(expansion)
+    owners = (
+        np.empty((n_x, n_x)),
+        np.empty((n_x, n_u)),
+        np.empty((n_x, n_x)),
+        np.empty((n_u, n_x)),
+        np.empty((n_u, n_u)),
+        np.empty((n_x, n_x)),
+        np.empty((n_u, n_x)),
+        np.empty((n_u, n_u)),
+        np.empty((n_u, n_u)),
+        np.zeros((n_u, n_u)),
+        np.empty((n_u, n_x + 1)),
+        np.empty((n_u, n_x)),
+    )
+    vfx, vfu, qxx, qux, quu, sxx, sux, suu, regular, lower, solution, quu_gain = borrow(owners)
     qx = np.empty(n_x)
     qu = np.empty(n_u)
-    qxx = np.empty((n_x, n_x))
-    qux = np.empty((n_u, n_x))
-    quu = np.empty((n_u, n_u))
-    sxx = np.empty((n_x, n_x))
-    sux = np.empty((n_u, n_x))
-    suu = np.empty((n_u, n_u))
-    regular = np.empty((n_u, n_u))
-    lower = np.zeros((n_u, n_u))
-    solution = np.empty((n_u, n_x + 1))
-    quu_gain = np.empty((n_u, n_x))
     linear = 0.0
     quadratic = 0.0
     gradient = 0.0
@@ -127,9 +140,7 @@ def backward(second, data, has_control, xs, us, aux, expansion, theta, rho, ks, 
     vxx_all[n_nodes, :, :] = lxxs[n_nodes]
     if theta > 0.0:
         second(data, n_nodes, xs[n_nodes], us[0], aux[n_nodes], vx_all[n_nodes], sxx, sux, suu)
-        for i in range(n_x):
-            for j in range(n_x):
-                vxx_all[n_nodes, i, j] += theta * sxx[i, j]
+        add_scaled(sxx, theta, vxx_all[n_nodes])
 
     for k in range(n_nodes - 1, -1, -1):
         vx = vx_all[k + 1]
@@ -138,39 +149,31 @@ def backward(second, data, has_control, xs, us, aux, expansion, theta, rho, ks, 
         qx[:] = lxs[k]
         add_transpose_apply(fx, vx, qx)
         multiply(vxx, fx, vfx, n_x)
-        qxx[:, :] = lxxs[k]
+        copy(lxxs[k], qxx)
         add_transpose_multiply(fx, vfx, qxx)
         if theta > 0.0:
             second(data, k, xs[k], us[k], aux[k], vx, sxx, sux, suu)
-            for i in range(n_x):
-                for j in range(n_x):
-                    qxx[i, j] += theta * sxx[i, j]
+            add_scaled(sxx, theta, qxx)
         if not has_control[k]:
             ks[k, :] = 0.0
             gains[k, :, :] = 0.0
             vx_all[k, :] = qx
-            for i in range(n_x):
-                for j in range(n_x):
-                    vxx_all[k, i, j] = 0.5 * (qxx[i, j] + qxx[j, i])
+            symmetrise(qxx, vxx_all[k])
             continue
 
         fu = fus[k]
         qu[:] = lus[k]
         add_transpose_apply(fu, vx, qu)
         multiply(vxx, fu, vfu, n_x)
-        qux[:, :] = luxs[k]
+        copy(luxs[k], qux)
         add_transpose_multiply(fu, vfx, qux)
-        quu[:, :] = luus[k]
+        copy(luus[k], quu)
         add_transpose_multiply(fu, vfu, quu)
         if theta > 0.0:
-            for i in range(n_u):
-                for j in range(n_x):
-                    qux[i, j] += theta * sux[i, j]
-                for j in range(n_u):
-                    quu[i, j] += theta * suu[i, j]
+            add_scaled(sux, theta, qux)
+            add_scaled(suu, theta, quu)
+        symmetrise(quu, regular)
         for i in range(n_u):
-            for j in range(n_u):
-                regular[i, j] = 0.5 * (quu[i, j] + quu[j, i])
             regular[i, i] += rho
         if not cholesky(regular, lower):
             return k, 0.0, 0.0, 0.0
@@ -196,11 +199,8 @@ def backward(second, data, has_control, xs, us, aux, expansion, theta, rho, ks, 
             for j in range(n_x):
                 vx_all[k, j] += gains[k, i, j] * slope + qux[i, j] * ks[k, i]
         multiply(quu, gains[k], quu_gain, n_u)
-        for i in range(n_u):
-            for j in range(n_x):
-                quu_gain[i, j] += 2.0 * qux[i, j]
+        add_scaled(qux, 2.0, quu_gain)
         add_transpose_multiply(gains[k], quu_gain, qxx)
-        for i in range(n_x):
-            for j in range(n_x):
-                vxx_all[k, i, j] = 0.5 * (qxx[i, j] + qxx[j, i])
+        symmetrise(qxx, vxx_all[k])
+    keep_alive(owners)
     return -1, linear, quadratic, gradient
