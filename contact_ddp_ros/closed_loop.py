@@ -93,7 +93,9 @@ class ClosedLoop:
         speed = self.options.speed_at(now)
         self._supervise(state)
         if self._tick % self.ticks_per_plan == 0 and self._wants_plan():
-            result = self.planner.plan(state, speed, hold=self.controller.mode is not ControlMode.BOUND)
+            result = self.planner.plan(
+                state, self._wanted_speed(speed), hold=self.controller.mode is not ControlMode.BOUND
+            )
             self._take(result, now, now + self.options.planner_delay)
         self._deliver(now)
         self._control(state, speed)
@@ -131,6 +133,10 @@ class ClosedLoop:
 
     def _wants_plan(self) -> bool:
         return self.controller.mode is ControlMode.BOUND or (self.controller.standing and not self._stopped)
+
+    def _wanted_speed(self, commanded: float) -> float:
+        """What the planner is told: a robot on its way to a stand slows down whatever is commanded."""
+        return 0.0 if self.controller.stopping else commanded
 
     def _take(self, result: PlanResult, now: float, due: float) -> None:
         """Log a solve and send its policy on its way."""
@@ -188,7 +194,7 @@ class ClosedLoop:
                 due = now - planned >= self.ticks_per_plan * CONTROL_PERIOD - 1e-9
                 if busy is None and due and self._wants_plan():
                     hold = self.controller.mode is not ControlMode.BOUND
-                    busy, planned = pool.submit(self.planner.plan, state, speed, hold=hold), now
+                    busy, planned = pool.submit(self.planner.plan, state, self._wanted_speed(speed), hold=hold), now
                 self._deliver(now)
                 self._control(state, speed)
                 ahead = self.simulator.time - (clock.perf_counter() - start)

@@ -31,7 +31,7 @@ from contact_ddp_ros.mpc.foot_heights import add_height_cost, add_height_curvatu
 from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets
 from contact_ddp_ros.mpc.linear_system import solve_vector
 from contact_ddp_ros.solver.borrowed import address, part, table
-from contact_ddp_ros.solver.linear_algebra import clear
+from contact_ddp_ros.solver.linear_algebra import add_transpose_multiply, clear
 from contact_ddp_ros.solver.penalties import augmented_lagrangian, relaxed_barrier
 from contact_ddp_ros.solver.protocol import DATA, FIRST, SECOND, STEP, VECTOR
 
@@ -113,8 +113,9 @@ def first(data, k, x, u, aux, d):
     _, derivatives, _, _, _, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
     n_x, n_z = 2 * n, 2 * n + n_u
     h = row[at.DURATION] if kind == at.STEP else 1.0
-    clear(fx)
-    clear(fu)
+    if kind != at.STEP:
+        clear(fx)
+        clear(fu)
     clear(lxx)
     clear(lux)
     clear(luu)
@@ -205,11 +206,11 @@ def second(data, k, x, u, aux, vx, hxx, hux, huu):
     integers, node_integers, parameters, _, _, _ = data
     n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
     factor, derivatives, _, _, xi_start, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
-    clear(hxx)
-    clear(hux)
     clear(huu)
     kind = node_integers[k, at.NODE_KIND]
     if kind == at.LIFT_OFF or kind == at.TERMINAL:
+        clear(hxx)
+        clear(hux)
         return
     impact = kind == at.TOUCHDOWN
     block = mode_block(integers, node_integers[k + 1 if impact else k, at.NODE_MODE])
@@ -238,11 +239,7 @@ def second(data, k, x, u, aux, vx, hxx, hux, huu):
         0,
     )
     clear(through)
-    for p in range(n_s):
-        for i in range(n):
-            value = s_nuq[p, i]
-            for j in range(n_z):
-                through[i, j] += value * nu_z[p, j]
+    add_transpose_multiply(s_nuq, nu_z, through)
     for i in range(n):
         for j in range(n):
             hxx[i, j] = s_qq[i, j] + through[i, j] + through[j, i]
@@ -252,6 +249,7 @@ def second(data, k, x, u, aux, vx, hxx, hux, huu):
             hxx[n + i, n + j] = s_vv[i, j]
         for a in range(n_u):
             hux[a, i] = through[i, 2 * n + a]
+            hux[a, n + i] = 0.0
     add_height_curvature(data, k, x, aux, hxx)
 
 

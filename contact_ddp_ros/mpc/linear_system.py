@@ -36,20 +36,30 @@ def solve_vector(lu, b):
         b[i] *= lu[i, i]
 
 
-@nb.njit(nb.void(MATRIX, MATRIX), cache=True, inline="always")
+@nb.njit(nb.void(MATRIX, MATRIX), cache=True, inline="always", fastmath={"contract"})
 def solve_matrix(lu, b):
     """Overwrite every column of b by the solution of the factorised system."""
     n, columns = b.shape
     for i in range(n):
-        for p in range(i):
-            factor = lu[i, p]
+        row = b[i]
+        for p in range(0, i - 1, 2):
+            f0, f1, b0, b1 = lu[i, p], lu[i, p + 1], b[p], b[p + 1]
             for j in range(columns):
-                b[i, j] -= factor * b[p, j]
+                row[j] -= f0 * b0[j] + f1 * b1[j]
+        if i % 2:
+            factor, above = lu[i, i - 1], b[i - 1]
+            for j in range(columns):
+                row[j] -= factor * above[j]
     for i in range(n - 1, -1, -1):
-        for p in range(i + 1, n):
-            factor = lu[i, p]
+        row = b[i]
+        for p in range(i + 1, n - 1, 2):
+            f0, f1, b0, b1 = lu[i, p], lu[i, p + 1], b[p], b[p + 1]
             for j in range(columns):
-                b[i, j] -= factor * b[p, j]
+                row[j] -= f0 * b0[j] + f1 * b1[j]
+        if (n - 1 - i) % 2:
+            factor, last = lu[i, n - 1], b[n - 1]
+            for j in range(columns):
+                row[j] -= factor * last[j]
         inverse = lu[i, i]
         for j in range(columns):
-            b[i, j] *= inverse
+            row[j] *= inverse

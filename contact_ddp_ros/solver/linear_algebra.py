@@ -21,18 +21,9 @@ def clear(a):
 
 
 @nb.njit(nb.void(MATRIX, MATRIX), cache=True, inline="always")
-def copy(a, out):
-    """Copy a into out."""
-    rows, columns = a.shape
-    for i in range(rows):
-        for j in range(columns):
-            out[i, j] = a[i, j]
-
-
-@nb.njit(nb.void(MATRIX, MATRIX), cache=True, inline="always")
 def symmetrise(a, out):
-    """Write ½ (a + aᵀ) into out."""
-    n = a.shape[0]
+    """Write ½ (a + aᵀ) into out, of the leading block of a that has the size of out."""
+    n = out.shape[0]
     for i in range(n):
         out[i, i] = a[i, i]
         for j in range(i):
@@ -64,6 +55,23 @@ def multiply(a, b, out, rows):
                 row[j] += f0 * b0[j] + f1 * b1[j]
         if inner % 2:
             factor, last = a[i, inner - 1], b[inner - 1]
+            for j in range(columns):
+                row[j] += factor * last[j]
+
+
+@nb.njit(nb.void(MATRIX, MATRIX, nb.int64, MATRIX), cache=True, inline="always", fastmath={"contract"})
+def add_congruence(f, vf, leading, out):
+    """Add fᵀ @ vf, which is symmetric, to out; of the first `leading` rows only the first `leading` columns."""
+    inner, rows = f.shape
+    for i in range(rows):
+        row = out[i]
+        columns = leading if i < leading else rows
+        for p in range(0, inner - 1, 2):
+            f0, f1, b0, b1 = f[p, i], f[p + 1, i], vf[p], vf[p + 1]
+            for j in range(columns):
+                row[j] += f0 * b0[j] + f1 * b1[j]
+        if inner % 2:
+            factor, last = f[inner - 1, i], vf[inner - 1]
             for j in range(columns):
                 row[j] += factor * last[j]
 

@@ -14,12 +14,12 @@ import numpy as np
 
 from contact_ddp_ros.solver.borrowed import borrow, keep_alive
 from contact_ddp_ros.solver.linear_algebra import (
+    add_congruence,
     add_scaled,
     add_transpose_apply,
     add_transpose_multiply,
     cholesky,
     cholesky_solve,
-    copy,
     multiply,
     symmetrise,
 )
@@ -32,6 +32,7 @@ from contact_ddp_ros.solver.protocol import (
     SECOND_TYPE,
     STEP_TYPE,
     TENSOR,
+    VECTOR,
 )
 
 STATE_BOUND = 1e6
@@ -94,6 +95,47 @@ def expand(first, data, xs, us, aux, expansion):
         first(data, k, xs[k], us[min(k, n_nodes - 1)], aux[k], _node_views(expansion, k))
 
 
+@nb.njit(nb.void(MATRIX, MATRIX, MATRIX), cache=True, inline="always")
+def _stack(fx, fu, f):
+    """Write [fx fu] into f."""
+    n_x, n_u = fu.shape
+    for i in range(n_x):
+        for j in range(n_x):
+            f[i, j] = fx[i, j]
+        for j in range(n_u):
+            f[i, n_x + j] = fu[i, j]
+
+
+@nb.njit(nb.void(VECTOR, VECTOR, MATRIX, MATRIX, MATRIX, VECTOR, MATRIX), cache=True, inline="always")
+def _stack_cost(lx, lu, lxx, lux, luu, qz, qzz):
+    """Write [lx; lu] into qz, and [lxx ·; lux luu] into qzz, whose upper right block stays unused."""
+    n_u, n_x = lux.shape
+    for i in range(n_x):
+        qz[i] = lx[i]
+        for j in range(n_x):
+            qzz[i, j] = lxx[i, j]
+    for i in range(n_u):
+        qz[n_x + i] = lu[i]
+        for j in range(n_x):
+            qzz[n_x + i, j] = lux[i, j]
+        for j in range(n_u):
+            qzz[n_x + i, n_x + j] = luu[i, j]
+
+
+@nb.njit(nb.void(MATRIX, MATRIX, MATRIX, nb.float64, MATRIX), cache=True, inline="always")
+def _add_stacked(hxx, hux, huu, factor, qzz):
+    """Add factor · [hxx ·; hux huu] to qzz."""
+    n_u, n_x = hux.shape
+    for i in range(n_x):
+        for j in range(n_x):
+            qzz[i, j] += factor * hxx[i, j]
+    for i in range(n_u):
+        for j in range(n_x):
+            qzz[n_x + i, j] += factor * hux[i, j]
+        for j in range(n_u):
+            qzz[n_x + i, n_x + j] += factor * huu[i, j]
+
+
 @nb.njit(
     _SWEPT(
         *(SECOND_TYPE, DATA, FLAGS),
@@ -115,12 +157,11 @@ def backward(second, data, has_control, xs, us, aux, expansion, theta, rho, ks, 
     data, has_control, xs, us, aux = borrow(data), borrow(has_control), borrow(xs), borrow(us), borrow(aux)
     ks, gains, vx_all, vxx_all = borrow(ks), borrow(gains), borrow(vx_all), borrow(vxx_all)
     fxs, fus, lxs, lus, lxxs, luxs, luus = borrow(expansion)
+    n_z = n_x + n_u
     owners = (
-        np.empty((n_x, n_x)),
-        np.empty((n_x, n_u)),
-        np.empty((n_x, n_x)),
-        np.empty((n_u, n_x)),
-        np.empty((n_u, n_u)),
+        np.empty((n_x, n_z)),
+        np.empty((n_x, n_z)),
+        np.empty((n_z, n_z)),
         np.empty((n_x, n_x)),
         np.empty((n_u, n_x)),
         np.empty((n_u, n_u)),
@@ -129,9 +170,8 @@ def backward(second, data, has_control, xs, us, aux, expansion, theta, rho, ks, 
         np.empty((n_u, n_x + 1)),
         np.empty((n_u, n_x)),
     )
-    vfx, vfu, qxx, qux, quu, sxx, sux, suu, regular, lower, solution, quu_gain = borrow(owners)
-    qx = np.empty(n_x)
-    qu = np.empty(n_u)
+    f, vf, qzz, sxx, sux, suu, regular, lower, solution, descent = borrow(owners)
+    qz = np.empty(n_z)
     linear = 0.0
     quadratic = 0.0
     gradient = 0.0
@@ -144,63 +184,53 @@ def backward(second, data, has_control, xs, us, aux, expansion, theta, rho, ks, 
 
     for k in range(n_nodes - 1, -1, -1):
         vx = vx_all[k + 1]
-        vxx = vxx_all[k + 1]
-        fx = fxs[k]
-        qx[:] = lxs[k]
-        add_transpose_apply(fx, vx, qx)
-        multiply(vxx, fx, vfx, n_x)
-        copy(lxxs[k], qxx)
-        add_transpose_multiply(fx, vfx, qxx)
+        _stack(fxs[k], fus[k], f)
+        _stack_cost(lxs[k], lus[k], lxxs[k], luxs[k], luus[k], qz, qzz)
+        add_transpose_apply(f, vx, qz)
+        multiply(vxx_all[k + 1], f, vf, n_x)
+        add_congruence(f, vf, n_x, qzz)
         if theta > 0.0:
             second(data, k, xs[k], us[k], aux[k], vx, sxx, sux, suu)
-            add_scaled(sxx, theta, qxx)
+            _add_stacked(sxx, sux, suu, theta, qzz)
+        vx_here, vxx_here = vx_all[k], vxx_all[k]
+        for j in range(n_x):
+            vx_here[j] = qz[j]
         if not has_control[k]:
-            ks[k, :] = 0.0
-            gains[k, :, :] = 0.0
-            vx_all[k, :] = qx
-            symmetrise(qxx, vxx_all[k])
+            for i in range(n_u):
+                ks[k, i] = 0.0
+                for j in range(n_x):
+                    gains[k, i, j] = 0.0
+            symmetrise(qzz, vxx_here)
             continue
 
-        fu = fus[k]
-        qu[:] = lus[k]
-        add_transpose_apply(fu, vx, qu)
-        multiply(vxx, fu, vfu, n_x)
-        copy(luxs[k], qux)
-        add_transpose_multiply(fu, vfx, qux)
-        copy(luus[k], quu)
-        add_transpose_multiply(fu, vfu, quu)
-        if theta > 0.0:
-            add_scaled(sux, theta, qux)
-            add_scaled(suu, theta, quu)
-        symmetrise(quu, regular)
         for i in range(n_u):
+            for j in range(n_u):
+                regular[i, j] = 0.5 * (qzz[n_x + i, n_x + j] + qzz[n_x + j, n_x + i])
             regular[i, i] += rho
         if not cholesky(regular, lower):
             return k, 0.0, 0.0, 0.0
         for i in range(n_u):
             for j in range(n_x):
-                solution[i, j] = -qux[i, j]
-            solution[i, n_x] = -qu[i]
-            gradient = max(gradient, abs(qu[i]))
+                solution[i, j] = -qzz[n_x + i, j]
+            solution[i, n_x] = -qz[n_x + i]
+            gradient = max(gradient, abs(qz[n_x + i]))
         cholesky_solve(lower, solution)
-        for i in range(n_u):
-            ks[k, i] = solution[i, n_x]
-            for j in range(n_x):
-                gains[k, i, j] = solution[i, j]
 
-        # Vx = Qx + Quxᵀk + Kᵀ(Qu + Quu k), Vxx = Qxx + KᵀQuu K + KᵀQux + QuxᵀK, with the unregularised Quu
-        vx_all[k, :] = qx
+        # With (Quu + ρI) [K k] = −[Qux Qu] the value function of the unregularised model under the step is
+        #   Vx  = Qx  + Kᵀ(Qu + Quu k) + Quxᵀk               = Qx  + Quxᵀ k − ρ Kᵀk
+        #   Vxx = Qxx + KᵀQuu K + KᵀQux + QuxᵀK              = Qxx + Kᵀ(Qux − ρK)
         for i in range(n_u):
-            slope = qu[i]
-            for p in range(n_u):
-                slope += quu[i, p] * ks[k, p]
-            linear += ks[k, i] * qu[i]
-            quadratic += 0.5 * ks[k, i] * (slope - qu[i])
+            step = solution[i, n_x]
+            ks[k, i] = step
+            slope = qz[n_x + i]
+            linear += step * slope
+            quadratic -= 0.5 * step * (slope + rho * step)
             for j in range(n_x):
-                vx_all[k, j] += gains[k, i, j] * slope + qux[i, j] * ks[k, i]
-        multiply(quu, gains[k], quu_gain, n_u)
-        add_scaled(qux, 2.0, quu_gain)
-        add_transpose_multiply(gains[k], quu_gain, qxx)
-        symmetrise(qxx, vxx_all[k])
+                gain = solution[i, j]
+                gains[k, i, j] = gain
+                descent[i, j] = qzz[n_x + i, j] - rho * gain
+                vx_here[j] += step * descent[i, j]
+        add_transpose_multiply(gains[k], descent, qzz)
+        symmetrise(qzz, vxx_here)
     keep_alive(owners)
     return -1, linear, quadratic, gradient
