@@ -8,8 +8,10 @@ Both begin standing, stand up, and bound as soon as the controller stands and ha
 """
 
 import time as clock
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from contact_ddp_ros.config import replace
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.errors import MessageError
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.planner import BoundingPlanner, PlanResult
 from contact_ddp_ros.options import RunOptions
@@ -93,10 +96,10 @@ class ClosedLoop:
         speed = self.options.speed_at(now)
         self._supervise(state)
         if self._tick % self.ticks_per_plan == 0 and self._wants_plan():
-            result = self.planner.plan(
-                state, self._wanted_speed(speed), hold=self.controller.mode is not ControlMode.BOUND
+            solve = partial(
+                self.planner.plan, state, self._wanted_speed(speed), hold=self.controller.mode is not ControlMode.BOUND
             )
-            self._take(result, now, now + self.options.planner_delay)
+            self._take(solve, now, now + self.options.planner_delay)
         self._deliver(now)
         self._control(state, speed)
 
@@ -138,8 +141,13 @@ class ClosedLoop:
         """What the planner is told: a robot on its way to a stand slows down whatever is commanded."""
         return 0.0 if self.controller.stopping else commanded
 
-    def _take(self, result: PlanResult, now: float, due: float) -> None:
-        """Log a solve and send its policy on its way."""
+    def _take(self, solve: Callable[[], PlanResult], now: float, due: float) -> None:
+        """Log a solve and send its policy on its way; a state that the planner refuses is the controller's to judge."""
+        try:
+            result = solve()
+        except MessageError as error:
+            self.recorder.event(now, f"no plan: {error}")
+            return
         last = result.iterations[-1] if result.iterations else None
         self.recorder.solve(
             now,
@@ -189,7 +197,7 @@ class ClosedLoop:
                 now, speed = state.time, self.options.speed_at(state.time)
                 self._supervise(state)
                 if busy is not None and busy.done():
-                    self._take(busy.result(), planned, now)
+                    self._take(busy.result, planned, now)
                     busy = None
                 due = now - planned >= self.ticks_per_plan * CONTROL_PERIOD - 1e-9
                 if busy is None and due and self._wants_plan():
