@@ -1,0 +1,151 @@
+"""Planner, controller and physics together, in lock-step: the robot bounds, and survives what it should."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from contact_ddp_ros.closed_loop import ClosedLoop, run
+from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.control.safety import Violation
+from contact_ddp_ros.options import Push, RunOptions
+from contact_ddp_ros.report.falls import first_fall, recoveries
+
+BOUND = 2
+SPEED = 0.5
+OPTIONS = RunOptions(duration=3.3, speed=((0.0, SPEED),), overrides={"controller.stand.ramp_time": 0.3})
+"""Stands up in 0.3 s and bounds for 3 s."""
+
+STEADY = 1.0
+"""Time after which the command has been reached [s]."""
+
+
+def bounding(recording):
+    return recording.ticks["control_mode"] == BOUND
+
+
+def steady_speed(recording):
+    """Mean over whole cycles of the gait at the end of the bound [m/s]."""
+    rows = np.flatnonzero(bounding(recording))
+    cycles = int((len(rows) * 0.002 - STEADY) / 0.36)
+    return recording.heading_velocity[rows[-cycles * 180 :], 0].mean()
+
+
+@pytest.fixture(scope="module")
+def bound():
+    return run(OPTIONS)
+
+
+def test_it_bounds_at_the_commanded_speed(bound):
+    time = bound.ticks["time"][bounding(bound)]
+    assert time[0] < 0.4
+    assert time[-1] > 3.29
+    assert first_fall(bound) is None
+    assert steady_speed(bound) == pytest.approx(SPEED, rel=0.2)
+    roll, pitch, yaw = np.abs(bound.rpy).max(axis=0)
+    assert roll < 0.05 and yaw < 0.05
+    assert 0.05 < pitch < 0.4
+    assert (bound.height[bounding(bound)] > 0.2).all()
+
+
+def test_its_feet_follow_the_schedule(bound):
+    """Back and front pairs stand in turn, with both in the air in between."""
+    rows = bounding(bound) & (bound.ticks["time"] > STEADY)
+    front, back = np.split(bound.ticks["contact_forces"][rows][:, :, 2], 2, axis=1)
+    mode = bound.ticks["mode"][rows]
+    front_down, back_down = front.sum(axis=1) > 5.0, back.sum(axis=1) > 5.0
+    assert back_down[mode == 0].mean() > 0.8
+    assert front_down[mode == 2].mean() > 0.8
+    assert (front_down | back_down)[(mode == 1) | (mode == 3)].mean() < 0.25
+
+
+def test_every_plan_is_sound(bound):
+    assert bound.solves["ok"].all()
+    assert bound.solves["touchdown_error"].max() < 1e-3
+    steady = bound.solves["time"] > STEADY
+    assert bound.solves["friction_violation"][steady].max() == 0.0
+    assert not any("refused" in event.text for event in bound.events)
+
+
+def test_no_torque_exceeds_its_actuator(bound):
+    limits = np.array(bound.info.torque_limits)
+    assert (np.abs(bound.ticks["torques"]) <= limits * (1.0 + 1e-9)).all()
+
+
+def test_the_same_options_give_the_same_run(bound):
+    again = run(OPTIONS)
+    timing = {"wall_time", "solve_ms", "deadline_missed"}
+    for table in ("ticks", "solves"):
+        one, other = getattr(bound, table), getattr(again, table)
+        for name in set(one) - timing:
+            if one[name].dtype.kind == "f":
+                assert one[name].tobytes() == other[name].tobytes(), name
+            else:
+                assert (one[name] == other[name]).all(), name
+
+
+def test_it_comes_back_to_a_stand():
+    recording = run(replace(OPTIONS, stop_time=2.0, duration=4.0))
+    modes = recording.ticks["control_mode"]
+    assert (modes == BOUND).any()
+    assert modes[-1] == 1
+    assert first_fall(recording) is None
+    last = recording.ticks["time"] > 3.8
+    assert np.abs(recording.heading_velocity[last]).max() < 0.05
+    assert recording.height[last] == pytest.approx(0.29, abs=0.03)
+    assert np.abs(recording.rpy[last, :2]).max() < 0.1
+
+
+@pytest.mark.parametrize("force", [(40.0, 0.0, 0.0), (0.0, 40.0, 0.0)], ids=["forward", "sideways"])
+def test_it_survives_a_push(force):
+    """4 N s over 0.1 s, at the beginning of a front stance."""
+    recording = run(replace(OPTIONS, pushes=(Push(1.56, force, 0.1),)))
+    assert first_fall(recording) is None
+    (recovery,) = recoveries(recording)
+    assert recovery.impulse == pytest.approx(np.array(force) * 0.1)
+    assert recovery.recovery_time_s is not None
+    along = recording.heading_velocity[:, 0 if force[0] else 1]
+    pushed = (recording.ticks["time"] > 1.56) & (recording.ticks["time"] < 1.8)
+    assert np.abs(along[pushed] - (SPEED if force[0] else 0.0)).max() > 0.2, "the push must have been felt"
+
+
+def test_it_survives_a_planner_delay():
+    recording = run(replace(OPTIONS, planner_delay=0.005))
+    assert first_fall(recording) is None
+    assert steady_speed(recording) == pytest.approx(SPEED, rel=0.2)
+
+
+def test_a_state_that_is_not_finite_ends_in_damping():
+    """For one tick, at which a plan is due: the controller damps, stays there, and the run goes on."""
+    loop = ClosedLoop(replace(OPTIONS, duration=1.5))
+    measure, commands, apply = loop.simulator.state, [], loop.simulator.apply
+    bad = []
+
+    def state():
+        measured = measure()
+        if measured.time >= 1.0 and not bad:
+            if loop._tick % loop.ticks_per_plan == 0:
+                bad.append(measured.time)
+                return replace(measured, joint_velocities=np.full(12, np.nan))
+        return measured
+
+    def record(command):
+        commands.append((loop.simulator.time, command))
+        apply(command)
+
+    loop.simulator.state, loop.simulator.apply = state, record
+    recording = loop.run()
+    assert len(bad) == 1
+    assert recording.ticks["time"][-1] == pytest.approx(1.498)
+    before = [command for time, command in commands if time < bad[0] - 1e-9]
+    after = [command for time, command in commands if time >= bad[0] - 1e-9]
+    assert before[-1].positions is not None
+    assert len(after) > 100
+    for command in after:
+        assert command.positions is None
+        assert (command.torques == 0.0).all() and (command.velocities == 0.0).all()
+    assert loop.controller.mode is ControlMode.DAMP
+    assert loop.controller.fault is not None
+    assert loop.controller.fault.violation is Violation.STATE_NOT_FINITE
+    assert any(event.fault for event in recording.events)
+    assert any("no plan" in event.text for event in recording.events)
