@@ -3,6 +3,7 @@
 * one iteration of full DDP against iLQR and against DDP by tensors, split by stage, on the MPC's planar problem;
 * the same against Crocoddyl's FDDP on the same problem and knots (needs requirements-bench.txt; left out otherwise);
 * iterations from the cold guess to the optimum;
+* what the solver does in the closed loop: share of iterations at full curvature, sweeps, time per solve;
 * time from a fresh process to a planner that can plan, with and without anything to compile.
 """
 
@@ -15,7 +16,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
-from contact_ddp_ros.bench import convergence, startup
+from contact_ddp_ros.bench import convergence, in_loop, startup
 from contact_ddp_ros.bench.case import mpc_cases, shared_cases
 from contact_ddp_ros.bench.iteration import ITERATION, SOLVE, STAGES, crocoddyl, crocoddyl_solve, our_solve, ours
 from contact_ddp_ros.bench.output import (
@@ -38,7 +39,7 @@ TARGET_ILQR, TARGET_PEER = 1.5, 0.5
 TARGET_COLD, TARGET_WARM = 60.0, 1.0
 """Seconds until a planner can plan."""
 
-PARTS = ("iteration", "convergence", "startup")
+PARTS = ("iteration", "convergence", "loop", "startup")
 
 FORMULATIONS = ("lean", "exact")
 """Of the problem for Crocoddyl, see :mod:`contact_ddp_ros.bench.peers.crocoddyl_bound`."""
@@ -52,10 +53,11 @@ class Effort:
     repeats: int
     solve_rounds: int
     warm_starts: int
+    loop_duration: float
 
 
-FULL = Effort(rounds=400, repeats=8, solve_rounds=100, warm_starts=9)
-QUICK = Effort(rounds=60, repeats=5, solve_rounds=20, warm_starts=3)
+FULL = Effort(rounds=400, repeats=8, solve_rounds=100, warm_starts=9, loop_duration=10.0)
+QUICK = Effort(rounds=60, repeats=5, solve_rounds=20, warm_starts=3, loop_duration=3.5)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -184,6 +186,21 @@ def _measure_convergence(effort: Effort, options: argparse.Namespace, terminal: 
     return [asdict(solve) | {"final": solve.final} for solve in solves], figures
 
 
+def _measure_loop(effort: Effort, options: argparse.Namespace, terminal: Console, progress: Any) -> Any:
+    runs = {}
+    for i, variant in enumerate(in_loop.VARIANTS):
+        runs[variant] = in_loop.measure(effort.loop_duration, variant)
+        progress((i + 1) / len(in_loop.VARIANTS))
+    full, gauss = runs["ddp"], runs["ilqr"]
+    note = f"{full.solves} solves of {full.iterations:.2f} iterations"
+    figures = [
+        Figure("in the loop: iterations at full curvature", full.full_curvature, None, note),
+        Figure("    sweeps per iteration", full.sweeps),
+        Figure("    processor time of a solve, DDP / iLQR", full.processor_time / gauss.processor_time),
+    ]
+    return {variant: asdict(run) for variant, run in runs.items()}, figures
+
+
 def _measure_startup(effort: Effort, options: argparse.Namespace, terminal: Console, progress: Any) -> Any:
     import numpy as np
 
@@ -209,4 +226,9 @@ def _measure_startup(effort: Effort, options: argparse.Namespace, terminal: Cons
     return results, figures
 
 
-_MEASURES = {"iteration": _measure_iteration, "convergence": _measure_convergence, "startup": _measure_startup}
+_MEASURES = {
+    "iteration": _measure_iteration,
+    "convergence": _measure_convergence,
+    "loop": _measure_loop,
+    "startup": _measure_startup,
+}

@@ -1,0 +1,81 @@
+"""What the solver really does in the receding horizon: how often at full curvature, with how many sweeps, at what cost.
+
+The closed loop in lock-step at 0.5 m/s with one push from behind, once with full DDP and once with iLQR.
+"""
+
+from dataclasses import dataclass
+from time import thread_time
+from typing import Any
+
+import numpy as np
+
+from contact_ddp_ros import closed_loop
+from contact_ddp_ros.mpc.planner import PlanResult
+from contact_ddp_ros.options import Push, RunOptions
+from contact_ddp_ros.robot.state import RobotState
+
+VARIANTS = ("ddp", "ilqr")
+
+_SPEED = 0.5
+_PUSH = Push(3.0, (40.0, 0.0, 0.0), 0.1)
+
+
+@dataclass(frozen=True)
+class InLoop:
+    """Of one run.
+
+    Attributes:
+        variant: of the solver. solves: how many were counted, those of the bound only.
+        iterations: per solve. sweeps, rollouts: per iteration.
+        full_curvature: share of the iterations with θ = 1.
+        processor_time: median of a whole call of the planner [s].
+    """
+
+    variant: str
+    solves: int
+    iterations: float
+    sweeps: float
+    rollouts: float
+    full_curvature: float
+    processor_time: float
+
+
+class _Overheard:
+    """A planner that remembers what it was asked during the bound."""
+
+    def __init__(self, planner: Any) -> None:
+        self._planner = planner
+        self.results: list[PlanResult] = []
+        self.times: list[float] = []
+
+    def plan(self, state: RobotState, speed: float, *, hold: bool = False) -> PlanResult:
+        """As the planner's."""
+        started = thread_time()
+        result: PlanResult = self._planner.plan(state, speed, hold=hold)
+        if not hold:
+            self.times.append(thread_time() - started)
+            self.results.append(result)
+        return result
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._planner, name)
+
+
+def measure(duration: float, variant: str) -> InLoop:
+    """One run of some simulated seconds."""
+    loop = closed_loop.ClosedLoop(
+        RunOptions(duration=duration, speed=((0.0, _SPEED),), variant=variant, pushes=(_PUSH,), video=False)
+    )
+    planner = _Overheard(loop.planner)
+    loop.planner = planner  # type: ignore[assignment]
+    loop.run()
+    iterations = [iteration for result in planner.results for iteration in result.iterations]
+    return InLoop(
+        variant=variant,
+        solves=len(planner.results),
+        iterations=len(iterations) / max(len(planner.results), 1),
+        sweeps=float(np.mean([one.sweeps for one in iterations])),
+        rollouts=float(np.mean([one.rollouts for one in iterations])),
+        full_curvature=float(np.mean([one.theta == 1.0 for one in iterations])),
+        processor_time=float(np.median(planner.times)),
+    )
