@@ -7,9 +7,10 @@ Levenberg's ρI, which shrinks the step in every direction, then stalls for tens
 
 H_GN is positive semidefinite by construction, so some θ always gives a descent direction; Armijo's rule then gives
 convergence to a stationary point for any bounded sequence of θ. θ is cut when Quu is not positive definite or the line
-search shortens the step, and raised when the quadratic model predicts the reduction well; near a minimum that satisfies
-the second-order sufficient conditions H_1 is positive definite and predicts ever better, so θ returns to 1 and with it
-DDP's quadratic rate. Levenberg's ρ remains as the last resort at θ = 0.
+search shortens the step much, and raised whenever a full step is taken, well predicted or not: a model that predicts
+badly while its steps are good is one that lacks curvature. Near a minimum that satisfies the second-order sufficient
+conditions H_1 is positive definite and full steps are taken, so θ returns to 1 and with it DDP's quadratic rate.
+Levenberg's ρ remains as the last resort at θ = 0.
 
 Variants: "ddp" as above, "ddp_tensor" the same for a problem whose `second` is computed the conventional way, and
 "ilqr", which keeps θ at 0.
@@ -56,9 +57,6 @@ class SolverOptions:
     theta_cut: float = parameter(0.25, low=0.01, high=0.9, description="factor on the curvature share after a failure")
     theta_min: float = parameter(0.02, low=0.0, high=1.0, description="a smaller curvature share counts as none")
     theta_grow: float = parameter(4.0, low=1.0, high=100.0, description="factor on the curvature share after success")
-    model_trust: float = parameter(
-        0.5, low=0.0, high=1.0, description="relative prediction error up to which the model counts as good"
-    )
     rho_min: float = parameter(1e-6, low=0.0, high=1.0, description="smallest Levenberg term other than none")
     rho_max: float = parameter(1e8, low=1.0, description="Levenberg term beyond which a solve counts as stalled")
     rho_factor: float = parameter(10.0, low=1.5, high=1000.0, description="factor on the Levenberg term")
@@ -268,7 +266,7 @@ class _Run:
         if converged:
             return Termination.CONVERGED
         if alpha > 0.0:
-            self._adapt(alpha, expected, actual)
+            self._adapt(alpha)
         elif rho > options.rho_max:
             return Termination.STALLED
         else:
@@ -349,13 +347,13 @@ class _Run:
         else:
             self.rho = max(options.rho_min, self.rho * options.rho_factor)
 
-    def _adapt(self, alpha: float, expected: float, actual: float) -> None:
-        """After an accepted step: trust the second-order model as far as it predicted the reduction."""
+    def _adapt(self, alpha: float) -> None:
+        """After an accepted step: more curvature after a full one, less after a short one."""
         options = self.options
         self.rho = self.rho / options.rho_factor if self.rho > options.rho_min else 0.0
         if options.variant == "ilqr":
             return
-        if alpha == 1.0 and abs(actual - expected) <= options.model_trust * expected:
+        if alpha == 1.0:
             self.theta = min(1.0, max(self.theta, options.theta_min) * options.theta_grow)
         elif alpha < options.step_factor:
             self.theta *= options.theta_cut

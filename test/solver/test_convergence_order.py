@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.solver.ddp import DdpSolver, Guess, SolverOptions
+from test.solver.curved import curved
 from test.solver.pendulum import pendulum
 
 PROBLEM = pendulum()
@@ -42,3 +43,16 @@ def test_ddp_is_done_while_ilqr_still_halves_the_error(optimum):
     assert shares == pytest.approx(np.full(len(shares), shares[-1]), rel=0.1), "a linear rate has a constant share"
     assert 0.1 < shares[-1] < 0.9
     assert ilqr[-1] > 1e-5
+
+
+def test_curvature_comes_back_where_the_model_without_it_predicts_badly():
+    """Gauss-Newton's full steps reduce the cost by a fifth of what it promises: no reason to stay with it."""
+    problem, x0 = curved(effort=1.0, u_best=-0.5), np.zeros(1)
+    guess = Guess.open_loop(x0, np.array([[-0.4]]))
+    ilqr = DdpSolver(SolverOptions(variant="ilqr")).solve(problem, x0, guess)
+    assert ilqr.iterations[1].step == 1.0
+    assert ilqr.iterations[1].actual < 0.3 * ilqr.iterations[1].expected
+    ddp = DdpSolver(SolverOptions()).solve(problem, x0, guess, theta=0.0)
+    assert ddp.us[0, 0] == pytest.approx(-0.5, abs=1e-6)
+    assert ddp.theta == 1.0
+    assert len(ddp.iterations) < 8 < len(ilqr.iterations)
