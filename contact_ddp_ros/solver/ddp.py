@@ -6,11 +6,11 @@ Levenberg's ρI, which shrinks the step in every direction, then stalls for tens
     H_θ = H_GN + θ S,       θ ∈ [0, 1].
 
 H_GN is positive semidefinite by construction, so some θ always gives a descent direction; Armijo's rule then gives
-convergence to a stationary point for any bounded sequence of θ. θ is cut when Quu is not positive definite or the line
-search shortens the step much, and raised whenever a full step is taken, well predicted or not: a model that predicts
-badly while its steps are good is one that lacks curvature. Near a minimum that satisfies the second-order sufficient
-conditions H_1 is positive definite and full steps are taken, so θ returns to 1 and with it DDP's quadratic rate.
-Levenberg's ρ remains as the last resort at θ = 0.
+convergence to a stationary point for any bounded sequence of θ. θ is cut where it gives no step at all (Quu is not
+positive definite, or every step of the line search fails) and raised after every step taken, however short or badly
+predicted: a model that lacks curvature predicts badly and overshoots, so neither is a reason to stay with it. Near a
+minimum with H_1 positive definite every H_θ = (1 − θ) H_GN + θ H_1 is so too: nothing cuts θ, it reaches 1 within a few
+iterations and with it comes DDP's quadratic rate. Levenberg's ρ remains as the last resort at θ = 0.
 
 Variants: "ddp" as above, "ddp_tensor" the same for a problem whose `second` is computed the conventional way, and
 "ilqr", which keeps θ at 0.
@@ -55,8 +55,8 @@ class SolverOptions:
     step_factor: float = parameter(0.5, low=0.05, high=0.95, description="factor between line-search steps")
     step_min: float = parameter(1e-4, low=1e-12, high=1.0, description="shortest line-search step")
     theta_cut: float = parameter(0.25, low=0.01, high=0.9, description="factor on the curvature share after a failure")
-    theta_min: float = parameter(0.02, low=0.0, high=1.0, description="a smaller curvature share counts as none")
-    theta_grow: float = parameter(4.0, low=1.0, high=100.0, description="factor on the curvature share after success")
+    theta_min: float = parameter(0.02, low=1e-6, high=1.0, description="a smaller curvature share counts as none")
+    theta_grow: float = parameter(4.0, low=1.1, high=100.0, description="factor on the curvature share after success")
     rho_min: float = parameter(1e-6, low=0.0, high=1.0, description="smallest Levenberg term other than none")
     rho_max: float = parameter(1e8, low=1.0, description="Levenberg term beyond which a solve counts as stalled")
     rho_factor: float = parameter(10.0, low=1.5, high=1000.0, description="factor on the Levenberg term")
@@ -266,7 +266,7 @@ class _Run:
         if converged:
             return Termination.CONVERGED
         if alpha > 0.0:
-            self._adapt(alpha)
+            self._be_bolder()
         elif rho > options.rho_max:
             return Termination.STALLED
         else:
@@ -347,18 +347,12 @@ class _Run:
         else:
             self.rho = max(options.rho_min, self.rho * options.rho_factor)
 
-    def _adapt(self, alpha: float) -> None:
-        """After an accepted step: more curvature after a full one, less after a short one."""
+    def _be_bolder(self) -> None:
+        """After an accepted step: more curvature, less of Levenberg's term."""
         options = self.options
         self.rho = self.rho / options.rho_factor if self.rho > options.rho_min else 0.0
-        if options.variant == "ilqr":
-            return
-        if alpha == 1.0:
+        if options.variant != "ilqr":
             self.theta = min(1.0, max(self.theta, options.theta_min) * options.theta_grow)
-        elif alpha < options.step_factor:
-            self.theta *= options.theta_cut
-            if self.theta < options.theta_min:
-                self.theta = 0.0
 
     def _record(self, expected: float, actual: float, alpha: float, theta: float, rho: float, gradient: float) -> None:
         residuals, effort = self.work.nominal[3], self._effort

@@ -56,3 +56,16 @@ def test_curvature_comes_back_where_the_model_without_it_predicts_badly():
     assert ddp.us[0, 0] == pytest.approx(-0.5, abs=1e-6)
     assert ddp.theta == 1.0
     assert len(ddp.iterations) < 8 < len(ilqr.iterations)
+
+
+@pytest.mark.parametrize("overshoot", [1.5, 2.8, 5.0])
+def test_curvature_comes_back_where_steps_without_it_are_too_long(overshoot):
+    """S is that many times Gauss-Newton's Hessian: its full steps raise the cost, and short steps are all it has."""
+    u_best = -overshoot / (1.0 + overshoot)
+    problem, x0 = curved(effort=50.0, u_best=u_best), np.zeros(1)
+    guess = Guess.open_loop(x0, np.array([[u_best + 0.01]]))
+    ilqr = DdpSolver(SolverOptions(variant="ilqr")).solve(problem, x0, guess)
+    assert ilqr.iterations[0].step < 1.0
+    ddp = DdpSolver(SolverOptions()).solve(problem, x0, guess, theta=0.0)
+    assert ddp.theta == 1.0
+    assert ddp.us[0, 0] == pytest.approx(u_best, abs=1e-8)
