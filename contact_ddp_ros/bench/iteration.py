@@ -10,7 +10,7 @@ Time is the processor time of the thread: what other processes take away does no
 
 from collections.abc import Callable, Mapping
 from time import thread_time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -49,14 +49,15 @@ class Stages:
 
     def partials(self) -> None:
         """First-order partials of all nodes."""
-        expand(self._case.problem.first, self._data, *self.nominal[:3], self.expansion)
+        where: list[Any] = [*self.nominal[:3], self.expansion]
+        expand(self._case.problem.first, self._data, *where)
 
     def sweep(self) -> None:
         """Backward sweep; SolverError where it meets an indefinite Quu."""
         problem = self._case.problem
-        where, curvature = (*self.nominal[:3], self.expansion), (self._theta, 0.0)
-        results = (self.ks, self.gains, self.vx, self.vxx)
-        failed = backward(problem.second, self._data, problem.has_control, *where, *curvature, *results)[0]
+        given: list[Any] = [self._data, problem.has_control, *self.nominal[:3], self.expansion, self._theta, 0.0]
+        given += [self.ks, self.gains, self.vx, self.vxx]
+        failed = backward(problem.second, *given)[0]
         if failed >= 0:
             raise SolverError(f"Quu is not positive definite at node {failed}; time an iteration at an optimum")
 

@@ -1,6 +1,6 @@
 """What the robot must come through, as closed-loop runs in lock-step: each is one fall or none, and some figures.
 
-All but the group that varies it run at 0.5 m/s on friction 0.8 with the nominal robot and no planner delay.
+All but the group that varies it run at 0.5 m/s on friction 0.8 with the nominal robot, no planner delay and no noise.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,6 +31,19 @@ DELAY = 0.005
 """Of the planner [s]."""
 
 SPEEDS = (-0.5, 0.5, 1.0, 2.0)
+
+NOISE = {
+    "position": 0.002,
+    "orientation": 0.005,
+    "linear_velocity": 0.03,
+    "angular_velocity": 0.05,
+    "joint_positions": 0.002,
+    "joint_velocities": 0.1,
+}
+"""Standard deviations of the measured state: about what a good estimator on the robot leaves [m, rad, s]."""
+
+SEEDS = 3
+"""Runs with noise."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +140,16 @@ def stop(settings: Settings, extent: Extent) -> list[Scenario]:
     return [Scenario("stop", "stand, bound, stand", options, ends_standing=True)]
 
 
+def noise(settings: Settings, extent: Extent) -> list[Scenario]:
+    """Noisy measurements, which also break the symmetry of left and right; every other run is without."""
+    base = settings.options(extent.steady)
+    overrides = {f"simulator.noise.{name}": deviation for name, deviation in NOISE.items()} | dict(settings.overrides)
+    return [
+        Scenario("noise", f"sensor noise, seed {seed}", replace(base, seed=seed, overrides=overrides))
+        for seed in range(settings.seed, settings.seed + SEEDS)
+    ]
+
+
 def long(settings: Settings, extent: Extent) -> list[Scenario]:
     """A minute without a fall."""
     return [Scenario("long", f"{extent.long:g} s at {SPEED:g} m/s", settings.options(extent.long))]
@@ -140,5 +163,6 @@ GROUPS: Mapping[str, Callable[[Settings, Extent], list[Scenario]]] = {
     "speeds": speeds,
     "changes": changes,
     "stop": stop,
+    "noise": noise,
     "long": long,
 }

@@ -22,9 +22,6 @@ _LABELS = {
 _SMALLEST = 1e-12
 """Relative distance to the optimum below which a curve ends."""
 
-_LONG_START = 2.0
-"""Steps of a start are drawn in seconds from the cold one down to this [s]."""
-
 
 def draw(results: dict[str, Any], path: Path) -> None:
     """Draw what was measured."""
@@ -37,7 +34,7 @@ def draw(results: dict[str, Any], path: Path) -> None:
 
 
 def _draw_stages(axes: Axes, measured: Any) -> None:
-    axes.set_title("One iteration, DDP by mRNEAc = 1")
+    axes.set_title("One iteration")
     if not measured:
         nothing(axes, "not measured")
         return
@@ -54,7 +51,7 @@ def _draw_stages(axes: Axes, measured: Any) -> None:
         axes.text(left[row], row, f" {whole['median']:.2f}", va="center", fontsize=8)
     axes.set_yticks(range(len(names)), [_LABELS[name] for name in names])
     axes.invert_yaxis()
-    axes.set_xlabel("processor time; lines: quartiles of the whole")
+    axes.set_xlabel("processor time over that of DDP by mRNEAc; lines: quartiles of the whole")
     legend(axes)
 
 
@@ -79,7 +76,7 @@ def _draw_convergence(axes: Axes, measured: Any) -> None:
 
 
 def _draw_start(axes: Axes, measured: Any, kind: str) -> None:
-    axes.set_title(f"{kind.capitalize()} start until the planner is ready")
+    axes.set_title(f"{kind.capitalize()} start")
     starts = None if not measured or not measured[kind] else measured[kind]
     if starts is None:
         nothing(axes, "not measured")
@@ -93,5 +90,5 @@ def _draw_start(axes: Axes, measured: Any, kind: str) -> None:
         )
     axes.set_yticks(range(len(steps)), list(steps))
     axes.invert_yaxis()
-    axes.set_xlabel("time [s]")
+    axes.set_xlabel("until the planner is ready [s]")
     legend(axes)

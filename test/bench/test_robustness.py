@@ -40,7 +40,15 @@ def test_settings_reach_every_run() -> None:
     for build in GROUPS.values():
         for scenario in build(settings, QUICK):
             options = scenario.options
-            assert (options.variant, options.seed, dict(options.overrides)) == ("ilqr", 7, {"planner.iterations": 2})
+            assert options.variant == "ilqr"
+            assert options.overrides["planner.iterations"] == 2
+            assert options.seed == 7 or scenario.group == "noise"
+
+
+def test_noise_differs_by_its_seed_only() -> None:
+    runs = GROUPS["noise"](Settings(seed=4), QUICK)
+    assert [run.options.seed for run in runs] == [4, 5, 6]
+    assert all(run.options.parameters("simulator")["noise.orientation"] > 0.0 for run in runs)
 
 
 @pytest.mark.parametrize(
