@@ -125,14 +125,18 @@ def solve_constrained(
         if left is not None:
             left -= len(solution.iterations)
         equality, inequality = solution.equality_violation, solution.inequality_violation
+        diverged = solution.termination is Termination.DIVERGED
         feasible = bool(
-            constrained and equality <= settings.equality_tolerance and inequality <= settings.inequality_tolerance
+            constrained
+            and not diverged
+            and equality <= settings.equality_tolerance
+            and inequality <= settings.inequality_tolerance
         )
         tight = epsilon <= settings.epsilon_min
         over = len(passes) >= settings.max_passes or (left is not None and left <= 0)
-        if solution.termination is Termination.DIVERGED or (feasible and tight) or over:
+        if diverged or (feasible and tight) or over:
             return ConstrainedSolution(tuple(passes), multipliers, feasible)
-        multipliers = multipliers + sigma * solution.residuals[:, :-1]
+        multipliers[:, : problem.n_e] += sigma * solution.residuals[:, :-1]
         if equality > settings.shrink * previous and equality > settings.equality_tolerance:
             sigma = min(sigma * settings.sigma_factor, settings.sigma_max)
         previous, theta = equality, solution.theta

@@ -23,7 +23,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.config import parameter
+from contact_ddp_ros.config import parameter, validate
 from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.solver.protocol import N_PENALTY, Problem
 from contact_ddp_ros.solver.sweeps import backward, expand, rollout
@@ -57,14 +57,15 @@ class SolverOptions:
     theta_cut: float = parameter(0.25, low=0.01, high=0.9, description="factor on the curvature share after a failure")
     theta_min: float = parameter(0.02, low=1e-6, high=1.0, description="a smaller curvature share counts as none")
     theta_grow: float = parameter(4.0, low=1.1, high=100.0, description="factor on the curvature share after success")
-    rho_min: float = parameter(1e-6, low=0.0, high=1.0, description="smallest Levenberg term other than none")
+    rho_min: float = parameter(1e-6, low=1e-12, high=1.0, description="smallest Levenberg term other than none")
     rho_max: float = parameter(1e8, low=1.0, description="Levenberg term beyond which a solve counts as stalled")
     rho_factor: float = parameter(10.0, low=1.5, high=1000.0, description="factor on the Levenberg term")
 
     def __post_init__(self) -> None:
-        """Raises SolverError for an unknown variant."""
+        """Raises SolverError for an unknown variant, ParameterError for a number out of its range."""
         if self.variant not in VARIANTS:
             raise SolverError(f"unknown variant {self.variant!r}; allowed are {', '.join(VARIANTS)}")
+        validate(self)
 
 
 @dataclass(frozen=True)
@@ -240,6 +241,7 @@ class _Run:
         started = perf_counter()
         self.work.forget_sweep()
         self.work.nominal[0][0] = x0
+        self.work.nominal[3][:] = np.inf  # nodes that a diverging rollout does not reach hold no constraint
         self.cost = self._rollout(guess.xs, guess.us, guess.gains, 0.0, self.work.nominal)
         self._effort.rollout_time += perf_counter() - started
         self.theta = 0.0 if self.options.variant == "ilqr" else min(max(theta, 0.0), 1.0)

@@ -51,12 +51,13 @@ def _step(data, k, x, u, x_next, aux, residual):
     if k == node_parameters.shape[0] - 1:
         return cost
     cost += 0.5 * u @ (row[r:constraint].reshape(n_u, n_u) @ u)
-    if penalty[2] > 0.0:
-        for a in range(n_u):
-            lower, _, _ = relaxed_barrier(1.0 + u[a] / parameters[0], penalty[1])
-            upper, _, _ = relaxed_barrier(1.0 - u[a] / parameters[0], penalty[1])
+    for a in range(n_u):
+        ratio = u[a] / parameters[0]
+        residual[1] = max(residual[1], abs(ratio) - 1.0)
+        if penalty[2] > 0.0:
+            lower, _, _ = relaxed_barrier(1.0 + ratio, penalty[1])
+            upper, _, _ = relaxed_barrier(1.0 - ratio, penalty[1])
             cost += penalty[2] * (lower + upper)
-            residual[1] = max(residual[1], abs(u[a]) / parameters[0] - 1.0)
     x_next[:] = row[:b].reshape(n_x, n_x) @ x + row[b:c].reshape(n_x, n_u) @ u + row[c:q]
     return cost
 
@@ -125,7 +126,7 @@ def identity_reset(stage: Stage) -> Stage:
     return replace(stage, A=np.eye(len(stage.c)), has_control=False, constraint=None, **zeros)
 
 
-def hybrid_lq(stages, terminal: Stage, u_max: float = 1.0) -> Problem:
+def hybrid_lq(stages, terminal: Stage, u_max: float = np.inf) -> Problem:
     """The problem of these nodes; of `terminal` only the state's cost and the constraint count."""
     n_x, n_u = terminal.B.shape
     return Problem(

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contact_ddp_ros.errors import SolverError
+from contact_ddp_ros.errors import ParameterError, SolverError
 from contact_ddp_ros.solver.ddp import DdpSolver, Guess, SolverOptions, Termination
 from test.solver.hybrid_lq import Stage, hybrid_lq
 from test.solver.pendulum import pendulum
@@ -171,6 +171,12 @@ def test_whole_numbers_and_strided_arrays_serve_as_a_guess():
 def test_an_unknown_variant_is_refused():
     with pytest.raises(SolverError, match=r"'newton'.*ddp"):
         SolverOptions(variant="newton")
+
+
+@pytest.mark.parametrize("values", [{"rho_min": 0.0}, {"theta_grow": 1.0}, {"step_factor": 1.0}, {"tolerance": np.nan}])
+def test_options_with_which_a_solve_could_not_end_are_refused(values):
+    with pytest.raises(ParameterError, match=next(iter(values))):
+        SolverOptions(**values)
 
 
 @pytest.mark.parametrize("theta", [-1.0, 7.0])
