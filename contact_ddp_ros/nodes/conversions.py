@@ -7,6 +7,7 @@ compared, seconds as floats in the data.
 
 import array
 import math
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +30,9 @@ from contact_ddp_ros.robot.state import JointCommand, RobotState
 Array = NDArray[np.float64]
 
 NANOSECONDS = 1_000_000_000
+
+_STAMP_ORDERS = (struct.Struct(">iI"), struct.Struct("<iI"))
+"""A serialised stamp in big-endian and in little-endian CDR."""
 
 _MAX_SECONDS = 2**31 - 1
 """Largest `sec` of a builtin_interfaces/Time."""
@@ -65,6 +69,15 @@ def to_stamp(time: float) -> Time:
 def stamp_ns(stamp: Time) -> int:
     """A stamp in nanoseconds."""
     return int(stamp.sec) * NANOSECONDS + int(stamp.nanosec)
+
+
+def serialised_stamp_ns(message: bytes) -> int:
+    """The stamp of a serialised message that begins with a std_msgs/Header [ns], without reading the rest.
+
+    CDR: four bytes of encapsulation, of which the second tells the byte order, then sec and nanosec.
+    """
+    seconds, nanoseconds = _STAMP_ORDERS[message[1] & 1].unpack_from(message, 4)
+    return int(seconds) * NANOSECONDS + int(nanoseconds)
 
 
 def from_stamp(stamp: Time) -> float:

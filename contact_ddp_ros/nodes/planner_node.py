@@ -15,6 +15,7 @@ import numpy as np
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
+from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
@@ -26,6 +27,7 @@ from contact_ddp_ros.nodes.conversions import (
     VelocityCommand,
     path_message,
     robot_state,
+    serialised_stamp_ns,
     stamp_ns,
     velocity_command,
 )
@@ -49,7 +51,8 @@ _PAIRING_TOLERANCE_NS = 500_000
 _PLAN_STRIDE = 3
 """Nodes of the policy from one pose of the displayed plan to the next."""
 
-Pair = tuple[JointState, Odometry]
+Pair = tuple[bytes, bytes]
+"""Joint states and odometry of one instant, as they came: of several that arrive per plan only one is ever read."""
 
 
 class PlannerNode:
@@ -90,8 +93,8 @@ class PlannerNode:
         self._iterations = Scalar(node, io.SOLVE_ITERATIONS)
         self._cost = Scalar(node, io.SOLVE_COST)
         self._speed = Scalar(node, io.SPEED)
-        subscribe(node, io.ODOM, self._on_odometry)
-        subscribe(node, io.JOINT_STATES, self._on_joint_states)
+        subscribe(node, io.ODOM, self._on_odometry, raw=True)
+        subscribe(node, io.JOINT_STATES, self._on_joint_states, raw=True)
         subscribe(node, io.CMD_VEL, self._on_cmd_vel)
         subscribe(node, io.PLAN_REQUEST, self._wanted.put)
         self._diagnostics = Diagnostics(node, self._report)
@@ -119,9 +122,11 @@ class PlannerNode:
         """Nothing is left to say: the controller notices that policies stay away."""
 
     def _solve(self, pair: Pair, request: Header) -> None:
-        stamp = pair[0].header.stamp
+        joints: JointState = deserialize_message(pair[0], JointState)
+        odometry: Odometry = deserialize_message(pair[1], Odometry)
+        stamp = joints.header.stamp
         try:
-            state = robot_state(*pair)
+            state = robot_state(joints, odometry)
             velocity = self._velocity.at(state.time, self._parameters.config.node.cmd_vel_timeout)
             hold = request.frame_id != ControlMode.BOUND.value
             result = self._planner.plan(state, velocity.forward, hold=hold)
@@ -180,15 +185,17 @@ class PlannerNode:
         self._displayed = state.time
         self._plan.publish(path_message(result.policy, state, _PLAN_STRIDE))
 
-    def _on_joint_states(self, message: JointState) -> None:
-        self._take(self._pairing.joints(stamp_ns(message.header.stamp), message))
+    def _on_joint_states(self, message: bytes) -> None:
+        stamp = serialised_stamp_ns(message)
+        self._take(stamp, self._pairing.joints(stamp, message))
 
-    def _on_odometry(self, message: Odometry) -> None:
-        self._take(self._pairing.odometry(stamp_ns(message.header.stamp), message))
+    def _on_odometry(self, message: bytes) -> None:
+        stamp = serialised_stamp_ns(message)
+        self._take(stamp, self._pairing.odometry(stamp, message))
 
-    def _take(self, pair: Pair | None) -> None:
+    def _take(self, stamp: int, pair: Pair | None) -> None:
         if pair is not None:
-            self._states.put(stamp_ns(pair[0].header.stamp), pair)
+            self._states.put(stamp, pair)
 
     def _on_cmd_vel(self, message: Twist) -> None:
         try:
