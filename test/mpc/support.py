@@ -39,12 +39,17 @@ def planner_with(**values):
     return planner
 
 
-def start_state(planner):
-    """(2n,) planar state at rest in the posture at the gait's beginning, trunk level."""
-    x = planner.problem.reference.states(np.zeros(1), planner.config.reference, 0.0, 0.0)[0]
+def posture(builder, config):
+    """(2n,) planar state at rest in the reference posture at the gait's beginning, trunk level."""
+    x = builder.reference.states(np.zeros(1), config.reference, 0.0, 0.0)[0]
     x[2] = 0.0
     x[N:] = 0.0
     return x
+
+
+def start_state(planner):
+    """That of a planner's problem."""
+    return posture(planner.problem, planner.config)
 
 
 def robot_state(x, time):
