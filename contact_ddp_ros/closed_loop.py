@@ -22,12 +22,13 @@ from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.errors import MessageError
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.planner import BoundingPlanner, PlanResult
+from contact_ddp_ros.mpc.reference import bounding_schedule
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.recording import Recorder, Recording, RunInfo, plain_options
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import Robot, load_robot
-from contact_ddp_ros.robot.planar import PAIRS
+from contact_ddp_ros.robot.planar import PAIRS, reduce_to_plane
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.sim.mujoco import MujocoSimulator
 from contact_ddp_ros.sim.options import SimOptions
@@ -72,7 +73,9 @@ class ClosedLoop:
         self.steps_per_tick = max(1, round(CONTROL_PERIOD / self.simulator.timestep))
         self.ticks_per_plan = max(1, round(1.0 / planner_config.rate / CONTROL_PERIOD))
         self.recorder = recorder or Recorder()
-        self.recorder.begin(self._info(robot, job))
+        planner_period = self.ticks_per_plan * CONTROL_PERIOD
+        control_period = self.steps_per_tick * self.simulator.timestep
+        self.recorder.begin(run_info(job, options, robot, planner_config, control_period, planner_period))
         self._pending: list[_Pending] = []
         self._pushes = sorted(options.pushes, key=lambda push: push.time)
         self._tick = 0
@@ -209,26 +212,34 @@ class ClosedLoop:
                 if ahead > 0.0:
                     clock.sleep(ahead)
 
-    def _info(self, robot: Robot, job: str) -> RunInfo:
-        schedule = self.planner.problem.schedule
-        foot_of = dict(zip(LEG_NAMES, FOOT_NAMES, strict=True))
-        legs_of = {f"{pair}_foot": legs for pair, legs in PAIRS.items()}
-        return RunInfo(
-            job=job,
-            options=plain_options(self.options),
-            joint_names=JOINT_NAMES,
-            torque_limits=tuple(float(limit) for limit in robot.effort_limits),
-            foot_names=FOOT_NAMES,
-            contact_points=self.planner.problem.feet,
-            mode_names=tuple(mode.name for mode in schedule.modes),
-            mode_feet=tuple(
-                tuple(foot_of[leg] for contact in mode.contacts for leg in legs_of[contact]) for mode in schedule.modes
-            ),
-            control_period=self.steps_per_tick * self.simulator.timestep,
-            planner_period=self.ticks_per_plan * CONTROL_PERIOD,
-            planner_friction=self.planner.config.constraint.friction,
-            ground_height=self.planner.config.constraint.ground_height,
-        )
+
+def run_info(
+    job: str,
+    options: RunOptions,
+    robot: Robot,
+    planner: PlannerConfig,
+    control_period: float,
+    planner_period: float,
+) -> RunInfo:
+    """What a recording of a closed loop means, with or without ROS."""
+    tree = reduce_to_plane(robot)
+    schedule = bounding_schedule(planner.gait)
+    foot_of = dict(zip(LEG_NAMES, FOOT_NAMES, strict=True))
+    feet_of = {f"{pair}_foot": tuple(foot_of[leg] for leg in legs) for pair, legs in PAIRS.items()}
+    return RunInfo(
+        job=job,
+        options=plain_options(options),
+        joint_names=JOINT_NAMES,
+        torque_limits=tuple(float(limit) for limit in robot.effort_limits),
+        foot_names=FOOT_NAMES,
+        contact_points=tuple(point.name for point in tree.contacts),
+        mode_names=tuple(mode.name for mode in schedule.modes),
+        mode_feet=tuple(tuple(foot for name in mode.contacts for foot in feet_of[name]) for mode in schedule.modes),
+        control_period=control_period,
+        planner_period=planner_period,
+        planner_friction=planner.constraint.friction,
+        ground_height=planner.constraint.ground_height,
+    )
 
 
 def run(options: RunOptions, recorder: Recorder | None = None) -> Recording:

@@ -183,7 +183,8 @@ class ControllerNode:
             self._send_request(stamp)
 
     def _send_request(self, stamp: int) -> None:
-        header = Header(frame_id=self._controller.mode.value)
+        controller = self._controller
+        header = Header(frame_id=io.STOPPING if controller.stopping else controller.mode.value)
         header.stamp = to_stamp(1e-9 * stamp)
         self._requests.publish(header)
 

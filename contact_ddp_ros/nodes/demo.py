@@ -14,21 +14,19 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import SetBool, Trigger
 
+from contact_ddp_ros.closed_loop import run_info
 from contact_ddp_ros.config import flatten, replace
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.errors import NodeError
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.mpc.reference import BoundingReference
 from contact_ddp_ros.nodes.domain import environment, loopback_environment, reserved_domain
 from contact_ddp_ros.nodes.node_config import SimulatorNodeOptions
 from contact_ddp_ros.nodes.observer import Observer
 from contact_ddp_ros.nodes.processes import NodeProcesses
 from contact_ddp_ros.nodes.pushes import format_instants, format_pushes
 from contact_ddp_ros.options import RunOptions
-from contact_ddp_ros.recording import Recorder, Recording, RunInfo, plain_options
-from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
-from contact_ddp_ros.robot.model import Robot, load_robot
-from contact_ddp_ros.robot.planar import PAIRS, reduce_to_plane
+from contact_ddp_ros.recording import Recorder, Recording
+from contact_ddp_ros.robot.model import load_robot
 
 _START_TIMEOUT = 300.0
 """Wall-clock time for all nodes to be there; compiling kernels for the first time is part of it [s]."""
@@ -57,7 +55,8 @@ class Demo:
         self.planner = replace(PlannerConfig(), {"variant": options.variant, **options.parameters("planner")})
         controller = {"safety.planner_period": 1.0 / self.planner.rate, **options.parameters("controller")}
         self.controller = replace(ControllerConfig(), controller)
-        recorder.begin(self._info(robot))
+        periods = (SimulatorNodeOptions().period, 1.0 / self.planner.rate)
+        recorder.begin(run_info("demo", options, robot, self.planner, *periods))
 
     def run(self) -> Recording:
         """Until the options' duration has passed.
@@ -119,28 +118,6 @@ class Demo:
         options = self.options
         words = [options.stand_time, options.stop_time] if options.lockstep else []
         return [*(time for time in words if time is not None and 0.0 < time < options.duration), options.duration]
-
-    def _info(self, robot: Robot) -> RunInfo:
-        tree = reduce_to_plane(robot)
-        schedule = BoundingReference(tree, self.planner.gait).schedule
-        foot_of = dict(zip(LEG_NAMES, FOOT_NAMES, strict=True))
-        legs_of = {f"{pair}_foot": legs for pair, legs in PAIRS.items()}
-        return RunInfo(
-            job="demo",
-            options=plain_options(self.options),
-            joint_names=JOINT_NAMES,
-            torque_limits=tuple(float(limit) for limit in robot.effort_limits),
-            foot_names=FOOT_NAMES,
-            contact_points=tuple(point.name for point in tree.contacts),
-            mode_names=tuple(mode.name for mode in schedule.modes),
-            mode_feet=tuple(
-                tuple(foot_of[leg] for contact in mode.contacts for leg in legs_of[contact]) for mode in schedule.modes
-            ),
-            control_period=SimulatorNodeOptions().period,
-            planner_period=1.0 / self.planner.rate,
-            planner_friction=self.planner.constraint.friction,
-            ground_height=self.planner.constraint.ground_height,
-        )
 
 
 class _Lead:

@@ -55,6 +55,10 @@ SHARED = _qos(10)
 """Topics of the whole system."""
 
 
+STOPPING = "stopping"
+"""`frame_id` of a plan request while the controller is on its way from bounding to standing: plan to slow down."""
+
+
 @dataclass(frozen=True)
 class Topic:
     """A topic: its relative name, message type, quality of service and what it says."""
@@ -83,7 +87,7 @@ JOINT_COMMAND = Topic(
 )
 POLICY = Topic("policy", Float64MultiArray, NEWEST, "layout in policy_message.py")
 PLAN_REQUEST = Topic(
-    "plan_request", Header, NEWEST, "stamp: of the state to plan from; frame_id: the controller's mode"
+    "plan_request", Header, NEWEST, "stamp: of the state to plan from; frame_id: the controller's mode, or stopping"
 )
 CMD_VEL = Topic("cmd_vel", Twist, NEWEST, "linear.x to the planner; linear.y and angular.z to the controller")
 PUSH = Topic("push", WrenchStamped, SHARED, "simulator only: force on the trunk in odom axes, for node.push_duration")

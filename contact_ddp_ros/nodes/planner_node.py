@@ -128,8 +128,9 @@ class PlannerNode:
         try:
             state = robot_state(joints, odometry)
             velocity = self._velocity.at(state.time, self._parameters.config.node.cmd_vel_timeout)
-            hold = request.frame_id != ControlMode.BOUND.value
-            result = self._planner.plan(state, velocity.forward, hold=hold)
+            stopping = request.frame_id == io.STOPPING
+            hold = not stopping and request.frame_id != ControlMode.BOUND.value
+            result = self._planner.plan(state, 0.0 if stopping else velocity.forward, hold=hold)
         except ContactDdpError as error:
             self.node.get_logger().error(f"no plan: {error}", throttle_duration_sec=1.0)
             self._publish(stamp_ns(request.stamp), no_policy_message(stamp, STATUS_FAILED, self._robot.model_hash))
