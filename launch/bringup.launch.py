@@ -53,6 +53,7 @@ def _loopback() -> list[SetEnvironmentVariable]:
     profile = str(Path(get_package_share_directory(PACKAGE), "config", "fastdds_loopback.xml"))
     variables = {
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+        "FASTDDS_BUILTIN_TRANSPORTS": "UDPv4",
         "FASTRTPS_DEFAULT_PROFILES_FILE": profile,
         "FASTDDS_DEFAULT_PROFILES_FILE": profile,
     }

@@ -46,7 +46,12 @@ def reserved_domain() -> Iterator[int]:
 
 def loopback_environment(domain: int) -> dict[str, str]:
     """Environment variables that keep a process in that domain and on this machine, with quick discovery."""
-    variables = {"ROS_DOMAIN_ID": str(domain), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
+    variables = {
+        "ROS_DOMAIN_ID": str(domain),
+        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+        # Shared memory of processes that were killed can block later ones; over loopback UDP is as quick.
+        "FASTDDS_BUILTIN_TRANSPORTS": "UDPv4",
+    }
     profile = _profile()
     if profile is not None:
         variables |= {"FASTRTPS_DEFAULT_PROFILES_FILE": str(profile), "FASTDDS_DEFAULT_PROFILES_FILE": str(profile)}

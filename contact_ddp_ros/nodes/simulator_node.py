@@ -169,9 +169,6 @@ class SimulatorNode:
 
     def _holding(self) -> bool:
         """Whether time stands still."""
-        while self._holds and self._simulator.time >= self._holds[0] - 1e-9:
-            self._holds.pop(0)
-            self._paused = True
         if not self._paused:
             return False
         if self._single_steps > 0:
@@ -190,6 +187,10 @@ class SimulatorNode:
         self._pace.start(self._simulator.time)
 
     def _publish(self) -> RobotState:
+        """Tell the state; where time is to hold, it holds already when anybody learns of it and may release it."""
+        while self._holds and self._simulator.time >= self._holds[0] - 1e-9:
+            self._holds.pop(0)
+            self._paused = True
         with self._lock:
             state = self._simulator.state()
             self._send_state(state)
