@@ -12,7 +12,7 @@ from contact_ddp_ros.solver.penalties import relaxed_barrier
 from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
 
 
-@nb.njit(nb.float64(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), cache=True)
+@nb.njit(nb.float64(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
 def force_cost(integers, block, weights, parameters, penalty, nu, gradient):
     """Cost of the contact forces and its gradient (per contact row); returns (cost, violation) through gradient[-2:].
 
@@ -51,7 +51,7 @@ def force_cost(integers, block, weights, parameters, penalty, nu, gradient):
     return cost
 
 
-@nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), cache=True)
+@nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
 def force_hessian(integers, block, weights, parameters, penalty, nu, hessian):
     """ℓ_λλ of one contact after the other: rows of `hessian` are (contact rows), columns the axes of that contact."""
     n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
@@ -83,6 +83,7 @@ def force_hessian(integers, block, weights, parameters, penalty, nu, hessian):
 @nb.njit(
     nb.void(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX, MATRIX),
     cache=True,
+    error_model="numpy",
 )
 def add_force_terms(integers, block, h, row, parameters, penalty, aux, lx, lu, lxx, lux, luu):
     """Add λ_zᵀ ℓ_λ to the cost's gradient and λ_zᵀ ℓ_λλ λ_y to its Gauss-Newton Hessian."""

@@ -14,13 +14,13 @@ from contact_ddp_ros.solver.borrowed import address, part, table
 from contact_ddp_ros.solver.protocol import INTEGERS, VECTOR
 
 
-@nb.njit(nb.int64(INTEGERS, nb.int64), cache=True, inline="always")
+@nb.njit(nb.int64(INTEGERS, nb.int64), cache=True, inline="always", error_model="numpy")
 def mode_block(integers, mode):
     """Offset of a mode's block in integers."""
     return at.HEADER + integers[at.N_U] + mode * (at.MODE_HEADER + integers[at.N_FEET])
 
 
-@nb.njit(nb.void(INTEGERS, VECTOR, VECTOR, VECTOR), cache=True)
+@nb.njit(nb.void(INTEGERS, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
 def locate_feet(integers, q, parameters, aux):
     """Positions of all feet and their Jacobian (row-major, (n_f n_a, n)) into aux."""
     n, n_f, n_a = integers[at.N], integers[at.N_FEET], integers[at.N_AXES]
@@ -39,7 +39,7 @@ def locate_feet(integers, q, parameters, aux):
             aux[jacobian + i * n + j] = columns[j * rows + i]
 
 
-@nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR, VECTOR), cache=True)
+@nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
 def solve_motion(integers, block, impact, x, u, parameters, aux):
     """Factorise K into aux and solve for ν, of the dynamics or of the impact."""
     n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
@@ -64,7 +64,7 @@ def solve_motion(integers, block, impact, x, u, parameters, aux):
     solve_vector(lu, nu)
 
 
-@nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR), cache=True)
+@nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
 def motion_partials(integers, block, impact, x, parameters, aux):
     """ν_z for z = (q, v, u) into aux, (n_s, 2n + n_u) row-major; the impact has no u (zero columns)."""
     n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]

@@ -36,7 +36,7 @@ from contact_ddp_ros.solver.penalties import augmented_lagrangian, relaxed_barri
 from contact_ddp_ros.solver.protocol import DATA, FIRST, SECOND, STEP, VECTOR
 
 
-@nb.njit(STEP, cache=True, nogil=True)
+@nb.njit(STEP, cache=True, nogil=True, error_model="numpy")
 def step(data, k, x, u, x_next, aux, residual):
     """One node forward; see the module's text for the cost."""
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
@@ -46,7 +46,8 @@ def step(data, k, x, u, x_next, aux, residual):
     x_weight, u_weight, _, _, height_reference, height_weight, lands, _ = node_offsets(n, n_u, n_f, n_a)
     _, _, positions, _, _, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
     h = row[at.DURATION]
-    residual[:] = 0.0
+    for f in range(residual.size):
+        residual[f] = 0.0
     violation = 0.0
     cost = 0.0
     for i in range(2 * n):
@@ -101,7 +102,7 @@ def step(data, k, x, u, x_next, aux, residual):
     return cost
 
 
-@nb.njit(FIRST, cache=True, nogil=True)
+@nb.njit(FIRST, cache=True, nogil=True, error_model="numpy")
 def first(data, k, x, u, aux, d):
     """First-order partials of a node and the Gauss-Newton Hessian of its cost."""
     integers, node_integers, parameters, node_parameters, _, penalty = data
@@ -174,7 +175,7 @@ def first(data, k, x, u, aux, d):
     add_height_cost(integers, aux, slopes, bends, lx, lxx)
 
 
-@nb.njit(nb.boolean(DATA, nb.int64, VECTOR, VECTOR, VECTOR), cache=True)
+@nb.njit(nb.boolean(DATA, nb.int64, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
 def _contraction_vector(data, k, vx, aux, gamma):
     """γ of a node with dynamics: V'x through the integration scheme, and ℓ_λ; False where the node has none."""
     integers, node_integers, parameters, node_parameters, _, penalty = data
@@ -200,7 +201,7 @@ def _contraction_vector(data, k, vx, aux, gamma):
     return True
 
 
-@nb.njit(SECOND, cache=True, nogil=True)
+@nb.njit(SECOND, cache=True, nogil=True, error_model="numpy")
 def second(data, k, x, u, aux, vx, hxx, hux, huu):
     """Contracted second-order partials of a node: dynamics by mRNEAc, and the curvature of the feet's heights."""
     integers, node_integers, parameters, _, _, _ = data
@@ -253,7 +254,7 @@ def second(data, k, x, u, aux, vx, hxx, hux, huu):
     add_height_curvature(data, k, x, aux, hxx)
 
 
-@nb.njit(SECOND, cache=True, nogil=True)
+@nb.njit(SECOND, cache=True, nogil=True, error_model="numpy")
 def second_tensor(data, k, x, u, aux, vx, hxx, hux, huu):
     """The same as `second` by the conventional way: ν differentiated twice as a tensor, contracted afterwards."""
     integers, node_integers, parameters, _, _, _ = data

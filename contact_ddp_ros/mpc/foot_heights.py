@@ -10,7 +10,7 @@ from contact_ddp_ros.solver.penalties import augmented_lagrangian
 from contact_ddp_ros.solver.protocol import DATA, INTEGERS, MATRIX, VECTOR
 
 
-@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, VECTOR), cache=True)
+@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
 def height_slopes(data, k, aux, slopes, bends):
     """First and second derivative of the node's cost with respect to the height of each foot."""
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
@@ -29,7 +29,7 @@ def height_slopes(data, k, aux, slopes, bends):
             _, slopes[f], bends[f] = augmented_lagrangian(height - parameters[0], multipliers[k, f], penalty[at.SIGMA])
 
 
-@nb.njit(nb.void(INTEGERS, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), cache=True)
+@nb.njit(nb.void(INTEGERS, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
 def add_height_cost(integers, aux, slopes, bends, lx, lxx):
     """Add Σ_f of slope ∂height and bend ∂height ∂heightᵀ to the cost's gradient and Gauss-Newton Hessian."""
     n, n_f, n_a = integers[at.N], integers[at.N_FEET], integers[at.N_AXES]
@@ -44,7 +44,7 @@ def add_height_cost(integers, aux, slopes, bends, lx, lxx):
                 lxx[i, j] += bends[f] * aux[start + i] * aux[start + j]
 
 
-@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, MATRIX), cache=True)
+@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
 def add_height_curvature(data, k, x, aux, hxx):
     """Add Σ_f slope ∂²height/∂q² of the node's cost."""
     integers, _, parameters, _, _, _ = data

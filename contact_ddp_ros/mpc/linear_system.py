@@ -9,7 +9,7 @@ import numba as nb
 from contact_ddp_ros.solver.protocol import MATRIX, VECTOR
 
 
-@nb.njit(nb.void(MATRIX), cache=True, inline="always")
+@nb.njit(nb.void(MATRIX), cache=True, inline="always", error_model="numpy")
 def factorise(a):
     """Overwrite a by its factors: unit lower triangle below the diagonal, upper triangle with inverted diagonal."""
     n = a.shape[0]
@@ -23,7 +23,7 @@ def factorise(a):
                 a[i, p] -= factor * a[j, p]
 
 
-@nb.njit(nb.void(MATRIX, VECTOR), cache=True, inline="always")
+@nb.njit(nb.void(MATRIX, VECTOR), cache=True, inline="always", error_model="numpy")
 def solve_vector(lu, b):
     """Overwrite b by the solution of the factorised system."""
     n = lu.shape[0]
@@ -36,7 +36,7 @@ def solve_vector(lu, b):
         b[i] *= lu[i, i]
 
 
-@nb.njit(nb.void(MATRIX, MATRIX), cache=True, inline="always", fastmath={"contract"})
+@nb.njit(nb.void(MATRIX, MATRIX), cache=True, inline="always", error_model="numpy", fastmath={"contract"})
 def solve_matrix(lu, b):
     """Overwrite every column of b by the solution of the factorised system."""
     n, columns = b.shape

@@ -10,8 +10,11 @@ import numba as nb
 
 from contact_ddp_ros.solver.protocol import MATRIX, VECTOR
 
+INLINE = {"cache": True, "inline": "always", "error_model": "numpy"}
+"""Options of small functions: part of their callers, and without Python's exceptions for a division by zero."""
 
-@nb.njit(nb.void(MATRIX), cache=True, inline="always")
+
+@nb.njit(nb.void(MATRIX), **INLINE)
 def clear(a):
     """Set every entry to zero; a plain loop is several times faster than Numba's slice assignment."""
     rows, columns = a.shape
@@ -20,7 +23,7 @@ def clear(a):
             a[i, j] = 0.0
 
 
-@nb.njit(nb.void(MATRIX, MATRIX), cache=True, inline="always")
+@nb.njit(nb.void(MATRIX, MATRIX), **INLINE)
 def symmetrise(a, out):
     """Write ½ (a + aᵀ) into out, of the leading block of a that has the size of out."""
     n = out.shape[0]
@@ -32,7 +35,7 @@ def symmetrise(a, out):
             out[j, i] = mean
 
 
-@nb.njit(nb.void(MATRIX, nb.float64, MATRIX), cache=True, inline="always")
+@nb.njit(nb.void(MATRIX, nb.float64, MATRIX), **INLINE)
 def add_scaled(a, factor, out):
     """Add factor · a to out."""
     rows, columns = a.shape
@@ -41,7 +44,7 @@ def add_scaled(a, factor, out):
             out[i, j] += factor * a[i, j]
 
 
-@nb.njit(nb.void(MATRIX, MATRIX, MATRIX, nb.int64), cache=True, inline="always", fastmath={"contract"})
+@nb.njit(nb.void(MATRIX, MATRIX, MATRIX, nb.int64), **INLINE, fastmath={"contract"})
 def multiply(a, b, out, rows):
     """Write the first `rows` rows of a @ b into out."""
     inner, columns = b.shape
@@ -59,7 +62,7 @@ def multiply(a, b, out, rows):
                 row[j] += factor * last[j]
 
 
-@nb.njit(nb.void(MATRIX, MATRIX, nb.int64, MATRIX), cache=True, inline="always", fastmath={"contract"})
+@nb.njit(nb.void(MATRIX, MATRIX, nb.int64, MATRIX), **INLINE, fastmath={"contract"})
 def add_congruence(f, vf, leading, out):
     """Add fᵀ @ vf, which is symmetric, to out; of the first `leading` rows only the first `leading` columns."""
     inner, rows = f.shape
@@ -76,7 +79,7 @@ def add_congruence(f, vf, leading, out):
                 row[j] += factor * last[j]
 
 
-@nb.njit(nb.void(MATRIX, MATRIX, MATRIX), cache=True, inline="always", fastmath={"contract"})
+@nb.njit(nb.void(MATRIX, MATRIX, MATRIX), **INLINE, fastmath={"contract"})
 def add_transpose_multiply(a, b, out):
     """Add aᵀ @ b to out."""
     inner, rows = a.shape
@@ -95,7 +98,7 @@ def add_transpose_multiply(a, b, out):
                 row[j] += factor * last[j]
 
 
-@nb.njit(nb.void(MATRIX, VECTOR, VECTOR), cache=True, inline="always")
+@nb.njit(nb.void(MATRIX, VECTOR, VECTOR), **INLINE)
 def add_transpose_apply(a, x, out):
     """Add aᵀ x to out."""
     rows, columns = a.shape
@@ -105,7 +108,7 @@ def add_transpose_apply(a, x, out):
             out[j] += a[i, j] * factor
 
 
-@nb.njit(nb.boolean(MATRIX, MATRIX), cache=True, inline="always")
+@nb.njit(nb.boolean(MATRIX, MATRIX), **INLINE)
 def cholesky(a, lower):
     """Factor a = L Lᵀ; False (and an unfinished L) where a is not positive definite, or not a number."""
     n = a.shape[0]
@@ -125,7 +128,7 @@ def cholesky(a, lower):
     return True
 
 
-@nb.njit(nb.void(MATRIX, MATRIX), cache=True, inline="always")
+@nb.njit(nb.void(MATRIX, MATRIX), **INLINE)
 def cholesky_solve(lower, b):
     """Overwrite b by (L Lᵀ)⁻¹ b, all columns at once."""
     n, columns = b.shape

@@ -16,7 +16,7 @@ from numba import types
 _TRIPLE = types.UniTuple(nb.float64, 3)
 
 
-@nb.njit(_TRIPLE(nb.float64, nb.float64), cache=True, inline="always")
+@nb.njit(_TRIPLE(nb.float64, nb.float64), cache=True, inline="always", error_model="numpy")
 def relaxed_barrier(z, delta):
     """(B, B', B'') of the relaxed barrier of z ≥ 0."""
     if z > delta:
@@ -26,7 +26,7 @@ def relaxed_barrier(z, delta):
     return 0.5 * (scaled * scaled - 1.0) - math.log(delta), scaled / delta, 1.0 / (delta * delta)
 
 
-@nb.njit(_TRIPLE(nb.float64, nb.float64, nb.float64), cache=True, inline="always")
+@nb.njit(_TRIPLE(nb.float64, nb.float64, nb.float64), cache=True, inline="always", error_model="numpy")
 def augmented_lagrangian(c, multiplier, sigma):
     """(value, first, second derivative with respect to c) of y c + ½ σ c²."""
     return (multiplier + 0.5 * sigma * c) * c, multiplier + sigma * c, sigma

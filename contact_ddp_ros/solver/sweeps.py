@@ -14,6 +14,7 @@ import numpy as np
 
 from contact_ddp_ros.solver.borrowed import borrow, keep_alive
 from contact_ddp_ros.solver.linear_algebra import (
+    INLINE,
     add_congruence,
     add_scaled,
     add_transpose_apply,
@@ -44,7 +45,7 @@ EXPANSION = nb.types.Tuple((TENSOR, TENSOR, MATRIX, MATRIX, TENSOR, TENSOR, TENS
 _SWEPT = nb.types.Tuple((nb.int64, nb.float64, nb.float64, nb.float64))
 
 
-@nb.njit(DERIVATIVES(EXPANSION, nb.int64), cache=True, inline="always")
+@nb.njit(DERIVATIVES(EXPANSION, nb.int64), **INLINE)
 def _node_views(expansion, k):
     fx, fu, lx, lu, lxx, lux, luu = expansion
     return fx[k], fu[k], lx[k], lu[k], lxx[k], lux[k], luu[k]
@@ -53,6 +54,7 @@ def _node_views(expansion, k):
 @nb.njit(
     nb.float64(STEP_TYPE, DATA, FLAGS, MATRIX, MATRIX, MATRIX, TENSOR, nb.float64, MATRIX, MATRIX, MATRIX, MATRIX),
     cache=True,
+    error_model="numpy",
     nogil=True,
 )
 def rollout(step, data, has_control, xs, us, ks, gains, alpha, new_xs, new_us, aux, residuals):
@@ -86,7 +88,7 @@ def rollout(step, data, has_control, xs, us, ks, gains, alpha, new_xs, new_us, a
     return total if np.isfinite(total) else np.inf
 
 
-@nb.njit(nb.void(FIRST_TYPE, DATA, MATRIX, MATRIX, MATRIX, EXPANSION), cache=True, nogil=True)
+@nb.njit(nb.void(FIRST_TYPE, DATA, MATRIX, MATRIX, MATRIX, EXPANSION), cache=True, nogil=True, error_model="numpy")
 def expand(first, data, xs, us, aux, expansion):
     """First-order partials of every node along the nominal trajectory."""
     n_nodes = us.shape[0]
@@ -95,7 +97,7 @@ def expand(first, data, xs, us, aux, expansion):
         first(data, k, xs[k], us[min(k, n_nodes - 1)], aux[k], _node_views(expansion, k))
 
 
-@nb.njit(nb.void(MATRIX, MATRIX, MATRIX), cache=True, inline="always")
+@nb.njit(nb.void(MATRIX, MATRIX, MATRIX), **INLINE)
 def _stack(fx, fu, f):
     """Write [fx fu] into f."""
     n_x, n_u = fu.shape
@@ -106,7 +108,7 @@ def _stack(fx, fu, f):
             f[i, n_x + j] = fu[i, j]
 
 
-@nb.njit(nb.void(VECTOR, VECTOR, MATRIX, MATRIX, MATRIX, VECTOR, MATRIX), cache=True, inline="always")
+@nb.njit(nb.void(VECTOR, VECTOR, MATRIX, MATRIX, MATRIX, VECTOR, MATRIX), **INLINE)
 def _stack_cost(lx, lu, lxx, lux, luu, qz, qzz):
     """Write [lx; lu] into qz, and [lxx ·; lux luu] into qzz, whose upper right block stays unused."""
     n_u, n_x = lux.shape
@@ -122,7 +124,7 @@ def _stack_cost(lx, lu, lxx, lux, luu, qz, qzz):
             qzz[n_x + i, n_x + j] = luu[i, j]
 
 
-@nb.njit(nb.void(MATRIX, MATRIX, MATRIX, nb.float64, MATRIX), cache=True, inline="always")
+@nb.njit(nb.void(MATRIX, MATRIX, MATRIX, nb.float64, MATRIX), **INLINE)
 def _add_stacked(hxx, hux, huu, factor, qzz):
     """Add factor · [hxx ·; hux huu] to qzz."""
     n_u, n_x = hux.shape
@@ -144,6 +146,7 @@ def _add_stacked(hxx, hux, huu, factor, qzz):
         *(MATRIX, TENSOR, MATRIX, TENSOR),
     ),
     cache=True,
+    error_model="numpy",
     nogil=True,
 )
 def backward(second, data, has_control, xs, us, aux, expansion, theta, rho, ks, gains, vx_all, vxx_all):
