@@ -52,8 +52,7 @@ def generate_launch_description() -> LaunchDescription:
 def _loopback() -> list[SetEnvironmentVariable]:
     profile = str(Path(get_package_share_directory(PACKAGE), "config", "fastdds_loopback.xml"))
     variables = {
-        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
-        "FASTDDS_BUILTIN_TRANSPORTS": "UDPv4",
+        "ROS_AUTOMATIC_DISCOVERY_RANGE": "SYSTEM_DEFAULT",  # which leaves the transports to the profile
         "FASTRTPS_DEFAULT_PROFILES_FILE": profile,
         "FASTDDS_DEFAULT_PROFILES_FILE": profile,
     }

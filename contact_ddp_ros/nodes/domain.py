@@ -20,6 +20,9 @@ _DOMAINS = range(20, 100)
 _PORT_BASE, _PORTS_PER_DOMAIN, _UNICAST_OFFSET = 7400, 250, 10
 """The DDS rule for discovery ports (RTPS 2.2, section 9.6.1.1)."""
 
+_FAST_DDS = "rmw_fastrtps"
+"""Beginning of the names of the middleware that reads the profile, ROS 2's default."""
+
 PROFILE = Path("config", "fastdds_loopback.xml")
 """Where the discovery profile is in a checkout or a share folder."""
 
@@ -46,15 +49,15 @@ def reserved_domain() -> Iterator[int]:
 
 def loopback_environment(domain: int) -> dict[str, str]:
     """Environment variables that keep a process in that domain and on this machine, with quick discovery."""
-    variables = {
-        "ROS_DOMAIN_ID": str(domain),
-        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
-        # Shared memory of processes that were killed can block later ones; over loopback UDP is as quick.
-        "FASTDDS_BUILTIN_TRANSPORTS": "UDPv4",
-    }
+    variables = {"ROS_DOMAIN_ID": str(domain), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
     profile = _profile()
-    if profile is not None:
-        variables |= {"FASTRTPS_DEFAULT_PROFILES_FILE": str(profile), "FASTDDS_DEFAULT_PROFILES_FILE": str(profile)}
+    if profile is not None and os.environ.get("RMW_IMPLEMENTATION", _FAST_DDS).startswith(_FAST_DDS):
+        # The range LOCALHOST would put its own transports, shared memory among them, in place of the profile's.
+        variables |= {
+            "ROS_AUTOMATIC_DISCOVERY_RANGE": "SYSTEM_DEFAULT",
+            "FASTRTPS_DEFAULT_PROFILES_FILE": str(profile),
+            "FASTDDS_DEFAULT_PROFILES_FILE": str(profile),
+        }
     return variables
 
 
