@@ -112,9 +112,9 @@ class PlannerConfig:
     """Everything the bounding planner may be told."""
 
     variant: str = parameter("ddp", choices=VARIANTS, description="partials that the solver uses")
-    iterations: int = parameter(3, low=1, high=100, description="DDP iterations per solve")
+    iterations: int = parameter(2, low=1, high=100, description="DDP iterations per solve")
     first_iterations: int = parameter(60, low=1, high=1000, description="iterations of the first, cold solve")
-    rate: float = parameter(125.0, low=10.0, high=500.0, unit="Hz", description="solves per second")
+    rate: float = parameter(100.0, low=10.0, high=500.0, unit="Hz", description="solves per second")
     gait: GaitConfig = field(default_factory=GaitConfig)
     reference: ReferenceConfig = field(default_factory=ReferenceConfig)
     weight: WeightConfig = field(default_factory=WeightConfig)

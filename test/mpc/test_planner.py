@@ -60,12 +60,13 @@ class TestWarmStart:
         assert ours.policy.controls == pytest.approx(theirs.policy.controls, abs=0.05)
         assert ours.policy.states == pytest.approx(theirs.policy.states, abs=0.02)
 
-    def test_a_few_iterations_suffice(self):
-        """What is left to gain after a warm solve is nothing to speak of."""
-        planner = planner_with()
+    @pytest.mark.parametrize(("iterations", "typical"), [(2, 1e-4), (3, 1e-6)])
+    def test_a_few_iterations_suffice(self, iterations, typical):
+        """What is left to gain after a warm solve is nothing to speak of; every further iteration squares it."""
+        planner = planner_with(iterations=iterations)
         results = follow(planner, start_state(planner), np.arange(0.0, 0.72, TICK), 0.5)
         left = [result.iterations[-1].expected for result in results[1:]]
-        assert np.median(left) < 1e-6
+        assert np.median(left) < typical
         assert max(left) < 1e-2
 
     def test_multipliers_travel_with_their_touchdown(self):
