@@ -48,6 +48,7 @@ class Outcome:
         roll_max, pitch_max, yaw_drift: as the summary of a run defines them [rad].
         touchdown_error, touchdown_height: largest in any plan, and as measured at scheduled touchdowns [m].
         torque_saturation, friction_violation: shares of ticks.
+        pushed_pitch: largest magnitude from a push on [rad].
         straightness: after a push; None without one.
         solves_failed: number of solves without a policy.
     """
@@ -67,6 +68,7 @@ class Outcome:
     touchdown_height: float = float("nan")
     torque_saturation: float = float("nan")
     friction_violation: float = float("nan")
+    pushed_pitch: float = float("nan")
     straightness: Straightness | None = None
     solves_failed: int = 0
 
@@ -111,6 +113,7 @@ def judge(scenario: Scenario, recording: Recording) -> Outcome:
         touchdown_height=summary.touchdown_height_measured_max_m,
         torque_saturation=summary.torque_saturation_fraction,
         friction_violation=summary.friction_violation_fraction,
+        pushed_pitch=summary.pushes[0].pitch_abs_max if summary.pushes else float("nan"),
         straightness=straightness(recording, pushed[0]) if pushed else None,
         solves_failed=summary.solves_failed,
     )

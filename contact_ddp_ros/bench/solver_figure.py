@@ -48,10 +48,10 @@ def _draw_stages(axes: Axes, measured: Any) -> None:
     for row, name in enumerate(names):
         whole = relative[name][ITERATION]
         axes.plot([whole["lower"], whole["upper"]], [row, row], color="black", linewidth=2.0)
-        axes.text(left[row], row, f" {whole['median']:.2f}", va="center", fontsize=8)
+        axes.text(max(left[row], whole["upper"]), row, f" {whole['median']:.2f}", va="center", fontsize=8)
     axes.set_yticks(range(len(names)), [_LABELS[name] for name in names])
     axes.invert_yaxis()
-    axes.set_xlabel("processor time over that of DDP by mRNEAc; lines: quartiles of the whole")
+    axes.set_xlabel("processor time over that of DDP by mRNEAc; lines: quartiles")
     legend(axes)
 
 
