@@ -152,7 +152,7 @@ class SafetyConfig:
         0.01, low=0.001, high=1.0, unit="s", description="nominal time between two policies"
     )
     policy_periods: float = parameter(
-        3.0, low=1.0, high=50.0, description="oldest policy that is followed, in planner periods"
+        6.0, low=1.0, high=50.0, description="oldest policy that is followed, in planner periods"
     )
     roll: float = parameter(0.5, low=0.05, high=1.5, unit="rad", description="largest roll")
     pitch: float = parameter(0.5, low=0.05, high=1.5, unit="rad", description="largest pitch")
