@@ -1,9 +1,9 @@
 """The joint controller as a node: a joint command for every robot state that arrives.
 
-The control loop is the main thread and runs at the rate of the states; messages are received in another. It asks the
-planner for policies (`plan_request`) while it stands or bounds. Where states stay away it goes on by itself, so that
-the drives are told to damp. In lock-step it waits for the policies that are due
-(:mod:`contact_ddp_ros.nodes.exchange`).
+The control loop is the main thread, receives states and policies itself and runs at the rate of the states; services,
+parameters and the rest have a thread with an executor. It asks the planner for policies (`plan_request`) while it
+stands or bounds. Where states stay away it goes on by itself, so that the drives are told to damp. In lock-step it
+waits for the policies that are due (:mod:`contact_ddp_ros.nodes.exchange`).
 """
 
 import sys
@@ -34,7 +34,8 @@ from contact_ddp_ros.nodes.conversions import (
     to_stamp,
     velocity_command,
 )
-from contact_ddp_ros.nodes.exchange import Answers, Expiring, Pairing, PlanTicks, Request, Slot
+from contact_ddp_ros.nodes.exchange import Answers, Expiring, Pairing, PlanTicks, Request
+from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.node_config import ControllerNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.policy_message import PolicyAnswer, policy_answer
@@ -70,7 +71,7 @@ class ControllerNode:
         self._parameters.connect(self._controller.configure)
         self._simulated = bool(node.get_parameter("use_sim_time").value)
         self._pairing = Pairing(time_ns(config.node.pairing_tolerance))
-        self._states: Slot[Pair] = Slot()
+        self._pair: Pair | None = None
         self._policies: Answers[PolicyAnswer] = Answers()
         self._ticks = PlanTicks(time_ns(config.node.planner_delay))
         self._steering = Expiring(VelocityCommand())
@@ -86,9 +87,10 @@ class ControllerNode:
         self._events = publisher(node, io.CONTROLLER_EVENTS)
         self._mode = Scalar(node, io.MODE)
         self._policy_age = Scalar(node, io.POLICY_AGE)
-        subscribe(node, io.ODOM, self._on_odometry)
-        subscribe(node, io.JOINT_STATES, self._on_joint_states)
-        subscribe(node, io.POLICY, self._on_policy)
+        self._inlet = Inlet(node)
+        self._inlet.subscribe(io.POLICY, self._on_policy)
+        self._inlet.subscribe(io.ODOM, self._on_odometry)
+        self._inlet.subscribe(io.JOINT_STATES, self._on_joint_states)
         subscribe(node, io.CMD_VEL, self._on_cmd_vel)
         for service, mode in (
             (io.DAMP, ControlMode.DAMP),
@@ -110,18 +112,17 @@ class ControllerNode:
         self._stop = stop
         while not stop.is_set():
             patience = _REPEAT if self._config.node.lockstep else self._config.safety.state_timeout
-            pair = self._states.take(patience)
+            self._inlet.until(lambda: self._pair is not None or stop.is_set(), patience)
             if stop.is_set():
                 return
+            pair, self._pair = self._pair, None
             if pair is not None:
                 self._answer(pair)
             elif not self._config.node.lockstep and self._last_state is not None:
                 self._command(self._last_state, self._now(self._last_state))
 
     def wake(self) -> None:
-        """End every wait."""
-        self._states.close()
-        self._policies.close()
+        """No wait is long."""
 
     def farewell(self) -> None:
         """Leave the drives damping."""
@@ -192,7 +193,8 @@ class ControllerNode:
         """The answer to a request, in lock-step; None where the planner stays silent for too long."""
         deadline = clock.monotonic() + self._config.node.lockstep_timeout
         while not self._stop.is_set():
-            answer = self._policies.wait(request.stamp, _REPEAT)
+            self._inlet.until(lambda: self._stop.is_set() or self._policies.get(request.stamp) is not None, _REPEAT)
+            answer = self._policies.get(request.stamp)
             if answer is not None:
                 return answer
             if clock.monotonic() > deadline:
@@ -242,7 +244,7 @@ class ControllerNode:
 
     def _take(self, pair: Pair | None) -> None:
         if pair is not None:
-            self._states.put(pair)
+            self._pair = pair
 
     def _on_policy(self, message: Float64MultiArray) -> None:
         try:

@@ -40,8 +40,14 @@ _ANSWER_TIMEOUT = 30.0
 _SPEED_PERIOD = 0.05
 """Wall-clock time between two speed commands [s]."""
 
+_POLICY_TIMEOUT = 0.1
+"""Age of a policy that is still followed in real time: a desktop system may keep the planner waiting [s]."""
+
 _LOOK = 0.02
 """Longest wait for a message between two looks at the processes [s]."""
+
+_QUICK_LOOK = 0.002
+"""The same while a service is to answer [s]."""
 
 
 class Demo:
@@ -53,8 +59,10 @@ class Demo:
         self.recorder = recorder
         robot = load_robot()
         self.planner = replace(PlannerConfig(), {"variant": options.variant, **options.parameters("planner")})
-        controller = {"safety.planner_period": 1.0 / self.planner.rate, **options.parameters("controller")}
-        self.controller = replace(ControllerConfig(), controller)
+        controller = {"safety.planner_period": 1.0 / self.planner.rate}
+        if not options.lockstep:
+            controller["safety.policy_periods"] = _POLICY_TIMEOUT * self.planner.rate
+        self.controller = replace(ControllerConfig(), {**controller, **options.parameters("controller")})
         periods = (SimulatorNodeOptions().period, 1.0 / self.planner.rate)
         recorder.begin(run_info("demo", options, robot, self.planner, *periods))
 
@@ -96,6 +104,7 @@ class Demo:
             "controller": {
                 **options.parameters("controller"),
                 "safety.planner_period": self.controller.safety.planner_period,
+                "safety.policy_periods": self.controller.safety.policy_periods,
                 "node.planner_delay": options.planner_delay,
                 **common,
             },
@@ -152,9 +161,9 @@ class _Lead:
                 raise NodeError(f"simulated time has stood at {last:.3f} s for {_STALL_TIMEOUT:.0f} s")
             if self._say_what_is_due(words) and options.lockstep:
                 self._release()
-        observer.flush()
         if not options.lockstep:
             observer.event(f"{observer.late_ticks} ticks of the simulator began late")
+        observer.flush()
 
     def _wait_for_endpoints(self) -> None:
         deadline = clock.monotonic() + _START_TIMEOUT
@@ -203,12 +212,13 @@ class _Lead:
         while not future.done():
             if clock.monotonic() > deadline:
                 raise NodeError(f"service {client.srv_name} did not answer within {_ANSWER_TIMEOUT:.0f} s")
-            self._spin()
+            self._spin(_QUICK_LOOK)
+            self._executor.spin_once(timeout_sec=0.0)
         return future.result()
 
-    def _spin(self) -> None:
-        """Take a message, keep the speed command fresh, and see that all nodes live."""
-        self._executor.spin_once(timeout_sec=_LOOK)
+    def _spin(self, timeout: float = _LOOK) -> None:
+        """Take messages, keep the speed command fresh, and see that all nodes live."""
+        self._observer.inlet.receive(timeout)
         now = clock.monotonic()
         if now >= self._next_speed:
             self._next_speed = now + _SPEED_PERIOD

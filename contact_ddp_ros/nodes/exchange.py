@@ -8,45 +8,11 @@ was lost before two endpoints had found each other is sent again: the simulator 
 controller a command or a request.
 """
 
-import time as clock
 from collections import OrderedDict
 from dataclasses import dataclass
-from threading import Condition
 from typing import Any, Generic, TypeVar
 
 Message = TypeVar("Message")
-
-
-class Slot(Generic[Message]):
-    """Holds the newest value only; a reader may wait for a new one."""
-
-    def __init__(self) -> None:
-        self._condition = Condition()
-        self._value: Message | None = None
-        self._arrived = 0.0
-        self._fresh = False
-        self._closed = False
-
-    def put(self, value: Message) -> None:
-        """Replace what is there."""
-        with self._condition:
-            self._value, self._arrived, self._fresh = value, clock.monotonic(), True
-            self._condition.notify_all()
-
-    def take(self, timeout: float) -> Message | None:
-        """The value, if one was put since the last call; waits up to `timeout` [s] for it, else None."""
-        with self._condition:
-            self._condition.wait_for(lambda: self._fresh or self._closed, timeout)
-            if not self._fresh:
-                return None
-            self._fresh = False
-            return self._value
-
-    def close(self) -> None:
-        """Wake whoever waits, now and later."""
-        with self._condition:
-            self._closed = True
-            self._condition.notify_all()
 
 
 class Pairing:
@@ -75,40 +41,27 @@ class Pairing:
 
 
 class Answers(Generic[Message]):
-    """Answers by the stamp of the question, for one reader that waits for a certain one."""
+    """Answers by the stamp of the question; for one thread."""
 
     def __init__(self, capacity: int = 64) -> None:
         """`capacity`: answers kept; older ones are forgotten."""
-        self._condition = Condition()
         self._answers: OrderedDict[int, Message] = OrderedDict()
         self._capacity = capacity
-        self._closed = False
 
     def put(self, stamp: int, answer: Message) -> None:
         """Keep an answer; the newest of several to one question counts."""
-        with self._condition:
-            self._answers[stamp] = answer
-            self._answers.move_to_end(stamp)
-            while len(self._answers) > self._capacity:
-                self._answers.popitem(last=False)
-            self._condition.notify_all()
+        self._answers[stamp] = answer
+        self._answers.move_to_end(stamp)
+        while len(self._answers) > self._capacity:
+            self._answers.popitem(last=False)
 
-    def wait(self, stamp: int, timeout: float) -> Message | None:
-        """The answer to the question of that stamp, waiting up to `timeout` [s]; None if there is none by then."""
-        with self._condition:
-            self._condition.wait_for(lambda: stamp in self._answers or self._closed, timeout)
-            return self._answers.get(stamp)
+    def get(self, stamp: int) -> Message | None:
+        """The answer to the question of that stamp, or None."""
+        return self._answers.get(stamp)
 
     def newest(self) -> Message | None:
         """The answer put last, or None."""
-        with self._condition:
-            return next(reversed(self._answers.values())) if self._answers else None
-
-    def close(self) -> None:
-        """Wake whoever waits, now and later."""
-        with self._condition:
-            self._closed = True
-            self._condition.notify_all()
+        return next(reversed(self._answers.values())) if self._answers else None
 
 
 @dataclass(frozen=True)

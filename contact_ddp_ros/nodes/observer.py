@@ -1,8 +1,6 @@
 """Watches the nodes of a run over their topics and writes what happens into a recorder."""
 
-import time as clock
 from collections import deque
-from dataclasses import dataclass
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticStatus
@@ -14,23 +12,16 @@ from std_srvs.srv import SetBool, Trigger
 from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import time_ns
+from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.policy_message import PolicyAnswer, policy_answer
-from contact_ddp_ros.nodes.reports import ERROR, WARN, TickRecord, status_values, tick_record
-from contact_ddp_ros.nodes.runtime import publisher, subscribe
+from contact_ddp_ros.nodes.reports import ERROR, WARN, TickRecord, status_values, tick_records
+from contact_ddp_ros.nodes.runtime import publisher
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.policy import PolicySample
 from contact_ddp_ros.recording import Recorder
 
 _KEPT_POLICIES = 64
 _BOUNDING = "bound"
-
-
-@dataclass(frozen=True)
-class _Arrival:
-    """A tick and the monotonic wall-clock time at which it came [s]."""
-
-    record: TickRecord
-    wall_time: float
 
 
 class Observer:
@@ -44,14 +35,15 @@ class Observer:
         self._delay = time_ns(options.planner_delay)
         self._policies: deque[PolicyAnswer] = deque(maxlen=_KEPT_POLICIES)
         self._modes: deque[tuple[float, str]] = deque([(-1.0, "damp")])
-        self._pending: _Arrival | None = None
+        self._pending: TickRecord | None = None
         self._pushes = sorted(options.pushes, key=lambda push: push.time)
         self._velocity = publisher(node, io.CMD_VEL)
+        self.inlet = Inlet(node)
         # In the order in which they are looked at: a tick comes after what belongs to it.
-        subscribe(node, io.POLICY, self._on_policy)
-        subscribe(node, io.CONTROLLER_EVENTS, self._on_event)
-        subscribe(node, io.SOLVES, self._on_solve)
-        subscribe(node, io.RECORD, self._on_record)
+        self.inlet.subscribe(io.POLICY, self._on_policy)
+        self.inlet.subscribe(io.CONTROLLER_EVENTS, self._on_event)
+        self.inlet.subscribe(io.SOLVES, self._on_solve)
+        self.inlet.subscribe(io.RECORD, self._on_record)
         self.stand = node.create_client(Trigger, io.STAND.name)
         self.bound = node.create_client(Trigger, io.BOUND.name)
         self.pause = node.create_client(SetBool, io.PAUSE.name)
@@ -59,7 +51,7 @@ class Observer:
     @property
     def time(self) -> float:
         """Simulated time of the last tick that came [s]; negative before the first."""
-        return -1.0 if self._pending is None else self._pending.record.state.time
+        return -1.0 if self._pending is None else self._pending.state.time
 
     @property
     def missing(self) -> list[str]:
@@ -87,19 +79,18 @@ class Observer:
 
     def flush(self) -> None:
         """Write down the tick that waits, unless it lies beyond the run."""
-        arrival, self._pending = self._pending, None
-        if arrival is not None and arrival.record.state.time < self._options.duration - 1e-9:
-            self._write(arrival)
+        record, self._pending = self._pending, None
+        if record is not None and record.state.time < self._options.duration - 1e-9:
+            self._write(record)
 
     def _on_record(self, message: Float64MultiArray) -> None:
-        arrival = _Arrival(tick_record(message), clock.perf_counter())
-        pending = self._pending
-        if pending is not None and arrival.record.state.time > pending.record.state.time:
-            self._write(pending)
-        self._pending = arrival
+        for record in tick_records(message):
+            pending = self._pending
+            if pending is not None and record.state.time > pending.state.time:
+                self._write(pending)
+            self._pending = record
 
-    def _write(self, arrival: _Arrival) -> None:
-        record = arrival.record
+    def _write(self, record: TickRecord) -> None:
         time = record.state.time
         self.late_ticks += int(record.late)
         mode = self._mode(time)
@@ -113,7 +104,7 @@ class Observer:
             mode=-1 if sample is None else sample.mode,
             planned_forces=None if sample is None else sample.forces,
             control_mode=mode,
-            wall_time=arrival.wall_time,
+            wall_time=record.wall_time,
         )
         while self._pushes and self._pushes[0].time <= time + 1e-9:
             push = self._pushes.pop(0)

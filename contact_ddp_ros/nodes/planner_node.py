@@ -1,7 +1,7 @@
 """The bounding planner as a node: a policy for every state that the controller asks one for.
 
-Solving is the main thread's; messages are received in another. Outside lock-step a request means the newest state, and
-of requests that came during a solve only the last counts. A solve without a usable policy is answered by a message that
+The main thread receives requests and solves; what else comes in has a thread with an executor. Outside lock-step a
+request means the newest state, and of requests that came during a solve only the last counts. A solve without a usable policy is answered by a message that
 says so, and is never published as one.
 """
 
@@ -31,7 +31,8 @@ from contact_ddp_ros.nodes.conversions import (
     stamp_ns,
     velocity_command,
 )
-from contact_ddp_ros.nodes.exchange import Answers, Expiring, Pairing, Slot
+from contact_ddp_ros.nodes.exchange import Expiring
+from contact_ddp_ros.nodes.inlet import Inlet, Polled
 from contact_ddp_ros.nodes.node_config import PlannerNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.policy_message import STATUS_FAILED, no_policy_message, policy_message
@@ -44,6 +45,12 @@ NAME = "planner"
 
 _PATIENCE = 0.5
 """Longest wait without a look at whether to end [s]."""
+
+_POLL = 0.0002
+"""Time between two looks for a state that has not come yet [s]."""
+
+_WAITING = 8
+"""States that wait for the planner to look; it takes the newest of which both halves are there."""
 
 _PAIRING_TOLERANCE_NS = 500_000
 """How far stamps of joint states and odometry may differ [ns]."""
@@ -75,9 +82,9 @@ class PlannerNode:
         node.get_logger().info(f"planner ready after {clock.monotonic() - began:.1f} s, variant {config.variant}")
         self._parameters.connect(self._planner.configure)
         self._lockstep = config.node.lockstep
-        self._pairing = Pairing(_PAIRING_TOLERANCE_NS)
-        self._states: Answers[Pair] = Answers()
-        self._wanted: Slot[Header] = Slot()
+        self._joints: dict[int, bytes] = {}
+        self._poses: dict[int, bytes] = {}
+        self._wanted: Header | None = None
         self._velocity = Expiring(VelocityCommand())
         self._answered: int | None = None
         self._answer: Any = None
@@ -93,30 +100,30 @@ class PlannerNode:
         self._iterations = Scalar(node, io.SOLVE_ITERATIONS)
         self._cost = Scalar(node, io.SOLVE_COST)
         self._speed = Scalar(node, io.SPEED)
-        subscribe(node, io.ODOM, self._on_odometry, raw=True)
-        subscribe(node, io.JOINT_STATES, self._on_joint_states, raw=True)
+        self._odometry = Polled(node, io.ODOM, _WAITING)
+        self._joint_states = Polled(node, io.JOINT_STATES, _WAITING)
         subscribe(node, io.CMD_VEL, self._on_cmd_vel)
-        subscribe(node, io.PLAN_REQUEST, self._wanted.put)
+        self._inlet = Inlet(node)
+        self._inlet.subscribe(io.PLAN_REQUEST, self._on_request)
         self._diagnostics = Diagnostics(node, self._report)
 
     def run(self, stop: Event) -> None:
         """Answer requests until `stop`."""
         while not stop.is_set():
-            request = self._wanted.take(_PATIENCE)
+            self._inlet.until(lambda: stop.is_set() or self._wanted is not None, _PATIENCE)
+            request, self._wanted = self._wanted, None
             if request is None or stop.is_set():
                 continue
             stamp = stamp_ns(request.stamp)
             if stamp == self._answered:
                 self._policies.publish(self._answer)
                 continue
-            pair = self._states.wait(stamp, _PATIENCE) if self._lockstep else self._states.newest()
+            pair = self._state(stamp, stop)
             if pair is not None:
                 self._solve(pair, request)
 
     def wake(self) -> None:
-        """End every wait."""
-        self._wanted.close()
-        self._states.close()
+        """No wait is long."""
 
     def farewell(self) -> None:
         """Nothing is left to say: the controller notices that policies stay away."""
@@ -186,17 +193,28 @@ class PlannerNode:
         self._displayed = state.time
         self._plan.publish(path_message(result.policy, state, _PLAN_STRIDE))
 
-    def _on_joint_states(self, message: bytes) -> None:
-        stamp = serialised_stamp_ns(message)
-        self._take(stamp, self._pairing.joints(stamp, message))
+    def _state(self, stamp: int, stop: Event) -> Pair | None:
+        """The newest state from `stamp` on, in lock-step that of the stamp; None where none comes."""
+        deadline = clock.monotonic() + _PATIENCE
+        while not stop.is_set():
+            for topic, kept in ((self._joint_states, self._joints), (self._odometry, self._poses)):
+                for message in topic.take():
+                    kept[serialised_stamp_ns(message)] = message
+                while len(kept) > _WAITING:
+                    del kept[next(iter(kept))]
+            for of_joints in sorted(self._joints, reverse=True):
+                if of_joints < stamp or (self._lockstep and of_joints != stamp):
+                    continue
+                for of_pose in self._poses:
+                    if abs(of_pose - of_joints) <= _PAIRING_TOLERANCE_NS:
+                        return self._joints[of_joints], self._poses[of_pose]
+            if clock.monotonic() > deadline:
+                return None
+            clock.sleep(_POLL)
+        return None
 
-    def _on_odometry(self, message: bytes) -> None:
-        stamp = serialised_stamp_ns(message)
-        self._take(stamp, self._pairing.odometry(stamp, message))
-
-    def _take(self, stamp: int, pair: Pair | None) -> None:
-        if pair is not None:
-            self._states.put(stamp, pair)
+    def _on_request(self, request: Header) -> None:
+        self._wanted = request
 
     def _on_cmd_vel(self, message: Twist) -> None:
         try:

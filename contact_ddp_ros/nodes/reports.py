@@ -1,7 +1,7 @@
 """What nodes tell people and records about themselves: diagnostics, solves, events, ticks."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,9 +38,12 @@ _TICK_PARTS = {
     "torques": len(JOINT_NAMES),
     "foot_heights": len(FOOT_NAMES),
     "contact_forces": 3 * len(FOOT_NAMES),
+    "wall_time": 1,
     "late": 1,
 }
-"""Layout of a simulator/record message: name and size of each part, in order."""
+"""Columns of a simulator/record message: name and size of each part, in order. A row is a control tick."""
+
+_TICK_ENDS = np.cumsum(list(_TICK_PARTS.values()))
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ class TickRecord:
         torques: (12,) applied in the step before [N m].
         foot_heights: (4,) [m].
         contact_forces: (4, 3) in odom [N].
+        wall_time: of this machine's monotonic clock [s].
         late: whether the tick began more than a period late (real time only).
     """
 
@@ -59,13 +63,36 @@ class TickRecord:
     torques: Array
     foot_heights: Array
     contact_forces: Array
+    wall_time: float
     late: bool
 
 
-def tick_message(record: TickRecord) -> Float64MultiArray:
-    """A tick as one labelled array."""
+def ticks_message(records: Sequence[TickRecord]) -> Float64MultiArray:
+    """Ticks as one labelled array, a row each."""
+    rows = np.concatenate([_row(record) for record in records]).reshape(len(records), -1)
+    message = Float64MultiArray(data=doubles(rows))
+    message.layout.dim = [
+        MultiArrayDimension(label="tick", size=rows.shape[0], stride=rows.size),
+        MultiArrayDimension(label=",".join(_TICK_PARTS), size=rows.shape[1], stride=rows.shape[1]),
+    ]
+    return message
+
+
+def tick_records(message: Float64MultiArray) -> list[TickRecord]:
+    """The ticks of a message.
+
+    Raises:
+        MessageError: the size is wrong.
+    """
+    width = sum(_TICK_PARTS.values())
+    if len(message.data) % width:
+        raise MessageError(f"tick records of {len(message.data)} numbers; allowed: multiples of {width}")
+    return [_tick(row) for row in np.array(message.data, dtype=np.float64).reshape(-1, width)]
+
+
+def _row(record: TickRecord) -> Array:
     state = record.state
-    values = np.concatenate(
+    return np.concatenate(
         [
             [state.time],
             state.position,
@@ -77,29 +104,18 @@ def tick_message(record: TickRecord) -> Float64MultiArray:
             record.torques,
             record.foot_heights,
             record.contact_forces.ravel(),
-            [float(record.late)],
+            [record.wall_time, float(record.late)],
         ]
     )
-    message = Float64MultiArray(data=doubles(values))
-    message.layout.dim = [MultiArrayDimension(label=",".join(_TICK_PARTS), size=len(values), stride=len(values))]
-    return message
 
 
-def tick_record(message: Float64MultiArray) -> TickRecord:
-    """The tick of a message.
-
-    Raises:
-        MessageError: the size is wrong.
-    """
-    values = np.array(message.data, dtype=np.float64)
-    if len(values) != sum(_TICK_PARTS.values()):
-        raise MessageError(f"tick record of {len(values)} numbers; allowed: {sum(_TICK_PARTS.values())}")
-    ends = np.cumsum(list(_TICK_PARTS.values()))
-    parts = dict(zip(_TICK_PARTS, np.split(values, ends[:-1])))
+def _tick(row: Array) -> TickRecord:
+    parts = dict(zip(_TICK_PARTS, np.split(row, _TICK_ENDS[:-1])))
     names = ("position", "orientation", "linear_velocity", "angular_velocity", "joint_positions", "joint_velocities")
     state = RobotState(float(parts["time"][0]), **{name: parts[name] for name in names})
     forces = parts["contact_forces"].reshape(-1, 3)
-    return TickRecord(state, parts["torques"], parts["foot_heights"], forces, bool(parts["late"][0]))
+    wall_time, late = float(parts["wall_time"][0]), bool(parts["late"][0])
+    return TickRecord(state, parts["torques"], parts["foot_heights"], forces, wall_time, late)
 
 
 def status(name: str, level: bytes, text: str, values: Mapping[str, Any]) -> DiagnosticStatus:

@@ -28,6 +28,10 @@ END_WITH_STDIN = "CONTACT_DDP_END_WITH_STDIN"
 """Environment variable: where it is 1, a node ends when its standard input closes, so never outlives its parent."""
 
 
+_SWITCH_INTERVAL = 0.0005
+"""Longest time that a thread keeps the interpreter from another; Python's own 5 ms exceed a control period [s]."""
+
+
 class Work(Protocol):
     """A node's own part."""
 
@@ -50,6 +54,7 @@ def run_node(name: str, build: Callable[[Node], Work], arguments: Sequence[str] 
     """Run a node until a signal ends it; the exit code."""
     stop = Event()
     logger = get_logger(name)
+    sys.setswitchinterval(_SWITCH_INTERVAL)
     try:
         rclpy.init(args=None if arguments is None else list(arguments), signal_handler_options=SignalHandlerOptions.NO)
     except Exception as error:  # noqa: BLE001  (rclpy has no common base: bad arguments, unreadable files)

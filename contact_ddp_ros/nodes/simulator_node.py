@@ -32,11 +32,12 @@ from contact_ddp_ros.nodes.conversions import (
     to_stamp,
 )
 from contact_ddp_ros.nodes.exchange import Answers
+from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.node_config import SimulatorNodeConfig
 from contact_ddp_ros.nodes.pacing import Pace
 from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.pushes import PushSchedule, parse_instants
-from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, Scalar, TickRecord, tick_message
+from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, Scalar, TickRecord, ticks_message
 from contact_ddp_ros.nodes.runtime import publisher, run_node, serve, subscribe
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import load_robot
@@ -50,6 +51,9 @@ _REPEAT = 0.5
 
 _IDLE = 0.01
 """Wall-clock time between two looks while time is held [s]."""
+
+_RECORDS = 10
+"""Ticks that travel in one record."""
 
 _LIVE = ("node.command_timeout", "node.push_duration")
 """Parameters that may change while the world exists."""
@@ -81,6 +85,7 @@ class SimulatorNode:
         self._single_steps = 0
         self._tick = 0
         self._late = False
+        self._records: list[TickRecord] = []
         self._last_command: float | None = None
         self._silent = True
         self._malformed = 0
@@ -91,7 +96,8 @@ class SimulatorNode:
         self._clock = publisher(node, io.CLOCK)
         self._record = publisher(node, io.RECORD)
         self._factor = Scalar(node, io.REAL_TIME_FACTOR)
-        subscribe(node, io.JOINT_COMMAND, self._on_command)
+        self._inlet = Inlet(node)
+        self._inlet.subscribe(io.JOINT_COMMAND, self._on_command)
         subscribe(node, io.PUSH, self._on_push)
         serve(node, io.RESET, self._on_reset)
         serve(node, io.PAUSE, self._on_pause)
@@ -131,16 +137,17 @@ class SimulatorNode:
             state = self._publish()
 
     def wake(self) -> None:
-        """End every wait."""
-        self._commands.close()
+        """No wait is long."""
 
     def farewell(self) -> None:
-        """Nothing is left to say."""
+        """Hand out what is recorded."""
+        self._send_records()
 
     def _command(self, state: RobotState, stop: Event) -> JointCommand:
         """What the drives execute from `state` on."""
         if self._config.node.lockstep:
             return self._answer(state, stop)
+        self._inlet.receive(0.0)
         newest = self._commands.newest()
         if newest is None or self._last_command is None:
             return self._damping
@@ -156,7 +163,8 @@ class SimulatorNode:
         """The command that answers a state, however long that takes; the state is sent again meanwhile."""
         stamp, warned, began = time_ns(state.time), False, clock.monotonic()
         while not stop.is_set():
-            command = self._commands.wait(stamp, _REPEAT)
+            self._inlet.until(lambda: stop.is_set() or self._commands.get(stamp) is not None, _REPEAT)
+            command = self._commands.get(stamp)
             if command is not None:
                 return command
             if stop.is_set():
@@ -180,7 +188,9 @@ class SimulatorNode:
         """Let wall-clock time pass while simulated time stands; what late-comers need is repeated meanwhile."""
         clock.sleep(_IDLE)
         with self._lock:
-            self._send_record(state)
+            if not self._records:
+                self._keep_record(state)
+            self._send_records()
         if not self._config.node.lockstep:
             self._send_state(state)
             self._last_command = state.time
@@ -196,7 +206,7 @@ class SimulatorNode:
             self._send_state(state)
             if self._imu.get_subscription_count():
                 self._imu.publish(imu_message(state, self._simulator.specific_force()))
-            self._send_record(state)
+            self._keep_record(state)
         if self._tick % self._clock_every == 0:
             self._clock.publish(Clock(clock=to_stamp(state.time)))
             self._factor.publish(self._pace.real_time_factor)
@@ -206,12 +216,22 @@ class SimulatorNode:
         self._odometry.publish(odometry_message(state))
         self._joints.publish(joint_state_message(state, self._simulator.applied_torques()))
 
-    def _send_record(self, state: RobotState) -> None:
+    def _keep_record(self, state: RobotState) -> None:
+        """Note this tick for who records; ticks travel together, for a message costs more than what it says."""
         if not self._record.get_subscription_count():
+            self._records.clear()
             return
         simulator = self._simulator
         torques, heights, forces = simulator.applied_torques(), simulator.foot_heights(), simulator.contact_forces()
-        self._record.publish(tick_message(TickRecord(state, torques, heights, forces, self._late)))
+        now = clock.perf_counter()
+        self._records.append(TickRecord(state, torques.copy(), heights, forces, now, self._late))
+        if len(self._records) >= _RECORDS:
+            self._send_records()
+
+    def _send_records(self) -> None:
+        if self._records:
+            self._record.publish(ticks_message(self._records))
+            self._records.clear()
 
     def _on_command(self, message: JointTrajectory) -> None:
         try:

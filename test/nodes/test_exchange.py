@@ -1,38 +1,13 @@
 """The keeping and waiting between messages."""
 
-from threading import Thread
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.nodes.exchange import Answers, Expiring, Pairing, PlanTicks, Slot
+from contact_ddp_ros.nodes.exchange import Answers, Expiring, Pairing, PlanTicks
 from contact_ddp_ros.nodes.pushes import PushSchedule, format_instants, format_pushes, parse_instants, parse_pushes
 from contact_ddp_ros.options import Push
-
-LONG = 30.0
-
-
-def test_a_slot_gives_the_newest_once() -> None:
-    slot: Slot[int] = Slot()
-    assert slot.take(0.0) is None
-    slot.put(1)
-    slot.put(2)
-    assert slot.take(LONG) == 2
-    assert slot.take(0.0) is None
-
-
-def test_a_slot_wakes_its_reader() -> None:
-    slot: Slot[int] = Slot()
-    taken: list[int | None] = []
-    reader = Thread(target=lambda: taken.append(slot.take(LONG)))
-    reader.start()
-    slot.put(3)
-    reader.join(LONG)
-    assert taken == [3]
-    slot.close()
-    assert slot.take(LONG) is None
 
 
 @given(st.permutations([("joints", 0), ("odometry", 0), ("joints", 10), ("odometry", 10)]))
@@ -54,19 +29,14 @@ def test_a_pair_is_complete_when_both_have_come() -> None:
 
 def test_an_answer_is_found_by_its_question() -> None:
     answers: Answers[str] = Answers(capacity=2)
+    assert answers.newest() is None
     for stamp in (1, 2, 3):
         answers.put(stamp, f"to {stamp}")
-    assert answers.wait(1, 0.0) is None
-    assert answers.wait(2, LONG) == "to 2"
+    assert answers.get(1) is None
+    assert answers.get(2) == "to 2"
     assert answers.newest() == "to 3"
-    found: list[str | None] = []
-    reader = Thread(target=lambda: found.append(answers.wait(4, LONG)))
-    reader.start()
-    answers.put(4, "to 4")
-    reader.join(LONG)
-    assert found == ["to 4"]
-    answers.close()
-    assert answers.wait(5, LONG) is None
+    answers.put(2, "better")
+    assert answers.newest() == answers.get(2) == "better"
 
 
 @given(st.integers(0, 20))

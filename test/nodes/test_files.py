@@ -1,0 +1,59 @@
+"""The files beside the code that ROS reads: the base parameters, the launch file, the discovery profile."""
+
+import ast
+from pathlib import Path
+from xml.etree import ElementTree
+
+from contact_ddp_ros.config import flatten, load_yaml, replace
+from contact_ddp_ros.control.config import ControllerConfig
+from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.nodes.domain import PROFILE
+from contact_ddp_ros.nodes.interfaces import SERVICES, TOPICS
+from contact_ddp_ros.nodes.node_config import ControllerNodeConfig, PlannerNodeConfig, SimulatorNodeConfig
+from contact_ddp_ros.sim.options import SimOptions
+
+ROOT = Path(__file__).parents[2]
+BASE = ROOT / "config" / "base.yaml"
+
+
+def test_the_base_file_holds_known_parameters_that_fit_together() -> None:
+    planner = replace(PlannerConfig(), load_yaml(BASE, "planner"))
+    controller = replace(ControllerConfig(), load_yaml(BASE, "controller"))
+    replace(SimOptions(), load_yaml(BASE, "simulator"))
+    assert controller.safety.planner_period == 1.0 / planner.rate
+
+
+def test_a_node_has_the_parameters_of_its_object_and_its_own() -> None:
+    for node, part in (
+        (PlannerNodeConfig(), PlannerConfig()),
+        (ControllerNodeConfig(), ControllerConfig()),
+        (SimulatorNodeConfig(), SimOptions()),
+    ):
+        own = {name: value for name, value in flatten(node).items() if not name.startswith("node.")}
+        assert own == flatten(part)
+        assert "node.urdf" in flatten(node)
+
+
+def test_both_ends_begin_with_the_same_drive_gains() -> None:
+    assert SimulatorNodeConfig().node.drive == ControllerNodeConfig().drive
+
+
+def test_the_launch_file_starts_the_nodes_that_are_installed() -> None:
+    text = (ROOT / "launch" / "bringup.launch.py").read_text(encoding="utf-8")
+    ast.parse(text)
+    setup = (ROOT / "setup.py").read_text(encoding="utf-8")
+    for name in ("planner", "controller", "simulator"):
+        assert f'_node("{name}"' in text
+        assert f"{name}_node = " in setup
+
+
+def test_the_discovery_profile_is_installed_and_well_formed() -> None:
+    profile = ROOT / PROFILE
+    assert ElementTree.parse(profile).getroot().tag.endswith("profiles")
+    assert "config/*.xml" in (ROOT / "setup.py").read_text(encoding="utf-8")
+
+
+def test_names_in_the_table_are_unique() -> None:
+    names = [entry.name for entry in (*TOPICS, *SERVICES)]
+    assert len(names) == len(set(names))
+    assert all(entry.text or entry.name.startswith("planner/") for entry in (*TOPICS, *SERVICES))
