@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.config import parameter, validate
 from contact_ddp_ros.errors import SolverError
-from contact_ddp_ros.solver.protocol import N_PENALTY, Problem
+from contact_ddp_ros.solver.node_function import node_function
+from contact_ddp_ros.solver.protocol import FIRST, N_PENALTY, SECOND, STEP, Problem
 from contact_ddp_ros.solver.sweeps import backward, expand, rollout
 
 Array = NDArray[np.float64]
@@ -229,6 +230,9 @@ class _Run:
 
     def __init__(self, problem: Problem, data: tuple[Array, ...], work: _Workspace, options: SolverOptions) -> None:
         self.problem, self.data, self.work, self.options = problem, data, work, options
+        self._step = node_function(problem.step, STEP)
+        self._first = node_function(problem.first, FIRST)
+        self._second = node_function(problem.second, SECOND)
         self.cost = np.inf
         self.theta = 0.0
         self.rho = 0.0
@@ -279,7 +283,7 @@ class _Run:
         if self._expanded:
             return
         started = perf_counter()
-        expand(self.problem.first, self.data, *self.work.nominal[:3], self.work.expansion)
+        expand(self._first, self.data, *self.work.nominal[:3], self.work.expansion)
         self._effort.partials_time += perf_counter() - started
         self._expanded = True
 
@@ -291,7 +295,7 @@ class _Run:
         work, started = self.work, perf_counter()
         while True:
             failed, linear, quadratic, gradient = backward(
-                self.problem.second,
+                self._second,
                 self.data,
                 self.problem.has_control,
                 *work.nominal[:3],
@@ -336,7 +340,7 @@ class _Run:
     ) -> float:
         self._effort.rollouts += 1
         problem = self.problem
-        cost: float = rollout(problem.step, self.data, problem.has_control, xs, us, self.work.ks, gains, alpha, *into)
+        cost: float = rollout(self._step, self.data, problem.has_control, xs, us, self.work.ks, gains, alpha, *into)
         return cost
 
     def _be_more_cautious(self) -> None:
