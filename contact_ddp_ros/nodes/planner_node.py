@@ -1,8 +1,8 @@
 """The bounding planner as a node: a policy for every state that the controller asks one for.
 
 The main thread receives requests and solves; what else comes in has a thread with an executor. Outside lock-step a
-request means the newest state, and of requests that came during a solve only the last counts. A solve without a usable policy is answered by a message that
-says so, and is never published as one.
+request means the newest state, and of requests that came during a solve only the last counts. A solve without a usable
+policy is answered by a message that says so, and is never published as one.
 """
 
 import sys
