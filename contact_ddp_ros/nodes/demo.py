@@ -5,6 +5,7 @@ is released. At `stand_time` the robot is told to bound as soon as it can, at `s
 time is held there until it knows.
 """
 
+import sys
 import time as clock
 from typing import Any
 
@@ -30,6 +31,9 @@ from contact_ddp_ros.robot.model import load_robot
 
 _START_TIMEOUT = 300.0
 """Wall-clock time for all nodes to be there; compiling kernels for the first time is part of it [s]."""
+
+_TELL_AFTER = 6.0
+"""Wall-clock time after which a person is told why nothing moves yet [s]."""
 
 _STALL_TIMEOUT = 90.0
 """Wall-clock time without a tick after which the run is given up [s]."""
@@ -166,8 +170,14 @@ class _Lead:
         observer.flush()
 
     def _wait_for_endpoints(self) -> None:
-        deadline = clock.monotonic() + _START_TIMEOUT
+        began = clock.monotonic()
+        deadline, told = began + _START_TIMEOUT, False
         while missing := self._observer.missing:
+            if not told and clock.monotonic() - began > _TELL_AFTER:
+                told = True
+                print(
+                    "Starting the nodes; the first time their code is compiled, which takes a minute.", file=sys.stderr
+                )
             if clock.monotonic() > deadline:
                 raise NodeError(f"not there after {_START_TIMEOUT:.0f} s: {', '.join(missing)}")
             self._spin()

@@ -48,6 +48,9 @@ NEWEST = _qos(1)
 EVERY = _qos(4000)
 """Every one counts, for records: several seconds at the control rate."""
 
+LOG = _qos(1000, latched=True)
+"""Every one counts, also for a recorder that the writer finds late."""
+
 PEOPLE = _qos(1, reliable=False)
 """For displays: never waits for anybody."""
 
@@ -93,9 +96,9 @@ CMD_VEL = Topic("cmd_vel", Twist, NEWEST, "linear.x to the planner; linear.y and
 PUSH = Topic("push", WrenchStamped, SHARED, "simulator only: force on the trunk in odom axes, for node.push_duration")
 PLAN = Topic("plan", Path, PEOPLE, "planned poses of base_link in odom")
 DIAGNOSTICS = Topic("/diagnostics", DiagnosticArray, SHARED, "once a second")
-SOLVES = Topic("planner/solves", DiagnosticStatus, EVERY, "one for every solve, as key and value")
+SOLVES = Topic("planner/solves", DiagnosticStatus, LOG, "one for every solve, as key and value")
 RECORD = Topic("simulator/record", Float64MultiArray, EVERY, "everything about one control tick, for records")
-CONTROLLER_EVENTS = Topic("controller/events", DiagnosticStatus, EVERY, "every change of mode, fault and refusal")
+CONTROLLER_EVENTS = Topic("controller/events", DiagnosticStatus, LOG, "every change of mode, fault and refusal")
 
 SOLVE_TIME = Topic("planner/solve_time", Float64, PEOPLE, "[s]")
 SOLVE_ITERATIONS = Topic("planner/iterations", Float64, PEOPLE, "")

@@ -177,9 +177,8 @@ class PlannerNode:
             "regularisation": last.rho if last else np.nan,
             "barrier": config.constraint.barrier_width,
         }
-        if self._reports.get_subscription_count():
-            level = OK if result.policy is not None else WARN
-            self._reports.publish(status(NAME, level, result.status.lower(), values))
+        level = OK if result.policy is not None else WARN
+        self._reports.publish(status(NAME, level, result.status.lower(), values))
         self._solve_time.publish(result.solve_time)
         self._iterations.publish(len(result.iterations))
         self._cost.publish(result.cost)
