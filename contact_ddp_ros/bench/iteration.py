@@ -17,6 +17,8 @@ import numpy as np
 from contact_ddp_ros.bench.case import Case, solver_of
 from contact_ddp_ros.bench.timing import Candidate
 from contact_ddp_ros.errors import SolverError
+from contact_ddp_ros.solver.node_function import node_function
+from contact_ddp_ros.solver.protocol import FIRST, SECOND, STEP
 from contact_ddp_ros.solver.sweeps import backward, expand, rollout
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ class Stages:
         problem = case.problem
         n, n_x, n_u = problem.n_nodes, problem.n_x, problem.n_u
         self._case, self._theta = case, theta
+        self._step = node_function(problem.step, STEP)
+        self._first, self._second = node_function(problem.first, FIRST), node_function(problem.second, SECOND)
         own = (problem.integers, problem.node_integers, problem.parameters, problem.node_parameters)
         self._data = (*own, np.zeros((n + 1, problem.n_e)), case.penalty)
         square, wide, small = (n + 1, n_x, n_x), (n + 1, n_u, n_x), (n + 1, n_u, n_u)
@@ -50,14 +54,14 @@ class Stages:
     def partials(self) -> None:
         """First-order partials of all nodes."""
         where: list[Any] = [*self.nominal[:3], self.expansion]
-        expand(self._case.problem.first, self._data, *where)
+        expand(self._first, self._data, *where)
 
     def sweep(self) -> None:
         """Backward sweep; SolverError where it meets an indefinite Quu."""
         problem = self._case.problem
         given: list[Any] = [self._data, problem.has_control, *self.nominal[:3], self.expansion, self._theta, 0.0]
         given += [self.ks, self.gains, self.vx, self.vxx]
-        failed = backward(problem.second, *given)[0]
+        failed = backward(self._second, *given)[0]
         if failed >= 0:
             raise SolverError(f"Quu is not positive definite at node {failed}; time an iteration at an optimum")
 
@@ -68,7 +72,7 @@ class Stages:
     def _roll(self, policy: tuple[np.ndarray, ...], into: tuple[np.ndarray, ...]) -> None:
         problem = self._case.problem
         (xs, us, gains), into[0][0] = policy, self._case.x0
-        rollout(problem.step, self._data, problem.has_control, xs, us, self.ks, gains, 1.0, *into)
+        rollout(self._step, self._data, problem.has_control, xs, us, self.ks, gains, 1.0, *into)
 
     def _trajectory(self) -> tuple[np.ndarray, ...]:
         problem = self._case.problem

@@ -23,7 +23,7 @@ def draw(outcomes: Sequence[Outcome], path: Path) -> None:
     with figure(path, 11.0, 6.5, "Robustness in closed loop, lock-step") as drawn:
         roll, pitch, after, runs = drawn.subplots(2, 2).ravel()
         _draw_phases(roll, pushed, "Largest |roll| [rad]", lambda one: one.roll_max)
-        _draw_phases(pitch, pushed, "|pitch| from the push on [rad]", lambda one: one.pushed_pitch)
+        _draw_phases(pitch, pushed, "|pitch| after it [rad]", lambda one: one.pushed_pitch)
         _draw_phases(after, pushed, "2 s after the push", _share_of_band)
         if after.lines:
             after.set_yscale("log")
