@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.config import replace as configured
+from contact_ddp_ros.dynamics.kernel_set import KernelSet
 from contact_ddp_ros.hybrid.grid import knot_grid
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.guess import heuristic_guess
@@ -89,6 +90,11 @@ def point_feet(robot: Robot) -> Robot:
 def mpc_cases(variant: str = "ddp", speed: float = SPEED) -> Cases:
     """The MPC's own problem."""
     return _cases(load_robot(), configured(PlannerConfig(), {"variant": variant}), speed)
+
+
+def planner_kernels(variant: str) -> KernelSet:
+    """The compiled kernels of the MPC's planar model; those of the tensors too where the variant needs them."""
+    return BoundingPlanner(load_robot(), configured(PlannerConfig(), {"variant": variant})).problem.kernels
 
 
 def mpc_cold(variant: str, speed: float) -> Case:

@@ -1,7 +1,8 @@
 """`contact-ddp bench solver`: what a DDP iteration costs and what it buys, as ratios taken in one run on one thread.
 
 * one iteration of full DDP against iLQR and against DDP by tensors, split by stage, on the MPC's planar problem;
-* the same against Crocoddyl's FDDP on the same problem and knots (needs requirements-bench.txt; left out otherwise);
+* the kernels of one node by themselves: first order, contracted second order, and second by tensors;
+* one iteration against Crocoddyl's FDDP on the same problem and knots (left out without requirements-bench.txt);
 * iterations from the cold guess to the optimum;
 * what the solver does in the closed loop: share of iterations at full curvature, sweeps, time per solve;
 * time from a fresh process to a planner that can plan, with and without anything to compile.
@@ -16,8 +17,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
-from contact_ddp_ros.bench import convergence, in_loop, startup
-from contact_ddp_ros.bench.case import mpc_cases, shared_cases
+from contact_ddp_ros.bench import convergence, in_loop, kernel_times, startup
+from contact_ddp_ros.bench.case import mpc_cases, planner_kernels, shared_cases
 from contact_ddp_ros.bench.iteration import ITERATION, SOLVE, STAGES, crocoddyl, crocoddyl_solve, our_solve, ours
 from contact_ddp_ros.bench.output import (
     Figure,
@@ -35,11 +36,14 @@ MISSING_PEER = "Crocoddyl is not installed, so it is left out; pip install -r re
 PAPER_DDP, PAPER_TENSOR = 3.32, 28.3
 """Time of DDP by mRNEAc and by tensors over iLQR's, 50 iterations from 50 starts, as the paper measured it."""
 
+PAPER_SECOND = 1.39
+"""Largest ratio of the time of second-order partials by mRNEAc to that of first-order partials there."""
+
 TARGET_ILQR, TARGET_PEER = 1.5, 0.5
 TARGET_COLD, TARGET_WARM = 60.0, 1.0
 """Seconds until a planner can plan."""
 
-PARTS = ("iteration", "convergence", "loop", "startup")
+PARTS = ("iteration", "kernels", "convergence", "loop", "startup")
 
 FORMULATIONS = ("lean", "exact")
 """Of the problem for Crocoddyl, see :mod:`contact_ddp_ros.bench.peers.crocoddyl_bound`."""
@@ -173,6 +177,29 @@ def _peer_figures(times: Times, solves: Times) -> list[Figure]:
     return figures
 
 
+def _measure_kernels(effort: Effort, options: argparse.Namespace, terminal: Console, progress: Any) -> Any:
+    variant = "ddp" if options.no_tensor else "ddp_tensor"
+    kernels = planner_kernels(variant)
+    modes = {"in contact": "back_stance", "in the air": "front_flight"}
+    levels = ("first", "second") if options.no_tensor else ("first", "second", "tensor")
+    names = [f"{level}/{mode}" for mode in modes.values() for level in levels]
+    candidates = {name: kernel_times.candidate(kernels, name) for name in names}
+    times = interleave(candidates, effort.solve_rounds, effort.repeats, progress)
+
+    def ratio(of: str, to: str, mode: str) -> Spread:
+        return times.ratio((f"{of}/{mode}", kernel_times.KERNEL), (f"{to}/{mode}", kernel_times.KERNEL))
+
+    figures = []
+    for where, mode in modes.items():
+        second = ratio("second", "first", mode)
+        figures.append(
+            Figure(f"kernel {where}: second order / first order", second, None, f"paper at most {PAPER_SECOND}")
+        )
+        if not options.no_tensor:
+            figures.append(Figure("    second order by tensors / by mRNEAc", ratio("tensor", "second", mode)))
+    return {name: times.spread(name, kernel_times.KERNEL).as_json() for name in names}, figures
+
+
 def _measure_convergence(effort: Effort, options: argparse.Namespace, terminal: Console, progress: Any) -> Any:
     solves = convergence.measure(progress=progress)
     figures = []
@@ -228,6 +255,7 @@ def _measure_startup(effort: Effort, options: argparse.Namespace, terminal: Cons
 
 _MEASURES = {
     "iteration": _measure_iteration,
+    "kernels": _measure_kernels,
     "convergence": _measure_convergence,
     "loop": _measure_loop,
     "startup": _measure_startup,
