@@ -83,3 +83,33 @@ class FakeRobot:
         self.until(future.done)
         assert future.result().success, future.result().message
         assert len(self.tick().points[0].positions) == 12
+
+
+class Watcher:
+    """Sees what a simulator says and calls its services."""
+
+    def __init__(self, make_node: NodeMaker, executor: SingleThreadedExecutor) -> None:
+        self.node = make_node("watcher")
+        executor.add_node(self.node)
+        self.executor = executor
+        self.stamps: list[int] = []
+        self.heights: list[float] = []
+        self.command = publisher(self.node, io.JOINT_COMMAND)
+        subscribe(self.node, io.ODOM, self._on_odometry)
+
+    def _on_odometry(self, message: Odometry) -> None:
+        self.stamps.append(stamp_ns(message.header.stamp))
+        self.heights.append(message.pose.pose.position.z)
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        deadline = clock.monotonic() + PATIENCE
+        while not condition():
+            assert clock.monotonic() < deadline, "nothing happened"
+            self.executor.spin_once(timeout_sec=0.02)
+
+    def call(self, service: io.Service, request: object) -> object:
+        client = self.node.create_client(service.type, service.name)
+        self.until(client.service_is_ready)
+        future = client.call_async(request)
+        self.until(future.done)
+        return future.result()

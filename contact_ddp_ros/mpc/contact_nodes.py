@@ -244,13 +244,12 @@ def second(data, k, x, u, aux, vx, hxx, hux, huu):
     for i in range(n):
         for j in range(n):
             hxx[i, j] = s_qq[i, j] + through[i, j] + through[j, i]
-            mixed = s_vq[j, i] + through[i, n + j]
-            hxx[i, n + j] = mixed
-            hxx[n + j, i] = mixed
+            hxx[i, n + j] = s_vq[j, i] + through[i, n + j]
+        for j in range(n):
+            hxx[n + i, j] = s_vq[i, j] + through[j, n + i]
             hxx[n + i, n + j] = s_vv[i, j]
         for a in range(n_u):
             hux[a, i] = through[i, 2 * n + a]
-            hux[a, n + i] = 0.0
     add_height_curvature(data, k, x, aux, hxx)
 
 

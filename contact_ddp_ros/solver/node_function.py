@@ -1,31 +1,36 @@
-"""A problem's functions as ready addresses: Numba otherwise looks a function up by its types at every single call."""
+"""A problem's functions by address, which compiled loops turn into first-class functions again.
+
+Handed over as a function, or as an object with an address, a compiled function costs some 35 µs per call of a loop, in
+which Numba holds the interpreter lock to unpickle the signature and to look the type up. An integer costs nothing.
+"""
 
 from functools import cache
 from typing import Any
 
-from numba.core import types
-
-
-class NodeFunction(types.WrapperAddressProtocol):
-    """One compiled function of a known signature, by Numba's wrapper-address protocol."""
-
-    def __init__(self, function, signature) -> None:
-        """`function` is one that Numba has compiled, or now compiles, for `signature`."""
-        compiled = function.get_compile_result(signature)
-        self._function = function
-        self._signature = signature
-        self._address = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name)
-
-    def __wrapper_address__(self) -> int:
-        """Address of the compiled function."""
-        return self._address
-
-    def signature(self) -> Any:
-        """Its signature."""
-        return self._signature
+from numba.core import cgutils, types
+from numba.extending import intrinsic
 
 
 @cache
-def node_function(function, signature):
-    """The ready address of a function of a problem, looked up once."""
-    return NodeFunction(function, signature)
+def node_function(function: Any, signature: Any) -> int:
+    """Address of the code that Numba has compiled, or now compiles, for a signature; valid while `function` lives."""
+    compiled = function.get_compile_result(signature)
+    return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
+
+
+def function_at(kind: types.FunctionType) -> Any:
+    """An intrinsic that makes a first-class function of this type from its address. Only from nopython code."""
+
+    @intrinsic
+    def at(typing_context, address):
+        def generate(context, builder, signature, values):
+            function = cgutils.create_struct_proxy(kind)(context, builder)
+            null = context.get_constant_null(types.voidptr)
+            function.c_addr = null
+            function.py_addr = null
+            function.jit_addr = builder.inttoptr(values[0], null.type)
+            return function._getvalue()
+
+        return kind(types.int64), generate
+
+    return at

@@ -24,6 +24,7 @@ from contact_ddp_ros.solver.linear_algebra import (
     multiply,
     symmetrise,
 )
+from contact_ddp_ros.solver.node_function import function_at
 from contact_ddp_ros.solver.protocol import (
     DATA,
     DERIVATIVES,
@@ -42,6 +43,8 @@ STATE_BOUND = 1e6
 EXPANSION = nb.types.Tuple((TENSOR, TENSOR, MATRIX, MATRIX, TENSOR, TENSOR, TENSOR))
 """DERIVATIVES of every node, stacked along the first axis."""
 
+_step_at, _first_at, _second_at = (function_at(kind) for kind in (STEP_TYPE, FIRST_TYPE, SECOND_TYPE))
+
 _SWEPT = nb.types.Tuple((nb.int64, nb.float64, nb.float64, nb.float64))
 
 
@@ -52,13 +55,14 @@ def _node_views(expansion, k):
 
 
 @nb.njit(
-    nb.float64(STEP_TYPE, DATA, FLAGS, MATRIX, MATRIX, MATRIX, TENSOR, nb.float64, MATRIX, MATRIX, MATRIX, MATRIX),
+    nb.float64(nb.int64, DATA, FLAGS, MATRIX, MATRIX, MATRIX, TENSOR, nb.float64, MATRIX, MATRIX, MATRIX, MATRIX),
     cache=True,
     error_model="numpy",
     nogil=True,
 )
-def rollout(step, data, has_control, xs, us, ks, gains, alpha, new_xs, new_us, aux, residuals):
+def rollout(step_address, data, has_control, xs, us, ks, gains, alpha, new_xs, new_us, aux, residuals):
     """Run u = ū + α k + K (x − x̄) forward from new_xs[0]; the total cost, or infinity where it diverged."""
+    step = _step_at(step_address)
     n_nodes, n_u = us.shape
     n_x = xs.shape[1]
     deviation = np.empty(n_x)
@@ -88,9 +92,10 @@ def rollout(step, data, has_control, xs, us, ks, gains, alpha, new_xs, new_us, a
     return total if np.isfinite(total) else np.inf
 
 
-@nb.njit(nb.void(FIRST_TYPE, DATA, MATRIX, MATRIX, MATRIX, EXPANSION), cache=True, nogil=True, error_model="numpy")
-def expand(first, data, xs, us, aux, expansion):
+@nb.njit(nb.void(nb.int64, DATA, MATRIX, MATRIX, MATRIX, EXPANSION), cache=True, nogil=True, error_model="numpy")
+def expand(first_address, data, xs, us, aux, expansion):
     """First-order partials of every node along the nominal trajectory."""
+    first = _first_at(first_address)
     n_nodes = us.shape[0]
     data, xs, us, aux, expansion = borrow(data), borrow(xs), borrow(us), borrow(aux), borrow(expansion)
     for k in range(n_nodes + 1):
@@ -140,7 +145,7 @@ def _add_stacked(hxx, hux, huu, factor, qzz):
 
 @nb.njit(
     _SWEPT(
-        *(SECOND_TYPE, DATA, FLAGS),
+        *(nb.int64, DATA, FLAGS),
         *(MATRIX, MATRIX, MATRIX, EXPANSION),
         *(nb.float64, nb.float64),
         *(MATRIX, TENSOR, MATRIX, TENSOR),
@@ -149,12 +154,13 @@ def _add_stacked(hxx, hux, huu, factor, qzz):
     error_model="numpy",
     nogil=True,
 )
-def backward(second, data, has_control, xs, us, aux, expansion, theta, rho, ks, gains, vx_all, vxx_all):
+def backward(second_address, data, has_control, xs, us, aux, expansion, theta, rho, ks, gains, vx_all, vxx_all):
     """Backward sweep. Writes ks, gains and the value function's Vx (N+1, n_x), Vxx (N+1, n_x, n_x).
 
     Returns (node where Quu + ρI is not positive definite, or −1; Σ kᵀQu; ½ Σ kᵀQuu k; max |Qu|): a step α is
     expected to change the cost by α times the second entry plus α² times the third.
     """
+    second = _second_at(second_address)
     n_nodes, n_u = us.shape
     n_x = xs.shape[1]
     data, has_control, xs, us, aux = borrow(data), borrow(has_control), borrow(xs), borrow(us), borrow(aux)

@@ -12,7 +12,7 @@ from nav_msgs.msg import Odometry
 from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
-from ros_graph import PATIENCE, PERIOD, FakeRobot, NodeMaker
+from ros_graph import PATIENCE, PERIOD, FakeRobot, NodeMaker, Watcher
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
@@ -119,6 +119,43 @@ def test_parameters_change_while_the_controller_runs(fake: FakeRobot) -> None:
     assert not accepted
     assert "stand.pose" in reason
     assert not change(node__lockstep=False)[0]
+
+
+def test_time_is_held_stepped_and_the_robot_reset(
+    make_node: NodeMaker, executor: SingleThreadedExecutor, processes: NodeProcesses
+) -> None:
+    processes.start("simulator", {"node.start_paused": True, "use_sim_time": True})
+    watcher = Watcher(make_node, executor)
+    watcher.until(lambda: len(watcher.stamps) > 3)
+    assert set(watcher.stamps) == {0}
+    assert watcher.call(io.STEP, Trigger.Request()).success
+    watcher.until(lambda: watcher.stamps[-1] > 0)
+    assert set(watcher.stamps) == {0, round(PERIOD * 1e9)}
+    assert watcher.call(io.PAUSE, SetBool.Request(data=False)).success
+    watcher.until(lambda: watcher.heights[-1] < 0.2)
+    assert watcher.call(io.PAUSE, SetBool.Request(data=True)).success
+    assert watcher.call(io.RESET, Trigger.Request()).success
+    held = watcher.stamps[-1]
+    watcher.stamps.clear()
+    watcher.call(io.STEP, Trigger.Request())
+    watcher.until(lambda: len(watcher.stamps) > 0 and watcher.heights[-1] > 0.25)
+    assert watcher.stamps[-1] >= held, "the clock goes on"
+
+
+def test_the_drives_damp_when_commands_are_malformed_or_stay_away(
+    make_node: NodeMaker, executor: SingleThreadedExecutor, processes: NodeProcesses
+) -> None:
+    processes.start("simulator", {"use_sim_time": True})
+    watcher = Watcher(make_node, executor)
+    watcher.until(lambda: len(watcher.stamps) > 3 and watcher.command.get_subscription_count() > 0)
+    stand = JointCommand(load_robot().standing, np.zeros(12), np.zeros(12))
+    watcher.command.publish(joint_command_message(stand, to_stamp(0.0)))
+    watcher.until(lambda: "no joint command for" in processes.log("simulator"))
+    broken = joint_command_message(stand, to_stamp(0.0))
+    broken.points[0].effort = [float("nan")] * 12
+    watcher.command.publish(broken)
+    watcher.until(lambda: "the drives damp" in processes.log("simulator").split("no joint command for")[-1])
+    assert "torques hold a number that is not finite" in processes.log("simulator")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 import numpy as np
 
 from contact_ddp_ros.solver import sweeps
+from contact_ddp_ros.solver.node_function import node_function
+from contact_ddp_ros.solver.protocol import FIRST, SECOND, STEP
 
 
 def data_of(problem, multipliers=None, penalty=(1.0, 0.1, 0.0)):
@@ -34,13 +36,13 @@ class Sweep:
             np.zeros((n + 1, n_u, n_x)),
             np.zeros((n + 1, n_u, n_u)),
         )
-        sweeps.expand(problem.first, self.data, self.xs, self.us, self.aux, self.expansion)
+        sweeps.expand(node_function(problem.first, FIRST), self.data, self.xs, self.us, self.aux, self.expansion)
 
     def backward(self, theta, rho):
         """(failed node or −1, linear, quadratic, largest |Qu|) of a sweep."""
         nominal = (self.xs, self.us, self.aux, self.expansion)
         return sweeps.backward(
-            self.problem.second,
+            node_function(self.problem.second, SECOND),
             self.data,
             self.problem.has_control,
             *nominal,
@@ -54,7 +56,7 @@ class Sweep:
 
     def _rollout(self, xs, us, new_xs, new_us):
         return sweeps.rollout(
-            self.problem.step,
+            node_function(self.problem.step, STEP),
             self.data,
             self.problem.has_control,
             xs,
@@ -76,7 +78,7 @@ def cost_of(problem, x0, us, **data):
     xs = np.zeros((n + 1, n_x))
     xs[0] = x0
     return sweeps.rollout(
-        problem.step,
+        node_function(problem.step, STEP),
         problem_data,
         problem.has_control,
         np.zeros((n + 1, n_x)),
