@@ -9,6 +9,7 @@ from nav_msgs.msg import Odometry
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, Header
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
@@ -41,12 +42,19 @@ class FakeRobot:
         self.odometry = publisher(self.node, io.ODOM)
         self.policy = publisher(self.node, io.POLICY)
         self.stand = self.node.create_client(Trigger, io.STAND.name)
+        self.bound = self.node.create_client(Trigger, io.BOUND.name)
         self.time = 0.0
+        self.plan: Callable[[Header], Float64MultiArray] | None = None
+        subscribe(self.node, io.PLAN_REQUEST, self._on_request)
         subscribe(self.node, io.JOINT_COMMAND, self.commands.append)
         subscribe(self.node, io.CONTROLLER_EVENTS, self._on_event)
 
     def _on_event(self, message: DiagnosticStatus) -> None:
         self.events.append(f"{status_values(message)['mode']}: {message.message}")
+
+    def _on_request(self, request: Header) -> None:
+        if self.plan is not None:
+            self.policy.publish(self.plan(request))
 
     def until(self, condition: Callable[[], bool], repeat: Callable[[], None] | None = None) -> None:
         deadline, again = clock.monotonic() + PATIENCE, 0.0
