@@ -4,7 +4,8 @@ import math
 import numpy as np
 import pytest
 
-from contact_ddp_ros.files import plain, write_json, written_whole
+from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.files import new_folder, plain, write_json, written_whole
 
 
 def test_json_is_strict(tmp_path):
@@ -36,3 +37,10 @@ def test_a_failed_write_leaves_what_was_there(tmp_path):
         fail_halfway(path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_with_something_in_it_is_refused(tmp_path) -> None:
+    assert new_folder("bench-solver", tmp_path / "new").is_dir()
+    (tmp_path / "new" / "file").touch()
+    with pytest.raises(ParameterError, match="empty folder"):
+        new_folder("bench-solver", tmp_path / "new")

@@ -25,11 +25,15 @@ ALLOWED = {
     "recording": {"robot"},
     "report": {"recording", "robot", "sim"},
     "closed_loop": {"mpc", "control", "sim", "policy", "hybrid", "robot", "recording"},
-    "nodes": {"closed_loop", "mpc", "control", "sim", "policy", "hybrid", "robot", "recording", "report"},
+    "lcm_link": {"robot", "sim"},
+    "gazebo": {"robot", "sim"},
+    "replay": {"mpc", "policy", "robot", "hybrid"},
+    "nodes": {"lcm_link", "gazebo", "closed_loop", "mpc", "control", "sim", "policy", "hybrid", "robot", "recording"}
+    | {"report"},
     "bench": {"closed_loop", "mpc", "control", "sim", "policy", "hybrid", "robot", "recording", "solver", "dynamics"}
     | {"report"},
     "cli": {"closed_loop", "mpc", "control", "sim", "policy", "hybrid", "robot", "recording"}
-    | {"report", "bench", "nodes"},
+    | {"report", "bench", "nodes", "lcm_link", "gazebo", "replay"},
 }
 LAZY_ONLY = {("cli", "nodes"), ("cli", "bench")}
 """The command line starts the nodes and the benchmarks, but runs where neither ROS nor the peers are installed."""
@@ -40,6 +44,11 @@ THIRD_PARTY = {
     "mujoco": {"sim"},
     "pinocchio": {"robot", "bench"},
     "crocoddyl": {"bench"},
+    "dask": {"bench"},
+    "distributed": {"bench"},
+    "lcm": {"lcm_link"},
+    "gz": {"gazebo"},
+    "rosbags": {"replay"},
     "ament_index_python": {"robot", "nodes"},  # finds the installed share folder, where there is one
     "numba": {"numba_cache", "solver", "dynamics", "mpc", "control", "bench"},
     "llvmlite": {"dynamics"},

@@ -1,0 +1,7 @@
+"""The measurements that back every claim. Each benchmark is a module with `main(arguments) -> exit code`."""
+
+BENCHMARKS = {
+    "solver": "time per iteration, kernels, convergence, in the loop and until ready, beside Crocoddyl",
+    "robustness": "pushes, friction, mass, delay and speeds in the closed loop",
+}
+"""Name, which is the module's, and what is measured."""

@@ -13,7 +13,6 @@ from rich.table import Table
 
 from contact_ddp_ros import provenance
 from contact_ddp_ros.bench.timing import Spread
-from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.files import write_json
 
 _PEERS = ("crocoddyl",)
@@ -31,7 +30,8 @@ class Figure:
     Attributes:
         name: what it is, for people.
         value: as a number or a spread over samples.
-        target: at most this; None where there is none.
+        target: the bound that the figure should keep; None where there is none.
+        at_least: the target is a lower bound instead of an upper one.
         note: what the reader should know, such as the figure of the paper.
         unit: empty for a ratio.
     """
@@ -41,6 +41,7 @@ class Figure:
     target: float | None = None
     note: str = ""
     unit: str = ""
+    at_least: bool = False
 
     @property
     def number(self) -> float:
@@ -50,23 +51,9 @@ class Figure:
     @property
     def met(self) -> bool | None:
         """Whether the target is met; None where there is none."""
-        return None if self.target is None else self.number <= self.target
-
-
-def new_folder(benchmark: str, wanted: Path | None) -> Path:
-    """Make and return the output folder: `wanted`, which must be new or empty, or out/bench-<benchmark>-<time>.
-
-    Raises:
-        ParameterError: the folder holds something or cannot be made.
-    """
-    folder = wanted if wanted is not None else Path("out") / f"bench-{benchmark}-{datetime.now():%Y%m%d-%H%M%S}"
-    try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise ParameterError(f"output folder {folder} exists and is not an empty folder; remove it or give another")
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ParameterError(f"cannot make the output folder {folder}: {error.strerror}") from error
-    return folder
+        if self.target is None:
+            return None
+        return self.number >= self.target if self.at_least else self.number <= self.target
 
 
 def save_record(folder: Path, benchmark: str, settings: dict[str, Any], results: dict[str, Any]) -> None:
@@ -104,7 +91,7 @@ def print_figures(terminal: Console, title: str, figures: Sequence[Figure]) -> N
     table.add_column("")
     for one in figures:
         verdict = {None: "", True: "[green]met[/]", False: "[red]missed[/]"}[one.met]
-        target = "" if one.target is None else f"≤ {one.target:g} {one.unit}".rstrip()
+        target = "" if one.target is None else f"{'≥' if one.at_least else '≤'} {one.target:g} {one.unit}".rstrip()
         remark = "  ".join(part for part in (verdict, one.note) if part)
         table.add_row(one.name, f"{number(one.number)} {one.unit}".rstrip(), *_spread(one.value), target, remark)
     terminal.print(table)

@@ -20,9 +20,10 @@ from rich.table import Table
 
 from contact_ddp_ros.bench import outcome
 from contact_ddp_ros.bench.outcome import Outcome
-from contact_ddp_ros.bench.output import console, new_folder, save_record
+from contact_ddp_ros.bench.output import console, save_record
 from contact_ddp_ros.bench.scenarios import DIRECTIONS, GROUPS, QUICK, Extent, Scenario, Settings
 from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.files import new_folder
 from contact_ddp_ros.options import VARIANTS
 
 TARGET_SPEED = 0.1
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
     extent = QUICK if options.quick else Extent()
     groups = GROUPS if options.only is None else {name: GROUPS[name] for name in options.only}
     scenarios = [scenario for build in groups.values() for scenario in build(settings, extent)]
-    folder = new_folder("robustness", options.out)
+    folder = new_folder("bench-robustness", options.out)
     terminal = console()
     outcomes = run_all(scenarios, options.jobs, terminal)
     save_record(

@@ -24,12 +24,12 @@ from contact_ddp_ros.bench.output import (
     Figure,
     console,
     figures_as_json,
-    new_folder,
     number,
     print_figures,
     save_record,
 )
 from contact_ddp_ros.bench.timing import Candidate, Spread, Times, interleave
+from contact_ddp_ros.files import new_folder
 
 MISSING_PEER = "Crocoddyl is not installed, so it is left out; pip install -r requirements-bench.txt brings it"
 
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
     """Measure, print, save; the exit code is 0 whether targets are met or not."""
     options = _parse(arguments)
     effort = QUICK if options.quick else FULL
-    folder = new_folder("solver", options.out)
+    folder = new_folder("bench-solver", options.out)
     terminal = console()
     results: dict[str, Any] = {}
     figures: list[Figure] = []

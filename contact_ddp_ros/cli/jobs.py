@@ -3,14 +3,13 @@
 import argparse
 import contextlib
 import importlib
-import pkgutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contact_ddp_ros.cli.output import new_folder
 from contact_ddp_ros.cli.values import run_options
 from contact_ddp_ros.errors import ContactDdpError, ParameterError
+from contact_ddp_ros.files import new_folder
 from contact_ddp_ros.options import SECTIONS, RunOptions
 
 if TYPE_CHECKING:
@@ -52,19 +51,16 @@ def run_optimize(arguments: argparse.Namespace) -> int:
 
 def run_bench(arguments: argparse.Namespace) -> int:
     """A benchmark by name; `list` names them."""
-    from contact_ddp_ros import bench
+    from contact_ddp_ros.bench import BENCHMARKS
 
-    names = [module.name for module in pkgutil.iter_modules(bench.__path__) if not module.name.startswith("_")]
-    modules = {name: f"{bench.__name__}.{name}" for name in names}
-    if arguments.name == "list":
-        runnable = [name for name, module in modules.items() if hasattr(importlib.import_module(module), "main")]
-        print("\n".join(runnable))
+    name = arguments.name
+    if name == "list":
+        width = max(map(len, BENCHMARKS))
+        print("\n".join(f"{one:<{width}}  {text}" for one, text in BENCHMARKS.items()))
         return 0
-    if arguments.name not in modules:
-        raise ParameterError(f"no benchmark {arguments.name!r}; there are {', '.join(names) or 'none'}")
-    module = importlib.import_module(modules[arguments.name])
-    if not hasattr(module, "main"):
-        raise ParameterError(f"{arguments.name!r} is a part of the benchmarks, not one; try contact-ddp bench list")
+    if name not in BENCHMARKS:
+        raise ParameterError(f"no benchmark {name!r}; there are {', '.join(BENCHMARKS)}")
+    module = importlib.import_module(f"contact_ddp_ros.bench.{name.replace('-', '_')}")
     return int(module.main(arguments.arguments) or 0)
 
 

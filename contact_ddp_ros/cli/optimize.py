@@ -11,10 +11,9 @@ from rich.console import Console
 from rich.table import Table
 
 from contact_ddp_ros import provenance
-from contact_ddp_ros.cli.output import new_folder
 from contact_ddp_ros.config import replace
 from contact_ddp_ros.errors import ParameterError, SolverError
-from contact_ddp_ros.files import write_json
+from contact_ddp_ros.files import new_folder, write_json
 from contact_ddp_ros.options import RunOptions
 
 if TYPE_CHECKING:
