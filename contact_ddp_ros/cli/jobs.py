@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from contact_ddp_ros.cli.values import run_options
 from contact_ddp_ros.errors import ContactDdpError, ParameterError
-from contact_ddp_ros.files import new_folder
 from contact_ddp_ros.options import SECTIONS, RunOptions
 
 if TYPE_CHECKING:
@@ -78,6 +77,7 @@ def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
     """Run a closed loop with live progress; whatever happens, keep what was recorded."""
     from rich.console import Console
 
+    from contact_ddp_ros.files import new_folder
     from contact_ddp_ros.recording import Recorder
     from contact_ddp_ros.report.progress import LiveProgress
 

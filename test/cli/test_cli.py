@@ -8,6 +8,7 @@ import pytest
 from synthetic import Gait, bounding_recorder
 
 from contact_ddp_ros import __version__
+from contact_ddp_ros.bench import BENCHMARKS
 from contact_ddp_ros.cli import jobs, main
 from contact_ddp_ros.cli.parser import build_parser
 from contact_ddp_ros.cli.values import parse_push, parse_setting, parse_speed, run_options
@@ -250,14 +251,21 @@ def test_benchmarks_are_called_with_their_words(monkeypatch, capsys):
             seen.append(arguments)
             return 0
 
-    monkeypatch.setattr(jobs.pkgutil, "iter_modules", lambda _: [type("M", (), {"name": "fake"})()])
+    monkeypatch.setattr(bench, "BENCHMARKS", {"a-fake": "what it measures"})
     real = importlib.import_module
-    named = f"{bench.__name__}.fake"
+    named = f"{bench.__name__}.a_fake"
     monkeypatch.setattr(jobs.importlib, "import_module", lambda name: Module if name == named else real(name))
-    assert main(["bench", "fake", "--runs", "3", "x"]) == 0
+    assert main(["bench", "a-fake", "--runs", "3", "x"]) == 0
     assert seen == [["--runs", "3", "x"]]
     assert main(["bench", "list"]) == 0
-    assert capsys.readouterr().out.split() == ["fake"]
+    assert capsys.readouterr().out.strip() == "a-fake  what it measures"
+    assert main(["bench", "iteration"]) == 2
+    assert "a-fake" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_every_benchmark_listed_can_be_run(name):
+    assert callable(importlib.import_module(f"contact_ddp_ros.bench.{name.replace('-', '_')}").main)
 
 
 @pytest.mark.parametrize("words", [["--help"], ["sim", "--help"], ["demo", "--help"], ["bench", "--help"]])
