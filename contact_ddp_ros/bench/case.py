@@ -16,9 +16,9 @@ from contact_ddp_ros.config import replace as configured
 from contact_ddp_ros.dynamics.kernel_set import KernelSet
 from contact_ddp_ros.hybrid.grid import knot_grid
 from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.contact_problem import Penalty
 from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.planner import BoundingPlanner
-from contact_ddp_ros.mpc.problem import Penalty
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.planar import PlanarMap
 from contact_ddp_ros.robot.tree import RigidBodyTree

@@ -17,7 +17,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
-from contact_ddp_ros.bench import convergence, in_loop, kernel_times, startup
+from contact_ddp_ros.bench import cold_solves, in_loop, kernel_times, startup
 from contact_ddp_ros.bench.case import mpc_cases, planner_kernels, shared_cases
 from contact_ddp_ros.bench.iteration import ITERATION, SOLVE, STAGES, crocoddyl, crocoddyl_solve, our_solve, ours
 from contact_ddp_ros.bench.output import (
@@ -201,9 +201,9 @@ def _measure_kernels(effort: Effort, options: argparse.Namespace, terminal: Cons
 
 
 def _measure_convergence(effort: Effort, options: argparse.Namespace, terminal: Console, progress: Any) -> Any:
-    solves = convergence.measure(progress=progress)
+    solves = cold_solves.measure(progress=progress)
     figures = []
-    for speed in convergence.SPEEDS:
+    for speed in cold_solves.SPEEDS:
         full, gauss = (next(s for s in solves if (s.speed, s.variant) == (speed, v)) for v in ("ddp", "ilqr"))
         same = abs(full.final - gauss.final) <= 1e-6 * gauss.final
         note = f"{full.iterations} / {gauss.iterations}" + ("" if same else ", different optima")

@@ -109,7 +109,7 @@ def _build_kernels(robot: object) -> None:
     """What the planner builds first, by itself: it is cached then."""
     from contact_ddp_ros.dynamics.kernels import build_kernels
     from contact_ddp_ros.mpc.config import GaitConfig
-    from contact_ddp_ros.mpc.problem import PLANAR_AXES
+    from contact_ddp_ros.mpc.contact_problem import PLANAR_AXES
     from contact_ddp_ros.mpc.reference import bounding_schedule
     from contact_ddp_ros.robot.planar import reduce_to_plane
 

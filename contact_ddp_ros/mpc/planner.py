@@ -20,8 +20,9 @@ from contact_ddp_ros.config import validate
 from contact_ddp_ros.errors import MessageError, ParameterError
 from contact_ddp_ros.hybrid.grid import KnotGrid, knot_grid
 from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.contact_problem import Penalty
 from contact_ddp_ros.mpc.guess import heuristic_guess
-from contact_ddp_ros.mpc.problem import BoundingProblem, Penalty
+from contact_ddp_ros.mpc.problem import BoundingProblem
 from contact_ddp_ros.mpc.rate_limit import RateLimited
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.model import Robot

@@ -18,7 +18,7 @@ TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True)
-class Convergence:
+class ColdSolve:
     """One cold solve.
 
     Attributes:
@@ -45,7 +45,7 @@ class Convergence:
         return self.costs[-1]
 
 
-def measure(speeds: Sequence[float] = SPEEDS, progress: Callable[[float], None] | None = None) -> list[Convergence]:
+def measure(speeds: Sequence[float] = SPEEDS, progress: Callable[[float], None] | None = None) -> list[ColdSolve]:
     """Every speed with every variant."""
     results = []
     for i, speed in enumerate(speeds):
@@ -55,7 +55,7 @@ def measure(speeds: Sequence[float] = SPEEDS, progress: Callable[[float], None] 
     return results
 
 
-def _solve(speed: float, variant: str) -> Convergence:
+def _solve(speed: float, variant: str) -> ColdSolve:
     case = mpc_cold(variant, speed)
     started = thread_time()
     solution = case.solve(solver_of(variant))
@@ -63,7 +63,7 @@ def _solve(speed: float, variant: str) -> Convergence:
     costs = (solution.initial_cost, *(iteration.cost for iteration in solution.iterations))
     close = [cost - costs[-1] <= TOLERANCE * abs(costs[-1]) for cost in costs]
     needed = close.index(True)
-    return Convergence(
+    return ColdSolve(
         speed=speed,
         variant=variant,
         iterations=needed,

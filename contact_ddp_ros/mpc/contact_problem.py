@@ -1,0 +1,190 @@
+"""Assembles contact problems: kernels, node kinds, references and weights in the layout of `contact_nodes`.
+
+What depends on the robot and the schedule only (kernels, integer tables) is built once; costs and limits enter the
+float arrays of each problem, so a change of theirs never compiles anything. Whose references and weights they are is
+not known here.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.dynamics.kernels import KernelSet, build_kernels
+from contact_ddp_ros.hybrid.grid import KnotGrid
+from contact_ddp_ros.hybrid.schedule import ModeSchedule
+from contact_ddp_ros.mpc import contact_nodes
+from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets
+from contact_ddp_ros.robot.tree import RigidBodyTree
+from contact_ddp_ros.solver.protocol import Problem
+
+Array = NDArray[np.float64]
+
+PLANAR_AXES = (0, 2)
+"""World axes of a planar contact: x and the normal z."""
+
+_SCHEMES = {"forward_euler": at.FORWARD_EULER, "semi_implicit_euler": at.SEMI_IMPLICIT_EULER}
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """Settings of the solver's penalties: AL penalty σ, barrier width δ and weight ε."""
+
+    sigma: float
+    delta: float
+    epsilon: float
+
+    def array(self) -> Array:
+        """(3,) as the node functions read it."""
+        return np.array([self.sigma, self.delta, self.epsilon])
+
+
+@dataclass(frozen=True)
+class NodeCosts:
+    """References and weights of the quadratic costs, a row per node and one for the end; see `contact_nodes`.
+
+    At a time step they are integrated over its length; at a switch and at the end only those of the state count.
+
+    Attributes:
+        states, state_weights: (N+1, 2n).
+        torque_weights: (N+1, n_u) of the torques themselves.
+        forces, force_weights: (N+1, n_f n_a), foot by foot; those of feet in the air do not count.
+        heights, height_weights: (N+1, n_f) of the feet's lowest points [m].
+    """
+
+    states: Array
+    state_weights: Array
+    torque_weights: Array
+    forces: Array
+    force_weights: Array
+    heights: Array
+    height_weights: Array
+
+
+@dataclass(frozen=True)
+class ContactLaw:
+    """What holds at every node: the ground and what the constraints allow.
+
+    Attributes:
+        ground_height: [m]. baumgarte_rate: of the contacts' stabilisation, 0 for none [1/s].
+        friction: coefficient. force_scale: by which the barriers of forces are normalised [N].
+        torque_limits: (n_u,) [N m].
+    """
+
+    ground_height: float
+    baumgarte_rate: float
+    friction: float
+    force_scale: float
+    torque_limits: Array
+
+
+class ContactProblem:
+    """Builds :class:`Problem` objects for one tree, one schedule and one integration scheme."""
+
+    def __init__(
+        self,
+        tree: RigidBodyTree,
+        schedule: ModeSchedule,
+        integrator: str,
+        variant: str,
+        kernels: KernelSet | None = None,
+    ) -> None:
+        self.tree = tree
+        self.schedule = schedule
+        self.n_axes = len(PLANAR_AXES)
+        self.feet = tuple(point.name for point in tree.contacts)
+        tensor = variant == "ddp_tensor"
+        self.kernels = kernels or build_kernels(
+            tree, {mode.name: mode.contacts for mode in schedule.modes}, PLANAR_AXES, tensor=tensor
+        )
+        self.integers = self._integers(integrator, tensor)
+        self.sizes = (tree.n, len(tree.actuated), len(self.feet), self.n_axes)
+        self.effort_limits = np.array([tree.joints[i].effort_limit for i in tree.actuated])
+        self.second = contact_nodes.second_tensor if tensor else contact_nodes.second
+
+    def assemble(self, grid: KnotGrid, costs: NodeCosts, law: ContactLaw) -> Problem:
+        """The problem along a grid."""
+        n, n_u, n_f, n_a = self.sizes
+        x_weight, u_weight, force_reference, force_weight, height_reference, height_weight, lands, size = node_offsets(
+            *self.sizes
+        )
+        kinds = np.full(grid.n_nodes + 1, at.STEP, dtype=np.int64)
+        kinds[-1] = at.TERMINAL
+        stance = self.stance_table()
+        landing = stance[grid.modes[1:]] & ~stance[grid.modes[:-1]] & grid.switches[:, None]
+        kinds[:-1][grid.switches] = np.where(landing[grid.switches].any(axis=1), at.TOUCHDOWN, at.LIFT_OFF)
+
+        rows = np.zeros((grid.n_nodes + 1, size))
+        rows[:-1, at.DURATION] = grid.durations
+        rows[:, at.X_REFERENCE : at.X_REFERENCE + 2 * n] = costs.states
+        rows[:, x_weight : x_weight + 2 * n] = costs.state_weights
+        rows[:, u_weight : u_weight + n_u] = costs.torque_weights
+        rows[:, force_reference : force_reference + n_f * n_a] = costs.forces
+        rows[:, force_weight : force_weight + n_f * n_a] = costs.force_weights
+        rows[:, height_reference : height_reference + n_f] = costs.heights
+        rows[:, height_weight : height_weight + n_f] = costs.height_weights
+        rows[:-1, lands : lands + n_f] = landing
+        model = [law.ground_height, law.baumgarte_rate, 0.0]
+        return Problem(
+            n_x=2 * n,
+            n_u=n_u,
+            n_e=n_f,
+            n_aux=int(aux_offsets(*self.sizes)[-1]),
+            has_control=~grid.switches,
+            integers=self.integers,
+            node_integers=np.column_stack([grid.modes, kinds]).astype(np.int64),
+            parameters=np.concatenate([model, [law.friction, law.force_scale], law.torque_limits]),
+            node_parameters=rows,
+            step=contact_nodes.step,
+            first=contact_nodes.first,
+            second=self.second,
+        )
+
+    def forces(self, grid: KnotGrid, aux: Array) -> Array:
+        """(N, n_f n_a) contact forces of a solution's nodes [N], zero in the air and at switches."""
+        n, _, _, n_a = self.sizes
+        forces = np.zeros((grid.n_nodes, len(self.feet) * n_a))
+        for index, mode in enumerate(self.schedule.modes):
+            rows = (grid.modes[:-1] == index) & ~grid.switches
+            for c, name in enumerate(mode.contacts):
+                foot = self.feet.index(name)
+                forces[rows, foot * n_a : (foot + 1) * n_a] = aux[:-1][rows, n + c * n_a : n + (c + 1) * n_a]
+        return forces
+
+    def stance_table(self) -> NDArray[np.bool_]:
+        """(n_modes, n_f): which foot is down in which mode."""
+        return np.array([[foot in mode.contacts for foot in self.feet] for mode in self.schedule.modes])
+
+    def _integers(self, integrator: str, tensor: bool) -> NDArray[np.int64]:
+        tree, kernels = self.tree, self.kernels
+        n_u, n_f = len(tree.actuated), len(self.feet)
+        header = np.zeros(at.HEADER + n_u, dtype=np.int64)
+        header[at.N], header[at.N_U], header[at.N_FEET], header[at.N_AXES] = tree.n, n_u, n_f, self.n_axes
+        header[at.SCHEME] = _SCHEMES[integrator]
+        header[at.FEET], header[at.FEET_SECOND] = kernels.address("feet"), kernels.address("feet_second")
+        header[at.HEADER :] = tree.actuated
+        blocks = [header]
+        for mode in self.schedule.modes:
+            block = np.zeros(at.MODE_HEADER + n_f, dtype=np.int64)
+            block[at.CONTACTS] = len(mode.contacts)
+            for slot, kernel in (
+                (at.SYSTEM, "system"),
+                (at.FIRST, "first"),
+                (at.SECOND, "second"),
+                (at.TENSOR, "tensor"),
+                (at.IMPACT_SYSTEM, "impact_system"),
+                (at.IMPACT_FIRST, "impact_first"),
+                (at.IMPACT_SECOND, "impact_second"),
+                (at.IMPACT_TENSOR, "impact_tensor"),
+            ):
+                if kernel.endswith("tensor") and not tensor:
+                    continue
+                name = f"{kernel}/{mode.name}"
+                if kernel.startswith("impact") and not mode.contacts:
+                    continue
+                block[slot] = kernels.address(name)
+            for slot, name in enumerate(mode.contacts):
+                block[at.MODE_HEADER + slot] = self.feet.index(name)
+            blocks.append(block)
+        return np.concatenate(blocks)
