@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 
 from contact_ddp_ros.config import replace
-from contact_ddp_ros.control.config import ControllerConfig
+from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.errors import MessageError
@@ -35,6 +35,9 @@ from contact_ddp_ros.sim.options import SimOptions
 
 CONTROL_PERIOD = 0.002
 """Time between two control ticks [s]."""
+
+_PATIENCE = 0.1
+"""Age of a policy that is still followed in real time [s]."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ class ClosedLoop:
         robot = load_robot()
         planner_config = replace(PlannerConfig(), {"variant": options.variant, **options.parameters("planner")})
         controller_values = {
-            "safety.planner_period": 1.0 / planner_config.rate,
+            **policy_timing(options, planner_config.rate),
             **options.parameters("controller"),
         }
         self.controller = Controller(robot, replace(ControllerConfig(), controller_values))
@@ -211,6 +214,16 @@ class ClosedLoop:
                 ahead = self.simulator.time - (clock.perf_counter() - start)
                 if ahead > 0.0:
                     clock.sleep(ahead)
+
+
+def policy_timing(options: RunOptions, rate: float) -> dict[str, float]:
+    """The controller's parameters that say how old a policy may become, for a planner of a rate [Hz].
+
+    In lock-step that is the default, and the modelled delay beside it; a desktop system may keep a planner waiting.
+    """
+    period = 1.0 / rate
+    periods = SafetyConfig().policy_periods + options.planner_delay / period if options.lockstep else _PATIENCE / period
+    return {"safety.planner_period": period, "safety.policy_periods": periods}
 
 
 def run_info(

@@ -152,7 +152,7 @@ class SafetyConfig:
         0.01, low=0.001, high=1.0, unit="s", description="nominal time between two policies"
     )
     policy_periods: float = parameter(
-        6.0, low=1.0, high=50.0, description="oldest policy that is followed, in planner periods"
+        3.0, low=1.0, high=50.0, description="oldest policy that is followed, in planner periods"
     )
     roll: float = parameter(0.5, low=0.05, high=1.5, unit="rad", description="largest roll")
     pitch: float = parameter(0.5, low=0.05, high=1.5, unit="rad", description="largest pitch")
@@ -161,6 +161,44 @@ class SafetyConfig:
     )
     velocity_factor: float = parameter(
         1.2, low=0.1, high=5.0, description="largest measured joint velocity, as a multiple of its limit"
+    )
+    joint_jump: float = parameter(
+        0.1,
+        low=0.0,
+        high=3.0,
+        unit="rad",
+        description="how much further than its speed allows a joint may have moved from one state to the next",
+    )
+    base_jump: float = parameter(
+        0.05,
+        low=0.0,
+        high=10.0,
+        unit="m",
+        description="the same of the trunk, which 10 m/s allow; raise it where the estimator corrects itself in steps",
+    )
+    turn_jump: float = parameter(
+        0.1, low=0.0, high=3.2, unit="rad", description="the same of the trunk's orientation, which 30 rad/s allow"
+    )
+    stuck_timeout: float = parameter(
+        0.01,
+        low=0.002,
+        high=1.0,
+        unit="s",
+        description="longest time that all joints, or the trunk, may repeat their"
+        " state to the last bit while the robot bounds",
+    )
+    policy_torque_factor: float = parameter(
+        1.5, low=1.0, high=10.0, description="largest planned torque, as a multiple of what the joints can give"
+    )
+    policy_height: float = parameter(
+        0.15, low=0.01, high=1.0, unit="m", description="how far the trunk may be from where a new policy has it now"
+    )
+    policy_angle: float = parameter(
+        1.0,
+        low=0.05,
+        high=6.3,
+        unit="rad",
+        description="how far pitch or a joint may be from where a new policy has it now",
     )
 
     @property

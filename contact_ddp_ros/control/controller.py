@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.config import validate
 from contact_ddp_ros.control.config import ControllerConfig
+from contact_ddp_ros.control.continuity import StateContinuity
 from contact_ddp_ros.control.drives import JointTargets, limited_command
 from contact_ddp_ros.control.lateral import LateralCommand, LateralStabiliser
 from contact_ddp_ros.control.legs import LegGeometry
@@ -27,7 +28,7 @@ from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.policy import Policy, PolicySample
 from contact_ddp_ros.robot.joints import FOOT_NAMES
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.planar import PLANAR_BASE_JOINTS, PLANAR_FOOT_NAMES, PLANAR_JOINT_NAMES, PlanarMap
+from contact_ddp_ros.robot.planar import PLANAR_FOOT_NAMES, PLANAR_JOINT_NAMES, PlanarMap
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
 Array = NDArray[np.float64]
@@ -48,10 +49,10 @@ class Controller:
         self._robot = robot
         self._geometry = LegGeometry.from_tree(robot.tree, FOOT_NAMES)
         self._planar_map = PlanarMap()
-        n = len(PLANAR_JOINT_NAMES)
         n_forces = _PLANAR_AXES * len(PLANAR_FOOT_NAMES)
         expected = robot.model_hash if model_hash is None else model_hash
-        self._gate = PolicyGate(2 * n, n - len(PLANAR_BASE_JOINTS), n_forces, expected, config.safety)
+        torques = robot.effort_limits[self._planar_map.pairs].sum(axis=1)
+        self._gate = PolicyGate(torques, 2 * len(PLANAR_JOINT_NAMES), n_forces, expected, config.safety)
         self._lock = Lock()
         self._slot = PolicySlot()
         self._modes = ModeMachine()
@@ -61,6 +62,7 @@ class Controller:
         self._finding: Finding | None = Finding(Violation.NO_STATE, "no robot state has arrived")
         self._lateral_command: LateralCommand | None = None
         self._steering = (0.0, 0.0)
+        self._continuity = StateContinuity(robot, config.safety)
         self._stand: StandLaw
         self._lateral: LateralStabiliser
         self._adopt(config)
@@ -168,7 +170,8 @@ class Controller:
     def set_policy(self, policy: Policy, now: float) -> Answer:
         """Offer a policy at time `now` [s]. One that does not fit is refused, named and counted, and never used."""
         with self._lock:
-            finding = self._gate.check(policy, now, following=self.mode is ControlMode.BOUND)
+            state = None if self._state is None else self._planar_map.planar_state(self._state)
+            finding = self._gate.check(policy, now, following=self.mode is ControlMode.BOUND, state=state)
             if finding is not None:
                 self._refusals[finding.violation] += 1
                 return Answer(False, str(finding))
@@ -180,7 +183,7 @@ class Controller:
         with self._lock:
             self._lateral_command = None
             last = self._now
-            finding = self._advance_clock(now) or self._supervisor.state(state, now)
+            finding = self._advance_clock(now) or self._judge(state, now)
             self._finding = finding
             self._state = state if finding is None else None
             if self.mode is ControlMode.DAMP:
@@ -196,12 +199,20 @@ class Controller:
             finding = self._supervisor.command(limited.command.torques, limited.total)
             return self._fail(finding, now) if finding else limited.command
 
+    def _judge(self, state: RobotState | None, now: float) -> Finding | None:
+        finding = self._supervisor.state(state, now)
+        if finding is not None or state is None:
+            return finding
+        return self._continuity.check(state, moving=self.mode is ControlMode.BOUND)
+
     def _adopt(self, config: ControllerConfig) -> None:
         validate(config)
         pose = np.tile(np.asarray(config.stand.pose, float), len(FOOT_NAMES))
         if not ((pose >= self._robot.lower) & (pose <= self._robot.upper)).all():
             raise ParameterError(f"stand.pose is {config.stand.pose}; allowed: within the joint limits of the robot")
         supervisor = Supervisor(self._robot, config.safety)
+        continuity = StateContinuity(self._robot, config.safety)
+        continuity.take_over(self._continuity)
         drive = config.drive.gains(len(FOOT_NAMES))
         stand = StandLaw(self._robot, self._geometry, drive, config.stand)
         lateral = LateralStabiliser(self._robot, self._geometry, config.lateral)
@@ -210,9 +221,8 @@ class Controller:
             lateral.take_over(self._lateral)
         if self.mode is ControlMode.STAND:
             stand.take_over(self._stand)
-        self._config, self._supervisor, self._drive, self._stand, self._lateral = (
-            config, supervisor, drive, stand, lateral,
-        )  # fmt: skip
+        self._config, self._supervisor, self._continuity = config, supervisor, continuity
+        self._drive, self._stand, self._lateral = drive, stand, lateral
         self._gate.config = config.safety
 
     def _advance_clock(self, now: float) -> Finding | None:
@@ -224,6 +234,7 @@ class Controller:
             return None
         self._slot.clear()
         self._gate.forget()
+        self._continuity.forget()
         self._modes.restart_clock(now)
         self._stand.shift(now - last)
         if self.mode is not ControlMode.BOUND:

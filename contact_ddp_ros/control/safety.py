@@ -15,6 +15,7 @@ from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.planar import PLANAR_JOINT_NAMES
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
 
@@ -41,6 +42,8 @@ class Violation(Enum):
     TILT = "tilt"
     JOINT_POSITION = "joint_position"
     JOINT_VELOCITY = "joint_velocity"
+    STATE_JUMP = "state_jump"
+    STATE_STUCK = "state_stuck"
     COMMAND_NOT_FINITE = "command_not_finite"
     TORQUE = "torque"
     NO_POLICY = "no_policy"
@@ -52,6 +55,8 @@ class Violation(Enum):
     POLICY_STALE = "policy_stale"
     POLICY_OVER = "policy_over"
     POLICY_FROM_FUTURE = "policy_from_future"
+    POLICY_TORQUE = "policy_torque"
+    POLICY_AWAY = "policy_away"
 
 
 @dataclass(frozen=True)
@@ -183,9 +188,13 @@ class Supervisor:
 class PolicyGate:
     """Admits policies one after another: right sizes, finite, of this model, in order, of the present."""
 
-    def __init__(self, n_x: int, n_u: int, n_forces: int, model_hash: int, config: SafetyConfig) -> None:
-        """Sizes are those of the planner's model, whose fingerprint is `model_hash`."""
+    def __init__(self, torques: Array, n_x: int, n_forces: int, model_hash: int, config: SafetyConfig) -> None:
+        """Sizes are those of the planner's model, whose fingerprint is `model_hash`.
+
+        `torques` are what each of its controls (n_u,) can be at most [N m].
+        """
         self.config = config
+        self._torques, n_u = torques, len(torques)
         self._sizes = {"state": n_x, "control": n_u, "force": n_forces}
         self._model_hash = model_hash
         self._last: Policy | None = None
@@ -194,14 +203,15 @@ class PolicyGate:
         """Forget the order so far: the next policy may be of any epoch and sequence."""
         self._last = None
 
-    def check(self, policy: Policy, now: float, following: bool) -> Finding | None:
+    def check(self, policy: Policy, now: float, following: bool, state: Array | None = None) -> Finding | None:
         """What is wrong with a policy at time `now` [s], or None, and then its successors must come after it.
 
-        Where the last one is being followed (`following`), one of another epoch is refused; otherwise a later epoch
+        `state` is the measured one (n_x,) in the planner's coordinates, where one is known: a policy must pass near it.
+        Where the last policy is being followed (`following`), one of another epoch is refused; otherwise a later epoch
         is always welcome, and an earlier one once the last policy has run out (the planner has been restarted).
         """
         finding = self._size(policy) or self._finite(policy) or self._order(policy, now, following)
-        finding = finding or self._age(policy, now)
+        finding = finding or self._age(policy, now) or self._torque(policy) or self._away(policy, now, state)
         if finding is None:
             self._last = policy
         return finding
@@ -257,6 +267,31 @@ class PolicyGate:
             text = f"starts {-age:.3f} s from now; allowed: {self.config.policy_timeout:.3f} s"
             return Finding(Violation.POLICY_FROM_FUTURE, text)
         return None
+
+    def _torque(self, policy: Policy) -> Finding | None:
+        allowed = self.config.policy_torque_factor * self._torques
+        within = np.abs(policy.controls) <= allowed
+        if within.all():
+            return None
+        knot, control = np.argwhere(~within)[0]
+        text = f"control {control} of knot {knot} is {policy.controls[knot, control]:.1f} N m"
+        return Finding(Violation.POLICY_TORQUE, f"{text}; allowed: ±{allowed[control]:.1f}")
+
+    def _away(self, policy: Policy, now: float, state: Array | None) -> Finding | None:
+        """Planar coordinates: x, height, then angles."""
+        if state is None:
+            return None
+        n_q = len(state) // 2
+        away = np.abs(policy.sample(now).state - state)[1:n_q]
+        allowed = np.full(n_q - 1, self.config.policy_angle)
+        allowed[0] = self.config.policy_height
+        within = away <= allowed
+        if within.all():
+            return None
+        index = int(np.argmin(within))
+        what, unit = PLANAR_JOINT_NAMES[index + 1], "m" if index == 0 else "rad"
+        text = f"has {what} {away[index]:.2f} {unit} from where it is; allowed: {allowed[index]:.2f} {unit}"
+        return Finding(Violation.POLICY_AWAY, text)
 
 
 def _worst_name(fine: Array, names: tuple[str, ...]) -> str:

@@ -15,7 +15,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import SetBool, Trigger
 
-from contact_ddp_ros.closed_loop import run_info
+from contact_ddp_ros.closed_loop import policy_timing, run_info
 from contact_ddp_ros.config import flatten, replace
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.errors import NodeError
@@ -44,9 +44,6 @@ _ANSWER_TIMEOUT = 30.0
 _SPEED_PERIOD = 0.05
 """Wall-clock time between two speed commands [s]."""
 
-_POLICY_TIMEOUT = 0.1
-"""Age of a policy that is still followed in real time: a desktop system may keep the planner waiting [s]."""
-
 _LOOK = 0.02
 """Longest wait for a message between two looks at the processes [s]."""
 
@@ -63,10 +60,8 @@ class Demo:
         self.recorder = recorder
         robot = load_robot()
         self.planner = replace(PlannerConfig(), {"variant": options.variant, **options.parameters("planner")})
-        controller = {"safety.planner_period": 1.0 / self.planner.rate}
-        if not options.lockstep:
-            controller["safety.policy_periods"] = _POLICY_TIMEOUT * self.planner.rate
-        self.controller = replace(ControllerConfig(), {**controller, **options.parameters("controller")})
+        timing = policy_timing(options, self.planner.rate)
+        self.controller = replace(ControllerConfig(), {**timing, **options.parameters("controller")})
         periods = (SimulatorNodeOptions().period, 1.0 / self.planner.rate)
         recorder.begin(run_info("demo", options, robot, self.planner, *periods))
 

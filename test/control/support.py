@@ -21,6 +21,14 @@ def state_at(state: RobotState, time: float, **changes: object) -> RobotState:
     return dataclasses.replace(state, time=time, **changes)
 
 
+def alive(robot: Robot, time: float) -> RobotState:
+    """A robot that stands as still as a real one: no two measurements are the same to the last bit."""
+    state, wobble = robot.standing_state(time), 1e-9 * np.sin(1e3 * time)
+    return dataclasses.replace(
+        state, linear_velocity=state.linear_velocity + wobble, joint_velocities=state.joint_velocities + wobble
+    )
+
+
 def tilted(state: RobotState, roll: float = 0.0, pitch: float = 0.0, yaw: float = 0.0) -> RobotState:
     return dataclasses.replace(state, orientation=rpy_to_quaternion(roll, pitch, yaw))
 

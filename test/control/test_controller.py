@@ -16,7 +16,7 @@ from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 
-from .support import BACK, bounding_policy, stand_up, start_bound, state_at, tilted, unchecked_policy
+from .support import BACK, alive, bounding_policy, stand_up, start_bound, state_at, tilted, unchecked_policy
 
 DAMP, STAND, BOUND = ControlMode.DAMP, ControlMode.STAND, ControlMode.BOUND
 TICK = 0.002
@@ -87,7 +87,7 @@ def test_standing_up_is_smooth_from_wherever_the_joints_are(controller: Controll
 
 def test_a_completed_stand_carries_the_weight(controller: Controller, robot: Robot) -> None:
     now = stand_up(controller, robot)
-    state = robot.standing_state(now)
+    state = alive(robot, now)
     torques = drive_torques(controller.update(state, now), state, controller)
     _, jacobians = controller._geometry.points_and_jacobians(robot.standing, np.array([0.0, 0.0, -1.0]))
     forces = -np.linalg.solve(jacobians.transpose(0, 2, 1), torques.reshape(4, 3, 1))[:, :, 0]
@@ -96,7 +96,7 @@ def test_a_completed_stand_carries_the_weight(controller: Controller, robot: Rob
 
 def test_stand_gains_are_reached_beyond_those_of_the_drives(controller: Controller, robot: Robot) -> None:
     now = stand_up(controller, robot)
-    quiet = robot.standing_state(now)
+    quiet = alive(robot, now)
     offset, rate = np.full(12, 0.01), np.full(12, 0.02)
     moved = state_at(quiet, now, joint_positions=robot.standing + offset, joint_velocities=rate)
     change = drive_torques(controller.update(moved, now), moved, controller) - drive_torques(
@@ -112,14 +112,14 @@ def test_bound_waits_for_a_policy_and_says_why(controller: Controller, robot: Ro
     assert answer.accepted and "no_policy" in answer.reason
     assert controller.mode is STAND
     now += TICK
-    controller.update(robot.standing_state(now), now)
+    controller.update(alive(robot, now), now)
     assert controller.mode is STAND and "no_policy" in controller.waiting_for
     assert controller.set_policy(bounding_policy(robot, now + 0.01), now).accepted
     now += TICK
-    controller.update(robot.standing_state(now), now)
+    controller.update(alive(robot, now), now)
     assert controller.mode is STAND and "begins in" in controller.waiting_for
     now += 0.01
-    controller.update(robot.standing_state(now), now)
+    controller.update(alive(robot, now), now)
     assert controller.mode is BOUND and controller.waiting_for == ""
 
 
@@ -136,11 +136,11 @@ def test_a_request_to_bound_lapses(controller: Controller, robot: Robot) -> None
     now = stand_up(controller, robot)
     controller.request(BOUND)
     now += controller.config.bound.request_timeout + TICK
-    controller.update(robot.standing_state(now), now)
+    controller.update(alive(robot, now), now)
     assert controller.waiting_for == ""
     now += TICK
     controller.set_policy(bounding_policy(robot, now), now)
-    controller.update(robot.standing_state(now), now)
+    controller.update(alive(robot, now), now)
     assert controller.mode is STAND
 
 
@@ -150,7 +150,7 @@ def test_a_waiting_request_is_cancelled_by_another(controller: Controller, robot
     controller.request(BOUND)
     assert controller.request(mode).accepted
     controller.set_policy(bounding_policy(robot, now), now)
-    controller.update(robot.standing_state(now), now)
+    controller.update(alive(robot, now), now)
     assert controller.mode is mode
 
 
@@ -169,7 +169,7 @@ def test_the_bound_law_is_the_policys(controller: Controller, robot: Robot) -> N
     controller.set_policy(policy, now)
     controller.request(BOUND)
     now += 0.0065
-    state = robot.standing_state(now)
+    state = alive(robot, now)
     command = controller.update(state, now)
     sample = policy.sample(now)
     x = np.concatenate([[0, state.position[2], 0, -0.8, 1.6, -0.8, 1.6], np.zeros(7)])
@@ -188,9 +188,9 @@ def test_the_bound_law_is_the_policys(controller: Controller, robot: Robot) -> N
 def test_a_policy_that_goes_stale_ends_in_damping(controller: Controller, robot: Robot) -> None:
     start = start_bound(controller, robot)
     now = start + SAFETY.policy_timeout - TICK
-    assert not is_damping(controller.update(robot.standing_state(now), now))
+    assert not is_damping(controller.update(alive(robot, now), now))
     now = start + SAFETY.policy_timeout + TICK
-    assert is_damping(controller.update(robot.standing_state(now), now))
+    assert is_damping(controller.update(alive(robot, now), now))
     assert controller.mode is DAMP
     assert controller.fault is not None and controller.fault.violation is Violation.POLICY_STALE
 
@@ -200,7 +200,7 @@ def test_the_end_of_the_horizon_ends_in_damping(robot: Robot) -> None:
     controller = Controller(robot, patient)
     start = start_bound(controller, robot)
     now = start + 0.4
-    assert is_damping(controller.update(robot.standing_state(now), now))
+    assert is_damping(controller.update(alive(robot, now), now))
     assert controller.fault is not None and controller.fault.violation is Violation.POLICY_OVER
 
 
@@ -213,7 +213,7 @@ def test_fresh_policies_keep_it_bounding_and_a_future_one_waits_its_turn(control
                 bounding_policy(robot, now + 0.005, sequence), controls=np.full((90, 4), 0.1 * sequence)
             )
             assert controller.set_policy(ahead, now).accepted
-        command = controller.update(robot.standing_state(now), now)
+        command = controller.update(alive(robot, now), now)
         assert controller.mode is BOUND
         held = 0.05 * ((sequence - 3) // 5 * 5 if sequence >= 8 else 0)
         assert command.torques[1] - controller.lateral_command.torques[1] == pytest.approx(held)
@@ -232,13 +232,13 @@ def test_refused_policies_are_named_counted_and_not_used(controller: Controller,
         "policy_sequence": dataclasses.replace(good, sequence=0),
         "policy_stale": dataclasses.replace(good, times=good.times - 0.2),
     }
-    before = controller.update(robot.standing_state(now), now)
+    before = controller.update(alive(robot, now), now)
     for name, policy in broken.items():
         for _ in range(2):
             answer = controller.set_policy(policy, now)
             assert not answer.accepted and answer.reason.startswith(name)
     assert controller.refused_policies == dict.fromkeys(broken, 2)
-    after = controller.update(robot.standing_state(now), now)
+    after = controller.update(alive(robot, now), now)
     np.testing.assert_array_equal(before.torques, after.torques)
     assert controller.set_policy(good, now).accepted
 
@@ -261,7 +261,7 @@ def test_every_state_fault_latches_damping_until_re_armed(
     controller: Controller, robot: Robot, violation: Violation, begin
 ) -> None:
     now = begin(controller, robot) + TICK
-    good = robot.standing_state(now)
+    good = alive(robot, now)
     assert is_damping(controller.update(STATE_FAULTS[violation](good), now))
     assert controller.mode is DAMP
     assert controller.fault is not None and controller.fault.violation is violation
@@ -281,7 +281,7 @@ def test_rearming_clears_the_fault_and_keeps_damping(controller: Controller, rob
     controller.update(None, now)
     assert controller.rearm().accepted
     assert controller.fault is None and controller.mode is DAMP
-    assert is_damping(controller.update(robot.standing_state(now), now))
+    assert is_damping(controller.update(alive(robot, now), now))
 
 
 @pytest.mark.parametrize("now", [np.nan, np.inf])
@@ -321,7 +321,7 @@ def test_coming_to_a_stand_at_once(robot: Robot) -> None:
     controller = Controller(robot, replace(ControllerConfig(), {"bound.exit_instant": "now"}))
     now = start_bound(controller, robot) + TICK
     assert controller.request(STAND).accepted and controller.stopping
-    command = controller.update(robot.standing_state(now), now)
+    command = controller.update(alive(robot, now), now)
     assert controller.mode is STAND and not controller.stopping
     np.testing.assert_allclose(command.positions, robot.standing, atol=1e-9)
     assert not controller.standing
@@ -339,7 +339,7 @@ def test_a_fast_robot_slows_down_before_it_stands(robot: Robot) -> None:
     assert controller.mode is BOUND and controller.stopping and "slowing down" in controller.waiting_for
     assert controller.request(BOUND).accepted
     assert not controller.stopping, "changed its mind"
-    controller.update(robot.standing_state(now), now)
+    controller.update(alive(robot, now), now)
     assert controller.mode is BOUND
     controller.request(STAND)
     controller.update(state_at(robot.standing_state(), now, linear_velocity=0.98 * fast), now)
@@ -362,7 +362,7 @@ def test_the_exit_instant_is_waited_for(robot: Robot, instant: str, delay: float
                 **{name: getattr(whole, name)[first:] for name in ("controls", "gains", "modes", "forces")},
             )  # fmt: skip
             assert controller.set_policy(rest, now).accepted
-        controller.update(robot.standing_state(now), now)
+        controller.update(alive(robot, now), now)
         if controller.mode is STAND:
             switched = now - start
             break
@@ -374,9 +374,9 @@ def test_the_wait_for_the_exit_instant_is_bounded(robot: Robot) -> None:
     controller = Controller(robot, config)
     now = start_bound(controller, robot)
     controller.request(STAND)
-    controller.update(robot.standing_state(now), now)
+    controller.update(alive(robot, now), now)
     assert controller.mode is BOUND and "flight" in controller.waiting_for
-    controller.update(robot.standing_state(now + 0.012), now + 0.012)
+    controller.update(alive(robot, now + 0.012), now + 0.012)
     assert controller.mode is STAND
 
 
@@ -401,11 +401,11 @@ def test_new_parameters_take_over_without_a_jump(controller: Controller, robot: 
     controller.steer(0.5)
     for _ in range(5):
         now += TICK
-        before = controller.update(robot.standing_state(now), now)
+        before = controller.update(alive(robot, now), now)
     heading = controller.heading
     assert heading > 0.0
     controller.configure(replace(controller.config, {"safety.roll": 0.4}))
-    after = controller.update(robot.standing_state(now), now)
+    after = controller.update(alive(robot, now), now)
     assert controller.mode is BOUND and controller.heading == heading
     np.testing.assert_allclose(after.torques, before.torques, atol=0.2)
 
@@ -491,7 +491,7 @@ def test_torques_are_finite_and_within_limits_whatever_comes(data) -> None:
 
 def test_the_planned_stance_reaches_the_abductions(controller: Controller, robot: Robot) -> None:
     now = start_bound(controller, robot)
-    command = controller.update(robot.standing_state(now), now)
+    command = controller.update(alive(robot, now), now)
     load = bounding_policy(robot, now).forces[0, BACK][1]
     lateral = controller.lateral_command
     assert lateral is not None and set(lateral.forces) == {"back"}

@@ -23,7 +23,7 @@ def supervisor(robot: Robot) -> Supervisor:
 
 @pytest.fixture
 def gate(robot: Robot) -> PolicyGate:
-    return PolicyGate(14, 4, 4, robot.model_hash, CONFIG)
+    return PolicyGate(np.array([34.0, 52.0, 34.0, 52.0]), 14, 4, robot.model_hash, CONFIG)
 
 
 @pytest.fixture
@@ -239,3 +239,30 @@ def test_policies_of_another_time_are_named(gate: PolicyGate, policy: Policy) ->
     assert name(gate.check(policy, np.nan, following=False)) is Violation.POLICY_STALE
     short = dataclasses.replace(policy, times=NOW + 1e-5 * np.arange(len(policy.times)))
     assert name(gate.check(short, NOW + 0.01, following=False)) is Violation.POLICY_OVER
+
+
+def test_policies_that_ask_for_more_than_the_joints_can_give_are_named(gate: PolicyGate, policy: Policy) -> None:
+    limits = CONFIG.policy_torque_factor * np.array([34.0, 52.0, 34.0, 52.0])
+    for sign in (-1.0, 1.0):
+        for control, limit in enumerate(limits):
+            controls = policy.controls.copy()
+            controls[40, control] = sign * 1.01 * limit
+            found = gate.check(dataclasses.replace(policy, controls=controls), NOW, following=False)
+            assert name(found) is Violation.POLICY_TORQUE
+            assert "knot 40" in str(found)
+    fine = dataclasses.replace(policy, controls=np.tile(limits, (len(policy.controls), 1)))
+    assert gate.check(fine, NOW, following=False) is None
+
+
+@pytest.mark.parametrize(
+    ("index", "limit"), [(1, CONFIG.policy_height), (2, CONFIG.policy_angle), (6, CONFIG.policy_angle)]
+)
+def test_policies_for_another_place_are_named(gate: PolicyGate, policy: Policy, index: int, limit: float) -> None:
+    state = policy.states[0].copy()
+    state[0] += 100.0
+    assert gate.check(policy, NOW, following=False, state=state) is None, "where it runs to does not matter"
+    state[index] += 1.01 * limit
+    later = dataclasses.replace(policy, sequence=8)
+    assert name(gate.check(later, NOW, following=False, state=state)) is Violation.POLICY_AWAY
+    state[index] -= 0.02 * limit
+    assert gate.check(later, NOW, following=False, state=state) is None

@@ -1,0 +1,106 @@
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+
+from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig
+from contact_ddp_ros.control.continuity import StateContinuity
+from contact_ddp_ros.control.controller import Controller
+from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.control.safety import Violation
+from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.state import RobotState
+
+from .support import alive, start_bound, state_at, tilted
+
+CONFIG = SafetyConfig()
+TICK = 0.002
+
+
+@pytest.fixture
+def continuity(robot: Robot) -> StateContinuity:
+    continuity = StateContinuity(robot, CONFIG)
+    assert continuity.check(alive(robot, 1.0), moving=True) is None
+    return continuity
+
+
+def violation(continuity: StateContinuity, state: RobotState, moving: bool = False) -> Violation | None:
+    finding = continuity.check(state, moving)
+    return None if finding is None else finding.violation
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.99, None), (1.01, Violation.STATE_JUMP)])
+def test_no_joint_is_faster_than_its_limit(robot: Robot, share: float, expected: Violation | None) -> None:
+    for joint, sign in itertools.product(range(robot.n_joints), (-1.0, 1.0)):
+        continuity = StateContinuity(robot, CONFIG)
+        continuity.check(alive(robot, 1.0), moving=False)
+        reach = CONFIG.velocity_factor * robot.velocity_limits[joint] * TICK + CONFIG.joint_jump
+        q = robot.standing.copy()
+        q[joint] += sign * share * reach
+        assert violation(continuity, state_at(alive(robot, 1.0), 1.0 + TICK, joint_positions=q)) is expected
+
+
+def test_a_trunk_that_jumps_or_turns_over_is_found(continuity: StateContinuity, robot: Robot) -> None:
+    here = alive(robot, 1.0 + TICK)
+    away = dataclasses.replace(here, position=here.position + [0.1, 0.0, 0.0])
+    assert violation(continuity, away) is Violation.STATE_JUMP
+    assert violation(continuity, tilted(here, yaw=0.3)) is Violation.STATE_JUMP
+    assert violation(continuity, dataclasses.replace(here, orientation=-here.orientation)) is None, "the same rotation"
+
+
+def test_the_longer_the_gap_the_further_it_may_have_gone(continuity: StateContinuity, robot: Robot) -> None:
+    q = robot.standing + 0.5
+    assert violation(continuity, state_at(alive(robot, 1.0), 1.0 + TICK, joint_positions=q)) is Violation.STATE_JUMP
+    assert violation(continuity, state_at(alive(robot, 1.0), 1.02, joint_positions=q)) is None
+
+
+def test_what_is_long_ago_is_no_measure(continuity: StateContinuity, robot: Robot) -> None:
+    far = dataclasses.replace(alive(robot, 2.0), position=np.array([100.0, 0.0, 0.3]))
+    assert violation(continuity, far) is None
+
+
+def test_a_jump_back_in_time_begins_anew(continuity: StateContinuity, robot: Robot) -> None:
+    assert violation(continuity, tilted(alive(robot, 0.5), yaw=2.0)) is None
+
+
+@pytest.mark.parametrize("frozen", [("joint_positions", "joint_velocities"), ("position", "linear_velocity")])
+def test_measurements_that_repeat_are_found_while_bounding(
+    continuity: StateContinuity, robot: Robot, frozen: tuple[str, ...]
+) -> None:
+    first = alive(robot, 1.0)
+    found = []
+    for k in range(1, 10):
+        state = alive(robot, 1.0 + k * TICK)
+        state = dataclasses.replace(state, **{field: getattr(first, field) for field in frozen})
+        found.append(violation(continuity, state, moving=True))
+    stuck = found.index(Violation.STATE_STUCK)
+    assert (stuck + 1) * TICK == pytest.approx(CONFIG.stuck_timeout, abs=1.01 * TICK)
+    assert set(found[:stuck]) == {None}
+
+
+def test_a_robot_that_stands_may_stand_still(continuity: StateContinuity, robot: Robot) -> None:
+    first = alive(robot, 1.0)
+    for k in range(1, 100):
+        assert violation(continuity, state_at(first, 1.0 + k * TICK), moving=False) is None
+
+
+def test_the_controller_damps_on_a_jump_and_can_be_armed_again(robot: Robot) -> None:
+    controller = Controller(robot, ControllerConfig())
+    now = start_bound(controller, robot) + TICK
+    swapped = robot.standing[[6, 7, 8, 9, 10, 11, 0, 1, 2, 3, 4, 5]] + np.repeat([0.4, -0.4], 6)
+    controller.update(state_at(alive(robot, now), now, joint_positions=swapped), now)
+    assert controller.mode is ControlMode.DAMP
+    assert controller.fault is not None and controller.fault.violation is Violation.STATE_JUMP
+    now += 2 * CONFIG.state_timeout
+    controller.update(alive(robot, now), now)
+    assert controller.request(ControlMode.STAND).accepted
+
+
+def test_new_parameters_keep_the_memory(robot: Robot) -> None:
+    controller = Controller(robot, ControllerConfig())
+    now = start_bound(controller, robot)
+    controller.configure(ControllerConfig(safety=dataclasses.replace(CONFIG, roll=0.4)))
+    now += TICK
+    controller.update(state_at(alive(robot, now), now, joint_positions=robot.standing + 0.4), now)
+    assert controller.fault is not None and controller.fault.violation is Violation.STATE_JUMP
