@@ -12,7 +12,7 @@ PACKAGE = "contact_ddp_ros"
 
 # A room is a folder, or a module beside the folders; one that is not listed may be imported by, and import, anything
 # in PLAIN only. Rooms in PLAIN hold data and checks and know nothing of what is above them.
-PLAIN = {"errors", "config", "options", "files", "provenance", "numba_cache"}
+PLAIN = {"errors", "config", "options", "files", "provenance", "numba_cache", "lifetime"}
 ALLOWED = {
     "robot": set(),
     "hybrid": set(),
@@ -25,7 +25,7 @@ ALLOWED = {
     "recording": {"robot"},
     "report": {"recording", "robot", "sim"},
     "closed_loop": {"mpc", "control", "sim", "policy", "hybrid", "robot", "recording"},
-    "lcm_link": {"robot", "sim"},
+    "lcm_link": {"control", "robot", "sim"},  # the bridge is the last link of the control chain
     "gazebo": {"robot", "sim"},
     "replay": {"mpc", "policy", "robot", "hybrid"},
     "nodes": {"lcm_link", "gazebo", "closed_loop", "mpc", "control", "sim", "policy", "hybrid", "robot", "recording"}

@@ -24,10 +24,10 @@ from contact_ddp_ros.nodes.domain import environment, loopback_environment, rese
 from contact_ddp_ros.nodes.node_config import SimulatorNodeOptions
 from contact_ddp_ros.nodes.observer import Observer
 from contact_ddp_ros.nodes.processes import NodeProcesses
-from contact_ddp_ros.nodes.pushes import format_instants, format_pushes
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.recording import Recorder, Recording
 from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.sim.pushes import format_instants, format_pushes
 
 _START_TIMEOUT = 300.0
 """Wall-clock time for all nodes to be there; compiling kernels for the first time is part of it [s]."""

@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from contact_ddp_ros.errors import NodeError
-from contact_ddp_ros.nodes.runtime import END_WITH_STDIN
+from contact_ddp_ros.lifetime import END_WITH_STDIN
 
 _PATIENCE = 5.0
 """Time that a node gets to end after a request before it is killed [s]."""

@@ -5,7 +5,6 @@ runs. An error on the way up is one line in the log and exit code 1.
 """
 
 import contextlib
-import os
 import signal
 import sys
 import traceback
@@ -22,11 +21,8 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from contact_ddp_ros.errors import ContactDdpError
+from contact_ddp_ros.lifetime import end_with_parent
 from contact_ddp_ros.nodes.interfaces import Service, Topic
-
-END_WITH_STDIN = "CONTACT_DDP_END_WITH_STDIN"
-"""Environment variable: where it is 1, a node ends when its standard input closes, so never outlives its parent."""
-
 
 _SWITCH_INTERVAL = 0.0005
 """Longest time that a thread keeps the interpreter from another; Python's own 5 ms exceed a control period [s]."""
@@ -71,8 +67,7 @@ def run_node(name: str, build: Callable[[Node], Work], arguments: Sequence[str] 
         if work is not None:
             work.wake()
 
-    if os.environ.get(END_WITH_STDIN) == "1":
-        Thread(target=_watch_stdin, name="stdin", daemon=True).start()
+    end_with_parent()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, on_signal)
     code = 0
@@ -112,14 +107,6 @@ def subscribe(node: Node, topic: Topic, callback: Callable[..., None], *, raw: b
 def serve(node: Node, service: Service, callback: Callable[..., object]) -> None:
     """Offer a service of the table; the callback gets request and response, and returns the response."""
     node.create_service(service.type, service.name, callback)
-
-
-def _watch_stdin() -> None:
-    """Ask this process to end when its standard input closes."""
-    with contextlib.suppress(OSError):
-        while os.read(sys.stdin.fileno(), 1):
-            pass
-    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _spin(executor: SingleThreadedExecutor) -> None:

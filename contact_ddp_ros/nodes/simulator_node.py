@@ -34,15 +34,15 @@ from contact_ddp_ros.nodes.conversions import (
 from contact_ddp_ros.nodes.exchange import Answers
 from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.node_config import SimulatorNodeConfig
-from contact_ddp_ros.nodes.pacing import Pace
 from contact_ddp_ros.nodes.parameters import NodeParameters
-from contact_ddp_ros.nodes.pushes import PushSchedule, parse_instants
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, Scalar, TickRecord, ticks_message
 from contact_ddp_ros.nodes.runtime import publisher, run_node, serve, subscribe
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 from contact_ddp_ros.sim.mujoco import MujocoSimulator
+from contact_ddp_ros.sim.pacing import Pace
+from contact_ddp_ros.sim.pushes import PushSchedule, parse_instants
 
 NAME = "simulator"
 
