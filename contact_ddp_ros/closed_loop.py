@@ -66,13 +66,8 @@ class ClosedLoop:
         }
         self.controller = Controller(robot, replace(ControllerConfig(), controller_values))
         self.planner = BoundingPlanner(robot, planner_config)
-        sim_values = {
-            "friction": options.friction,
-            "trunk_mass_scale": options.trunk_mass_scale,
-            "seed": options.seed,
-            **options.parameters("simulator"),
-        }
-        self.simulator = MujocoSimulator(robot, self.controller.drive_gains, replace(SimOptions(), sim_values))
+        world = replace(SimOptions(), options.simulator_parameters())
+        self.simulator = MujocoSimulator(robot, self.controller.drive_gains, world)
         self.steps_per_tick = max(1, round(CONTROL_PERIOD / self.simulator.timestep))
         self.ticks_per_plan = max(1, round(1.0 / planner_config.rate / CONTROL_PERIOD))
         self.recorder = recorder or Recorder()

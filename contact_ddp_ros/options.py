@@ -57,6 +57,23 @@ class Push:
 
 
 @dataclass(frozen=True)
+class GroundStep:
+    """A step of the simulated ground, of which planner and controller know nothing.
+
+    Attributes:
+        position: x in `odom` from which on the ground has another height [m].
+        height: of the ground beyond it [m]; negative leads down.
+    """
+
+    position: float
+    height: float
+
+    def __post_init__(self) -> None:
+        """Raises ParameterError where a number is not finite; the simulator knows what else it allows."""
+        _require_finite("ground_step", self.position, self.height)
+
+
+@dataclass(frozen=True)
 class RunOptions:
     """Everything about a closed-loop run that is not a parameter of the planner or the controller.
 
@@ -70,6 +87,7 @@ class RunOptions:
         seed: of everything random in the run.
         friction: coefficient of the simulated ground, which the planner does not know.
         trunk_mass_scale: simulated trunk mass over nominal, which the planner does not know.
+        ground_step: step of the simulated ground, which the planner does not know; None for flat ground.
         planner_delay: age of a policy when the controller first sees it, in lock-step [s].
         stand_time: the bound begins once the robot stands, but not before this time [s].
         stop_time: when the robot is asked to come back to a stand [s]; None for never.
@@ -88,6 +106,7 @@ class RunOptions:
     seed: int = 0
     friction: float = 0.8
     trunk_mass_scale: float = 1.0
+    ground_step: GroundStep | None = None
     planner_delay: float = 0.0
     stand_time: float = 0.0
     stop_time: float | None = None
@@ -145,6 +164,21 @@ class RunOptions:
         prefix = f"{section}."
         own = {name: value for name, value in self.overrides.items() if name.startswith(prefix)}
         return values | {name.removeprefix(prefix): value for name, value in own.items()}
+
+    def simulator_parameters(self) -> dict[str, Any]:
+        """The world as parameters of the simulator by dotted name: the options', and on top what `parameters` says.
+
+        Raises:
+            ParameterError: as :meth:`parameters`.
+        """
+        step = self.ground_step
+        return {
+            "friction": self.friction,
+            "trunk_mass_scale": self.trunk_mass_scale,
+            "seed": self.seed,
+            **({} if step is None else {"ground_step.position": step.position, "ground_step.height": step.height}),
+            **self.parameters("simulator"),
+        }
 
     def push_at(self, time: float) -> tuple[float, float, float]:
         """Sum of the pushes that act at an instant: (3,) force in `odom` axes [N]."""

@@ -1,7 +1,7 @@
 import pytest
 
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.options import Push, RunOptions
+from contact_ddp_ros.options import GroundStep, Push, RunOptions
 
 PROFILE = ((0.0, 0.0), (2.0, 1.0), (8.0, -0.5))
 
@@ -65,3 +65,17 @@ def test_overrides_win_over_the_file_and_stay_in_their_section(tmp_path):
     assert options.parameters("planner") == {"weights.height": 1.0, "friction": 0.7}
     assert options.parameters("controller") == {"stand.height": 0.3}
     assert options.parameters("simulator") == {}
+
+
+def test_the_world_reaches_the_simulator_and_overrides_win():
+    options = RunOptions(friction=0.5, seed=3, ground_step=GroundStep(2.0, 0.03))
+    assert options.simulator_parameters() == {
+        "friction": 0.5,
+        "trunk_mass_scale": 1.0,
+        "seed": 3,
+        "ground_step.position": 2.0,
+        "ground_step.height": 0.03,
+    }
+    lower = RunOptions(ground_step=GroundStep(2.0, 0.03), overrides={"simulator.ground_step.height": 0.01})
+    assert lower.simulator_parameters()["ground_step.height"] == 0.01
+    assert "ground_step.height" not in RunOptions().simulator_parameters()

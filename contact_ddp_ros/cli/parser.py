@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from contact_ddp_ros import __version__
 from contact_ddp_ros.cli import jobs
-from contact_ddp_ros.cli.values import parse_push, parse_setting, parse_speed
+from contact_ddp_ros.cli.values import parse_push, parse_setting, parse_speed, parse_step
 from contact_ddp_ros.options import SECTIONS, VARIANTS, RunOptions
 
 _DEFAULTS = RunOptions()
@@ -17,6 +17,7 @@ examples:
   contact-ddp {job} --speed 0:0,2:1.0,8:0              bound on the spot, at 1 m/s from 2 s on, on the spot from 8 s on
   contact-ddp {job} --stand-time 2 --stop-time 8       stand, bound, stand again
   contact-ddp {job} --push 3,0,40,0,0.1                40 N to the left for 0.1 s, 3 s into the run
+  contact-ddp {job} --step 2,0.02                      a step of 2 cm, 2 m ahead, that nobody expects
   contact-ddp {job} --variant ilqr --realtime --no-video
   contact-ddp {job} --config my.yaml --set planner.friction=0.5
 
@@ -125,6 +126,12 @@ def _add_world(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--trunk-mass-scale", type=float, default=1.0, metavar="X", help="simulated trunk mass over the nominal one"
+    )
+    group.add_argument(
+        "--step",
+        type=parse_step,
+        metavar="X,H",
+        help="from x = X [m] on the ground is higher by H [m]; negative leads down (default: flat ground)",
     )
     group.add_argument(
         "--planner-delay",

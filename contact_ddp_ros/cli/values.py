@@ -4,7 +4,7 @@ import argparse
 
 import yaml
 
-from contact_ddp_ros.options import Push, RunOptions
+from contact_ddp_ros.options import GroundStep, Push, RunOptions
 
 
 def run_options(namespace: argparse.Namespace) -> RunOptions:
@@ -21,6 +21,7 @@ def run_options(namespace: argparse.Namespace) -> RunOptions:
         seed=namespace.seed,
         friction=namespace.friction,
         trunk_mass_scale=namespace.trunk_mass_scale,
+        ground_step=namespace.step,
         planner_delay=namespace.planner_delay,
         video=not namespace.no_video,
         out=namespace.out,
@@ -46,6 +47,14 @@ def parse_push(text: str) -> Push:
         raise argparse.ArgumentTypeError(f"{text!r} has {len(parts)} numbers; a push is T,FX,FY,FZ,DT")
     time, x, y, z, duration = (_number(part, "a number") for part in parts)
     return Push(time, (x, y, z), duration)
+
+
+def parse_step(text: str) -> GroundStep:
+    """`"2,0.02"` → 2 cm up at x = 2 m."""
+    parts = text.split(",")
+    if len(parts) != 2:
+        raise argparse.ArgumentTypeError(f"{text!r} has {len(parts)} numbers; a step is X,H")
+    return GroundStep(*(_number(part, "a number") for part in parts))
 
 
 def parse_setting(text: str) -> tuple[str, object]:

@@ -109,10 +109,7 @@ class Demo:
             },
             "planner": {"variant": options.variant, **options.parameters("planner"), **common},
             "simulator": {
-                "friction": options.friction,
-                "trunk_mass_scale": options.trunk_mass_scale,
-                "seed": options.seed,
-                **options.parameters("simulator"),
+                **options.simulator_parameters(),
                 "node.start_paused": True,
                 "node.holds": format_instants(self._holds()),
                 "node.pushes": format_pushes(options.pushes),

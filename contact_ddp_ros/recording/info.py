@@ -79,7 +79,15 @@ def plain_options(options: RunOptions) -> dict[str, Any]:
         "seed": options.seed,
         "friction": options.friction,
         "trunk_mass_scale": options.trunk_mass_scale,
+        "ground_step": _ground_step(options),
         "planner_delay": options.planner_delay,
         "config": None if options.config is None else str(options.config),
         "overrides": dict(options.overrides),
     }
+
+
+def _ground_step(options: RunOptions) -> dict[str, float]:
+    """The step's parameters of the simulator that are not its defaults, wherever they were set."""
+    prefix = "ground_step."
+    values = options.simulator_parameters()
+    return {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}

@@ -47,13 +47,12 @@ def render_recording(
         RecordingError: there is nothing to film.
         SimulationError: this machine cannot render, or cannot encode.
     """
-    from contact_ddp_ros.robot.model import load_robot
-    from contact_ddp_ros.sim.render import FrameRenderer, write_video
+    from contact_ddp_ros.sim.render import write_video
 
     rows = _frame_rows(recording, speed / frames_per_second, longest)
     if not rows.size:
         raise RecordingError("the recording has no tick to film")
-    with FrameRenderer(load_robot()) as renderer:
+    with _renderer(recording) as renderer:
 
         def frames() -> Iterator[NDArray[np.uint8]]:
             for count, row in enumerate(rows):
@@ -70,14 +69,23 @@ def render_still(recording: Recording, path: Path, time: float | None = None) ->
     Raises:
         RecordingError, SimulationError: as :func:`render_recording`.
     """
-    from contact_ddp_ros.robot.model import load_robot
-    from contact_ddp_ros.sim.render import FrameRenderer, write_image
+    from contact_ddp_ros.sim.render import write_image
 
     if not len(recording.ticks["time"]):
         raise RecordingError("the recording has no tick to picture")
     row = _telling_row(recording) if time is None else int(np.searchsorted(recording.ticks["time"], time))
-    with FrameRenderer(load_robot()) as renderer:
+    with _renderer(recording) as renderer:
         write_image(path, _frame(renderer, recording, min(row, len(recording.ticks["time"]) - 1)))
+
+
+def _renderer(recording: Recording) -> "FrameRenderer":
+    """Of the robot on the ground on which it was recorded."""
+    from contact_ddp_ros.robot.model import load_robot
+    from contact_ddp_ros.sim.options import GroundStepOptions, SimOptions
+    from contact_ddp_ros.sim.render import FrameRenderer
+
+    step = recording.info.options.get("ground_step", {})
+    return FrameRenderer(load_robot(), SimOptions(ground_step=GroundStepOptions(**step)))
 
 
 def _frame(renderer: "FrameRenderer", recording: Recording, row: int) -> NDArray[np.uint8]:

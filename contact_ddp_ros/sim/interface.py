@@ -11,7 +11,7 @@ Array = NDArray[np.float64]
 
 
 class Simulator(Protocol):
-    """A free robot on flat ground (z = 0 in `odom`) whose joint drives execute the last command."""
+    """A free robot on ground at z = 0 in `odom` where it starts, whose joint drives execute the last command."""
 
     @property
     def time(self) -> float:
@@ -51,7 +51,7 @@ class Simulator(Protocol):
         ...
 
     def foot_heights(self) -> Array:
-        """(4,) height of each foot's lowest point above the ground [m]; negative where it presses in."""
+        """(4,) height of each foot's lowest point above the ground below it [m]; negative where it presses in."""
         ...
 
     def contact_forces(self) -> Array:

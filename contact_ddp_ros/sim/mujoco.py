@@ -16,7 +16,7 @@ from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
-from contact_ddp_ros.sim.mujoco_model import ACCELEROMETER_NAME, GROUND_NAME, build_model
+from contact_ddp_ros.sim.mujoco_model import ACCELEROMETER_NAME, build_model
 from contact_ddp_ros.sim.noise import noisy
 from contact_ddp_ros.sim.options import NoiseOptions, SimOptions
 
@@ -57,7 +57,6 @@ class MujocoSimulator:
         self._trunk = self.model.body(BASE_LINK).id
         self._feet = np.array([self.model.geom(name).id for name in FOOT_NAMES])
         self._foot_radii = self.model.geom_size[self._feet, 0]
-        self._ground = self.model.geom(GROUND_NAME).id
         self._command = JointCommand.damping(robot.n_joints)
         self._pushes: list[_Push] = []
         self._rng = np.random.default_rng(self._options.seed)
@@ -167,10 +166,11 @@ class MujocoSimulator:
         self._pushes.append(_Push(force * (duration / (steps * self.timestep)), steps))
 
     def foot_heights(self) -> Array:
-        """(4,) height of each foot's lowest point above the ground [m]; negative where it presses in."""
+        """(4,) height of each foot's lowest point above the ground below it [m]; negative where it presses in."""
         mujoco.mj_kinematics(self.model, self.data)
-        ground = self.data.geom_xpos[self._ground, 2]
-        return self.data.geom_xpos[self._feet, 2] - self._foot_radii - ground
+        feet, step = self.data.geom_xpos[self._feet], self._options.ground_step
+        ground = np.where(feet[:, 0] >= step.position, step.height, 0.0)
+        return feet[:, 2] - self._foot_radii - ground
 
     def contact_forces(self) -> Array:
         """(4, 3) force of the ground on each foot during the last step, in `odom` axes [N]."""

@@ -8,7 +8,8 @@ at a few time steps, elliptic cones, and no slip regularisation to speak of. Onl
 """
 
 import logging
-from typing import Final
+import math
+from typing import Any, Final
 from xml.etree import ElementTree
 
 import mujoco
@@ -19,7 +20,7 @@ from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES
 from contact_ddp_ros.robot.model import BASE_JOINTS, Robot
 from contact_ddp_ros.sim.options import SimOptions
 
-GROUND_NAME: Final = "ground"
+GROUND_NAME, GROUND_STEP_NAME = "ground", "ground_step"
 ACCELEROMETER_NAME: Final = "accelerometer"
 
 GROUND_BIT, ROBOT_BIT = 1, 2
@@ -43,6 +44,12 @@ DRY_FRICTION_STIFFNESS = (2.0, 1.0)
 VIEWER_CAMERAS: Final = {"side": (0.0, -1.2, 0.25), "chase": (-1.0, -0.7, 0.45)}
 """Places of the cameras that look at the trunk, from its centre of mass in world axes [m]."""
 
+GROUND_STEP_SIZE = (200.0, 50.0, 1.0)
+"""Extents of the box that makes the upper level of a step: length, half width, thickness [m]."""
+
+GROUND_STEP_TINT = (0.98, 0.86, 0.68, 1.0)
+"""Colour over the ground's texture, so that people see the edge."""
+
 OFFSCREEN_SIZE = (1920, 1080)
 """Largest rendered image (width, height) [pixels]."""
 
@@ -52,7 +59,7 @@ mujoco.set_mju_user_warning(logging.getLogger(__name__).debug)
 
 
 def build_model(robot: Robot, options: SimOptions) -> mujoco.MjModel:
-    """Compile the robot on flat ground.
+    """Compile the robot on flat ground, or on ground with a step.
 
     Joints and actuators have the names of JOINT_NAMES, foot spheres those of FOOT_NAMES; look them up by name.
 
@@ -130,14 +137,38 @@ def _add_world(spec: mujoco.MjSpec, options: SimOptions) -> None:
     world.add_geom(
         name=GROUND_NAME,
         type=mujoco.mjtGeom.mjGEOM_PLANE,
+        pos=[0.0, 0.0, min(options.ground_step.height, 0.0)],
         size=[0.0, 0.0, 0.05],
-        material="checker",
-        contype=GROUND_BIT,
-        conaffinity=ROBOT_BIT,
-        friction=_friction(options),
-        condim=3,
+        **_ground_surface(options),
     )
+    if options.ground_step.height != 0.0:
+        _add_ground_step(spec, options)
     _follow_robot(spec)
+
+
+def _add_ground_step(spec: mujoco.MjSpec, options: SimOptions) -> None:
+    """The upper level of the step as a box: beyond the edge where it leads up, before it where it leads down."""
+    step, (length, half_width, thickness) = options.ground_step, GROUND_STEP_SIZE
+    top, side = max(step.height, 0.0), math.copysign(1.0, step.height)
+    spec.worldbody.add_geom(
+        name=GROUND_STEP_NAME,
+        type=mujoco.mjtGeom.mjGEOM_BOX,
+        pos=[step.position + 0.5 * side * length, 0.0, top - 0.5 * thickness],
+        size=[0.5 * length, half_width, 0.5 * thickness],
+        rgba=GROUND_STEP_TINT,
+        **_ground_surface(options),
+    )
+
+
+def _ground_surface(options: SimOptions) -> dict[str, Any]:
+    """What all that the robot can stand on has in common."""
+    return {
+        "material": "checker",
+        "contype": GROUND_BIT,
+        "conaffinity": ROBOT_BIT,
+        "friction": _friction(options),
+        "condim": 3,
+    }
 
 
 def _follow_robot(spec: mujoco.MjSpec) -> None:

@@ -24,6 +24,28 @@ class NoiseOptions:
 
 
 @dataclass(frozen=True)
+class GroundStepOptions:
+    """A step across the robot's way, as wide as the world; none where its height is zero."""
+
+    position: float = parameter(
+        2.0,
+        low=-100.0,
+        high=100.0,
+        unit="m",
+        description="x in odom from which on the ground is higher",
+        structural=True,
+    )
+    height: float = parameter(
+        0.0,
+        low=-0.2,
+        high=0.2,
+        unit="m",
+        description="of the ground beyond the step; negative leads down",
+        structural=True,
+    )
+
+
+@dataclass(frozen=True)
 class SimOptions:
     """Parameters of the physics simulation."""
 
@@ -37,4 +59,5 @@ class SimOptions:
         1.0, low=0.1, high=10.0, description="simulated trunk mass and inertia over nominal", structural=True
     )
     seed: int = parameter(0, low=0, high=2**31 - 1, description="of the sensor noise", structural=True)
+    ground_step: GroundStepOptions = field(default_factory=GroundStepOptions)
     noise: NoiseOptions = field(default_factory=NoiseOptions)

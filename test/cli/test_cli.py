@@ -13,7 +13,7 @@ from contact_ddp_ros.cli import jobs, main
 from contact_ddp_ros.cli.parser import build_parser
 from contact_ddp_ros.cli.values import parse_push, parse_setting, parse_speed, run_options
 from contact_ddp_ros.errors import ParameterError, SimulationError
-from contact_ddp_ros.options import Push, RunOptions
+from contact_ddp_ros.options import GroundStep, Push, RunOptions
 from contact_ddp_ros.recording import load
 from contact_ddp_ros.report import plots, video
 
@@ -53,7 +53,7 @@ def test_every_option_arrives(tmp_path):
     words = (
         "sim --duration 20 --speed 0:0,2:1.0,8:-0.5 --ramp --stand-time 1 --stop-time 15 --variant ilqr --lockstep "
         "--push 3,0,40,0,0.1 --push 5,-10,0,0,0.2 --seed 7 --friction 0.5 --trunk-mass-scale 1.1 "
-        f"--planner-delay 0.005 --no-video --out {tmp_path} --config {tmp_path}/c.yaml "
+        f"--step 2,-0.02 --planner-delay 0.005 --no-video --out {tmp_path} --config {tmp_path}/c.yaml "
         "--set planner.constraint.friction=0.5 --set controller.stand.kp=[1,2]"
     )
     assert parsed(*words.split()) == RunOptions(
@@ -68,6 +68,7 @@ def test_every_option_arrives(tmp_path):
         seed=7,
         friction=0.5,
         trunk_mass_scale=1.1,
+        ground_step=GroundStep(2.0, -0.02),
         planner_delay=0.005,
         video=False,
         out=tmp_path,
@@ -112,6 +113,8 @@ BAD_WORDS = [
     ("sim --push 1,2,3", "T,FX,FY,FZ,DT"),
     ("sim --push 1,2,3,4,x", "x"),
     ("sim --push 1,2,3,4,0", "lasts"),
+    ("sim --step 2", "X,H"),
+    ("sim --step 2,nan", "finite"),
     ("sim --lockstep --realtime", "not allowed"),
     ("sim --realtime --planner-delay 0.005", "lock-step"),
     ("sim --friction 0", "friction"),

@@ -3,9 +3,10 @@ import pytest
 from synthetic import Gait, bounding_recorder, run_info
 
 from contact_ddp_ros.errors import RecordingError, SimulationError
-from contact_ddp_ros.options import Push
+from contact_ddp_ros.options import GroundStep, Push
 from contact_ddp_ros.recording import Recorder, Recording
 from contact_ddp_ros.report import video
+from contact_ddp_ros.sim.mujoco_model import GROUND_STEP_NAME
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +62,14 @@ def test_a_film_and_a_picture_are_made(recording, tmp_path):
     video.render_still(recording, tmp_path / "x.png")
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_the_film_shows_the_step_on_which_the_robot_ran():
+    stepped = bounding_recorder(Gait(duration=0.2), ground_step=GroundStep(1.0, 0.03)).finish()
+    try:
+        with video._renderer(stepped) as renderer:
+            step = renderer._model.geom(GROUND_STEP_NAME)
+    except SimulationError as error:
+        pytest.skip(str(error))
+    assert step.pos[2] + step.size[2] == pytest.approx(0.03)
+    assert step.pos[0] - step.size[0] == pytest.approx(1.0)

@@ -14,7 +14,8 @@ from contact_ddp_ros.robot.model import foot_positions, load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, rpy_to_quaternion, up_in_body
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 from contact_ddp_ros.sim.mujoco import MujocoSimulator
-from contact_ddp_ros.sim.options import NoiseOptions, SimOptions
+from contact_ddp_ros.sim.mujoco_model import GROUND_NAME
+from contact_ddp_ros.sim.options import GroundStepOptions, NoiseOptions, SimOptions
 
 Array = NDArray[np.float64]
 ROBOT = load_robot()
@@ -387,5 +388,48 @@ def test_only_the_ground_touches_the_robot() -> None:
     sim.step(1500)
     pairs = {frozenset(pair) for pair in sim.data.contact.geom.tolist()}
     assert pairs
-    assert all(sim._ground in pair for pair in pairs)
+    assert all(sim.model.geom(GROUND_NAME).id in pair for pair in pairs)
     assert {sim.model.geom(int(i)).name for i in sim._feet} == set(FOOT_NAMES)
+
+
+def placed(x: float, height: float) -> RobotState:
+    """Standing with the trunk's origin over x [m], all feet `height` above the plane z = 0."""
+    return dataclasses.replace(raised(height), position=raised(height).position + np.array([x, 0.0, 0.0]))
+
+
+@pytest.mark.parametrize("height", [0.03, -0.02])
+@pytest.mark.parametrize("x, level", [(0.0, 0.0), (4.0, 1.0)])
+def test_the_robot_stands_on_either_level_of_a_step(height: float, x: float, level: float) -> None:
+    sim = simulator(ground_step=GroundStepOptions(position=2.0, height=height))
+    sim.reset(placed(x, level * height + 0.01))
+    sim.apply(STAND)
+    sim.step(1500)
+    state = sim.state()
+    feet = state.position + foot_positions(ROBOT, state.joint_positions) @ quaternion_to_matrix(state.orientation).T
+    assert np.allclose(feet[:, 2] - ROBOT.foot_radius, level * height, atol=1e-3)
+    assert np.abs(sim.foot_heights()).max() < 1e-3
+    assert sim.contact_forces()[:, 2].sum() == pytest.approx(WEIGHT, rel=1e-3)
+
+
+def test_feet_before_and_beyond_the_edge_stand_on_their_own_levels() -> None:
+    sim = simulator(ground_step=GroundStepOptions(position=2.0, height=0.03))
+    sim.reset(placed(2.0, 0.031))
+    sim.apply(STAND)
+    sim.step(2000)
+    front = np.array([name.startswith("f") for name in FOOT_NAMES])
+    heights = sim.data.geom_xpos[sim._feet, 2] - ROBOT.foot_radius
+    assert np.allclose(heights, np.where(front, 0.03, 0.0), atol=1e-3)
+    assert np.abs(sim.foot_heights()).max() < 1e-3
+    assert (sim.contact_forces()[:, 2] > 0.1 * WEIGHT).all()
+    assert quaternion_to_rpy(sim.state().orientation)[1] < -0.05
+
+
+def test_a_step_far_away_changes_nothing() -> None:
+    ends = []
+    for step in (GroundStepOptions(), GroundStepOptions(position=5.0, height=0.03)):
+        sim = simulator(ground_step=step)
+        sim.reset(raised(0.05))
+        sim.apply(STAND)
+        sim.step(300)
+        ends.append(sim.data.qpos.copy())
+    assert np.array_equal(*ends)
