@@ -33,13 +33,31 @@ Build = Callable[[], cs.Function]
 _Of = Callable[[Mechanism, tuple[str, ...], Axes], ScalarSystem]
 _Make = Callable[[str, ScalarSystem], cs.Function]
 
+_MOTION: dict[str, tuple[_Of, _Make]] = {
+    "system": (contact_system, partials.system),
+    "first": (contact_system, partials.first),
+    "second": (contact_system, partials.second),
+    "impact_system": (impact_system, partials.system),
+    "impact_first": (impact_system, partials.first),
+    "impact_second": (impact_system, partials.second),
+    "tensor": (contact_system, contact_tensor),
+    "impact_tensor": (impact_system, impact_tensor),
+}
+_FEET = {"feet": partials.feet, "feet_second": partials.feet_second}
+
+TENSOR_LEVELS = ("tensor", "impact_tensor")
+"""Kernels of the slow baseline."""
+
+LEVELS = tuple(level for level in (*_FEET, *_MOTION) if level not in TENSOR_LEVELS)
+"""Kernels that the planner needs."""
+
 
 def build_kernels(
     tree: RigidBodyTree,
     modes: Modes,
     axes: Axes = (0, 2),
     *,
-    tensor: bool = False,
+    levels: tuple[str, ...] = LEVELS,
     fallback: bool = True,
     progress: Progress | None = None,
 ) -> KernelSet:
@@ -63,24 +81,24 @@ def build_kernels(
 
     nu = (vdot, lambda) in contact; at an impact nu = (v+, Lambda), v is the velocity before it and K nu + b = 0. The
     impact kernels of a mode are those of entering it: its contacts are on the ground after the impact. xi = (mu, pi)
-    and s = xi' r; blocks _zy have rows z and columns y; s_vnu is zero for both systems. The tensor kernels, the slow
-    baseline, exist only where `tensor` is set; their tau is S' tau, zero where nothing is actuated.
+    and s = xi' r; blocks _zy have rows z and columns y; s_vnu is zero for both systems. The tensor kernels are the
+    slow baseline; their tau is S' tau, zero where nothing is actuated.
 
     Args:
         tree: the model.
         modes: contact points on the ground by name of the mode; modes with equal contacts share kernels.
         axes: world axes along which contacts act, the normal (2) last.
-        tensor: also build the tensor baseline.
+        levels: which kernels to build, by the first word of their names; without the tensors unless asked for.
         fallback: let CasADi interpret what cannot be compiled, with a warning; raise otherwise.
         progress: receives a line of text for every step of a cold build; the log does where None.
 
     Raises:
-        ModelError: a mode names an unknown contact point, or the tree cannot be used.
+        ModelError: a mode names an unknown contact point, a level is unknown, or the tree cannot be used.
         CompilerError: there is no working C compiler, no library from an earlier run, and `fallback` is off.
     """
-    _check(tree, modes, axes)
+    _check(tree, modes, axes, levels)
     wanted = {mode: tuple(contacts) for mode, contacts in modes.items()}
-    content = cache.content_key(tree, wanted, tuple(axes), tensor)
+    content = cache.content_key(tree, wanted, tuple(axes), tuple(levels))
     try:
         compiler = find_compiler()
         entry = cache.entry(content, compiler.identity)
@@ -88,7 +106,7 @@ def build_kernels(
         if found is None:
             with cache.exclusive(content):
                 found = _load(entry) or _build(
-                    entry, compiler, kernel_functions(tree, wanted, axes, tensor), progress or _LOG.info
+                    entry, compiler, kernel_functions(tree, wanted, axes, levels), progress or _LOG.info
                 )
         return found
     except CompilerError as error:
@@ -98,47 +116,36 @@ def build_kernels(
         if not fallback:
             raise
         _LOG.warning("%s\nUntil then CasADi interprets the dynamics, several times slower than compiled.", error)
-        return _interpret(kernel_functions(tree, wanted, axes, tensor))
+        return _interpret(kernel_functions(tree, wanted, axes, levels))
 
 
 def kernel_functions(
-    tree: RigidBodyTree, modes: Modes, axes: Axes, tensor: bool = False
+    tree: RigidBodyTree, modes: Modes, axes: Axes, levels: tuple[str, ...] = LEVELS
 ) -> dict[str, tuple[str, Build]]:
     """Of every kernel its name -> (symbol, how to build its CasADi function of that symbol)."""
     mechanism = prepare(tree)
     order = [point.name for point in tree.contacts]
-    levels: dict[str, tuple[_Of, _Make]] = {
-        "system": (contact_system, partials.system),
-        "first": (contact_system, partials.first),
-        "second": (contact_system, partials.second),
-        "impact_system": (impact_system, partials.system),
-        "impact_first": (impact_system, partials.first),
-        "impact_second": (impact_system, partials.second),
-    }
-    if tensor:
-        levels |= {
-            "tensor": (contact_system, contact_tensor),
-            "impact_tensor": (impact_system, impact_tensor),
-        }
     functions: dict[str, tuple[str, Build]] = {
-        "feet": ("feet", partial(partials.feet, "feet", mechanism, axes)),
-        "feet_second": ("feet_second", partial(partials.feet_second, "feet_second", mechanism, axes)),
+        level: (level, partial(make, level, mechanism, axes)) for level, make in _FEET.items() if level in levels
     }
     for mode, contacts in modes.items():
         suffix = "".join(f"_{order.index(name)}" for name in contacts)
-        for level, (of, make) in levels.items():
-            build = partial(_make, make, level + suffix, of, mechanism, contacts, axes)
-            functions[f"{level}/{mode}"] = (level + suffix, build)
+        for level, (of, make_motion) in _MOTION.items():
+            if level in levels:
+                build = partial(_make, make_motion, level + suffix, of, mechanism, contacts, axes)
+                functions[f"{level}/{mode}"] = (level + suffix, build)
     return functions
 
 
 def _make(
-    make: "_Make", symbol: str, of: "_Of", mechanism: Mechanism, contacts: tuple[str, ...], axes: Axes
+    make: _Make, symbol: str, of: _Of, mechanism: Mechanism, contacts: tuple[str, ...], axes: Axes
 ) -> cs.Function:
     return make(symbol, of(mechanism, contacts, axes))
 
 
-def _check(tree: RigidBodyTree, modes: Modes, axes: Axes) -> None:
+def _check(tree: RigidBodyTree, modes: Modes, axes: Axes, levels: tuple[str, ...]) -> None:
+    if not set(levels) <= {*_FEET, *_MOTION}:
+        raise ModelError(f"kernel levels are {levels}; allowed are {LEVELS + TENSOR_LEVELS}")
     if tuple(axes)[-1:] != (2,) or not set(axes) <= {0, 1, 2}:
         raise ModelError(f"contact axes are {axes}; allowed are world axes 0 and 1 and, last, the normal 2")
     known = [point.name for point in tree.contacts]

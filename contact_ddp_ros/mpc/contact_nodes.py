@@ -23,15 +23,14 @@ that of a switch and of the end ½‖x − x_ref‖²_Q plus, at a touchdown, th
 
 import numba as nb
 
-from contact_ddp_ros.dynamics.native import call_kernel
 from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.contact_curvature import motion_curvature, motion_curvature_by_tensor
 from contact_ddp_ros.mpc.contact_forces import add_force_terms, force_cost
 from contact_ddp_ros.mpc.contact_motion import locate_feet, mode_block, motion_partials, solve_motion
 from contact_ddp_ros.mpc.foot_heights import add_height_cost, add_height_curvature, height_slopes
 from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets
-from contact_ddp_ros.mpc.linear_system import solve_vector
-from contact_ddp_ros.solver.borrowed import address, part, table
-from contact_ddp_ros.solver.linear_algebra import add_transpose_multiply, clear
+from contact_ddp_ros.solver.borrowed import part, table
+from contact_ddp_ros.solver.linear_algebra import clear
 from contact_ddp_ros.solver.penalties import augmented_lagrangian, relaxed_barrier
 from contact_ddp_ros.solver.protocol import DATA, FIRST, SECOND, STEP, VECTOR
 
@@ -175,129 +174,58 @@ def first(data, k, x, u, aux, d):
     add_height_cost(integers, aux, slopes, bends, lx, lxx)
 
 
-@nb.njit(nb.boolean(DATA, nb.int64, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
-def _contraction_vector(data, k, vx, aux, gamma):
-    """γ of a node with dynamics: V'x through the integration scheme, and ℓ_λ; False where the node has none."""
+@nb.njit(nb.int64(DATA, nb.int64, VECTOR, VECTOR), cache=True, error_model="numpy")
+def _contraction(data, k, vx, aux):
+    """Leave γ of a node, V'x through the integration scheme and ℓ_λ, in aux; its mode's block, −1 without dynamics."""
     integers, node_integers, parameters, node_parameters, _, penalty = data
-    n = integers[at.N]
+    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
     kind = node_integers[k, at.NODE_KIND]
+    if kind == at.LIFT_OFF or kind == at.TERMINAL:
+        return -1
     row = node_parameters[k]
+    _, _, _, _, xi, _, _ = aux_offsets(n, n_u, n_f, n_a)
+    block = mode_block(integers, node_integers[k + 1 if kind == at.TOUCHDOWN else k, at.NODE_MODE])
+    n_s = n + integers[block + at.CONTACTS] * n_a
+    gamma = part(aux, xi, n_s + 1)
     if kind == at.TOUCHDOWN:
         for i in range(n):
             gamma[i] = vx[n + i]
-        for i in range(n, gamma.size):
+        for i in range(n, n_s):
             gamma[i] = 0.0
-        return True
-    if kind != at.STEP:
-        return False
+        return block
     h = row[at.DURATION]
     semi = h * h if integers[at.SCHEME] == at.SEMI_IMPLICIT_EULER else 0.0
     for i in range(n):
         gamma[i] = h * vx[n + i] + semi * vx[i]
-    block = mode_block(integers, node_integers[k, at.NODE_MODE])
     force_cost(integers, block, row, parameters, penalty, aux, gamma[n:])
-    for i in range(n, gamma.size):
+    for i in range(n, n_s):
         gamma[i] *= h
-    return True
+    return block
 
 
 @nb.njit(SECOND, cache=True, nogil=True, error_model="numpy")
 def second(data, k, x, u, aux, vx, hxx, hux, huu):
     """Contracted second-order partials of a node: dynamics by mRNEAc, and the curvature of the feet's heights."""
-    integers, node_integers, parameters, _, _, _ = data
-    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
-    factor, derivatives, _, _, xi_start, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
     clear(huu)
-    kind = node_integers[k, at.NODE_KIND]
-    if kind == at.LIFT_OFF or kind == at.TERMINAL:
+    block = _contraction(data, k, vx, aux)
+    if block < 0:
         clear(hxx)
         clear(hux)
         return
-    impact = kind == at.TOUCHDOWN
-    block = mode_block(integers, node_integers[k + 1 if impact else k, at.NODE_MODE])
-    n_s = n + integers[block + at.CONTACTS] * n_a
-    n_z = 2 * n + n_u
-    lu = table(aux, factor, n_s, n_s)
-    nu_z = table(aux, derivatives, n_s, n_z)
-    xi = part(aux, xi_start, n_s + 1)
-    _contraction_vector(data, k, vx, aux, xi)
-    for i in range(n_s):
-        xi[i] = -xi[i]
-    solve_vector(lu, xi[:n_s])
-
-    s_qq = table(aux, scratch, n, n)
-    s_vq = table(aux, scratch + n * n, n, n)
-    s_vv = table(aux, scratch + 2 * n * n, n, n)
-    start = scratch + 3 * n * n
-    s_nuq = table(aux, start, n_s, n)
-    start += n_s * n
-    through = table(aux, start, n, n_z)
-    call_kernel(
-        integers[block + at.IMPACT_SECOND] if impact else integers[block + at.SECOND],
-        (address(x, 0), address(x, n), address(aux, 0), address(xi, 0), address(parameters, 0)),
-        (address(s_qq, 0), address(s_vq, 0), address(s_vv, 0), address(s_nuq, 0)),
-        0,
-        0,
-    )
-    clear(through)
-    add_transpose_multiply(s_nuq, nu_z, through)
-    for i in range(n):
-        for j in range(n):
-            hxx[i, j] = s_qq[i, j] + through[i, j] + through[j, i]
-            hxx[i, n + j] = s_vq[j, i] + through[i, n + j]
-        for j in range(n):
-            hxx[n + i, j] = s_vq[i, j] + through[j, n + i]
-            hxx[n + i, n + j] = s_vv[i, j]
-        for a in range(n_u):
-            hux[a, i] = through[i, 2 * n + a]
+    impact = data[1][k, at.NODE_KIND] == at.TOUCHDOWN
+    motion_curvature(data[0], block, impact, x, data[2], aux, hxx, hux)
     add_height_curvature(data, k, x, aux, hxx)
 
 
 @nb.njit(SECOND, cache=True, nogil=True, error_model="numpy")
 def second_tensor(data, k, x, u, aux, vx, hxx, hux, huu):
-    """The same as `second` by the conventional way: ν differentiated twice as a tensor, contracted afterwards."""
-    integers, node_integers, parameters, _, _, _ = data
-    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
-    _, _, _, _, xi_start, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
-    clear(hxx)
-    clear(hux)
+    """The same as `second` by the conventional way, the baseline."""
     clear(huu)
-    kind = node_integers[k, at.NODE_KIND]
-    if kind == at.LIFT_OFF or kind == at.TERMINAL:
+    block = _contraction(data, k, vx, aux)
+    if block < 0:
+        clear(hxx)
+        clear(hux)
         return
-    impact = kind == at.TOUCHDOWN
-    block = mode_block(integers, node_integers[k + 1 if impact else k, at.NODE_MODE])
-    n_s = n + integers[block + at.CONTACTS] * n_a
-    gamma = part(aux, xi_start, n_s + 1)
-    _contraction_vector(data, k, vx, aux, gamma)
-    tau = part(aux, scratch, n)
-    tau[:] = 0.0
-    for a in range(n_u):
-        tau[integers[at.HEADER + a]] = u[a]
-    start = scratch + n
-    c_qq = table(aux, start, n, n)
-    c_vq = table(aux, start + n * n, n, n)
-    c_vv = table(aux, start + 2 * n * n, n, n)
-    c_tau_q = table(aux, start + 3 * n * n, n, n)
-    results = (address(c_qq, 0), address(c_vq, 0), address(c_vv, 0))
-    if impact:
-        arguments = (address(x, 0), address(x, n), address(gamma, 0), address(parameters, 0))
-        call_kernel(integers[block + at.IMPACT_TENSOR], arguments, results, 0, 0)
-        clear(c_tau_q)
-    else:
-        call_kernel(
-            integers[block + at.TENSOR],
-            (address(x, 0), address(x, n), address(tau, 0), address(gamma, 0), address(parameters, 0)),
-            (address(c_qq, 0), address(c_vq, 0), address(c_vv, 0), address(c_tau_q, 0)),
-            0,
-            0,
-        )
-    for i in range(n):
-        for j in range(n):
-            hxx[i, j] = c_qq[i, j]
-            hxx[i, n + j] = c_vq[j, i]
-            hxx[n + j, i] = c_vq[j, i]
-            hxx[n + i, n + j] = c_vv[i, j]
-        for a in range(n_u):
-            hux[a, i] = c_tau_q[integers[at.HEADER + a], i]
+    impact = data[1][k, at.NODE_KIND] == at.TOUCHDOWN
+    motion_curvature_by_tensor(data[0], block, impact, x, u, data[2], aux, hxx, hux)
     add_height_curvature(data, k, x, aux, hxx)

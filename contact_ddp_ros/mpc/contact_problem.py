@@ -10,11 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.dynamics.kernels import KernelSet, build_kernels
+from contact_ddp_ros.dynamics.kernels import LEVELS, TENSOR_LEVELS, KernelSet, build_kernels
 from contact_ddp_ros.hybrid.grid import KnotGrid
 from contact_ddp_ros.hybrid.schedule import ModeSchedule
 from contact_ddp_ros.mpc import contact_nodes
 from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.kernel_table import kernel_table
 from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.protocol import Problem
@@ -95,10 +96,10 @@ class ContactProblem:
         self.n_axes = len(PLANAR_AXES)
         self.feet = tuple(point.name for point in tree.contacts)
         tensor = variant == "ddp_tensor"
-        self.kernels = kernels or build_kernels(
-            tree, {mode.name: mode.contacts for mode in schedule.modes}, PLANAR_AXES, tensor=tensor
-        )
-        self.integers = self._integers(integrator, tensor)
+        modes = {mode.name: mode.contacts for mode in schedule.modes}
+        levels = LEVELS + TENSOR_LEVELS if tensor else LEVELS
+        self.kernels = kernels or build_kernels(tree, modes, PLANAR_AXES, levels=levels)
+        self.integers = kernel_table(tree, self.kernels, modes, self.n_axes, _SCHEMES[integrator], levels)
         self.sizes = (tree.n, len(tree.actuated), len(self.feet), self.n_axes)
         self.effort_limits = np.array([tree.joints[i].effort_limit for i in tree.actuated])
         self.second = contact_nodes.second_tensor if tensor else contact_nodes.second
@@ -155,36 +156,3 @@ class ContactProblem:
     def stance_table(self) -> NDArray[np.bool_]:
         """(n_modes, n_f): which foot is down in which mode."""
         return np.array([[foot in mode.contacts for foot in self.feet] for mode in self.schedule.modes])
-
-    def _integers(self, integrator: str, tensor: bool) -> NDArray[np.int64]:
-        tree, kernels = self.tree, self.kernels
-        n_u, n_f = len(tree.actuated), len(self.feet)
-        header = np.zeros(at.HEADER + n_u, dtype=np.int64)
-        header[at.N], header[at.N_U], header[at.N_FEET], header[at.N_AXES] = tree.n, n_u, n_f, self.n_axes
-        header[at.SCHEME] = _SCHEMES[integrator]
-        header[at.FEET], header[at.FEET_SECOND] = kernels.address("feet"), kernels.address("feet_second")
-        header[at.HEADER :] = tree.actuated
-        blocks = [header]
-        for mode in self.schedule.modes:
-            block = np.zeros(at.MODE_HEADER + n_f, dtype=np.int64)
-            block[at.CONTACTS] = len(mode.contacts)
-            for slot, kernel in (
-                (at.SYSTEM, "system"),
-                (at.FIRST, "first"),
-                (at.SECOND, "second"),
-                (at.TENSOR, "tensor"),
-                (at.IMPACT_SYSTEM, "impact_system"),
-                (at.IMPACT_FIRST, "impact_first"),
-                (at.IMPACT_SECOND, "impact_second"),
-                (at.IMPACT_TENSOR, "impact_tensor"),
-            ):
-                if kernel.endswith("tensor") and not tensor:
-                    continue
-                name = f"{kernel}/{mode.name}"
-                if kernel.startswith("impact") and not mode.contacts:
-                    continue
-                block[slot] = kernels.address(name)
-            for slot, name in enumerate(mode.contacts):
-                block[at.MODE_HEADER + slot] = self.feet.index(name)
-            blocks.append(block)
-        return np.concatenate(blocks)

@@ -1,0 +1,101 @@
+"""Contracted second-order partials of one node's motion for Numba code, by mRNEAc and by tensors.
+
+For the vector γ of the backward sweep, which the caller leaves in the node's aux where ξ goes, both write γᵀν_zy:
+`hxx` (2n, 2n) for z, y ∈ {q, v} and `hux` (n_u, 2n) for z = u; γᵀν_uu vanishes.
+"""
+
+import numba as nb
+
+from contact_ddp_ros.dynamics.native import call_kernel
+from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.layout import aux_offsets
+from contact_ddp_ros.mpc.linear_system import solve_vector
+from contact_ddp_ros.solver.borrowed import address, part, table
+from contact_ddp_ros.solver.linear_algebra import add_transpose_multiply, clear
+from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
+
+
+@nb.njit(
+    nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX), cache=True, error_model="numpy"
+)
+def motion_curvature(integers, block, impact, x, parameters, aux, hxx, hux):
+    """By mRNEAc: ξ = −K⁻¹γ, then γᵀν_zy = s_zy + s_zν ν_y + (s_yν ν_z)ᵀ; needs K's factor and ν_z in aux."""
+    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
+    factor, derivatives, _, _, xi_start, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
+    n_s = n + integers[block + at.CONTACTS] * n_a
+    n_z = 2 * n + n_u
+    lu = table(aux, factor, n_s, n_s)
+    nu_z = table(aux, derivatives, n_s, n_z)
+    xi = part(aux, xi_start, n_s)
+    for i in range(n_s):
+        xi[i] = -xi[i]
+    solve_vector(lu, xi)
+
+    s_qq = table(aux, scratch, n, n)
+    s_vq = table(aux, scratch + n * n, n, n)
+    s_vv = table(aux, scratch + 2 * n * n, n, n)
+    start = scratch + 3 * n * n
+    s_nuq = table(aux, start, n_s, n)
+    start += n_s * n
+    through = table(aux, start, n, n_z)
+    call_kernel(
+        integers[block + at.IMPACT_SECOND] if impact else integers[block + at.SECOND],
+        (address(x, 0), address(x, n), address(aux, 0), address(xi, 0), address(parameters, 0)),
+        (address(s_qq, 0), address(s_vq, 0), address(s_vv, 0), address(s_nuq, 0)),
+        0,
+        0,
+    )
+    clear(through)
+    add_transpose_multiply(s_nuq, nu_z, through)
+    for i in range(n):
+        for j in range(n):
+            hxx[i, j] = s_qq[i, j] + through[i, j] + through[j, i]
+            hxx[i, n + j] = s_vq[j, i] + through[i, n + j]
+        for j in range(n):
+            hxx[n + i, j] = s_vq[i, j] + through[j, n + i]
+            hxx[n + i, n + j] = s_vv[i, j]
+        for a in range(n_u):
+            hux[a, i] = through[i, 2 * n + a]
+            hux[a, n + i] = 0.0
+
+
+@nb.njit(
+    nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX),
+    cache=True,
+    error_model="numpy",
+)
+def motion_curvature_by_tensor(integers, block, impact, x, u, parameters, aux, hxx, hux):
+    """By the conventional way: ν differentiated twice as a tensor, contracted with γ afterwards."""
+    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
+    _, _, _, _, gamma, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
+    clear(hux)
+    tau = part(aux, scratch, n)
+    tau[:] = 0.0
+    for a in range(n_u):
+        tau[integers[at.HEADER + a]] = u[a]
+    start = scratch + n
+    c_qq = table(aux, start, n, n)
+    c_vq = table(aux, start + n * n, n, n)
+    c_vv = table(aux, start + 2 * n * n, n, n)
+    c_tau_q = table(aux, start + 3 * n * n, n, n)
+    results = (address(c_qq, 0), address(c_vq, 0), address(c_vv, 0))
+    if impact:
+        arguments = (address(x, 0), address(x, n), address(aux, gamma), address(parameters, 0))
+        call_kernel(integers[block + at.IMPACT_TENSOR], arguments, results, 0, 0)
+        clear(c_tau_q)
+    else:
+        call_kernel(
+            integers[block + at.TENSOR],
+            (address(x, 0), address(x, n), address(tau, 0), address(aux, gamma), address(parameters, 0)),
+            (address(c_qq, 0), address(c_vq, 0), address(c_vv, 0), address(c_tau_q, 0)),
+            0,
+            0,
+        )
+    for i in range(n):
+        for j in range(n):
+            hxx[i, j] = c_qq[i, j]
+            hxx[i, n + j] = c_vq[j, i]
+            hxx[n + j, i] = c_vq[j, i]
+            hxx[n + i, n + j] = c_vv[i, j]
+        for a in range(n_u):
+            hux[a, i] = c_tau_q[integers[at.HEADER + a], i]

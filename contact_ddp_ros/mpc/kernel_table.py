@@ -1,0 +1,58 @@
+"""The integers that the compiled node functions read: sizes, the model's actuated joints, addresses of its kernels.
+
+One header, then one block per mode, as :mod:`contact_ddp_ros.mpc.layout` lays them out.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.dynamics.kernels import LEVELS, KernelSet
+from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.robot.tree import RigidBodyTree
+
+_FEET = {"feet": at.FEET, "feet_second": at.FEET_SECOND}
+
+_MOTION = {
+    "system": at.SYSTEM,
+    "first": at.FIRST,
+    "second": at.SECOND,
+    "tensor": at.TENSOR,
+    "impact_system": at.IMPACT_SYSTEM,
+    "impact_first": at.IMPACT_FIRST,
+    "impact_second": at.IMPACT_SECOND,
+    "impact_tensor": at.IMPACT_TENSOR,
+}
+
+
+def kernel_table(
+    tree: RigidBodyTree,
+    kernels: KernelSet,
+    modes: Mapping[str, tuple[str, ...]],
+    n_axes: int,
+    scheme: int,
+    levels: tuple[str, ...] = LEVELS,
+) -> NDArray[np.int64]:
+    """The table for a model's modes (contact points by name), in their order; kernels of other levels have address 0.
+
+    Raises:
+        ParameterError: a kernel of these levels was not built.
+    """
+    n_u, feet = len(tree.actuated), [point.name for point in tree.contacts]
+
+    header = np.zeros(at.HEADER + n_u, dtype=np.int64)
+    header[at.N], header[at.N_U], header[at.N_FEET], header[at.N_AXES] = tree.n, n_u, len(feet), n_axes
+    header[at.SCHEME] = scheme
+    for level, slot in _FEET.items():
+        header[slot] = kernels.address(level) if level in levels else 0
+    header[at.HEADER :] = tree.actuated
+    blocks = [header]
+    for mode, contacts in modes.items():
+        block = np.zeros(at.MODE_HEADER + len(feet), dtype=np.int64)
+        block[at.CONTACTS] = len(contacts)
+        for level, slot in _MOTION.items():
+            block[slot] = kernels.address(f"{level}/{mode}") if level in levels else 0
+        block[at.MODE_HEADER : at.MODE_HEADER + len(contacts)] = [feet.index(name) for name in contacts]
+        blocks.append(block)
+    return np.concatenate(blocks)
