@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.config import replace as configured
 from contact_ddp_ros.dynamics.kernel_set import KernelSet
 from contact_ddp_ros.hybrid.grid import knot_grid
+from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.contact_problem import Penalty
 from contact_ddp_ros.mpc.guess import heuristic_guess
@@ -33,6 +34,8 @@ SPEED = 0.5
 _SEED = 20
 _DISTURBANCE = 1e-3
 """Standard deviation of the warm start's offset from the nominal state [m, rad, m/s, rad/s]."""
+
+_SHARED = {"constraint.baumgarte_rate": 0.0}
 
 _ITERATIONS = 100
 """Of the solve that the warm start comes from, at most."""
@@ -63,6 +66,12 @@ class Case:
     def contacts(self, mode: int) -> tuple[str, ...]:
         """Contact points on the ground in a mode."""
         return self.mode_contacts[mode]
+
+    def penalised(self, sigma: float, epsilon: float) -> "Case":
+        """With other weights of the penalties: σ of the touchdown heights, ε of the barriers; zero leaves them out."""
+        penalty = self.penalty.copy()
+        penalty[at.SIGMA], penalty[at.EPSILON] = sigma, epsilon
+        return replace(self, penalty=penalty)
 
     def solve(self, solver: DdpSolver, max_iterations: int | None = None, theta: float = 1.0) -> Solution:
         """Solve from the guess; multipliers start at zero."""
@@ -99,13 +108,17 @@ def planner_kernels(variant: str) -> KernelSet:
 
 def mpc_cold(variant: str, speed: float) -> Case:
     """The MPC's own problem from its cold guess only."""
-    return _cold(load_robot(), configured(PlannerConfig(), {"variant": variant}), speed)
+    return cold_case(load_robot(), configured(PlannerConfig(), {"variant": variant}), speed)
 
 
 def shared_cases(variant: str = "ddp", speed: float = SPEED) -> Cases:
     """The problem that peers can state too: point feet, no joint damping, no Baumgarte stabilisation."""
-    config = configured(PlannerConfig(), {"variant": variant, "constraint.baumgarte_rate": 0.0})
-    return _cases(point_feet(load_robot()), config, speed)
+    return _cases(point_feet(load_robot()), configured(PlannerConfig(), {"variant": variant, **_SHARED}), speed)
+
+
+def shared_cold(speed: float) -> Case:
+    """The problem that peers can state too from its cold guess only."""
+    return cold_case(point_feet(load_robot()), configured(PlannerConfig(), _SHARED), speed)
 
 
 def solver_of(variant: str) -> DdpSolver:
@@ -113,7 +126,8 @@ def solver_of(variant: str) -> DdpSolver:
     return DdpSolver(SolverOptions(variant=variant, tolerance=0.0, max_iterations=_ITERATIONS))
 
 
-def _cold(robot: Robot, config: PlannerConfig, speed: float) -> Case:
+def cold_case(robot: Robot, config: PlannerConfig, speed: float) -> Case:
+    """The problem of a configuration from its cold guess, for a robot that stands at first."""
     planner = BoundingPlanner(robot, config)
     schedule = planner.problem.schedule
     n_steps = round(config.gait.horizon_cycles * schedule.period / config.gait.step)
@@ -132,7 +146,7 @@ def _cold(robot: Robot, config: PlannerConfig, speed: float) -> Case:
 
 
 def _cases(robot: Robot, config: PlannerConfig, speed: float) -> Cases:
-    cold = _cold(robot, config, speed)
+    cold = cold_case(robot, config, speed)
     solution = cold.solve(solver_of("ddp" if config.variant == "ilqr" else config.variant))
     offset = np.random.default_rng(_SEED).normal(scale=_DISTURBANCE, size=cold.x0.size)
     optimum = replace(cold, guess=Guess(solution.xs, solution.us, solution.gains))

@@ -1,0 +1,273 @@
+r"""One node of the bounding problem for a nonlinear programme: cost, constraints and exact derivatives, by CasADi.
+
+The node functions of :mod:`contact_ddp_ros.mpc.contact_nodes` eliminate the motion ν = (v̇, λ), or (v⁺, Λ) of an impact.
+Here ν is a variable beside x and u, and the dynamics are constraints: sparser, and less nonlinear.
+
+    w = (x, u, ν)          of a time step
+        (x, ν)             of a touchdown
+        (x)                of a lift-off and of the end
+
+    cost(w)                as in contact_nodes; without its penalties where the constraints are stated as such
+    g(w) = next(w)         (2n,) state after the node; whoever assembles the programme equates it to the next node's x
+           r(q, v, ν) − Sᵀu   (n_s,) the residual of the dynamics or of the impact, zero
+           heights         of the feet that land above the ground [m], zero; only where the constraints are stated
+           friction λ_n ± λ_t   not negative; likewise. It implies a normal force that is not negative.
+
+Every number that a user may change is a parameter: the node's row of the problem's arrays and what all nodes share.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+
+import casadi as cs
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.dynamics import cache, partials
+from contact_ddp_ros.dynamics.compiler import compile_library, find_compiler
+from contact_ddp_ros.dynamics.contact import N_PARAMETERS, ScalarSystem, Symbols, contact_system
+from contact_ddp_ros.dynamics.contact_point import Axes
+from contact_ddp_ros.dynamics.impact import impact_system
+from contact_ddp_ros.dynamics.kernels import c_source
+from contact_ddp_ros.dynamics.mechanism import Mechanism
+from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.layout import node_offsets
+from contact_ddp_ros.robot.tree import RigidBodyTree
+from contact_ddp_ros.solver.protocol import N_PENALTY
+
+Array = NDArray[np.float64]
+
+LEVELS = ("cost", "gradient", "constraints", "jacobian", "hessian")
+"""What a node can tell; derivatives are by w, the Hessian is that of lam_f cost + lam_g' g and upper triangular."""
+
+
+@dataclass(frozen=True)
+class NodeKind:
+    """What tells nodes of different functions apart.
+
+    Attributes:
+        kind: as in :mod:`contact_ddp_ros.mpc.layout`.
+        contacts: on the ground during a time step, or after a touchdown.
+        landing: of a touchdown, the feet that were in the air before.
+    """
+
+    kind: int
+    contacts: tuple[str, ...] = ()
+    landing: tuple[str, ...] = ()
+
+    @property
+    def symbol(self) -> str:
+        """A C identifier."""
+        return "_".join([f"node{self.kind}", *self.contacts, *(f"from_{foot}" for foot in self.landing)])
+
+
+@dataclass(frozen=True)
+class Model:
+    """What all nodes share.
+
+    Attributes:
+        mechanism: the prepared tree.
+        axes: world axes of a contact, the normal last.
+        actuated: indices of the joints with a motor.
+        semi_implicit: integration scheme, semi-implicit or forward Euler.
+        constrained: whether height at touchdown and friction are constraints; penalties otherwise.
+    """
+
+    mechanism: Mechanism
+    axes: Axes
+    actuated: tuple[int, ...]
+    semi_implicit: bool
+    constrained: bool
+
+    @property
+    def sizes(self) -> tuple[int, int, int, int]:
+        """(n, n_u, n_f, n_a) as the layout wants them."""
+        return self.mechanism.n, len(self.actuated), len(self.mechanism.feet), len(self.axes)
+
+    @property
+    def parameter_sizes(self) -> tuple[int, int, int, int]:
+        """A node's row, its multipliers, the model's parameters, (σ, δ, ε)."""
+        return node_offsets(*self.sizes)[-1], len(self.mechanism.feet), at.LIMITS + len(self.actuated), N_PENALTY
+
+
+class Node:
+    """Symbols and expressions of one kind of node.
+
+    Attributes:
+        n_motion: length of ν.
+        lower, upper: bounds of the rows of g after the next state.
+    """
+
+    def __init__(self, model: Model, kind: NodeKind) -> None:
+        n, n_u, _, _ = model.sizes
+        self.model, self.kind = model, kind
+        moving = kind.kind in (at.STEP, at.TOUCHDOWN)
+        self.n_motion = n + len(kind.contacts) * len(model.axes) if moving else 0
+        self._x = cs.SX.sym("x", 2 * n)
+        self._u = cs.SX.sym("u", n_u if kind.kind == at.STEP else 0)
+        self._nu = cs.SX.sym("nu", self.n_motion)
+        self.w = cs.vertcat(self._x, self._u, self._nu)
+        self.p = cs.SX.sym("p", sum(model.parameter_sizes))
+        starts = np.cumsum([0, *model.parameter_sizes])
+        row, multipliers, parameters, penalty = (self.p[a:b] for a, b in pairwise(starts))
+        self._row, self._multipliers, self._parameters = row, multipliers, parameters
+        self._sigma, self._delta, self._epsilon = penalty[0], penalty[1], penalty[2]
+        self._heights = _foot_heights(model, self._x[:n], parameters)
+        self.cost = self._cost()
+        blocks = self._constraints()
+        self.g = cs.vertcat(*[block for block, _ in blocks])
+        self.lower = np.zeros(self.g.numel())
+        self.upper = np.concatenate([np.zeros(0), *[np.full(block.numel(), bound) for block, bound in blocks]])
+
+    def functions(self) -> dict[str, cs.Function]:
+        """By level: (w, p) -> cost, gradient, g, Jacobian; (w, p, lam_f, lam_g) -> Hessian of the Lagrangian."""
+        lam_f, lam_g = cs.SX.sym("lam_f"), cs.SX.sym("lam_g", self.g.numel())
+        lagrangian = lam_f * self.cost + cs.dot(lam_g, self.g)
+        outputs: dict[str, Callable[[], cs.SX]] = {
+            "cost": lambda: self.cost,
+            "gradient": lambda: cs.densify(cs.gradient(self.cost, self.w)),
+            "constraints": lambda: cs.densify(self.g),
+            "jacobian": lambda: cs.jacobian(self.g, self.w),
+            "hessian": lambda: cs.triu(cs.hessian(lagrangian, self.w)[0]),
+        }
+        functions = {}
+        for level in LEVELS:
+            if level in ("constraints", "jacobian") and not self.g.numel():
+                continue
+            arguments = [self.w, self.p] + ([lam_f, lam_g] if level == "hessian" else [])
+            functions[level] = cs.Function(f"{self.kind.symbol}_{level}", arguments, cs.cse([outputs[level]()]))
+        return functions
+
+    @cached_property
+    def _offsets(self) -> tuple[int, ...]:
+        return node_offsets(*self.model.sizes)
+
+    def _cost(self) -> cs.SX:
+        n, n_u, n_f, n_a = self.model.sizes
+        x_weight, u_weight, force, force_weight, height, height_weight, _, _ = self._offsets
+        row, kind = self._row, self.kind.kind
+        error = self._x - row[at.X_REFERENCE : at.X_REFERENCE + 2 * n]
+        cost = 0.5 * cs.dot(row[x_weight : x_weight + 2 * n], error**2)
+        if kind == at.TOUCHDOWN and not self.model.constrained:
+            multipliers = cs.vertsplit(self._multipliers[self._feet(self.kind.landing)])
+            for residual, multiplier in zip(self._landing_heights(), multipliers, strict=True):
+                cost += (multiplier + 0.5 * self._sigma * residual) * residual
+        if kind != at.STEP:
+            return cost
+        cost += 0.5 * cs.dot(row[u_weight : u_weight + n_u], self._u**2)
+        for c, foot in enumerate(self._feet(self.kind.contacts)):
+            rows = slice(foot * n_a, (foot + 1) * n_a)
+            error = self._nu[n + c * n_a : n + (c + 1) * n_a] - row[force : force + n_f * n_a][rows]
+            cost += 0.5 * cs.dot(row[force_weight : force_weight + n_f * n_a][rows], error**2)
+        error = self._heights - row[height : height + n_f]
+        cost += 0.5 * cs.dot(row[height_weight : height_weight + n_f], error**2)
+        if not self.model.constrained:
+            cost += self._epsilon * sum(map(self._barrier, self._limits()))
+        return row[at.DURATION] * cost
+
+    def _limits(self) -> list[cs.SX]:
+        """What must not be negative during a time step, each relative to its scale."""
+        n, n_u, _, n_a = self.model.sizes
+        ratio = self._u / self._parameters[at.LIMITS : at.LIMITS + n_u]
+        scale = self._parameters[at.FORCE_SCALE]
+        normal = [self._nu[n + (c + 1) * n_a - 1] / scale for c in range(len(self.kind.contacts))]
+        return [*cs.vertsplit(1.0 + ratio), *cs.vertsplit(1.0 - ratio), *normal, *(f / scale for f in self._cones())]
+
+    def _cones(self) -> list[cs.SX]:
+        """friction λ_n ± λ_t of every contact [N]."""
+        n, _, _, n_a = self.model.sizes
+        sides = []
+        for c in range(len(self.kind.contacts)):
+            *tangential, normal = cs.vertsplit(self._nu[n + c * n_a : n + (c + 1) * n_a])
+            reach = self._parameters[at.FRICTION] * normal
+            sides += [reach + sign * force for force in tangential for sign in (-1.0, 1.0)]
+        return sides
+
+    def _barrier(self, z: cs.SX) -> cs.SX:
+        """Relaxed barrier of z ≥ 0 as a sum: the logarithm where z > δ, its quadratic extension elsewhere."""
+        below = (cs.fmin(z, self._delta) - 2.0 * self._delta) / self._delta
+        return -cs.log(cs.fmax(z, self._delta)) + 0.5 * (below**2 - 1.0)
+
+    def _constraints(self) -> list[tuple[cs.SX, float]]:
+        """Blocks of g with their upper bound; the lower one is zero."""
+        n, _, _, _ = self.model.sizes
+        x, nu, kind = self._x, self._nu, self.kind.kind
+        if kind == at.TERMINAL:
+            return []
+        if kind == at.LIFT_OFF:
+            return [(x, 0.0)]
+        residual = _residual(self._system(), x[:n], x[n:], nu, self._parameters)
+        if kind == at.TOUCHDOWN:
+            blocks = [(cs.vertcat(x[:n], nu[:n]), 0.0), (residual, 0.0)]
+            return [*blocks, (cs.vertcat(*self._landing_heights()), 0.0)] if self.model.constrained else blocks
+        for a, joint in enumerate(self.model.actuated):
+            residual[joint] -= self._u[a]
+        h = self._row[at.DURATION]
+        v_next = x[n:] + h * nu[:n]
+        q_next = x[:n] + h * (v_next if self.model.semi_implicit else x[n:])
+        blocks = [(cs.vertcat(q_next, v_next), 0.0), (residual, 0.0)]
+        return [*blocks, (cs.vertcat(*self._cones()), np.inf)] if self.model.constrained else blocks
+
+    def _system(self) -> ScalarSystem:
+        of = impact_system if self.kind.kind == at.TOUCHDOWN else contact_system
+        return of(self.model.mechanism, self.kind.contacts, self.model.axes)
+
+    def _landing_heights(self) -> list[cs.SX]:
+        return [self._heights[foot] - self._parameters[0] for foot in self._feet(self.kind.landing)]
+
+    def _feet(self, names: tuple[str, ...]) -> list[int]:
+        order = [foot.name for foot in self.model.mechanism.feet]
+        return [order.index(name) for name in names]
+
+
+def _foot_heights(model: Model, q: cs.SX, parameters: cs.SX) -> cs.SX:
+    """(n_f,) heights of the feet's lowest points in the world [m]."""
+    n_a = len(model.axes)
+    positions, _ = partials.feet("feet", model.mechanism, model.axes)(q, parameters[:N_PARAMETERS])
+    return positions[n_a - 1 :: n_a]
+
+
+def _residual(of: ScalarSystem, q: cs.SX, v: cs.SX, nu: cs.SX, parameters: cs.SX) -> cs.SX:
+    """(n_s,) r(q, v, ν; p) in joint coordinates: the gradient of the system's scalar by its multipliers."""
+    mechanism, n = of.mechanism, of.mechanism.n
+    xi = cs.SX.sym("xi", nu.numel())
+    absolute = Symbols(
+        mechanism.absolute(q),
+        mechanism.absolute(v),
+        cs.vertcat(mechanism.absolute(nu[:n]), nu[n:]),
+        cs.vertcat(mechanism.absolute(xi[:n]), xi[n:]),
+        parameters[:N_PARAMETERS],
+    )
+    offset = cs.SX(of.mass_offset) * nu[:n] + cs.SX(of.rate_offset) * v
+    return cs.gradient(of.scalar(absolute) + cs.dot(xi[:n], offset), xi)
+
+
+def node_functions(
+    tree: RigidBodyTree, nodes: Mapping[NodeKind, Node], *, compiled: bool
+) -> dict[NodeKind, dict[str, cs.Function]]:
+    """Per kind of node its functions by level: compiled and cached like our own kernels, or interpreted.
+
+    Raises:
+        CompilerError: there is no working C compiler.
+    """
+    functions = {kind: node.functions() for kind, node in nodes.items()}
+    if not compiled:
+        return functions
+    model = next(iter(nodes.values())).model
+    symbols = sorted(kind.symbol for kind in nodes)
+    source = Path(__file__).read_text(encoding="utf-8")
+    content = cache.content_key(tree, symbols, model.axes, model.semi_implicit, model.constrained, source)
+    compiler = find_compiler()
+    entry = cache.entry(content, compiler.identity)
+    with cache.exclusive(content):
+        if entry.description() is None:
+            sources = {one.name(): c_source(one) for levels in functions.values() for one in levels.values()}
+            compile_library(compiler, sources, entry.library)
+            entry.describe([])
+    return {
+        kind: {level: cs.external(one.name(), str(entry.library)) for level, one in levels.items()}
+        for kind, levels in functions.items()
+    }
