@@ -109,9 +109,11 @@ class IpoptBound:
     def _solver(self, options: Mapping[str, Any]) -> cs.Function:
         key = tuple(sorted(options.items()))
         if key not in self._solvers:
-            settings = {"ipopt": dict(options), "print_time": False, "record_time": True}
-            settings |= {"no_nlp_grad": True, "calc_lam_p": False, "error_on_fail": False}
-            self._solvers[key] = cs.nlpsol(
-                "bound", "ipopt", self.programme.oracle, settings | self.programme.derivatives
-            )
+            oracle, settings = self.programme.oracle, self._settings(options)
+            self._solvers[key] = cs.nlpsol("bound", "ipopt", oracle, settings)
         return self._solvers[key]
+
+    def _settings(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Of CasADi's interface: no derivative but the programme's own, and no text."""
+        own = {"print_time": False, "record_time": True, "no_nlp_grad": True, "calc_lam_p": False}
+        return {"ipopt": dict(options), "error_on_fail": False, **own, **self.programme.derivatives}
