@@ -24,6 +24,10 @@ class MessageError(ContactDdpError):
     """A message from outside is malformed, incomplete or not finite."""
 
 
+class LinkError(ContactDdpError):
+    """The link to the robot cannot be opened, or what came over it is malformed or contradicts itself."""
+
+
 class PolicyError(ContactDdpError):
     """A policy does not fit the controller that is to run it."""
 

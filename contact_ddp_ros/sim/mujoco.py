@@ -121,20 +121,22 @@ class MujocoSimulator:
             joint_velocities=qvel[self._v_index],
         )
 
-    def apply(self, command: JointCommand) -> None:
-        """Hand the drives a new command.
+    def apply(self, command: JointCommand, gains: DriveGains | None = None) -> None:
+        """Hand the drives a new command and, where it comes with `gains` of its own, those from now on.
 
         Raises:
             SimulationError: it is not finite or has another number of joints; the drives keep the last one.
         """
         parts = [command.velocities, command.torques]
         parts += [] if command.positions is None else [command.positions]
+        parts += [] if gains is None else [gains.kp, gains.kd, gains.kd_damping]
         for part in parts:
             if np.shape(part) != self._q_index.shape or not np.isfinite(part).all():
                 raise SimulationError(
                     f"joint command holds {part}; every part must be {self._q_index.size} finite numbers"
                 )
         self._command = command
+        self._gains = self._gains if gains is None else gains
 
     def step(self, n: int = 1) -> None:
         """Advance n physics steps, the drives closing their loop at each.

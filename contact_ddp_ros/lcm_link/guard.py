@@ -1,0 +1,149 @@
+"""The last word on what the robot's joints are told: watchdog, limits, soft start.
+
+    damping --(the controller damps, too)--> ready --(it commands positions)--> enabled
+       ^---------(silence, malformed commands, no state: trip)---------'  |
+       '----------------------(the controller damps)---------------------'
+
+After a trip the joints damp until the controller itself has damped, so somebody has to tell it to stand again; the same
+holds at the start. From the first command with positions on, stiffness and feedforward grow from zero while the damping
+gives way to the drives' own. Targets are kept within the joints' range and everything that the drives will make of them
+within the torque limits.
+
+Times are those of a clock that does not jump; where time is simulated, of that one.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.config import parameter
+from contact_ddp_ros.control.drives import JointTargets, limited_command
+from contact_ddp_ros.lcm_link.codec import encode
+from contact_ddp_ros.lcm_link.conventions import stamps, target_values
+from contact_ddp_ros.lcm_link.definitions import PD_TAU_TARGETS
+from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
+
+Array = NDArray[np.float64]
+
+_NOT_YET = "the controller has not damped yet"
+
+
+@dataclass(frozen=True)
+class GuardConfig:
+    """What passes to the robot."""
+
+    torque_share: float = parameter(
+        1.0, low=0.05, high=1.0, description="largest torque over the actuators' limits; less on the first day"
+    )
+    soft_start: float = parameter(
+        0.5, low=0.0, high=5.0, unit="s", description="time in which stiffness and torque grow after damping"
+    )
+    command_timeout: float = parameter(
+        0.02, low=0.002, high=1.0, unit="s", description="silence of controller or robot after which joints damp"
+    )
+
+
+class CommandGuard:
+    """Makes torque targets of joint commands. One thread tells it states, another one commands."""
+
+    def __init__(self, robot: Robot, gains: DriveGains, config: GuardConfig) -> None:
+        """`gains`: of the drives, equal to the controller's."""
+        self.config = config
+        self._robot = robot
+        self._gains = gains
+        self._damping = JointCommand.damping(robot.n_joints)
+        self._command = self._damping
+        self._stamp = 0.0
+        self._fault: str | None = _NOT_YET
+        self._enabled: float | None = None
+        self._last_command = -np.inf
+        self._measured: tuple[RobotState, float] | None = None
+        self._tripped: float | None = None
+        self._count = 0
+
+    @property
+    def fault(self) -> str | None:
+        """Why joints damp whatever is commanded; None where they follow commands."""
+        return self._fault
+
+    @property
+    def tripped(self) -> float | None:
+        """When it tripped [s], until the controller has damped; None otherwise."""
+        return self._tripped
+
+    @property
+    def enabled(self) -> bool:
+        """Whether anything but damping is sent."""
+        return self._enabled is not None
+
+    def measured(self, state: RobotState, now: float) -> None:
+        """The robot's state, which came at `now` [s]."""
+        self._measured = (state, now)
+
+    def command(self, command: JointCommand, stamp: float, now: float) -> None:
+        """Take a command that came at `now` [s] and answers the state of `stamp` [s]; one that is malformed trips."""
+        self._stamp, self._last_command = stamp, now
+        if not self._well_formed(command):
+            self.trip("joint command of another size or not finite", now)
+        elif command.positions is None:
+            self._fault = self._tripped = None
+            self._damp()
+        elif self._fault is None:
+            if self._enabled is None:
+                self._enabled = now
+            self._command = command
+
+    def trip(self, reason: str, now: float) -> None:
+        """Damp until the controller has damped, too; `now` [s]."""
+        if self._enabled is not None or self._fault is None:
+            self._fault, self._tripped = reason, now
+        self._damp()
+
+    def frame(self, now: float) -> bytes:
+        """The torque targets of this instant [s], the watchdog's judgement included."""
+        self._watch(now)
+        self._count += 1
+        values = target_values(*self._limited(now))
+        return encode(PD_TAU_TARGETS, {**values, **stamps(self._stamp, self._count)})
+
+    def _well_formed(self, command: JointCommand) -> bool:
+        parts = [command.velocities, command.torques]
+        parts += [] if command.positions is None else [command.positions]
+        return all(np.shape(part) == (self._robot.n_joints,) and bool(np.isfinite(part).all()) for part in parts)
+
+    def _damp(self) -> None:
+        self._command, self._enabled = self._damping, None
+
+    def _watch(self, now: float) -> None:
+        if self._enabled is None:
+            return
+        timeout = self.config.command_timeout
+        silence = now - self._last_command
+        if not silence <= timeout:
+            self.trip(f"no joint command for {1e3 * silence:.0f} ms; allowed: {1e3 * timeout:.0f} ms", now)
+            return
+        age = np.inf if self._measured is None else now - self._measured[1]
+        if not age <= timeout:
+            self.trip(f"no robot state for {1e3 * age:.0f} ms; allowed: {1e3 * timeout:.0f} ms", now)
+
+    def _limited(self, now: float) -> tuple[JointCommand, DriveGains]:
+        """What may pass of the present command, and the gains it is to be executed with."""
+        command, measured = self._command, self._measured
+        if self._enabled is None or command.positions is None or measured is None:
+            return self._damping, self._gains
+        share = 1.0
+        if self.config.soft_start > 0.0:
+            share = min(max((now - self._enabled) / self.config.soft_start, 0.0), 1.0)
+        gains = self._gains
+        ramped = DriveGains(
+            kp=share * gains.kp, kd=share * gains.kd + (1.0 - share) * gains.kd_damping, kd_damping=gains.kd_damping
+        )
+        robot, limits = self._robot, self.config.torque_share * self._robot.effort_limits
+        targets = JointTargets(
+            np.clip(command.positions, robot.lower, robot.upper),
+            np.clip(command.velocities, -robot.velocity_limits, robot.velocity_limits),
+            share * command.torques,
+        )
+        return limited_command(targets, measured[0], ramped, limits).command, ramped

@@ -1,0 +1,38 @@
+"""Frames of a robot in some state, for the tests of this room."""
+
+from typing import Any
+
+import numpy as np
+
+from contact_ddp_ros.lcm_link import conventions
+from contact_ddp_ros.lcm_link.codec import encode
+from contact_ddp_ros.lcm_link.definitions import CHEETAH_SOFTWARE, Layout
+from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.rotation import rpy_to_quaternion
+from contact_ddp_ros.robot.state import RobotState
+
+ROBOT = load_robot()
+N = ROBOT.n_joints
+
+
+def random_state(seed: int, time: float = 0.0) -> RobotState:
+    random = np.random.default_rng(seed)
+    return RobotState(
+        time=time,
+        position=random.uniform(-2.0, 2.0, 3),
+        orientation=rpy_to_quaternion(*random.uniform(-1.2, 1.2, 3)),
+        linear_velocity=random.uniform(-2.0, 2.0, 3),
+        angular_velocity=random.uniform(-5.0, 5.0, 3),
+        joint_positions=random.uniform(-1.5, 1.5, N),
+        joint_velocities=random.uniform(-10.0, 10.0, N),
+    )
+
+
+def leg_frame(state: RobotState, layout: Layout = CHEETAH_SOFTWARE, **changes: Any) -> bytes:
+    values = conventions.leg_data_values(ROBOT, state, np.linspace(-5.0, 5.0, N))
+    return encode(layout.leg_data, {**values, **changes})
+
+
+def estimate_frame(state: RobotState, layout: Layout = CHEETAH_SOFTWARE, **changes: Any) -> bytes:
+    acceleration, forces = np.array([0.1, -0.2, 9.8]), np.zeros((4, 3))
+    return encode(layout.estimate, {**conventions.estimate_values(layout, state, acceleration, forces), **changes})

@@ -1,0 +1,184 @@
+"""The stand-in over a real link: it stands when told to, damps by itself, and garbage never makes a torque."""
+
+import dataclasses
+from threading import Event, Thread
+
+import numpy as np
+import pytest
+from lcm_frames import ROBOT, N
+
+from contact_ddp_ros.control.config import DriveConfig
+from contact_ddp_ros.errors import LinkError
+from contact_ddp_ros.lcm_link.codec import Frame, decode, encode
+from contact_ddp_ros.lcm_link.definitions import (
+    LAYOUTS,
+    PD_TAU_TARGETS,
+    STAND_IN_TICK,
+    TARGETS_CHANNEL,
+    TICK_CHANNEL,
+    Layout,
+)
+from contact_ddp_ros.lcm_link.guard import CommandGuard, GuardConfig
+from contact_ddp_ros.lcm_link.measurements import Measurement, MeasurementReader
+from contact_ddp_ros.lcm_link.stand_in import StandIn, StandInConfig, tick_state
+from contact_ddp_ros.lcm_link.transport import Link, LinkOptions
+from contact_ddp_ros.robot.state import JointCommand
+
+STAND = JointCommand(ROBOT.standing, np.zeros(N), np.zeros(N))
+STIFF = DriveConfig(kp=(80.0, 80.0, 80.0), kd=(2.0, 2.0, 2.0)).gains(4)
+
+
+class Listener:
+    """The bridge's part without ROS: reads states, and answers them when asked to."""
+
+    def __init__(self, options: LinkOptions, layout: Layout) -> None:
+        self.link = Link(options)
+        self.reader = MeasurementReader(ROBOT)
+        self.guard = CommandGuard(ROBOT, STIFF, GuardConfig())
+        self.tick: Frame | None = None
+        self.measured: Measurement | None = None
+        self.link.subscribe(TICK_CHANNEL, self._on_tick)
+        self.link.subscribe(layout.leg_channel, lambda data: self._keep(self.reader.leg_data(data, self.time)))
+        self.link.subscribe(layout.estimate_channel, lambda data: self._keep(self.reader.estimate(data, self.time)))
+
+    @property
+    def time(self) -> float:
+        return 0.0 if self.tick is None else 1e-9 * self.tick.values["time_ns"]
+
+    def _on_tick(self, data: bytes) -> None:
+        self.tick = decode(data, [STAND_IN_TICK])
+        self.reader.forget()
+
+    def _keep(self, measured: Measurement | None) -> None:
+        if measured is not None:
+            self.measured = measured
+            self.guard.measured(measured.state, self.time)
+
+    def next(self) -> Measurement:
+        self.measured = None
+        for _ in range(100):
+            self.link.receive(0.1)
+            if self.measured is not None:
+                return self.measured
+        raise AssertionError("the stand-in is silent")
+
+    def answer(self, command: JointCommand) -> None:
+        self.guard.command(command, self.time, self.time)
+        self.link.publish(TARGETS_CHANNEL, self.guard.frame(self.time))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_the_robot_stands_over_the_link_in_lock_step(link_options: LinkOptions, layout: Layout) -> None:
+    stand_in = StandIn(ROBOT, StandInConfig(layout=layout.name, lockstep=True, link=link_options))
+    listener, stop = Listener(link_options, layout), Event()
+    thread = Thread(target=stand_in.run, args=(stop,))
+    thread.start()
+    try:
+        for tick in range(500):
+            measured = listener.next()
+            assert measured.state.time == pytest.approx(0.002 * tick, abs=1e-9)
+            listener.answer(JointCommand.damping(N) if tick == 0 else STAND)
+        assert listener.tick is not None
+        assert listener.tick.array("contact_forces").reshape(4, 3)[:, 2].sum() == pytest.approx(
+            9.81 * ROBOT.mass, rel=0.05
+        )
+        np.testing.assert_allclose(tick_state(listener.tick).position, measured.state.position, atol=1e-6)
+        assert measured.state.position[2] > 0.2, "the ramp lets it sag, then it carries its weight"
+        np.testing.assert_allclose(measured.state.joint_velocities, 0.0, atol=0.05)
+    finally:
+        stop.set()
+        thread.join(5.0)
+    assert stand_in.time == pytest.approx(1.0, abs=0.003)
+
+
+def test_a_state_that_nobody_answers_is_told_again(link_options: LinkOptions) -> None:
+    layout = LAYOUTS["cheetah_software"]
+    stand_in = StandIn(ROBOT, StandInConfig(lockstep=True, link=link_options))
+    listener, stop = Listener(link_options, layout), Event()
+    thread = Thread(target=stand_in.run, args=(stop,))
+    thread.start()
+    try:
+        assert [listener.next().state.time for _ in range(2)] == [0.0, 0.0]
+    finally:
+        stop.set()
+        thread.join(5.0)
+    assert stand_in.time == 0.0
+
+
+def garbage(frame: bytes) -> list[bytes]:
+    random = np.random.default_rng(0)
+    flipped = bytearray(frame)
+    flipped[8 + 3 * 96] = 0xFF  # an infinite or negative gain
+    return [
+        b"",
+        frame[:7],
+        frame[:-1],
+        frame + b"\0",
+        bytes(8) + frame[8:],
+        bytes(flipped),
+        encode(PD_TAU_TARGETS, {"kp": np.full(N, -1.0), "tau_ff": np.full(N, 9.0)}),
+        *(random.bytes(size) for size in random.integers(0, 700, 50)),
+    ]
+
+
+def test_garbage_never_makes_a_torque(link_options: LinkOptions) -> None:
+    stand_in = StandIn(ROBOT, dataclasses.replace(StandInConfig(), link=link_options))
+    sender, stop = Link(link_options), Event()
+    good = encode(PD_TAU_TARGETS, {"q_des": ROBOT.standing, "kp": np.full(N, 50.0), "tau_ff": np.full(N, 9.0)})
+    frames = garbage(good)
+    for sent, frame in enumerate(frames, start=1):
+        sender.publish(TARGETS_CHANNEL, frame)
+        for _ in range(1000):
+            stand_in.tick(stop)
+            if stand_in.malformed == sent:
+                break
+        assert stand_in.malformed == sent
+    assert stand_in.time == 0.0, "it hangs until the first targets"
+    assert not stand_in.applied_torques.any()
+
+
+def test_it_damps_by_itself_when_targets_stay_away(link_options: LinkOptions) -> None:
+    config = StandInConfig(link=link_options, targets_timeout=0.03, period=0.001)  # one step of physics
+    stand_in, sender, stop = StandIn(ROBOT, config), Link(link_options), Event()
+    stiff = {"q_des": ROBOT.standing + 0.3, "kp": np.full(N, 60.0), "kd": np.full(N, 1.0)}
+    while stand_in.time == 0.0:
+        sender.publish(TARGETS_CHANNEL, encode(PD_TAU_TARGETS, stiff))
+        stand_in.tick(stop)
+    assert np.abs(stand_in.applied_torques).max() > 1.0
+    for _ in range(60):
+        stand_in.tick(stop)
+    rates = stand_in.state.joint_velocities
+    stand_in.tick(stop)
+    expected = np.clip(-config.own_damping * rates, -ROBOT.effort_limits, ROBOT.effort_limits)
+    np.testing.assert_allclose(stand_in.applied_torques, expected, atol=1e-9)
+    sender.publish(TARGETS_CHANNEL, encode(PD_TAU_TARGETS, stiff))
+    for _ in range(5):
+        rates = stand_in.state.joint_velocities
+        stand_in.tick(stop)
+    expected = np.clip(-config.own_damping * rates, -ROBOT.effort_limits, ROBOT.effort_limits)
+    np.testing.assert_allclose(stand_in.applied_torques, expected, atol=1e-9, err_msg="it waits for damping first")
+
+
+def test_links_of_different_prefixes_do_not_hear_each_other(link_options: LinkOptions) -> None:
+    here, there = Link(link_options), Link(dataclasses.replace(link_options, prefix="other_"))
+    heard: list[bytes] = []
+    here.subscribe("channel", heard.append)
+    there.publish("channel", b"not for us")
+    here.publish("channel", b"for us")
+    while not heard:
+        assert here.receive(5.0)
+    assert heard == [b"for us"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (LinkOptions(group="10.0.0.1"), "no multicast address"),
+        (LinkOptions(group="cheetah"), "no multicast address"),
+        (LinkOptions(interface="nosuch0"), "no network interface 'nosuch0'; there are"),
+        (LinkOptions(interface="lo"), "sudo ip route replace 239.255.76.67/32 dev lo"),
+    ],
+)
+def test_links_that_cannot_work_say_what_to_do(options: LinkOptions, words: str) -> None:
+    with pytest.raises(LinkError, match=words):
+        Link(options)
