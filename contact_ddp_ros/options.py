@@ -17,6 +17,9 @@ from contact_ddp_ros.errors import ParameterError
 VARIANTS = ("ilqr", "ddp", "ddp_tensor")
 """Solver variants: Gauss-Newton, full second order through mRNEAc, full second order through tensors."""
 
+SHOOTINGS = ("single", "multiple")
+"""Ways to begin a trajectory: rolled out from the guess's controls, or from its states, whose gaps close."""
+
 SECTIONS = ("planner", "controller", "simulator")
 """Whose parameters a run may change; the names of the nodes, and of the sections of a parameter file."""
 

@@ -45,6 +45,7 @@ class Stages:
         square, wide, small = (n + 1, n_x, n_x), (n + 1, n_u, n_x), (n + 1, n_u, n_u)
         shapes = (square, (n + 1, n_x, n_u), (n + 1, n_x), (n + 1, n_u), square, wide, small)
         self.expansion = tuple(np.zeros(shape) for shape in shapes)
+        self._no_gaps = np.zeros((0, n_x))
         self.ks, self.gains = np.zeros((n, n_u)), np.zeros((n, n_u, n_x))
         self.vx, self.vxx = np.zeros((n + 1, n_x)), np.zeros(square)
         self.nominal, self.trial = self._trajectory(), self._trajectory()
@@ -59,8 +60,8 @@ class Stages:
     def sweep(self) -> None:
         """Backward sweep; SolverError where it meets an indefinite Quu."""
         problem = self._case.problem
-        given: list[Any] = [self._data, problem.has_control, *self.nominal[:3], self.expansion, self._theta, 0.0]
-        given += [self.ks, self.gains, self.vx, self.vxx]
+        given: list[Any] = [self._data, problem.has_control, *self.nominal[:3], self.expansion, self._no_gaps]
+        given += [self._theta, 0.0, self.ks, self.gains, self.vx, self.vxx]
         failed = backward(self._second, *given)[0]
         if failed >= 0:
             raise SolverError(f"Quu is not positive definite at node {failed}; time an iteration at an optimum")
@@ -72,7 +73,8 @@ class Stages:
     def _roll(self, policy: tuple[np.ndarray, ...], into: tuple[np.ndarray, ...]) -> None:
         problem = self._case.problem
         (xs, us, gains), into[0][0] = policy, self._case.x0
-        rollout(self._step, self._data, problem.has_control, xs, us, self.ks, gains, 1.0, *into)
+        given: list[Any] = [self._data, problem.has_control, xs, us, self.ks, gains, 1.0, self._no_gaps]
+        rollout(self._step, *given, *into)
 
     def _trajectory(self) -> tuple[np.ndarray, ...]:
         problem = self._case.problem

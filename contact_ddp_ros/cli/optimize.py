@@ -70,7 +70,7 @@ def _prepare(arguments: argparse.Namespace, options: RunOptions) -> tuple["Offli
     }
     config = replace(PlannerConfig(), {**values, **chosen})
     robot = load_robot()
-    optimiser = OfflineOptimiser(reduce_to_plane(robot), config, robot.model_hash)
+    optimiser = OfflineOptimiser(reduce_to_plane(robot), config, robot.model_hash, arguments.shooting)
     return optimiser, PlanarMap().planar_state(robot.standing_state())
 
 
@@ -86,11 +86,13 @@ def _summary(
     return {
         "job": "optimize",
         "variant": options.variant,
+        "shooting": optimiser.shooting,
         "commanded_speed": options.speed_at(0.0),
         "status": solution.termination.name,
         "message": solution.termination.value,
         "feasible": result.outcome.feasible,
         "cost": solution.cost,
+        "gap_max": solution.gap,
         "touchdown_error_max_m": solution.equality_violation,
         "friction_violation_max_n": max(0.0, cone_excess(pressed, optimiser.config.constraint.friction).max(initial=0)),
         "solve_ms": 1e3 * elapsed,
@@ -119,7 +121,7 @@ def _sentence(summary: dict[str, Any]) -> str:
 
 def _table(result: "OfflineResult") -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=0)
-    for heading in ("pass.it", "cost", "expected", "actual", "step", "θ", "ρ", "feet [µm]", "excess", "ms"):
+    for heading in ("pass.it", "cost", "expected", "actual", "step", "θ", "ρ", "gap", "feet [µm]", "excess", "ms"):
         table.add_column(heading, justify="right", no_wrap=True)
     for number, one in enumerate(result.outcome.passes, start=1):
         for count, it in enumerate(one.solution.iterations, start=1):
@@ -131,6 +133,7 @@ def _table(result: "OfflineResult") -> Table:
                 f"{it.step:.3g}",
                 f"{it.theta:.2g}",
                 f"{it.rho:.0e}",
+                f"{it.gap:.1e}" if it.gap > 0.0 else "",
                 f"{1e6 * it.equality:.1f}",
                 f"{it.inequality:.0e}",
                 f"{1e3 * (it.partials_time + it.sweep_time + it.rollout_time):.2f}",

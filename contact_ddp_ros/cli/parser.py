@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from contact_ddp_ros import __version__
 from contact_ddp_ros.cli import jobs
 from contact_ddp_ros.cli.values import parse_push, parse_setting, parse_speed, parse_step
-from contact_ddp_ros.options import SECTIONS, VARIANTS, RunOptions
+from contact_ddp_ros.options import SECTIONS, SHOOTINGS, VARIANTS, RunOptions
 
 _DEFAULTS = RunOptions()
 
@@ -168,6 +168,12 @@ def _add_optimize(words: Any) -> None:
     parser.add_argument("--speed", type=float, default=0.5, metavar="V", help="forward speed [m/s] (default: 0.5)")
     parser.add_argument("--cycles", type=int, default=1, metavar="N", help="gait cycles in the horizon (default: 1)")
     parser.add_argument("--iterations", type=int, default=60, metavar="N", help="of a pass at most (default: 60)")
+    parser.add_argument(
+        "--shooting",
+        choices=SHOOTINGS,
+        default=SHOOTINGS[0],
+        help="multiple: begin with states that do not join and close their gaps, for long horizons (default: single)",
+    )
     _add_common(parser)
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/optimize-<time>)")
 

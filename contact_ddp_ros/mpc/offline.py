@@ -34,8 +34,11 @@ class OfflineResult:
 class OfflineOptimiser:
     """Optimises bounds of one planar tree over whole horizons that begin with the gait's first mode."""
 
-    def __init__(self, tree: RigidBodyTree, config: PlannerConfig, model_hash: int = 0) -> None:
-        self.tree, self.config, self.model_hash = tree, config, model_hash
+    def __init__(
+        self, tree: RigidBodyTree, config: PlannerConfig, model_hash: int = 0, shooting: str = "single"
+    ) -> None:
+        """`shooting` as in :class:`SolverOptions`; "multiple" takes a guess's states as they are."""
+        self.tree, self.config, self.model_hash, self.shooting = tree, config, model_hash, shooting
         self.builder = BoundingProblem(tree, config)
         steps = round(config.gait.horizon_cycles * self.builder.schedule.period / config.gait.step)
         self.grid = knot_grid(self.builder.schedule, 0, steps, config.gait.step)
@@ -64,7 +67,10 @@ class OfflineOptimiser:
             SolverError: the state or the guess is not finite, or the optimum holds a number that is not.
         """
         problem, _ = self.problem(speed)
-        solver = DdpSolver(SolverOptions(variant=self.config.variant, max_iterations=self.config.first_iterations))
+        options = SolverOptions(
+            variant=self.config.variant, shooting=self.shooting, max_iterations=self.config.first_iterations
+        )
+        solver = DdpSolver(options)
         outcome = solve_constrained(solver, problem, x0, guess or self.guess(speed), continuation, max_iterations)
         solution = outcome.solution
         policy = Policy(

@@ -76,7 +76,7 @@ class ConstrainedSolution:
     Attributes:
         passes: in order; the last one's solution is the result.
         multipliers: (N+1, n_e) after the last update.
-        feasible: whether equalities and inequalities hold within the tolerances.
+        feasible: whether the dynamics hold, and equalities and inequalities within the tolerances.
     """
 
     passes: tuple[Pass, ...]
@@ -129,6 +129,7 @@ def solve_constrained(
         feasible = bool(
             constrained
             and not diverged
+            and solution.gap == 0.0
             and equality <= settings.equality_tolerance
             and inequality <= settings.inequality_tolerance
         )

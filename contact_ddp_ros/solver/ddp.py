@@ -12,6 +12,9 @@ predicted: a model that lacks curvature predicts badly and overshoots, so neithe
 minimum with H_1 positive definite every H_θ = (1 − θ) H_GN + θ H_1 is so too: nothing cuts θ, it reaches 1 within a few
 iterations and with it comes DDP's quadratic rate. Levenberg's ρ remains as the last resort at θ = 0.
 
+Shooting: "single" rolls every trajectory out; "multiple" takes the guess's states as they are, and its steps close
+their gaps (:mod:`contact_ddp_ros.solver.gaps`), by the same sweep and with the same θ.
+
 Variants: "ddp" as above, "ddp_tensor" the same for a problem whose `second` is computed the conventional way, and
 "ilqr", which keeps θ at 0.
 """
@@ -25,6 +28,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.config import parameter, validate
 from contact_ddp_ros.errors import SolverError
+from contact_ddp_ros.solver.gaps import Gaps, evaluate, slope
 from contact_ddp_ros.solver.node_function import node_function
 from contact_ddp_ros.solver.protocol import FIRST, N_PENALTY, SECOND, STEP, Problem
 from contact_ddp_ros.solver.sweeps import backward, expand, rollout
@@ -33,6 +37,8 @@ Array = NDArray[np.float64]
 
 VARIANTS = ("ddp", "ilqr", "ddp_tensor")
 
+SHOOTINGS = ("single", "multiple")
+
 
 class Termination(Enum):
     """Why a solve ended."""
@@ -40,7 +46,7 @@ class Termination(Enum):
     CONVERGED = "converged: the expected reduction is below the tolerance"
     ITERATIONS = "iteration limit reached"
     STALLED = "stalled: no step reduces the cost although the regularisation is at its limit"
-    DIVERGED = "diverged: the initial rollout left the finite numbers"
+    DIVERGED = "diverged: the first trajectory left the finite numbers"
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,7 @@ class SolverOptions:
     """Settings of the inner (unconstrained) solve."""
 
     variant: str = "ddp"
+    shooting: str = "single"
     max_iterations: int = parameter(50, low=1, high=10000, description="iterations of one solve")
     tolerance: float = parameter(
         1e-9, low=0.0, high=1.0, description="stop when the expected reduction is below this share of the cost"
@@ -63,9 +70,11 @@ class SolverOptions:
     rho_factor: float = parameter(10.0, low=1.5, high=1000.0, description="factor on the Levenberg term")
 
     def __post_init__(self) -> None:
-        """Raises SolverError for an unknown variant, ParameterError for a number out of its range."""
-        if self.variant not in VARIANTS:
-            raise SolverError(f"unknown variant {self.variant!r}; allowed are {', '.join(VARIANTS)}")
+        """Raises SolverError for an unknown variant or shooting, ParameterError for a number out of its range."""
+        for name, allowed in (("variant", VARIANTS), ("shooting", SHOOTINGS)):
+            found = getattr(self, name)
+            if found not in allowed:
+                raise SolverError(f"unknown {name} {found!r}; allowed are {', '.join(allowed)}")
         validate(self)
 
 
@@ -75,11 +84,13 @@ class Iteration:
 
     Attributes:
         cost: total cost after it, penalties included.
-        expected: reduction that the quadratic model promised for the step taken (positive).
-        actual: reduction obtained.
+        expected: reduction that the quadratic model promised for the step taken (positive); of the cost, or of the
+            merit while there are gaps.
+        actual: reduction obtained, of the same.
         step: line-search step α, 0 where none was accepted.
         theta, rho: share of second-order curvature and Levenberg term of the sweep.
         gradient: largest |Qu| before the step.
+        gap: largest gap after the step, in the state's units; 0 in single shooting.
         equality, inequality: largest equality residual and inequality violation after the step.
         partials_time, sweep_time, rollout_time: seconds spent in first-order partials, in backward sweeps
             (contracted second-order partials included) and in rollouts.
@@ -93,6 +104,7 @@ class Iteration:
     theta: float
     rho: float
     gradient: float
+    gap: float
     equality: float
     inequality: float
     partials_time: float
@@ -111,7 +123,8 @@ class Solution:
         gains: (N, n_u, n_x) feedback gains of the last complete sweep, about (xs, us); the guess's where there is none.
         aux: (N+1, n_aux) what the problem's `step` left for each node.
         residuals: (N+1, n_e + 1) equality residuals and the largest inequality violation per node.
-        cost: total cost, penalties included. initial_cost: of the first rollout.
+        cost: total cost, penalties included. initial_cost: of the first trajectory.
+        gap: largest |f_k(x_k, u_k) − x_{k+1}|, 0 where the trajectory obeys the dynamics.
         theta: curvature share to start the next, similar solve from.
         termination: why it ended. iterations: one record each.
         Vx, Vxx: (N+1, n_x), (N+1, n_x, n_x) value function of the last complete sweep; zero where there is none.
@@ -124,6 +137,7 @@ class Solution:
     residuals: Array
     cost: float
     initial_cost: float
+    gap: float
     theta: float
     termination: Termination
     iterations: tuple[Iteration, ...]
@@ -145,7 +159,8 @@ class Solution:
 class Guess:
     """Where a solve starts: xs (N+1, n_x), us (N, n_u) and the gains (N, n_u, n_x) that close the first rollout.
 
-    Zero gains make it an open-loop guess, of which only `us` and the initial state matter.
+    Zero gains make it an open-loop guess, of which only `us` and the initial state matter. Multiple shooting takes xs,
+    but for the initial state, and us as they are, and no gains.
     """
 
     xs: Array
@@ -236,17 +251,21 @@ class _Run:
         self.cost = np.inf
         self.theta = 0.0
         self.rho = 0.0
+        self.gaps = Gaps(problem.n_x)
         self.iterations: list[Iteration] = []
         self._effort = _Effort()
         self._expanded = False
 
     def start(self, x0: Array, guess: Guess, theta: float) -> None:
-        """Roll the guess out from x0."""
+        """Roll the guess out from x0, or take its states as they are."""
         started = perf_counter()
         self.work.forget_sweep()
         self.work.nominal[0][0] = x0
         self.work.nominal[3][:] = np.inf  # nodes that a diverging rollout does not reach hold no constraint
-        self.cost = self._rollout(guess.xs, guess.us, guess.gains, 0.0, self.work.nominal)
+        if self.options.shooting == "multiple":
+            self.cost = self._take(guess)
+        else:
+            self.cost = self._rollout(guess.xs, guess.us, guess.gains, 0.0, self.work.nominal)
         self._effort.rollout_time += perf_counter() - started
         self.theta = 0.0 if self.options.variant == "ilqr" else min(max(theta, 0.0), 1.0)
 
@@ -261,11 +280,15 @@ class _Run:
         theta, rho = self.theta, self.rho
         # a step that Levenberg's term holds short promises little wherever it is
         free = rho <= options.rho_min
-        converged = free and -(linear + quadratic) <= options.tolerance * (1.0 + abs(self.cost))
+        converged = (
+            free and not self.gaps.are_open and -(linear + quadratic) <= options.tolerance * (1.0 + abs(self.cost))
+        )
         alpha, new_cost = self._line_search(linear, quadratic, converged)
-        expected = -(alpha * linear + alpha * alpha * quadratic)
-        actual, self.cost = self.cost - new_cost, new_cost
+        closed = self.gaps.gain(alpha)
+        expected = closed - (alpha * linear + alpha * alpha * quadratic)
+        actual, self.cost = self.cost - new_cost + closed, new_cost
         if alpha > 0.0:
+            self.gaps.close(alpha)
             self.work.nominal, self.work.trial = self.work.trial, self.work.nominal
             self._expanded = False
         self._record(expected, actual, alpha, theta, rho, gradient)
@@ -290,7 +313,7 @@ class _Run:
     def _sweep(self) -> tuple[float, float, float] | None:
         """Backward sweep with the least caution that makes every Quu + ρI positive definite.
 
-        Returns linear and quadratic term of the expected change and the largest |Qu|; None beyond the limit of ρ.
+        Returns linear and quadratic term of the cost's expected change and the largest |Qu|; None beyond ρ's limit.
         """
         work, started = self.work, perf_counter()
         while True:
@@ -300,6 +323,7 @@ class _Run:
                 self.problem.has_control,
                 *work.nominal[:3],
                 work.expansion,
+                self.gaps.d,
                 self.theta,
                 self.rho,
                 *work.unfinished,
@@ -308,14 +332,18 @@ class _Run:
             if failed < 0 or self.rho > self.options.rho_max:
                 break
             self._be_more_cautious()
+        if failed < 0:
+            work.keep_sweep()
+            if self.gaps.are_open:
+                change = linear + quadratic
+                linear = slope(self.problem.has_control, work.expansion, work.ks, work.gains, self.gaps.d)
+                quadratic = change - linear
+                self.gaps.weigh(linear, change)
         self._effort.sweep_time += perf_counter() - started
-        if failed >= 0:
-            return None
-        work.keep_sweep()
-        return linear, quadratic, gradient
+        return None if failed >= 0 else (linear, quadratic, gradient)
 
     def _line_search(self, linear: float, quadratic: float, converged: bool) -> tuple[float, float]:
-        """First step of 1, c, c², … that satisfies Armijo's rule, or 0, and the cost there.
+        """First step of 1, c, c², … that satisfies Armijo's rule (on the merit, with gaps), or 0, and the cost there.
 
         Once converged, the reductions expected are below rounding: one full step is tried and kept if it does not hurt.
         """
@@ -325,8 +353,9 @@ class _Run:
         alpha, accepted, cost = 1.0, 0.0, self.cost
         while alpha >= options.step_min:
             new_cost = self._rollout(xs, us, work.gains, alpha, work.trial)
-            expected = alpha * linear + alpha * alpha * quadratic
-            if new_cost - self.cost <= options.armijo * expected or (converged and new_cost <= self.cost):
+            closed = self.gaps.gain(alpha)
+            expected = alpha * linear + alpha * alpha * quadratic - closed
+            if new_cost - self.cost - closed <= options.armijo * expected or (converged and new_cost <= self.cost):
                 accepted, cost = alpha, new_cost
                 break
             if converged:
@@ -339,8 +368,19 @@ class _Run:
         self, xs: Array, us: Array, gains: Array, alpha: float, into: tuple[Array, Array, Array, Array]
     ) -> float:
         self._effort.rollouts += 1
-        problem = self.problem
-        cost: float = rollout(self._step, self.data, problem.has_control, xs, us, self.work.ks, gains, alpha, *into)
+        has_control, ks, gaps = self.problem.has_control, self.work.ks, self.gaps.d
+        cost: float = rollout(self._step, self.data, has_control, xs, us, ks, gains, alpha, gaps, *into)
+        return cost
+
+    def _take(self, guess: Guess) -> float:
+        """The guess's states and controls as nominal trajectory, gaps included; its cost."""
+        xs, us = self.work.nominal[:2]
+        xs[1:] = guess.xs[1:]
+        us[:] = np.where(self.problem.has_control[:, None], guess.us, 0.0)
+        gaps = np.empty((self.problem.n_nodes, self.problem.n_x))
+        cost: float = evaluate(self._step, self.data, *self.work.nominal, gaps)
+        if np.isfinite(cost):
+            self.gaps.open(gaps)
         return cost
 
     def _be_more_cautious(self) -> None:
@@ -371,6 +411,7 @@ class _Run:
                 theta=theta,
                 rho=rho,
                 gradient=gradient,
+                gap=self.gaps.largest,
                 equality=float(np.abs(residuals[:, :-1]).max(initial=0.0)),
                 inequality=float(residuals[:, -1].max(initial=0.0)),
                 partials_time=effort.partials_time,
@@ -406,7 +447,7 @@ class DdpSolver:
         Args:
             problem: what to solve.
             x0: (n_x,) initial state.
-            guess: nominal trajectory and gains of the first rollout.
+            guess: nominal trajectory, and gains of the first rollout.
             multipliers: (N+1, n_e) augmented-Lagrangian multipliers, zero by default.
             penalty: (σ, δ, ε) as the problem's functions read them, (1, 0.1, 0) by default.
             theta: curvature share to begin with.
@@ -436,6 +477,7 @@ class DdpSolver:
             residuals=residuals,
             cost=run.cost,
             initial_cost=initial_cost,
+            gap=run.gaps.largest if np.isfinite(run.cost) else np.inf,
             theta=run.theta,
             termination=termination,
             iterations=tuple(run.iterations),

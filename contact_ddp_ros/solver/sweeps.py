@@ -7,6 +7,7 @@ Backward sweep (Mayne 1966; Tassa et al. 2012; Eq. (8) of Nganga and Wensing's h
     k = −(Quu + ρI)⁻¹ Qu                   K = −(Quu + ρI)⁻¹ Qux
 
 S collects all that Gauss-Newton leaves out (`Problem.second`). θ = 1 is full DDP and θ = 0 iLQR; ρ is Levenberg's term.
+Where the nominal trajectory has gaps d, V'x above is V'x + V'xx d (:mod:`contact_ddp_ros.solver.gaps`).
 """
 
 import numba as nb
@@ -55,20 +56,28 @@ def _node_views(expansion, k):
 
 
 @nb.njit(
-    nb.float64(nb.int64, DATA, FLAGS, MATRIX, MATRIX, MATRIX, TENSOR, nb.float64, MATRIX, MATRIX, MATRIX, MATRIX),
+    nb.float64(
+        *(nb.int64, DATA, FLAGS),
+        *(MATRIX, MATRIX, MATRIX, TENSOR, nb.float64, MATRIX),
+        *(MATRIX, MATRIX, MATRIX, MATRIX),
+    ),
     cache=True,
     error_model="numpy",
     nogil=True,
 )
-def rollout(step_address, data, has_control, xs, us, ks, gains, alpha, new_xs, new_us, aux, residuals):
-    """Run u = ū + α k + K (x − x̄) forward from new_xs[0]; the total cost, or infinity where it diverged."""
+def rollout(step_address, data, has_control, xs, us, ks, gains, alpha, gaps, new_xs, new_us, aux, residuals):
+    """Run u = ū + α k + K (x − x̄) forward from new_xs[0]; the total cost, or infinity where it diverged.
+
+    `gaps` are those of the nominal trajectory, of which 1 − α are left, or have no rows.
+    """
     step = _step_at(step_address)
     n_nodes, n_u = us.shape
     n_x = xs.shape[1]
     deviation = np.empty(n_x)
     data, has_control, xs, us = borrow(data), borrow(has_control), borrow(xs), borrow(us)
     ks, gains, new_xs, new_us = borrow(ks), borrow(gains), borrow(new_xs), borrow(new_us)
-    aux, residuals = borrow(aux), borrow(residuals)
+    gaps, aux, residuals = borrow(gaps), borrow(aux), borrow(residuals)
+    apart = gaps.shape[0] > 0
     total = 0.0
     for k in range(n_nodes):
         x = new_xs[k]
@@ -88,6 +97,9 @@ def rollout(step_address, data, has_control, xs, us, ks, gains, alpha, new_xs, n
         for j in range(n_x):
             if not abs(following[j]) < STATE_BOUND:
                 return np.inf
+        if apart:
+            for j in range(n_x):
+                following[j] -= (1.0 - alpha) * gaps[k, j]
     total += step(data, n_nodes, new_xs[n_nodes], new_us[0], deviation, aux[n_nodes], residuals[n_nodes])
     return total if np.isfinite(total) else np.inf
 
@@ -143,10 +155,23 @@ def _add_stacked(hxx, hux, huu, factor, qzz):
             qzz[n_x + i, n_x + j] += factor * huu[i, j]
 
 
+@nb.njit(nb.float64(VECTOR, MATRIX, VECTOR, VECTOR), **INLINE)
+def _close(vx, vxx, gap, met):
+    """Write Vx + Vxx d into met; Vxᵀd + ½ dᵀVxx d."""
+    change = 0.0
+    for i in range(gap.size):
+        bend = 0.0
+        for j in range(gap.size):
+            bend += vxx[i, j] * gap[j]
+        met[i] = vx[i] + bend
+        change += gap[i] * (vx[i] + 0.5 * bend)
+    return change
+
+
 @nb.njit(
     _SWEPT(
         *(nb.int64, DATA, FLAGS),
-        *(MATRIX, MATRIX, MATRIX, EXPANSION),
+        *(MATRIX, MATRIX, MATRIX, EXPANSION, MATRIX),
         *(nb.float64, nb.float64),
         *(MATRIX, TENSOR, MATRIX, TENSOR),
     ),
@@ -154,18 +179,21 @@ def _add_stacked(hxx, hux, huu, factor, qzz):
     error_model="numpy",
     nogil=True,
 )
-def backward(second_address, data, has_control, xs, us, aux, expansion, theta, rho, ks, gains, vx_all, vxx_all):
-    """Backward sweep. Writes ks, gains and the value function's Vx (N+1, n_x), Vxx (N+1, n_x, n_x).
+def backward(second_address, data, has_control, xs, us, aux, expansion, gaps, theta, rho, ks, gains, vx_all, vxx_all):
+    """Backward sweep. Writes ks, gains and the value function's Vx (N+1, n_x), Vxx (N+1, n_x, n_x) about the states.
 
     Returns (node where Quu + ρI is not positive definite, or −1; Σ kᵀQu; ½ Σ kᵀQuu k; max |Qu|): a step α is
-    expected to change the cost by α times the second entry plus α² times the third.
+    expected to change the cost by α times the second entry plus α² times the third. `gaps` are the trajectory's, or
+    have no rows; what closing them changes joins the second entry, and then only the sum of both has a meaning.
     """
     second = _second_at(second_address)
     n_nodes, n_u = us.shape
     n_x = xs.shape[1]
     data, has_control, xs, us, aux = borrow(data), borrow(has_control), borrow(xs), borrow(us), borrow(aux)
     ks, gains, vx_all, vxx_all = borrow(ks), borrow(gains), borrow(vx_all), borrow(vxx_all)
+    gaps = borrow(gaps)
     fxs, fus, lxs, lus, lxxs, luxs, luus = borrow(expansion)
+    apart = gaps.shape[0] > 0
     n_z = n_x + n_u
     owners = (
         np.empty((n_x, n_z)),
@@ -178,8 +206,9 @@ def backward(second_address, data, has_control, xs, us, aux, expansion, theta, r
         np.zeros((n_u, n_u)),
         np.empty((n_u, n_x + 1)),
         np.empty((n_u, n_x)),
+        np.empty(n_x),
     )
-    f, vf, qzz, sxx, sux, suu, regular, lower, solution, descent = borrow(owners)
+    f, vf, qzz, sxx, sux, suu, regular, lower, solution, descent, met = borrow(owners)
     qz = np.empty(n_z)
     linear = 0.0
     quadratic = 0.0
@@ -193,6 +222,9 @@ def backward(second_address, data, has_control, xs, us, aux, expansion, theta, r
 
     for k in range(n_nodes - 1, -1, -1):
         vx = vx_all[k + 1]
+        if apart:
+            linear += _close(vx, vxx_all[k + 1], gaps[k], met)
+            vx = met
         _stack(fxs[k], fus[k], f)
         _stack_cost(lxs[k], lus[k], lxxs[k], luxs[k], luus[k], qz, qzz)
         add_transpose_apply(f, vx, qz)

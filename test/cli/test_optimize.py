@@ -3,6 +3,7 @@ import json
 import pytest
 
 from contact_ddp_ros.cli import main
+from contact_ddp_ros.options import SHOOTINGS
 
 
 def test_one_optimisation_converges_and_leaves_its_figures(tmp_path, capsys):
@@ -18,6 +19,20 @@ def test_one_optimisation_converges_and_leaves_its_figures(tmp_path, capsys):
         assert costs == sorted(costs, reverse=True)
     assert summary["iterations"] == sum(len(one["iterations"]) for one in summary["passes"])
     assert ("all constraints hold" in capsys.readouterr().out) == summary["feasible"]
+
+
+def test_multiple_shooting_ends_with_all_gaps_closed(tmp_path):
+    summaries = {}
+    for shooting in SHOOTINGS:
+        folder = tmp_path / shooting
+        assert main(["optimize", "--shooting", shooting, "--out", str(folder)]) == 0
+        summaries[shooting] = json.loads((folder / "summary.json").read_text())
+        assert summaries[shooting]["shooting"] == shooting
+        assert summaries[shooting]["gap_max"] == 0.0
+    single, multiple = (summaries[shooting] for shooting in SHOOTINGS)
+    assert multiple["cost"] == pytest.approx(single["cost"], rel=1e-3)
+    first = [summary["passes"][0]["iterations"][0]["cost"] for summary in (single, multiple)]
+    assert first[0] != first[1], "the option must not be idle"
 
 
 @pytest.mark.parametrize("setting", ["planner.no_such_thing=1", "planner.weight.height=-1"])

@@ -42,3 +42,18 @@ def test_from_its_own_solution_it_ends_there_again(result):
     again = optimiser.solve(posture(optimiser.builder, optimiser.config), 0.5, guess=guess)
     assert again.outcome.feasible
     assert again.outcome.solution.cost == pytest.approx(solution.cost, rel=1e-2)
+
+
+def test_states_that_do_not_join_lead_to_the_same_optimum(result):
+    optimiser, found = result
+    start = posture(optimiser.builder, optimiser.config)
+    problem, reference = optimiser.problem(0.5)
+    share = np.linspace(0.0, 1.0, problem.n_nodes + 1)[:, None]
+    controls = np.zeros((problem.n_nodes, problem.n_u))
+    gains = np.zeros((problem.n_nodes, problem.n_u, problem.n_x))
+    line = Guess((1.0 - share) * start + share * reference[-1], controls, gains)
+    multiple = OfflineOptimiser(TREE, optimiser.config, ROBOT.model_hash, shooting="multiple")
+    outcome = multiple.solve(start, 0.5, guess=line).outcome
+    assert outcome.feasible
+    assert outcome.solution.gap == 0.0
+    assert outcome.solution.cost == pytest.approx(found.outcome.solution.cost, rel=1e-3)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from contact_ddp_ros.solver import sweeps
+from contact_ddp_ros.solver import gaps, sweeps
 from contact_ddp_ros.solver.node_function import node_function
 from contact_ddp_ros.solver.protocol import FIRST, SECOND, STEP
 
@@ -23,6 +23,7 @@ class Sweep:
         self.problem, self.data = problem, data_of(problem, **data)
         self.xs, self.us = np.zeros((n + 1, n_x)), np.zeros((n, n_u))
         self.aux, self.residuals = np.zeros((n + 1, problem.n_aux)), np.zeros((n + 1, problem.n_e + 1))
+        self.gaps = np.zeros((0, n_x))
         self.ks, self.gains = np.zeros((n, n_u)), np.zeros((n, n_u, n_x))
         self.vx, self.vxx = np.zeros((n + 1, n_x)), np.zeros((n + 1, n_x, n_x))
         self.xs[0] = x0
@@ -36,7 +37,32 @@ class Sweep:
             np.zeros((n + 1, n_u, n_x)),
             np.zeros((n + 1, n_u, n_u)),
         )
-        sweeps.expand(node_function(problem.first, FIRST), self.data, self.xs, self.us, self.aux, self.expansion)
+        self._expand()
+
+    def move(self, node, change):
+        """Move the state of a node after the first, which opens gaps there and on its other side."""
+        self.xs[node] += change
+        self.gaps = np.zeros((len(self.us), self.xs.shape[1]))
+        step = node_function(self.problem.step, STEP)
+        self.cost = gaps.evaluate(step, self.data, self.xs, self.us, self.aux, self.residuals, self.gaps)
+        self._expand()
+
+    def step(self, alpha):
+        """(cost, xs, us) of a step along the last sweep."""
+        xs, us = self.xs.copy(), self.us.copy()
+        aux, residuals = self.aux.copy(), self.residuals.copy()
+        cost = sweeps.rollout(
+            node_function(self.problem.step, STEP),
+            self.data,
+            self.problem.has_control,
+            *(self.xs, self.us, self.ks, self.gains, alpha, self.gaps),
+            *(xs, us, aux, residuals),
+        )
+        return cost, xs, us
+
+    def _expand(self):
+        first = node_function(self.problem.first, FIRST)
+        sweeps.expand(first, self.data, self.xs, self.us, self.aux, self.expansion)
 
     def backward(self, theta, rho):
         """(failed node or −1, linear, quadratic, largest |Qu|) of a sweep."""
@@ -46,6 +72,7 @@ class Sweep:
             self.data,
             self.problem.has_control,
             *nominal,
+            self.gaps,
             theta,
             rho,
             self.ks,
@@ -64,6 +91,7 @@ class Sweep:
             self.ks,
             self.gains,
             0.0,
+            self.gaps,
             new_xs,
             new_us,
             self.aux,
@@ -86,6 +114,7 @@ def cost_of(problem, x0, us, **data):
         np.zeros((n, n_u)),
         np.zeros((n, n_u, n_x)),
         0.0,
+        np.zeros((0, n_x)),
         xs,
         np.zeros((n, n_u)),
         np.zeros((n + 1, problem.n_aux)),
