@@ -73,6 +73,31 @@ def run_report(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def write_sdf(arguments: argparse.Namespace) -> int:
+    """The robot for Gazebo Sim, as text."""
+    from contact_ddp_ros.config import replace
+    from contact_ddp_ros.files import write_text
+    from contact_ddp_ros.gazebo.ros2_control import ros2_control_urdf
+    from contact_ddp_ros.gazebo.sdf import model_sdf, world_sdf
+    from contact_ddp_ros.robot.model import load_robot
+    from contact_ddp_ros.sim.options import SimOptions
+
+    options = RunOptions(overrides=dict(arguments.set))
+    robot = load_robot()
+    if arguments.ros2_control:
+        text = ros2_control_urdf(robot)
+    else:
+        write = model_sdf if arguments.model else world_sdf
+        controllers = "" if arguments.controllers is None else str(arguments.controllers.resolve())
+        simulated = replace(SimOptions(), options.parameters("simulator"))
+        text = write(robot, simulated, rotors=arguments.rotors, controllers=controllers)
+    if arguments.out is None:
+        print(text, end="")
+    else:
+        write_text(arguments.out, text)
+    return 0
+
+
 def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
     """Run a closed loop with live progress; whatever happens, keep what was recorded."""
     from rich.console import Console

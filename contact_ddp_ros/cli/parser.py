@@ -31,6 +31,7 @@ examples:
   contact-ddp optimize --variant ddp            one trajectory optimisation, plotted
   contact-ddp bench solver                      time the solver against its peers
   contact-ddp report out/sim-20260101-120000    draw a recorded run again
+  contact-ddp sdf --out world.sdf               the robot and its world for Gazebo Sim
 
 `contact-ddp JOB --help` describes a job's options.
 """
@@ -63,6 +64,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_optimize(words)
     _add_bench(words)
     _add_report(words)
+    _add_sdf(words)
     return parser
 
 
@@ -198,3 +200,38 @@ def _add_report(words: Any) -> None:
     parser.set_defaults(job=jobs.run_report)
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="with recording.npz and recording.json")
     parser.add_argument("--no-video", action="store_true", help="do not render a video")
+
+
+def _add_sdf(words: Any) -> None:
+    parser = words.add_parser(
+        "sdf",
+        help="write the robot and its world for Gazebo Sim",
+        description="Write the Gazebo world with the robot, generated from the URDF, to a file or to standard output.",
+    )
+    parser.set_defaults(job=jobs.write_sdf)
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--model", action="store_true", help="the robot alone, to be put into another world")
+    kind.add_argument(
+        "--ros2-control", action="store_true", help="the URDF with its joints as hardware of gz_ros2_control instead"
+    )
+    parser.add_argument(
+        "--controllers",
+        type=Path,
+        metavar="FILE",
+        help="let ros2_control with this parameter file have the joints (default: one effort topic for each)",
+    )
+    parser.add_argument(
+        "--no-rotors",
+        dest="rotors",
+        action="store_false",
+        help="leave the discs out that stand for the rotors: the links' inertia is then the URDF's",
+    )
+    parser.add_argument(
+        "--set",
+        type=parse_setting,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="simulator.friction, simulator.timestep or simulator.trunk_mass_scale; repeatable",
+    )
+    parser.add_argument("--out", type=Path, metavar="FILE", help="replaced if it exists (default: standard output)")

@@ -45,6 +45,17 @@ def quaternion_to_rpy(quaternion: Array) -> Array:
     return np.array([roll, math.asin(sine), yaw])
 
 
+def matrix_to_rpy(rotation: Array) -> Array:
+    """The (3,) roll, pitch, yaw [rad] of a rotation matrix (3, 3); pitch in [-π/2, π/2]."""
+    sine = -float(rotation[2, 0])
+    if abs(sine) > _GIMBAL_LOCK:
+        yaw = math.atan2(-float(rotation[0, 1]), float(rotation[1, 1]))
+        return np.array([0.0, math.copysign(0.5 * math.pi, sine), yaw])
+    roll = math.atan2(float(rotation[2, 1]), float(rotation[2, 2]))
+    yaw = math.atan2(float(rotation[1, 0]), float(rotation[0, 0]))
+    return np.array([roll, math.asin(sine), yaw])
+
+
 def rpy_to_quaternion(roll: float, pitch: float, yaw: float) -> Array:
     """The (4,) quaternion (x, y, z, w) of ZYX Euler angles [rad]."""
     sr, cr = math.sin(0.5 * roll), math.cos(0.5 * roll)

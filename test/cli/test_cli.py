@@ -298,3 +298,21 @@ def test_version_as_a_module():
         [sys.executable, "-m", "contact_ddp_ros.cli", "--version"], cwd=root, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == f"contact-ddp {__version__}"
+
+
+def test_sdf_is_written_to_a_file_or_to_the_terminal(tmp_path, capsys):
+    file = tmp_path / "made" / "world.sdf"
+    assert main(["sdf", "--set", "simulator.friction=0.45", "--out", str(file)]) == 0
+    assert capsys.readouterr().out == ""
+    text = file.read_text(encoding="utf-8")
+    assert "<world " in text
+    assert "<mu>0.45</mu>" in text
+    assert main(["sdf", "--set", "simulator.friction=0.45"]) == 0
+    assert capsys.readouterr().out == text
+    assert main(["sdf", "--model", "--controllers", str(file)]) == 0
+    model = capsys.readouterr().out
+    assert "<world " not in model
+    assert f"<parameters>{file}</parameters>" in model
+    assert main(["sdf", "--ros2-control"]) == 0
+    assert "<ros2_control " in capsys.readouterr().out
+    assert main(["sdf", "--set", "simulator.friction=-1"]) == 2

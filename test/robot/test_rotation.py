@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contact_ddp_ros.robot.rotation import (
+    matrix_to_rpy,
     quaternion_product,
     quaternion_to_matrix,
     quaternion_to_rpy,
@@ -79,3 +80,16 @@ def test_wrap_angle() -> None:
 @pytest.mark.parametrize("bad", [np.zeros(4), np.full(4, np.nan)])
 def test_an_impossible_quaternion_shows_as_nan(bad: np.ndarray) -> None:
     assert np.isnan(quaternion_to_rpy(bad)).any()
+
+
+@given(ANGLES)
+def test_angles_of_a_matrix(angles: tuple[float, float, float]) -> None:
+    assert np.allclose(matrix_to_rpy(pin.rpy.rpyToMatrix(*angles)), angles, atol=1e-9)
+
+
+@pytest.mark.parametrize("pitch", [0.5 * math.pi, -0.5 * math.pi])
+def test_gimbal_lock_keeps_the_matrix(pitch: float) -> None:
+    matrix = pin.rpy.rpyToMatrix(0.3, pitch, 0.8)
+    angles = matrix_to_rpy(matrix)
+    assert angles[0] == 0.0
+    assert np.allclose(pin.rpy.rpyToMatrix(*angles), matrix, atol=1e-6)

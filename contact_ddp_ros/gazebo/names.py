@@ -1,0 +1,56 @@
+"""Names in the Gazebo world: topics and services as the plugins of :mod:`contact_ddp_ros.gazebo.sdf` derive them.
+
+`W` stands for the world, `M` for the model, `J` for a joint:
+
+    joint states    /world/W/model/M/joint_state    gz.msgs.Model
+    odometry        /model/M/odometry               gz.msgs.Odometry
+    IMU             /imu                            gz.msgs.IMU
+    contact         /contact/FOOT                   gz.msgs.Contacts
+    effort          /model/M/joint/J/cmd_force      gz.msgs.Double
+    world control   /world/W/control                gz.msgs.WorldControl -> gz.msgs.Boolean
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+WORLD: Final = "contact_ddp"
+"""The world that `contact-ddp sdf` writes."""
+
+MODEL: Final = "mini_cheetah"
+"""The model in it; the name of the robot in its URDF."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names that follow from those of world and model."""
+
+    world: str = WORLD
+    model: str = MODEL
+
+    @property
+    def joint_state(self) -> str:
+        """Topic of the joint states."""
+        return f"/world/{self.world}/model/{self.model}/joint_state"
+
+    @property
+    def odometry(self) -> str:
+        """Topic of the base's pose and twist."""
+        return f"/model/{self.model}/odometry"
+
+    @property
+    def imu(self) -> str:
+        """Topic of the base's IMU."""
+        return "/imu"
+
+    @property
+    def control(self) -> str:
+        """Service that steps, pauses and resets the world."""
+        return f"/world/{self.world}/control"
+
+    def effort(self, joint: str) -> str:
+        """Topic of the effort of a joint."""
+        return f"/model/{self.model}/joint/{joint}/cmd_force"
+
+    def contact(self, foot: str) -> str:
+        """Topic of the contacts of a foot."""
+        return f"/contact/{foot}"

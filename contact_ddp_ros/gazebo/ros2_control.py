@@ -1,0 +1,43 @@
+"""The robot description for gz_ros2_control: the URDF with the joints' interfaces, as that plugin reads them.
+
+The plugin in the world (`controllers=` of :func:`contact_ddp_ros.gazebo.sdf.world_sdf`) takes what the joints offer
+from the robot description that robot_state_publisher holds: an effort to command, position, velocity and effort to
+read. Unlike the SDF it can say where the joints are at the start.
+"""
+
+from xml.etree import ElementTree
+
+from contact_ddp_ros.errors import ModelError
+from contact_ddp_ros.robot.joints import JOINT_NAMES
+from contact_ddp_ros.robot.model import Robot
+
+_HARDWARE = "gz_ros2_control/GazeboSimSystem"
+
+
+def ros2_control_urdf(robot: Robot) -> str:
+    """The robot's URDF with its joints as ros2_control hardware, standing at the start.
+
+    Raises:
+        ModelError: the URDF cannot be read.
+    """
+    try:
+        root = ElementTree.parse(robot.urdf).getroot()
+    except (OSError, ElementTree.ParseError) as error:
+        raise ModelError(f"cannot read the robot description {robot.urdf}: {error}; name a readable file") from error
+    system = ElementTree.SubElement(root, "ros2_control", name=robot.tree.name, type="system")
+    ElementTree.SubElement(ElementTree.SubElement(system, "hardware"), "plugin").text = _HARDWARE
+    for name, limit, angle in zip(JOINT_NAMES, robot.effort_limits, robot.standing, strict=True):
+        joint = ElementTree.SubElement(system, "joint", name=name)
+        effort = ElementTree.SubElement(joint, "command_interface", name="effort")
+        _parameter(effort, "min", -limit)
+        _parameter(effort, "max", limit)
+        position = ElementTree.SubElement(joint, "state_interface", name="position")
+        _parameter(position, "initial_value", angle)
+        for interface in ("velocity", "effort"):
+            ElementTree.SubElement(joint, "state_interface", name=interface)
+    ElementTree.indent(root)
+    return '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _parameter(parent: ElementTree.Element, name: str, value: float) -> None:
+    ElementTree.SubElement(parent, "param", name=name).text = f"{float(value):.12g}"

@@ -1,0 +1,32 @@
+"""The URDF for gz_ros2_control is ours plus the joints' interfaces."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from contact_ddp_ros.gazebo.ros2_control import ros2_control_urdf
+from contact_ddp_ros.robot.joints import JOINT_NAMES
+from contact_ddp_ros.robot.model import load_robot
+
+ROBOT = load_robot()
+
+
+def test_every_joint_takes_effort_and_tells_its_state(tmp_path) -> None:
+    root = ElementTree.fromstring(ros2_control_urdf(ROBOT))
+    assert root.findtext("ros2_control/hardware/plugin") == "gz_ros2_control/GazeboSimSystem"
+    joints = root.findall("ros2_control/joint")
+    assert [joint.get("name") for joint in joints] == list(JOINT_NAMES)
+    for joint, limit, angle in zip(joints, ROBOT.effort_limits, ROBOT.standing, strict=True):
+        (command,) = joint.findall("command_interface")
+        bounds = {parameter.get("name"): float(parameter.text or "") for parameter in command}
+        assert (command.get("name"), bounds) == ("effort", {"min": -limit, "max": limit})
+        assert {state.get("name") for state in joint.findall("state_interface")} == {"position", "velocity", "effort"}
+        initial = joint.find("state_interface[@name='position']/param[@name='initial_value']")
+        assert initial is not None
+        assert float(initial.text or "") == pytest.approx(angle)
+
+
+def test_the_robot_is_the_same(tmp_path) -> None:
+    file = tmp_path / "robot.urdf"
+    file.write_text(ros2_control_urdf(ROBOT), encoding="utf-8")
+    assert load_robot(file).model_hash == ROBOT.model_hash
