@@ -20,6 +20,7 @@ from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.errors import MessageError
+from contact_ddp_ros.links import Links
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.planner import BoundingPlanner, PlanResult
 from contact_ddp_ros.mpc.reference import bounding_schedule
@@ -51,13 +52,16 @@ class _Pending:
 class ClosedLoop:
     """One robot with its planner, controller and simulated world."""
 
-    def __init__(self, options: RunOptions, recorder: Recorder | None = None, job: str = "sim") -> None:
-        """Builds everything; loads or compiles the kernels.
+    def __init__(
+        self, options: RunOptions, recorder: Recorder | None = None, job: str = "sim", links: Links | None = None
+    ) -> None:
+        """Builds everything; loads or compiles the kernels. `links` connect its parts, in lock-step.
 
         Raises:
             ContactDdpError: a parameter, the robot's description or the compiler is not usable.
         """
         self.options = options
+        self._links = links or Links()
         robot = load_robot()
         planner_config = replace(PlannerConfig(), {"variant": options.variant, **options.parameters("planner")})
         controller_values = {
@@ -92,21 +96,23 @@ class ClosedLoop:
 
     def tick(self) -> None:
         """One control tick in lock-step: state, plan where one is due, command, physics."""
-        state = self.simulator.state()
-        now = state.time
-        speed = self.options.speed_at(now)
-        self._supervise(state)
-        if self._tick % self.ticks_per_plan == 0 and self._wants_plan():
+        now = self.simulator.time
+        state = self._links.state(self.simulator.state())
+        shown = self._links.clock(now)
+        speed = self._links.speed(self.options.speed_at(now), now)
+        self._supervise(state, shown)
+        if self._tick % self.ticks_per_plan == 0 and self._wants_plan() and state is not None:
             solve = partial(
                 self.planner.plan, state, self._wanted_speed(speed), hold=self.controller.mode is not ControlMode.BOUND
             )
             self._take(solve, now, now + self.options.planner_delay)
-        self._deliver(now)
-        self._control(state, speed)
+        self._deliver(now, shown)
+        self._control(state, shown, speed)
 
-    def _control(self, state: RobotState, speed: float) -> None:
-        now = state.time
-        command = self.controller.update(state, now)
+    def _control(self, state: RobotState | None, shown: float, speed: float) -> None:
+        """Command and physics of a tick, from the state that has arrived and the time that the controller is shown."""
+        now = self.simulator.time
+        command = self.controller.update(state, shown)
         if not self._asked and now >= self.options.stand_time:
             self._asked = self._ask_to_bound()
         stop = self.options.stop_time
@@ -117,8 +123,8 @@ class ClosedLoop:
         if self.controller.fault is not None and not self._faulted:
             self._faulted = True
             self.recorder.event(now, str(self.controller.fault), fault=True)
-        self._log(state, speed)
-        self.simulator.apply(command)
+        self._log(self.simulator.state(), speed)
+        self.simulator.apply(self._links.command(command, now))
         while self._pushes and self._pushes[0].time <= now + 1e-9:
             push = self._pushes.pop(0)
             self.simulator.push(np.array(push.force), push.duration)
@@ -126,10 +132,10 @@ class ClosedLoop:
         self.simulator.step(self.steps_per_tick)
         self._tick += 1
 
-    def _supervise(self, state: RobotState) -> None:
+    def _supervise(self, state: RobotState | None, shown: float) -> None:
         """First tick: tell the controller where it is and ask it to stand."""
         if self._tick == 0:
-            self.controller.update(state, state.time)
+            self.controller.update(state, shown)
             self.controller.request(ControlMode.STAND)
 
     def _ask_to_bound(self) -> bool:
@@ -165,11 +171,11 @@ class ClosedLoop:
             barrier=self.planner.config.constraint.barrier_width,
         )
         if result.policy is not None:
-            self._pending.append(_Pending(due, result.policy))
+            self._pending += [_Pending(*one) for one in self._links.policies(result.policy, due)]
 
-    def _deliver(self, now: float) -> None:
+    def _deliver(self, now: float, shown: float) -> None:
         while self._pending and self._pending[0].due <= now + 1e-9:
-            answer = self.controller.set_policy(self._pending.pop(0).policy, now)
+            answer = self.controller.set_policy(self._pending.pop(0).policy, shown)
             if not answer.accepted:
                 self.recorder.event(now, f"policy refused: {answer.reason}")
 
@@ -196,7 +202,7 @@ class ClosedLoop:
             while self.simulator.time < self.options.duration - 1e-9:
                 state = self.simulator.state()
                 now, speed = state.time, self.options.speed_at(state.time)
-                self._supervise(state)
+                self._supervise(state, now)
                 if busy is not None and busy.done():
                     self._take(busy.result, planned, now)
                     busy = None
@@ -204,8 +210,8 @@ class ClosedLoop:
                 if busy is None and due and self._wants_plan():
                     hold = self.controller.mode is not ControlMode.BOUND
                     busy, planned = pool.submit(self.planner.plan, state, self._wanted_speed(speed), hold=hold), now
-                self._deliver(now)
-                self._control(state, speed)
+                self._deliver(now, now)
+                self._control(state, now, speed)
                 ahead = self.simulator.time - (clock.perf_counter() - start)
                 if ahead > 0.0:
                     clock.sleep(ahead)

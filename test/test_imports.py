@@ -24,13 +24,26 @@ ALLOWED = {
     "sim": {"robot"},
     "recording": {"robot"},
     "report": {"recording", "robot", "sim"},
-    "closed_loop": {"mpc", "control", "sim", "policy", "hybrid", "robot", "recording"},
+    "links": {"policy", "robot"},
+    "closed_loop": {"links", "mpc", "control", "sim", "policy", "hybrid", "robot", "recording"},
     "lcm_link": {"control", "robot", "sim"},  # the bridge is the last link of the control chain
     "gazebo": {"robot", "sim"},
     "replay": {"mpc", "policy", "robot", "hybrid"},
     "nodes": {"lcm_link", "gazebo", "closed_loop", "mpc", "control", "sim", "policy", "hybrid", "robot", "recording"}
     | {"report"},
-    "bench": {"closed_loop", "mpc", "control", "sim", "policy", "hybrid", "robot", "recording", "solver", "dynamics"}
+    "bench": {
+        "closed_loop",
+        "links",
+        "mpc",
+        "control",
+        "sim",
+        "policy",
+        "hybrid",
+        "robot",
+        "recording",
+        "solver",
+        "dynamics",
+    }
     | {"report"},
     "cli": {"closed_loop", "mpc", "control", "sim", "policy", "hybrid", "robot", "recording"}
     | {"report", "bench", "nodes", "lcm_link", "gazebo", "replay"},

@@ -43,6 +43,21 @@ class StandConfig:
     ramp_time: float = parameter(
         1.5, low=0.2, high=10.0, unit="s", description="time to reach the pose from wherever the joints are"
     )
+    fold: Triple = parameter(
+        (0.0, -1.25, 2.5),
+        low=-3.0,
+        high=3.0,
+        unit="rad",
+        description="joint angles of a leg while the robot lies, ready to get up",
+    )
+    fold_from: float = parameter(
+        0.5,
+        low=0.05,
+        high=6.3,
+        unit="rad",
+        description="legs further from the pose are folded before it gets up",
+    )
+    fold_time: float = parameter(0.7, low=0.2, high=10.0, unit="s", description="time for that")
     catch_time: float = parameter(
         0.1, low=0.05, high=2.0, unit="s", description="time to reach the pose when coming out of bounding"
     )
@@ -146,7 +161,7 @@ class SafetyConfig:
         0.02, low=0.002, high=0.5, unit="s", description="oldest robot state that is acted on"
     )
     clock_tolerance: float = parameter(
-        0.01, low=0.0, high=0.1, unit="s", description="how far stamps may lie in the future, or the clock step back"
+        0.008, low=0.0, high=0.1, unit="s", description="how far stamps may lie in the future, or the clock step back"
     )
     planner_period: float = parameter(
         0.01, low=0.001, high=1.0, unit="s", description="nominal time between two policies"

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.config import SafetyConfig
-from contact_ddp_ros.control.safety import Finding, Violation
+from contact_ddp_ros.control.safety import FASTEST_TRUNK, FASTEST_TURN, Finding, Violation
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import RobotState
@@ -23,9 +23,6 @@ Array = NDArray[np.float64]
 
 _MEMORY = 0.1
 """A state older than this says nothing about the present one [s]."""
-
-_BASE_SPEED, _BASE_RATE = 10.0, 30.0
-"""Faster than any Mini Cheetah's trunk [m/s], [rad/s]."""
 
 _JOINT_FIELDS = ("joint_positions", "joint_velocities")
 _BASE_FIELDS = ("position", "orientation", "linear_velocity", "angular_velocity")
@@ -75,12 +72,12 @@ class StateContinuity:
             joint = int(np.argmin(within))
             allowed = self._speed[joint] * dt + config.joint_jump
             return _jump_finding(JOINT_NAMES[joint], moved[joint], allowed, "rad", dt)
-        distance = float(np.linalg.norm(state.position - last.position))
-        if not distance <= _BASE_SPEED * dt + config.base_jump:
-            return _jump_finding("the trunk", distance, _BASE_SPEED * dt + config.base_jump, "m", dt)
+        distance = float(np.abs(state.position - last.position).max())
+        if not distance <= FASTEST_TRUNK * dt + config.base_jump:
+            return _jump_finding("the trunk", distance, FASTEST_TRUNK * dt + config.base_jump, "m", dt)
         angle = 2.0 * math.acos(min(1.0, abs(float(state.orientation @ last.orientation))))
-        if not angle <= _BASE_RATE * dt + config.turn_jump:
-            return _jump_finding("the trunk", angle, _BASE_RATE * dt + config.turn_jump, "rad", dt)
+        if not angle <= FASTEST_TURN * dt + config.turn_jump:
+            return _jump_finding("the trunk", angle, FASTEST_TURN * dt + config.turn_jump, "rad", dt)
         return None
 
     def _stuck(self, last: RobotState, state: RobotState) -> Finding | None:

@@ -164,7 +164,7 @@ class Controller:
                 return answer
             self._slot.clear()
             if self.mode is ControlMode.STAND and now is not None and self._state is not None:
-                self._stand.start(now, self._state.joint_positions, self._config.stand.ramp_time)
+                self._stand.start(now, self._state.joint_positions, self._config.stand.ramp_time, fold=True)
             return answer
 
     def set_policy(self, policy: Policy, now: float) -> Answer:
@@ -207,9 +207,11 @@ class Controller:
 
     def _adopt(self, config: ControllerConfig) -> None:
         validate(config)
-        pose = np.tile(np.asarray(config.stand.pose, float), len(FOOT_NAMES))
-        if not ((pose >= self._robot.lower) & (pose <= self._robot.upper)).all():
-            raise ParameterError(f"stand.pose is {config.stand.pose}; allowed: within the joint limits of the robot")
+        for name in ("pose", "fold"):
+            angles = np.tile(np.asarray(getattr(config.stand, name), float), len(FOOT_NAMES))
+            if not ((angles >= self._robot.lower) & (angles <= self._robot.upper)).all():
+                found = getattr(config.stand, name)
+                raise ParameterError(f"stand.{name} is {found}; allowed: within the joint limits of the robot")
         supervisor = Supervisor(self._robot, config.safety)
         continuity = StateContinuity(self._robot, config.safety)
         continuity.take_over(self._continuity)

@@ -27,6 +27,12 @@ _BASE_SIZES = {"position": 3, "orientation": 4, "linear_velocity": 3, "angular_v
 _TORQUE_SLACK = 1e-6
 """Rounding allowed in the sum of feedforward and drive torque, relative to the limit."""
 
+_LONGEST_KNOT, _LARGEST_STEP, _LARGEST_VELOCITY, _LARGEST_GAIN, _LARGEST_FORCE = 0.1, 1.0, 100.0, 1e4, 1e4
+"""Far beyond what a plan of this robot holds, and what else would not be noticed before it is acted on; SI units."""
+
+FASTEST_TRUNK, FASTEST_TURN = 10.0, 30.0
+"""No Mini Cheetah's trunk is faster [m/s], [rad/s]."""
+
 
 class Violation(Enum):
     """What can be wrong; the values are the names used in diagnostics."""
@@ -42,6 +48,7 @@ class Violation(Enum):
     TILT = "tilt"
     JOINT_POSITION = "joint_position"
     JOINT_VELOCITY = "joint_velocity"
+    TRUNK_VELOCITY = "trunk_velocity"
     STATE_JUMP = "state_jump"
     STATE_STUCK = "state_stuck"
     COMMAND_NOT_FINITE = "command_not_finite"
@@ -55,6 +62,7 @@ class Violation(Enum):
     POLICY_STALE = "policy_stale"
     POLICY_OVER = "policy_over"
     POLICY_FROM_FUTURE = "policy_from_future"
+    POLICY_RANGE = "policy_range"
     POLICY_TORQUE = "policy_torque"
     POLICY_AWAY = "policy_away"
 
@@ -111,6 +119,7 @@ class Supervisor:
             or self._state_age(state.time, now)
             or self._tilt(state)
             or self._joints(state)
+            or self._trunk_velocity(state)
         )
 
     def policy_age(self, policy: Policy | None, now: float) -> Finding | None:
@@ -184,6 +193,17 @@ class Supervisor:
             return Finding(Violation.JOINT_VELOCITY, text)
         return None
 
+    def _trunk_velocity(self, state: RobotState) -> Finding | None:
+        for name, unit, limit in (
+            ("linear_velocity", "m/s", FASTEST_TRUNK),
+            ("angular_velocity", "rad/s", FASTEST_TURN),
+        ):
+            largest = float(np.abs(getattr(state, name)).max())
+            if not largest < limit:
+                text = f"{name} has a component of {largest:.3g} {unit}; allowed: ±{limit:g}"
+                return Finding(Violation.TRUNK_VELOCITY, text)
+        return None
+
 
 class PolicyGate:
     """Admits policies one after another: right sizes, finite, of this model, in order, of the present."""
@@ -211,7 +231,8 @@ class PolicyGate:
         is always welcome, and an earlier one once the last policy has run out (the planner has been restarted).
         """
         finding = self._size(policy) or self._finite(policy) or self._order(policy, now, following)
-        finding = finding or self._age(policy, now) or self._torque(policy) or self._away(policy, now, state)
+        finding = finding or self._age(policy, now) or self._range(policy) or self._torque(policy)
+        finding = finding or self._away(policy, now, state)
         if finding is None:
             self._last = policy
         return finding
@@ -266,6 +287,21 @@ class PolicyGate:
         if not -age <= self.config.policy_timeout + self.config.clock_tolerance:
             text = f"starts {-age:.3f} s from now; allowed: {self.config.policy_timeout:.3f} s"
             return Finding(Violation.POLICY_FROM_FUTURE, text)
+        return None
+
+    def _range(self, policy: Policy) -> Finding | None:
+        """No plan of this robot runs back in time, jumps from knot to knot, or needs such velocities and gains."""
+        n_q = policy.states.shape[1] // 2
+        for what, values, low, high in (
+            ("time between knots [s]", np.diff(policy.times), 0.0, _LONGEST_KNOT),
+            ("step between knots [m, rad]", np.diff(policy.states[:, :n_q], axis=0), -_LARGEST_STEP, _LARGEST_STEP),
+            ("velocity [m/s, rad/s]", policy.states[:, n_q:], -_LARGEST_VELOCITY, _LARGEST_VELOCITY),
+            ("gain [N m/m ... N m s/rad]", policy.gains, -_LARGEST_GAIN, _LARGEST_GAIN),
+            ("force [N]", policy.forces, -_LARGEST_FORCE, _LARGEST_FORCE),
+        ):
+            if not (values.min() >= low and values.max() <= high):
+                text = f"{what} from {values.min():.3g} to {values.max():.3g}; allowed: {low:g} to {high:g}"
+                return Finding(Violation.POLICY_RANGE, text)
         return None
 
     def _torque(self, policy: Policy) -> Finding | None:

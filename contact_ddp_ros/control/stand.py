@@ -1,7 +1,9 @@
 """Standing: a smooth way to the standing pose from wherever the joints are, then stiff joints that carry the weight.
 
 The pose is reached along a minimum-jerk path (Flash and Hogan 1985), s(r) = 10 r^3 - 15 r^4 + 6 r^5. On the way the
-torques that carry the robot's weight on four equally loaded feet, tau = -J' (0, 0, m g / 4), come in with s.
+torques that carry the robot's weight on four equally loaded feet, tau = -J' (0, 0, m g / 4), come in with s. A robot
+whose legs lie somewhere (it has just been damped in the middle of a leap) folds them first, which lays it down level
+with its feet below its hips: straight from there to the pose it would tip over.
 
 A trunk that moves with horizontal velocity v has its feet's targets shifted by c v. In the air this puts the feet
 where a linear inverted pendulum of that speed comes to rest (the capture point, c = sqrt(h / g) for a point foot;
@@ -34,6 +36,7 @@ class StandLaw:
         self.config = config
         self._geometry = geometry
         self._pose = np.tile(np.asarray(config.pose, float), n_legs)
+        self._fold = np.tile(np.asarray(config.fold, float), n_legs)
         self._extra_kp = np.tile(np.asarray(config.kp, float), n_legs) - drive.kp
         self._extra_kd = np.tile(np.asarray(config.kd, float), n_legs) - drive.kd
         self._feet, jacobians = geometry.points_and_jacobians(self._pose, _DOWN)
@@ -42,12 +45,20 @@ class StandLaw:
         self._weight = (jacobians.transpose(0, 2, 1) @ share).ravel()
         self._origin = self._pose
         self._started = 0.0
+        self._folding = 0.0
         self._duration = config.ramp_time
 
-    def start(self, now: float, joint_positions: Array, duration: float) -> None:
-        """Begin at time `now` [s] from `joint_positions` (12,) [rad] and reach the pose after `duration` [s]."""
+    def start(self, now: float, joint_positions: Array, duration: float, *, fold: bool = False) -> None:
+        """Begin at time `now` [s] from `joint_positions` (12,) [rad] and reach the pose after `duration` [s].
+
+        With `fold` legs that are far from the pose are folded before, unless they are already; that takes `fold_time`.
+        """
         self._origin = np.array(joint_positions, float)
         self._started = now
+        far = [
+            float(np.abs(self._origin - posture).max()) > self.config.fold_from for posture in (self._pose, self._fold)
+        ]
+        self._folding = self.config.fold_time if fold and all(far) else 0.0
         self._duration = duration
 
     def shift(self, offset: float) -> None:
@@ -56,22 +67,27 @@ class StandLaw:
 
     def take_over(self, other: "StandLaw") -> None:
         """Go on with the way that another law is on, under this one's configuration."""
-        self._origin, self._started, self._duration = other._origin, other._started, other._duration
+        self._origin, self._started = other._origin, other._started
+        self._folding, self._duration = other._folding, other._duration
 
     def progress(self, now: float) -> float:
         """How much of the way has passed, from 0 to 1."""
-        return min(max((now - self._started) / self._duration, 0.0), 1.0)
+        return min(max((now - self._started) / (self._folding + self._duration), 0.0), 1.0)
 
     def targets(self, state: RobotState, now: float) -> JointTargets:
         """Joint targets for a finite state at time `now` [s]."""
-        r = self.progress(now)
-        s = r**3 * (10.0 + r * (6.0 * r - 15.0))
-        rate = 30.0 * (r * (1.0 - r)) ** 2 / self._duration
-        pose = self._pose + s * self._capture(state)
-        positions = self._origin + s * (pose - self._origin)
-        velocities = rate * (pose - self._origin)
+        elapsed = now - self._started
+        if elapsed < self._folding:
+            origin, pose, load = self._origin, self._fold, 0.0
+            s, rate = _minimum_jerk(elapsed, self._folding)
+        else:
+            s, rate = _minimum_jerk(elapsed - self._folding, self._duration)
+            origin, load = (self._fold if self._folding else self._origin), s
+            pose = self._pose + s * self._capture(state)
+        positions = origin + s * (pose - origin)
+        velocities = rate * (pose - origin)
         torques = (
-            s * self._weight
+            load * self._weight
             + self._extra_kp * (positions - state.joint_positions)
             + self._extra_kd * (velocities - state.joint_velocities)
         )
@@ -90,3 +106,9 @@ class StandLaw:
             feet, _ = self._geometry.points_and_jacobians(joints, _DOWN)
             joints += (self._inverses @ (wanted - feet)[:, :, None]).ravel()
         return joints - self._pose
+
+
+def _minimum_jerk(elapsed: float, duration: float) -> tuple[float, float]:
+    """Share of the way after some time, from 0 to 1, and its rate [1/s]."""
+    r = min(max(elapsed / duration, 0.0), 1.0)
+    return r**3 * (10.0 + r * (6.0 * r - 15.0)), 30.0 * (r * (1.0 - r)) ** 2 / duration

@@ -40,6 +40,9 @@ _ON_GRID = 1e-6
 _TIE = 1e-7
 """Times of grid points that differ by less are equal [s]."""
 
+_MEMORY = 0.5
+"""Plans older than this are no warm start for a gait that is held at its beginning [s]."""
+
 _SHORTEST_STEP = 0.25
 """A first step shorter than this share of a full one is merged into the next."""
 
@@ -205,6 +208,9 @@ class BoundingPlanner:
 
     def _hold(self, time: float, height: float) -> None:
         """Let the gait begin at `time`, at rest at the present height; the warm start keeps its phase."""
+        last = self._last
+        if last is not None and not (time - last.start <= _MEMORY and last.start - self._epoch_time <= _MEMORY):
+            self._forget()  # what was planned long ago, or in the middle of the gait, leads astray
         self._speed.restart(0.0, time)
         self._height.restart(height, time)
         delay = time - self._epoch_time

@@ -22,10 +22,10 @@ from std_srvs.srv import Trigger
 
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.control.velocity import Expiring, VelocityCommand
 from contact_ddp_ros.errors import ContactDdpError, MessageError
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import (
-    VelocityCommand,
     from_stamp,
     joint_command_message,
     robot_state,
@@ -34,7 +34,7 @@ from contact_ddp_ros.nodes.conversions import (
     to_stamp,
     velocity_command,
 )
-from contact_ddp_ros.nodes.exchange import Answers, Expiring, Pairing, PlanTicks, Request
+from contact_ddp_ros.nodes.exchange import Answers, Pairing, PlanTicks, Request
 from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.node_config import ControllerNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters

@@ -9,7 +9,6 @@ import array
 import math
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from sensor_msgs.msg import Imu, JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from contact_ddp_ros.control.velocity import VelocityCommand
 from contact_ddp_ros.errors import MessageError
 from contact_ddp_ros.nodes.interfaces import BASE_FRAME, ODOM_FRAME
 from contact_ddp_ros.policy import Policy
@@ -39,15 +39,6 @@ _MAX_SECONDS = 2**31 - 1
 
 _QUATERNION_TOLERANCE = 1e-3
 """How far the norm of a unit quaternion may be from one."""
-
-
-@dataclass(frozen=True)
-class VelocityCommand:
-    """Commanded forward and leftward speed [m/s] and yaw rate [rad/s]."""
-
-    forward: float = 0.0
-    left: float = 0.0
-    yaw_rate: float = 0.0
 
 
 _NAMES = list(JOINT_NAMES)
@@ -238,7 +229,7 @@ def velocity_command(message: Twist) -> VelocityCommand:
     Raises:
         MessageError: a number is not finite.
     """
-    return VelocityCommand(*_finite(message.linear.x, message.linear.y, message.angular.z, what="velocity command"))
+    return VelocityCommand(message.linear.x, message.linear.y, message.angular.z)
 
 
 def push_force(message: WrenchStamped) -> Array:

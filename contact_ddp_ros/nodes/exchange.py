@@ -94,28 +94,3 @@ class PlanTicks:
         due = [request for request in self._open if request.due <= stamp]
         self._open = [request for request in self._open if request.due > stamp]
         return due
-
-
-class Expiring(Generic[Message]):
-    """A command that counts only for so long; ages are taken on the clock of the states."""
-
-    def __init__(self, neutral: Message) -> None:
-        """`neutral`: what counts where there is no command or it is too old."""
-        self._neutral = neutral
-        self._value = neutral
-        self._time: float | None = None
-        self._pending: Message | None = None
-
-    def put(self, value: Message) -> None:
-        """A new command; it is stamped with the time of the next look at it."""
-        self._pending = value
-
-    def at(self, time: float, timeout: float) -> Message:
-        """What counts at `time` [s]."""
-        pending, self._pending = self._pending, None
-        if pending is not None:
-            self._value, self._time = pending, time
-        if self._time is None or not 0.0 <= time - self._time <= timeout:
-            self._time = None
-            return self._neutral
-        return self._value

@@ -20,18 +20,17 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
 from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.control.velocity import Expiring, VelocityCommand
 from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.mpc.planner import BoundingPlanner, PlanResult
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import (
-    VelocityCommand,
     path_message,
     robot_state,
     serialised_stamp_ns,
     stamp_ns,
     velocity_command,
 )
-from contact_ddp_ros.nodes.exchange import Expiring
 from contact_ddp_ros.nodes.inlet import Inlet, Polled
 from contact_ddp_ros.nodes.node_config import PlannerNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters

@@ -70,19 +70,27 @@ def test_standing_up_is_smooth_from_wherever_the_joints_are(controller: Controll
     state = state_at(robot.standing_state(), 0.0, joint_positions=start)
     controller.update(state, 0.0)
     assert controller.request(STAND).accepted
-    ramp = controller.config.stand.ramp_time
-    times = np.arange(0.0, ramp + 0.1, TICK)
-    commands = [controller.update(state_at(state, t), t) for t in times]
-    positions = np.array([command.positions for command in commands])
-    np.testing.assert_allclose(positions[0], start, atol=1e-9)
-    np.testing.assert_allclose(positions[-1], robot.standing, atol=1e-9)
-    rates = np.diff(positions, axis=0) / TICK
-    bound = 1.875 * np.abs(robot.standing - start) / ramp
-    assert (np.abs(rates) <= bound * 1.01 + 1e-9).all()
-    accelerations = np.diff(rates, axis=0) / TICK
-    assert (np.abs(accelerations) <= 5.78 * np.abs(robot.standing - start) / ramp**2 * 1.01 + 1e-6).all()
-    moving = np.array([command.velocities for command in commands[:-1]])
-    np.testing.assert_allclose(rates, 0.5 * (moving + np.array([c.velocities for c in commands[1:]])), atol=1e-2)
+    config = controller.config.stand
+    fold = np.tile(config.fold, 4)
+    begin = 0.0
+    for origin, end, duration in ((start, fold, config.fold_time), (fold, robot.standing, config.ramp_time)):
+        times = begin + np.append(np.arange(0.0, duration - TICK / 2, TICK), duration - 1e-9)
+        commands = []
+        for t in times:
+            commands.append(controller.update(state_at(state, t), t))
+            state = state_at(state, t, joint_positions=commands[-1].positions)
+        positions = np.array([command.positions for command in commands])
+        np.testing.assert_allclose(positions[0], origin, atol=1e-9)
+        np.testing.assert_allclose(positions[-1], end, atol=1e-9)
+        steps = np.diff(times)[:, None]
+        rates = np.diff(positions, axis=0) / steps
+        assert (np.abs(rates) <= 1.875 * np.abs(end - origin) / duration * 1.01 + 1e-6).all()
+        accelerations = np.diff(rates, axis=0) / TICK
+        assert (np.abs(accelerations) <= 5.78 * np.abs(end - origin) / duration**2 * 1.01 + 1e-4).all()
+        moving = np.array([command.velocities for command in commands])
+        np.testing.assert_allclose(rates, 0.5 * (moving[:-1] + moving[1:]), atol=1e-2)
+        begin += duration
+    assert controller.update(state_at(state, begin), begin) is not None and controller.standing
 
 
 def test_a_completed_stand_carries_the_weight(controller: Controller, robot: Robot) -> None:

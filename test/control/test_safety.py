@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.control.config import SafetyConfig
-from contact_ddp_ros.control.safety import Finding, PolicyGate, Supervisor, Violation
+from contact_ddp_ros.control.safety import (
+    FASTEST_TRUNK,
+    FASTEST_TURN,
+    Finding,
+    PolicyGate,
+    Supervisor,
+    Violation,
+)
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.model import Robot
 
@@ -266,3 +273,20 @@ def test_policies_for_another_place_are_named(gate: PolicyGate, policy: Policy, 
     assert name(gate.check(later, NOW, following=False, state=state)) is Violation.POLICY_AWAY
     state[index] -= 0.02 * limit
     assert gate.check(later, NOW, following=False, state=state) is None
+
+
+@pytest.mark.parametrize(("field", "limit"), [("linear_velocity", FASTEST_TRUNK), ("angular_velocity", FASTEST_TURN)])
+def test_trunk_velocities(supervisor: Supervisor, robot: Robot, field: str, limit: float) -> None:
+    for axis in range(3):
+        for value, expected in ((0.99 * limit, None), (-1.01 * limit, Violation.TRUNK_VELOCITY)):
+            state = dataclasses.replace(robot.standing_state(NOW), **{field: value * np.eye(3)[axis]})
+            assert name(supervisor.state(state, NOW)) is expected
+
+
+@pytest.mark.parametrize("field", ["times", "states", "gains", "forces"])
+@pytest.mark.parametrize("value", [1e6, -1e6])
+def test_plans_that_no_robot_could_follow_are_named(gate: PolicyGate, policy: Policy, field: str, value: float) -> None:
+    broken = getattr(policy, field).copy()
+    broken.flat[broken.size // 2] = value
+    found = gate.check(unchecked_policy(policy, **{field: broken}), NOW, following=False)
+    assert name(found) is Violation.POLICY_RANGE

@@ -75,6 +75,29 @@ def test_it_gets_up_from_lying(robot: Robot, controller: Controller, simulator: 
     assert simulator.state().position[2] == pytest.approx(robot.standing_height(), abs=0.01)
 
 
+def test_it_gets_up_level_from_where_a_leap_was_damped(
+    robot: Robot, controller: Controller, simulator: MujocoSimulator
+) -> None:
+    sprawled = np.array([*(0.0, -2.06, 2.23) * 2, *(0.0, -1.13, 2.1) * 2])
+    simulator.reset(
+        dataclasses.replace(
+            robot.standing_state(),
+            position=np.array([0.0, 0.0, 0.14]),
+            orientation=rpy_to_quaternion(0.0, 0.39, 0.0),
+            joint_positions=sprawled,
+        )
+    )
+    run(controller, simulator, 0.3)
+    controller.update(simulator.state(), simulator.time)
+    assert controller.request(ControlMode.STAND).accepted
+    config = controller.config.stand
+    states = run(controller, simulator, config.fold_time + config.ramp_time + 0.2)
+    assert controller.standing, str(controller.fault)
+    folded = round(config.fold_time / simulator.timestep / STEPS_PER_TICK)
+    assert tilts(states[folded:]).max() < 0.15
+    assert simulator.state().position[2] == pytest.approx(robot.standing_height(), abs=0.01)
+
+
 def test_damping_lowers_it_softly(controller: Controller, simulator: MujocoSimulator) -> None:
     stand(controller, simulator)
     controller.request(ControlMode.DAMP)

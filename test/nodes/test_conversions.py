@@ -14,6 +14,7 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from contact_ddp_ros.control.velocity import VelocityCommand
 from contact_ddp_ros.errors import MessageError
 from contact_ddp_ros.nodes import conversions as convert
 from contact_ddp_ros.policy import Policy
@@ -134,7 +135,7 @@ def test_a_malformed_command_is_refused(damage: object, words: str) -> None:
 def test_velocity_commands_and_pushes_must_be_finite() -> None:
     twist = Twist()
     twist.linear.x, twist.linear.y, twist.angular.z = 0.5, -0.1, 0.2
-    assert convert.velocity_command(twist) == convert.VelocityCommand(0.5, -0.1, 0.2)
+    assert convert.velocity_command(twist) == VelocityCommand(0.5, -0.1, 0.2)
     twist.angular.z = math.nan
     with pytest.raises(MessageError, match="finite"):
         convert.velocity_command(twist)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contact_ddp_ros.nodes.exchange import Answers, Expiring, Pairing, PlanTicks
+from contact_ddp_ros.nodes.exchange import Answers, Pairing, PlanTicks
 
 
 @given(st.permutations([("joints", 0), ("odometry", 0), ("joints", 10), ("odometry", 10)]))
@@ -48,13 +48,3 @@ def test_plans_are_asked_for_again_when_the_clock_steps_back() -> None:
     ticks = PlanTicks(0)
     assert ticks.ask(1000, 8)
     assert ticks.ask(0, 8)
-
-
-def test_a_command_expires_on_the_clock_of_the_states() -> None:
-    command = Expiring(0.0)
-    assert command.at(1.0, 0.5) == 0.0
-    command.put(0.7)
-    assert command.at(2.0, 0.5) == 0.7
-    assert command.at(2.5, 0.5) == 0.7
-    assert command.at(2.6, 0.5) == 0.0
-    assert command.at(2.4, 0.5) == 0.0

@@ -1,0 +1,176 @@
+"""`contact-ddp bench reliability`: what the robot does when what it is told is missing, late or wrong.
+
+Every kind of fault (:mod:`contact_ddp_ros.bench.faults`) on the state, the policy, the velocity command and the clock,
+injected for half a second while the robot bounds, in lock-step, from seeded instants of the gait on. What must hold:
+
+* a fault of the state or the clock ends in damping within 20 ms, one of the policy within three planner periods, both
+  counted from the first tick of an unbroken fault; one of the velocity command need not end the bound;
+* no torque beyond the actuators' limits and no number that is none, at any tick;
+* once the fault is over, a request to stand and one to bound bring the robot back to where it was.
+
+The exit code is 0 where all of that holds, 1 otherwise.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from contact_ddp_ros.bench.faults import FAULTS, KINDS, Fault
+from contact_ddp_ros.closed_loop import CONTROL_PERIOD, ClosedLoop
+from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.errors import ContactDdpError
+from contact_ddp_ros.options import RunOptions
+from contact_ddp_ros.robot.model import load_robot
+
+LIMITS = {"state": 0.02, "policy": 0.03, "clock": 0.02}
+"""Longest time from the beginning of a fault to damping [s]; a velocity command has none."""
+
+SPEED = 0.5
+"""Commanded while bounding [m/s]."""
+
+TABLE_FILE = "reliability.md"
+
+_BOUND_FIRST = 1.0
+"""Bounding before the fault [s]."""
+
+_WINDOW, _SETTLE, _STAND_PATIENCE, _BOUND_AGAIN = 0.5, 0.5, 5.0, 1.5
+"""Length of a fault; from its end to the request to stand; longest way up; bounding afterwards [s]."""
+
+_SPEED_BAND = 0.15
+"""Mean speed of the last cycle, about the command [m/s]."""
+
+_CYCLE = 0.36
+"""[s]"""
+
+
+@dataclass(frozen=True)
+class Injection:
+    """One run: what is faulty, how, and from which seed."""
+
+    target: str
+    kind: str
+    seed: int
+
+
+@dataclass
+class Reaction:
+    """What one run showed.
+
+    Attributes:
+        injection: that was run.
+        damped_after: from the beginning of an unbroken fault to damping [s]; NaN where it did not damp.
+        fault: named by the controller; empty where there was none.
+        bounding: whether it bounded throughout.
+        torque_share: largest torque that was fed forward, as a share of the actuator's limit.
+        applied_share: the same of the torque that the simulated actuators gave.
+        rearmed: whether it stood and bounded again afterwards, at the speed commanded.
+        failed: the error that ended the run; empty where there was none.
+    """
+
+    injection: Injection
+    damped_after: float = float("nan")
+    fault: str = ""
+    bounding: bool = True
+    torque_share: float = 0.0
+    applied_share: float = 0.0
+    rearmed: bool = False
+    failed: str = ""
+
+    @property
+    def complaints(self) -> list[str]:
+        """What did not hold of what must; empty where all did."""
+        limit = LIMITS.get(self.injection.target)
+        found = [self.failed] if self.failed else []
+        if limit is not None and not self.damped_after <= limit + 1e-6:
+            found.append(f"damped after {1e3 * self.damped_after:.0f} ms, allowed: {1e3 * limit:.0f} ms")
+        if limit is None and not self.bounding:
+            found.append("the bound ended")
+        if not max(self.torque_share, self.applied_share) <= 1.0 + 1e-6:
+            found.append(f"torque at {max(self.torque_share, self.applied_share):.3f} of the limit")
+        if not self.rearmed:
+            found.append("did not bound again")
+        return found
+
+
+def inject(injection: Injection) -> Reaction:
+    """One run; an error in it is a finding, not an end."""
+    reaction = Reaction(injection)
+    try:
+        _Run(injection, reaction).run()
+    except ContactDdpError as error:
+        reaction.failed = str(error)
+    return reaction
+
+
+@dataclass
+class _Run:
+    """One closed loop with a fault in it, stepped to its end."""
+
+    injection: Injection
+    reaction: Reaction
+    loop: ClosedLoop = field(init=False)
+    fault: Fault = field(init=False)
+
+    def __post_init__(self) -> None:
+        injection, robot = self.injection, load_robot()
+        number = (list(FAULTS).index(injection.target), KINDS.index(injection.kind))
+        phase = float(np.random.default_rng((injection.seed, *number)).uniform(0.0, _CYCLE))
+        self.options = RunOptions(duration=60.0, speed=((0.0, SPEED),), overrides={"controller.stand.ramp_time": 0.5})
+        begin = CONTROL_PERIOD * round((0.5 + _BOUND_FIRST + phase) / CONTROL_PERIOD)
+        make = FAULTS[injection.target]
+        self.fault = make(injection.kind, begin, begin + _WINDOW, injection.seed, robot.effort_limits)
+        self.loop = ClosedLoop(self.options, links=self.fault)
+        self._limits = robot.effort_limits
+
+    def run(self) -> None:
+        fault, reaction = self.fault, self.reaction
+        self._until(fault.begin)
+        if self.loop.controller.mode is not ControlMode.BOUND:
+            raise ContactDdpError(f"it did not bound before the fault: {self.loop.controller.fault}")
+        self._watch(fault.end)
+        self._until(fault.end + _SETTLE)
+        reaction.rearmed = self._rearm()
+        reaction.torque_share = fault.torque_share
+        applied = np.abs(self.loop.recorder.finish().ticks["torques"]) / self._limits
+        reaction.applied_share = float(applied.max()) if np.isfinite(applied).all() else float("inf")
+
+    def _watch(self, end: float) -> None:
+        """Through the fault, until a little after its end: when the controller damps, and why."""
+        controller, reaction = self.loop.controller, self.reaction
+        while self._now < end + _SETTLE / 2:
+            now, onset = self._now, self.fault.onset
+            self.loop.tick()
+            onset = min(onset, self.fault.onset)
+            if controller.mode is not ControlMode.BOUND and reaction.bounding:
+                reaction.bounding = False
+                reaction.fault = "" if controller.fault is None else controller.fault.violation.value
+                reaction.damped_after = now - onset if np.isfinite(onset) else float("inf")
+
+    def _rearm(self) -> bool:
+        """Stand up and bound again where it damps; whether it bounds at the commanded speed at the end."""
+        controller = self.loop.controller
+        if controller.mode is not ControlMode.BOUND:
+            if not controller.request(ControlMode.STAND).accepted:
+                return False
+            give_up = self._now + _STAND_PATIENCE
+            while not controller.standing:
+                if controller.fault is not None or self._now > give_up:
+                    return False
+                self.loop.tick()
+            if not controller.request(ControlMode.BOUND).accepted:
+                return False
+        self._until(self._now + _BOUND_AGAIN)
+        start = self.loop.simulator.true_state()
+        self._until(self._now + _CYCLE)
+        end = self.loop.simulator.true_state()
+        distance = float(np.linalg.norm((end.position - start.position)[:2]))
+        near = abs(distance / (end.time - start.time) - SPEED) < _SPEED_BAND
+        return controller.mode is ControlMode.BOUND and near
+
+    def _until(self, time: float) -> None:
+        while self._now < time - 1e-9:
+            self.loop.tick()
+
+    @property
+    def _now(self) -> float:
+        return self.loop.simulator.time

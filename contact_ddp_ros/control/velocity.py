@@ -1,0 +1,48 @@
+"""The velocity that people command: what it says, and for how long it counts."""
+
+import math
+from dataclasses import astuple, dataclass
+from typing import Generic, TypeVar
+
+from contact_ddp_ros.errors import MessageError
+
+Command = TypeVar("Command")
+
+
+@dataclass(frozen=True)
+class VelocityCommand:
+    """Commanded forward and leftward speed [m/s] and yaw rate [rad/s]."""
+
+    forward: float = 0.0
+    left: float = 0.0
+    yaw_rate: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Raises MessageError where a number is not finite."""
+        if not all(math.isfinite(value) for value in astuple(self)):
+            raise MessageError(f"the velocity command is {astuple(self)}; allowed: finite numbers")
+
+
+class Expiring(Generic[Command]):
+    """A command that counts only for so long; ages are taken on the clock of the states."""
+
+    def __init__(self, neutral: Command) -> None:
+        """`neutral`: what counts where there is no command or it is too old."""
+        self._neutral = neutral
+        self._value = neutral
+        self._time: float | None = None
+        self._pending: Command | None = None
+
+    def put(self, value: Command) -> None:
+        """A new command; it is stamped with the time of the next look at it."""
+        self._pending = value
+
+    def at(self, time: float, timeout: float) -> Command:
+        """What counts at `time` [s]."""
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            self._value, self._time = pending, time
+        if self._time is None or not 0.0 <= time - self._time <= timeout:
+            self._time = None
+            return self._neutral
+        return self._value
