@@ -2,6 +2,7 @@
 
 BENCHMARKS = {
     "solver": "time per iteration, kernels, convergence, in the loop and until ready, beside Crocoddyl",
+    "partials": "partials of the dynamics against n, by mRNEAc and by tensors, and the choice of joint angles",
     "robustness": "pushes, friction, mass, delay and speeds in the closed loop",
 }
 """Name, which is the module's, and what is measured."""
