@@ -8,7 +8,8 @@ After hybrid-systems DDP: each pass minimises the penalised cost, then
 
 with inequalities left out of the first pass (ε = 0), so that a poor start first finds the motion and then its limits.
 A limit that pulls with the multiplier g is violated by δ (g δ/ε − 2), so δ, which falls faster than ε, ends every
-violation; ε stops at a small bias. The settings that a receding horizon uses are those of one such pass, held fixed.
+violation; ε stops at a small bias. Where g is so large that δ at its smallest does not end the violation, ε rises again
+until it does, and stays there. The settings that a receding horizon uses are those of one such pass, held fixed.
 """
 
 from dataclasses import dataclass
@@ -116,6 +117,7 @@ def solve_constrained(
     constrained = not settings.free_first_pass
     passes: list[Pass] = []
     previous, theta, left = np.inf, 1.0, max_iterations
+    epsilon_min = settings.epsilon_min
     while True:
         penalty = np.array([sigma, delta, epsilon if constrained else 0.0])
         solution = solver.solve(
@@ -133,7 +135,7 @@ def solve_constrained(
             and equality <= settings.equality_tolerance
             and inequality <= settings.inequality_tolerance
         )
-        tight = epsilon <= settings.epsilon_min
+        tight = epsilon <= epsilon_min
         over = len(passes) >= settings.max_passes or (left is not None and left <= 0)
         if diverged or (feasible and tight) or over:
             return ConstrainedSolution(tuple(passes), multipliers, feasible)
@@ -141,8 +143,10 @@ def solve_constrained(
         if equality > settings.shrink * previous and equality > settings.equality_tolerance:
             sigma = min(sigma * settings.sigma_factor, settings.sigma_max)
         previous, theta = equality, solution.theta
-        if constrained:
+        if constrained and delta <= settings.delta_min and inequality > settings.inequality_tolerance:
+            epsilon = epsilon_min = epsilon / settings.epsilon_factor
+        elif constrained:
             delta = max(delta * settings.delta_factor, settings.delta_min)
-            epsilon = max(epsilon * settings.epsilon_factor, settings.epsilon_min)
+            epsilon = max(epsilon * settings.epsilon_factor, epsilon_min)
         constrained = True
         guess = Guess(solution.xs, solution.us, solution.gains)

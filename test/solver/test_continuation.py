@@ -88,3 +88,14 @@ def test_a_guess_that_diverges_ends_the_loop_and_is_not_called_feasible():
 def test_settings_with_which_it_could_not_end_are_refused(change):
     with pytest.raises(SolverError):
         Continuation(**change)
+
+
+def test_a_limit_too_strong_for_the_narrowest_barrier_gets_a_heavier_one():
+    _, _, problem = slider(2.0)
+    settings = Continuation(delta_factor=0.1, delta_min=1e-3, epsilon_min=1e-7, epsilon_factor=0.1)
+    outcome = solve_constrained(DdpSolver(), problem, np.zeros(2), still(problem, np.zeros(2)), settings)
+    violations = [one.solution.inequality_violation for one in outcome.passes]
+    assert max(violations[-4:-1]) > settings.inequality_tolerance, "without violation there is nothing to repair"
+    assert outcome.feasible
+    assert outcome.passes[-1].penalty[1] == settings.delta_min
+    assert outcome.passes[-1].penalty[2] > settings.epsilon_min
