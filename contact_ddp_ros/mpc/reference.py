@@ -78,6 +78,20 @@ class PlanarLeg:
         hip = np.arctan2(x, -z) - np.arctan2(self.shank * np.sin(knee), self.thigh + self.shank * np.cos(knee))
         return hip, knee
 
+    def points(self, q: Array) -> Array:
+        """(3, 2) world positions (x, z) of the hip, the knee and the foot's centre at planar coordinates q [m]."""
+        pitch = q[2]
+        hip = q[:2] + np.array(
+            [
+                np.cos(pitch) * self.hip_x + np.sin(pitch) * self.hip_z,
+                np.cos(pitch) * self.hip_z - np.sin(pitch) * self.hip_x,
+            ]
+        )
+        thigh = q[self.hip] - pitch  # angles about −y add, pitch about +y subtracts
+        shank = thigh + q[self.knee]
+        knee = hip + self.thigh * np.array([np.sin(thigh), -np.cos(thigh)])
+        return np.array([hip, knee, knee + self.shank * np.array([np.sin(shank), -np.cos(shank)])])
+
 
 class BoundingReference:
     """References of states, foot heights and forces along a grid, for a speed."""

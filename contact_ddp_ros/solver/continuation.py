@@ -102,17 +102,20 @@ def solve_constrained(
     guess: Guess,
     continuation: Continuation | None = None,
     max_iterations: int | None = None,
+    multipliers: Array | None = None,
 ) -> ConstrainedSolution:
     """Minimise the problem's cost subject to its constraints.
 
-    `max_iterations` limits the DDP iterations of all passes together. A pass that diverges or stalls ends the loop only
-    where the constraints cannot be pursued from its result.
+    `max_iterations` limits the DDP iterations of all passes together. `multipliers` (N+1, n_e), zero by default, are
+    those of the first pass, for whoever goes on from an earlier outcome. A pass that diverges or stalls ends the loop
+    only where the constraints cannot be pursued from its result.
 
     Raises:
         SolverError: as :meth:`DdpSolver.solve`.
     """
     settings = continuation or Continuation()
-    multipliers = np.zeros((problem.n_nodes + 1, max(problem.n_e, 1)))
+    shape = (problem.n_nodes + 1, max(problem.n_e, 1))
+    multipliers = np.zeros(shape) if multipliers is None else np.array(multipliers, dtype=np.float64)
     sigma, delta, epsilon = settings.sigma, settings.delta, settings.epsilon
     constrained = not settings.free_first_pass
     passes: list[Pass] = []

@@ -99,3 +99,16 @@ def test_a_limit_too_strong_for_the_narrowest_barrier_gets_a_heavier_one():
     assert outcome.feasible
     assert outcome.passes[-1].penalty[1] == settings.delta_min
     assert outcome.passes[-1].penalty[2] > settings.epsilon_min
+
+
+def test_going_on_from_an_outcome_takes_its_multipliers_along():
+    stages, terminal, touchdown, x0 = hopper(constrained=True)
+    problem, optimum = hybrid_lq(stages, terminal), kkt_optimum(stages, terminal, x0)
+    rough = solve_constrained(DdpSolver(), problem, x0, still(problem, x0), Continuation(max_passes=3))
+    guess = Guess(rough.solution.xs, rough.solution.us, rough.solution.gains)
+    last = Continuation(sigma=rough.passes[-1].penalty[0], max_passes=1)
+    fine = solve_constrained(DdpSolver(), problem, x0, guess, last, multipliers=rough.multipliers)
+    forgetful = solve_constrained(DdpSolver(), problem, x0, guess, last)
+    assert fine.solution.equality_violation <= 1.01 * rough.solution.equality_violation
+    assert fine.solution.equality_violation < 0.1 * forgetful.solution.equality_violation
+    assert fine.multipliers[touchdown, 0] == pytest.approx(optimum.multipliers[touchdown], rel=1e-2)
