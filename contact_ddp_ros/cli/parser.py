@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from contact_ddp_ros import __version__
 from contact_ddp_ros.cli import jobs
 from contact_ddp_ros.cli.values import parse_push, parse_setting, parse_speed, parse_step
-from contact_ddp_ros.options import SECTIONS, SHOOTINGS, VARIANTS, RunOptions
+from contact_ddp_ros.options import BACKENDS, SECTIONS, SHOOTINGS, VARIANTS, RunOptions
 
 _DEFAULTS = RunOptions()
 
@@ -60,7 +60,13 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"contact-ddp {__version__}")
     words = parser.add_subparsers(title="jobs", metavar="JOB", required=True)
     _add_run(words, "sim", jobs.run_sim, "closed loop in the simulator, without ROS")
-    _add_run(words, "demo", jobs.run_demo, "closed loop in the simulator through the ROS 2 nodes")
+    demo = _add_run(words, "demo", jobs.run_demo, "closed loop in the simulator through the ROS 2 nodes")
+    demo.add_argument(
+        "--backend",
+        choices=BACKENDS,
+        default=_DEFAULTS.backend,
+        help=f"lcm: through the bridge to the robot, with a stand-in for the robot (default: {_DEFAULTS.backend})",
+    )
     _add_optimize(words)
     _add_bench(words)
     _add_report(words)
@@ -68,7 +74,7 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_run(words: Any, name: str, job: Any, summary: str) -> None:
+def _add_run(words: Any, name: str, job: Any, summary: str) -> argparse.ArgumentParser:
     parser = words.add_parser(
         name,
         help=summary,
@@ -76,13 +82,14 @@ def _add_run(words: Any, name: str, job: Any, summary: str) -> None:
         epilog=_RUN_EXAMPLES.format(job=name),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(job=job)
+    parser.set_defaults(job=job, backend=_DEFAULTS.backend)
     _add_course(parser)
     _add_world(parser)
     _add_common(parser)
     output = parser.add_argument_group("output")
     output.add_argument("--out", type=Path, metavar="FOLDER", help=f"new or empty folder (default: out/{name}-<time>)")
     output.add_argument("--no-video", action="store_true", help="do not render a video")
+    return parser
 
 
 def _add_course(parser: argparse.ArgumentParser) -> None:

@@ -4,6 +4,10 @@ from dataclasses import dataclass, field
 
 from contact_ddp_ros.config import parameter
 from contact_ddp_ros.control.config import ControllerConfig, DriveConfig
+from contact_ddp_ros.lcm_link.definitions import LAYOUTS
+from contact_ddp_ros.lcm_link.guard import GuardConfig
+from contact_ddp_ros.lcm_link.measurements import AUTO
+from contact_ddp_ros.lcm_link.transport import LinkOptions
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.sim.options import SimOptions
 
@@ -65,6 +69,28 @@ class SimulatorNodeOptions:
 
 
 @dataclass(frozen=True)
+class BridgeNodeOptions:
+    """The node of the bridge to the robot."""
+
+    urdf: str = parameter("", description="robot description; empty: the one of this package", structural=True)
+    lockstep: bool = parameter(False, description="the robot is a stand-in that waits for commands", structural=True)
+    period: float = parameter(
+        0.002, low=0.0005, high=0.02, unit="s", description="longest time between two frames to the robot"
+    )
+    layout: str = parameter(
+        AUTO, choices=(AUTO, *LAYOUTS), description="whose types the robot speaks; auto: of whoever speaks first"
+    )
+    start_paused: bool = parameter(
+        False, description="simulated time only: send nothing before the service pause releases it", structural=True
+    )
+    holds: str = parameter(
+        "",
+        description="simulated time only: instants [s] at which sending ends until it is released",
+        structural=True,
+    )
+
+
+@dataclass(frozen=True)
 class PlannerNodeConfig(PlannerConfig):
     """Parameters of the planner's node."""
 
@@ -83,3 +109,13 @@ class SimulatorNodeConfig(SimOptions):
     """Parameters of the simulator's node."""
 
     node: SimulatorNodeOptions = field(default_factory=SimulatorNodeOptions)
+
+
+@dataclass(frozen=True)
+class BridgeNodeConfig:
+    """Parameters of the bridge's node."""
+
+    drive: DriveConfig = field(default_factory=DriveConfig)
+    guard: GuardConfig = field(default_factory=GuardConfig)
+    link: LinkOptions = field(default_factory=LinkOptions)
+    node: BridgeNodeOptions = field(default_factory=BridgeNodeOptions)

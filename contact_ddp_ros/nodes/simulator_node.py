@@ -35,7 +35,7 @@ from contact_ddp_ros.nodes.exchange import Answers
 from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.node_config import SimulatorNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
-from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, Scalar, TickRecord, ticks_message
+from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, Scalar, TickRecord, TickRecords
 from contact_ddp_ros.nodes.runtime import publisher, run_node, serve, subscribe
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import load_robot
@@ -51,9 +51,6 @@ _REPEAT = 0.5
 
 _IDLE = 0.01
 """Wall-clock time between two looks while time is held [s]."""
-
-_RECORDS = 10
-"""Ticks that travel in one record."""
 
 _LIVE = ("node.command_timeout", "node.push_duration")
 """Parameters that may change while the world exists."""
@@ -85,7 +82,6 @@ class SimulatorNode:
         self._single_steps = 0
         self._tick = 0
         self._late = False
-        self._records: list[TickRecord] = []
         self._last_command: float | None = None
         self._silent = True
         self._malformed = 0
@@ -94,7 +90,7 @@ class SimulatorNode:
         self._odometry = publisher(node, io.ODOM)
         self._imu = publisher(node, io.IMU)
         self._clock = publisher(node, io.CLOCK)
-        self._record = publisher(node, io.RECORD)
+        self._records = TickRecords(node)
         self._factor = Scalar(node, io.REAL_TIME_FACTOR)
         self._inlet = Inlet(node)
         self._inlet.subscribe(io.JOINT_COMMAND, self._on_command)
@@ -141,7 +137,7 @@ class SimulatorNode:
 
     def farewell(self) -> None:
         """Hand out what is recorded."""
-        self._send_records()
+        self._records.send()
 
     def _command(self, state: RobotState, stop: Event) -> JointCommand:
         """What the drives execute from `state` on."""
@@ -188,9 +184,7 @@ class SimulatorNode:
         """Let wall-clock time pass while simulated time stands; what late-comers need is repeated meanwhile."""
         clock.sleep(_IDLE)
         with self._lock:
-            if not self._records:
-                self._keep_record(state)
-            self._send_records()
+            self._keep_record(state, again=True)
         if not self._config.node.lockstep:
             self._send_state(state)
             self._last_command = state.time
@@ -216,22 +210,14 @@ class SimulatorNode:
         self._odometry.publish(odometry_message(state))
         self._joints.publish(joint_state_message(state, self._simulator.applied_torques()))
 
-    def _keep_record(self, state: RobotState) -> None:
-        """Note this tick for who records; ticks travel together, for a message costs more than what it says."""
-        if not self._record.get_subscription_count():
-            self._records.clear()
+    def _keep_record(self, state: RobotState, again: bool = False) -> None:
+        """Note this tick for who records; `again` where time is held."""
+        if not self._records.wanted:
             return
         simulator = self._simulator
         torques, heights, forces = simulator.applied_torques(), simulator.foot_heights(), simulator.contact_forces()
         now = clock.perf_counter()
-        self._records.append(TickRecord(state, torques.copy(), heights, forces, now, self._late))
-        if len(self._records) >= _RECORDS:
-            self._send_records()
-
-    def _send_records(self) -> None:
-        if self._records:
-            self._record.publish(ticks_message(self._records))
-            self._records.clear()
+        self._records.keep(TickRecord(state, torques.copy(), heights, forces, now, self._late), again)
 
     def _on_command(self, message: JointTrajectory) -> None:
         try:
