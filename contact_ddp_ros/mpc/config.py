@@ -25,7 +25,7 @@ class GaitConfig:
     )
     integrator: str = parameter(
         "semi_implicit_euler",
-        choices=("semi_implicit_euler", "forward_euler"),
+        choices=("semi_implicit_euler", "forward_euler", "implicit_midpoint"),
         description="integration scheme of the planner",
         structural=True,
     )
