@@ -44,11 +44,11 @@ ALLOWED = {
         "solver",
         "dynamics",
     }
-    | {"report"},
+    | {"report", "nodes"},
     "cli": {"closed_loop", "mpc", "control", "sim", "policy", "hybrid", "robot", "recording"}
     | {"report", "bench", "nodes", "lcm_link", "gazebo", "replay"},
 }
-LAZY_ONLY = {("cli", "nodes"), ("cli", "bench")}
+LAZY_ONLY = {("cli", "nodes"), ("cli", "bench"), ("bench", "nodes")}
 """The command line starts the nodes and the benchmarks, but runs where neither ROS nor the peers are installed."""
 
 ROS = {"rclpy", "rcl_interfaces", "rosgraph_msgs", "std_srvs", "builtin_interfaces", "launch", "launch_ros"}
