@@ -46,3 +46,7 @@ class RecordingError(ContactDdpError):
 
 class NodeError(ContactDdpError):
     """A ROS 2 node did not start, ended before its time or stopped answering."""
+
+
+class BenchmarkError(ContactDdpError):
+    """A benchmark cannot run, or cannot go on, where or as it was asked to."""
