@@ -16,6 +16,7 @@ from contact_ddp_ros.sim.options import SimOptions
 class PlannerNodeOptions:
     """The planner's node."""
 
+    autostart: bool = parameter(True, description="configure and activate without being told", structural=True)
     urdf: str = parameter("", description="robot description; empty: the one of this package", structural=True)
     lockstep: bool = parameter(False, description="plan from exactly the state asked for", structural=True)
     cmd_vel_timeout: float = parameter(
@@ -28,19 +29,34 @@ class PlannerNodeOptions:
 class ControllerNodeOptions:
     """The controller's node."""
 
+    autostart: bool = parameter(True, description="configure and activate without being told", structural=True)
     urdf: str = parameter("", description="robot description; empty: the one of this package", structural=True)
     lockstep: bool = parameter(False, description="wait for the policies that are due", structural=True)
     lockstep_timeout: float = parameter(
-        60.0, low=0.1, high=3600.0, unit="s", description="wall-clock time to wait for a policy in lock-step"
+        60.0,
+        low=0.1,
+        high=3600.0,
+        unit="s",
+        description="wall-clock time to wait in lock-step for a policy of a planner that is there",
     )
     planner_delay: float = parameter(
-        0.0, low=0.0, high=0.1, unit="s", description="age at which a policy reaches the controller in lock-step"
+        0.0,
+        low=0.0,
+        high=0.1,
+        unit="s",
+        description="age at which a policy reaches the controller in lock-step",
+        structural=True,
     )
     cmd_vel_timeout: float = parameter(
         0.5, low=0.05, high=10.0, unit="s", description="age at which a steering command counts as zero"
     )
     pairing_tolerance: float = parameter(
-        0.0005, low=0.0, high=0.02, unit="s", description="how far stamps of joint states and odometry may differ"
+        0.0005,
+        low=0.0,
+        high=0.02,
+        unit="s",
+        description="how far stamps of joint states and odometry may differ",
+        structural=True,
     )
 
 

@@ -2,7 +2,7 @@
 
 In real time physics keeps to the wall clock, drives go on with the last command, and damp when none came for a while.
 In lock-step physics waits for the command that answers the state it has published (see
-:mod:`contact_ddp_ros.nodes.exchange`).
+:mod:`contact_ddp_ros.nodes.exchange`); when who commanded is gone, drives damp and time keeps to the wall clock.
 """
 
 import sys
@@ -18,8 +18,7 @@ from rosgraph_msgs.msg import Clock
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from contact_ddp_ros.config import flatten
-from contact_ddp_ros.errors import ContactDdpError, ParameterError
+from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import (
     imu_message,
@@ -52,9 +51,6 @@ _REPEAT = 0.5
 _IDLE = 0.01
 """Wall-clock time between two looks while time is held [s]."""
 
-_LIVE = ("node.command_timeout", "node.push_duration")
-"""Parameters that may change while the world exists."""
-
 
 class SimulatorNode:
     """Publishes the states of one simulated robot and applies the commands that come back."""
@@ -84,6 +80,7 @@ class SimulatorNode:
         self._late = False
         self._last_command: float | None = None
         self._silent = True
+        self._alone = False
         self._malformed = 0
         self._commands: Answers[JointCommand] = Answers()
         self._joints = publisher(node, io.JOINT_STATES)
@@ -124,7 +121,7 @@ class SimulatorNode:
                     self._simulator.push(np.array(push.force), push.duration)
                 self._simulator.step(self._steps)
             self._tick += 1
-            if self._config.node.lockstep:
+            if self._config.node.lockstep and not self._alone:
                 self._pace.measure(self._simulator.time)
             else:
                 misses = self._pace.misses
@@ -156,20 +153,36 @@ class SimulatorNode:
         return newest
 
     def _answer(self, state: RobotState, stop: Event) -> JointCommand:
-        """The command that answers a state, however long that takes; the state is sent again meanwhile."""
+        """The command that answers a state, however long that takes; the state is sent again meanwhile.
+
+        Damping where who commanded so far is gone.
+        """
         stamp, warned, began = time_ns(state.time), False, clock.monotonic()
         while not stop.is_set():
+            if self._alone and self._is_alone(state.time):
+                return self._damping
             self._inlet.until(lambda: stop.is_set() or self._commands.get(stamp) is not None, _REPEAT)
             command = self._commands.get(stamp)
             if command is not None:
                 return command
             if stop.is_set():
                 break
+            if self._is_alone(state.time):
+                continue
             if not warned and clock.monotonic() - began > 10.0 * _REPEAT:
                 self.node.get_logger().info(f"waiting for the joint command of {state.time:.3f} s")
                 warned = True
             self._send_state(state)
         return self._damping
+
+    def _is_alone(self, time: float) -> bool:
+        """Whether there were commands, and nobody is left to send more."""
+        alone = self._last_command is not None and not self.node.count_publishers(io.JOINT_COMMAND.name)
+        if alone and not self._alone:
+            self.node.get_logger().warning("whoever commanded is gone: the drives damp")
+            self._pace.start(time)
+        self._alone = alone
+        return alone
 
     def _holding(self) -> bool:
         """Whether time stands still."""
@@ -256,11 +269,9 @@ class SimulatorNode:
         return response
 
     def _configure(self, config: SimulatorNodeConfig) -> None:
-        """Only what does not need the world built anew."""
-        old, new = flatten(self._config), flatten(config)
-        fixed = [name for name in new if new[name] != old[name] and name not in _LIVE]
-        if fixed:
-            raise ParameterError(f"{', '.join(fixed)} cannot change while the simulator runs; restart it")
+        """Take over parameters that do not need the world built anew."""
+        with self._lock:
+            self._simulator.tune(config.node.drive.gains(len(LEG_NAMES)), config.noise)
 
     def _report(self) -> tuple[bytes, str, dict[str, Any]]:
         pace = self._pace
