@@ -50,3 +50,7 @@ class NodeError(ContactDdpError):
 
 class BenchmarkError(ContactDdpError):
     """A benchmark cannot run, or cannot go on, where or as it was asked to."""
+
+
+class ReplayError(ContactDdpError):
+    """A bag cannot be read or written, or does not hold what a replay needs."""

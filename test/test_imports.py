@@ -29,7 +29,19 @@ ALLOWED = {
     "lcm_link": {"control", "robot", "sim"},  # the bridge is the last link of the control chain
     "gazebo": {"robot", "sim"},
     "replay": {"mpc", "policy", "robot", "hybrid"},
-    "nodes": {"lcm_link", "gazebo", "closed_loop", "mpc", "control", "sim", "policy", "hybrid", "robot", "recording"}
+    "nodes": {
+        "lcm_link",
+        "replay",
+        "gazebo",
+        "closed_loop",
+        "mpc",
+        "control",
+        "sim",
+        "policy",
+        "hybrid",
+        "robot",
+        "recording",
+    }
     | {"report"},
     "bench": {
         "closed_loop",
@@ -61,7 +73,7 @@ THIRD_PARTY = {
     "distributed": {"bench"},
     "lcm": {"lcm_link"},
     "gz": {"gazebo"},
-    "rosbags": {"replay"},
+    "rosbags": {"nodes"},
     "ament_index_python": {"robot", "nodes"},  # finds the installed share folder, where there is one
     "numba": {"numba_cache", "solver", "dynamics", "mpc", "control", "bench"},
     "llvmlite": {"dynamics"},

@@ -31,6 +31,7 @@ examples:
   contact-ddp optimize --variant ddp            one trajectory optimisation, plotted
   contact-ddp bench solver                      time the solver against its peers
   contact-ddp report out/sim-20260101-120000    draw a recorded run again
+  contact-ddp replay BAG                        plan again from the states of a recorded bag
   contact-ddp sdf --out world.sdf               the robot and its world for Gazebo Sim
 
 `contact-ddp JOB --help` describes a job's options.
@@ -67,9 +68,11 @@ def build_parser() -> argparse.ArgumentParser:
         default=_DEFAULTS.backend,
         help=f"lcm: through the bridge to the robot, with a stand-in for the robot (default: {_DEFAULTS.backend})",
     )
+    demo.add_argument("--bag", type=Path, metavar="FOLDER", help="also record a bag, for contact-ddp replay")
     _add_optimize(words)
     _add_bench(words)
     _add_report(words)
+    _add_replay(words)
     _add_sdf(words)
     return parser
 
@@ -242,3 +245,19 @@ def _add_sdf(words: Any) -> None:
         help="simulator.friction, simulator.timestep or simulator.trunk_mass_scale; repeatable",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="replaced if it exists (default: standard output)")
+
+
+def _add_replay(words: Any) -> None:
+    parser = words.add_parser(
+        "replay",
+        help="plan again from the states of a recorded bag",
+        description="Run the planner again on the states of a bag, as `ros2 bag record` or `contact-ddp demo --bag` "
+        "writes one, and compare its policies with the recorded ones. Give the parameters that the run had.",
+    )
+    parser.set_defaults(job=jobs.run_replay)
+    parser.add_argument("bag", type=Path, metavar="BAG", help="folder of the bag")
+    parser.add_argument(
+        "--tolerance", type=float, default=1e-6, metavar="X", help="of a control, to agree [N m] (default: %(default)s)"
+    )
+    _add_common(parser)
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/replay-<time>)")

@@ -107,6 +107,11 @@ class BoundingPlanner:
         self.config = config
         self._solver = DdpSolver(SolverOptions(variant=config.variant, max_iterations=config.iterations))
 
+    @property
+    def gait_start(self) -> float:
+        """When the gait's first mode began [s]."""
+        return self._epoch_time
+
     def reset(self, time: float) -> None:
         """Start a new gait whose first mode begins at `time` [s]."""
         self.epoch += 1

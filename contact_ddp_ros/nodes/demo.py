@@ -7,6 +7,8 @@ time is held there until it knows.
 
 import sys
 import time as clock
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import rclpy
@@ -21,6 +23,7 @@ from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.errors import NodeError
 from contact_ddp_ros.lcm_link.transport import free_port
 from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.nodes.bag import BagWriter
 from contact_ddp_ros.nodes.domain import environment, loopback_environment, reserved_domain
 from contact_ddp_ros.nodes.node_config import SimulatorNodeOptions
 from contact_ddp_ros.nodes.observer import Observer
@@ -51,6 +54,9 @@ _COMMAND_TIMEOUT = 0.1
 _LOOK = 0.02
 """Longest wait for a message between two looks at the processes [s]."""
 
+_DRAIN = 0.5
+"""Longest wait for messages that are on their way when the run is over [s]."""
+
 _QUICK_LOOK = 0.002
 """The same while a service is to answer [s]."""
 
@@ -58,9 +64,13 @@ _QUICK_LOOK = 0.002
 class Demo:
     """One run: its nodes and the observer that leads it."""
 
-    def __init__(self, options: RunOptions, recorder: Recorder) -> None:
-        """Raises ContactDdpError where an option, a parameter or the robot's description is not usable."""
+    def __init__(self, options: RunOptions, recorder: Recorder, bag: Path | None = None) -> None:
+        """`bag` is a folder for a bag of the run, if one is wanted.
+
+        Raises ContactDdpError where an option, a parameter or the robot's description is not usable.
+        """
         self.options = options
+        self._bag = bag
         self.recorder = recorder
         robot = load_robot()
         self.planner = replace(PlannerConfig(), {"variant": options.variant, **options.parameters("planner")})
@@ -96,7 +106,9 @@ class Demo:
         executor = SingleThreadedExecutor(context=context)
         executor.add_node(node)
         try:
-            _Lead(self, Observer(node, self.options, self.recorder), executor, processes).through()
+            observer = Observer(node, self.options, self.recorder)
+            with BagWriter(self._bag, node) if self._bag is not None else nullcontext():
+                _Lead(self, observer, executor, processes).through()
         finally:
             executor.shutdown(timeout_sec=1.0)
             node.destroy_node()
@@ -185,7 +197,14 @@ class _Lead:
                 self._release()
         if not options.lockstep:
             observer.event(f"{observer.late_ticks} ticks of the simulator began late")
+        self._drain()
         observer.flush()
+
+    def _drain(self) -> None:
+        """Take what is still on its way; in real time more comes for ever."""
+        deadline = clock.monotonic() + _DRAIN
+        while self._observer.inlet.receive(_LOOK) and clock.monotonic() < deadline:
+            pass
 
     def _wait_for_endpoints(self) -> None:
         began = clock.monotonic()
@@ -254,6 +273,6 @@ class _Lead:
             self._processes.check()
 
 
-def run_demo(options: RunOptions, recorder: Recorder) -> Recording:
+def run_demo(options: RunOptions, recorder: Recorder, bag: Path | None = None) -> Recording:
     """Run one closed loop through the nodes and return what was recorded; see :class:`Demo`."""
-    return Demo(options, recorder).run()
+    return Demo(options, recorder, bag).run()

@@ -163,8 +163,9 @@ class PlannerNode:
             velocity = self._velocity.at(state.time, self._parameters.config.node.cmd_vel_timeout)
             stopping = request.frame_id == io.STOPPING
             hold = not stopping and request.frame_id != ControlMode.BOUND.value
+            speed = 0.0 if stopping else velocity.forward
             with self._planning:
-                result = self._planner.plan(state, 0.0 if stopping else velocity.forward, hold=hold)
+                result = self._planner.plan(state, speed, hold=hold)
         except ContactDdpError as error:
             self.node.get_logger().error(f"no plan: {error}", throttle_duration_sec=1.0)
             self._publish(stamp_ns(request.stamp), no_policy_message(stamp, STATUS_FAILED, self._robot.model_hash))
@@ -176,14 +177,14 @@ class PlannerNode:
             message = no_policy_message(stamp, STATUS_FAILED, self._robot.model_hash)
             self.node.get_logger().warning(f"no policy: {result.message}", throttle_duration_sec=1.0)
         self._publish(stamp_ns(request.stamp), message)
-        self._tell(state, velocity, result)
+        self._tell(state, speed, hold, result)
 
     def _publish(self, request: int, message: Any) -> None:
         """Send an answer and keep it for a repeated request."""
         self._answered, self._answer = request, message
         self._policies.publish(message)
 
-    def _tell(self, state: RobotState, velocity: VelocityCommand, result: PlanResult) -> None:
+    def _tell(self, state: RobotState, speed: float, hold: bool, result: PlanResult) -> None:
         """Numbers for records and people, after the policy is on its way."""
         config = self._planner.config
         late = result.solve_time > 1.0 / config.rate
@@ -193,6 +194,9 @@ class PlannerNode:
         last = result.iterations[-1] if result.iterations else None
         values = {
             "time": state.time,
+            "speed": speed,
+            "hold": hold,
+            "gait_start": self._planner.gait_start,
             "solve_ms": 1e3 * result.solve_time,
             "iterations": len(result.iterations),
             "ok": result.policy is not None,
@@ -209,7 +213,7 @@ class PlannerNode:
         self._solve_time.publish(result.solve_time)
         self._iterations.publish(len(result.iterations))
         self._cost.publish(result.cost)
-        self._speed.publish(velocity.forward)
+        self._speed.publish(speed)
         self._display(state, result)
 
     def _display(self, state: RobotState, result: PlanResult) -> None:
