@@ -30,7 +30,8 @@ from contact_ddp_ros.recording import Recorder, Recording, RunInfo, plain_option
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.planar import PAIRS, reduce_to_plane
-from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.state import DriveGains, RobotState
+from contact_ddp_ros.sim.interface import Simulator
 from contact_ddp_ros.sim.mujoco import MujocoSimulator
 from contact_ddp_ros.sim.options import SimOptions
 
@@ -39,6 +40,10 @@ CONTROL_PERIOD = 0.002
 
 _PATIENCE = 0.1
 """Age of a policy that is still followed in real time [s]."""
+
+
+MakeSimulator = Callable[[Robot, DriveGains, SimOptions], Simulator]
+"""Builds the simulated world from the robot, the gains of its drives and what the planner does not know."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,12 @@ class ClosedLoop:
     """One robot with its planner, controller and simulated world."""
 
     def __init__(
-        self, options: RunOptions, recorder: Recorder | None = None, job: str = "sim", links: Links | None = None
+        self,
+        options: RunOptions,
+        recorder: Recorder | None = None,
+        job: str = "sim",
+        links: Links | None = None,
+        make_simulator: MakeSimulator = MujocoSimulator,
     ) -> None:
         """Builds everything; loads or compiles the kernels. `links` connect its parts, in lock-step.
 
@@ -71,7 +81,7 @@ class ClosedLoop:
         self.controller = Controller(robot, replace(ControllerConfig(), controller_values))
         self.planner = BoundingPlanner(robot, planner_config)
         world = replace(SimOptions(), options.simulator_parameters())
-        self.simulator = MujocoSimulator(robot, self.controller.drive_gains, world)
+        self.simulator = make_simulator(robot, self.controller.drive_gains, world)
         self.steps_per_tick = max(1, round(CONTROL_PERIOD / self.simulator.timestep))
         self.ticks_per_plan = max(1, round(1.0 / planner_config.rate / CONTROL_PERIOD))
         self.recorder = recorder or Recorder()

@@ -36,7 +36,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
     def loop(options: RunOptions, recorder: "Recorder") -> "Recording":
         from contact_ddp_ros.nodes.demo import run_demo
 
-        return run_demo(options, recorder, arguments.bag)
+        return run_demo(options, recorder)
 
     return _run("demo", arguments, loop)
 
@@ -73,36 +73,35 @@ def run_report(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def run_gazebo(arguments: argparse.Namespace) -> int:
+    """Closed loop in a Gazebo server, without ROS."""
+
+    def loop(options: RunOptions, recorder: "Recorder") -> "Recording":
+        from contact_ddp_ros.cli.gazebo import run_in_gazebo
+
+        return run_in_gazebo(options, recorder, release=arguments.release, stand_in=arguments.stand_in)
+
+    return _run("gazebo", arguments, loop)
+
+
+def run_gazebo_stand_in(arguments: argparse.Namespace) -> int:
+    """A server with Gazebo's topics, until a signal ends it."""
+    from contact_ddp_ros.cli.gazebo import serve_stand_in
+
+    return serve_stand_in(arguments.world, real_time=not arguments.fast)
+
+
 def write_sdf(arguments: argparse.Namespace) -> int:
     """The robot for Gazebo Sim, as text."""
-    from contact_ddp_ros.config import replace
+    from contact_ddp_ros.cli.gazebo import sdf_text
     from contact_ddp_ros.files import write_text
-    from contact_ddp_ros.gazebo.ros2_control import ros2_control_urdf
-    from contact_ddp_ros.gazebo.sdf import model_sdf, world_sdf
-    from contact_ddp_ros.robot.model import load_robot
-    from contact_ddp_ros.sim.options import SimOptions
 
-    options = RunOptions(overrides=dict(arguments.set))
-    robot = load_robot()
-    if arguments.ros2_control:
-        text = ros2_control_urdf(robot)
-    else:
-        write = model_sdf if arguments.model else world_sdf
-        controllers = "" if arguments.controllers is None else str(arguments.controllers.resolve())
-        simulated = replace(SimOptions(), options.parameters("simulator"))
-        text = write(robot, simulated, rotors=arguments.rotors, controllers=controllers)
+    text = sdf_text(arguments)
     if arguments.out is None:
         print(text, end="")
     else:
         write_text(arguments.out, text)
     return 0
-
-
-def run_replay(arguments: argparse.Namespace) -> int:
-    """Plans of a recorded bag, made again."""
-    from contact_ddp_ros.cli.replay import run
-
-    return run(arguments)
 
 
 def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:

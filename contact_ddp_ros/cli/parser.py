@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from contact_ddp_ros import __version__
 from contact_ddp_ros.cli import jobs
 from contact_ddp_ros.cli.values import parse_push, parse_setting, parse_speed, parse_step
-from contact_ddp_ros.options import BACKENDS, SECTIONS, SHOOTINGS, VARIANTS, RunOptions
+from contact_ddp_ros.options import SECTIONS, SHOOTINGS, VARIANTS, RunOptions
 
 _DEFAULTS = RunOptions()
 
@@ -31,7 +31,6 @@ examples:
   contact-ddp optimize --variant ddp            one trajectory optimisation, plotted
   contact-ddp bench solver                      time the solver against its peers
   contact-ddp report out/sim-20260101-120000    draw a recorded run again
-  contact-ddp replay BAG                        plan again from the states of a recorded bag
   contact-ddp sdf --out world.sdf               the robot and its world for Gazebo Sim
 
 `contact-ddp JOB --help` describes a job's options.
@@ -61,23 +60,17 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"contact-ddp {__version__}")
     words = parser.add_subparsers(title="jobs", metavar="JOB", required=True)
     _add_run(words, "sim", jobs.run_sim, "closed loop in the simulator, without ROS")
-    demo = _add_run(words, "demo", jobs.run_demo, "closed loop in the simulator through the ROS 2 nodes")
-    demo.add_argument(
-        "--backend",
-        choices=BACKENDS,
-        default=_DEFAULTS.backend,
-        help=f"lcm: through the bridge to the robot, with a stand-in for the robot (default: {_DEFAULTS.backend})",
-    )
-    demo.add_argument("--bag", type=Path, metavar="FOLDER", help="also record a bag, for contact-ddp replay")
+    _add_run(words, "demo", jobs.run_demo, "closed loop in the simulator through the ROS 2 nodes")
     _add_optimize(words)
     _add_bench(words)
     _add_report(words)
-    _add_replay(words)
     _add_sdf(words)
+    _add_gazebo(words)
+    _add_gazebo_stand_in(words)
     return parser
 
 
-def _add_run(words: Any, name: str, job: Any, summary: str) -> argparse.ArgumentParser:
+def _add_run(words: Any, name: str, job: Any, summary: str) -> None:
     parser = words.add_parser(
         name,
         help=summary,
@@ -85,14 +78,17 @@ def _add_run(words: Any, name: str, job: Any, summary: str) -> argparse.Argument
         epilog=_RUN_EXAMPLES.format(job=name),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(job=job, backend=_DEFAULTS.backend)
+    parser.set_defaults(job=job)
     _add_course(parser)
     _add_world(parser)
     _add_common(parser)
+    _add_run_output(parser, name)
+
+
+def _add_run_output(parser: argparse.ArgumentParser, name: str) -> None:
     output = parser.add_argument_group("output")
     output.add_argument("--out", type=Path, metavar="FOLDER", help=f"new or empty folder (default: out/{name}-<time>)")
     output.add_argument("--no-video", action="store_true", help="do not render a video")
-    return parser
 
 
 def _add_course(parser: argparse.ArgumentParser) -> None:
@@ -247,17 +243,39 @@ def _add_sdf(words: Any) -> None:
     parser.add_argument("--out", type=Path, metavar="FILE", help="replaced if it exists (default: standard output)")
 
 
-def _add_replay(words: Any) -> None:
+def _add_gazebo(words: Any) -> None:
     parser = words.add_parser(
-        "replay",
-        help="plan again from the states of a recorded bag",
-        description="Run the planner again on the states of a bag, as `ros2 bag record` or `contact-ddp demo --bag` "
-        "writes one, and compare its policies with the recorded ones. Give the parameters that the run had.",
+        "gazebo",
+        help="closed loop in a running Gazebo server, without ROS",
+        description="Closed loop in lock-step with a Gazebo server that runs the world of `contact-ddp sdf`.",
     )
-    parser.set_defaults(job=jobs.run_replay)
-    parser.add_argument("bag", type=Path, metavar="BAG", help="folder of the bag")
-    parser.add_argument(
-        "--tolerance", type=float, default=1e-6, metavar="X", help="of a control, to agree [N m] (default: %(default)s)"
+    parser.set_defaults(job=jobs.run_gazebo)
+    server = parser.add_argument_group("server").add_mutually_exclusive_group()
+    server.add_argument(
+        "--release", default="", metavar="NAME", help="harmonic, ionic or jetty (default: the newest installed)"
+    )
+    server.add_argument(
+        "--stand-in", action="store_true", help="no Gazebo: DART, its physics engine, behind the same topics"
+    )
+    _add_course(parser)
+    parser.set_defaults(
+        push=[],
+        step=None,
+        friction=_DEFAULTS.friction,
+        trunk_mass_scale=_DEFAULTS.trunk_mass_scale,
+        planner_delay=_DEFAULTS.planner_delay,
     )
     _add_common(parser)
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/replay-<time>)")
+    _add_run_output(parser, "gazebo")
+
+
+def _add_gazebo_stand_in(words: Any) -> None:
+    parser = words.add_parser(
+        "gazebo-stand-in",
+        help="a server with Gazebo's topics, for machines without Gazebo",
+        description="Serve a world of `contact-ddp sdf` with DART behind Gazebo's topics and services on this machine. "
+        "Clients have --release stand_in, or the parameter node.release:=stand_in, and the same GZ_PARTITION.",
+    )
+    parser.set_defaults(job=jobs.run_gazebo_stand_in)
+    parser.add_argument("world", type=Path, metavar="FILE", help="written by `contact-ddp sdf`")
+    parser.add_argument("--fast", action="store_true", help="do not wait for the wall clock where time runs")

@@ -19,9 +19,6 @@ from contact_ddp_ros.nodes.interfaces import Topic
 _LONGEST = 0.1
 """Longest wait in one go: Python runs signal handlers only between two [s]."""
 
-_BATCH = 64
-"""Messages of a subscription that are taken before the next one gets its turn."""
-
 
 class Inlet:
     """Some subscriptions of one node, in the order in which they are looked at when several have messages."""
@@ -48,10 +45,8 @@ class Inlet:
         ready = set(waiting.get_ready_entities("subscription"))
         for subscription in self._subscriptions:
             if subscription.handle.pointer in ready:
-                for _ in range(_BATCH):
-                    taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
-                    if taken is None:
-                        break
+                taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
+                if taken is not None:
                     subscription.callback(taken[0])
         return bool(ready)
 

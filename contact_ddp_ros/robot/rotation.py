@@ -93,6 +93,16 @@ def rotation_vector_to_quaternion(vector: Array) -> Array:
     return np.array([*(scale * np.asarray(vector)), math.cos(half)])
 
 
+def quaternion_to_rotation_vector(quaternion: Array) -> Array:
+    """The (3,) rotation vector, axis times angle in [0, π] [rad], of a quaternion (4,) = (x, y, z, w)."""
+    x, y, z, w = _unit(quaternion)
+    sine = math.sqrt(x * x + y * y + z * z)
+    angle = 2.0 * math.atan2(sine, abs(w))
+    # The limit of angle / sine is 2 where both vanish.
+    scale = math.copysign(angle / sine if sine > 0.0 else 2.0, w)
+    return scale * np.array([x, y, z])
+
+
 def rpy_rates(quaternion: Array, angular_velocity: Array) -> Array:
     """The (3,) rates of roll, pitch, yaw [rad/s] from the angular velocity (3,) in body axes [rad/s].
 

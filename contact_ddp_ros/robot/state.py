@@ -84,3 +84,10 @@ class DriveGains:
     kp: Array
     kd: Array
     kd_damping: Array
+
+    def torques(self, command: JointCommand, positions: Array, velocities: Array) -> Array:
+        """(12,) torques, not yet clipped, that a command means at joint positions and velocities (12,) [N m]."""
+        if command.positions is None:
+            return self.kd_damping * (command.velocities - velocities)
+        error = command.positions - positions
+        return command.torques + self.kp * error + self.kd * (command.velocities - velocities)

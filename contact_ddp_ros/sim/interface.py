@@ -31,6 +31,10 @@ class Simulator(Protocol):
         """The state as the sensors see it now."""
         ...
 
+    def true_state(self) -> RobotState:
+        """The state without the sensors' errors, where the simulator models such."""
+        ...
+
     def apply(self, command: JointCommand) -> None:
         """Hand the drives a new command, which they execute from the next step on."""
         ...

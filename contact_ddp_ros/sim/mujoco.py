@@ -4,7 +4,7 @@ MuJoCo's free joint has the linear velocity of the trunk's origin in world axes,
 quaternions as (w, x, y, z); all of that is converted here and nowhere else.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
@@ -99,15 +99,6 @@ class MujocoSimulator:
         self._rng = np.random.default_rng(self._options.seed)
         self._measured = None
         mujoco.mj_forward(self.model, data)
-
-    def tune(self, gains: DriveGains, noise: NoiseOptions) -> None:
-        """From now on drive the joints with these gains and measure with this noise.
-
-        Raises:
-            ParameterError: a standard deviation is out of its range; nothing has changed then.
-        """
-        validate(noise)
-        self._gains, self._options = gains, replace(self._options, noise=noise)
 
     def state(self) -> RobotState:
         """The state with the sensors' noise; the same one until time moves on."""
@@ -208,13 +199,8 @@ class MujocoSimulator:
 
     def _drive(self) -> None:
         """The law of :class:`contact_ddp_ros.robot.state.JointCommand` at the present joint state."""
-        command, gains, data = self._command, self._gains, self.data
-        v = data.qvel[self._v_index]
-        if command.positions is None:
-            torques = gains.kd_damping * (command.velocities - v)
-        else:
-            position_error = command.positions - data.qpos[self._q_index]
-            torques = command.torques + gains.kp * position_error + gains.kd * (command.velocities - v)
+        data = self.data
+        torques = self._gains.torques(self._command, data.qpos[self._q_index], data.qvel[self._v_index])
         limits = self._robot.effort_limits
         data.ctrl[self._actuators] = np.minimum(np.maximum(torques, -limits), limits)
 

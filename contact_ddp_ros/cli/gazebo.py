@@ -1,0 +1,96 @@
+"""What the words `sdf`, `gazebo` and `gazebo-stand-in` of the command line do."""
+
+import argparse
+import signal
+from contextlib import ExitStack
+from pathlib import Path
+from threading import Event
+
+from contact_ddp_ros.closed_loop import ClosedLoop
+from contact_ddp_ros.config import replace
+from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.gazebo.bridge import BridgeConfig, GazeboBridge
+from contact_ddp_ros.gazebo.names import Names
+from contact_ddp_ros.gazebo.ros2_control import ros2_control_urdf
+from contact_ddp_ros.gazebo.sdf import model_sdf, world_sdf
+from contact_ddp_ros.gazebo.simulator import GazeboSimulator
+from contact_ddp_ros.gazebo.transport import Bindings, load_bindings
+from contact_ddp_ros.gazebo.world_control import ControlProcess, DirectControl, WorldControl
+from contact_ddp_ros.options import RunOptions
+from contact_ddp_ros.recording import Recorder, Recording
+from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.state import DriveGains
+from contact_ddp_ros.sim.options import SimOptions
+
+
+def sdf_text(arguments: argparse.Namespace) -> str:
+    """The text that `contact-ddp sdf` was asked for.
+
+    Raises:
+        ContactDdpError: a parameter is not allowed, or the robot's description cannot be used.
+    """
+    robot = load_robot()
+    if arguments.ros2_control:
+        return ros2_control_urdf(robot)
+    simulated = replace(SimOptions(), RunOptions(overrides=dict(arguments.set)).parameters("simulator"))
+    write = model_sdf if arguments.model else world_sdf
+    controllers = "" if arguments.controllers is None else str(arguments.controllers.resolve())
+    return write(robot, simulated, rotors=arguments.rotors, controllers=controllers)
+
+
+def run_in_gazebo(options: RunOptions, recorder: Recorder, release: str, *, stand_in: bool) -> Recording:
+    """The closed loop in lock-step with a running Gazebo server, or with a stand-in that this process plays.
+
+    Raises:
+        ContactDdpError: an option does not suit, or there is no such server.
+    """
+    if not options.lockstep:
+        raise ParameterError("without ROS Gazebo runs in lock-step only; for the wall clock launch the nodes")
+    config = replace(BridgeConfig(), {"lockstep": True})
+    with ExitStack() as connections:
+
+        def make(robot: Robot, gains: DriveGains, world: SimOptions) -> GazeboSimulator:
+            bindings, control = (
+                _stand_in(connections, robot, world) if stand_in else _server(connections, release, config)
+            )
+            bridge = connections.enter_context(GazeboBridge(robot, gains, bindings, control, config))
+            return GazeboSimulator(robot, bridge)
+
+        return ClosedLoop(options, recorder, "gazebo", make_simulator=make).run()
+
+
+def serve_stand_in(world: Path, *, real_time: bool) -> int:
+    """Serve the world of an SDF file for other processes until a signal ends it; the exit code.
+
+    Raises:
+        ParameterError: the file cannot be read.
+        ContactDdpError: it is no world of ours, or another stand-in serves this partition.
+    """
+    from contact_ddp_ros.gazebo.stand_in.dart_world import DartWorld
+    from contact_ddp_ros.gazebo.stand_in.server import GazeboStandIn
+    from contact_ddp_ros.gazebo.stand_in.transport import STAND_IN_MESSAGES, SocketBus
+
+    try:
+        sdf = world.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ParameterError(f"cannot read the world {world}: {error}") from error
+    stop = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda _number, _frame: stop.set())
+    with SocketBus() as bus:
+        server = GazeboStandIn(DartWorld(sdf), bus, STAND_IN_MESSAGES, real_time=real_time)
+        print(f"serving {world}; time stands until somebody lets it run", flush=True)
+        server.run(stop)
+    return 0
+
+
+def _stand_in(connections: ExitStack, robot: Robot, world: SimOptions) -> tuple[Bindings, WorldControl]:
+    from contact_ddp_ros.gazebo.stand_in.server import stand_in
+
+    _, bindings = connections.enter_context(stand_in(world_sdf(robot, world)))
+    return bindings, DirectControl(bindings, Names(), bindings.node())
+
+
+def _server(connections: ExitStack, release: str, config: BridgeConfig) -> tuple[Bindings, WorldControl]:
+    bindings = load_bindings(release)
+    return bindings, connections.enter_context(ControlProcess(bindings.name, Names(config.world, config.model)))

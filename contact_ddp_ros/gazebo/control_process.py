@@ -1,0 +1,63 @@
+"""The helper of :class:`contact_ddp_ros.gazebo.world_control.ControlProcess`: one request a line, one answer a line.
+
+    python -m contact_ddp_ros.gazebo.control_process BINDINGS WORLD MODEL
+
+When its standard input ends, it tells every joint zero effort and ends; signals do not end it before that.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import time as clock
+from typing import Any
+
+from contact_ddp_ros.errors import ContactDdpError
+from contact_ddp_ros.gazebo.efforts import Efforts
+from contact_ddp_ros.gazebo.names import Names
+from contact_ddp_ros.gazebo.transport import load_bindings
+from contact_ddp_ros.gazebo.world_control import DirectControl, WorldRequest
+
+_DISCOVERY = 0.5
+"""Time in which the joints' subscriptions and these publishers find each other [s]."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Entry point; the exit code."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    # What the bindings may print must not mix with the answers.
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    name, world, model = sys.argv[1:] if arguments is None else arguments
+    started = clock.monotonic()
+    try:
+        bindings, names = load_bindings(name), Names(world, model)
+        node = bindings.node()
+        control, efforts = DirectControl(bindings, names, node), Efforts(bindings, names, node)
+    except ContactDdpError as error:
+        _answer(answers, str(error))
+        return 1
+    _answer(answers, "")
+    with contextlib.suppress(BrokenPipeError):
+        for line in sys.stdin:
+            fields = json.loads(line)
+            timeout = fields.pop("timeout")
+            try:
+                control.ask(WorldRequest(**fields), timeout)
+                _answer(answers, "")
+            except ContactDdpError as error:
+                _answer(answers, str(error))
+    clock.sleep(max(0.0, _DISCOVERY - (clock.monotonic() - started)))
+    efforts.end()
+    return 0
+
+
+def _answer(answers: Any, error: str) -> None:
+    answers.write(json.dumps({"error": error}) + "\n")
+    answers.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

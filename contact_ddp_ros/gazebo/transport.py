@@ -1,0 +1,142 @@
+"""Gazebo's own Python bindings, whichever release is installed.
+
+    release     transport           messages        Debian packages
+    Harmonic    gz.transport13      gz.msgs10       python3-gz-transport13, python3-gz-msgs10
+    Ionic       gz.transport14      gz.msgs11       python3-gz-transport14, python3-gz-msgs11
+    Jetty       gz.transport        gz.msgs         python3-gz-transport, python3-gz-msgs
+
+Releases do not hear each other; where several are installed the newest counts unless one is named.
+
+Two traps. A blocking `request` holds the interpreter's lock: in a process that also subscribes it can stand still
+until its time-out, so requests are made from a process of their own (:mod:`contact_ddp_ros.gazebo.world_control`). And
+callbacks come in a thread of the transport, which prints an exception and goes on.
+"""
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from contact_ddp_ros.errors import GazeboError, ParameterError
+
+STAND_IN: Final = "stand_in"
+"""The bindings of the stand-in for a Gazebo server, which needs no Gazebo."""
+
+
+class Publisher(Protocol):
+    """Where messages of one topic go."""
+
+    def publish(self, message: Any) -> bool:
+        """Send a message; whether that worked."""
+        ...
+
+
+class Node(Protocol):
+    """A connection to everybody in the partition; as the node of Gazebo's bindings."""
+
+    def advertise(self, topic: str, message_type: Any) -> Publisher:
+        """A publisher of the topic."""
+        ...
+
+    def subscribe(self, message_type: Any, topic: str, callback: Callable[[Any], None]) -> bool:
+        """Call back, in another thread, with every message of a topic; whether that worked."""
+        ...
+
+    def unsubscribe(self, topic: str) -> bool:
+        """No more messages of a topic; whether that worked."""
+        ...
+
+    def request(
+        self, service: str, request: Any, request_type: Any, response_type: Any, timeout: int
+    ) -> tuple[bool, Any]:
+        """Whether a service answered within `timeout` [ms], and its answer."""
+        ...
+
+
+@dataclass(frozen=True)
+class Messages:
+    """The message types that are used; the attributes of their objects are those of gz.msgs."""
+
+    Double: Any
+    Model: Any
+    Odometry: Any
+    IMU: Any
+    WorldControl: Any
+    Boolean: Any
+
+
+@dataclass(frozen=True)
+class Bindings:
+    """What the bridge needs of a transport.
+
+    Attributes:
+        name: for people, and to load the same one in another process.
+        node: makes a node.
+        messages: their types.
+    """
+
+    name: str
+    node: Callable[[], Node]
+    messages: Messages
+
+
+@dataclass(frozen=True)
+class _Release:
+    name: str
+    transport: str
+    messages: str
+    packages: str
+
+
+_RELEASES = (
+    _Release("jetty", "gz.transport", "gz.msgs", "python3-gz-transport python3-gz-msgs"),
+    _Release("ionic", "gz.transport14", "gz.msgs11", "python3-gz-transport14 python3-gz-msgs11"),
+    _Release("harmonic", "gz.transport13", "gz.msgs10", "python3-gz-transport13 python3-gz-msgs10"),
+)
+"""Newest first."""
+
+RELEASES: Final = tuple(release.name for release in _RELEASES)
+
+
+def load_bindings(name: str = "") -> Bindings:
+    """The bindings of a release of :data:`RELEASES`, of the stand-in, or of the newest release that is installed.
+
+    Raises:
+        ParameterError: there is no release of that name.
+        GazeboError: nothing that fits is installed; the text names the packages.
+    """
+    if name == STAND_IN:
+        from contact_ddp_ros.gazebo.stand_in.transport import stand_in_bindings
+
+        return stand_in_bindings()
+    if name and name not in RELEASES:
+        raise ParameterError(f"Gazebo release {name!r}; allowed: {', '.join((*RELEASES, STAND_IN))} or none")
+    failures = []
+    for release in _RELEASES:
+        if name in ("", release.name):
+            try:
+                return _load(release)
+            except ImportError as error:
+                failures.append(f"{release.name}: {error} (apt packages {release.packages})")
+    raise GazeboError(
+        "no Python bindings of Gazebo's transport: "
+        + "; ".join(failures)
+        + ". Install those of your release, and see that this interpreter finds them (PYTHONPATH)"
+    )
+
+
+def _load(release: _Release) -> Bindings:
+    transport = importlib.import_module(release.transport)
+
+    def message(module: str, kind: str) -> Any:
+        return getattr(importlib.import_module(f"{release.messages}.{module}_pb2"), kind)
+
+    messages = Messages(
+        Double=message("double", "Double"),
+        Model=message("model", "Model"),
+        Odometry=message("odometry", "Odometry"),
+        IMU=message("imu", "IMU"),
+        WorldControl=message("world_control", "WorldControl"),
+        Boolean=message("boolean", "Boolean"),
+    )
+    return Bindings(release.name, transport.Node, messages)

@@ -1,0 +1,165 @@
+"""Stepping, pausing and resetting Gazebo's world, from a process of its own.
+
+Requests of Gazebo's Python bindings hold the interpreter's lock while they wait, so whoever also listens makes them
+elsewhere. The helper is a child of ours: it takes one request a line on its standard input and answers each with a line
+(:mod:`contact_ddp_ros.gazebo.control_process`). It also has the last word. However we end, the system closes the pipe,
+and the helper tells every joint zero effort before it ends, for Gazebo's joints hold what they were told last for ever.
+
+In gz.msgs.WorldControl an unset `pause` lets time run: every request says what it wants of it.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from select import select
+from typing import Any, Protocol
+
+from contact_ddp_ros.errors import GazeboError
+from contact_ddp_ros.gazebo.names import Names
+from contact_ddp_ros.gazebo.transport import Bindings, Node
+
+_PATIENCE = 5.0
+"""Time that a request or an orderly end may take [s]."""
+
+_START = 60.0
+"""Time in which the helper must have imported the bindings [s]."""
+
+
+@dataclass(frozen=True)
+class WorldRequest:
+    """What the world is asked for.
+
+    Attributes:
+        pause: whether time stands afterwards.
+        steps: physics steps to make although it stands.
+        reset: whether to begin again: time at zero, everything where the file puts it.
+    """
+
+    pause: bool
+    steps: int = 0
+    reset: bool = False
+
+
+class WorldControl(Protocol):
+    """Who passes requests to the world."""
+
+    def ask(self, request: WorldRequest, timeout: float = _PATIENCE) -> None:
+        """Have the request accepted; its steps have then not been made yet.
+
+        Raises:
+            GazeboError: no server accepts it within `timeout` [s].
+        """
+        ...
+
+    def close(self) -> None:
+        """No more requests."""
+        ...
+
+
+class DirectControl:
+    """Requests made by this process: for the helper, and where a request does not hold the interpreter's lock."""
+
+    def __init__(self, bindings: Bindings, names: Names, node: Node) -> None:
+        self._bindings = bindings
+        self._names = names
+        self._node = node
+
+    def ask(self, request: WorldRequest, timeout: float = _PATIENCE) -> None:
+        """See :class:`WorldControl`."""
+        messages = self._bindings.messages
+        message = messages.WorldControl()
+        message.pause = request.pause
+        message.multi_step = request.steps
+        if request.reset:
+            message.reset.all = True
+        service, milliseconds = self._names.control, max(1, round(1e3 * timeout))
+        answered, answer = self._node.request(service, message, messages.WorldControl, messages.Boolean, milliseconds)
+        if not answered:
+            raise GazeboError(
+                f"no Gazebo server answers on {service} within {timeout:g} s; is one running with that world, with the "
+                f"same GZ_PARTITION ({os.environ.get('GZ_PARTITION', 'not set')}), GZ_IP "
+                f"({os.environ.get('GZ_IP', 'not set')}) and release ({self._bindings.name})?"
+            )
+        if not answer.data:
+            raise GazeboError(f"Gazebo refuses {request} on {service}")
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+class ControlProcess:
+    """Requests made by a helper; use it as a context manager, or call :meth:`close`."""
+
+    def __init__(self, bindings: str, names: Names) -> None:
+        """Start the helper with the bindings of that name.
+
+        Raises:
+            GazeboError: it does not come up.
+        """
+        root = str(Path(__file__).resolve().parents[2])
+        path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
+        self._child: subprocess.Popen[bytes] = subprocess.Popen(
+            [sys.executable, "-m", "contact_ddp_ros.gazebo.control_process", bindings, names.world, names.model],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": path},
+            start_new_session=True,  # a Ctrl-C is ours to pass on
+        )
+        self._buffer = b""
+        try:
+            self._read(_START)
+        except GazeboError:
+            self.close()
+            raise
+
+    def ask(self, request: WorldRequest, timeout: float = _PATIENCE) -> None:
+        """See :class:`WorldControl`."""
+        line = json.dumps({**asdict(request), "timeout": timeout})
+        assert self._child.stdin is not None
+        try:
+            self._child.stdin.write(line.encode() + b"\n")
+            self._child.stdin.flush()
+        except (OSError, ValueError) as error:
+            raise GazeboError(f"the helper that controls Gazebo's world has ended: {error}") from error
+        self._read(timeout + _PATIENCE)
+
+    def close(self) -> None:
+        """Let the helper tell the joints zero effort and end."""
+        for pipe in (self._child.stdin, self._child.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        try:
+            self._child.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.wait()
+
+    def __enter__(self) -> "ControlProcess":
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def _read(self, timeout: float) -> None:
+        """Wait for the helper's answer; raise GazeboError with its text where it is not a good one."""
+        answer: dict[str, Any] = json.loads(self._line(timeout))
+        if answer.get("error"):
+            raise GazeboError(str(answer["error"]))
+
+    def _line(self, timeout: float) -> bytes:
+        assert self._child.stdout is not None
+        descriptor = self._child.stdout.fileno()
+        while b"\n" not in self._buffer:
+            if not select([descriptor], [], [], timeout)[0]:
+                raise GazeboError(f"the helper that controls Gazebo's world has not answered for {timeout:g} s")
+            read = os.read(descriptor, 4096)
+            if not read:
+                raise GazeboError(f"the helper that controls Gazebo's world ended with code {self._child.wait()}")
+            self._buffer += read
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line

@@ -1,0 +1,68 @@
+"""A server that does what a test tells it: states in uniform motion, requests and efforts on record."""
+
+from typing import Any
+
+import numpy as np
+from gazebo.messages import STEP, joint_states, odometry
+
+from contact_ddp_ros.control.config import DriveConfig
+from contact_ddp_ros.gazebo.bridge import BridgeConfig, GazeboBridge
+from contact_ddp_ros.gazebo.names import Names
+from contact_ddp_ros.gazebo.stand_in.messages import TYPES
+from contact_ddp_ros.gazebo.stand_in.transport import Bus, stand_in_bindings
+from contact_ddp_ros.gazebo.world_control import DirectControl
+from contact_ddp_ros.robot.joints import JOINT_NAMES, LEG_NAMES
+from contact_ddp_ros.robot.model import load_robot
+
+ROBOT = load_robot()
+GAINS = DriveConfig().gains(len(LEG_NAMES))
+
+
+class ScriptedServer:
+    """Tells the joints of :mod:`gazebo.messages`; steps where it is asked to, at once."""
+
+    def __init__(self) -> None:
+        self.bus = Bus()
+        self.names = Names()
+        self.stamp = 0
+        self.requests: list[Any] = []
+        self.events: list[str] = []
+        self.efforts = np.full(len(JOINT_NAMES), np.nan)
+        self.deaf = False
+        """Whether steps are accepted and not made."""
+        for index, joint in enumerate(JOINT_NAMES):
+            self.bus.subscribe(self.names.effort(joint), lambda message, index=index: self._on_effort(index, message))
+        self.bus.serve(self.names.control, TYPES["WorldControl"], self._on_request)
+
+    def bridge(self, **config: object) -> GazeboBridge:
+        bindings = stand_in_bindings(self.bus)
+        control = DirectControl(bindings, self.names, bindings.node())
+        defaults: dict[str, object] = {"settle": False, "answer_timeout": 0.2}
+        return GazeboBridge(ROBOT, GAINS, bindings, control, BridgeConfig(**{**defaults, **config}))  # type: ignore[arg-type]
+
+    def tell(self, steps: int = 1, joints: Any = None, base: Any = None) -> None:
+        """Let time go on and tell each state, or `joints` and `base` instead."""
+        for _ in range(steps):
+            self.stamp += STEP
+            self.bus.publish(self.names.joint_state, joint_states(self.stamp) if joints is None else joints)
+            self.bus.publish(self.names.odometry, odometry(self.stamp) if base is None else base)
+
+    def expected(self) -> tuple[np.ndarray, np.ndarray]:
+        """Positions and velocities of the joints at the present stamp."""
+        return np.arange(12.0) + 1e-9 * self.stamp, -np.arange(12.0)
+
+    def _on_effort(self, index: int, message: Any) -> None:
+        self.efforts[index] = message.data
+        self.events.append("effort")
+
+    def _on_request(self, request: Any) -> Any:
+        self.requests.append(request)
+        self.events.append("request")
+        if request.reset.all:
+            self.stamp = 0
+            self.bus.publish(self.names.joint_state, joint_states(0))
+        elif not self.deaf:
+            self.tell(request.multi_step)
+        answer = TYPES["Boolean"]()
+        answer.data = True
+        return answer

@@ -1,0 +1,246 @@
+"""The drives' law over Gazebo's topics, the watchdog, and what happens at the end, after a reset and in lock-step."""
+
+import math
+
+import numpy as np
+import pytest
+from gazebo.messages import STEP, joint_states, odometry
+from gazebo.scripted import GAINS, ROBOT, ScriptedServer
+
+from contact_ddp_ros.errors import GazeboError, MessageError
+from contact_ddp_ros.gazebo.bridge import BridgeConfig, GazeboBridge
+from contact_ddp_ros.gazebo.names import Names
+from contact_ddp_ros.gazebo.sdf import straight_height, world_sdf
+from contact_ddp_ros.gazebo.simulator import GazeboSimulator
+from contact_ddp_ros.gazebo.stand_in.server import stand_in
+from contact_ddp_ros.gazebo.stand_in.transport import Bus, stand_in_bindings
+from contact_ddp_ros.gazebo.world_control import DirectControl
+from contact_ddp_ros.robot.state import JointCommand
+
+LIMITS = ROBOT.effort_limits
+COMMAND = JointCommand(np.arange(12.0) + np.tile([0.1, -0.2, 3.0], 4), np.full(12, -5.0), np.linspace(-3.0, 3.0, 12))
+
+
+def commanded(server: ScriptedServer) -> np.ndarray:
+    q, v = server.expected()
+    torques = COMMAND.torques + GAINS.kp * (COMMAND.positions - q) + GAINS.kd * (COMMAND.velocities - v)
+    return np.clip(torques, -LIMITS, LIMITS)
+
+
+def damped(server: ScriptedServer) -> np.ndarray:
+    return np.clip(-GAINS.kd_damping * server.expected()[1], -LIMITS, LIMITS)
+
+
+def test_every_state_is_answered_by_twelve_efforts_of_the_drives_law() -> None:
+    server = ScriptedServer()
+    with server.bridge() as bridge:
+        bridge.start()
+        for _ in range(4):
+            bridge.apply(COMMAND)
+            before = len(server.events)
+            server.tell()
+            assert server.events[before:] == ["effort"] * 12
+            np.testing.assert_allclose(server.efforts, commanded(server), atol=1e-9)
+        at_limit = np.abs(server.efforts) == LIMITS
+        assert at_limit.any()
+        assert not at_limit.all()
+
+
+def test_drives_damp_before_the_first_command_and_after_silence() -> None:
+    server = ScriptedServer()
+    with server.bridge(command_timeout=0.02) as bridge:
+        bridge.start()
+        server.tell()
+        np.testing.assert_allclose(server.efforts, damped(server))
+        assert bridge.silent
+        bridge.apply(COMMAND)
+        for _ in range(20):
+            server.tell()
+            np.testing.assert_allclose(server.efforts, commanded(server), atol=1e-9)
+        assert not bridge.silent
+        server.tell()
+        np.testing.assert_allclose(server.efforts, damped(server))
+        assert bridge.silent
+        bridge.apply(COMMAND)
+        server.tell()
+        np.testing.assert_allclose(server.efforts, commanded(server), atol=1e-9)
+
+
+def test_a_command_to_damp_is_obeyed() -> None:
+    server = ScriptedServer()
+    with server.bridge() as bridge:
+        bridge.start()
+        bridge.apply(JointCommand.damping(12))
+        server.tell()
+        np.testing.assert_allclose(server.efforts, damped(server))
+        assert not bridge.silent
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        JointCommand(np.full(12, math.nan), np.zeros(12), np.zeros(12)),
+        JointCommand(np.zeros(12), np.zeros(12), np.full(12, math.inf)),
+        JointCommand(np.zeros(11), np.zeros(12), np.zeros(12)),
+    ],
+)
+def test_a_malformed_command_is_refused_and_damps(command: JointCommand) -> None:
+    server = ScriptedServer()
+    with server.bridge() as bridge:
+        bridge.start()
+        bridge.apply(COMMAND)
+        with pytest.raises(MessageError, match="12 finite numbers"):
+            bridge.apply(command)
+        server.tell()
+        np.testing.assert_allclose(server.efforts, damped(server))
+
+
+def test_joints_are_told_zero_effort_at_the_end_and_nothing_after_it() -> None:
+    server = ScriptedServer()
+
+    def interrupted_run() -> None:
+        with server.bridge() as bridge:
+            bridge.start()
+            bridge.apply(COMMAND)
+            server.tell()
+            assert np.abs(server.efforts).min() > 0.0
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted_run()
+    assert (server.efforts == 0.0).all()
+    count = len(server.events)
+    server.tell()
+    assert len(server.events) == count
+
+
+def test_garbage_is_counted_and_gets_no_answer() -> None:
+    server = ScriptedServer()
+    with server.bridge() as bridge:
+        bridge.start()
+        bridge.apply(COMMAND)
+        server.tell()
+        before = len(server.events)
+        poisoned = joint_states(server.stamp + STEP)
+        poisoned.joint[0].axis1.position = math.nan
+        server.tell(joints=poisoned)
+        server.tell(joints=joint_states(server.stamp + STEP, ("wheel",)))
+        headless = odometry(server.stamp + STEP)
+        headless.pose.orientation.w = 7.0
+        server.tell(base=headless)
+        assert bridge.malformed == 3
+        assert len(server.events) == before
+        server.tell()
+        np.testing.assert_allclose(server.efforts, commanded(server), atol=1e-9)
+
+
+def test_our_time_goes_on_when_gazebos_goes_back() -> None:
+    """Somebody else resets the world, in Gazebo's window."""
+    server = ScriptedServer()
+    with server.bridge() as bridge:
+        bridge.start()
+        bridge.apply(COMMAND)
+        server.tell(10)
+        last = bridge.state.time
+        server.stamp = 0
+        server.tell()
+        assert bridge.state.time == pytest.approx(last + 0.001)
+        np.testing.assert_allclose(server.efforts, damped(server), err_msg="a command from before counts no more")
+        server.tell()
+        assert bridge.state.time == pytest.approx(last + 0.002)
+
+
+def test_time_runs_after_the_start_and_stands_on_request() -> None:
+    server = ScriptedServer()
+    with server.bridge() as bridge:
+        bridge.start()
+        assert not server.requests[-1].pause
+        bridge.pause(True)
+        assert server.requests[-1].pause
+        assert bridge.paused
+        bridge.pause(False)
+        assert not server.requests[-1].pause
+    assert all(request.pause for request in server.requests if request.multi_step)
+
+
+def test_in_lock_step_efforts_come_before_the_steps_they_act_in() -> None:
+    server = ScriptedServer()
+    with server.bridge(lockstep=True) as bridge:
+        bridge.start()
+        assert server.requests[-1].pause, "time stands"
+        for _ in range(3):
+            bridge.apply(COMMAND)
+            expected, before = commanded(server), len(server.events)
+            stamp = server.stamp
+            state = bridge.advance(2)
+            assert server.events[before:] == ["effort"] * 12 + ["request"]
+            np.testing.assert_allclose(server.efforts, expected, atol=1e-9)
+            assert state.time == pytest.approx(1e-9 * (stamp + 2 * STEP))
+            assert (server.requests[-1].pause, server.requests[-1].multi_step) == (True, 2)
+
+
+def test_a_server_that_makes_no_steps_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contact_ddp_ros.gazebo.bridge._STEP_PATIENCE", 0.02)
+    server = ScriptedServer()
+    with server.bridge(lockstep=True) as bridge:
+        bridge.start()
+        server.deaf = True
+        with pytest.raises(GazeboError, match="no state"):
+            bridge.advance(1)
+
+
+def test_a_world_without_the_robot_is_found_out() -> None:
+    server = ScriptedServer()
+    server.deaf = True
+    with server.bridge() as bridge, pytest.raises(GazeboError, match="contact-ddp sdf"):
+        bridge.start()
+    with server.bridge(settle=True, model="rover") as bridge, pytest.raises(GazeboError, match="rover"):
+        bridge.start()
+
+
+def test_without_a_server_the_error_says_what_to_look_at() -> None:
+    bindings = stand_in_bindings(Bus())
+    control = DirectControl(bindings, Names(), bindings.node())
+    with GazeboBridge(ROBOT, GAINS, bindings, control, BridgeConfig()) as bridge:
+        with pytest.raises(GazeboError, match=r"/world/contact_ddp/control.*GZ_PARTITION"):
+            bridge.start()
+        with pytest.raises(GazeboError, match="no state"):
+            bridge.state  # noqa: B018
+
+
+def test_the_robot_is_put_on_its_legs_and_after_a_reset_again() -> None:
+    with stand_in(world_sdf(ROBOT)) as (server, bindings):
+        control = DirectControl(bindings, Names(), bindings.node())
+        with GazeboBridge(ROBOT, GAINS, bindings, control, BridgeConfig(lockstep=True)) as bridge:
+            assert server.world.position[2] == pytest.approx(straight_height(ROBOT))
+            first = bridge.start()
+            assert abs(first.position[2] - ROBOT.standing_height()) < 0.02
+            assert np.abs(first.joint_positions - ROBOT.standing).max() < 0.1
+            assert np.abs(first.linear_velocity).max() < 0.02
+            for _ in range(150):
+                last = bridge.advance(2)
+            assert last.position[2] < first.position[2] - 0.03, "it sinks, damping"
+            bridge.reset()
+            again = bridge.state
+            np.testing.assert_allclose(again.position, first.position, atol=1e-9)
+            np.testing.assert_allclose(again.joint_positions, first.joint_positions, atol=1e-9)
+            assert again.time == pytest.approx(last.time + 0.001)
+            assert bridge.advance(2).time == pytest.approx(again.time + 0.002)
+        assert (server.efforts == 0.0).all()
+
+
+def test_runs_in_lock_step_do_not_depend_on_the_order_of_messages() -> None:
+    ends = []
+    for seed in (0, 1):
+        with stand_in(world_sdf(ROBOT), seed=seed) as (_, bindings):
+            control = DirectControl(bindings, Names(), bindings.node())
+            config = BridgeConfig(lockstep=True, settle=False)
+            with GazeboBridge(ROBOT, GAINS, bindings, control, config) as bridge:
+                simulator = GazeboSimulator(ROBOT, bridge)
+                for _ in range(60):
+                    simulator.apply(JointCommand(ROBOT.standing, np.zeros(12), np.zeros(12)))
+                    simulator.step(2)
+                ends.append(simulator.state())
+    np.testing.assert_array_equal(ends[0].position, ends[1].position)
+    np.testing.assert_array_equal(ends[0].joint_velocities, ends[1].joint_velocities)
+    assert ends[0].time == ends[1].time == pytest.approx(0.12)

@@ -1,0 +1,135 @@
+"""The helper that makes requests in its own process, and has the last word however we end."""
+
+import os
+import signal
+import subprocess
+import sys
+import time as clock
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Event, Thread
+
+import numpy as np
+import pytest
+from gazebo.scripted import GAINS
+
+from contact_ddp_ros.errors import GazeboError
+from contact_ddp_ros.gazebo.bridge import BridgeConfig, GazeboBridge
+from contact_ddp_ros.gazebo.names import Names
+from contact_ddp_ros.gazebo.sdf import world_sdf
+from contact_ddp_ros.gazebo.stand_in.dart_world import DartWorld
+from contact_ddp_ros.gazebo.stand_in.server import GazeboStandIn
+from contact_ddp_ros.gazebo.stand_in.transport import STAND_IN_MESSAGES, SocketBus, SocketNode
+from contact_ddp_ros.gazebo.transport import STAND_IN, load_bindings
+from contact_ddp_ros.gazebo.world_control import ControlProcess, WorldRequest
+from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.state import JointCommand
+
+ROBOT = load_robot()
+PATIENCE = 60.0
+
+KILLED_BRIDGE = """
+import os, signal, sys
+import numpy as np
+from contact_ddp_ros.gazebo.efforts import Efforts
+from contact_ddp_ros.gazebo.names import Names
+from contact_ddp_ros.gazebo.transport import STAND_IN, load_bindings
+from contact_ddp_ros.gazebo.world_control import ControlProcess
+bindings = load_bindings(STAND_IN)
+control = ControlProcess(STAND_IN, Names())
+Efforts(bindings, Names(), bindings.node()).send(np.full(12, 5.0))
+print("sent", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[GazeboStandIn]:
+    """A stand-in that other processes of this test's partition reach."""
+    monkeypatch.setenv("GZ_PARTITION", f"test_{os.getpid()}")
+    stop = Event()
+    with SocketBus() as bus:
+        served = GazeboStandIn(DartWorld(world_sdf(ROBOT)), bus, STAND_IN_MESSAGES, real_time=False)
+        thread = Thread(target=served.run, args=(stop,), daemon=True)
+        thread.start()
+        yield served
+        stop.set()
+        thread.join()
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = clock.monotonic() + PATIENCE
+    while not condition():
+        assert clock.monotonic() < deadline, "nothing happened"
+        clock.sleep(0.01)
+
+
+def test_requests_move_the_world_of_another_process(server: GazeboStandIn) -> None:
+    with ControlProcess(STAND_IN, Names()) as control:
+        control.ask(WorldRequest(pause=True, steps=3))
+        until(lambda: server.world.stamp == 3_000_000)
+        control.ask(WorldRequest(pause=True, reset=True))
+        until(lambda: server.world.stamp == 0)
+        control.ask(WorldRequest(pause=False))
+        until(lambda: server.world.stamp > 10_000_000)
+
+
+def test_what_fails_is_told_and_the_helper_lives_on(server: GazeboStandIn) -> None:
+    with ControlProcess(STAND_IN, Names(world="elsewhere")) as control:
+        for _ in range(2):
+            with pytest.raises(GazeboError, match="/world/elsewhere/control"):
+                control.ask(WorldRequest(pause=True), timeout=0.1)
+
+
+def test_a_helper_without_bindings_says_so() -> None:
+    with pytest.raises(GazeboError, match=r"allowed: .*stand_in"):
+        ControlProcess("fortress", Names())
+
+
+def test_a_bridge_between_processes_moves_the_robot_and_leaves_it_limp(server: GazeboStandIn) -> None:
+    bindings = load_bindings(STAND_IN)
+    config = BridgeConfig(lockstep=True, settle=False)
+    with GazeboBridge(ROBOT, GAINS, bindings, ControlProcess(STAND_IN, Names()), config) as bridge:
+        bridge.start()
+        for _ in range(5):
+            bridge.apply(JointCommand(ROBOT.standing, np.zeros(12), np.zeros(12)))
+            state = bridge.advance(2)
+        assert state.time == pytest.approx(0.012)
+        np.testing.assert_allclose(state.joint_positions, server.world.joint_positions)
+        np.testing.assert_allclose(state.position, server.world.position, atol=2e-6)
+        until(lambda: bool((server.efforts == bridge.torques).all()))
+        assert np.abs(server.efforts).max() > 1.0
+    until(lambda: bool((server.efforts == 0.0).all()))
+
+
+def test_a_killed_bridge_leaves_zero_effort(server: GazeboStandIn) -> None:
+    root = str(Path(__file__).resolve().parents[2])
+    path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
+    bridge = subprocess.Popen(
+        [sys.executable, "-c", KILLED_BRIDGE],
+        env={**os.environ, "PYTHONPATH": path},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert bridge.stdout is not None
+        assert bridge.stdout.readline() == b"sent\n"
+        until(lambda: bool((server.efforts == 5.0).all()))
+    finally:
+        bridge.send_signal(signal.SIGKILL)
+        bridge.wait()
+    until(lambda: bool((server.efforts == 0.0).all()))
+
+
+def test_two_stand_ins_do_not_share_a_partition(server: GazeboStandIn) -> None:
+    with pytest.raises(GazeboError, match="GZ_PARTITION"):
+        SocketBus()
+
+
+def test_without_a_stand_in_the_error_says_how_to_start_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GZ_PARTITION", f"nobody_{os.getpid()}")
+    monkeypatch.setattr("contact_ddp_ros.gazebo.stand_in.transport._CONNECT_PATIENCE", 0.0)
+    with pytest.raises(GazeboError, match="gazebo-stand-in"):
+        SocketNode()
