@@ -72,7 +72,7 @@ def build_kernels(
     |---|---|---|
     | system/MODE | q (n,), v (n,), p | K (m, m), b (m,):  K nu + b = [S' tau; 0] |
     | first/MODE | q, v, nu (m,), p | r_q (m, n), r_v (m, n), at fixed nu |
-    | second/MODE | q, v, nu, xi (m,), p | s_qq (n, n), s_qv (n, n), s_vv (n, n), s_qnu (n, m) |
+    | second/MODE | q, v, nu, xi (m,), p | s_qq (n, n), s_vq (n, n), s_vv (n, n), s_qnu (n, m) |
     | impact_system/MODE, impact_first/MODE, impact_second/MODE | the same | the same |
     | tensor/MODE | q, v, tau (n,), gamma (m,), p | gamma'nu_qq, _qv, _vv, _qtau; all (n, n) |
     | impact_tensor/MODE | q, v, gamma (m,), p | gamma'nu_qq, _qv, _vv; all (n, n) |

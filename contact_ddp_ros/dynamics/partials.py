@@ -48,7 +48,7 @@ def first(name: str, of: ScalarSystem) -> cs.Function:
 
 
 def second(name: str, of: ScalarSystem) -> cs.Function:
-    """(q, v, nu, xi, p) -> s_qq (n, n), s_qv (n, n; rows q), s_vv (n, n), s_qnu (n, m)."""
+    """(q, v, nu, xi, p) -> s_qq (n, n), s_vq (n, n; rows v), s_vv (n, n), s_qnu (n, m)."""
     mechanism, x = of.mechanism, Symbols.fresh(of.mechanism.n, of.n_c)
     n = mechanism.n
     # One Hessian by all variables shares more than its four blocks taken one by one.
@@ -58,7 +58,7 @@ def second(name: str, of: ScalarSystem) -> cs.Function:
     joint = _symbols(of)
     mapped = [pull_back_columns(mechanism, mechanism.pull_back(block)) for block in _at_joints(of, x, joint, blocks)]
     s_qq, s_qv, s_vv, s_qnu = mapped
-    outputs = {"s_qq": mirrored(s_qq), "s_qv": s_qv, "s_vv": mirrored(s_vv), "s_qnu": s_qnu}
+    outputs = {"s_qq": mirrored(s_qq), "s_vq": s_qv.T, "s_vv": mirrored(s_vv), "s_qnu": s_qnu}
     return _dense(name, joint, ["q", "v", "nu", "xi", "p"], outputs)
 
 

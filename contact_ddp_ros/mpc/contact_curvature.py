@@ -32,7 +32,7 @@ def motion_curvature(integers, block, impact, x, parameters, aux, hxx, hux):
     solve_vector(lu, xi)
 
     s_qq = table(aux, scratch, n, n)
-    s_vq = table(aux, scratch + n * n, n, n)
+    s_qv = table(aux, scratch + n * n, n, n)
     s_vv = table(aux, scratch + 2 * n * n, n, n)
     start = scratch + 3 * n * n
     s_nuq = table(aux, start, n_s, n)
@@ -41,21 +41,28 @@ def motion_curvature(integers, block, impact, x, parameters, aux, hxx, hux):
     call_kernel(
         integers[block + at.IMPACT_SECOND] if impact else integers[block + at.SECOND],
         (address(x, 0), address(x, n), address(aux, 0), address(xi, 0), address(parameters, 0)),
-        (address(s_qq, 0), address(s_vq, 0), address(s_vv, 0), address(s_nuq, 0)),
+        (address(s_qq, 0), address(s_qv, 0), address(s_vv, 0), address(s_nuq, 0)),
         0,
         0,
     )
     clear(through)
     add_transpose_multiply(s_nuq, nu_z, through)
     for i in range(n):
+        row, by_q, by_v, of_v = through[i], s_qq[i], s_qv[i], s_vv[i]
+        upper, lower = hxx[i], hxx[n + i]
+        # Loops of their own, so that the compiler turns those over contiguous memory into vector instructions.
         for j in range(n):
-            hxx[i, j] = s_qq[i, j] + through[i, j] + through[j, i]
-            hxx[i, n + j] = s_vq[j, i] + through[i, n + j]
+            upper[n + j] = by_v[j] + row[n + j]
         for j in range(n):
-            hxx[n + i, j] = s_vq[i, j] + through[j, n + i]
-            hxx[n + i, n + j] = s_vv[i, j]
+            lower[n + j] = of_v[j]
+        for j in range(i + 1):
+            value = by_q[j] + row[j] + through[j, i]
+            upper[j] = value
+            hxx[j, i] = value
+        for j in range(n):
+            hxx[n + j, i] = upper[n + j]
         for a in range(n_u):
-            hux[a, i] = through[i, 2 * n + a]
+            hux[a, i] = row[2 * n + a]
             hux[a, n + i] = 0.0
 
 

@@ -25,41 +25,50 @@ def factorise(a):
 
 @nb.njit(nb.void(MATRIX, VECTOR), cache=True, inline="always", error_model="numpy")
 def solve_vector(lu, b):
-    """Overwrite b by the solution of the factorised system."""
+    """Overwrite b by the solution of the factorised symmetric system.
+
+    Rows are subtracted rather than scalar products formed, whose terms would wait for each other: with U = D Lᵀ the
+    rows of U serve forward substitution, and those of L the backward one.
+    """
     n = lu.shape[0]
-    for i in range(n):
-        for p in range(i):
-            b[i] -= lu[i, p] * b[p]
-    for i in range(n - 1, -1, -1):
-        for p in range(i + 1, n):
-            b[i] -= lu[i, p] * b[p]
-        b[i] *= lu[i, i]
+    for p in range(n):
+        row = lu[p]
+        scaled = b[p] * row[p]
+        for i in range(p + 1, n):
+            b[i] -= row[i] * scaled
+        b[p] = scaled
+    for p in range(n - 1, 0, -1):
+        row, known = lu[p], b[p]
+        for i in range(p):
+            b[i] -= row[i] * known
 
 
 @nb.njit(nb.void(MATRIX, MATRIX), cache=True, inline="always", error_model="numpy", fastmath={"contract"})
 def solve_matrix(lu, b):
-    """Overwrite every column of b by the solution of the factorised system."""
+    """Overwrite every column of b by the solution of the factorised system; four rows are subtracted at a time."""
     n, columns = b.shape
     for i in range(n):
         row = b[i]
-        for p in range(0, i - 1, 2):
-            f0, f1, b0, b1 = lu[i, p], lu[i, p + 1], b[p], b[p + 1]
+        for p in range(0, i - 3, 4):
+            f0, f1, f2, f3 = lu[i, p], lu[i, p + 1], lu[i, p + 2], lu[i, p + 3]
+            b0, b1, b2, b3 = b[p], b[p + 1], b[p + 2], b[p + 3]
             for j in range(columns):
-                row[j] -= f0 * b0[j] + f1 * b1[j]
-        if i % 2:
-            factor, above = lu[i, i - 1], b[i - 1]
+                row[j] -= f0 * b0[j] + f1 * b1[j] + f2 * b2[j] + f3 * b3[j]
+        for p in range(i - i % 4, i):
+            factor, above = lu[i, p], b[p]
             for j in range(columns):
                 row[j] -= factor * above[j]
     for i in range(n - 1, -1, -1):
         row = b[i]
-        for p in range(i + 1, n - 1, 2):
-            f0, f1, b0, b1 = lu[i, p], lu[i, p + 1], b[p], b[p + 1]
+        for p in range(i + 1, n - 3, 4):
+            f0, f1, f2, f3 = lu[i, p], lu[i, p + 1], lu[i, p + 2], lu[i, p + 3]
+            b0, b1, b2, b3 = b[p], b[p + 1], b[p + 2], b[p + 3]
             for j in range(columns):
-                row[j] -= f0 * b0[j] + f1 * b1[j]
-        if (n - 1 - i) % 2:
-            factor, last = lu[i, n - 1], b[n - 1]
+                row[j] -= f0 * b0[j] + f1 * b1[j] + f2 * b2[j] + f3 * b3[j]
+        for p in range(n - (n - 1 - i) % 4, n):
+            factor, below = lu[i, p], b[p]
             for j in range(columns):
-                row[j] -= factor * last[j]
+                row[j] -= factor * below[j]
         inverse = lu[i, i]
         for j in range(columns):
             row[j] *= inverse

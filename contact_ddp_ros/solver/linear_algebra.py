@@ -1,7 +1,7 @@
 """Small dense kernels for Numba code: no allocation, row-major, innermost loops over contiguous memory.
 
-Products take two inner terms at a time, which halves the traffic to the result. "contract" lets the compiler fuse
-multiplications and additions; unlike full fast-math it keeps infinities and NaNs as they are.
+Products take four inner terms at a time, which leaves a quarter of the traffic to the result. "contract" lets the
+compiler fuse multiplications and additions; unlike full fast-math it keeps infinities and NaNs as they are.
 """
 
 import math
@@ -52,12 +52,13 @@ def multiply(a, b, out, rows):
         row = out[i]
         for j in range(columns):
             row[j] = 0.0
-        for p in range(0, inner - 1, 2):
-            f0, f1, b0, b1 = a[i, p], a[i, p + 1], b[p], b[p + 1]
+        for p in range(0, inner - 3, 4):
+            f0, f1, f2, f3 = a[i, p], a[i, p + 1], a[i, p + 2], a[i, p + 3]
+            b0, b1, b2, b3 = b[p], b[p + 1], b[p + 2], b[p + 3]
             for j in range(columns):
-                row[j] += f0 * b0[j] + f1 * b1[j]
-        if inner % 2:
-            factor, last = a[i, inner - 1], b[inner - 1]
+                row[j] += f0 * b0[j] + f1 * b1[j] + f2 * b2[j] + f3 * b3[j]
+        for p in range(inner - inner % 4, inner):
+            factor, last = a[i, p], b[p]
             for j in range(columns):
                 row[j] += factor * last[j]
 
@@ -69,12 +70,13 @@ def add_congruence(f, vf, leading, out):
     for i in range(rows):
         row = out[i]
         columns = leading if i < leading else rows
-        for p in range(0, inner - 1, 2):
-            f0, f1, b0, b1 = f[p, i], f[p + 1, i], vf[p], vf[p + 1]
+        for p in range(0, inner - 3, 4):
+            f0, f1, f2, f3 = f[p, i], f[p + 1, i], f[p + 2, i], f[p + 3, i]
+            b0, b1, b2, b3 = vf[p], vf[p + 1], vf[p + 2], vf[p + 3]
             for j in range(columns):
-                row[j] += f0 * b0[j] + f1 * b1[j]
-        if inner % 2:
-            factor, last = f[inner - 1, i], vf[inner - 1]
+                row[j] += f0 * b0[j] + f1 * b1[j] + f2 * b2[j] + f3 * b3[j]
+        for p in range(inner - inner % 4, inner):
+            factor, last = f[p, i], vf[p]
             for j in range(columns):
                 row[j] += factor * last[j]
 
@@ -84,16 +86,16 @@ def add_transpose_multiply(a, b, out):
     """Add aᵀ @ b to out."""
     inner, rows = a.shape
     columns = b.shape[1]
-    for p in range(0, inner - 1, 2):
-        b0, b1 = b[p], b[p + 1]
+    for p in range(0, inner - 3, 4):
+        b0, b1, b2, b3 = b[p], b[p + 1], b[p + 2], b[p + 3]
         for i in range(rows):
-            f0, f1, row = a[p, i], a[p + 1, i], out[i]
+            f0, f1, f2, f3, row = a[p, i], a[p + 1, i], a[p + 2, i], a[p + 3, i], out[i]
             for j in range(columns):
-                row[j] += f0 * b0[j] + f1 * b1[j]
-    if inner % 2:
-        last = b[inner - 1]
+                row[j] += f0 * b0[j] + f1 * b1[j] + f2 * b2[j] + f3 * b3[j]
+    for p in range(inner - inner % 4, inner):
+        last = b[p]
         for i in range(rows):
-            factor, row = a[inner - 1, i], out[i]
+            factor, row = a[p, i], out[i]
             for j in range(columns):
                 row[j] += factor * last[j]
 

@@ -133,7 +133,7 @@ def test_both_kinds_of_angles_are_the_same_mechanics() -> None:
     rng = np.random.default_rng(1)
     arguments = [rng.normal(size=one.numel()) for one in x.inputs()]
     h = np.array(relative(*arguments))
-    blocks = h[:n, :n], h[:n, n : 2 * n], h[n : 2 * n, n : 2 * n], h[:n, 2 * n :]
+    blocks = h[:n, :n], h[n : 2 * n, :n], h[n : 2 * n, n : 2 * n], h[:n, 2 * n :]
     for found, expected in zip(graphs.second("second", of)(*arguments), blocks, strict=True):
         np.testing.assert_allclose(np.array(found), expected, atol=1e-10 * np.abs(h).max())
 

@@ -34,7 +34,7 @@ def test_second_order_matches_derivatives_of_the_first(kind: str, seed: int, sys
     case = make_case(kind, seed)
     of, n, m = SYSTEMS[system](case), case.n, case.n + case.n_c
     q, v, nu, xi = case.draw(n), case.draw(n), case.draw(m), case.draw(m)
-    s_qq, s_qv, s_vv, s_qnu = evaluate(partials.second("second", of), q, v, nu, xi, case.p)
+    s_qq, s_vq, s_vv, s_qnu = evaluate(partials.second("second", of), q, v, nu, xi, case.p)
     first, linear = partials.first("first", of), partials.system("system", of)
 
     def s_q(q: Array, v: Array) -> Array:
@@ -46,7 +46,7 @@ def test_second_order_matches_derivatives_of_the_first(kind: str, seed: int, sys
     assert np.array_equal(s_qq, s_qq.T)
     assert np.array_equal(s_vv, s_vv.T)
     assert close(s_qq, derivative(lambda at: s_q(at, v), q))
-    assert close(s_qv, derivative(lambda at: s_q(q, at), v))
+    assert close(s_vq.T, derivative(lambda at: s_q(q, at), v))
     assert close(s_vv, derivative(lambda at: s_v(q, at), v))
     s_nu = derivative(lambda at: evaluate(linear, at, v, case.p)[0].reshape(m, m).T @ xi, q)
     assert close(s_qnu, s_nu.T)
@@ -71,12 +71,12 @@ def identity(case: Case, of: ScalarSystem, nu: Array, gamma: Array, q: Array, v:
     kkt, _ = evaluate(partials.system("system", of), q, v, case.p)
     r_q, r_v = evaluate(partials.first("first", of), q, v, nu, case.p)
     xi = -np.linalg.solve(kkt, gamma)
-    s_qq, s_qv, s_vv, s_qnu = evaluate(partials.second("second", of), q, v, nu, xi, case.p)
+    s_qq, s_vq, s_vv, s_qnu = evaluate(partials.second("second", of), q, v, nu, xi, case.p)
     nu_q, nu_v = -np.linalg.solve(kkt, r_q), -np.linalg.solve(kkt, r_v)
     nu_tau = np.linalg.solve(kkt, np.vstack([np.eye(n), np.zeros((m - n, n))]))
     return {
         "qq": s_qq + s_qnu @ nu_q + (s_qnu @ nu_q).T,
-        "qv": s_qv + s_qnu @ nu_v,
+        "qv": s_vq.T + s_qnu @ nu_v,
         "vv": s_vv,
         "qtau": s_qnu @ nu_tau,
     }
