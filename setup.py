@@ -33,6 +33,7 @@ setup(
             f"planner_node = {PACKAGE}.nodes.planner_node:main",
             f"controller_node = {PACKAGE}.nodes.controller_node:main",
             f"simulator_node = {PACKAGE}.nodes.simulator_node:main",
+            f"lcm_bridge_node = {PACKAGE}.nodes.lcm_bridge_node:main",
             f"robot_stand_in = {PACKAGE}.lcm_link.program:main",
         ],
     },

@@ -48,5 +48,13 @@ class NodeError(ContactDdpError):
     """A ROS 2 node did not start, ended before its time or stopped answering."""
 
 
+class BenchmarkError(ContactDdpError):
+    """A benchmark cannot run, or cannot go on, where or as it was asked to."""
+
+
+class ReplayError(ContactDdpError):
+    """A bag cannot be read or written, or does not hold what a replay needs."""
+
+
 class GazeboError(ContactDdpError):
     """Gazebo or its Python bindings are not there, or its server does not answer."""

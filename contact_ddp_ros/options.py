@@ -20,7 +20,10 @@ VARIANTS = ("ilqr", "ddp", "ddp_tensor")
 SHOOTINGS = ("single", "multiple")
 """Ways to begin a trajectory: rolled out from the guess's controls, or from its states, whose gaps close."""
 
-SECTIONS = ("planner", "controller", "simulator")
+BACKENDS = ("mujoco", "lcm")
+"""What the demo's nodes have in front of them: a simulator, or a robot stand-in behind the robot's own LCM link."""
+
+SECTIONS = ("planner", "controller", "simulator", "bridge")
 """Whose parameters a run may change; the names of the nodes, and of the sections of a parameter file."""
 
 MAX_SPEED = 4.0
@@ -85,6 +88,7 @@ class RunOptions:
         speed: breakpoints (time [s], forward speed [m/s]) of the speed command, times increasing from 0.
         ramp: whether the command is linear between breakpoints; otherwise each holds until the next.
         variant: one of :data:`VARIANTS`.
+        backend: one of :data:`BACKENDS`, where there are nodes.
         lockstep: physics waits for planner and controller; otherwise the run follows the wall clock.
         pushes: disturbances on the trunk.
         seed: of everything random in the run.
@@ -104,6 +108,7 @@ class RunOptions:
     speed: tuple[tuple[float, float], ...] = ((0.0, 0.5),)
     ramp: bool = False
     variant: str = "ddp"
+    backend: str = BACKENDS[0]
     lockstep: bool = True
     pushes: tuple[Push, ...] = ()
     seed: int = 0
@@ -124,6 +129,7 @@ class RunOptions:
         _require(self.duration > 0.0, f"duration is {self.duration} s; it must be positive")
         _check_profile(self.speed)
         _require(self.variant in VARIANTS, f"variant is {self.variant!r}; choose one of {', '.join(VARIANTS)}")
+        _require(self.backend in BACKENDS, f"backend is {self.backend!r}; choose one of {', '.join(BACKENDS)}")
         _require(self.seed >= 0, f"seed is {self.seed}; it must not be negative")
         for name, low, high in (("friction", 0.05, 5.0), ("trunk_mass_scale", 0.1, 10.0)):
             value = getattr(self, name)
@@ -145,6 +151,7 @@ class RunOptions:
                 section in SECTIONS and bool(parameter),
                 f"parameter {name!r} has no known section; write SECTION.NAME with one of {', '.join(SECTIONS)}",
             )
+            _require(section != "bridge" or self.backend == "lcm", f"parameter {name!r} needs the backend lcm")
 
     def speed_at(self, time: float) -> float:
         """The commanded forward speed at an instant [m/s]; a breakpoint's own instant has its speed."""

@@ -1,13 +1,19 @@
 """Helpers of the tests that talk to nodes in other processes."""
 
+import math
 import time as clock
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState, GetState
 from nav_msgs.msg import Odometry
+from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header
 from std_srvs.srv import Trigger
@@ -23,6 +29,12 @@ NodeMaker = Callable[..., Node]
 
 PATIENCE = 60.0
 """Wall-clock time for things that happen at once on an idle machine [s]."""
+
+BUILDING = 300.0
+"""Wall-clock time in which a planner is built, its kernels compiled for the first time [s]."""
+
+ANSWER = 5.0
+"""Wall-clock time within which a service that is there answers [s]."""
 
 PERIOD = 0.002
 """Time between two states of the fake robot [s]."""
@@ -121,3 +133,74 @@ class Watcher:
         future = client.call_async(request)
         self.until(future.done)
         return future.result()
+
+
+class Operator:
+    """A person with services and topics: sees what the controller does and tells nodes what to do."""
+
+    def __init__(self, make_node: NodeMaker, executor: SingleThreadedExecutor) -> None:
+        self.node = make_node("operator")
+        executor.add_node(self.node)
+        self.executor = executor
+        self.events: list[tuple[str, str]] = []
+        self.heights: list[float] = []
+        subscribe(self.node, io.CONTROLLER_EVENTS, self._on_event)
+        subscribe(self.node, io.ODOM, lambda message: self.heights.append(message.pose.pose.position.z))
+
+    @property
+    def mode(self) -> str:
+        return self.events[-1][0] if self.events else ""
+
+    def _on_event(self, message: DiagnosticStatus) -> None:
+        self.events.append((status_values(message)["mode"], message.message))
+
+    def until(self, condition: Callable[[], bool], patience: float = PATIENCE) -> None:
+        deadline = clock.monotonic() + patience
+        while not condition():
+            assert clock.monotonic() < deadline, f"nothing happened; the last events are {self.events[-5:]}"
+            self.executor.spin_once(timeout_sec=0.02)
+
+    def watch(self, duration: float) -> None:
+        """See what happens for `duration` [s] of the wall clock."""
+        end = clock.monotonic() + duration
+        self.until(lambda: clock.monotonic() >= end)
+
+    def call(self, type_: type, name: str, request: object, again: float = math.inf) -> Any:
+        """The response of a service; asked again every `again` [s]: one of a killed server may still be known."""
+        client = self.node.create_client(type_, name)
+        futures: list[Any] = []
+        asked = -math.inf
+
+        def answered() -> bool:
+            nonlocal asked
+            if clock.monotonic() - asked >= again and client.service_is_ready():
+                asked = clock.monotonic()
+                futures.append(client.call_async(request))
+            return any(future.done() for future in futures)
+
+        try:
+            self.until(answered, BUILDING)
+            return next(future.result() for future in futures if future.done())
+        finally:
+            self.node.destroy_client(client)
+
+    def tell(self, service: io.Service) -> tuple[bool, str]:
+        response = self.call(service.type, service.name, service.type.Request(), ANSWER)
+        return response.success, response.message
+
+    def change(self, node: str, transition: str) -> bool:
+        """A lifecycle transition; whether it succeeded."""
+        request = ChangeState.Request(transition=Transition(label=transition))
+        return bool(self.call(ChangeState, f"{node}/change_state", request).success)
+
+    def state(self, node: str) -> str:
+        return str(self.call(GetState, f"{node}/get_state", GetState.Request()).current_state.label)
+
+    def set(self, node: str, **values: object) -> tuple[bool, str]:
+        """Set parameters of a node as a whole; `__` stands for a dot."""
+        parameters = [
+            Parameter(name.replace("__", "."), value=value).to_parameter_msg() for name, value in values.items()
+        ]
+        request = SetParametersAtomically.Request(parameters=parameters)
+        result = self.call(SetParametersAtomically, f"{node}/set_parameters_atomically", request).result
+        return result.successful, result.reason

@@ -29,7 +29,19 @@ ALLOWED = {
     "lcm_link": {"control", "robot", "sim"},  # the bridge is the last link of the control chain
     "gazebo": {"robot", "sim"},
     "replay": {"mpc", "policy", "robot", "hybrid"},
-    "nodes": {"lcm_link", "gazebo", "closed_loop", "mpc", "control", "sim", "policy", "hybrid", "robot", "recording"}
+    "nodes": {
+        "lcm_link",
+        "replay",
+        "gazebo",
+        "closed_loop",
+        "mpc",
+        "control",
+        "sim",
+        "policy",
+        "hybrid",
+        "robot",
+        "recording",
+    }
     | {"report"},
     "bench": {
         "closed_loop",
@@ -44,11 +56,11 @@ ALLOWED = {
         "solver",
         "dynamics",
     }
-    | {"report"},
+    | {"report", "nodes"},
     "cli": {"closed_loop", "mpc", "control", "sim", "policy", "hybrid", "robot", "recording"}
     | {"report", "bench", "nodes", "lcm_link", "gazebo", "replay"},
 }
-LAZY_ONLY = {("cli", "nodes"), ("cli", "bench")}
+LAZY_ONLY = {("cli", "nodes"), ("cli", "bench"), ("bench", "nodes")}
 """The command line starts the nodes and the benchmarks, but runs where neither ROS nor the peers are installed."""
 
 ROS = {"rclpy", "rcl_interfaces", "rosgraph_msgs", "std_srvs", "builtin_interfaces", "launch", "launch_ros"}
@@ -61,8 +73,8 @@ THIRD_PARTY = {
     "distributed": {"bench"},
     "lcm": {"lcm_link"},
     "gz": {"gazebo"},
+    "rosbags": {"nodes"},
     "dartpy": {"gazebo"},
-    "rosbags": {"replay"},
     "ament_index_python": {"robot", "nodes"},  # finds the installed share folder, where there is one
     "numba": {"numba_cache", "solver", "dynamics", "mpc", "control", "bench"},
     "llvmlite": {"dynamics"},

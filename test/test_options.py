@@ -35,6 +35,8 @@ def test_overlapping_pushes_add_up_and_their_end_is_excluded():
         ({"speed": ((0.0, float("inf")),)}, "finite"),
         ({"speed": ((0.0, 40.0),)}, "4.0 m/s"),
         ({"variant": "newton"}, "ilqr, ddp, ddp_tensor"),
+        ({"backend": "robot"}, "mujoco, lcm"),
+        ({"overrides": {"bridge.guard.torque_share": 0.5}}, "backend lcm"),
         ({"seed": -1}, "seed"),
         ({"friction": 0.0}, "friction"),
         ({"friction": float("nan")}, "friction"),

@@ -4,6 +4,8 @@ BENCHMARKS = {
     "trajopt": "the paper's bound from many perturbed starts: time, cost and feasibility of iLQR and both DDPs",
     "solver": "time per iteration, kernels, convergence, in the loop and until ready, beside Crocoddyl",
     "partials": "partials of the dynamics against n, by mRNEAc and by tensors, and the choice of joint angles",
+    "latency": "the way of a state to the torque that answers it, hop by hop, over LCM and ROS 2",
     "robustness": "pushes, friction, mass, delay and speeds in the closed loop",
+    "closed-loop": "full DDP against iLQR inside the MPC on equal time budgets",
 }
 """Name, which is the module's, and what is measured."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from contact_ddp_ros import closed_loop
+from contact_ddp_ros.bench.planner_proxy import PlannerProxy
 from contact_ddp_ros.mpc.planner import PlanResult
 from contact_ddp_ros.options import Push, RunOptions
 from contact_ddp_ros.robot.state import RobotState
@@ -40,25 +41,21 @@ class InLoop:
     processor_time: float
 
 
-class _Overheard:
-    """A planner that remembers what it was asked during the bound."""
+class _Overheard(PlannerProxy):
+    """A planner that remembers what it did during the bound."""
 
     def __init__(self, planner: Any) -> None:
-        self._planner = planner
+        super().__init__(planner)
         self.results: list[PlanResult] = []
         self.times: list[float] = []
 
-    def plan(self, state: RobotState, speed: float, *, hold: bool = False) -> PlanResult:
-        """As the planner's."""
+    def solve(self, state: RobotState, speed: float) -> PlanResult:
+        """One plan of the bound."""
         started = thread_time()
-        result: PlanResult = self._planner.plan(state, speed, hold=hold)
-        if not hold:
-            self.times.append(thread_time() - started)
-            self.results.append(result)
+        result = super().solve(state, speed)
+        self.times.append(thread_time() - started)
+        self.results.append(result)
         return result
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._planner, name)
 
 
 def measure(duration: float, variant: str) -> InLoop:
@@ -67,7 +64,7 @@ def measure(duration: float, variant: str) -> InLoop:
         RunOptions(duration=duration, speed=((0.0, _SPEED),), variant=variant, pushes=(_PUSH,), video=False)
     )
     planner = _Overheard(loop.planner)
-    loop.planner = planner  # type: ignore[assignment]
+    planner.listen(loop)
     loop.run()
     iterations = [iteration for result in planner.results for iteration in result.iterations]
     return InLoop(

@@ -5,24 +5,21 @@ The exit code is 0 where nothing fell, 1 otherwise.
 """
 
 import argparse
-import multiprocessing
-import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import yaml
 from rich import box
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from contact_ddp_ros.bench import outcome
+from contact_ddp_ros.bench.arguments import add_setting_option
+from contact_ddp_ros.bench.engine import add_engine_options, chosen_engine
+from contact_ddp_ros.bench.jobs import run_all
 from contact_ddp_ros.bench.outcome import Outcome
 from contact_ddp_ros.bench.output import console, save_record
-from contact_ddp_ros.bench.scenarios import DIRECTIONS, GROUPS, QUICK, Extent, Scenario, Settings
-from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.bench.scenarios import DIRECTIONS, GROUPS, QUICK, Extent, Settings
 from contact_ddp_ros.files import new_folder
 from contact_ddp_ros.options import VARIANTS
 
@@ -36,13 +33,14 @@ TARGET_TOUCHDOWN = 0.005
 def main(arguments: Sequence[str]) -> int:
     """Run the scenarios, print, save."""
     options = _parse(arguments)
+    engine = chosen_engine(options)
     settings = Settings(options.variant, options.seed, dict(options.set))
     extent = QUICK if options.quick else Extent()
     groups = GROUPS if options.only is None else {name: GROUPS[name] for name in options.only}
     scenarios = [scenario for build in groups.values() for scenario in build(settings, extent)]
     folder = new_folder("bench-robustness", options.out)
     terminal = console()
-    outcomes = run_all(scenarios, options.jobs, terminal)
+    outcomes = run_all(outcome.run, scenarios, engine, terminal, fell=lambda one: not one.survived)
     save_record(
         folder,
         "robustness",
@@ -56,23 +54,6 @@ def main(arguments: Sequence[str]) -> int:
     robustness_figure.draw(outcomes, folder / "robustness.png")
     terminal.print(f"Saved in {folder}", highlight=False, soft_wrap=True)
     return 0 if all(one.survived for one in outcomes) else 1
-
-
-def run_all(scenarios: Sequence[Scenario], jobs: int, terminal: Console) -> list[Outcome]:
-    """Outcomes in the order of the scenarios, from `jobs` processes."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    found: dict[int, Outcome] = {}
-    context = multiprocessing.get_context("spawn")
-    with (
-        context.Pool(jobs) as pool,
-        Progress(*columns, console=terminal, transient=True, disable=not terminal.is_terminal) as bar,
-    ):
-        task = bar.add_task("runs", total=len(scenarios))
-        for index, one in pool.imap_unordered(_numbered_run, list(enumerate(scenarios))):
-            found[index] = one
-            failures = sum(not each.survived for each in found.values())
-            bar.update(task, advance=1, description=f"runs ({failures} fell)")
-    return [found[index] for index in range(len(scenarios))]
 
 
 def totals(outcomes: Sequence[Outcome]) -> dict[str, dict[str, Any]]:
@@ -90,11 +71,6 @@ def totals(outcomes: Sequence[Outcome]) -> dict[str, dict[str, Any]]:
     }
 
 
-def _numbered_run(numbered: tuple[int, Scenario]) -> tuple[int, Outcome]:
-    index, scenario = numbered
-    return index, outcome.run(scenario)
-
-
 def _group(one: Outcome) -> str:
     direction = next((word for word in DIRECTIONS if f"push {word}" in one.name), None)
     return one.group if direction is None else f"push {direction}"
@@ -108,26 +84,12 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--variant", choices=VARIANTS, default=Settings.variant, help="solver (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all that is random (default: 0)")
-    parser.add_argument(
-        "--jobs", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes (default: cores)"
-    )
-    parser.add_argument(
-        "--set", type=_setting, action="append", default=[], metavar="NAME=VALUE", help="a parameter, with its section"
-    )
+    add_engine_options(parser)
+    add_setting_option(parser)
     parser.add_argument(
         "--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/bench-robustness-<time>)"
     )
-    options = parser.parse_args(list(arguments))
-    if options.jobs < 1:
-        raise ParameterError(f"--jobs is {options.jobs}; it must be at least 1")
-    return options
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    name, sign, value = text.partition("=")
-    if not sign:
-        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=VALUE")
-    return name, yaml.safe_load(value)
+    return parser.parse_args(list(arguments))
 
 
 def _as_json(one: Outcome) -> dict[str, Any]:

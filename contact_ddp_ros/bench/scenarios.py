@@ -60,6 +60,11 @@ class Scenario:
     options: RunOptions
     ends_standing: bool = False
 
+    @property
+    def cost(self) -> float:
+        """Simulated time [s]."""
+        return self.options.duration
+
 
 @dataclass(frozen=True)
 class Extent:

@@ -36,7 +36,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
     def loop(options: RunOptions, recorder: "Recorder") -> "Recording":
         from contact_ddp_ros.nodes.demo import run_demo
 
-        return run_demo(options, recorder)
+        return run_demo(options, recorder, arguments.bag)
 
     return _run("demo", arguments, loop)
 
@@ -102,6 +102,13 @@ def write_sdf(arguments: argparse.Namespace) -> int:
     else:
         write_text(arguments.out, text)
     return 0
+
+
+def run_replay(arguments: argparse.Namespace) -> int:
+    """Plans of a recorded bag, made again."""
+    from contact_ddp_ros.cli.replay import run
+
+    return run(arguments)
 
 
 def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from contact_ddp_ros import __version__
 from contact_ddp_ros.cli import jobs
 from contact_ddp_ros.cli.values import parse_push, parse_setting, parse_speed, parse_step
-from contact_ddp_ros.options import SECTIONS, SHOOTINGS, VARIANTS, RunOptions
+from contact_ddp_ros.options import BACKENDS, SECTIONS, SHOOTINGS, VARIANTS, RunOptions
 
 _DEFAULTS = RunOptions()
 
@@ -31,6 +31,7 @@ examples:
   contact-ddp optimize --variant ddp            one trajectory optimisation, plotted
   contact-ddp bench solver                      time the solver against its peers
   contact-ddp report out/sim-20260101-120000    draw a recorded run again
+  contact-ddp replay BAG                        plan again from the states of a recorded bag
   contact-ddp sdf --out world.sdf               the robot and its world for Gazebo Sim
 
 `contact-ddp JOB --help` describes a job's options.
@@ -60,17 +61,25 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"contact-ddp {__version__}")
     words = parser.add_subparsers(title="jobs", metavar="JOB", required=True)
     _add_run(words, "sim", jobs.run_sim, "closed loop in the simulator, without ROS")
-    _add_run(words, "demo", jobs.run_demo, "closed loop in the simulator through the ROS 2 nodes")
+    demo = _add_run(words, "demo", jobs.run_demo, "closed loop in the simulator through the ROS 2 nodes")
+    demo.add_argument(
+        "--backend",
+        choices=BACKENDS,
+        default=_DEFAULTS.backend,
+        help=f"lcm: through the bridge to the robot, with a stand-in for the robot (default: {_DEFAULTS.backend})",
+    )
+    demo.add_argument("--bag", type=Path, metavar="FOLDER", help="also record a bag, for contact-ddp replay")
     _add_optimize(words)
     _add_bench(words)
     _add_report(words)
+    _add_replay(words)
     _add_sdf(words)
     _add_gazebo(words)
     _add_gazebo_stand_in(words)
     return parser
 
 
-def _add_run(words: Any, name: str, job: Any, summary: str) -> None:
+def _add_run(words: Any, name: str, job: Any, summary: str) -> argparse.ArgumentParser:
     parser = words.add_parser(
         name,
         help=summary,
@@ -78,7 +87,7 @@ def _add_run(words: Any, name: str, job: Any, summary: str) -> None:
         epilog=_RUN_EXAMPLES.format(job=name),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(job=job)
+    parser.set_defaults(job=job, backend=_DEFAULTS.backend)
     _add_course(parser)
     _add_world(parser)
     _add_common(parser)
@@ -89,6 +98,7 @@ def _add_run_output(parser: argparse.ArgumentParser, name: str) -> None:
     output = parser.add_argument_group("output")
     output.add_argument("--out", type=Path, metavar="FOLDER", help=f"new or empty folder (default: out/{name}-<time>)")
     output.add_argument("--no-video", action="store_true", help="do not render a video")
+    return parser
 
 
 def _add_course(parser: argparse.ArgumentParser) -> None:
@@ -241,6 +251,22 @@ def _add_sdf(words: Any) -> None:
         help="simulator.friction, simulator.timestep or simulator.trunk_mass_scale; repeatable",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="replaced if it exists (default: standard output)")
+
+
+def _add_replay(words: Any) -> None:
+    parser = words.add_parser(
+        "replay",
+        help="plan again from the states of a recorded bag",
+        description="Run the planner again on the states of a bag, as `ros2 bag record` or `contact-ddp demo --bag` "
+        "writes one, and compare its policies with the recorded ones. Give the parameters that the run had.",
+    )
+    parser.set_defaults(job=jobs.run_replay)
+    parser.add_argument("bag", type=Path, metavar="BAG", help="folder of the bag")
+    parser.add_argument(
+        "--tolerance", type=float, default=1e-6, metavar="X", help="of a control, to agree [N m] (default: %(default)s)"
+    )
+    _add_common(parser)
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/replay-<time>)")
 
 
 def _add_gazebo(words: Any) -> None:

@@ -16,6 +16,7 @@ def run_options(namespace: argparse.Namespace) -> RunOptions:
         stand_time=namespace.stand_time,
         stop_time=namespace.stop_time,
         variant=namespace.variant,
+        backend=namespace.backend,
         lockstep=namespace.lockstep,
         pushes=tuple(namespace.push),
         seed=namespace.seed,

@@ -35,6 +35,16 @@ _CONTACT_FORCE: Final = 1.0
 _DIFFERENCE: Final = 1e-6
 """Step of the difference that gives the feet's velocities [s]."""
 
+_STATE_PARTS = (
+    "position",
+    "orientation",
+    "linear_velocity",
+    "angular_velocity",
+    "joint_positions",
+    "joint_velocities",
+)
+"""Members of a tick that are the attributes of a state."""
+
 
 def robot_state(leg_data: Frame, estimate: Frame, time: float) -> RobotState:
     """The state that joints and estimate of one instant tell, stamped `time` [s].
@@ -180,6 +190,16 @@ def joint_command(targets: Frame) -> tuple[JointCommand, DriveGains]:
     velocities, torques = targets.array("qd_des"), targets.array("tau_ff")
     positions = targets.array("q_des") if kp.any() or torques.any() else None
     return JointCommand(positions=positions, velocities=velocities, torques=torques), gains
+
+
+def tick_values(state: RobotState) -> dict[str, Any]:
+    """The state's part of a stand-in's tick, in this package's own conventions."""
+    return {"time_ns": round(1e9 * state.time), **{name: getattr(state, name) for name in _STATE_PARTS}}
+
+
+def tick_state(tick: Frame) -> RobotState:
+    """The state that a tick tells."""
+    return RobotState(1e-9 * float(tick.values["time_ns"]), **{name: tick.array(name) for name in _STATE_PARTS})
 
 
 def feet_in_leg_frames(robot: Robot, joint_positions: Array) -> Array:

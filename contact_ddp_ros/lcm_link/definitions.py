@@ -119,6 +119,9 @@ and records, never for control. It comes before the robot's frames of the same i
 
 TICK_CHANNEL = "stand_in_tick"
 
+STAND_IN_NAME = "stand_in"
+"""Of the stand-in as a program: its section of a parameter file."""
+
 DEFINITIONS = (
     *(definition for layout in LAYOUTS.values() for definition in (layout.leg_data, layout.estimate)),
     LEG_CONTROL_COMMAND,

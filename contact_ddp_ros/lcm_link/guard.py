@@ -95,8 +95,12 @@ class CommandGuard:
                 self._enabled = now
             self._command = command
 
-    def trip(self, reason: str, now: float) -> None:
-        """Damp until the controller has damped, too; `now` [s]."""
+    def trip(self, reason: str, now: float, stamp: float | None = None) -> None:
+        """Damp from `now` [s] on, until the controller has damped, too.
+
+        `stamp` [s] is that of the state that this answers, if any.
+        """
+        self._stamp = self._stamp if stamp is None else stamp
         if self._enabled is not None or self._fault is None:
             self._fault, self._tripped = reason, now
         self._damp()

@@ -17,12 +17,10 @@ import yaml
 
 from contact_ddp_ros.config import from_mapping, load_yaml, specs
 from contact_ddp_ros.errors import ContactDdpError, ParameterError
+from contact_ddp_ros.lcm_link.definitions import STAND_IN_NAME as NAME
 from contact_ddp_ros.lcm_link.stand_in import StandIn, StandInConfig
 from contact_ddp_ros.lifetime import end_with_parent
 from contact_ddp_ros.robot.model import load_robot
-
-NAME = "stand_in"
-"""Its section of a parameter file."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

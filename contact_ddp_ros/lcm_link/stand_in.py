@@ -46,16 +46,6 @@ _IDLE = 0.01
 _SLICE = 0.1
 """Longest wait without a look whether to end [s]."""
 
-_STATE_PARTS = (
-    "position",
-    "orientation",
-    "linear_velocity",
-    "angular_velocity",
-    "joint_positions",
-    "joint_velocities",
-)
-"""Members of a tick that are the attributes of a state."""
-
 
 @dataclass(frozen=True)
 class StandInConfig(SimOptions):
@@ -149,10 +139,9 @@ class StandIn:
         self._count += 1
         numbered = conventions.stamps(state.time, self._count) if layout is not CHEETAH_SOFTWARE else {}
         tick = {
-            "time_ns": round(1e9 * state.time),
             "late": int(self._late),
             "wall_time": clock.perf_counter(),
-            **{name: getattr(state, name) for name in _STATE_PARTS},
+            **conventions.tick_values(state),
             "torques": torques,
             "foot_heights": simulator.foot_heights(),
             "contact_forces": forces.ravel(),
@@ -194,8 +183,3 @@ class StandIn:
             self.malformed += 1
             return
         self._targets, self._received = targets, clock.monotonic()
-
-
-def tick_state(tick: Frame) -> RobotState:
-    """The state that a tick tells."""
-    return RobotState(1e-9 * tick.values["time_ns"], **{name: tick.array(name) for name in _STATE_PARTS})

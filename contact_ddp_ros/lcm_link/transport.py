@@ -12,8 +12,7 @@ import socket
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-
-import lcm
+from typing import Any
 
 from contact_ddp_ros.config import parameter
 from contact_ddp_ros.errors import LinkError
@@ -94,8 +93,12 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _opened(options: LinkOptions) -> lcm.LCM:
+def _opened(options: LinkOptions) -> Any:
     """LCM's own complaint goes to standard error; what is missing is looked up here to say it in one line."""
+    try:
+        import lcm
+    except ImportError as error:
+        raise LinkError(f"the link needs the Python package lcm: {error}; pip install lcm") from error
     url = f"udpm://{options.group}:{options.port}?ttl={options.ttl if options.interface else 0}"
     source = _source_address(options)
     if source is None:

@@ -25,7 +25,7 @@ class GaitConfig:
     )
     integrator: str = parameter(
         "semi_implicit_euler",
-        choices=("semi_implicit_euler", "forward_euler"),
+        choices=("semi_implicit_euler", "forward_euler", "implicit_midpoint"),
         description="integration scheme of the planner",
         structural=True,
     )
@@ -111,7 +111,7 @@ class ConstraintConfig:
 class PlannerConfig:
     """Everything the bounding planner may be told."""
 
-    variant: str = parameter("ddp", choices=VARIANTS, description="partials that the solver uses")
+    variant: str = parameter("ddp", choices=VARIANTS, description="partials that the solver uses", structural=True)
     iterations: int = parameter(2, low=1, high=100, description="DDP iterations per solve")
     first_iterations: int = parameter(60, low=1, high=1000, description="iterations of the first, cold solve")
     rate: float = parameter(100.0, low=10.0, high=500.0, unit="Hz", description="solves per second")

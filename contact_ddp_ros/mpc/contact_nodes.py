@@ -3,7 +3,7 @@ r"""The node functions of the contact problem: where compiled dynamics meets the
 Implements `step`, `first` and `second` of :mod:`contact_ddp_ros.solver.protocol` for x = (q, v), u = τ:
 
 * time step: K(q) ν + b(q, v) = [Sᵀu; 0] with ν = (v̇, λ), then forward Euler (q + h v, v + h v̇) or semi-implicit
-  Euler (v⁺ = v + h v̇, q + h v⁺);
+  Euler (v⁺ = v + h v̇, q + h v⁺); or the same system at the middle of the step (:mod:`contact_ddp_ros.mpc.midpoint`);
 * touchdown: the same with ν = (v⁺, Λ) and the impact's residual; q does not move;
 * lift-off: identity.
 
@@ -22,13 +22,15 @@ that of a switch and of the end ½‖x − x_ref‖²_Q plus, at a touchdown, th
 """
 
 import numba as nb
+import numpy as np
 
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_curvature import motion_curvature, motion_curvature_by_tensor
 from contact_ddp_ros.mpc.contact_forces import add_force_terms, force_cost
 from contact_ddp_ros.mpc.contact_motion import locate_feet, mode_block, motion_partials, solve_motion
 from contact_ddp_ros.mpc.foot_heights import add_height_cost, add_height_curvature, height_slopes
-from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets
+from contact_ddp_ros.mpc.layout import aux_offsets, midpoint_offset, node_offsets, position_share
+from contact_ddp_ros.mpc.midpoint import midpoint_curvature, midpoint_partials, solve_midpoint
 from contact_ddp_ros.solver.borrowed import part, table
 from contact_ddp_ros.solver.linear_algebra import clear
 from contact_ddp_ros.solver.penalties import augmented_lagrangian, relaxed_barrier
@@ -55,7 +57,13 @@ def step(data, k, x, u, x_next, aux, residual):
 
     if kind == at.STEP:
         block = mode_block(integers, node_integers[k, at.NODE_MODE])
-        solve_motion(integers, block, False, x, u, parameters, aux)
+        if integers[at.SCHEME] == at.IMPLICIT_MIDPOINT:
+            if not solve_midpoint(integers, block, h, x, u, parameters, aux):
+                for i in range(2 * n):
+                    x_next[i] = np.inf
+                return np.inf
+        else:
+            solve_motion(integers, block, False, x, u, parameters, aux)
         for a in range(n_u):
             cost += 0.5 * row[u_weight + a] * u[a] * u[a]
             ratio = u[a] / parameters[at.LIMITS + a]
@@ -75,6 +83,11 @@ def step(data, k, x, u, x_next, aux, residual):
             for i in range(n):
                 x_next[n + i] = x[n + i] + h * aux[i]
                 x_next[i] = x[i] + h * x_next[n + i]
+        elif integers[at.SCHEME] == at.IMPLICIT_MIDPOINT:
+            middle = midpoint_offset(n, n_u, n_f, n_a)
+            for i in range(n):
+                x_next[n + i] = x[n + i] + h * aux[i]
+                x_next[i] = x[i] + h * aux[middle + n + i]
         else:
             for i in range(n):
                 x_next[i] = x[i] + h * x[n + i]
@@ -141,18 +154,21 @@ def first(data, k, x, u, aux, d):
                 fx[n + i, j] = nu_z[i, j]
     else:
         block = mode_block(integers, node_integers[k, at.NODE_MODE])
-        motion_partials(integers, block, False, x, parameters, aux)
+        if integers[at.SCHEME] == at.IMPLICIT_MIDPOINT:
+            midpoint_partials(integers, block, h, parameters, aux)
+        else:
+            motion_partials(integers, block, False, x, parameters, aux)
         nu_z = table(aux, derivatives, n, n_z)
-        semi = h if integers[at.SCHEME] == at.SEMI_IMPLICIT_EULER else 0.0
+        share = h * position_share(integers[at.SCHEME])
         for i in range(n):
             for j in range(n_x):
                 change = h * nu_z[i, j]
                 fx[n + i, j] = change
-                fx[i, j] = semi * change
+                fx[i, j] = share * change
             for a in range(n_u):
                 change = h * nu_z[i, n_x + a]
                 fu[n + i, a] = change
-                fu[i, a] = semi * change
+                fu[i, a] = share * change
             fx[n + i, n + i] += 1.0
             fx[i, i] += 1.0
             fx[i, n + i] += h
@@ -194,9 +210,9 @@ def _contraction(data, k, vx, aux):
             gamma[i] = 0.0
         return block
     h = row[at.DURATION]
-    semi = h * h if integers[at.SCHEME] == at.SEMI_IMPLICIT_EULER else 0.0
+    share = h * h * position_share(integers[at.SCHEME])
     for i in range(n):
-        gamma[i] = h * vx[n + i] + semi * vx[i]
+        gamma[i] = h * vx[n + i] + share * vx[i]
     force_cost(integers, block, row, parameters, penalty, aux, gamma[n:])
     for i in range(n, n_s):
         gamma[i] *= h
@@ -213,7 +229,10 @@ def second(data, k, x, u, aux, vx, hxx, hux, huu):
         clear(hux)
         return
     impact = data[1][k, at.NODE_KIND] == at.TOUCHDOWN
-    motion_curvature(data[0], block, impact, x, data[2], aux, hxx, hux)
+    if data[0][at.SCHEME] == at.IMPLICIT_MIDPOINT and not impact:
+        midpoint_curvature(data[0], block, data[3][k, at.DURATION], data[2], aux, hxx, hux, huu)
+    else:
+        motion_curvature(data[0], block, impact, x, data[2], aux, hxx, hux)
     add_height_curvature(data, k, x, aux, hxx)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.dynamics.kernels import LEVELS, TENSOR_LEVELS, KernelSet, build_kernels
+from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.hybrid.grid import KnotGrid
 from contact_ddp_ros.hybrid.schedule import ModeSchedule
 from contact_ddp_ros.mpc import contact_nodes
@@ -25,7 +26,11 @@ Array = NDArray[np.float64]
 PLANAR_AXES = (0, 2)
 """World axes of a planar contact: x and the normal z."""
 
-_SCHEMES = {"forward_euler": at.FORWARD_EULER, "semi_implicit_euler": at.SEMI_IMPLICIT_EULER}
+_SCHEMES = {
+    "forward_euler": at.FORWARD_EULER,
+    "semi_implicit_euler": at.SEMI_IMPLICIT_EULER,
+    "implicit_midpoint": at.IMPLICIT_MIDPOINT,
+}
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,9 @@ class ContactProblem:
         variant: str,
         kernels: KernelSet | None = None,
     ) -> None:
+        """Raises ParameterError where second order is asked for by tensors and the integrator is implicit."""
+        if variant == "ddp_tensor" and integrator == "implicit_midpoint":
+            raise ParameterError("the implicit midpoint has no second order by tensors; use variant ddp or ilqr")
         self.tree = tree
         self.schedule = schedule
         self.n_axes = len(PLANAR_AXES)

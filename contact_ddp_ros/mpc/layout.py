@@ -18,7 +18,7 @@ from numba import types
 STEP, LIFT_OFF, TOUCHDOWN, TERMINAL = 0, 1, 2, 3
 """Kinds of node: a time step; a switch at which no foot lands; one with an impact; the end of the horizon."""
 
-FORWARD_EULER, SEMI_IMPLICIT_EULER = 0, 1
+FORWARD_EULER, SEMI_IMPLICIT_EULER, IMPLICIT_MIDPOINT = 0, 1, 2
 """Integration schemes."""
 
 N, N_U, N_FEET, N_AXES, SCHEME, FEET, FEET_SECOND = range(7)
@@ -62,7 +62,8 @@ def node_offsets(n, n_u, n_feet, n_axes):
 def aux_offsets(n, n_u, n_feet, n_axes):
     """Offsets into a node's aux: (factor of K, derivatives of ν, foot positions, their Jacobian, ξ, scratch, size).
 
-    The solution ν comes first. Every block has room for n_s = n + n_f n_a rows, the largest system.
+    The solution ν comes first, the state at the middle of an implicit step last (:func:`midpoint_offset`). Every block
+    has room for n_s = n + n_f n_a rows, the largest system.
     """
     n_s = n + n_feet * n_axes
     n_z = 2 * n + n_u
@@ -72,4 +73,20 @@ def aux_offsets(n, n_u, n_feet, n_axes):
     jacobian = positions + n_feet * n_axes
     xi = jacobian + n_feet * n_axes * n
     scratch = xi + n_s + 1
-    return factor, derivatives, positions, jacobian, xi, scratch, scratch + 3 * n_z * n_z + n * n_s + n * n_z
+    size = scratch + 3 * n_z * n_z + n * n_s + n * n_z + 2 * n
+    return factor, derivatives, positions, jacobian, xi, scratch, size
+
+
+@nb.njit(nb.int64(*_SIZES), cache=True, inline="always")
+def midpoint_offset(n, n_u, n_feet, n_axes):
+    """Offset into a node's aux of the state (2n,) at the middle of an implicit step."""
+    _, _, _, _, _, _, size = aux_offsets(n, n_u, n_feet, n_axes)
+    return size - 2 * n
+
+
+@nb.njit(nb.float64(nb.int64), cache=True, inline="always")
+def position_share(scheme):
+    """c of q⁺ = q + h v + c h² v̇."""
+    if scheme == SEMI_IMPLICIT_EULER:
+        return 1.0
+    return 0.5 if scheme == IMPLICIT_MIDPOINT else 0.0

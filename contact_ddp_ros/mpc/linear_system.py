@@ -43,6 +43,19 @@ def solve_vector(lu, b):
             b[i] -= row[i] * known
 
 
+@nb.njit(nb.void(MATRIX, VECTOR), cache=True, inline="always", error_model="numpy")
+def solve_transposed_vector(lu, b):
+    """Overwrite b by the solution of the transpose of the factorised system."""
+    n = lu.shape[0]
+    for i in range(n):
+        for p in range(i):
+            b[i] -= lu[p, i] * b[p]
+        b[i] *= lu[i, i]
+    for i in range(n - 1, -1, -1):
+        for p in range(i + 1, n):
+            b[i] -= lu[p, i] * b[p]
+
+
 @nb.njit(nb.void(MATRIX, MATRIX), cache=True, inline="always", error_model="numpy", fastmath={"contract"})
 def solve_matrix(lu, b):
     """Overwrite every column of b by the solution of the factorised system; four rows are subtracted at a time."""

@@ -77,7 +77,8 @@ class PlanResult:
 class BoundingPlanner:
     """Plans bounds for one robot; call :meth:`reset` before the first plan of a gait."""
 
-    def __init__(self, robot: Robot, config: PlannerConfig | None = None) -> None:
+    def __init__(self, robot: Robot, config: PlannerConfig | None = None, epoch: int = 0) -> None:
+        """`epoch` of the first gait; a planner that follows another one must begin with a later epoch."""
         self.config = config or PlannerConfig()
         validate(self.config)
         self.tree: RigidBodyTree = reduce_to_plane(robot)
@@ -85,7 +86,7 @@ class BoundingPlanner:
         self.problem = BoundingProblem(self.tree, self.config)
         self._map = PlanarMap()
         self._solver = DdpSolver(SolverOptions(variant=self.config.variant, max_iterations=self.config.iterations))
-        self.epoch = 0
+        self.epoch = epoch
         self._epoch_time = 0.0
         self._sequence = 0
         self._last: Policy | None = None
@@ -105,6 +106,11 @@ class BoundingPlanner:
             raise ParameterError("gait timing, integrator and variant are fixed while the planner exists; restart it")
         self.config = config
         self._solver = DdpSolver(SolverOptions(variant=config.variant, max_iterations=config.iterations))
+
+    @property
+    def gait_start(self) -> float:
+        """When the gait's first mode began [s]."""
+        return self._epoch_time
 
     def reset(self, time: float) -> None:
         """Start a new gait whose first mode begins at `time` [s]."""

@@ -3,7 +3,7 @@
 The control loop is the main thread, receives states and policies itself and runs at the rate of the states; services,
 parameters and the rest have a thread with an executor. It asks the planner for policies (`plan_request`) while it
 stands or bounds. Where states stay away it goes on by itself, so that the drives are told to damp. In lock-step it
-waits for the policies that are due (:mod:`contact_ddp_ros.nodes.exchange`).
+waits for the policies that are due (:mod:`contact_ddp_ros.nodes.exchange`), as long as there is a planner.
 """
 
 import sys
@@ -21,7 +21,7 @@ from std_msgs.msg import Float64MultiArray, Header
 from std_srvs.srv import Trigger
 
 from contact_ddp_ros.control.controller import Controller
-from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.control.modes import Answer, ControlMode
 from contact_ddp_ros.control.velocity import Expiring, VelocityCommand
 from contact_ddp_ros.errors import ContactDdpError, MessageError
 from contact_ddp_ros.nodes import interfaces as io
@@ -36,11 +36,12 @@ from contact_ddp_ros.nodes.conversions import (
 )
 from contact_ddp_ros.nodes.exchange import Answers, Pairing, PlanTicks, Request
 from contact_ddp_ros.nodes.inlet import Inlet
+from contact_ddp_ros.nodes.lifecycle import run_managed_node
 from contact_ddp_ros.nodes.node_config import ControllerNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
-from contact_ddp_ros.nodes.policy_message import PolicyAnswer, policy_answer
-from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, Scalar, status
-from contact_ddp_ros.nodes.runtime import publisher, run_node, serve, subscribe
+from contact_ddp_ros.nodes.policy_message import STATUS_STOPPED, PolicyAnswer, policy_answer
+from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Scalar, status
+from contact_ddp_ros.nodes.runtime import publisher, serve, subscribe
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 
@@ -48,6 +49,15 @@ NAME = "controller"
 
 _REPEAT = 0.5
 """Wall-clock time after which a request that nobody answers is sent again in lock-step [s]."""
+
+_GONE = 1.0
+"""Wall-clock time without a state after which it is looked whether anybody is left to send one [s]."""
+
+_LAST_FRAMES = 3
+"""Damping commands at the end: not every way to the drives is a reliable one."""
+
+_LAST_WORD = 0.2
+"""Longest wait for the last of them to arrive [s]."""
 
 _MODE_NUMBERS = {mode: float(number) for number, mode in enumerate(ControlMode)}
 
@@ -57,18 +67,17 @@ Pair = tuple[JointState, Odometry]
 class ControllerNode:
     """Gives the drives their commands and the planner its cues."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, parameters: NodeParameters[ControllerNodeConfig]) -> None:
         """Build the controller and its topics.
 
         Raises:
             ContactDdpError: a parameter or the robot's description is not usable.
         """
         self.node = node
-        self._parameters = NodeParameters(node, ControllerNodeConfig())
+        self._parameters = parameters
         config = self._config
         self._robot = load_robot(Path(config.node.urdf) if config.node.urdf else None)
         self._controller = Controller(self._robot, config)
-        self._parameters.connect(self._controller.configure)
         self._simulated = bool(node.get_parameter("use_sim_time").value)
         self._pairing = Pairing(time_ns(config.node.pairing_tolerance))
         self._pair: Pair | None = None
@@ -82,6 +91,8 @@ class ControllerNode:
         self._told: tuple[Any, ...] = ()
         self._malformed = 0
         self._stop = Event()
+        self._stop.set()
+        self._planner_answers = True
         self._commands = publisher(node, io.JOINT_COMMAND)
         self._requests = publisher(node, io.PLAN_REQUEST)
         self._events = publisher(node, io.CONTROLLER_EVENTS)
@@ -98,7 +109,6 @@ class ControllerNode:
             (io.BOUND, ControlMode.BOUND),
         ):
             serve(node, service, self._mode_service(mode))
-        self._diagnostics = Diagnostics(node, self._report)
         node.get_logger().info(
             f"controlling {self._robot.tree.name}, {'lock-step' if config.node.lockstep else 'live'}"
         )
@@ -107,9 +117,15 @@ class ControllerNode:
     def _config(self) -> ControllerNodeConfig:
         return self._parameters.config
 
+    def configure(self, config: ControllerNodeConfig) -> None:
+        """Take over parameters from the next tick on."""
+        self._controller.configure(config)
+
     def run(self, stop: Event) -> None:
         """Answer states until `stop`."""
         self._stop = stop
+        self._ticks = PlanTicks(time_ns(self._config.node.planner_delay))
+        heard = clock.monotonic()
         while not stop.is_set():
             patience = _REPEAT if self._config.node.lockstep else self._config.safety.state_timeout
             self._inlet.until(lambda: self._pair is not None or stop.is_set(), patience)
@@ -118,18 +134,43 @@ class ControllerNode:
             pair, self._pair = self._pair, None
             if pair is not None:
                 self._answer(pair)
-            elif not self._config.node.lockstep and self._last_state is not None:
-                self._command(self._last_state, self._now(self._last_state))
+                heard = clock.monotonic()
+            elif self._last_state is not None:
+                self._miss(self._last_state, clock.monotonic() - heard)
 
     def wake(self) -> None:
         """No wait is long."""
 
     def farewell(self) -> None:
         """Leave the drives damping."""
+        self._stop.set()
         self._controller.request(ControlMode.DAMP)
         stamp = to_stamp(0.0 if self._last_state is None else self._last_state.time)
-        self._commands.publish(joint_command_message(JointCommand.damping(self._robot.n_joints), stamp))
-        self._commands.wait_for_all_acked(Duration(seconds=0.2))
+        self._last_message = joint_command_message(JointCommand.damping(self._robot.n_joints), stamp)
+        for _ in range(_LAST_FRAMES):
+            self._commands.publish(self._last_message)
+            self._commands.wait_for_all_acked(Duration(seconds=_LAST_WORD))
+
+    def report(self) -> tuple[bytes, str, dict[str, Any]]:
+        """Level, text and values for diagnostics."""
+        controller = self._controller
+        state, followed = self._last_state, self._followed
+        self._mode.publish(_MODE_NUMBERS[controller.mode])
+        if followed is not None and followed.policy is not None and state is not None:
+            self._policy_age.publish(state.time - followed.policy.start)
+        values = {
+            "mode": controller.mode.value,
+            "waiting for": controller.waiting_for,
+            "fault": controller.fault or "",
+            "finding": controller.finding or "",
+            "malformed messages": self._malformed,
+            **{f"refused policies, {name}": count for name, count in controller.refused_policies.items()},
+        }
+        if controller.fault is not None:
+            return ERROR, str(controller.fault), values
+        if self._malformed:
+            return WARN, "malformed messages", values
+        return OK, controller.mode.value, values
 
     def _answer(self, pair: Pair) -> None:
         """The command for one state."""
@@ -156,6 +197,16 @@ class ControllerNode:
         steering = self._steering.at(state.time, self._config.node.cmd_vel_timeout)
         self._controller.steer(steering.yaw_rate, steering.left)
         self._command(state, now)
+
+    def _miss(self, last: RobotState, silence: float) -> None:
+        """No state has come for `silence` [s] of the wall clock: go on with the last one, which grows old.
+
+        Where time is simulated it stands still with its source, unless nobody is left to send states.
+        """
+        if silence > _GONE and not self.node.count_publishers(io.JOINT_STATES.name):
+            self._command(last, max(self._now(last), last.time + silence))
+        elif not self._config.node.lockstep:
+            self._command(last, self._now(last))
 
     def _now(self, state: RobotState) -> float:
         """The time on the clock of the states.
@@ -190,19 +241,25 @@ class ControllerNode:
         self._requests.publish(header)
 
     def _wait_for(self, request: Request) -> PolicyAnswer | None:
-        """The answer to a request, in lock-step; None where the planner stays silent for too long."""
+        """The answer to a request, in lock-step; None where there is no planner or it stays silent for too long."""
+
+        def settled() -> bool:
+            return self._policies.get(request.stamp) is not None or self._stop.is_set() or not self._planner_answers
+
         deadline = clock.monotonic() + self._config.node.lockstep_timeout
-        while not self._stop.is_set():
-            self._inlet.until(lambda: self._stop.is_set() or self._policies.get(request.stamp) is not None, _REPEAT)
-            answer = self._policies.get(request.stamp)
-            if answer is not None:
-                return answer
+        while not self._inlet.until(settled, _REPEAT):
             if clock.monotonic() > deadline:
-                self.node.get_logger().error("no policy within node.lockstep_timeout; going on without it")
-                return None
-            if not self._stop.is_set():
+                self._give_planner_up("no policy within node.lockstep_timeout")
+            elif self._policies.newest() is not None and not self.node.count_publishers(io.POLICY.name):
+                self._give_planner_up("the planner is gone")
+            else:
                 self._send_request(request.stamp)
-        return None
+        return self._policies.get(request.stamp)
+
+    def _give_planner_up(self, reason: str) -> None:
+        """Wait for it no longer, until it says something."""
+        self._planner_answers = False
+        self.node.get_logger().error(f"{reason}; going on without it")
 
     def _follow(self, answer: PolicyAnswer | None, now: float) -> None:
         """Offer the controller a policy that it does not know yet."""
@@ -252,7 +309,9 @@ class ControllerNode:
         except ContactDdpError as error:
             self._refuse(error)
             return
-        self._policies.put(answer.stamp, answer)
+        self._planner_answers = answer.status != STATUS_STOPPED
+        if self._planner_answers:
+            self._policies.put(answer.stamp, answer)
 
     def _on_cmd_vel(self, message: Twist) -> None:
         try:
@@ -262,37 +321,20 @@ class ControllerNode:
 
     def _mode_service(self, mode: ControlMode) -> Any:
         def serve_mode(_request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-            answer = self._controller.request(mode)
+            if self._stop.is_set() and mode is not ControlMode.DAMP:
+                answer = Answer(False, "the controller is inactive; activate it first")
+            else:
+                answer = self._controller.request(mode)
             response.success, response.message = answer.accepted, answer.reason
             self.node.get_logger().info(f"{mode.value} requested: {answer.reason}")
             return response
 
         return serve_mode
 
-    def _report(self) -> tuple[bytes, str, dict[str, Any]]:
-        controller = self._controller
-        state, followed = self._last_state, self._followed
-        self._mode.publish(_MODE_NUMBERS[controller.mode])
-        if followed is not None and followed.policy is not None and state is not None:
-            self._policy_age.publish(state.time - followed.policy.start)
-        values = {
-            "mode": controller.mode.value,
-            "waiting for": controller.waiting_for,
-            "fault": controller.fault or "",
-            "finding": controller.finding or "",
-            "malformed messages": self._malformed,
-            **{f"refused policies, {name}": count for name, count in controller.refused_policies.items()},
-        }
-        if controller.fault is not None:
-            return ERROR, str(controller.fault), values
-        if self._malformed:
-            return WARN, "malformed messages", values
-        return OK, controller.mode.value, values
-
 
 def main(arguments: list[str] | None = None) -> int:
     """Entry point; the exit code."""
-    return run_node(NAME, ControllerNode, arguments)
+    return run_managed_node(NAME, ControllerNodeConfig(), ControllerNode, arguments)
 
 
 if __name__ == "__main__":

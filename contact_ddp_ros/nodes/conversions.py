@@ -155,14 +155,20 @@ def odometry_message(state: RobotState) -> Odometry:
     return message
 
 
-def imu_message(state: RobotState, specific_force: Array) -> Imu:
-    """What an IMU at the trunk's origin measures; `specific_force` (3,) in `base_link` axes [m/s^2]."""
+def imu_message(state: RobotState, specific_force: Array | None) -> Imu:
+    """What an IMU at the trunk's origin measures; `specific_force` (3,) in `base_link` axes [m/s^2], if known.
+
+    A covariance of -1 says, by the message's definition, that the acceleration is not known.
+    """
     message = Imu()
     message.header.stamp = to_stamp(state.time)
     message.header.frame_id = BASE_FRAME
     _fill(message.orientation, state.orientation)
     _fill(message.angular_velocity, state.angular_velocity)
-    _fill(message.linear_acceleration, specific_force)
+    if specific_force is None:
+        message.linear_acceleration_covariance[0] = -1.0
+    else:
+        _fill(message.linear_acceleration, specific_force)
     return message
 
 

@@ -7,6 +7,8 @@ time is held there until it knows.
 
 import sys
 import time as clock
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import rclpy
@@ -19,7 +21,9 @@ from contact_ddp_ros.closed_loop import policy_timing, run_info
 from contact_ddp_ros.config import flatten, replace
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.errors import NodeError
+from contact_ddp_ros.lcm_link.transport import free_port
 from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.nodes.bag import BagWriter
 from contact_ddp_ros.nodes.domain import environment, loopback_environment, reserved_domain
 from contact_ddp_ros.nodes.node_config import SimulatorNodeOptions
 from contact_ddp_ros.nodes.observer import Observer
@@ -44,8 +48,14 @@ _ANSWER_TIMEOUT = 30.0
 _SPEED_PERIOD = 0.05
 """Wall-clock time between two speed commands [s]."""
 
+_COMMAND_TIMEOUT = 0.1
+"""Silence in real time after which the bridge to the robot damps: a desktop system may keep anybody waiting [s]."""
+
 _LOOK = 0.02
 """Longest wait for a message between two looks at the processes [s]."""
+
+_DRAIN = 0.5
+"""Longest wait for messages that are on their way when the run is over [s]."""
 
 _QUICK_LOOK = 0.002
 """The same while a service is to answer [s]."""
@@ -54,14 +64,19 @@ _QUICK_LOOK = 0.002
 class Demo:
     """One run: its nodes and the observer that leads it."""
 
-    def __init__(self, options: RunOptions, recorder: Recorder) -> None:
-        """Raises ContactDdpError where an option, a parameter or the robot's description is not usable."""
+    def __init__(self, options: RunOptions, recorder: Recorder, bag: Path | None = None) -> None:
+        """`bag` is a folder for a bag of the run, if one is wanted.
+
+        Raises ContactDdpError where an option, a parameter or the robot's description is not usable.
+        """
         self.options = options
+        self._bag = bag
         self.recorder = recorder
         robot = load_robot()
         self.planner = replace(PlannerConfig(), {"variant": options.variant, **options.parameters("planner")})
         timing = policy_timing(options, self.planner.rate)
         self.controller = replace(ControllerConfig(), {**timing, **options.parameters("controller")})
+        self._port = free_port()
         periods = (SimulatorNodeOptions().period, 1.0 / self.planner.rate)
         recorder.begin(run_info("demo", options, robot, self.planner, *periods))
 
@@ -76,6 +91,8 @@ class Demo:
             with NodeProcesses(variables) as processes, environment(variables):
                 for name, parameters in self._parameters().items():
                     processes.start(name, parameters)
+                if self.options.backend == "lcm":
+                    processes.start_stand_in(self._stand_in())
                 context = Context()
                 rclpy.init(context=context, domain_id=domain, signal_handler_options=SignalHandlerOptions.NO)
                 try:
@@ -89,7 +106,9 @@ class Demo:
         executor = SingleThreadedExecutor(context=context)
         executor.add_node(node)
         try:
-            _Lead(self, Observer(node, self.options, self.recorder), executor, processes).through()
+            observer = Observer(node, self.options, self.recorder)
+            with BagWriter(self._bag, node) if self._bag is not None else nullcontext():
+                _Lead(self, observer, executor, processes).through()
         finally:
             executor.shutdown(timeout_sec=1.0)
             node.destroy_node()
@@ -98,7 +117,7 @@ class Demo:
         """Parameters of each node, by its name, in the order in which the nodes are started and ended."""
         options = self.options
         common = {"use_sim_time": True, "node.lockstep": options.lockstep}
-        drive = {f"node.drive.{name}": value for name, value in flatten(self.controller.drive).items()}
+        robot = self._bridge() if options.backend == "lcm" else self._simulator()
         return {
             "controller": {
                 **options.parameters("controller"),
@@ -108,18 +127,37 @@ class Demo:
                 **common,
             },
             "planner": {"variant": options.variant, **options.parameters("planner"), **common},
-            "simulator": {
-                **options.simulator_parameters(),
-                "node.start_paused": True,
-                "node.holds": format_instants(self._holds()),
-                "node.pushes": format_pushes(options.pushes),
-                **drive,
-                **common,
-            },
+            **{name: {**parameters, **self._held(), **common} for name, parameters in robot.items()},
         }
 
+    def _simulator(self) -> dict[str, dict[str, Any]]:
+        drive = {f"node.drive.{name}": value for name, value in flatten(self.controller.drive).items()}
+        pushes = {"node.pushes": format_pushes(self.options.pushes)}
+        return {"simulator": {**self.options.simulator_parameters(), **pushes, **drive}}
+
+    def _bridge(self) -> dict[str, dict[str, Any]]:
+        drive = {f"drive.{name}": value for name, value in flatten(self.controller.drive).items()}
+        patience = {} if self.options.lockstep else {"guard.command_timeout": _COMMAND_TIMEOUT}
+        return {"bridge": {"link.port": self._port, **drive, **patience, **self.options.parameters("bridge")}}
+
+    def _stand_in(self) -> dict[str, Any]:
+        """Parameters of the stand-in, which is no node."""
+        options = self.options
+        patience = {} if options.lockstep else {"targets_timeout": 2.0 * _COMMAND_TIMEOUT}
+        return {
+            **options.simulator_parameters(),
+            **patience,
+            "pushes": format_pushes(options.pushes),
+            "lockstep": options.lockstep,
+            "link.port": self._port,
+        }
+
+    def _held(self) -> dict[str, Any]:
+        """When whoever paces the run lets time stand."""
+        return {"node.start_paused": True, "node.holds": format_instants(self._holds())}
+
     def _holds(self) -> list[float]:
-        """Instants at which the simulator waits for a word: in lock-step wherever one comes, and the end."""
+        """Instants at which time waits for a word: in lock-step wherever one comes, and the end."""
         options = self.options
         words = [options.stand_time, options.stop_time] if options.lockstep else []
         return [*(time for time in words if time is not None and 0.0 < time < options.duration), options.duration]
@@ -159,7 +197,14 @@ class _Lead:
                 self._release()
         if not options.lockstep:
             observer.event(f"{observer.late_ticks} ticks of the simulator began late")
+        self._drain()
         observer.flush()
+
+    def _drain(self) -> None:
+        """Take what is still on its way; in real time more comes for ever."""
+        deadline = clock.monotonic() + _DRAIN
+        while self._observer.inlet.receive(_LOOK) and clock.monotonic() < deadline:
+            pass
 
     def _wait_for_endpoints(self) -> None:
         began = clock.monotonic()
@@ -228,6 +273,6 @@ class _Lead:
             self._processes.check()
 
 
-def run_demo(options: RunOptions, recorder: Recorder) -> Recording:
+def run_demo(options: RunOptions, recorder: Recorder, bag: Path | None = None) -> Recording:
     """Run one closed loop through the nodes and return what was recorded; see :class:`Demo`."""
-    return Demo(options, recorder).run()
+    return Demo(options, recorder, bag).run()

@@ -19,6 +19,9 @@ from contact_ddp_ros.nodes.interfaces import Topic
 _LONGEST = 0.1
 """Longest wait in one go: Python runs signal handlers only between two [s]."""
 
+_BATCH = 64
+"""Messages of a subscription that are taken before the next one gets its turn."""
+
 
 class Inlet:
     """Some subscriptions of one node, in the order in which they are looked at when several have messages."""
@@ -45,8 +48,10 @@ class Inlet:
         ready = set(waiting.get_ready_entities("subscription"))
         for subscription in self._subscriptions:
             if subscription.handle.pointer in ready:
-                taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
-                if taken is not None:
+                for _ in range(_BATCH):
+                    taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
+                    if taken is None:
+                        break
                     subscription.callback(taken[0])
         return bool(ready)
 

@@ -1,7 +1,8 @@
 """ROS parameters from configuration dataclasses: declared with type, range and description, changed while running.
 
 A node groups what it may be told in one dataclass; every field of it, nested ones with a dotted prefix, becomes a
-parameter. A change is checked as a whole and handed to the node's object at once, or refused with the reason.
+parameter. A change is checked as a whole and handed to the node's object at once, or refused with the reason. What
+shapes that object (structural parameters) may change only while the object may be built anew.
 """
 
 import sys
@@ -18,6 +19,9 @@ from contact_ddp_ros.errors import ContactDdpError, ParameterError
 
 Config = TypeVar("Config")
 
+RESTART = "restart the node with the value"
+"""Why structural parameters are fixed where a node has its object as long as it lives."""
+
 _BUILT_IN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 """Parameters that rclpy itself declares."""
 
@@ -25,33 +29,53 @@ _BUILT_IN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 class NodeParameters(Generic[Config]):
     """The parameters of one node and the configuration they make."""
 
-    def __init__(self, node: Node, defaults: Config, apply: Callable[[Config], None] | None = None) -> None:
+    def __init__(
+        self,
+        node: Node,
+        defaults: Config,
+        apply: Callable[[Config], None] | None = None,
+        fixed: Callable[[], str] = lambda: RESTART,
+    ) -> None:
         """Declare every parameter, with the values that the command line or a file gives, else those of `defaults`.
 
         `apply` takes over every later configuration, and may refuse it by raising a ContactDdpError; None at first
-        where what it would change does not exist yet: see :meth:`connect`.
+        where what it would change does not exist yet: see :meth:`connect`. `fixed` says what to do before a structural
+        parameter may change, and is empty while one may.
 
         Raises:
             ParameterError: a value given is not allowed, or a name given is unknown.
         """
         self._node = node
         self._apply = apply
+        self._fixed = fixed
         table = specs(defaults)
         _refuse_unknown(node, table)
         given = {name: self._declare(spec) for name, spec in table.items()}
         self._config = replace(defaults, given)
         self._structural = frozenset(name for name, spec in table.items() if spec.structural)
+        self._connected = self._structure(self._config)
         node.add_pre_set_parameters_callback(self._coerce)
         node.add_on_set_parameters_callback(self._change)
 
     @property
     def config(self) -> Config:
-        """The configuration in use."""
+        """The configuration in use; of structural parameters, the one to build with."""
         return self._config
 
-    def connect(self, apply: Callable[[Config], None]) -> None:
-        """Name what takes over later configurations."""
+    @property
+    def outdated(self) -> list[str]:
+        """Structural parameters that have changed since something was connected, which was built without them."""
+        now = self._structure(self._config)
+        return [name for name, value in self._connected.items() if now[name] != value]
+
+    def connect(self, apply: Callable[[Config], None] | None) -> None:
+        """Name what takes over later configurations, built from the present one; None where nothing is there to."""
         self._apply = apply
+        self._connected = self._structure(self._config)
+
+    def _structure(self, config: Config) -> dict[str, Value]:
+        values = flatten(config)
+        return {name: values[name] for name in sorted(self._structural)}
 
     def _declare(self, spec: ParameterSpec) -> Value:
         """Declare one parameter and return its checked value; a whole number given for a float is taken as one."""
@@ -80,10 +104,11 @@ class NodeParameters(Generic[Config]):
             return SetParametersResult(successful=True)
         try:
             changed = replace(self._config, values)
-            fixed = sorted(name for name in self._structural & set(values) if flatten(changed)[name] != known[name])
-            if fixed:
-                raise ParameterError(f"{', '.join(fixed)} cannot change while the node runs; restart it with the value")
-            if self._apply is not None:
+            structure = self._structure(changed)
+            shaping = [name for name, value in structure.items() if value != known[name]]
+            if shaping and (remedy := self._fixed()):
+                raise ParameterError(f"{', '.join(shaping)} cannot change now; {remedy}")
+            if self._apply is not None and structure == self._connected:
                 self._apply(changed)
         except ContactDdpError as error:
             return SetParametersResult(successful=False, reason=str(error))
@@ -95,7 +120,7 @@ def _descriptor(spec: ParameterSpec) -> ParameterDescriptor:
     unit = f" [{spec.unit}]" if spec.unit else ""
     descriptor = ParameterDescriptor(description=f"{spec.description}{unit}", read_only=False)
     constraints = [f"one of {', '.join(spec.choices)}"] if spec.choices else []
-    constraints += ["fixed while the node runs"] if spec.structural else []
+    constraints += ["fixed while the node is at work"] if spec.structural else []
     descriptor.additional_constraints = "; ".join(constraints)
     if (spec.low is None and spec.high is None) or isinstance(spec.default, bool):
         return descriptor

@@ -2,18 +2,19 @@
 
 The main thread receives requests and solves; what else comes in has a thread with an executor. Outside lock-step a
 request means the newest state, and of requests that came during a solve only the last counts. A solve without a usable
-policy is answered by a message that says so, and is never published as one.
+policy is answered by a message that says so, and is never published as one. So is the end of the node's work.
 """
 
 import sys
 import time as clock
 from pathlib import Path
-from threading import Event
+from threading import Event, Lock
 from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
+from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
@@ -32,11 +33,12 @@ from contact_ddp_ros.nodes.conversions import (
     velocity_command,
 )
 from contact_ddp_ros.nodes.inlet import Inlet, Polled
+from contact_ddp_ros.nodes.lifecycle import run_managed_node
 from contact_ddp_ros.nodes.node_config import PlannerNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
-from contact_ddp_ros.nodes.policy_message import STATUS_FAILED, no_policy_message, policy_message
-from contact_ddp_ros.nodes.reports import OK, WARN, Diagnostics, Scalar, status
-from contact_ddp_ros.nodes.runtime import publisher, run_node, subscribe
+from contact_ddp_ros.nodes.policy_message import STATUS_FAILED, STATUS_STOPPED, no_policy_message, policy_message
+from contact_ddp_ros.nodes.reports import OK, WARN, Scalar, status
+from contact_ddp_ros.nodes.runtime import publisher, subscribe
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import RobotState
 
@@ -54,6 +56,9 @@ _WAITING = 8
 _PAIRING_TOLERANCE_NS = 500_000
 """How far stamps of joint states and odometry may differ [ns]."""
 
+_LAST_WORD = 0.2
+"""Longest wait for the last message to arrive [s]."""
+
 _PLAN_STRIDE = 3
 """Nodes of the policy from one pose of the displayed plan to the next."""
 
@@ -64,22 +69,22 @@ Pair = tuple[bytes, bytes]
 class PlannerNode:
     """Answers the controller's requests for policies."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, parameters: NodeParameters[PlannerNodeConfig]) -> None:
         """Build the planner, which compiles its kernels or loads them, then its topics: who sees them finds it ready.
 
         Raises:
             ContactDdpError: a parameter, the robot's description or the compiler is not usable.
         """
         self.node = node
-        self._parameters = NodeParameters(node, PlannerNodeConfig())
-        config = self._parameters.config
+        self._parameters = parameters
+        config = parameters.config
         self._robot = load_robot(Path(config.node.urdf) if config.node.urdf else None)
         node.get_logger().info("building the planner; the first time its kernels are compiled, which takes a while")
         began = clock.monotonic()
-        self._planner = BoundingPlanner(self._robot, config)
+        self._planner = BoundingPlanner(self._robot, config, epoch=clock.time_ns() // 1_000_000)
+        self._planning = Lock()
         self._planner.plan(self._robot.standing_state(), 0.0, hold=True)
         node.get_logger().info(f"planner ready after {clock.monotonic() - began:.1f} s, variant {config.variant}")
-        self._parameters.connect(self._planner.configure)
         self._lockstep = config.node.lockstep
         self._joints: dict[int, bytes] = {}
         self._poses: dict[int, bytes] = {}
@@ -104,7 +109,11 @@ class PlannerNode:
         subscribe(node, io.CMD_VEL, self._on_cmd_vel)
         self._inlet = Inlet(node)
         self._inlet.subscribe(io.PLAN_REQUEST, self._on_request)
-        self._diagnostics = Diagnostics(node, self._report)
+
+    def configure(self, config: PlannerNodeConfig) -> None:
+        """Take over parameters from the next solve on."""
+        with self._planning:
+            self._planner.configure(config)
 
     def run(self, stop: Event) -> None:
         """Answer requests until `stop`."""
@@ -125,7 +134,25 @@ class PlannerNode:
         """No wait is long."""
 
     def farewell(self) -> None:
-        """Nothing is left to say: the controller notices that policies stay away."""
+        """Tell whoever waits for policies that there will be none."""
+        stamp = self.node.get_clock().now().to_msg()
+        self._policies.publish(no_policy_message(stamp, STATUS_STOPPED, self._robot.model_hash))
+        self._policies.wait_for_all_acked(Duration(seconds=_LAST_WORD))
+        self._wanted = None
+
+    def report(self) -> tuple[bytes, str, dict[str, Any]]:
+        """Level, text and values for diagnostics."""
+        last = self._last
+        values = {
+            "solves": self._solves,
+            "failures": self._failures,
+            "late solves": self._late,
+            "last solve [ms]": np.nan if last is None else 1e3 * last.solve_time,
+            "last status": "" if last is None else last.status.lower(),
+        }
+        if last is not None and last.policy is None:
+            return WARN, last.message, values
+        return OK, "planning" if last is not None else "ready", values
 
     def _solve(self, pair: Pair, request: Header) -> None:
         joints: JointState = deserialize_message(pair[0], JointState)
@@ -136,7 +163,9 @@ class PlannerNode:
             velocity = self._velocity.at(state.time, self._parameters.config.node.cmd_vel_timeout)
             stopping = request.frame_id == io.STOPPING
             hold = not stopping and request.frame_id != ControlMode.BOUND.value
-            result = self._planner.plan(state, 0.0 if stopping else velocity.forward, hold=hold)
+            speed = 0.0 if stopping else velocity.forward
+            with self._planning:
+                result = self._planner.plan(state, speed, hold=hold)
         except ContactDdpError as error:
             self.node.get_logger().error(f"no plan: {error}", throttle_duration_sec=1.0)
             self._publish(stamp_ns(request.stamp), no_policy_message(stamp, STATUS_FAILED, self._robot.model_hash))
@@ -148,14 +177,14 @@ class PlannerNode:
             message = no_policy_message(stamp, STATUS_FAILED, self._robot.model_hash)
             self.node.get_logger().warning(f"no policy: {result.message}", throttle_duration_sec=1.0)
         self._publish(stamp_ns(request.stamp), message)
-        self._tell(state, velocity, result)
+        self._tell(state, speed, hold, result)
 
     def _publish(self, request: int, message: Any) -> None:
         """Send an answer and keep it for a repeated request."""
         self._answered, self._answer = request, message
         self._policies.publish(message)
 
-    def _tell(self, state: RobotState, velocity: VelocityCommand, result: PlanResult) -> None:
+    def _tell(self, state: RobotState, speed: float, hold: bool, result: PlanResult) -> None:
         """Numbers for records and people, after the policy is on its way."""
         config = self._planner.config
         late = result.solve_time > 1.0 / config.rate
@@ -165,6 +194,9 @@ class PlannerNode:
         last = result.iterations[-1] if result.iterations else None
         values = {
             "time": state.time,
+            "speed": speed,
+            "hold": hold,
+            "gait_start": self._planner.gait_start,
             "solve_ms": 1e3 * result.solve_time,
             "iterations": len(result.iterations),
             "ok": result.policy is not None,
@@ -181,7 +213,7 @@ class PlannerNode:
         self._solve_time.publish(result.solve_time)
         self._iterations.publish(len(result.iterations))
         self._cost.publish(result.cost)
-        self._speed.publish(velocity.forward)
+        self._speed.publish(speed)
         self._display(state, result)
 
     def _display(self, state: RobotState, result: PlanResult) -> None:
@@ -220,23 +252,10 @@ class PlannerNode:
         except ContactDdpError as error:
             self.node.get_logger().error(f"message refused: {error}", throttle_duration_sec=1.0)
 
-    def _report(self) -> tuple[bytes, str, dict[str, Any]]:
-        last = self._last
-        values = {
-            "solves": self._solves,
-            "failures": self._failures,
-            "late solves": self._late,
-            "last solve [ms]": np.nan if last is None else 1e3 * last.solve_time,
-            "last status": "" if last is None else last.status.lower(),
-        }
-        if last is not None and last.policy is None:
-            return WARN, last.message, values
-        return OK, "planning" if last is not None else "ready", values
-
 
 def main(arguments: list[str] | None = None) -> int:
     """Entry point; the exit code."""
-    return run_node(NAME, PlannerNode, arguments)
+    return run_managed_node(NAME, PlannerNodeConfig(), PlannerNode, arguments)
 
 
 if __name__ == "__main__":

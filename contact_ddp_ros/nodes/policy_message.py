@@ -52,6 +52,9 @@ STATUS_OK = 0
 STATUS_FAILED = 1
 """The solve diverged or gave a number that is not finite."""
 
+STATUS_STOPPED = 2
+"""The planner has stopped working and answers nothing until it says something else."""
+
 _HALF = 1 << 32
 _MAX_NODES = 100_000
 """More nodes than any horizon has: a larger count is a damaged message."""

@@ -17,10 +17,14 @@ from typing import Any
 import yaml
 
 from contact_ddp_ros.errors import NodeError
+from contact_ddp_ros.lcm_link.definitions import STAND_IN_NAME
 from contact_ddp_ros.lifetime import END_WITH_STDIN
 
 _PATIENCE = 5.0
 """Time that a node gets to end after a request before it is killed [s]."""
+
+_MODULES = {"bridge": "contact_ddp_ros.nodes.lcm_bridge_node"}
+"""Modules of the nodes that are not called like them."""
 
 _TAIL = 3
 """Lines of a dead node's log that are shown."""
@@ -48,13 +52,25 @@ class NodeProcesses:
 
     def start(self, name: str, parameters: Mapping[str, Any], arguments: Sequence[str] = ()) -> int:
         """Start the node `name` with parameters by dotted name; its process id."""
+        file = self._parameter_file(name, parameters)
+        module = _MODULES.get(name, f"contact_ddp_ros.nodes.{name}_node")
+        return self._start(name, module, ["--ros-args", "--params-file", str(file), *arguments])
+
+    def start_stand_in(self, parameters: Mapping[str, Any]) -> int:
+        """Start the robot stand-in, which is no node, with parameters by dotted name; its process id."""
+        file = self._parameter_file(STAND_IN_NAME, parameters)
+        return self._start(STAND_IN_NAME, "contact_ddp_ros.lcm_link.program", ["--params-file", str(file)])
+
+    def _parameter_file(self, name: str, parameters: Mapping[str, Any]) -> Path:
         file = Path(self._folder.name, f"{name}.yaml")
         values = {key: list(value) if isinstance(value, tuple) else value for key, value in parameters.items()}
         file.write_text(yaml.safe_dump({name: {"ros__parameters": values}}), encoding="utf-8")
-        command = [sys.executable, "-m", f"contact_ddp_ros.nodes.{name}_node"]
+        return file
+
+    def _start(self, name: str, module: str, arguments: Sequence[str]) -> int:
         with open(self._log(name), "wb") as log:
             child = subprocess.Popen(
-                [*command, "--ros-args", "--params-file", str(file), *arguments],
+                [sys.executable, "-m", module, *arguments],
                 env=self._environment,
                 stdin=subprocess.PIPE,
                 stdout=log,

@@ -27,6 +27,9 @@ OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.E
 _DIAGNOSTICS_PERIOD = 1.0
 """Time between diagnostics [s]."""
 
+_TOGETHER = 10
+"""Ticks that travel in one record."""
+
 _TICK_PARTS = {
     "time": 1,
     "position": 3,
@@ -88,6 +91,37 @@ def tick_records(message: Float64MultiArray) -> list[TickRecord]:
     if len(message.data) % width:
         raise MessageError(f"tick records of {len(message.data)} numbers; allowed: multiples of {width}")
     return [_tick(row) for row in np.array(message.data, dtype=np.float64).reshape(-1, width)]
+
+
+class TickRecords:
+    """Publishes the ticks of a simulator, several at a time: a message costs more than what it says."""
+
+    def __init__(self, node: Node) -> None:
+        self._publisher = publisher(node, interfaces.RECORD)
+        self._records: list[TickRecord] = []
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anybody records; what is kept for nobody is forgotten."""
+        if self._publisher.get_subscription_count():
+            return True
+        self._records.clear()
+        return False
+
+    def keep(self, record: TickRecord, again: bool = False) -> None:
+        """Note a tick, where anybody records; one that comes `again` sends what is kept, for late-comers."""
+        if not self.wanted:
+            return
+        if not (again and self._records):
+            self._records.append(record)
+        if again or len(self._records) >= _TOGETHER:
+            self.send()
+
+    def send(self) -> None:
+        """Publish what is kept."""
+        if self._records:
+            self._publisher.publish(ticks_message(self._records))
+            self._records.clear()
 
 
 def _row(record: TickRecord) -> Array:

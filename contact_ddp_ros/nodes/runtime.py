@@ -1,7 +1,8 @@
 """What every node's process does: start, listen in one thread, work in the main one, end in an orderly way.
 
-SIGINT and SIGTERM ask the work to end; the node then says its last word (damping, for one) while the middleware still
-runs. An error on the way up is one line in the log and exit code 1.
+SIGINT and SIGTERM ask the work to end, and interrupt a node that is still being built; the node then says its last word
+(damping, for one) while the middleware still runs. An error is one line in the log. The exit code tells whoever starts
+nodes again when they have ended whether that may help.
 """
 
 import contextlib
@@ -12,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event, Thread
 from types import FrameType
-from typing import Protocol
+from typing import Any, Protocol
 
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
@@ -23,6 +24,12 @@ from rclpy.signals import SignalHandlerOptions
 from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.lifetime import end_with_parent
 from contact_ddp_ros.nodes.interfaces import Service, Topic
+
+REFUSED = 1
+"""Exit code: the node could not start as it was told to, and would not the next time."""
+
+FAILED = 70
+"""Exit code: the node ended in the middle of its work (EX_SOFTWARE of sysexits.h)."""
 
 _SWITCH_INTERVAL = 0.0005
 """Longest time that a thread keeps the interpreter from another; Python's own 5 ms exceed a control period [s]."""
@@ -38,7 +45,7 @@ class Work(Protocol):
         ...
 
     def wake(self) -> None:
-        """Called when `stop` is set, from a signal handler: end whatever `run` waits for."""
+        """Called when `stop` is set, also from a signal handler: end whatever `run` waits for."""
         ...
 
     def farewell(self) -> None:
@@ -46,8 +53,13 @@ class Work(Protocol):
         ...
 
 
-def run_node(name: str, build: Callable[[Node], Work], arguments: Sequence[str] | None = None) -> int:
-    """Run a node until a signal ends it; the exit code."""
+def run_node(
+    name: str,
+    build: Callable[[Any], Work],
+    arguments: Sequence[str] | None = None,
+    create: Callable[[str], Node] = rclpy.create_node,
+) -> int:
+    """Run a node, made by `create`, until a signal ends it; the exit code."""
     stop = Event()
     logger = get_logger(name)
     sys.setswitchinterval(_SWITCH_INTERVAL)
@@ -55,8 +67,8 @@ def run_node(name: str, build: Callable[[Node], Work], arguments: Sequence[str] 
         rclpy.init(args=None if arguments is None else list(arguments), signal_handler_options=SignalHandlerOptions.NO)
     except Exception as error:  # noqa: BLE001  (rclpy has no common base: bad arguments, unreadable files)
         print(f"[FATAL] [{name}]: ROS 2 did not start: {_one_line(error)}", file=sys.stderr)
-        return 1
-    node = rclpy.create_node(name)
+        return REFUSED
+    node = create(name)
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     thread = Thread(target=_spin, args=(executor,), name="ros", daemon=True)
@@ -64,25 +76,27 @@ def run_node(name: str, build: Callable[[Node], Work], arguments: Sequence[str] 
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         stop.set()
-        if work is not None:
-            work.wake()
+        if work is None:
+            raise KeyboardInterrupt
+        work.wake()
 
-    end_with_parent()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, on_signal)
-    code = 0
+    code = REFUSED
     try:
+        end_with_parent()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, on_signal)
         work = build(node)
         thread.start()
-        if not stop.is_set():
-            work.run(stop)
-    except ContactDdpError as error:
-        logger.fatal(_one_line(error))
-        code = 1
+        code = FAILED
+        work.run(stop)
+        code = 0
+    except KeyboardInterrupt:
+        code = 0
     except Exception as error:  # noqa: BLE001  (the user gets a line, not a traceback)
-        logger.fatal(f"unexpected {type(error).__name__} at {_place(error)}: {_one_line(error)}; please report it")
-        code = 1
+        logger.fatal(describe(error))
     finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
         if work is not None:
             with contextlib.suppress(Exception):
                 work.farewell()
@@ -112,6 +126,13 @@ def serve(node: Node, service: Service, callback: Callable[..., object]) -> None
 def _spin(executor: SingleThreadedExecutor) -> None:
     with contextlib.suppress(ExternalShutdownException):
         executor.spin()
+
+
+def describe(error: BaseException) -> str:
+    """An error as one line; one that nobody foresaw with its place."""
+    if isinstance(error, ContactDdpError):
+        return _one_line(error)
+    return f"unexpected {type(error).__name__} at {_place(error)}: {_one_line(error)}; please report it"
 
 
 def _place(error: BaseException) -> str:

@@ -2,7 +2,7 @@
 
 In real time physics keeps to the wall clock, drives go on with the last command, and damp when none came for a while.
 In lock-step physics waits for the command that answers the state it has published (see
-:mod:`contact_ddp_ros.nodes.exchange`).
+:mod:`contact_ddp_ros.nodes.exchange`); when who commanded is gone, drives damp and time keeps to the wall clock.
 """
 
 import sys
@@ -18,8 +18,7 @@ from rosgraph_msgs.msg import Clock
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from contact_ddp_ros.config import flatten
-from contact_ddp_ros.errors import ContactDdpError, ParameterError
+from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import (
     imu_message,
@@ -35,7 +34,7 @@ from contact_ddp_ros.nodes.exchange import Answers
 from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.node_config import SimulatorNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
-from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, Scalar, TickRecord, ticks_message
+from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, Scalar, TickRecord, TickRecords
 from contact_ddp_ros.nodes.runtime import publisher, run_node, serve, subscribe
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import load_robot
@@ -51,12 +50,6 @@ _REPEAT = 0.5
 
 _IDLE = 0.01
 """Wall-clock time between two looks while time is held [s]."""
-
-_RECORDS = 10
-"""Ticks that travel in one record."""
-
-_LIVE = ("node.command_timeout", "node.push_duration")
-"""Parameters that may change while the world exists."""
 
 
 class SimulatorNode:
@@ -85,16 +78,16 @@ class SimulatorNode:
         self._single_steps = 0
         self._tick = 0
         self._late = False
-        self._records: list[TickRecord] = []
         self._last_command: float | None = None
         self._silent = True
+        self._alone = False
         self._malformed = 0
         self._commands: Answers[JointCommand] = Answers()
         self._joints = publisher(node, io.JOINT_STATES)
         self._odometry = publisher(node, io.ODOM)
         self._imu = publisher(node, io.IMU)
         self._clock = publisher(node, io.CLOCK)
-        self._record = publisher(node, io.RECORD)
+        self._records = TickRecords(node)
         self._factor = Scalar(node, io.REAL_TIME_FACTOR)
         self._inlet = Inlet(node)
         self._inlet.subscribe(io.JOINT_COMMAND, self._on_command)
@@ -128,7 +121,7 @@ class SimulatorNode:
                     self._simulator.push(np.array(push.force), push.duration)
                 self._simulator.step(self._steps)
             self._tick += 1
-            if self._config.node.lockstep:
+            if self._config.node.lockstep and not self._alone:
                 self._pace.measure(self._simulator.time)
             else:
                 misses = self._pace.misses
@@ -141,7 +134,7 @@ class SimulatorNode:
 
     def farewell(self) -> None:
         """Hand out what is recorded."""
-        self._send_records()
+        self._records.send()
 
     def _command(self, state: RobotState, stop: Event) -> JointCommand:
         """What the drives execute from `state` on."""
@@ -160,20 +153,36 @@ class SimulatorNode:
         return newest
 
     def _answer(self, state: RobotState, stop: Event) -> JointCommand:
-        """The command that answers a state, however long that takes; the state is sent again meanwhile."""
+        """The command that answers a state, however long that takes; the state is sent again meanwhile.
+
+        Damping where who commanded so far is gone.
+        """
         stamp, warned, began = time_ns(state.time), False, clock.monotonic()
         while not stop.is_set():
+            if self._alone and self._is_alone(state.time):
+                return self._damping
             self._inlet.until(lambda: stop.is_set() or self._commands.get(stamp) is not None, _REPEAT)
             command = self._commands.get(stamp)
             if command is not None:
                 return command
             if stop.is_set():
                 break
+            if self._is_alone(state.time):
+                continue
             if not warned and clock.monotonic() - began > 10.0 * _REPEAT:
                 self.node.get_logger().info(f"waiting for the joint command of {state.time:.3f} s")
                 warned = True
             self._send_state(state)
         return self._damping
+
+    def _is_alone(self, time: float) -> bool:
+        """Whether there were commands, and nobody is left to send more."""
+        alone = self._last_command is not None and not self.node.count_publishers(io.JOINT_COMMAND.name)
+        if alone and not self._alone:
+            self.node.get_logger().warning("whoever commanded is gone: the drives damp")
+            self._pace.start(time)
+        self._alone = alone
+        return alone
 
     def _holding(self) -> bool:
         """Whether time stands still."""
@@ -188,9 +197,7 @@ class SimulatorNode:
         """Let wall-clock time pass while simulated time stands; what late-comers need is repeated meanwhile."""
         clock.sleep(_IDLE)
         with self._lock:
-            if not self._records:
-                self._keep_record(state)
-            self._send_records()
+            self._keep_record(state, again=True)
         if not self._config.node.lockstep:
             self._send_state(state)
             self._last_command = state.time
@@ -216,22 +223,14 @@ class SimulatorNode:
         self._odometry.publish(odometry_message(state))
         self._joints.publish(joint_state_message(state, self._simulator.applied_torques()))
 
-    def _keep_record(self, state: RobotState) -> None:
-        """Note this tick for who records; ticks travel together, for a message costs more than what it says."""
-        if not self._record.get_subscription_count():
-            self._records.clear()
+    def _keep_record(self, state: RobotState, again: bool = False) -> None:
+        """Note this tick for who records; `again` where time is held."""
+        if not self._records.wanted:
             return
         simulator = self._simulator
         torques, heights, forces = simulator.applied_torques(), simulator.foot_heights(), simulator.contact_forces()
         now = clock.perf_counter()
-        self._records.append(TickRecord(state, torques.copy(), heights, forces, now, self._late))
-        if len(self._records) >= _RECORDS:
-            self._send_records()
-
-    def _send_records(self) -> None:
-        if self._records:
-            self._record.publish(ticks_message(self._records))
-            self._records.clear()
+        self._records.keep(TickRecord(state, torques.copy(), heights, forces, now, self._late), again)
 
     def _on_command(self, message: JointTrajectory) -> None:
         try:
@@ -270,11 +269,9 @@ class SimulatorNode:
         return response
 
     def _configure(self, config: SimulatorNodeConfig) -> None:
-        """Only what does not need the world built anew."""
-        old, new = flatten(self._config), flatten(config)
-        fixed = [name for name in new if new[name] != old[name] and name not in _LIVE]
-        if fixed:
-            raise ParameterError(f"{', '.join(fixed)} cannot change while the simulator runs; restart it")
+        """Take over parameters that do not need the world built anew."""
+        with self._lock:
+            self._simulator.tune(config.node.drive.gains(len(LEG_NAMES)), config.noise)
 
     def _report(self) -> tuple[bytes, str, dict[str, Any]]:
         pace = self._pace

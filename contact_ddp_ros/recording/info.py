@@ -74,6 +74,7 @@ def plain_options(options: RunOptions) -> dict[str, Any]:
         "stand_time": options.stand_time,
         "stop_time": options.stop_time,
         "variant": options.variant,
+        "backend": options.backend,
         "lockstep": options.lockstep,
         "pushes": [{"time": p.time, "force": list(p.force), "duration": p.duration} for p in options.pushes],
         "seed": options.seed,

@@ -4,7 +4,7 @@ MuJoCo's free joint has the linear velocity of the trunk's origin in world axes,
 quaternions as (w, x, y, z); all of that is converted here and nowhere else.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -99,6 +99,15 @@ class MujocoSimulator:
         self._rng = np.random.default_rng(self._options.seed)
         self._measured = None
         mujoco.mj_forward(self.model, data)
+
+    def tune(self, gains: DriveGains, noise: NoiseOptions) -> None:
+        """From now on drive the joints with these gains and measure with this noise.
+
+        Raises:
+            ParameterError: a standard deviation is out of its range; nothing has changed then.
+        """
+        validate(noise)
+        self._gains, self._options = gains, replace(self._options, noise=noise)
 
     def state(self) -> RobotState:
         """The state with the sensors' noise; the same one until time moves on."""

@@ -47,6 +47,7 @@ def fake_loop(monkeypatch):
 def test_defaults_are_those_of_the_options():
     assert parsed("sim") == RunOptions()
     assert parsed("demo") == RunOptions()
+    assert parsed("demo", "--backend", "lcm") == RunOptions(backend="lcm")
 
 
 def test_every_option_arrives(tmp_path):

@@ -10,6 +10,7 @@ from lcm_frames import ROBOT, N
 from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.errors import LinkError
 from contact_ddp_ros.lcm_link.codec import Frame, decode, encode
+from contact_ddp_ros.lcm_link.conventions import tick_state
 from contact_ddp_ros.lcm_link.definitions import (
     LAYOUTS,
     PD_TAU_TARGETS,
@@ -20,7 +21,7 @@ from contact_ddp_ros.lcm_link.definitions import (
 )
 from contact_ddp_ros.lcm_link.guard import CommandGuard, GuardConfig
 from contact_ddp_ros.lcm_link.measurements import Measurement, MeasurementReader
-from contact_ddp_ros.lcm_link.stand_in import StandIn, StandInConfig, tick_state
+from contact_ddp_ros.lcm_link.stand_in import StandIn, StandInConfig
 from contact_ddp_ros.lcm_link.transport import Link, LinkOptions
 from contact_ddp_ros.robot.state import JointCommand
 

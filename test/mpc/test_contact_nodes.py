@@ -1,5 +1,7 @@
 """Node functions of the contact problem: every derivative against finite differences of what it derives from."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -93,7 +95,7 @@ def central(function, z, step=1e-6):
     return np.stack(columns, axis=-1)
 
 
-@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "forward_euler"])
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "forward_euler", "implicit_midpoint"])
 @pytest.mark.parametrize(("kind", "mode"), CASES)
 def test_first_order_partials(kind, mode, integrator):
     problem, xs = problem_and_reference(integrator)
@@ -107,8 +109,13 @@ def test_first_order_partials(kind, mode, integrator):
         assert lu == pytest.approx(central(lambda z: node.step(x, z)[1], u), rel=1e-4, abs=1e-5)
 
 
-@pytest.mark.parametrize("variant", ["ddp", "ddp_tensor"])
-@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "forward_euler"])
+@pytest.mark.parametrize(
+    ("integrator", "variant"),
+    [
+        *product(["semi_implicit_euler", "forward_euler"], ["ddp", "ddp_tensor"]),
+        ("implicit_midpoint", "ddp"),
+    ],
+)
 @pytest.mark.parametrize(("kind", "mode"), CASES)
 def test_second_order_is_the_hessian_of_cost_and_contracted_dynamics(kind, mode, integrator, variant):
     """Gauss-Newton Hessian + `second` = ∂²(ℓ + V'ₓ·f), as finite differences of the first order."""

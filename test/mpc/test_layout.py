@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from contact_ddp_ros.hybrid.grid import knot_grid
 from contact_ddp_ros.mpc import contact_nodes
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets
+from contact_ddp_ros.mpc.layout import aux_offsets, midpoint_offset, node_offsets
 from contact_ddp_ros.mpc.problem import BoundingProblem
 from test.mpc.support import TREE, config_with
 
@@ -40,8 +40,12 @@ def test_blocks_of_the_aux_have_room(n, n_u, n_f, n_a):
         "second partials": 3 * n * n + n_s * n + n * n_z,
         "tensor": n + 4 * n * n,
         "curvature of the heights": 2 * n_f + n_c + n * n,
+        "midpoint's correction": n_s + 2 * n * n_s,
+        "midpoint's curvature": 3 * n * n + n_s * n + 3 * n * n_z + n_z * n_z,
     }
-    assert all(length <= size - scratch for length in users.values()), users
+    middle = midpoint_offset(n, n_u, n_f, n_a)
+    assert middle == size - 2 * n
+    assert all(length <= middle - scratch for length in users.values()), users
 
 
 def test_headers_have_a_slot_each():
@@ -56,10 +60,13 @@ MARGIN = 64
 CANARY = 123.456
 
 
-@pytest.mark.parametrize("variant", ["ddp", "ddp_tensor"])
-def test_no_node_function_writes_beyond_its_aux(variant):
+@pytest.mark.parametrize(
+    ("variant", "integrator"),
+    [("ddp", "semi_implicit_euler"), ("ddp_tensor", "semi_implicit_euler"), ("ddp", "implicit_midpoint")],
+)
+def test_no_node_function_writes_beyond_its_aux(variant, integrator):
     """Compiled code does not look at bounds: the memory around the aux must come back as it was."""
-    config = config_with(variant=variant)
+    config = config_with(variant=variant, gait__integrator=integrator)
     builder = BoundingProblem(TREE, config)
     problem, xs = builder.build(knot_grid(builder.schedule, 0, 90, config.gait.step), config, 0.5)
     multipliers, penalty = np.full((problem.n_nodes + 1, problem.n_e), 2.0), np.array([1e3, 0.1, 0.1])

@@ -76,7 +76,9 @@ class TestEpochs:
 
     def test_a_controllers_gate_admits_the_policies(self):
         planner = planner_with()
-        gate = PolicyGate(2 * N, len(TREE.actuated), 2 * len(TREE.contacts), ROBOT.model_hash, SafetyConfig())
+        gate = PolicyGate(
+            planner.problem.effort_limits, 2 * N, 2 * len(TREE.contacts), ROBOT.model_hash, SafetyConfig()
+        )
         x = start_state(planner)
         for time in (0.0, 0.008, 0.016):
             result = planner.plan(robot_state(x, time), 0.5)

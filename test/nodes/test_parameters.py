@@ -84,7 +84,7 @@ def test_a_set_is_applied_once_as_a_whole(make_node: NodeMaker) -> None:
         ({"count": 5, "inner__gain": 10.5}, "gain"),
         ({"count": 5, "inner__pose": [0.0, 0.0, 9.0]}, "inner.pose"),
         ({"count": 5, "kind": "c"}, "kind"),
-        ({"count": 5, "step": 0.2}, "step cannot change while the node runs"),
+        ({"count": 5, "step": 0.2}, "step cannot change now; restart"),
         ({"count": 5, "on": 1}, "on"),
     ],
 )
@@ -117,3 +117,22 @@ def test_a_structural_value_may_be_set_to_what_it_is(make_node: NodeMaker) -> No
     node = make_node("same")
     NodeParameters(node, Outer())
     assert node.set_parameters_atomically(overrides(step=0.1, count=4)).successful
+
+
+def test_what_shapes_the_object_changes_only_while_it_may_be_built_anew(make_node: NodeMaker) -> None:
+    applied: list[Outer] = []
+    remedy = "deactivate the node first"
+    node = make_node("shaped")
+    parameters = NodeParameters(node, Outer(), applied.append, fixed=lambda: remedy)
+    result = node.set_parameters_atomically(overrides(step=0.2, count=4))
+    assert (result.successful, result.reason) == (False, "step cannot change now; deactivate the node first")
+    remedy = ""
+    assert node.set_parameters_atomically(overrides(step=0.2, count=4)).successful
+    assert parameters.config == Outer(step=0.2, count=4)
+    assert parameters.outdated == ["step"]
+    assert node.set_parameters_atomically(overrides(count=5)).successful
+    assert applied == [], "the object is of another shape and will be built anew"
+    parameters.connect(applied.append)
+    assert parameters.outdated == []
+    assert node.set_parameters_atomically(overrides(count=6)).successful
+    assert applied == [Outer(step=0.2, count=6)]

@@ -9,10 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from nav_msgs.msg import Odometry
-from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.parameter import Parameter
-from ros_graph import PATIENCE, PERIOD, FakeRobot, NodeMaker, Watcher
+from ros_graph import PATIENCE, PERIOD, FakeRobot, NodeMaker, Operator, Watcher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header
 from std_srvs.srv import SetBool, Trigger
@@ -119,18 +117,14 @@ def test_damping_is_the_last_word(fake: FakeRobot, processes: NodeProcesses) -> 
     assert "Traceback" not in processes.log("controller")
 
 
-def test_parameters_change_while_the_controller_runs(fake: FakeRobot) -> None:
+def test_parameters_change_while_the_controller_runs(
+    fake: FakeRobot, make_node: NodeMaker, executor: SingleThreadedExecutor
+) -> None:
+    operator = Operator(make_node, executor)
     fake.tick()
-    client = fake.node.create_client(SetParametersAtomically, "controller/set_parameters_atomically")
-    fake.until(client.service_is_ready)
 
     def change(**values: object) -> tuple[bool, str]:
-        parameters = [
-            Parameter(name.replace("__", "."), value=value).to_parameter_msg() for name, value in values.items()
-        ]
-        future = client.call_async(SetParametersAtomically.Request(parameters=parameters))
-        fake.until(future.done)
-        return future.result().result.successful, future.result().result.reason
+        return operator.set("controller", **values)
 
     assert change(stand__ramp_time=2, safety__roll=0.4) == (True, "")
     assert not change(safety__roll=0.3, safety__pitch=9.0)[0]

@@ -1,0 +1,194 @@
+"""Single runs of the closed loop on a budget, and searches for the largest disturbance that such runs survive.
+
+Both are jobs: plain data that says all about the run, and :func:`perform`, which gives plain data back. Every run is in
+lock-step and ends when the robot has fallen, so what it gives depends on the job only.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from contact_ddp_ros.bench import bisection, outcome
+from contact_ddp_ros.bench.budget import Budget, PacedPlanner
+from contact_ddp_ros.bench.outcome import Outcome
+from contact_ddp_ros.bench.scenarios import PUSH_DURATION, Scenario
+from contact_ddp_ros.closed_loop import ClosedLoop
+from contact_ddp_ros.errors import ContactDdpError
+from contact_ddp_ros.options import Push, RunOptions
+
+MEASURES = ("speed_error", "roll_max", "pushed_pitch", "yaw_drift", "touchdown_height", "torque_saturation")
+"""Figures of an outcome that are kept of each trial."""
+
+SPEED_BAND = 0.1
+"""A commanded speed is held where the mean is within this share of it, or of 0.5 m/s where that is more."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One of the things compared: a variant of the solver and its budget."""
+
+    variant: str
+    budget: Budget
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run under one condition.
+
+    Attributes:
+        group: what varies. value: by how much. sample: which of the random draws it has.
+        arm: who controls. options: everything else about the run.
+    """
+
+    group: str
+    value: float
+    sample: int
+    arm: Arm
+    options: RunOptions
+
+    @property
+    def name(self) -> str:
+        """Unique."""
+        return f"{self.group} {self.value:g}, sample {self.sample}, {self.arm.variant}"
+
+    @property
+    def cost(self) -> float:
+        """Simulated time at most [s]."""
+        return self.options.duration
+
+    def run(self) -> dict[str, Any]:
+        """Whether it survived, its figures, and the share of the budget that was spent."""
+        result, spent = paced_run(self.options, self.arm)
+        figures = {name: getattr(result, name) for name in MEASURES}
+        return {
+            "survived": result.survived,
+            "straight": result.straight,
+            "fall": result.failed or result.fall,
+            "sign": _sign(result),
+            "spent": spent,
+        } | figures
+
+
+@dataclass(frozen=True)
+class PushSearch:
+    """The largest impulse that is survived in one direction from one phase of the gait on.
+
+    Attributes:
+        direction: by name. axis: (2,) the same as a unit vector in `odom` axes, x forward, y left.
+        phase: index among the `phases` of a cycle. time: when the push begins [s].
+        arm: who controls. options: of the run, without the push. high, evaluations: of the search [N s].
+    """
+
+    direction: str
+    axis: tuple[float, float]
+    phase: int
+    phases: int
+    time: float
+    arm: Arm
+    options: RunOptions
+    high: float
+    evaluations: int
+
+    @property
+    def name(self) -> str:
+        """Unique."""
+        return f"push {self.direction}, phase {self.phase}/{self.phases}, {self.arm.variant}"
+
+    @property
+    def cost(self) -> float:
+        """Simulated time at most [s]."""
+        return self.evaluations * self.options.duration
+
+    def pushed(self, impulse: float) -> RunOptions:
+        """The run with a push of an impulse [N s]."""
+        x, y = (impulse / PUSH_DURATION * part for part in self.axis)
+        return replace(self.options, pushes=(Push(self.time, (x, y, 0.0), PUSH_DURATION),))
+
+    def run(self) -> dict[str, Any]:
+        """The limit [N s] and what was tried."""
+        return _found(
+            lambda impulse: paced_run(self.pushed(impulse), self.arm)[0].survived, 0.0, self.high, self.evaluations
+        )
+
+
+@dataclass(frozen=True)
+class SpeedSearch:
+    """The largest speed that is held in one direction.
+
+    Attributes:
+        direction: by name. sign: of the speed. sample: of the sensor noise.
+        arm: who controls. options: of the run; its speed is replaced. low, high, evaluations: of the search [m/s].
+    """
+
+    direction: str
+    sign: float
+    sample: int
+    arm: Arm
+    options: RunOptions
+    low: float
+    high: float
+    evaluations: int
+
+    @property
+    def name(self) -> str:
+        """Unique."""
+        return f"speed {self.direction}, sample {self.sample}, {self.arm.variant}"
+
+    @property
+    def cost(self) -> float:
+        """Simulated time at most [s]."""
+        return self.evaluations * self.options.duration
+
+    def commanded(self, speed: float) -> RunOptions:
+        """The run at a speed, without its sign [m/s]."""
+        return replace(self.options, speed=((0.0, math.copysign(speed, self.sign)),))
+
+    def holds(self, speed: float) -> bool:
+        """Whether the robot neither falls nor is slower or faster than it should."""
+        result, _ = paced_run(self.commanded(speed), self.arm)
+        return result.survived and result.speed_error <= SPEED_BAND * max(speed, 0.5)
+
+    def run(self) -> dict[str, Any]:
+        """The limit [m/s] and what was tried."""
+        return _found(self.holds, self.low, self.high, self.evaluations)
+
+
+SweepJob = Trial | PushSearch | SpeedSearch
+
+
+def perform(job: SweepJob) -> dict[str, Any]:
+    """Run a job, here or in another process."""
+    return job.run()
+
+
+def fell(result: dict[str, Any]) -> bool:
+    """Whether a trial ended in a fall; a search ends in a limit."""
+    return not result.get("survived", True)
+
+
+def paced_run(options: RunOptions, arm: Arm) -> tuple[Outcome, float]:
+    """What became of a run, and the share of its budget that the planner spent; a run that fails counts as a fall."""
+    scenario = Scenario("", "", replace(options, variant=arm.variant))
+    try:
+        loop = ClosedLoop(scenario.options)
+        planner = PacedPlanner(loop.planner, arm.budget)
+        planner.listen(loop)
+        while loop.simulator.time < options.duration - 1e-9 and loop.controller.fault is None:
+            loop.tick()
+    except ContactDdpError as error:
+        return Outcome("", "", failed=str(error)), float("nan")
+    return outcome.judge(scenario, loop.recorder.finish()), planner.spent_share
+
+
+def _found(held: Callable[[float], bool], low: float, high: float, evaluations: int) -> dict[str, Any]:
+    limit = bisection.search(held, low, high, evaluations)
+    return {"held": limit.held, "lost": limit.lost, "tried": limit.tried}
+
+
+def _sign(result: Outcome) -> str:
+    """Which sign of a fall came first, without its instant and numbers; empty where there was none."""
+    if result.failed:
+        return "run failed"
+    parts = [part.strip() for part in result.fall.split(":")]
+    return parts[2] if parts[1:2] == ["fault"] else " ".join(parts[1:2])

@@ -1,0 +1,197 @@
+r"""Implicit midpoint rule of one node for Numba code, with first and second order through the same contraction.
+
+    q⁺ = q + h v_m,   v⁺ = v + h v̇,       v_m = v + ½h v̇,   q_m = ½(q + q⁺) = q + ½h v + ¼h² v̇,
+    r(q_m, v_m, ν) = K(q_m) ν + b(q_m, v_m) = [Sᵀu; 0],        ν = (v̇, λ),
+
+of second order in h where the explicit schemes are of first, and symmetric in time: a step of −h undoes one of h, and
+the energy of a passive motion hardly drifts. The contact's constraint holds at the middle, where its force acts. Only ν
+is unknown; (q_m, v_m) follow from its v̇.
+
+Newton. ∂/∂ν of the left side is
+
+    K̃ = K(q_m) + [ ¼h² r_q + ½h r_v , 0 ],
+
+its second block being the columns of v̇. It starts from the explicit ν at (q + ½h v, v), whose error is of order h, and
+ends where a correction is within TOLERANCE of ν: the next would be its square. After MAX_CORRECTIONS, and so with
+numbers that are not finite, the step has failed and costs infinity. Elimination without pivoting is safe for K, which
+is quasi-definite, and for K̃ while a step is short against the motion; where it is not, corrections do not shrink.
+
+First order. With ν_q', ν_v' = −K̃⁻¹ r_q, −K̃⁻¹ r_v at the middle, which is what the explicit schemes compute from K:
+
+    ν_q = ν_q',      ν_v = ν_v' + ½h ν_q',      ν_u = K̃⁻¹ [Sᵀ; 0].
+
+Second order. Differentiate the residual twice along z, y ∈ {q, v, u}, with q_m and v_m linear in z and ν:
+
+    K̃ ν_zy + D²r[(Q_z, V_z, ν_z), (Q_y, V_y, ν_y)] = 0,
+    Q_z = ∂q_m/∂z = [1  ½h  0] + ¼h² v̇_z,      V_z = ∂v_m/∂z = [0  1  0] + ½h v̇_z.
+
+Contracted with γ through ξ = −K̃⁻ᵀγ, D²r becomes the Hessian of s = ξᵀr = mRNEAc(q_m, v_m, ν, ξ), which the explicit
+schemes take from the same kernel, and no tensor is formed:
+
+    γᵀν_zy = Q_zᵀ s_qq Q_y + V_zᵀ s_vv V_y + (Q_zᵀ (s_qv V_y + s_qν ν_y) + its transpose),      s_vν = s_νν = 0.
+
+Unlike there γᵀν_uu is not zero, since the torque moves the middle, and K̃ is not symmetric.
+"""
+
+import numba as nb
+
+from contact_ddp_ros.dynamics.native import call_kernel
+from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.contact_motion import motion_partials, solve_motion
+from contact_ddp_ros.mpc.layout import aux_offsets, midpoint_offset
+from contact_ddp_ros.mpc.linear_system import factorise, solve_transposed_vector, solve_vector
+from contact_ddp_ros.solver.borrowed import address, part, table
+from contact_ddp_ros.solver.linear_algebra import add_transpose_multiply, clear
+from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
+
+TOLERANCE = 1e-9
+"""Largest last correction, relative to the largest entry of ν."""
+
+MAX_CORRECTIONS = 10
+"""A step that needs more has failed."""
+
+
+@nb.njit(nb.void(INTEGERS, nb.float64, VECTOR, VECTOR), cache=True, inline="always", error_model="numpy")
+def _to_middle(integers, h, x, aux):
+    """Write (q_m, v_m) of the present v̇ into aux."""
+    n = integers[at.N]
+    middle = midpoint_offset(n, integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES])
+    for i in range(n):
+        aux[middle + n + i] = x[n + i] + 0.5 * h * aux[i]
+        aux[middle + i] = x[i] + 0.5 * h * aux[middle + n + i]
+
+
+@nb.njit(
+    nb.float64(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, VECTOR), cache=True, inline="always", error_model="numpy"
+)
+def _correct(integers, block, h, u, parameters, aux):
+    """One step of Newton about the middle in aux, whose factor it leaves there; its size relative to that of ν."""
+    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
+    factor, _, _, _, _, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
+    middle = midpoint_offset(n, n_u, n_f, n_a)
+    n_s = n + integers[block + at.CONTACTS] * n_a
+    nu = part(aux, 0, n_s)
+    lu = table(aux, factor, n_s, n_s)
+    residual = part(aux, scratch, n_s)
+    columns = part(aux, scratch + n_s, 2 * n * n_s)
+    q, v = address(aux, middle), address(aux, middle + n)
+    p = address(parameters, 0)
+    call_kernel(integers[block + at.SYSTEM], (q, v, p), (address(lu, 0), address(residual, 0)), 0, 0)
+    call_kernel(
+        integers[block + at.FIRST],
+        (q, v, address(aux, 0), p),
+        (address(columns, 0), address(columns, n * n_s)),
+        0,
+        0,
+    )
+    for i in range(n_s):
+        for j in range(n_s):
+            residual[i] += lu[i, j] * nu[j]
+    for a in range(n_u):
+        residual[integers[at.HEADER + a]] -= u[a]
+    for j in range(n):
+        for i in range(n_s):
+            lu[i, j] += 0.25 * h * h * columns[j * n_s + i] + 0.5 * h * columns[(n + j) * n_s + i]
+    factorise(lu)
+    solve_vector(lu, residual)
+    correction, size = 0.0, 1.0
+    for i in range(n_s):
+        nu[i] -= residual[i]
+        correction += abs(residual[i])
+        size = max(size, abs(nu[i]))
+    return correction / size
+
+
+@nb.njit(nb.boolean(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
+def solve_midpoint(integers, block, h, x, u, parameters, aux):
+    """Solve for ν of a step; leave it, the middle and the factor of K̃ in aux. False where that fails."""
+    n = integers[at.N]
+    start = midpoint_offset(n, integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES])
+    middle = part(aux, start, 2 * n)
+    for i in range(n):
+        middle[i] = x[i] + 0.5 * h * x[n + i]
+        middle[n + i] = x[n + i]
+    solve_motion(integers, block, False, middle, u, parameters, aux)
+    for _ in range(MAX_CORRECTIONS):
+        _to_middle(integers, h, x, aux)
+        if _correct(integers, block, h, u, parameters, aux) <= TOLERANCE:
+            _to_middle(integers, h, x, aux)
+            return True
+    return False
+
+
+@nb.njit(nb.void(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR), cache=True, error_model="numpy")
+def midpoint_partials(integers, block, h, parameters, aux):
+    """ν_z for z = (q, v, u) into aux, as `motion_partials` of the explicit schemes leaves it."""
+    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
+    _, derivatives, _, _, _, _, _ = aux_offsets(n, n_u, n_f, n_a)
+    n_s = n + integers[block + at.CONTACTS] * n_a
+    middle = part(aux, midpoint_offset(n, n_u, n_f, n_a), 2 * n)
+    motion_partials(integers, block, False, middle, parameters, aux)
+    nu_z = table(aux, derivatives, n_s, 2 * n + n_u)
+    for i in range(n_s):
+        for j in range(n):
+            nu_z[i, n + j] += 0.5 * h * nu_z[i, j]
+
+
+@nb.njit(
+    nb.void(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, MATRIX, MATRIX, MATRIX), cache=True, error_model="numpy"
+)
+def midpoint_curvature(integers, block, h, parameters, aux, hxx, hux, huu):
+    """Write γᵀν_zy for the γ that the caller leaves where ξ goes; needs the factor of K̃, the middle and ν_z in aux."""
+    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
+    factor, derivatives, _, _, xi_start, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
+    middle = midpoint_offset(n, n_u, n_f, n_a)
+    n_s = n + integers[block + at.CONTACTS] * n_a
+    n_x, n_z = 2 * n, 2 * n + n_u
+    nu_z = table(aux, derivatives, n_s, n_z)
+    xi = part(aux, xi_start, n_s)
+    for i in range(n_s):
+        xi[i] = -xi[i]
+    solve_transposed_vector(table(aux, factor, n_s, n_s), xi)
+
+    s_qq = table(aux, scratch, n, n)
+    s_vq = table(aux, scratch + n * n, n, n)
+    s_vv = table(aux, scratch + 2 * n * n, n, n)
+    start = scratch + 3 * n * n
+    s_nuq = table(aux, start, n_s, n)
+    start += n_s * n
+    q_z = table(aux, start, n, n_z)
+    v_z = table(aux, start + n * n_z, n, n_z)
+    product = table(aux, start + 2 * n * n_z, n, n_z)
+    half = table(aux, start + 3 * n * n_z, n_z, n_z)
+    call_kernel(
+        integers[block + at.SECOND],
+        (address(aux, middle), address(aux, middle + n), address(aux, 0), address(xi, 0), address(parameters, 0)),
+        (address(s_qq, 0), address(s_vq, 0), address(s_vv, 0), address(s_nuq, 0)),
+        0,
+        0,
+    )
+    for i in range(n):
+        for j in range(n_z):
+            v_z[i, j] = 0.5 * h * nu_z[i, j]
+            q_z[i, j] = 0.5 * h * v_z[i, j]
+        v_z[i, n + i] += 1.0
+        q_z[i, i] += 1.0
+        q_z[i, n + i] += 0.5 * h
+        for j in range(n):
+            s_qq[i, j] *= 0.5
+            s_vv[i, j] *= 0.5
+    # Half of what is symmetric by itself and one of each pair of transposes; its transpose adds the rest.
+    clear(product)
+    clear(half)
+    add_transpose_multiply(s_qq, q_z, product)
+    add_transpose_multiply(s_vq, v_z, product)
+    add_transpose_multiply(s_nuq, nu_z, product)
+    add_transpose_multiply(q_z, product, half)
+    clear(product)
+    add_transpose_multiply(s_vv, v_z, product)
+    add_transpose_multiply(v_z, product, half)
+    for i in range(n_x):
+        for j in range(n_x):
+            hxx[i, j] = half[i, j] + half[j, i]
+    for a in range(n_u):
+        for j in range(n_x):
+            hux[a, j] = half[n_x + a, j] + half[j, n_x + a]
+        for b in range(n_u):
+            huu[a, b] = half[n_x + a, n_x + b] + half[n_x + b, n_x + a]

@@ -1,0 +1,37 @@
+"""Intervals and tests against published or counted values."""
+
+import math
+
+import pytest
+from scipy import stats
+
+from contact_ddp_ros.bench.statistics import Paired, paired, wilson
+
+
+@pytest.mark.parametrize("trials", [1, 10, 25])
+def test_wilson_is_scipys(trials):
+    for successes in range(trials + 1):
+        expected = stats.binomtest(successes, trials).proportion_ci(method="wilson")
+        found = wilson(successes, trials)
+        assert (found.lower, found.upper) == pytest.approx((expected.low, expected.high), abs=1e-6)
+        assert 0.0 <= found.lower <= found.share <= found.upper <= 1.0
+
+
+def test_nothing_is_known_without_trials():
+    nothing = wilson(0, 0)
+    assert (nothing.lower, nothing.upper) == (0.0, 1.0)
+    assert math.isnan(nothing.share)
+
+
+def test_pairs_are_counted_by_who_was_better():
+    assert paired([True, True, False, False], [True, False, True, True]) == Paired(1, 2, 1)
+    assert paired([1.0, 2.0], [0.5, 2.5]) == Paired(1, 1, 0)
+    with pytest.raises(ValueError):
+        paired([1.0], [1.0, 2.0])
+
+
+@pytest.mark.parametrize("pair", [(5, 0), (0, 6), (7, 3), (4, 4), (0, 0), (1, 12)])
+def test_the_sign_test_is_binomial(pair):
+    first, second = pair
+    expected = stats.binomtest(first, first + second).pvalue if first + second else 1.0
+    assert Paired(first, second, 3).p_value == pytest.approx(expected)

@@ -1,0 +1,71 @@
+"""Bags that are written and read back."""
+
+import time as clock
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ros_graph import PATIENCE, NodeMaker
+
+from contact_ddp_ros.errors import ReplayError
+from contact_ddp_ros.nodes import interfaces as io
+from contact_ddp_ros.nodes.bag import REPLAYED, BagWriter, recorded_solves
+from contact_ddp_ros.nodes.conversions import joint_state_message, odometry_message, to_stamp
+from contact_ddp_ros.nodes.policy_message import policy_message
+from contact_ddp_ros.nodes.reports import OK, status
+from contact_ddp_ros.nodes.runtime import publisher
+from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.robot.model import load_robot
+
+STAMPS = (1.0, 1.002, 1.01)
+
+
+def written(folder: Path, make_node: NodeMaker, topics: tuple[io.Topic, ...] = REPLAYED) -> Path:
+    """A bag of three states, two of which were planned from, and of one plan whose state is lacking."""
+    node, robot = make_node("writer", namespace="dog"), load_robot()
+    outlets = {topic.name: publisher(node, topic) for topic in topics}
+    report = {"speed": 0.5, "hold": False, "gait_start": 0.9, "solve_ms": 2.0, "ok": True}
+    messages: list[tuple[io.Topic, object]] = []
+    for time in STAMPS:
+        state = robot.standing_state(time)
+        messages += [(io.JOINT_STATES, joint_state_message(state, np.zeros(12))), (io.ODOM, odometry_message(state))]
+    for time in (1.0, 1.01, 1.02):
+        messages.append((io.SOLVES, status("planner", OK, "fine", {"time": time, **report})))
+    times = 1.01 + np.array([0.0, 0.5])
+    policy = Policy(times, np.zeros((2, 14)), np.ones((1, 4)), np.zeros((1, 4, 14)), np.zeros(1, int), np.zeros((1, 4)))
+    messages.append((io.POLICY, policy_message(policy, to_stamp(1.01))))
+    with BagWriter(folder, node, topics):
+        deadline = clock.monotonic() + PATIENCE
+        while any(outlet.get_subscription_count() == 0 for outlet in outlets.values()):
+            assert clock.monotonic() < deadline
+            clock.sleep(0.01)
+        for topic, message in messages:
+            if topic in topics:
+                outlets[topic.name].publish(message)
+                outlets[topic.name].wait_for_all_acked()
+                clock.sleep(0.01)  # of those that keep the newest only, each is to be written
+        clock.sleep(0.3)
+    return folder
+
+
+def test_what_was_written_is_read_back(tmp_path: Path, make_node: NodeMaker) -> None:
+    solves, missing = recorded_solves(written(tmp_path / "bag", make_node))
+    assert [one.state.time for one in solves] == [1.0, 1.01]
+    assert missing == 1
+    assert all((one.speed, one.hold, one.gait_start, one.solve_time) == (0.5, False, 0.9, 0.002) for one in solves)
+    assert solves[0].policy is None and solves[0].ok
+    assert solves[1].policy is not None and (solves[1].policy.controls == 1.0).all()
+    np.testing.assert_allclose(solves[0].state.joint_positions, load_robot().standing)
+
+
+def test_bags_that_cannot_be_replayed_say_why(tmp_path: Path, make_node: NodeMaker) -> None:
+    with pytest.raises(ReplayError, match="no bag"):
+        recorded_solves(tmp_path / "nothing")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ReplayError, match="cannot read"):
+        recorded_solves(tmp_path / "empty")
+    poor = written(tmp_path / "poor", make_node, (io.JOINT_STATES, io.ODOM))
+    with pytest.raises(ReplayError, match=r"holds none for the topic planner/solves"):
+        recorded_solves(poor)
+    with pytest.raises(ReplayError, match="cannot write"):
+        BagWriter(poor, make_node("again"))
