@@ -5,6 +5,7 @@ BENCHMARKS = {
     "solver": "time per iteration, kernels, convergence, in the loop and until ready, beside Crocoddyl",
     "partials": "partials of the dynamics against n, by mRNEAc and by tensors, and the choice of joint angles",
     "latency": "the way of a state to the torque that answers it, hop by hop, over LCM and ROS 2",
+    "peers": "the same bound by Crocoddyl and by IPOPT: agreement of the optimum, time to it, over the horizon",
     "robustness": "pushes, friction, mass, delay and speeds in the closed loop",
     "closed-loop": "full DDP against iLQR inside the MPC on equal time budgets",
 }

@@ -7,6 +7,7 @@ One full gait cycle of 90 steps of 4 ms from the start of back stance at 0.5 m/s
 * warm: the optimum's policy from a state nearby, which is what a receding horizon starts every solve from.
 """
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.contact_problem import Penalty
 from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.planner import BoundingPlanner
+from contact_ddp_ros.mpc.reference import bounding_schedule
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.planar import PlanarMap
 from contact_ddp_ros.robot.tree import RigidBodyTree
@@ -121,6 +123,35 @@ def shared_cold(speed: float) -> Case:
     return cold_case(point_feet(load_robot()), configured(PlannerConfig(), _SHARED), speed)
 
 
+def long_case(n_steps: int, speed: float = SPEED) -> Case:
+    """The problem that peers can state too over that many steps, from its optimum.
+
+    The heuristic guess diverges over several cycles, and what is found from there is no bound. So the horizon grows by
+    a cycle at a time, and the policy of its last cycle, moved forward, is the guess for the next.
+    """
+    gait = PlannerConfig().gait
+    period = bounding_schedule(gait).period
+    lengths = np.arange(1, max(2, math.ceil(n_steps * gait.step / period) + 1)) * round(period / gait.step)
+    found: list[Case] = []
+    for length in [*lengths[lengths < n_steps], n_steps]:
+        config = configured(PlannerConfig(), {"gait.horizon_cycles": length * gait.step / period, **_SHARED})
+        case = cold_case(point_feet(load_robot()), config, speed)
+        if found:
+            cycle = found[0].problem.n_nodes
+            case = replace(case, guess=_extended(found[-1].guess, cycle, case.problem.n_nodes))
+        found.append(_optimum(case))
+    return found[-1]
+
+
+def _extended(guess: Guess, cycle: int, n_nodes: int) -> Guess:
+    """A policy over more nodes, by a cycle at most: those of its last cycle follow once more, from where it ends."""
+    again = slice(len(guess.us) - cycle, n_nodes - cycle)
+    xs = guess.xs[again.start : again.stop + 1].copy()
+    xs[:, 0] += guess.xs[-1, 0] - xs[0, 0]
+    policy = zip((guess.xs[:-1], guess.us, guess.gains), (xs, guess.us[again], guess.gains[again]), strict=True)
+    return Guess(*(np.concatenate(parts) for parts in policy))
+
+
 def solver_of(variant: str) -> DdpSolver:
     """A solver that runs on until nothing is left to gain."""
     return DdpSolver(SolverOptions(variant=variant, tolerance=0.0, max_iterations=_ITERATIONS))
@@ -147,7 +178,12 @@ def cold_case(robot: Robot, config: PlannerConfig, speed: float) -> Case:
 
 def _cases(robot: Robot, config: PlannerConfig, speed: float) -> Cases:
     cold = cold_case(robot, config, speed)
-    solution = cold.solve(solver_of("ddp" if config.variant == "ilqr" else config.variant))
+    optimum = _optimum(cold)
     offset = np.random.default_rng(_SEED).normal(scale=_DISTURBANCE, size=cold.x0.size)
-    optimum = replace(cold, guess=Guess(solution.xs, solution.us, solution.gains))
     return Cases(cold, optimum, replace(optimum, x0=cold.x0 + offset))
+
+
+def _optimum(case: Case) -> Case:
+    """The case from where a solve of it ends, by full second order whatever its variant."""
+    solution = case.solve(solver_of("ddp"))
+    return replace(case, guess=Guess(solution.xs, solution.us, solution.gains))

@@ -28,10 +28,9 @@ from contact_ddp_ros.bench.output import (
     print_figures,
     save_record,
 )
+from contact_ddp_ros.bench.peers import MISSING_CROCODDYL, TARGET_CROCODDYL
 from contact_ddp_ros.bench.timing import Candidate, Spread, Times, interleave
 from contact_ddp_ros.files import new_folder
-
-MISSING_PEER = "Crocoddyl is not installed, so it is left out; pip install -r requirements-bench.txt brings it"
 
 PAPER_DDP, PAPER_TENSOR = 3.32, 28.3
 """Time of DDP by mRNEAc and by tensors over iLQR's, 50 iterations from 50 starts, as the paper measured it."""
@@ -39,7 +38,7 @@ PAPER_DDP, PAPER_TENSOR = 3.32, 28.3
 PAPER_SECOND = 1.39
 """Largest ratio of the time of second-order partials by mRNEAc to that of first-order partials there."""
 
-TARGET_ILQR, TARGET_PEER = 1.5, 0.5
+TARGET_ILQR = 1.5
 TARGET_COLD, TARGET_WARM = 60.0, 1.0
 """Seconds until a planner can plan."""
 
@@ -129,7 +128,7 @@ def _peers(shared: Any, stages: dict[str, Candidate], solves: dict[str, Candidat
     except ModuleNotFoundError as error:
         if error.name != "crocoddyl":
             raise
-        terminal.print(MISSING_PEER, highlight=False, soft_wrap=True)
+        terminal.print(MISSING_CROCODDYL, highlight=False, soft_wrap=True)
         return False
     for formulation in FORMULATIONS:
         stages[formulation] = crocoddyl(CrocoddylBound(shared.optimum, formulation), shared.optimum)
@@ -168,7 +167,7 @@ def _peer_figures(times: Times, solves: Times) -> list[Figure]:
     for formulation in FORMULATIONS:
         name = f"DDP / Crocoddyl FDDP ({formulation})"
         whole = times.ratio(("ddp, shared", ITERATION), (formulation, ITERATION))
-        figures.append(Figure(f"{name}, one iteration", whole, TARGET_PEER))
+        figures.append(Figure(f"{name}, one iteration", whole, TARGET_CROCODDYL))
         for stage in STAGES:
             figures.append(Figure(f"    {stage}", times.ratio(("ddp, shared", stage), (formulation, stage))))
         for start in ("warm", "cold"):

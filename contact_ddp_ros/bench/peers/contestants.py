@@ -1,0 +1,178 @@
+"""Solvers of one bound, all from the same first trajectory, and how far each is after every iteration.
+
+A contestant runs for a number of iterations when told to, so that the time to an accuracy is that of a run which ends
+there: nothing is watched while the clock runs.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.bench.case import Case, solver_of
+from contact_ddp_ros.bench.peers.bound_nlp import BoundNlp
+from contact_ddp_ros.bench.peers.ipopt_bound import IpoptBound
+from contact_ddp_ros.solver.continuation import ConstrainedSolution, Continuation, solve_constrained
+from contact_ddp_ros.solver.ddp import DdpSolver, Solution, SolverOptions
+
+Array = NDArray[np.float64]
+
+FEASIBLE = 1e-6
+"""Largest violation of a constraint that counts as none: in its units, of a limit of ours relative to its scale."""
+
+
+_LIMIT = 200
+"""Iterations of a contestant that nothing else ends."""
+
+
+@dataclass(frozen=True)
+class OuterLoop:
+    """Our way to a constrained optimum: the passes' penalties, and how far each pass is solved."""
+
+    passes: Continuation
+    tolerance: float
+    iterations: int
+
+
+OFFLINE = OuterLoop(
+    Continuation(epsilon_min=1e-6, delta_min=1e-8, max_passes=40), SolverOptions().tolerance, iterations=_LIMIT
+)
+"""As offline optimisation runs it, carried on to smaller barriers."""
+
+HASTY = OuterLoop(
+    Continuation(
+        sigma=2e4,
+        delta=1e-2,
+        delta_factor=0.1,
+        delta_min=1e-8,
+        epsilon=3e-2,
+        epsilon_factor=0.3,
+        epsilon_min=1e-6,
+        free_first_pass=False,
+        max_passes=30,
+    ),
+    tolerance=1e-6,
+    iterations=4,
+)
+"""Begins near the receding horizon's penalties, tightens faster and does not wait for a pass to converge: the quickest
+that was found for these starts."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """How a solver came to its end.
+
+    Attributes:
+        costs, violations: of the start and after every iteration, or pass of an outer loop.
+        xs: (N+1, n_x) states at the end. us: (N, n_u) controls at the end.
+        iterations: of the inner solver in all.
+    """
+
+    costs: Array
+    violations: Array
+    xs: Array
+    us: Array
+    iterations: int
+
+    def reached(self, optimum: float, accuracy: float) -> int | None:
+        """The first iteration, or pass, whose cost is within a relative accuracy of the optimum; feasible too."""
+        close = np.abs(self.costs - optimum) <= accuracy * abs(optimum)
+        found = np.flatnonzero(close & (self.violations <= FEASIBLE))
+        return int(found[0]) if found.size else None
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One solver on one problem.
+
+    Attributes:
+        run: for a number of iterations, or passes. read: what a run gave. limit: of `run`.
+    """
+
+    run: Callable[[int], Any]
+    read: Callable[[Any], Course]
+    limit: int = _LIMIT
+
+    def course(self) -> Course:
+        """To the end."""
+        return self.read(self.run(self.limit))
+
+
+def ours(case: Case, variant: str) -> Contestant:
+    """One of our solves with the case's penalties."""
+    solver = solver_of(variant)
+
+    def read(solution: Solution) -> Course:
+        costs = np.array([solution.initial_cost, *(one.cost for one in solution.iterations)])
+        return Course(costs, np.zeros(costs.size), solution.xs, solution.us, len(solution.iterations))
+
+    return Contestant(lambda limit: case.solve(solver, limit), read)
+
+
+def ours_constrained(case: Case, programme: BoundNlp, loop: OuterLoop) -> Contestant:
+    """Our outer loop; its costs are those of the constrained programme, without any penalty."""
+    solver = DdpSolver(SolverOptions(tolerance=loop.tolerance, max_iterations=loop.iterations))
+
+    def run(limit: int) -> ConstrainedSolution:
+        passes = replace(loop.passes, max_passes=max(limit, 1))
+        return solve_constrained(solver, case.problem, case.x0, case.guess, passes)
+
+    def read(outcome: ConstrainedSolution) -> Course:
+        solutions = [one.solution for one in outcome.passes]
+        costs = [programme.evaluate(case, programme.pack(one.xs, one.us, one.aux))[0] for one in solutions]
+        violations = [max(one.equality_violation, one.inequality_violation) for one in solutions]
+        last = solutions[-1]
+        # entry 0 is the start, which no pass has seen
+        return Course(
+            np.array([np.inf, *costs]), np.array([np.inf, *violations]), last.xs, last.us, outcome.n_iterations
+        )
+
+    return Contestant(run, read, loop.passes.max_passes)
+
+
+def ipopt(case: Case, programme: BoundNlp) -> Contestant:
+    """IPOPT on a programme, from our first trajectory."""
+    first = case.solve(solver_of("ddp"), 0)
+    start = programme.pack(first.xs, first.us, first.aux)
+    solver = IpoptBound(programme)
+    return Contestant(
+        lambda limit: solver.solve(case, start, limit),
+        lambda run: Course(run.costs, run.violations, run.xs, run.us, run.n_iterations),
+    )
+
+
+def crocoddyl(case: Case) -> Contestant:
+    """Crocoddyl's FDDP on the same problem, from our first trajectory; for a case without barriers."""
+    from crocoddyl import CallbackLogger
+
+    from contact_ddp_ros.bench.peers.crocoddyl_bound import CrocoddylBound
+
+    peer = CrocoddylBound(case, "exact", barriers=False)
+    first = case.solve(solver_of("ddp"), 0)
+    xs, us = peer.trajectory(first.xs, first.us)
+    solver = peer.solver()
+    solver.th_stop = np.finfo(float).eps
+
+    def run(limit: int) -> Any:
+        solver.solve(xs, us, limit, True)
+        return solver
+
+    def read(_: Any) -> Course:
+        watched, log = peer.solver(), CallbackLogger()
+        watched.th_stop = solver.th_stop
+        watched.setCallbacks([log])
+        watched.solve(xs, us, _LIMIT, True)
+        states = np.array(watched.xs)
+        found_xs, found_us = np.array(first.xs), np.zeros_like(first.us)
+        found_xs[[*peer.nodes, -1]] = states
+        skipped = [k for k in range(len(found_xs) - 1) if k not in peer.nodes]
+        found_xs[skipped] = found_xs[[k + 1 for k in skipped]]
+        for index, k in enumerate(peer.nodes):
+            if watched.us[index].size:
+                found_us[k] = watched.us[index]
+        costs = np.array([first.cost, *log.costs])
+        return Course(costs, np.zeros(costs.size), found_xs, found_us, len(log.costs))
+
+    return Contestant(run, read)
