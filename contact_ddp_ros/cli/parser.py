@@ -92,13 +92,13 @@ def _add_run(words: Any, name: str, job: Any, summary: str) -> argparse.Argument
     _add_world(parser)
     _add_common(parser)
     _add_run_output(parser, name)
+    return parser
 
 
 def _add_run_output(parser: argparse.ArgumentParser, name: str) -> None:
     output = parser.add_argument_group("output")
     output.add_argument("--out", type=Path, metavar="FOLDER", help=f"new or empty folder (default: out/{name}-<time>)")
     output.add_argument("--no-video", action="store_true", help="do not render a video")
-    return parser
 
 
 def _add_course(parser: argparse.ArgumentParser) -> None:
@@ -275,7 +275,7 @@ def _add_gazebo(words: Any) -> None:
         help="closed loop in a running Gazebo server, without ROS",
         description="Closed loop in lock-step with a Gazebo server that runs the world of `contact-ddp sdf`.",
     )
-    parser.set_defaults(job=jobs.run_gazebo)
+    parser.set_defaults(job=jobs.run_gazebo, backend=_DEFAULTS.backend)
     server = parser.add_argument_group("server").add_mutually_exclusive_group()
     server.add_argument(
         "--release", default="", metavar="NAME", help="harmonic, ionic or jetty (default: the newest installed)"
