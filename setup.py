@@ -16,6 +16,7 @@ setup(
         (f"share/{PACKAGE}", ["package.xml"]),
         (f"share/{PACKAGE}/urdf", glob("urdf/*.urdf")),
         (f"share/{PACKAGE}/config", glob("config/*.yaml") + glob("config/*.xml")),
+        (f"share/{PACKAGE}/robot_side", glob("robot_side/*")),
         (f"share/{PACKAGE}/launch", glob("launch/*.launch.py")),
     ],
     python_requires=">=3.10",

@@ -1,0 +1,85 @@
+/* A controller for Cheetah-Software (user/) that does what comes over LCM; see docs/robot.md. C++11. */
+#ifndef CONTACT_DDP_REMOTE_JOINT_CONTROLLER_HPP
+#define CONTACT_DDP_REMOTE_JOINT_CONTROLLER_HPP
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <lcm/lcm-cpp.hpp>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "RobotController.h"
+#include "pd_tau_targets_lcmt.hpp"
+#include "remote_joints.h"
+
+class RemoteJointController : public RobotController {
+ public:
+  RemoteJointController() : _lcm("udpm://239.255.76.67:7667?ttl=1"), _quit(false) { remote_joints_init(&_remote); }
+
+  virtual ~RemoteJointController() {
+    _quit = true;
+    if (_listener.joinable()) _listener.join();
+  }
+
+  virtual void initializeController() {
+    _lcm.subscribe("pd_plustau_targets", &RemoteJointController::onTargets, this);
+    _listener = std::thread([this] {
+      while (!_quit) _lcm.handleTimeout(100);
+    });
+  }
+
+  virtual void runController() {
+    remote_joints_targets out;
+    {
+      std::lock_guard<std::mutex> lock(_mutex);
+      remote_joints_command(&_remote, now(), &out);
+    }
+    Vec4<float> phase;
+    for (int leg = 0; leg < 4; ++leg) {
+      LegControllerCommand<float>& command = _legController->commands[leg];
+      command.kpJoint.setZero();
+      command.kdJoint.setZero();
+      for (int joint = 0; joint < 3; ++joint) {
+        const int i = 3 * leg + joint;
+        command.qDes[joint] = float(out.q_des[i]);
+        command.qdDes[joint] = float(out.qd_des[i]);
+        command.tauFeedForward[joint] = float(out.tau_ff[i]);
+        command.kpJoint(joint, joint) = float(out.kp[i]);
+        command.kdJoint(joint, joint) = float(out.kd[i]);
+      }
+      phase[leg] = float(out.contact[leg]);
+    }
+    _stateEstimator->setContactPhase(phase);
+  }
+
+  virtual void updateVisualization() {}
+  virtual ControlParameters* getUserControlParameters() { return nullptr; }
+
+ private:
+  void onTargets(const lcm::ReceiveBuffer*, const std::string&, const pd_tau_targets_lcmt* message) {
+    remote_joints_targets targets;
+    std::copy(message->q_des, message->q_des + 12, targets.q_des);
+    std::copy(message->qd_des, message->qd_des + 12, targets.qd_des);
+    std::copy(message->tau_ff, message->tau_ff + 12, targets.tau_ff);
+    std::copy(message->kp, message->kp + 12, targets.kp);
+    std::copy(message->kd, message->kd + 12, targets.kd);
+    std::copy(message->se_contactState, message->se_contactState + 4, targets.contact);
+    std::lock_guard<std::mutex> lock(_mutex);
+    remote_joints_take(&_remote, &targets, now());
+  }
+
+  static double now() {
+    using namespace std::chrono;
+    return duration<double>(steady_clock::now().time_since_epoch()).count();
+  }
+
+  lcm::LCM _lcm;
+  remote_joints _remote;
+  std::mutex _mutex;
+  std::atomic<bool> _quit;
+  std::thread _listener;
+};
+
+#endif
