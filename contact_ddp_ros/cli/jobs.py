@@ -111,6 +111,14 @@ def run_replay(arguments: argparse.Namespace) -> int:
     return run(arguments)
 
 
+def run_parameters(_arguments: argparse.Namespace) -> int:
+    """Every parameter of every node as a page of Markdown."""
+    from contact_ddp_ros.nodes.parameter_docs import parameters_page
+
+    print(parameters_page(), end="")
+    return 0
+
+
 def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
     """Run a closed loop with live progress; whatever happens, keep what was recorded."""
     from rich.console import Console

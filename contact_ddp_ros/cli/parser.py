@@ -73,6 +73,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_bench(words)
     _add_report(words)
     _add_replay(words)
+    _add_parameters(words)
     _add_sdf(words)
     _add_gazebo(words)
     _add_gazebo_stand_in(words)
@@ -305,3 +306,9 @@ def _add_gazebo_stand_in(words: Any) -> None:
     parser.set_defaults(job=jobs.run_gazebo_stand_in)
     parser.add_argument("world", type=Path, metavar="FILE", help="written by `contact-ddp sdf`")
     parser.add_argument("--fast", action="store_true", help="do not wait for the wall clock where time runs")
+
+
+def _add_parameters(words: Any) -> None:
+    text = "every parameter of every node, with range and unit, as Markdown"
+    parser = words.add_parser("parameters", help=text, description=f"Print {text}: the page docs/parameters.md.")
+    parser.set_defaults(job=jobs.run_parameters)

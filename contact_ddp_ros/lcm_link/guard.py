@@ -50,7 +50,7 @@ class CommandGuard:
 
     def __init__(self, robot: Robot, gains: DriveGains, config: GuardConfig) -> None:
         """`gains`: of the drives, equal to the controller's."""
-        self.config = config
+        self._config = config
         self._robot = robot
         self._gains = gains
         self._damping = JointCommand.damping(robot.n_joints)
@@ -62,6 +62,10 @@ class CommandGuard:
         self._measured: tuple[RobotState, float] | None = None
         self._tripped: float | None = None
         self._count = 0
+
+    def tune(self, gains: DriveGains, config: GuardConfig) -> None:
+        """From now on use these gains and limits."""
+        self._gains, self._config = gains, config
 
     @property
     def fault(self) -> str | None:
@@ -123,7 +127,7 @@ class CommandGuard:
     def _watch(self, now: float) -> None:
         if self._enabled is None:
             return
-        timeout = self.config.command_timeout
+        timeout = self._config.command_timeout
         silence = now - self._last_command
         if not silence <= timeout:
             self.trip(f"no joint command for {1e3 * silence:.0f} ms; allowed: {1e3 * timeout:.0f} ms", now)
@@ -138,13 +142,13 @@ class CommandGuard:
         if self._enabled is None or command.positions is None or measured is None:
             return self._damping, self._gains
         share = 1.0
-        if self.config.soft_start > 0.0:
-            share = min(max((now - self._enabled) / self.config.soft_start, 0.0), 1.0)
+        if self._config.soft_start > 0.0:
+            share = min(max((now - self._enabled) / self._config.soft_start, 0.0), 1.0)
         gains = self._gains
         ramped = DriveGains(
             kp=share * gains.kp, kd=share * gains.kd + (1.0 - share) * gains.kd_damping, kd_damping=gains.kd_damping
         )
-        robot, limits = self._robot, self.config.torque_share * self._robot.effort_limits
+        robot, limits = self._robot, self._config.torque_share * self._robot.effort_limits
         targets = JointTargets(
             np.clip(command.positions, robot.lower, robot.upper),
             np.clip(command.velocities, -robot.velocity_limits, robot.velocity_limits),

@@ -22,7 +22,6 @@ from rosgraph_msgs.msg import Clock
 from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
 
-from contact_ddp_ros.config import flatten
 from contact_ddp_ros.errors import ContactDdpError, LinkError, ParameterError
 from contact_ddp_ros.lcm_link.codec import Frame, decode
 from contact_ddp_ros.lcm_link.conventions import tick_state
@@ -61,9 +60,6 @@ _SLICE = 0.1
 
 _CLOCK_PERIOD_NS = 10_000_000
 """Time between two messages on /clock [ns]."""
-
-_LIVE = "guard."
-"""Beginning of the names of parameters that may change while the bridge works."""
 
 
 class LcmBridgeNode:
@@ -241,11 +237,7 @@ class LcmBridgeNode:
         return response
 
     def _configure(self, config: BridgeNodeConfig) -> None:
-        old, new = flatten(self._config), flatten(config)
-        fixed = [name for name in new if new[name] != old[name] and not name.startswith(_LIVE)]
-        if fixed:
-            raise ParameterError(f"{', '.join(fixed)} cannot change while the bridge works; restart it")
-        self._guard.config = config.guard
+        self._guard.tune(config.drive.gains(len(LEG_NAMES)), config.guard)
 
     def _report(self) -> tuple[bytes, str, dict[str, Any]]:
         guard, layout = self._guard, self._reader.layout

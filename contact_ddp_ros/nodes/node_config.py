@@ -91,10 +91,18 @@ class BridgeNodeOptions:
     urdf: str = parameter("", description="robot description; empty: the one of this package", structural=True)
     lockstep: bool = parameter(False, description="the robot is a stand-in that waits for commands", structural=True)
     period: float = parameter(
-        0.002, low=0.0005, high=0.02, unit="s", description="longest time between two frames to the robot"
+        0.002,
+        low=0.0005,
+        high=0.02,
+        unit="s",
+        description="longest time between two frames to the robot",
+        structural=True,
     )
     layout: str = parameter(
-        AUTO, choices=(AUTO, *LAYOUTS), description="whose types the robot speaks; auto: of whoever speaks first"
+        AUTO,
+        choices=(AUTO, *LAYOUTS),
+        description="whose types the robot speaks; auto: of whoever speaks first",
+        structural=True,
     )
     start_paused: bool = parameter(
         False, description="simulated time only: send nothing before the service pause releases it", structural=True
@@ -135,3 +143,15 @@ class BridgeNodeConfig:
     guard: GuardConfig = field(default_factory=GuardConfig)
     link: LinkOptions = field(default_factory=LinkOptions)
     node: BridgeNodeOptions = field(default_factory=BridgeNodeOptions)
+
+
+CONFIGURATIONS = {
+    "planner": PlannerNodeConfig(),
+    "controller": ControllerNodeConfig(),
+    "simulator": SimulatorNodeConfig(),
+    "bridge": BridgeNodeConfig(),
+}
+"""Every node's parameters with their defaults, by the node's name."""
+
+MANAGED = ("planner", "controller")
+"""Nodes with a lifecycle: their structural parameters may change while they are not active."""
