@@ -37,9 +37,11 @@ def _start(case: Case, programme: BoundNlp) -> np.ndarray:
     return programme.pack(start.xs, start.us, start.aux)
 
 
-@pytest.fixture(scope="module", params=["semi_implicit_euler", "forward_euler"])
+@pytest.fixture(scope="module", params=["semi_implicit_euler", "forward_euler", "implicit_midpoint"])
 def scheme(request) -> Case:
-    return cold_case(load_robot(), configured(PlannerConfig(), {**COARSE, "gait.integrator": request.param}), SPEED)
+    """Without Baumgarte's stabilisation, with which the heuristic guess diverges in implicit steps as coarse."""
+    values = {**COARSE, "gait.integrator": request.param, "constraint.baumgarte_rate": 0.0}
+    return cold_case(load_robot(), configured(PlannerConfig(), values), SPEED)
 
 
 def test_our_trajectories_obey_the_programme_and_cost_the_same(scheme) -> None:
@@ -113,10 +115,10 @@ def test_the_hessian_is_that_of_the_lagrangian(perturbed) -> None:
     np.testing.assert_allclose(whole @ direction, changes, rtol=1e-5, atol=1e-5 * np.abs(changes).max())
 
 
-def test_the_penalised_optimum_is_ours(case, programmes) -> None:
-    programme = programmes["penalised"]
-    found = IpoptBound(programme).solve(case, _start(case, programme))
-    ours = case.solve(solver_of("ddp"))
+def test_the_penalised_optimum_is_ours(scheme) -> None:
+    programme = BoundNlp(scheme, compiled=False)
+    found = IpoptBound(programme).solve(scheme, _start(scheme, programme))
+    ours = scheme.solve(solver_of("ddp"))
     assert found.solved
     assert found.violations[-1] < 1e-9
     assert found.cost == pytest.approx(ours.cost, rel=1e-9)

@@ -67,7 +67,7 @@ class BoundNlp:
             mechanism=prepare(case.tree),
             axes=PLANAR_AXES,
             actuated=tuple(case.tree.actuated),
-            semi_implicit=problem.integers[at.SCHEME] == at.SEMI_IMPLICIT_EULER,
+            scheme=int(problem.integers[at.SCHEME]),
             constrained=statement == "constrained",
         )
         kinds = _kinds(case)

@@ -9,7 +9,7 @@ Here ν is a variable beside x and u, and the dynamics are constraints: sparser,
 
     cost(w)                as in contact_nodes; without its penalties where the constraints are stated as such
     g(w) = next(w)         (2n,) state after the node; whoever assembles the programme equates it to the next node's x
-           r(q, v, ν) − Sᵀu   (n_s,) the residual of the dynamics or of the impact, zero
+           r(q, v, ν) − Sᵀu   (n_s,) the residual of the dynamics, where the scheme wants it, or of the impact: zero
            heights         of the feet that land above the ground [m], zero; only where the constraints are stated
            friction λ_n ± λ_t   not negative; likewise. It implies a normal force that is not negative.
 
@@ -34,7 +34,7 @@ from contact_ddp_ros.dynamics.impact import impact_system
 from contact_ddp_ros.dynamics.kernels import c_source
 from contact_ddp_ros.dynamics.mechanism import Mechanism
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.layout import node_offsets
+from contact_ddp_ros.mpc.layout import node_offsets, position_share
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.protocol import N_PENALTY
 
@@ -72,14 +72,14 @@ class Model:
         mechanism: the prepared tree.
         axes: world axes of a contact, the normal last.
         actuated: indices of the joints with a motor.
-        semi_implicit: integration scheme, semi-implicit or forward Euler.
+        scheme: of integration, as in :mod:`contact_ddp_ros.mpc.layout`.
         constrained: whether height at touchdown and friction are constraints; penalties otherwise.
     """
 
     mechanism: Mechanism
     axes: Axes
     actuated: tuple[int, ...]
-    semi_implicit: bool
+    scheme: int
     constrained: bool
 
     @property
@@ -199,16 +199,17 @@ class Node:
             return []
         if kind == at.LIFT_OFF:
             return [(x, 0.0)]
-        residual = _residual(self._system(), x[:n], x[n:], nu, self._parameters)
         if kind == at.TOUCHDOWN:
+            residual = _residual(self._system(), x[:n], x[n:], nu, self._parameters)
             blocks = [(cs.vertcat(x[:n], nu[:n]), 0.0), (residual, 0.0)]
             return [*blocks, (cs.vertcat(*self._landing_heights()), 0.0)] if self.model.constrained else blocks
+        h, share = self._row[at.DURATION], position_share(self.model.scheme)
+        following = x + h * cs.vertcat(x[n:] + share * h * nu[:n], nu[:n])
+        where = 0.5 * (x + following) if self.model.scheme == at.IMPLICIT_MIDPOINT else x
+        residual = _residual(self._system(), where[:n], where[n:], nu, self._parameters)
         for a, joint in enumerate(self.model.actuated):
             residual[joint] -= self._u[a]
-        h = self._row[at.DURATION]
-        v_next = x[n:] + h * nu[:n]
-        q_next = x[:n] + h * (v_next if self.model.semi_implicit else x[n:])
-        blocks = [(cs.vertcat(q_next, v_next), 0.0), (residual, 0.0)]
+        blocks = [(following, 0.0), (residual, 0.0)]
         return [*blocks, (cs.vertcat(*self._cones()), np.inf)] if self.model.constrained else blocks
 
     def _system(self) -> ScalarSystem:
@@ -259,7 +260,7 @@ def node_functions(
     model = next(iter(nodes.values())).model
     symbols = sorted(kind.symbol for kind in nodes)
     source = Path(__file__).read_text(encoding="utf-8")
-    content = cache.content_key(tree, symbols, model.axes, model.semi_implicit, model.constrained, source)
+    content = cache.content_key(tree, symbols, model.axes, model.scheme, model.constrained, source)
     compiler = find_compiler()
     entry = cache.entry(content, compiler.identity)
     with cache.exclusive(content):
