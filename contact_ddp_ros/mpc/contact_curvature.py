@@ -9,7 +9,7 @@ import numba as nb
 from contact_ddp_ros.dynamics.native import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets
-from contact_ddp_ros.mpc.linear_system import solve_vector
+from contact_ddp_ros.mpc.linear_system import solve_symmetric_vector
 from contact_ddp_ros.solver.borrowed import address, part, table
 from contact_ddp_ros.solver.linear_algebra import add_transpose_multiply, clear
 from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
@@ -29,7 +29,7 @@ def motion_curvature(integers, block, impact, x, parameters, aux, hxx, hux):
     xi = part(aux, xi_start, n_s)
     for i in range(n_s):
         xi[i] = -xi[i]
-    solve_vector(lu, xi)
+    solve_symmetric_vector(lu, xi)
 
     s_qq = table(aux, scratch, n, n)
     s_qv = table(aux, scratch + n * n, n, n)

@@ -9,7 +9,7 @@ import numba as nb
 from contact_ddp_ros.dynamics.native import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets
-from contact_ddp_ros.mpc.linear_system import factorise, solve_matrix, solve_vector
+from contact_ddp_ros.mpc.linear_system import factorise, solve_matrix, solve_symmetric_vector
 from contact_ddp_ros.solver.borrowed import address, part, table
 from contact_ddp_ros.solver.protocol import INTEGERS, VECTOR
 
@@ -61,7 +61,7 @@ def solve_motion(integers, block, impact, x, u, parameters, aux):
         for a in range(n_u):
             nu[integers[at.HEADER + a]] += u[a]
     factorise(lu)
-    solve_vector(lu, nu)
+    solve_symmetric_vector(lu, nu)
 
 
 @nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")

@@ -25,7 +25,20 @@ def factorise(a):
 
 @nb.njit(nb.void(MATRIX, VECTOR), cache=True, inline="always", error_model="numpy")
 def solve_vector(lu, b):
-    """Overwrite b by the solution of the factorised symmetric system.
+    """Overwrite b by the solution of the factorised system."""
+    n = lu.shape[0]
+    for i in range(n):
+        for p in range(i):
+            b[i] -= lu[i, p] * b[p]
+    for i in range(n - 1, -1, -1):
+        for p in range(i + 1, n):
+            b[i] -= lu[i, p] * b[p]
+        b[i] *= lu[i, i]
+
+
+@nb.njit(nb.void(MATRIX, VECTOR), cache=True, inline="always", error_model="numpy")
+def solve_symmetric_vector(lu, b):
+    """Overwrite b by the solution of the factorised system, which must be symmetric.
 
     Rows are subtracted rather than scalar products formed, whose terms would wait for each other: with U = D Lᵀ the
     rows of U serve forward substitution, and those of L the backward one.

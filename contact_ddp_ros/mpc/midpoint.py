@@ -41,7 +41,7 @@ from contact_ddp_ros.mpc.contact_motion import motion_partials, solve_motion
 from contact_ddp_ros.mpc.layout import aux_offsets, midpoint_offset
 from contact_ddp_ros.mpc.linear_system import factorise, solve_transposed_vector, solve_vector
 from contact_ddp_ros.solver.borrowed import address, part, table
-from contact_ddp_ros.solver.linear_algebra import add_transpose_multiply, clear
+from contact_ddp_ros.solver.linear_algebra import add_transpose_multiply, clear, multiply
 from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
 
 TOLERANCE = 1e-9
@@ -151,7 +151,7 @@ def midpoint_curvature(integers, block, h, parameters, aux, hxx, hux, huu):
     solve_transposed_vector(table(aux, factor, n_s, n_s), xi)
 
     s_qq = table(aux, scratch, n, n)
-    s_vq = table(aux, scratch + n * n, n, n)
+    s_qv = table(aux, scratch + n * n, n, n)
     s_vv = table(aux, scratch + 2 * n * n, n, n)
     start = scratch + 3 * n * n
     s_nuq = table(aux, start, n_s, n)
@@ -163,7 +163,7 @@ def midpoint_curvature(integers, block, h, parameters, aux, hxx, hux, huu):
     call_kernel(
         integers[block + at.SECOND],
         (address(aux, middle), address(aux, middle + n), address(aux, 0), address(xi, 0), address(parameters, 0)),
-        (address(s_qq, 0), address(s_vq, 0), address(s_vv, 0), address(s_nuq, 0)),
+        (address(s_qq, 0), address(s_qv, 0), address(s_vv, 0), address(s_nuq, 0)),
         0,
         0,
     )
@@ -178,10 +178,9 @@ def midpoint_curvature(integers, block, h, parameters, aux, hxx, hux, huu):
             s_qq[i, j] *= 0.5
             s_vv[i, j] *= 0.5
     # Half of what is symmetric by itself and one of each pair of transposes; its transpose adds the rest.
-    clear(product)
     clear(half)
+    multiply(s_qv, v_z, product, n)
     add_transpose_multiply(s_qq, q_z, product)
-    add_transpose_multiply(s_vq, v_z, product)
     add_transpose_multiply(s_nuq, nu_z, product)
     add_transpose_multiply(q_z, product, half)
     clear(product)

@@ -100,6 +100,11 @@ def test_a_second_build_loads_and_builds_no_graph(monkeypatch: pytest.MonkeyPatc
     assert np.array_equal(second.python("system/stance")(*arguments)[0], first.python("system/stance")(*arguments)[0])
 
 
+def test_only_the_levels_asked_for_are_built() -> None:
+    built = build_kernels(hopper(), MODES, (2,), levels=("system", "feet"))
+    assert set(built) == {"feet", *(f"system/{mode}" for mode in MODES)}
+
+
 def test_whatever_the_kernels_follow_from_is_part_of_the_key() -> None:
     key = cache.content_key(hopper(), MODES, (2,), False)
     assert key == cache.content_key(hopper(), MODES, (2,), False)
@@ -252,3 +257,5 @@ def test_misuse_is_explained() -> None:
         build_kernels(hopper(), {"stance": ("heel",)}, (2,))
     with pytest.raises(ModelError, match="last, the normal 2"):
         build_kernels(hopper(), MODES, (2, 0))
+    with pytest.raises(ModelError, match=r"levels are \('third',\)"):
+        build_kernels(hopper(), MODES, (2,), levels=("third",))
