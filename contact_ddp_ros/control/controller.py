@@ -26,15 +26,17 @@ from contact_ddp_ros.control.stand import StandLaw
 from contact_ddp_ros.control.tracking import PolicySlot, exit_obstacle, planar_targets
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.policy import Policy, PolicySample
-from contact_ddp_ros.robot.joints import FOOT_NAMES
+from contact_ddp_ros.robot.joints import FOOT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.planar import PLANAR_FOOT_NAMES, PLANAR_JOINT_NAMES, PlanarMap
+from contact_ddp_ros.robot.planar import PAIRS, PLANAR_FOOT_NAMES, PLANAR_JOINT_NAMES, PlanarMap
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
 Array = NDArray[np.float64]
 
 _PLANAR_AXES = 2
 """Planned force components of a planar foot: x and z."""
+
+_ALL_FEET = (True,) * len(FOOT_NAMES)
 
 
 class Controller:
@@ -61,6 +63,7 @@ class Controller:
         self._state: RobotState | None = None
         self._finding: Finding | None = Finding(Violation.NO_STATE, "no robot state has arrived")
         self._lateral_command: LateralCommand | None = None
+        self._contacts = _ALL_FEET
         self._steering = (0.0, 0.0)
         self._continuity = StateContinuity(robot, config.safety)
         self._stand: StandLaw
@@ -122,6 +125,11 @@ class Controller:
         """What the stabiliser did in the last update, for diagnosis; None unless bounding."""
         return self._lateral_command
 
+    @property
+    def contacts(self) -> tuple[bool, ...]:
+        """Feet that the plan had on the ground at the last update, in the order of FOOT_NAMES; all unless it bounds."""
+        return self._contacts
+
     def sample(self, now: float) -> PolicySample | None:
         """The policy in use at time `now` [s]; None where there is none."""
         with self._lock:
@@ -182,6 +190,7 @@ class Controller:
         """The command for the joint drives at time `now` [s], from the latest state (None where none has arrived)."""
         with self._lock:
             self._lateral_command = None
+            self._contacts = _ALL_FEET
             last = self._now
             finding = self._advance_clock(now) or self._judge(state, now)
             self._finding = finding
@@ -288,6 +297,7 @@ class Controller:
         planar = planar_targets(sample, state, self._planar_map, self._config.bound)
         lateral = self._lateral.update(state, sample, dt)
         self._lateral_command = lateral
+        self._contacts = _planned_contacts(sample)
         planar.positions[self._lateral.abads] = lateral.abad_positions
         planar.velocities[self._lateral.abads] = lateral.abad_velocities
         return JointTargets(planar.positions, planar.velocities, planar.torques + lateral.torques)
@@ -299,3 +309,10 @@ class Controller:
 
     def _damping(self) -> JointCommand:
         return JointCommand.damping(self._robot.n_joints)
+
+
+def _planned_contacts(sample: PolicySample) -> tuple[bool, ...]:
+    """Feet that carry load by plan, in the order of FOOT_NAMES."""
+    loads = np.reshape(sample.forces, (len(PAIRS), _PLANAR_AXES))[:, -1]
+    loaded = {leg for legs, load in zip(PAIRS.values(), loads) if load > 0.0 for leg in legs}
+    return tuple(leg in loaded for leg in LEG_NAMES)

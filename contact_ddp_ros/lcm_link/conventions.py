@@ -7,7 +7,7 @@ robot that tells where it believes its feet to be. What differs: quaternions are
 here, and a torque command carries its gains with it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -32,6 +32,7 @@ _VELOCITY_TOLERANCE: Final = 0.05
 """How far the velocity in the world may be from the one in the trunk's axes, turned [m/s]."""
 _CONTACT_FORCE: Final = 1.0
 """A foot that carries more is said to be in contact [N]."""
+_MID_STANCE: Final = 0.5
 _DIFFERENCE: Final = 1e-6
 """Step of the difference that gives the feet's velocities [s]."""
 
@@ -175,6 +176,14 @@ def target_values(command: JointCommand, gains: DriveGains) -> Mapping[str, Any]
         "kp": gains.kp,
         "kd": gains.kd,
     }
+
+
+def contact_phases(contacts: Sequence[bool]) -> Array:
+    """(4,) what Cheetah-Software's estimator takes for a foot that is on the ground or not: how far its stance is.
+
+    It distrusts both ends of a stance, 0 and 1; a foot that is on the ground is in the middle of it.
+    """
+    return np.where(contacts, _MID_STANCE, 0.0)
 
 
 def joint_command(targets: Frame) -> tuple[JointCommand, DriveGains]:

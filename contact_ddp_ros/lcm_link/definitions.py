@@ -95,7 +95,8 @@ PD_TAU_TARGETS = Definition(
 )
 """What the joints are to do: torque = tau_ff + kp (q_des - q) + kd (qd_des - qd).
 
-`timestamp_us` is the stamp of the state that this answers, `id` counts the frames; `se_contactState` stays zero.
+`timestamp_us` is the stamp of the state that this answers, `id` counts the frames; `se_contactState` tells the robot's
+estimator how far through its stance each foot is: 0.5 on the ground, 0 in the air.
 """
 
 TARGETS_CHANNEL = "pd_plustau_targets"

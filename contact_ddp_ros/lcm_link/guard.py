@@ -12,6 +12,7 @@ within the torque limits.
 Times are those of a clock that does not jump; where time is simulated, of that one.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,9 +20,10 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.config import parameter
 from contact_ddp_ros.control.drives import JointTargets, limited_command
+from contact_ddp_ros.lcm_link import conventions
 from contact_ddp_ros.lcm_link.codec import encode
-from contact_ddp_ros.lcm_link.conventions import stamps, target_values
 from contact_ddp_ros.lcm_link.definitions import PD_TAU_TARGETS
+from contact_ddp_ros.robot.joints import FOOT_NAMES
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
@@ -62,6 +64,7 @@ class CommandGuard:
         self._measured: tuple[RobotState, float] | None = None
         self._tripped: float | None = None
         self._count = 0
+        self._contacts = conventions.contact_phases((True,) * len(FOOT_NAMES))
 
     def tune(self, gains: DriveGains, config: GuardConfig) -> None:
         """From now on use these gains and limits."""
@@ -99,6 +102,10 @@ class CommandGuard:
                 self._enabled = now
             self._command = command
 
+    def contacts(self, contacts: Sequence[bool]) -> None:
+        """Which feet are on the ground by plan: for the robot's estimator, which trusts those."""
+        self._contacts = conventions.contact_phases(contacts)
+
     def trip(self, reason: str, now: float, stamp: float | None = None) -> None:
         """Damp from `now` [s] on, until the controller has damped, too.
 
@@ -113,8 +120,8 @@ class CommandGuard:
         """The torque targets of this instant [s], the watchdog's judgement included."""
         self._watch(now)
         self._count += 1
-        values = target_values(*self._limited(now))
-        return encode(PD_TAU_TARGETS, {**values, **stamps(self._stamp, self._count)})
+        values = {**conventions.target_values(*self._limited(now)), "se_contactState": self._contacts}
+        return encode(PD_TAU_TARGETS, {**values, **conventions.stamps(self._stamp, self._count)})
 
     def _well_formed(self, command: JointCommand) -> bool:
         parts = [command.velocities, command.torques]

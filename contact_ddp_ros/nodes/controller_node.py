@@ -26,6 +26,7 @@ from contact_ddp_ros.control.velocity import Expiring, VelocityCommand
 from contact_ddp_ros.errors import ContactDdpError, MessageError
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import (
+    contacts_message,
     from_stamp,
     joint_command_message,
     robot_state,
@@ -95,6 +96,8 @@ class ControllerNode:
         self._planner_answers = True
         self._commands = publisher(node, io.JOINT_COMMAND)
         self._requests = publisher(node, io.PLAN_REQUEST)
+        self._contacts = publisher(node, io.CONTACTS)
+        self._told_contacts: tuple[bool, ...] = ()
         self._events = publisher(node, io.CONTROLLER_EVENTS)
         self._mode = Scalar(node, io.MODE)
         self._policy_age = Scalar(node, io.POLICY_AGE)
@@ -223,6 +226,9 @@ class ControllerNode:
         command = self._controller.update(state, now)
         stamp = to_stamp(now if state is None else state.time)
         self._tell(now)
+        if self._controller.contacts != self._told_contacts:
+            self._told_contacts = self._controller.contacts
+            self._contacts.publish(contacts_message(self._told_contacts))
         self._last_message = joint_command_message(command, stamp)
         self._commands.publish(self._last_message)
 

@@ -17,13 +17,14 @@ from geometry_msgs.msg import PoseStamped, Twist, WrenchStamped
 from nav_msgs.msg import Odometry, Path
 from numpy.typing import NDArray
 from sensor_msgs.msg import Imu, JointState
+from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from contact_ddp_ros.control.velocity import VelocityCommand
 from contact_ddp_ros.errors import MessageError
 from contact_ddp_ros.nodes.interfaces import BASE_FRAME, ODOM_FRAME
 from contact_ddp_ros.policy import Policy
-from contact_ddp_ros.robot.joints import JOINT_NAMES
+from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES
 from contact_ddp_ros.robot.rotation import quaternion_product, quaternion_to_rpy
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 
@@ -204,6 +205,23 @@ def joint_command(message: JointTrajectory) -> JointCommand:
         if values is not None and not np.isfinite(values).all():
             raise MessageError(f"joint command {name} hold a number that is not finite: {values}")
     return command
+
+
+def contacts_message(contacts: Sequence[bool]) -> Float64MultiArray:
+    """Which feet are on the ground, in the order of FOOT_NAMES."""
+    return Float64MultiArray(data=doubles(np.array(contacts, dtype=np.float64)))
+
+
+def contacts(message: Float64MultiArray) -> tuple[bool, ...]:
+    """Which feet are on the ground, in the order of FOOT_NAMES.
+
+    Raises:
+        MessageError: there is another number of feet, or one is neither on the ground nor in the air.
+    """
+    values = list(message.data)
+    if len(values) != len(FOOT_NAMES) or not set(values) <= {0.0, 1.0}:
+        raise MessageError(f"contacts are {values}; allowed: 0 or 1 for each of {', '.join(FOOT_NAMES)}")
+    return tuple(value == 1.0 for value in values)
 
 
 def path_message(policy: Policy, state: RobotState, stride: int) -> Path:

@@ -8,6 +8,7 @@ Who speaks to whom in one control tick at the stamp t:
     controller --plan_request (t, mode)--> planner                          at planner ticks
     planner --policy (t)--> controller
     controller --joint_command (t)--> simulator or robot
+    controller --planned_contacts--> robot, whose estimator trusts those feet
 
 In lock-step the simulator does not move on before the command stamped t has come, and the controller does not send it
 before the policies due at t have; see :mod:`contact_ddp_ros.nodes.exchange`.
@@ -47,6 +48,9 @@ NEWEST = _qos(1)
 
 EVERY = _qos(4000)
 """Every one counts, for records: several seconds at the control rate."""
+
+LAST = _qos(1, latched=True)
+"""Only the newest counts, also for who comes later."""
 
 LOG = _qos(1000, latched=True)
 """Every one counts, also for a recorder that the writer finds late."""
@@ -91,6 +95,12 @@ JOINT_COMMAND = Topic(
 POLICY = Topic("policy", Float64MultiArray, NEWEST, "layout in policy_message.py")
 PLAN_REQUEST = Topic(
     "plan_request", Header, NEWEST, "stamp: of the state to plan from; frame_id: the controller's mode, or stopping"
+)
+CONTACTS = Topic(
+    "planned_contacts",
+    Float64MultiArray,
+    LAST,
+    "on every change, 1 for each foot on the ground by plan, else 0",
 )
 CMD_VEL = Topic("cmd_vel", Twist, NEWEST, "linear.x to the planner; linear.y and angular.z to the controller")
 PUSH = Topic("push", WrenchStamped, SHARED, "simulator only: force on the trunk in odom axes, for node.push_duration")

@@ -19,10 +19,11 @@ from typing import Any
 
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
+from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
 
-from contact_ddp_ros.errors import ContactDdpError, LinkError, ParameterError
+from contact_ddp_ros.errors import ContactDdpError, LinkError, MessageError, ParameterError
 from contact_ddp_ros.lcm_link.codec import Frame, decode
 from contact_ddp_ros.lcm_link.conventions import tick_state
 from contact_ddp_ros.lcm_link.definitions import LAYOUTS, STAND_IN_TICK, TARGETS_CHANNEL, TICK_CHANNEL
@@ -31,6 +32,7 @@ from contact_ddp_ros.lcm_link.measurements import Measurement, MeasurementReader
 from contact_ddp_ros.lcm_link.transport import Link
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import (
+    contacts,
     from_stamp,
     imu_message,
     joint_command,
@@ -97,6 +99,7 @@ class LcmBridgeNode:
         self._link = Link(config.link)
         self._listen()
         self._inlet = Inlet(node)
+        self._inlet.subscribe(io.CONTACTS, self._on_contacts)
         self._inlet.subscribe(io.JOINT_COMMAND, self._on_command)
         self._diagnostics = Diagnostics(node, self._report)
         self._parameters.connect(self._configure)
@@ -204,6 +207,13 @@ class LcmBridgeNode:
             self._unsent = True
         else:
             self._send()
+
+    def _on_contacts(self, message: Float64MultiArray) -> None:
+        try:
+            self._guard.contacts(contacts(message))
+        except MessageError as error:
+            self._refused += 1
+            self.node.get_logger().error(f"contacts refused: {error}", throttle_duration_sec=1.0)
 
     def _send(self) -> None:
         """Torque targets as they are to be now. Where the network refuses them the robot damps by itself."""

@@ -193,6 +193,18 @@ def test_the_bound_law_is_the_policys(controller: Controller, robot: Robot) -> N
     np.testing.assert_allclose(command.torques[hips_and_knees], np.tile(0.5 * sample.control.reshape(2, 2), 2).ravel())
 
 
+def test_feet_on_the_ground_are_those_that_carry_load_by_plan(controller: Controller, robot: Robot) -> None:
+    now = start_bound(controller, robot)
+    assert controller.contacts == (False, False, True, True)
+    now += TICK
+    controller.set_policy(bounding_policy(robot, now, sequence=1, load=0.0), now)
+    controller.update(alive(robot, now), now)
+    assert controller.contacts == (False,) * 4
+    controller.request(ControlMode.DAMP)
+    controller.update(alive(robot, now + TICK), now + TICK)
+    assert controller.contacts == (True,) * 4
+
+
 def test_a_policy_that_goes_stale_ends_in_damping(controller: Controller, robot: Robot) -> None:
     start = start_bound(controller, robot)
     now = start + SAFETY.policy_timeout - TICK

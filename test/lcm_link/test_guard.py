@@ -74,7 +74,9 @@ def test_commands_pass_unchanged_within_limits() -> None:
     np.testing.assert_allclose(frame.array("tau_ff"), STAND.torques)
     np.testing.assert_allclose(frame.array("kp"), GAINS.kp)
     np.testing.assert_allclose(frame.array("kd"), GAINS.kd)
-    assert not frame.array("se_contactState").any()
+    assert frame.array("se_contactState").tolist() == [0.5] * 4
+    made.contacts((True, True, False, False))
+    assert targets(made, 0.0).array("se_contactState").tolist() == [0.5, 0.5, 0.0, 0.0]
 
 
 def test_frames_are_stamped_with_the_state_that_they_answer_and_numbered() -> None:

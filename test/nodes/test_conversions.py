@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from contact_ddp_ros.control.velocity import VelocityCommand
@@ -166,3 +167,11 @@ def test_the_displayed_plan_starts_where_the_trunk_is(yaw: float, pitch: float, 
     np.testing.assert_allclose([pose.position.x, pose.position.y, pose.position.z], position, atol=1e-9)
     q = pose.orientation
     np.testing.assert_allclose(quaternion_to_rpy(np.array([q.x, q.y, q.z, q.w])), [0.0, pitch, yaw], atol=1e-9)
+
+
+def test_contacts_survive_and_what_is_none_is_refused() -> None:
+    feet = (True, False, True, False)
+    assert convert.contacts(convert.contacts_message(feet)) == feet
+    for values in ([1.0] * 3, [1.0, 0.0, 0.5, 0.0], [math.nan] * 4):
+        with pytest.raises(MessageError, match="fr_foot"):
+            convert.contacts(Float64MultiArray(data=values))

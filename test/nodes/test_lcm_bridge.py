@@ -20,7 +20,7 @@ from contact_ddp_ros.lcm_link.codec import Frame, decode
 from contact_ddp_ros.lcm_link.definitions import PD_TAU_TARGETS, TARGETS_CHANNEL, WALK_THESE_WAYS, Layout
 from contact_ddp_ros.lcm_link.transport import Link, LinkOptions, free_port
 from contact_ddp_ros.nodes import interfaces as io
-from contact_ddp_ros.nodes.conversions import from_stamp, joint_command_message, robot_state, to_stamp
+from contact_ddp_ros.nodes.conversions import contacts_message, from_stamp, joint_command_message, robot_state, to_stamp
 from contact_ddp_ros.nodes.demo import run_demo
 from contact_ddp_ros.nodes.processes import NodeProcesses
 from contact_ddp_ros.nodes.runtime import publisher, subscribe
@@ -69,6 +69,7 @@ class Robot:
         subscribe(self.node, io.ODOM, self.odometry.append)
         subscribe(self.node, io.IMU, self.imu.append)
         self.command = publisher(self.node, io.JOINT_COMMAND)
+        self.contacts = publisher(self.node, io.CONTACTS)
         self._thread = Thread(target=self._speak, daemon=True)
         self._thread.start()
 
@@ -181,6 +182,8 @@ def test_it_damps_unasked_and_follows_who_has_damped(robot: Robot, bridge: Calla
     np.testing.assert_allclose(command.positions, STAND.positions)
     np.testing.assert_allclose(command.torques, STAND.torques)
     assert gains.kp.all()
+    robot.contacts.publish(contacts_message((False, False, True, True)))
+    robot.until_next(lambda frame: frame.array("se_contactState").tolist() == [0.0, 0.0, 0.5, 0.5], STAND)
 
 
 def test_silence_of_the_controller_ends_in_damping(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
