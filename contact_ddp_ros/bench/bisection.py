@@ -10,7 +10,7 @@ class Limit:
 
     Attributes:
         held: largest level that was survived; the lower end of the search where none was.
-        lost: smallest level above it that was not; None where every one was survived.
+        lost: smallest level above it that was not; None where the upper end was survived.
         tried: (level, survived) in the order of the trials.
     """
 
@@ -20,14 +20,16 @@ class Limit:
 
 
 def search(held: Callable[[float], bool], low: float, high: float, evaluations: int) -> Limit:
-    """Halve the interval from `low`, taken as survived, to `high`, taken as not, so many times.
+    """Try `high` and, unless it is survived, halve the interval from `low`, taken as survived, so many times.
 
     Survival need not be monotonic in truth; what is found then is one of the levels at which it changes.
     """
-    below, above, tried = low, high, []
+    if held(high):
+        return Limit(high, None, ((high, True),))
+    below, above, tried = low, high, [(high, False)]
     for _ in range(evaluations):
         level = 0.5 * (below + above)
         survived = held(level)
         tried.append((level, survived))
         below, above = (level, above) if survived else (below, level)
-    return Limit(below, above if above != high else None, tuple(tried))
+    return Limit(below, above, tuple(tried))

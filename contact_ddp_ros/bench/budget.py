@@ -1,25 +1,25 @@
-"""Equal time for unequal iterations: what an iteration of each variant costs, and a planner that keeps to a budget.
+"""Equal time for unequal iterations: what the solver's work costs, and a planner that keeps to a budget.
 
 A DDP iteration takes longer than iLQR's, so equal numbers of iterations would favour DDP, and equal wall-clock time
 would make every run depend on how busy the machine is. Instead the costs of the solver's stages are measured once, as
-processor time of one thread in turns within one run, and from then on the loop counts in these costs only: each solve
-is charged
+processor time of one thread in turns within one run, and from then on the loop counts in these costs only: a solve is
+charged
 
-    rollouts · r + Σ over its iterations (p + sweeps · s),        s of DDP larger than s of iLQR by the second order,
+    Σ over its iterations (partials p + curved sweeps · s₂ + flat sweeps · s₁ + rollouts · r),    s₂ > s₁,
 
-with the sweeps and rollouts that it really took, so that a line search or a sweep repeated at less curvature is paid
-for by whoever needs it. The unit is one full DDP iteration, p + s_DDP + r = 1. What all solves need alike (building the
-problem, one first rollout) is added to the budget of both.
+with the sweeps and rollouts that it really took. DDP pays s₂ where its sweep has second-order curvature and s₁ where it
+has none, iLQR always s₁; one that stops at an indefinite Quu is paid for as far as it went, and what it makes necessary
+after that too. The unit is one full DDP iteration without backtracking, p + s₂ + r = 1. What all solves need alike
+(building the problem, the first rollout) is added to the budget of both.
 
 The budget of a solve is that of n DDP iterations. As a whole number of iLQR iterations rarely fills it exactly, what is
 left or overdrawn carries over to the next solve, so that the mean is kept: iLQR alternates between 2 and 3 iterations
 where 2.6 fit. No more than one iteration's cost is ever saved up, for time cannot be. A solve has one iteration at
 least; one that takes longer than there is budget for makes debts, and while they exceed the budget of a period the
 planner is still busy, so that period passes without a plan.
-Charging a failed sweep like a complete one, and one at reduced curvature like one at full, is to DDP's disadvantage.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +29,7 @@ from contact_ddp_ros.bench.planner_proxy import PlannerProxy
 from contact_ddp_ros.bench.timing import Progress, Spread, interleave
 from contact_ddp_ros.mpc.planner import PlanResult
 from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.solver.ddp import Iteration
 
 VARIANTS = ("ddp", "ilqr")
 
@@ -44,20 +45,31 @@ _STILL_BUSY = PlanResult(
 
 @dataclass(frozen=True)
 class StageCosts:
-    """Processor time of a variant's stages over that of one full DDP iteration: partials, one sweep, one rollout."""
+    """Processor time of the solver's stages over that of one full DDP iteration.
+
+    Attributes:
+        partials: first order, of all nodes. rollout: one.
+        curved_sweep, flat_sweep: one backward sweep with and without second-order curvature.
+    """
 
     partials: float
-    sweep: float
+    curved_sweep: float
+    flat_sweep: float
     rollout: float
 
-    @property
-    def iteration(self) -> float:
-        """Of one sweep and one rollout."""
-        return self.partials + self.sweep + self.rollout
+    def iteration(self, variant: str) -> float:
+        """Of a variant's iteration without backtracking."""
+        return self.partials + (self.flat_sweep if variant == "ilqr" else self.curved_sweep) + self.rollout
 
-    def spent(self, result: PlanResult) -> float:
-        """What a solve took, its first rollout included."""
-        return sum(self.partials + one.sweeps * self.sweep + one.rollouts * self.rollout for one in result.iterations)
+    def spent(self, iterations: Sequence[Iteration]) -> float:
+        """What a solve took, its first rollout included, which its first iteration counts."""
+        return sum(
+            self.partials
+            + one.curved_sweeps * self.curved_sweep
+            + one.flat_sweeps * self.flat_sweep
+            + one.rollouts * self.rollout
+            for one in iterations
+        )
 
 
 @dataclass(frozen=True)
@@ -66,7 +78,7 @@ class Budget:
 
     Attributes:
         ddp_iterations: how many DDP iterations without backtracking it is worth.
-        costs: of the stages of the variant that spends it.
+        costs: of the solver's stages.
     """
 
     ddp_iterations: float
@@ -96,16 +108,17 @@ class PacedPlanner(PlannerProxy):
     def solve(self, state: RobotState, speed: float) -> PlanResult:
         """One plan with as many iterations as there is budget for, at least one; none while the last are unpaid."""
         costs, planner = self._budget.costs, self.planner
-        credit = self._budget.per_solve + min(self._carried, costs.iteration)
+        one = costs.iteration(planner.config.variant)
+        credit = self._budget.per_solve + min(self._carried, one)
         self.periods += 1
         if credit <= 0.0:
             self._carried = credit
             return _STILL_BUSY
-        iterations = max(1, int((credit - costs.rollout) / costs.iteration + _ROUNDING))
+        iterations = max(1, int((credit - costs.rollout) / one + _ROUNDING))
         if iterations != planner.config.iterations:
             planner.configure(replace(planner.config, iterations=iterations))
         result = super().solve(state, speed)
-        spent = costs.spent(result)
+        spent = costs.spent(result.iterations)
         self._carried = credit - spent
         self.spent += spent
         return result
@@ -113,16 +126,14 @@ class PacedPlanner(PlannerProxy):
 
 def measure_costs(
     rounds: int, repeats: int, progress: Progress | None = None
-) -> tuple[dict[str, StageCosts], Mapping[str, Spread]]:
-    """Costs by variant on this machine, and for people the ratios DDP / iLQR of an iteration and of a sweep."""
+) -> tuple[StageCosts, Mapping[str, Spread]]:
+    """Costs on this machine, and for people the ratios DDP / iLQR of an iteration and of a sweep."""
     optimum = mpc_cases().optimum
     times = interleave({variant: ours(optimum, variant) for variant in VARIANTS}, rounds, repeats, progress)
 
     def cost(variant: str, stage: str) -> float:
         return round(times.ratio((variant, stage), ("ddp", ITERATION)).median, _DIGITS)
 
-    # partials and rollout are the same code for both, and are charged alike
     partials, rollout = cost("ddp", "partials"), cost("ddp", "rollout")
-    sweeps = {"ddp": round(1.0 - partials - rollout, _DIGITS), "ilqr": cost("ilqr", "sweep")}
-    ratios = {stage: times.ratio(("ddp", stage), ("ilqr", stage)) for stage in (ITERATION, "sweep")}
-    return {variant: StageCosts(partials, sweeps[variant], rollout) for variant in VARIANTS}, ratios
+    costs = StageCosts(partials, round(1.0 - partials - rollout, _DIGITS), cost("ilqr", "sweep"), rollout)
+    return costs, {stage: times.ratio(("ddp", stage), ("ilqr", stage)) for stage in (ITERATION, "sweep")}

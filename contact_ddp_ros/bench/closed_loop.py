@@ -68,9 +68,7 @@ def main(arguments: Sequence[str]) -> int:
     folder, journal = _open(options, terminal)
     with journal:
         kept = journal.settings
-        settings = sweeps.Settings(
-            {variant: StageCosts(**costs) for variant, costs in kept["costs"].items()}, kept["seed"], kept["set"]
-        )
+        settings = sweeps.Settings(StageCosts(**kept["costs"]), kept["seed"], kept["set"])
         jobs = planned_jobs(settings, _extent(kept), kept["only"])
         _announce(terminal, jobs, journal, settings, engine)
         try:
@@ -135,7 +133,7 @@ def _open(options: argparse.Namespace, terminal: Console) -> tuple[Path, Journal
         with terminal.status("Timing the solver's stages"):
             costs, ratios = measure_costs(_COST_ROUNDS, _COST_REPEATS)
         measured = {
-            "costs": {variant: asdict(one) for variant, one in costs.items()},
+            "costs": asdict(costs),
             "ratios": {stage: ratio.as_json() for stage, ratio in ratios.items()},
         }
         return folder, Journal.create(folder, {**wanted, **measured, "version": __version__})
@@ -220,19 +218,18 @@ def _envelope_table(comparison: Comparison) -> Table:
 
 
 def _speed_table(comparison: Comparison) -> Table:
-    resolution = comparison.speeds[0].resolution
     table = _table(
-        f"Largest speed held [m/s], to {resolution:.2g}: median, least and most of the samples",
-        "direction",
+        f"Largest speed held [m/s], to {comparison.speeds[0].resolution:.2g}: median, least and most of the samples",
+        "direction, DDP iterations per second",
         "DDP",
         "iLQR",
     )
     for one in comparison.speeds:
-        cells = []
-        for variant in ("ddp", "ilqr"):
-            open_end = " (all that were tried)" if all(one.open[variant]) else ""
-            cells.append(_range(one.held[variant]) + open_end)
-        table.add_row(one.direction, *cells)
+        cells = [
+            _range(one.held[variant]) + (" (no limit found)" if all(one.open[variant]) else "")
+            for variant in ("ddp", "ilqr")
+        ]
+        table.add_row(f"{one.direction}, {one.iterations:g}", *cells)
     return table
 
 

@@ -113,16 +113,18 @@ def _draw_speeds(axes: Axes, speeds: Sequence[SpeedLimits]) -> None:
     if not speeds:
         nothing(axes, "not measured")
         return
-    signs = {"forward": 1.0, "backward": -1.0}
-    for row, variant in enumerate(VARIANTS):
-        for one in speeds:
-            held = signs[one.direction] * np.array(one.held[variant])
+    budgets = sorted({one.iterations for one in speeds})
+    rows = [(variant, budget) for budget in budgets for variant in VARIANTS]
+    for one in speeds:
+        for variant in VARIANTS:
+            row = rows.index((variant, one.iterations))
+            held = (1.0 if one.direction == "forward" else -1.0) * np.array(one.held[variant])
             middle = float(np.median(held))
-            axes.barh(row, middle, color=_COLOURS[variant], height=0.4, alpha=0.6)
-            axes.plot(held, np.full(len(held), row), "|", color="black", markersize=12)
+            axes.barh(row, middle, color=_COLOURS[variant], height=0.5, alpha=0.6)
+            axes.plot(held, np.full(len(held), row), "|", color="black", markersize=10)
             mark = "≥ " if all(one.open[variant]) else ""
-            axes.text(middle, row - 0.28, f"{mark}{abs(middle):.2f}", ha="center", fontsize=8)
+            axes.text(0.5 * middle, row, f"{mark}{abs(middle):.2f}", ha="center", va="center", fontsize=8)
     axes.axvline(0.0, color="black", linewidth=0.8)
-    axes.set_yticks(range(len(VARIANTS)), [LABELS[variant] for variant in VARIANTS])
-    axes.set_ylim(len(VARIANTS) - 0.4, -0.6)
-    axes.set_xlabel("commanded speed [m/s]; ticks: samples; ≥: all that were tried")
+    axes.set_yticks(range(len(rows)), [f"{LABELS[variant]}, {budget:g} it./s" for variant, budget in rows])
+    axes.invert_yaxis()
+    axes.set_xlabel("commanded speed held [m/s]; ticks: samples; ≥: no limit found")

@@ -25,7 +25,7 @@ class Envelope:
 
     Attributes:
         direction: by name. phases: (n,) of the gait, 0 to 1.
-        held: by variant, (n,) [N s]. open: by variant, (n,) whether every impulse tried was survived.
+        held: by variant, (n,) [N s]. open: by variant, (n,) whether the largest impulse tried was survived.
         resolution: of the search [N s].
     """
 
@@ -48,9 +48,16 @@ class Envelope:
 
 @dataclass(frozen=True)
 class SpeedLimits:
-    """Largest speeds held in one direction: by variant, one per sample [m/s], and whether the search ended below."""
+    """Largest speeds held in one direction.
+
+    Attributes:
+        direction: by name. iterations: budget per second, in DDP iterations.
+        held: by variant, one per sample [m/s]. open: by variant, whether the largest command was held.
+        resolution: of the search [m/s].
+    """
 
     direction: str
+    iterations: float
     held: Mapping[str, tuple[float, ...]]
     open: Mapping[str, tuple[bool, ...]]
     resolution: float
@@ -102,7 +109,9 @@ def compare(jobs: Sequence[SweepJob], results: Sequence[Result]) -> Comparison:
     trials = [(job, result) for job, result in found if isinstance(job, Trial)]
     return Comparison(
         tuple(_envelope(name, pushes) for name in dict.fromkeys(job.direction for job, _ in pushes)),
-        tuple(_speed_limits(name, speeds) for name in dict.fromkeys(job.direction for job, _ in speeds)),
+        tuple(
+            _speed_limits(*key, speeds) for key in dict.fromkeys((job.direction, job.iterations) for job, _ in speeds)
+        ),
         tuple(_curve(name, trials) for name in dict.fromkeys(job.group for job, _ in trials)),
     )
 
@@ -126,11 +135,12 @@ def _envelope(direction: str, found: Sequence[tuple[PushSearch, Result]]) -> Env
     )
 
 
-def _speed_limits(direction: str, found: Sequence[tuple[SpeedSearch, Result]]) -> SpeedLimits:
-    members = [(job, result) for job, result in found if job.direction == direction]
+def _speed_limits(direction: str, iterations: float, found: Sequence[tuple[SpeedSearch, Result]]) -> SpeedLimits:
+    members = [(job, result) for job, result in found if (job.direction, job.iterations) == (direction, iterations)]
     one = members[0][0]
     return SpeedLimits(
         direction,
+        iterations,
         _by_variant(members, lambda result: float(result["held"])),
         _by_variant(members, lambda result: result["lost"] is None),
         (one.high - one.low) / 2**one.evaluations,

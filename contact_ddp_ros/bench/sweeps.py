@@ -47,6 +47,7 @@ class Extent:
     Attributes:
         phases: of the gait at which pushes begin. directions: of the pushes, of DIRECTIONS.
         push_evaluations, speed_evaluations: halvings of a search. speed_samples: searches for each limit of the speed.
+        speed_iterations: budgets of these, per second, in DDP iterations.
         samples: random draws for each value of the following.
         iterations: budgets per second, in DDP iterations. frictions. masses: of the trunk over nominal.
         delays: of the planner [s]. steps: heights [m].
@@ -57,6 +58,7 @@ class Extent:
     push_evaluations: int = 6
     speed_evaluations: int = 5
     speed_samples: int = 3
+    speed_iterations: tuple[float, ...] = (20.0, 200.0)
     samples: int = 20
     iterations: tuple[float, ...] = (10.0, 20.0, 50.0, 100.0, 200.0, 400.0)
     frictions: tuple[float, ...] = (0.3, 0.4, 0.6, 0.8, 1.0)
@@ -71,6 +73,7 @@ QUICK = Extent(
     push_evaluations=3,
     speed_evaluations=2,
     speed_samples=1,
+    speed_iterations=(20.0,),
     samples=2,
     iterations=(20.0, 200.0),
     frictions=(0.3,),
@@ -82,15 +85,15 @@ QUICK = Extent(
 
 @dataclass(frozen=True)
 class Settings:
-    """What all runs share: costs of the solver's stages by variant, seed, parameters as "section.name" → value."""
+    """What all runs share: costs of the solver's stages, seed, parameters as "section.name" → value."""
 
-    costs: Mapping[str, StageCosts]
+    costs: StageCosts
     seed: int = 0
     overrides: Mapping[str, Any] = field(default_factory=dict)
 
     def arms(self, iterations: float = ITERATIONS) -> list[Arm]:
         """The variants on a budget of so many DDP iterations per solve."""
-        return [Arm(variant, Budget(iterations, self.costs[variant])) for variant in VARIANTS]
+        return [Arm(variant, Budget(iterations, self.costs)) for variant in VARIANTS]
 
     def options(self, noise_seed: int, overrides: Mapping[str, Any] | None = None) -> RunOptions:
         """Of a run with sensor noise and no other disturbance; the settings' own parameters come last."""
@@ -148,35 +151,46 @@ def pushes(settings: Settings, extent: Extent) -> list[SweepJob]:
 
 
 def speeds(settings: Settings, extent: Extent) -> list[SweepJob]:
-    """Fastest and slowest speed that is held, from 0.5 m/s either way to the largest command there is."""
+    """Fastest speed that is held either way, between 0.5 m/s and the largest command, with plenty of time and little."""
     limit = {"planner.reference.speed_limit": MAX_SPEED}
-    return [
-        SpeedSearch(
-            direction,
-            sign,
-            sample,
-            arm,
-            replace(settings.options(draw(settings.seed, sample).noise_seed, limit), duration=SPEED_RUN),
-            SPEED,
-            MAX_SPEED,
-            extent.speed_evaluations,
-        )
-        for direction, sign in (("forward", 1.0), ("backward", -1.0))
-        for sample in range(extent.speed_samples)
-        for arm in settings.arms()
-    ]
+    jobs: list[SweepJob] = []
+    for direction, sign in (("forward", 1.0), ("backward", -1.0)):
+        for per_second in extent.speed_iterations:
+            for sample in range(extent.speed_samples):
+                options = replace(settings.options(draw(settings.seed, sample).noise_seed, limit), duration=SPEED_RUN)
+                options, budget = budgeted(options, per_second)
+                jobs += [
+                    SpeedSearch(
+                        direction,
+                        sign,
+                        sample,
+                        per_second,
+                        arm,
+                        options,
+                        SPEED,
+                        MAX_SPEED,
+                        extent.speed_evaluations,
+                    )
+                    for arm in settings.arms(budget)
+                ]
+    return jobs
 
 
 def iterations(settings: Settings, extent: Extent) -> list[SweepJob]:
-    """How little time for the solver still bounds; where a period has none for an iteration, planning is less often."""
+    """How little time for the solver still bounds."""
 
     def condition(value: float, sample: Draw) -> tuple[RunOptions, float]:
-        options = pushed_run(settings, sample)
-        rate = min(value, _planner_rate(options))
-        own = {"planner.rate": rate} if rate == value else {}
-        return replace(options, overrides={**options.overrides, **own}), value / rate
+        return budgeted(pushed_run(settings, sample), value)
 
     return _trials("iterations", extent.iterations, condition, settings, extent)
+
+
+def budgeted(options: RunOptions, per_second: float) -> tuple[RunOptions, float]:
+    """The run, and the DDP iterations of a solve, for so many per second; below one in a period it plans less often."""
+    usual = float(options.parameters("planner").get("rate", PlannerConfig().rate))
+    if per_second >= usual:
+        return options, per_second / usual
+    return replace(options, overrides={**options.overrides, "planner.rate": per_second}), 1.0
 
 
 def friction(settings: Settings, extent: Extent) -> list[SweepJob]:
@@ -254,7 +268,3 @@ def _disturbed(
         return changed(pushed_run(settings, sample), value), ITERATIONS
 
     return _trials(group, values, condition, settings, extent)
-
-
-def _planner_rate(options: RunOptions) -> float:
-    return float(options.parameters("planner").get("rate", PlannerConfig().rate))

@@ -118,12 +118,13 @@ class SpeedSearch:
 
     Attributes:
         direction: by name. sign: of the speed. sample: of the sensor noise.
-        arm: who controls. options: of the run; its speed is replaced. low, high, evaluations: of the search [m/s].
+        iterations: budget per second, in DDP iterations. arm: who controls. options: of the run; its speed is replaced. low, high, evaluations: of the search [m/s].
     """
 
     direction: str
     sign: float
     sample: int
+    iterations: float
     arm: Arm
     options: RunOptions
     low: float
@@ -133,7 +134,7 @@ class SpeedSearch:
     @property
     def name(self) -> str:
         """Unique."""
-        return f"speed {self.direction}, sample {self.sample}, {self.arm.variant}"
+        return f"speed {self.direction} at {self.iterations:g} iterations/s, sample {self.sample}, {self.arm.variant}"
 
     @property
     def cost(self) -> float:

@@ -95,6 +95,8 @@ class Iteration:
         partials_time, sweep_time, rollout_time: seconds spent in first-order partials, in backward sweeps
             (contracted second-order partials included) and in rollouts.
         sweeps, rollouts: how many of each the iteration took.
+        curved_sweeps, flat_sweeps: how many complete sweeps with and without second-order curvature the sweeps were
+            worth; one that met an indefinite Quu counts for the share of the nodes that it came to.
     """
 
     cost: float
@@ -112,6 +114,8 @@ class Iteration:
     rollout_time: float
     sweeps: int
     rollouts: int
+    curved_sweeps: float
+    flat_sweeps: float
 
 
 @dataclass(frozen=True)
@@ -238,6 +242,16 @@ class _Effort:
     rollout_time: float = 0.0
     sweeps: int = 0
     rollouts: int = 0
+    curved_sweeps: float = 0.0
+    flat_sweeps: float = 0.0
+
+    def add_sweep(self, share: float, curved: bool) -> None:
+        """A sweep over that share of the nodes, with second-order curvature or without."""
+        self.sweeps += 1
+        if curved:
+            self.curved_sweeps += share
+        else:
+            self.flat_sweeps += share
 
 
 class _Run:
@@ -328,7 +342,7 @@ class _Run:
                 self.rho,
                 *work.unfinished,
             )
-            self._effort.sweeps += 1
+            self._effort.add_sweep(1.0 - max(failed, 0) / self.problem.n_nodes, self.theta > 0.0)
             if failed < 0 or self.rho > self.options.rho_max:
                 break
             self._be_more_cautious()
@@ -419,6 +433,8 @@ class _Run:
                 rollout_time=effort.rollout_time,
                 sweeps=effort.sweeps,
                 rollouts=effort.rollouts,
+                curved_sweeps=effort.curved_sweeps,
+                flat_sweeps=effort.flat_sweeps,
             )
         )
         self._effort = _Effort()

@@ -10,14 +10,13 @@ def test_the_limit_is_bracketed_to_the_resolution(truth):
     limit = search(lambda level: level <= truth, 0.0, 16.0, 6)
     assert limit.held <= truth < limit.lost
     assert limit.lost - limit.held == pytest.approx(16.0 / 2**6)
-    assert len(limit.tried) == 6
+    assert len(limit.tried) == 7
     assert all(survived == (level <= truth) for level, survived in limit.tried)
 
 
-def test_a_limit_beyond_the_end_is_left_open():
+def test_an_end_that_is_survived_is_the_answer():
     limit = search(lambda level: True, 0.0, 16.0, 4)
-    assert limit.held == 15.0
-    assert limit.lost is None
+    assert (limit.held, limit.lost, limit.tried) == (16.0, None, ((16.0, True),))
 
 
 def test_where_nothing_is_survived_the_lower_end_remains():

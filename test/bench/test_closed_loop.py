@@ -20,7 +20,7 @@ from test.bench.test_comparison import result
 def engine(monkeypatch):
     """The benchmark without clock and physics, on an engine that a test may interrupt."""
     serial = Serial()
-    costs = {"ddp": StageCosts(0.2, 0.65, 0.15), "ilqr": StageCosts(0.2, 0.4, 0.15)}
+    costs = StageCosts(0.2, 0.65, 0.4, 0.15)
     ratio = Spread.of(np.array([1.3, 1.4]))
     monkeypatch.setattr(bench, "chosen_engine", lambda options: serial)
     monkeypatch.setattr(bench, "measure_costs", lambda *_: (costs, {"iteration": ratio, "sweep": ratio}))
@@ -48,7 +48,7 @@ def interrupted(engine, folder, *words):
 
 def test_it_leaves_record_journal_and_figure(engine, tmp_path, capsys):
     found = run(tmp_path / "new")
-    assert found["settings"]["costs"]["ddp"]["sweep"] == 0.65
+    assert found["settings"]["costs"]["curved_sweep"] == 0.65
     assert {curve["group"] for curve in found["curves"]} == {"iterations", "friction", "mass", "delay", "step"}
     assert (tmp_path / "new" / "closed_loop.png").exists()
     shown = capsys.readouterr().out

@@ -39,7 +39,7 @@ def test_envelopes_hold_every_phase(comparison):
 
 
 def test_speeds_are_apart_by_direction(comparison):
-    assert [one.direction for one in comparison.speeds] == ["forward", "backward"]
+    assert [(one.direction, one.iterations) for one in comparison.speeds] == [("forward", 20.0), ("backward", 20.0)]
     assert comparison.speeds[0].held == {"ddp": (2.5,), "ilqr": (3.0,)}
 
 

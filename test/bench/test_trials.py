@@ -10,10 +10,10 @@ from contact_ddp_ros.bench.outcome import Outcome
 from contact_ddp_ros.bench.trials import Arm, PushSearch, SpeedSearch, Trial, fell, paced_run, perform
 from contact_ddp_ros.options import RunOptions
 
-ARM = Arm("ilqr", Budget(1.0, StageCosts(0.2, 0.4, 0.15)))
+ARM = Arm("ilqr", Budget(1.0, StageCosts(0.2, 0.65, 0.4, 0.15)))
 OPTIONS = RunOptions(duration=0.1, video=False)
 PUSH = PushSearch("left", (0.0, 1.0), 1, 12, 3.0, ARM, OPTIONS, 16.0, 6)
-SPEED = SpeedSearch("backward", -1.0, 0, ARM, OPTIONS, 0.5, 4.0, 5)
+SPEED = SpeedSearch("backward", -1.0, 0, 200.0, ARM, OPTIONS, 0.5, 4.0, 5)
 
 
 @pytest.fixture

@@ -87,3 +87,17 @@ def test_without_curvature_the_first_step_is_gauss_newtons():
     ilqr = DdpSolver(SolverOptions(variant="ilqr")).solve(PROBLEM, x0, guess, max_iterations=1)
     assert (ddp.us == ilqr.us).all()
     assert ddp.cost == ilqr.cost
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sweeps_are_counted_by_what_they_were_worth(seed):
+    """One that fails counts up to its node; iLQR's have no curvature."""
+    x0, us = start(seed)
+    naive = Sweep(PROBLEM, x0, us).backward(theta=1.0, rho=0.0)[0]
+    first, *_, last = DdpSolver().solve(PROBLEM, x0, Guess.open_loop(x0, us)).iterations
+    assert first.sweeps > 1
+    assert 1.0 - naive / PROBLEM.n_nodes <= first.curved_sweeps + first.flat_sweeps < first.sweeps
+    assert (last.sweeps, last.curved_sweeps, last.flat_sweeps) == (1, 1.0, 0.0)
+    for iteration in DdpSolver(SolverOptions(variant="ilqr")).solve(PROBLEM, x0, Guess.open_loop(x0, us)).iterations:
+        assert iteration.curved_sweeps == 0.0
+        assert 0.0 < iteration.flat_sweeps <= iteration.sweeps
