@@ -183,6 +183,8 @@ def _print(terminal: Console, comparison: Comparison) -> None:
         terminal.print(_curve_table(curve))
     if comparison.curves:
         terminal.print(_group_table(comparison))
+    if comparison.qualities:
+        terminal.print(_quality_table(comparison))
 
 
 def _table(title: str, first: str, *headings: str) -> Table:
@@ -259,6 +261,20 @@ def _group_table(comparison: Comparison) -> Table:
     return table
 
 
+def _quality_table(comparison: Comparison) -> Table:
+    table = _table(
+        "Where both survived", "figure", "DDP / iLQR, median (quartiles)", "DDP / iLQR smaller in", "sign test"
+    )
+    for one in comparison.qualities:
+        table.add_row(
+            one.measure.replace("_", " "),
+            f"{one.ratio.median:.3f} ({one.ratio.lower:.3f} to {one.ratio.upper:.3f})",
+            f"{one.paired.first} / {one.paired.second}",
+            f"{verdict(one.paired)}, p = {one.paired.p_value:.2g}",
+        )
+    return table
+
+
 def _both(curve: Curve) -> tuple[Sequence[Proportion], Sequence[Proportion]]:
     return curve.survived["ddp"], curve.survived["ilqr"]
 
@@ -285,4 +301,5 @@ def _as_json(comparison: Comparison) -> dict[str, Any]:
         "curves": [
             {**asdict(one), "total": asdict(one.total), "p_value": one.total.p_value} for one in comparison.curves
         ],
+        "qualities": [{**asdict(one), "p_value": one.paired.p_value} for one in comparison.qualities],
     }

@@ -12,7 +12,8 @@ import numpy as np
 
 from contact_ddp_ros.bench.budget import VARIANTS
 from contact_ddp_ros.bench.statistics import Paired, Proportion, paired, wilson
-from contact_ddp_ros.bench.trials import PushSearch, SpeedSearch, SweepJob, Trial
+from contact_ddp_ros.bench.timing import Spread
+from contact_ddp_ros.bench.trials import MEASURES, PushSearch, SpeedSearch, SweepJob, Trial
 
 Result = Mapping[str, Any]
 
@@ -93,12 +94,22 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Quality:
+    """A figure of the runs that both variants survived: the first's over the second's, and who had the smaller one."""
+
+    measure: str
+    ratio: Spread
+    paired: Paired
+
+
+@dataclass(frozen=True)
 class Comparison:
     """All groups that were run."""
 
     envelopes: tuple[Envelope, ...]
     speeds: tuple[SpeedLimits, ...]
     curves: tuple[Curve, ...]
+    qualities: tuple[Quality, ...]
 
 
 def compare(jobs: Sequence[SweepJob], results: Sequence[Result]) -> Comparison:
@@ -113,6 +124,7 @@ def compare(jobs: Sequence[SweepJob], results: Sequence[Result]) -> Comparison:
             _speed_limits(*key, speeds) for key in dict.fromkeys((job.direction, job.iterations) for job, _ in speeds)
         ),
         tuple(_curve(name, trials) for name in dict.fromkeys(job.group for job, _ in trials)),
+        _qualities(trials),
     )
 
 
@@ -163,6 +175,19 @@ def _curve(group: str, found: Sequence[tuple[Trial, Result]]) -> Curve:
         {variant: dict(Counter(filter(None, signs))) for variant, signs in _by_variant(members, _sign).items()},
         {variant: _mean([share for share in shares if share is not None]) for variant, shares in spent.items()},
     )
+
+
+def _qualities(found: Sequence[tuple[Trial, Result]]) -> tuple[Quality, ...]:
+    """Of every measure that some pair of survivors has, other than zero."""
+    sides = _by_variant(found, lambda result: result)
+    survivors = [pair for pair in zip(*sides.values(), strict=True) if all(result["survived"] for result in pair)]
+    qualities = []
+    for measure in MEASURES:
+        pairs = [(first[measure], second[measure]) for first, second in survivors if first[measure] and second[measure]]
+        if pairs:
+            first, second = np.array(pairs).T
+            qualities.append(Quality(measure, Spread.of(first / second), paired(-first, -second)))
+    return tuple(qualities)
 
 
 def _by_variant(members: Sequence[tuple[Any, Result]], value: Any) -> dict[str, tuple[Any, ...]]:

@@ -151,7 +151,7 @@ def pushes(settings: Settings, extent: Extent) -> list[SweepJob]:
 
 
 def speeds(settings: Settings, extent: Extent) -> list[SweepJob]:
-    """Fastest speed that is held either way, between 0.5 m/s and the largest command, with plenty of time and little."""
+    """Fastest speed that is held either way, with plenty of time for the solver and with little."""
     limit = {"planner.reference.speed_limit": MAX_SPEED}
     jobs: list[SweepJob] = []
     for direction, sign in (("forward", 1.0), ("backward", -1.0)):

@@ -17,8 +17,8 @@ from contact_ddp_ros.closed_loop import ClosedLoop
 from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.options import Push, RunOptions
 
-MEASURES = ("speed_error", "roll_max", "pushed_pitch", "yaw_drift", "touchdown_height", "torque_saturation")
-"""Figures of an outcome that are kept of each trial."""
+MEASURES = ("speed_error", "roll_max", "pitch_max", "touchdown_height")
+"""Figures of an outcome that are kept of each trial; smaller is better."""
 
 SPEED_BAND = 0.1
 """A commanded speed is held where the mean is within this share of it, or of 0.5 m/s where that is more."""
@@ -118,7 +118,8 @@ class SpeedSearch:
 
     Attributes:
         direction: by name. sign: of the speed. sample: of the sensor noise.
-        iterations: budget per second, in DDP iterations. arm: who controls. options: of the run; its speed is replaced. low, high, evaluations: of the search [m/s].
+        iterations: budget per second, in DDP iterations. arm: who controls.
+        options: of the run; its speed is replaced. low, high, evaluations: of the search [m/s].
     """
 
     direction: str

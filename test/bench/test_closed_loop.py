@@ -36,7 +36,7 @@ def run(folder, *words):
 
 def record(folder):
     content = json.loads((folder / RECORD_FILE).read_text())
-    return {name: content[name] for name in ("settings", "pushes", "speeds", "curves")}
+    return {name: content[name] for name in ("settings", "pushes", "speeds", "curves", "qualities")}
 
 
 def interrupted(engine, folder, *words):

@@ -20,7 +20,8 @@ def result(job):
     if isinstance(job, SpeedSearch):
         return {"held": 3.0 - 0.5 * better, "lost": 3.5, "tried": []}
     survived = better or job.sample > 0
-    return {"survived": survived, "sign": "" if survived else "tilt", "spent": 1.0 if better else None}
+    figures = {"speed_error": 0.0, "roll_max": 0.1 if better else 0.2, "pitch_max": None, "touchdown_height": 0.3}
+    return {"survived": survived, "sign": "" if survived else "tilt", "spent": 1.0 if better else None} | figures
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +55,13 @@ def test_curves_count_runs_and_pairs(comparison):
     assert budget.overall("ddp") == wilson(4, 4)
     assert budget.falls == {"ddp": {}, "ilqr": {"tilt": 2}}
     assert budget.spent["ddp"] == 1.0
+
+
+def test_figures_are_compared_where_both_survived(comparison):
+    roll, height = comparison.qualities
+    pairs = sum(one.equal for curve in comparison.curves for one in curve.paired)
+    assert (roll.measure, roll.ratio.median, roll.paired) == ("roll_max", 0.5, Paired(pairs, 0, 0))
+    assert (height.measure, height.ratio.median, height.paired) == ("touchdown_height", 1.0, Paired(0, 0, pairs))
 
 
 def test_a_verdict_needs_evidence():
