@@ -11,14 +11,23 @@ injected for half a second while the robot bounds, in lock-step, from seeded ins
 The exit code is 0 where all of that holds, 1 otherwise.
 """
 
-from dataclasses import dataclass, field
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 import numpy as np
+from rich import box
+from rich.table import Table
 
+from contact_ddp_ros.bench.engine import add_engine_options, chosen_engine
 from contact_ddp_ros.bench.faults import FAULTS, KINDS, Fault
+from contact_ddp_ros.bench.jobs import run_all
+from contact_ddp_ros.bench.output import console, save_record
 from contact_ddp_ros.closed_loop import CONTROL_PERIOD, ClosedLoop
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.errors import ContactDdpError
+from contact_ddp_ros.files import new_folder, write_text
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.robot.model import load_robot
 
@@ -50,6 +59,12 @@ class Injection:
     target: str
     kind: str
     seed: int
+    cost: float = 1.0
+
+    @property
+    def name(self) -> str:
+        """Unique among the injections of a benchmark."""
+        return f"{self.target}, {self.kind}, seed {self.seed}"
 
 
 @dataclass
@@ -90,6 +105,34 @@ class Reaction:
         if not self.rearmed:
             found.append("did not bound again")
         return found
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Inject, print, save."""
+    options = _parse(arguments)
+    engine = chosen_engine(options)
+    seeds = range(options.seed, options.seed + (1 if options.quick else options.seeds))
+    injections = [Injection(target, kind, seed) for target in FAULTS for kind in KINDS for seed in seeds]
+    folder = new_folder("bench-reliability", options.out)
+    terminal = console()
+    reactions = run_all(inject, injections, engine, terminal)
+    rows = [_Row.of(reactions, target, kind) for target in FAULTS for kind in KINDS]
+    save_record(
+        folder,
+        "reliability",
+        {"quick": options.quick, "seeds": list(seeds), "limits": LIMITS},
+        {"reactions": [{**asdict(one), "complaints": one.complaints} for one in reactions]},
+    )
+    write_text(folder / TABLE_FILE, _markdown(rows))
+    from contact_ddp_ros.bench import reliability_figure
+
+    reliability_figure.draw(reactions, LIMITS, folder / "reliability.png")
+    terminal.print(_table(rows))
+    for one in reactions:
+        for complaint in one.complaints:
+            terminal.print(f"[red]{one.injection.name}: {complaint}[/]", highlight=False, soft_wrap=True)
+    terminal.print(f"Saved in {folder}", highlight=False, soft_wrap=True)
+    return 1 if any(one.complaints for one in reactions) else 0
 
 
 def inject(injection: Injection) -> Reaction:
@@ -174,3 +217,73 @@ class _Run:
     @property
     def _now(self) -> float:
         return self.loop.simulator.time
+
+
+@dataclass(frozen=True)
+class _Row:
+    """What the runs of one kind of fault had in common."""
+
+    target: str
+    kind: str
+    runs: int
+    good: int
+    slowest: float
+    faults: str
+    torque: float
+    rearmed: int
+
+    @classmethod
+    def of(cls, reactions: Sequence[Reaction], target: str, kind: str) -> "_Row":
+        runs = [one for one in reactions if (one.injection.target, one.injection.kind) == (target, kind)]
+        delays = [one.damped_after for one in runs if not one.bounding]
+        return cls(
+            target=target,
+            kind=kind,
+            runs=len(runs),
+            good=sum(not one.complaints for one in runs),
+            slowest=max(delays, default=float("nan")),
+            faults=", ".join(sorted({one.fault for one in runs if one.fault})),
+            torque=max(max(one.torque_share, one.applied_share) for one in runs),
+            rearmed=sum(one.rearmed for one in runs),
+        )
+
+    def cells(self) -> tuple[str, ...]:
+        """As text, in the order of the headings."""
+        reaction = "goes on bounding" if np.isnan(self.slowest) else f"damping, {self.faults}"
+        slowest = "" if np.isnan(self.slowest) else f"{1e3 * self.slowest:.0f} ms"
+        limit = f"{1e3 * LIMITS[self.target]:.0f} ms" if self.target in LIMITS else ""
+        torque = f"{100.0 * self.torque:.0f} %"
+        return self.target, self.kind, reaction, slowest, limit, torque, f"{self.rearmed}/{self.runs}"
+
+
+_HEADINGS = ("of", "fault", "reaction", "at latest after", "allowed", "torque / limit", "bounds again")
+
+
+def _table(rows: Sequence[_Row]) -> Table:
+    table = Table(title="Faults while bounding", box=box.SIMPLE_HEAD, title_justify="left")
+    for heading in (*_HEADINGS, ""):
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        table.add_row(*row.cells(), "[green]held[/]" if row.good == row.runs else "[red]failed[/]")
+    return table
+
+
+def _markdown(rows: Sequence[_Row]) -> str:
+    """The same for the documentation."""
+    lines = [_HEADINGS, ("---",) * len(_HEADINGS), *(row.cells() for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="contact-ddp bench reliability", description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="one seed")
+    parser.add_argument("--seeds", type=int, default=8, metavar="N", help="runs of each fault (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the first (default: 0)")
+    add_engine_options(parser)
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/bench-reliability-<time>)"
+    )
+    options = parser.parse_args(list(arguments))
+    if options.seeds < 1:
+        parser.error(f"--seeds is {options.seeds}; it must be at least 1")
+    return options
