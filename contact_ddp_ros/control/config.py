@@ -57,7 +57,7 @@ class StandConfig:
         unit="rad",
         description="legs further from the pose are folded before it gets up",
     )
-    fold_time: float = parameter(0.7, low=0.2, high=10.0, unit="s", description="time for that")
+    fold_time: float = parameter(1.0, low=0.2, high=10.0, unit="s", description="time for that")
     catch_time: float = parameter(
         0.1, low=0.05, high=2.0, unit="s", description="time to reach the pose when coming out of bounding"
     )

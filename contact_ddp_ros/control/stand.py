@@ -37,6 +37,7 @@ class StandLaw:
         self._geometry = geometry
         self._pose = np.tile(np.asarray(config.pose, float), n_legs)
         self._fold = np.tile(np.asarray(config.fold, float), n_legs)
+        self._is_knee = np.tile([False, False, True], n_legs)
         self._extra_kp = np.tile(np.asarray(config.kp, float), n_legs) - drive.kp
         self._extra_kd = np.tile(np.asarray(config.kd, float), n_legs) - drive.kd
         self._feet, jacobians = geometry.points_and_jacobians(self._pose, _DOWN)
@@ -79,10 +80,11 @@ class StandLaw:
         elapsed = now - self._started
         if elapsed < self._folding:
             origin, pose, load = self._origin, self._fold, 0.0
-            s, rate = _minimum_jerk(elapsed, self._folding)
+            s, rate = self._fold_progress(elapsed)
         else:
-            s, rate = _minimum_jerk(elapsed - self._folding, self._duration)
-            origin, load = (self._fold if self._folding else self._origin), s
+            share, its_rate = _minimum_jerk(elapsed - self._folding, self._duration)
+            s, rate = np.full_like(self._pose, share), np.full_like(self._pose, its_rate)
+            origin, load = (self._fold if self._folding else self._origin), share
             pose = self._pose + s * self._capture(state)
         positions = origin + s * (pose - origin)
         velocities = rate * (pose - origin)
@@ -92,6 +94,13 @@ class StandLaw:
             + self._extra_kd * (velocities - state.joint_velocities)
         )
         return JointTargets(positions, velocities, torques)
+
+    def _fold_progress(self, elapsed: float) -> tuple[Array, Array]:
+        """Share of the way (12,) and its rate [1/s] after some time: first the knees bend, then short legs swing."""
+        half = 0.5 * self._folding
+        knees, others = _minimum_jerk(elapsed, half), _minimum_jerk(elapsed - half, half)
+        s, rate = (np.where(self._is_knee, knee, other) for knee, other in zip(knees, others, strict=True))
+        return s, rate
 
     def _capture(self, state: RobotState) -> Array:
         """(12,) change of the pose that shifts the feet with the trunk's velocity [rad]."""
