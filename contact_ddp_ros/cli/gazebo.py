@@ -5,6 +5,7 @@ import signal
 from contextlib import ExitStack
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 from contact_ddp_ros.closed_loop import ClosedLoop
 from contact_ddp_ros.config import replace
@@ -21,6 +22,9 @@ from contact_ddp_ros.recording import Recorder, Recording
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.state import DriveGains
 from contact_ddp_ros.sim.options import SimOptions
+
+_GROUP = "gazebo."
+"""Beginning of the names of the bridge's own parameters among those of its node."""
 
 
 def sdf_text(arguments: argparse.Namespace) -> str:
@@ -46,14 +50,14 @@ def run_in_gazebo(options: RunOptions, recorder: Recorder, release: str, *, stan
     """
     if not options.lockstep:
         raise ParameterError("without ROS Gazebo runs in lock-step only; for the wall clock launch the nodes")
-    config = replace(BridgeConfig(), {"lockstep": True})
+    config = replace(BridgeConfig(), _bridge_parameters(options))
     with ExitStack() as connections:
 
         def make(robot: Robot, gains: DriveGains, world: SimOptions) -> GazeboSimulator:
             bindings, control = (
                 _stand_in(connections, robot, world) if stand_in else _server(connections, release, config)
             )
-            bridge = connections.enter_context(GazeboBridge(robot, gains, bindings, control, config))
+            bridge = connections.enter_context(GazeboBridge(robot, gains, bindings, control, config, lockstep=True))
             return GazeboSimulator(robot, bridge)
 
         return ClosedLoop(options, recorder, "gazebo", make_simulator=make).run()
@@ -82,6 +86,12 @@ def serve_stand_in(world: Path, *, real_time: bool) -> int:
         print(f"serving {world}; time stands until somebody lets it run", flush=True)
         server.run(stop)
     return 0
+
+
+def _bridge_parameters(options: RunOptions) -> dict[str, Any]:
+    """What was set of the parameters `gazebo.*` of the bridge's node, without that prefix; others are the node's."""
+    parameters = options.parameters("gazebo_bridge").items()
+    return {name.removeprefix(_GROUP): value for name, value in parameters if name.startswith(_GROUP)}
 
 
 def _stand_in(connections: ExitStack, robot: Robot, world: SimOptions) -> tuple[Bindings, WorldControl]:

@@ -73,7 +73,6 @@ class BridgeConfig:
     settle: bool = parameter(
         True, description="reset the world at the start and put the robot on bent legs", structural=True
     )
-    lockstep: bool = parameter(False, description="the world stands but for the steps it is asked for", structural=True)
 
 
 class GazeboBridge:
@@ -86,6 +85,8 @@ class GazeboBridge:
         bindings: Bindings,
         control: WorldControl,
         config: BridgeConfig,
+        *,
+        lockstep: bool = False,
         on_state: Callable[[RobotState, Array], None] | None = None,
     ) -> None:
         """Connect; nothing moves before :meth:`start`.
@@ -96,10 +97,12 @@ class GazeboBridge:
             bindings: of Gazebo's transport.
             control: passes requests to the world.
             config: see there.
+            lockstep: the world stands but for the steps that it is asked for.
             on_state: called with every state and the torques (12,) that answer it [N m], where time runs freely; in the
                 transport's thread.
         """
         self.config = config
+        self.lockstep = lockstep
         self._robot = robot
         self._gains = gains
         self._control = control
@@ -113,7 +116,7 @@ class GazeboBridge:
         self._offset = 0.0
         self._quiet = True
         self._closed = False
-        self._paused = config.lockstep
+        self._paused = lockstep
         self._specific_force: Array | None = None
         self._news = Condition()
         self._world = RLock()
@@ -160,8 +163,8 @@ class GazeboBridge:
         """Whether time stands."""
         return self._paused
 
-    def start(self) -> RobotState:
-        """Bring the robot into its first state, and let time run unless in lock-step; the state.
+    def start(self, *, paused: bool = False) -> RobotState:
+        """Bring the robot into its first state, and let time run unless `paused` or in lock-step; the state.
 
         Raises:
             GazeboError: the server or its messages stay away.
@@ -172,7 +175,7 @@ class GazeboBridge:
             else:
                 self._control.ask(WorldRequest(pause=True), self.config.answer_timeout)
                 self._first_state()
-            self._speak()
+            self._speak(paused)
             return self.state
 
     def apply(self, command: JointCommand) -> None:
@@ -212,7 +215,7 @@ class GazeboBridge:
             GazeboError: the server does not answer.
         """
         with self._world:
-            self._control.ask(WorldRequest(pause=paused or self.config.lockstep), self.config.answer_timeout)
+            self._control.ask(WorldRequest(pause=paused or self.lockstep), self.config.answer_timeout)
             self._paused = paused
 
     def reset(self) -> None:
@@ -245,14 +248,14 @@ class GazeboBridge:
     def __exit__(self, *_error: object) -> None:
         self.close()
 
-    def _speak(self, paused: bool = False) -> None:
+    def _speak(self, paused: bool) -> None:
         """States count from here on; our clock continues where it was."""
         with self._news:
             self._quiet = False
             self._command, self._commanded = self._damping, -np.inf
             if self._newest is not None:
                 self._take(self._newest)
-        if not self.config.lockstep:
+        if not self.lockstep:
             self.pause(paused)
 
     def _settle(self) -> None:
@@ -341,7 +344,7 @@ class GazeboBridge:
             if not self._quiet:
                 self._take(measurement)
             state, torques = self._state, None
-            if not (self._quiet or self.config.lockstep):
+            if not (self._quiet or self.lockstep):
                 torques = self._answer(measurement)
             self._news.notify_all()
         if torques is not None and state is not None:

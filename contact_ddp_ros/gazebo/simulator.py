@@ -27,7 +27,7 @@ class GazeboSimulator:
             ParameterError: the bridge lets time run freely.
             GazeboError: the server or its messages stay away.
         """
-        if not bridge.config.lockstep:
+        if not bridge.lockstep:
             raise ParameterError("the closed loop needs a bridge in lock-step")
         self._robot = robot
         self._bridge = bridge

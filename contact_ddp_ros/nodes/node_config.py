@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 
 from contact_ddp_ros.config import parameter
 from contact_ddp_ros.control.config import ControllerConfig, DriveConfig
+from contact_ddp_ros.gazebo.bridge import BridgeConfig
+from contact_ddp_ros.gazebo.transport import RELEASES, STAND_IN
 from contact_ddp_ros.lcm_link.definitions import LAYOUTS
 from contact_ddp_ros.lcm_link.guard import GuardConfig
 from contact_ddp_ros.lcm_link.measurements import AUTO
@@ -115,6 +117,27 @@ class BridgeNodeOptions:
 
 
 @dataclass(frozen=True)
+class GazeboBridgeNodeOptions:
+    """The node of the bridge to Gazebo."""
+
+    urdf: str = parameter("", description="robot description; empty: the one of this package", structural=True)
+    release: str = parameter(
+        "",
+        choices=("", *RELEASES, STAND_IN),
+        description="of Gazebo, whose Python bindings are used; empty: the newest installed",
+        structural=True,
+    )
+    lockstep: bool = parameter(
+        False, description="the world stands until the command that answers its state has come", structural=True
+    )
+    period: float = parameter(
+        0.002, low=0.001, high=0.02, unit="s", description="time between two states that are published", structural=True
+    )
+    clock_rate: float = parameter(100.0, low=1.0, high=1000.0, unit="Hz", description="rate of /clock", structural=True)
+    start_paused: bool = parameter(False, description="wait for the service pause before time runs", structural=True)
+
+
+@dataclass(frozen=True)
 class PlannerNodeConfig(PlannerConfig):
     """Parameters of the planner's node."""
 
@@ -145,11 +168,21 @@ class BridgeNodeConfig:
     node: BridgeNodeOptions = field(default_factory=BridgeNodeOptions)
 
 
+@dataclass(frozen=True)
+class GazeboBridgeNodeConfig:
+    """Parameters of the node of the bridge to Gazebo."""
+
+    drive: DriveConfig = field(default_factory=DriveConfig)
+    gazebo: BridgeConfig = field(default_factory=BridgeConfig)
+    node: GazeboBridgeNodeOptions = field(default_factory=GazeboBridgeNodeOptions)
+
+
 CONFIGURATIONS = {
     "planner": PlannerNodeConfig(),
     "controller": ControllerNodeConfig(),
     "simulator": SimulatorNodeConfig(),
     "bridge": BridgeNodeConfig(),
+    "gazebo_bridge": GazeboBridgeNodeConfig(),
 }
 """Every node's parameters with their defaults, by the node's name."""
 

@@ -34,11 +34,11 @@ class ScriptedServer:
             self.bus.subscribe(self.names.effort(joint), lambda message, index=index: self._on_effort(index, message))
         self.bus.serve(self.names.control, TYPES["WorldControl"], self._on_request)
 
-    def bridge(self, **config: object) -> GazeboBridge:
+    def bridge(self, *, lockstep: bool = False, **config: object) -> GazeboBridge:
         bindings = stand_in_bindings(self.bus)
         control = DirectControl(bindings, self.names, bindings.node())
         defaults: dict[str, object] = {"settle": False, "answer_timeout": 0.2}
-        return GazeboBridge(ROBOT, GAINS, bindings, control, BridgeConfig(**{**defaults, **config}))  # type: ignore[arg-type]
+        return GazeboBridge(ROBOT, GAINS, bindings, control, BridgeConfig(**{**defaults, **config}), lockstep=lockstep)  # type: ignore[arg-type]
 
     def tell(self, steps: int = 1, joints: Any = None, base: Any = None) -> None:
         """Let time go on and tell each state, or `joints` and `base` instead."""

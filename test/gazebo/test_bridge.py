@@ -211,7 +211,7 @@ def test_without_a_server_the_error_says_what_to_look_at() -> None:
 def test_the_robot_is_put_on_its_legs_and_after_a_reset_again() -> None:
     with stand_in(world_sdf(ROBOT)) as (server, bindings):
         control = DirectControl(bindings, Names(), bindings.node())
-        with GazeboBridge(ROBOT, GAINS, bindings, control, BridgeConfig(lockstep=True)) as bridge:
+        with GazeboBridge(ROBOT, GAINS, bindings, control, BridgeConfig(), lockstep=True) as bridge:
             assert server.world.position[2] == pytest.approx(straight_height(ROBOT))
             first = bridge.start()
             assert abs(first.position[2] - ROBOT.standing_height()) < 0.02
@@ -234,8 +234,8 @@ def test_runs_in_lock_step_do_not_depend_on_the_order_of_messages() -> None:
     for seed in (0, 1):
         with stand_in(world_sdf(ROBOT), seed=seed) as (_, bindings):
             control = DirectControl(bindings, Names(), bindings.node())
-            config = BridgeConfig(lockstep=True, settle=False)
-            with GazeboBridge(ROBOT, GAINS, bindings, control, config) as bridge:
+            config = BridgeConfig(settle=False)
+            with GazeboBridge(ROBOT, GAINS, bindings, control, config, lockstep=True) as bridge:
                 simulator = GazeboSimulator(ROBOT, bridge)
                 for _ in range(60):
                     simulator.apply(JointCommand(ROBOT.standing, np.zeros(12), np.zeros(12)))

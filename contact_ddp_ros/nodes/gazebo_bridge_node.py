@@ -1,0 +1,266 @@
+"""The bridge between ROS 2 and Gazebo: states and clock out, joint commands in, as the simulator's node.
+
+Where time runs freely, Gazebo's messages come in a thread of its transport, which computes and sends the efforts of
+every physics step and publishes the states of every control period. The main thread takes joint commands. In lock-step
+the main thread publishes a state, waits for the command that is stamped like it, and lets the world make the steps of
+one period.
+
+Stamps are Gazebo's simulated time until the world is reset; from then on they go on where Gazebo's go back.
+"""
+
+import sys
+import time as clock
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock
+from std_srvs.srv import SetBool, Trigger
+from trajectory_msgs.msg import JointTrajectory
+
+from contact_ddp_ros.config import flatten
+from contact_ddp_ros.errors import ContactDdpError, ParameterError
+from contact_ddp_ros.gazebo.bridge import GazeboBridge
+from contact_ddp_ros.gazebo.names import Names
+from contact_ddp_ros.gazebo.transport import load_bindings
+from contact_ddp_ros.gazebo.world_control import ControlProcess
+from contact_ddp_ros.nodes import interfaces as io
+from contact_ddp_ros.nodes.conversions import (
+    imu_message,
+    joint_command,
+    joint_state_message,
+    odometry_message,
+    stamp_ns,
+    time_ns,
+    to_stamp,
+)
+from contact_ddp_ros.nodes.exchange import Answers
+from contact_ddp_ros.nodes.inlet import Inlet
+from contact_ddp_ros.nodes.node_config import GazeboBridgeNodeConfig
+from contact_ddp_ros.nodes.parameters import NodeParameters
+from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, Scalar
+from contact_ddp_ros.nodes.runtime import publisher, run_node, serve
+from contact_ddp_ros.robot.joints import LEG_NAMES
+from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.state import JointCommand, RobotState
+from contact_ddp_ros.sim.pacing import Pace
+
+NAME = "gazebo_bridge"
+
+_REPEAT = 0.5
+"""Wall-clock time after which an unanswered state is sent again in lock-step [s]."""
+
+_IDLE = 0.01
+"""Wall-clock time between two looks while time is held [s]."""
+
+_LIVE = ("gazebo.command_timeout",)
+"""Parameters that may change while the bridge works."""
+
+
+class GazeboBridgeNode:
+    """Passes states from Gazebo and commands to it."""
+
+    def __init__(self, node: Node) -> None:
+        """Connect to Gazebo's transport and build the topics; the server is looked for when the work begins.
+
+        Raises:
+            ContactDdpError: a parameter or the robot's description is not usable, or Gazebo's bindings are not there.
+        """
+        self.node = node
+        self._parameters = NodeParameters(node, GazeboBridgeNodeConfig())
+        config = self._config
+        robot = load_robot(Path(config.node.urdf) if config.node.urdf else None)
+        bindings = load_bindings(config.node.release)
+        self._damping = JointCommand.damping(robot.n_joints)
+        self._steps = max(1, round(config.node.period / config.gazebo.timestep))
+        self._period = self._steps * config.gazebo.timestep
+        self._pace = Pace(self._period)
+        self._paused = config.node.start_paused
+        self._single_steps = 0
+        self._due, self._clock_due = 0.0, 0.0
+        self._silent = True
+        self._refused = 0
+        self._commands: Answers[JointCommand] = Answers()
+        self._joints = publisher(node, io.JOINT_STATES)
+        self._odometry = publisher(node, io.ODOM)
+        self._imu = publisher(node, io.IMU)
+        self._clock = publisher(node, io.CLOCK)
+        self._factor = Scalar(node, io.REAL_TIME_FACTOR)
+        self._inlet = Inlet(node)
+        self._inlet.subscribe(io.JOINT_COMMAND, self._on_command)
+        self._bridge = GazeboBridge(
+            robot,
+            config.drive.gains(len(LEG_NAMES)),
+            bindings,
+            ControlProcess(bindings.name, Names(config.gazebo.world, config.gazebo.model)),
+            config.gazebo,
+            lockstep=config.node.lockstep,
+            on_state=self._on_state,
+        )
+        serve(node, io.RESET, self._on_reset)
+        serve(node, io.PAUSE, self._on_pause)
+        serve(node, io.STEP, self._on_step)
+        self._diagnostics = Diagnostics(node, self._report)
+        self._parameters.connect(self._configure)
+        pace = "in lock-step" if config.node.lockstep else "as it runs"
+        node.get_logger().info(f"bridging {config.gazebo.model} of the world {config.gazebo.world} {pace}")
+
+    @property
+    def _config(self) -> GazeboBridgeNodeConfig:
+        return self._parameters.config
+
+    def run(self, stop: Event) -> None:
+        """Bring the robot onto its legs, then pass states and commands until `stop`."""
+        state = self._bridge.start(paused=self._paused)
+        self._pace.start(state.time)
+        self._due = state.time + self._period
+        self.node.get_logger().info(f"the robot stands in Gazebo, trunk at {state.position[2]:.3f} m")
+        if self._config.node.lockstep:
+            self._run_in_lockstep(state, stop)
+        else:
+            self._run_freely(stop)
+
+    def wake(self) -> None:
+        """No wait is long."""
+
+    def farewell(self) -> None:
+        """Leave the joints limp, not with the last effort for ever."""
+        self._bridge.close()
+
+    def _run_freely(self, stop: Event) -> None:
+        while not stop.is_set():
+            self._inlet.receive(_IDLE if self._paused else 1.0)
+            if self._paused:
+                state = self._bridge.state
+                self._send(state)
+                self._pace.start(state.time)
+            if self._silent != self._bridge.silent:
+                self._silent = self._bridge.silent
+                if self._silent:
+                    self.node.get_logger().warning("no joint command for a while: the drives damp")
+
+    def _run_in_lockstep(self, state: RobotState, stop: Event) -> None:
+        while not stop.is_set():
+            self._publish(state)
+            command = self._answer(state, stop)
+            while self._holding() and not stop.is_set():
+                clock.sleep(_IDLE)
+            if stop.is_set():
+                return
+            self._bridge.apply(command)
+            state = self._bridge.advance(self._steps)
+
+    def _answer(self, state: RobotState, stop: Event) -> JointCommand:
+        """The command that answers a state, however long that takes; the state is sent again meanwhile."""
+        stamp = time_ns(state.time)
+        while not stop.is_set():
+            self._inlet.until(lambda: stop.is_set() or self._commands.get(stamp) is not None, _REPEAT)
+            command = self._commands.get(stamp)
+            if command is not None:
+                return command
+            self._send(state)
+        return self._damping
+
+    def _holding(self) -> bool:
+        """Whether time stands in lock-step; one period passes for each step that was asked for."""
+        if not self._paused:
+            return False
+        if self._single_steps > 0:
+            self._single_steps -= 1
+            return False
+        return True
+
+    def _on_state(self, state: RobotState, _torques: Any) -> None:
+        """A state of free-running time, in the transport's thread: some of them are published."""
+        if state.time >= self._due - 1e-9:
+            late = state.time > self._due + self._period
+            self._due = self._period + (state.time if late else self._due)
+            self._publish(state)
+
+    def _publish(self, state: RobotState) -> None:
+        self._send(state)
+        force = self._bridge.specific_force
+        if force is not None and self._imu.get_subscription_count():
+            self._imu.publish(imu_message(state, force))
+        if state.time >= self._clock_due - 1e-9:
+            self._clock_due = state.time + 1.0 / self._config.node.clock_rate
+            self._clock.publish(Clock(clock=to_stamp(state.time)))
+            self._pace.measure(state.time)
+            self._factor.publish(self._pace.real_time_factor)
+
+    def _send(self, state: RobotState) -> None:
+        self._odometry.publish(odometry_message(state))
+        self._joints.publish(joint_state_message(state, self._bridge.torques))
+
+    def _on_command(self, message: JointTrajectory) -> None:
+        try:
+            command = joint_command(message)
+        except ContactDdpError as error:
+            self._refused += 1
+            self.node.get_logger().error(f"{error}: the drives damp", throttle_duration_sec=1.0)
+            command = self._damping
+        if self._config.node.lockstep:
+            self._commands.put(stamp_ns(message.header.stamp), command)
+        else:
+            self._bridge.apply(command)
+
+    def _on_reset(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        try:
+            self._bridge.reset()
+        except ContactDdpError as error:
+            response.success, response.message = False, str(error)
+            return response
+        response.success, response.message = True, "standing at the origin of odom"
+        return response
+
+    def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        try:
+            self._bridge.pause(request.data)
+        except ContactDdpError as error:
+            response.success, response.message = False, str(error)
+            return response
+        self._paused = request.data
+        response.success, response.message = True, "time stands" if request.data else "time runs"
+        return response
+
+    def _on_step(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success, response.message = self._paused, "one period"
+        if not self._paused:
+            response.message = "time runs; pause it first"
+        elif self._config.node.lockstep:
+            self._single_steps += 1
+        else:
+            try:
+                self._bridge.advance(self._steps)
+            except ContactDdpError as error:
+                response.success, response.message = False, str(error)
+        return response
+
+    def _configure(self, config: GazeboBridgeNodeConfig) -> None:
+        old, new = flatten(self._config), flatten(config)
+        fixed = [name for name in new if new[name] != old[name] and name not in _LIVE]
+        if fixed:
+            raise ParameterError(f"{', '.join(fixed)} cannot change while the bridge works; restart it")
+        self._bridge.config = config.gazebo
+
+    def _report(self) -> tuple[bytes, str, dict[str, Any]]:
+        values = {
+            "real-time factor": self._pace.real_time_factor,
+            "malformed messages of Gazebo": self._bridge.malformed,
+            "malformed joint commands": self._refused,
+        }
+        if self._bridge.malformed or self._refused:
+            return ERROR, "malformed messages", values
+        if self._bridge.silent:
+            return WARN, "no joint command", values
+        return OK, "paused" if self._paused else "running", values
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Entry point; the exit code."""
+    return run_node(NAME, GazeboBridgeNode, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

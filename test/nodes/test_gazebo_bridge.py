@@ -1,0 +1,135 @@
+"""The bridge to Gazebo as a node in its own process, with DART behind Gazebo's topics in this one."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+
+import numpy as np
+import pytest
+from nav_msgs.msg import Odometry
+from rclpy.executors import SingleThreadedExecutor
+from ros_graph import PATIENCE, NodeMaker, Watcher
+from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool, Trigger
+
+from contact_ddp_ros.gazebo.sdf import world_sdf
+from contact_ddp_ros.gazebo.stand_in.dart_world import DartWorld
+from contact_ddp_ros.gazebo.stand_in.server import GazeboStandIn
+from contact_ddp_ros.gazebo.stand_in.transport import STAND_IN_MESSAGES, SocketBus
+from contact_ddp_ros.gazebo.transport import STAND_IN
+from contact_ddp_ros.nodes import interfaces as io
+from contact_ddp_ros.nodes.conversions import from_stamp, joint_command_message, stamp_ns
+from contact_ddp_ros.nodes.processes import NodeProcesses
+from contact_ddp_ros.nodes.runtime import subscribe
+from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.state import JointCommand
+
+ROBOT = load_robot()
+NAME = "gazebo_bridge"
+STANDING = JointCommand(ROBOT.standing, np.zeros(12), np.zeros(12))
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[GazeboStandIn]:
+    monkeypatch.setenv("GZ_PARTITION", f"node_test_{os.getpid()}")
+    stop = Event()
+    with SocketBus() as bus:
+        served = GazeboStandIn(DartWorld(world_sdf(ROBOT)), bus, STAND_IN_MESSAGES)
+        thread = Thread(target=served.run, args=(stop,), daemon=True)
+        thread.start()
+        yield served
+        stop.set()
+        thread.join()
+
+
+@contextmanager
+def bridge(environment: dict[str, str], **parameters: object) -> Iterator[NodeProcesses]:
+    variables = {**environment, "GZ_PARTITION": os.environ["GZ_PARTITION"]}
+    with NodeProcesses(variables) as processes:
+        options = {f"node.{name}": value for name, value in parameters.items()}
+        processes.start(NAME, {"node.release": STAND_IN, **options})
+        yield processes
+
+
+class Commander(Watcher):
+    """Answers every state with a command, where it is told to."""
+
+    def __init__(self, make_node: NodeMaker, executor: SingleThreadedExecutor) -> None:
+        super().__init__(make_node, executor)
+        self.command_of: Callable[[JointState], JointCommand | None] = lambda _state: None
+        self.joints: list[JointState] = []
+        self.last: Odometry | None = None
+        subscribe(self.node, io.JOINT_STATES, self._on_joints)
+        subscribe(self.node, io.ODOM, self._keep)
+
+    def _keep(self, message: Odometry) -> None:
+        self.last = message
+
+    def _on_joints(self, message: JointState) -> None:
+        self.joints.append(message)
+        command = self.command_of(message)
+        if command is not None:
+            self.command.publish(joint_command_message(command, message.header.stamp))
+
+
+def test_in_lock_step_every_state_waits_for_its_command(
+    server: GazeboStandIn, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
+) -> None:
+    with bridge(loopback, lockstep=True) as processes:
+        commander = Commander(make_node, executor)
+        commander.until(lambda: len(commander.joints) > 1)
+        first = from_stamp(commander.joints[0].header.stamp)
+        assert from_stamp(commander.joints[-1].header.stamp) == first, "nobody has answered"
+        commander.command_of = lambda _state: STANDING
+        commander.until(lambda: from_stamp(commander.joints[-1].header.stamp) > first + 0.1)
+        stamps = sorted({stamp_ns(message.header.stamp) for message in commander.joints})
+        assert set(np.diff(stamps)) == {2_000_000}
+        assert commander.heights[-1] > 0.25
+        assert commander.last is not None
+        assert (commander.last.header.frame_id, commander.last.child_frame_id) == ("odom", "base_link")
+        commander.command_of = lambda _state: None
+        processes.signal(NAME, signal.SIGTERM)
+        assert processes.wait(NAME, PATIENCE) == 0
+        assert "Traceback" not in processes.log(NAME)
+    assert (server.efforts == 0.0).all()
+
+
+def test_free_running_it_publishes_at_its_period_and_obeys_services(
+    server: GazeboStandIn, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
+) -> None:
+    with bridge(loopback, start_paused=True) as processes:
+        commander = Commander(make_node, executor)
+        commander.until(lambda: len(commander.joints) > 1)
+        assert commander.heights[-1] == pytest.approx(ROBOT.standing_height(), abs=0.02)
+        commander.command_of = lambda _state: STANDING
+        commander.until(lambda: server.efforts.any())
+        held = from_stamp(commander.joints[-1].header.stamp)
+        assert commander.call(io.PAUSE, SetBool.Request(data=False)).success
+        commander.until(lambda: from_stamp(commander.joints[-1].header.stamp) > held + 0.2)
+        stamps = np.array(sorted({stamp_ns(message.header.stamp) for message in commander.joints}))
+        assert (np.diff(stamps) % 1_000_000 == 0).all()
+        assert np.diff(stamps).min() >= 2_000_000
+        assert commander.heights[-1] > 0.25
+        assert commander.call(io.RESET, Trigger.Request()).success
+        before = from_stamp(commander.joints[-1].header.stamp)
+        commander.until(lambda: from_stamp(commander.joints[-1].header.stamp) > before)
+        assert np.diff([stamp_ns(message.header.stamp) for message in commander.joints]).min() >= 0
+        assert commander.call(io.PAUSE, SetBool.Request(data=True)).success
+        paused = server.world.stamp
+        assert commander.call(io.STEP, Trigger.Request()).success
+        assert server.world.stamp == paused + 2_000_000
+        processes.signal(NAME, signal.SIGINT)
+        assert processes.wait(NAME, PATIENCE) == 0
+    assert (server.efforts == 0.0).all()
+
+
+def test_without_gazebos_bindings_it_ends_and_names_the_packages(
+    monkeypatch: pytest.MonkeyPatch, loopback: dict[str, str]
+) -> None:
+    monkeypatch.setenv("GZ_PARTITION", f"none_{os.getpid()}")
+    with NodeProcesses(loopback) as processes:
+        processes.start(NAME, {"node.release": "harmonic"})
+        assert processes.wait(NAME, PATIENCE) == 1
+        assert "python3-gz-transport13" in processes.log(NAME)
