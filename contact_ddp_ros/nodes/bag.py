@@ -29,12 +29,6 @@ from contact_ddp_ros.nodes.reports import status_values
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.replay.comparison import RecordedSolve
 
-REPLAYED = (io.JOINT_STATES, io.ODOM, io.SOLVES, io.POLICY)
-"""What a replay needs."""
-
-RECORDED = (*REPLAYED, io.IMU, io.JOINT_COMMAND, io.CMD_VEL, io.CONTROLLER_EVENTS, io.DIAGNOSTICS)
-"""What a bag of ours holds."""
-
 _LOOK = 0.1
 """Longest wait for a message between two looks at whether to end [s]."""
 
@@ -51,7 +45,7 @@ class BagWriter:
     Most topics keep the newest message only, so what the thread does not get to in time is missing in the bag.
     """
 
-    def __init__(self, folder: Path, node: Node, topics: Sequence[io.Topic] = RECORDED) -> None:
+    def __init__(self, folder: Path, node: Node, topics: Sequence[io.Topic] = io.RECORDED) -> None:
         """Raises ReplayError where the folder exists or cannot be written."""
         self._inlet, self._stop = Inlet(node), Event()
         self._thread = Thread(target=self._run, name="bag", daemon=True)
@@ -147,7 +141,7 @@ def recorded_solves(folder: Path) -> tuple[list[RecordedSolve], int]:
 def _messages(reader: AnyReader, folder: Path) -> Iterator[tuple[str, bytes]]:
     """Name, without namespace, and serialised message of what a replay needs, in the order of recording."""
     wanted: dict[int, str] = {}
-    for topic in REPLAYED:
+    for topic in io.REPLAYED:
         found = [one for one in reader.connections if one.topic == topic.name or one.topic.endswith(f"/{topic.name}")]
         if len({one.topic for one in found}) != 1:
             names = ", ".join(sorted({one.topic for one in found})) or "none"

@@ -118,6 +118,12 @@ MODE = Topic("controller/mode", Float64, PEOPLE, "0 damp, 1 stand, 2 bound")
 POLICY_AGE = Topic("controller/policy_age", Float64, PEOPLE, "[s]")
 REAL_TIME_FACTOR = Topic("simulator/real_time_factor", Float64, PEOPLE, "simulated over wall-clock time, last second")
 
+REPLAYED = (JOINT_STATES, ODOM, SOLVES, POLICY)
+"""What a replay of a bag needs."""
+
+RECORDED = (*REPLAYED, IMU, JOINT_COMMAND, CMD_VEL, CONTROLLER_EVENTS, DIAGNOSTICS)
+"""What a bag holds."""
+
 TOPICS = tuple(value for value in list(globals().values()) if isinstance(value, Topic))
 
 DAMP = Service("damp", Trigger, "controller: damping, at once")

@@ -9,7 +9,7 @@ from ros_graph import PATIENCE, NodeMaker
 
 from contact_ddp_ros.errors import ReplayError
 from contact_ddp_ros.nodes import interfaces as io
-from contact_ddp_ros.nodes.bag import REPLAYED, BagWriter, recorded_solves
+from contact_ddp_ros.nodes.bag import BagWriter, recorded_solves
 from contact_ddp_ros.nodes.conversions import joint_state_message, odometry_message, to_stamp
 from contact_ddp_ros.nodes.policy_message import policy_message
 from contact_ddp_ros.nodes.reports import OK, status
@@ -20,7 +20,7 @@ from contact_ddp_ros.robot.model import load_robot
 STAMPS = (1.0, 1.002, 1.01)
 
 
-def written(folder: Path, make_node: NodeMaker, topics: tuple[io.Topic, ...] = REPLAYED) -> Path:
+def written(folder: Path, make_node: NodeMaker, topics: tuple[io.Topic, ...] = io.REPLAYED) -> Path:
     """A bag of three states, two of which were planned from, and of one plan whose state is lacking."""
     node, robot = make_node("writer", namespace="dog"), load_robot()
     outlets = {topic.name: publisher(node, topic) for topic in topics}

@@ -1,6 +1,5 @@
 """The files beside the code that ROS reads: the base parameters, the launch file, the discovery profile."""
 
-import ast
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -36,15 +35,6 @@ def test_a_node_has_the_parameters_of_its_object_and_its_own() -> None:
 
 def test_both_ends_begin_with_the_same_drive_gains() -> None:
     assert SimulatorNodeConfig().node.drive == ControllerNodeConfig().drive
-
-
-def test_the_launch_file_starts_the_nodes_that_are_installed() -> None:
-    text = (ROOT / "launch" / "bringup.launch.py").read_text(encoding="utf-8")
-    ast.parse(text)
-    setup = (ROOT / "setup.py").read_text(encoding="utf-8")
-    for name in ("planner", "controller", "simulator"):
-        assert f'_node("{name}"' in text
-        assert f"{name}_node = " in setup
 
 
 def test_the_discovery_profile_is_installed_and_well_formed() -> None:

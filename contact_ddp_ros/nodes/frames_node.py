@@ -1,0 +1,68 @@
+"""The frame of the trunk for RViz and other tools: /tf from odometry, slow enough not to be in anybody's way."""
+
+import sys
+from threading import Event
+
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+
+from contact_ddp_ros.errors import NodeError
+from contact_ddp_ros.nodes import interfaces as io
+from contact_ddp_ros.nodes.conversions import stamp_ns, transform_message
+from contact_ddp_ros.nodes.inlet import Inlet
+from contact_ddp_ros.nodes.runtime import run_node
+
+NAME = "frames"
+
+_PERIOD_NS = 20_000_000
+"""Time between two transforms [ns]."""
+
+_PATIENCE = 0.1
+"""Longest wait without a look at whether to end [s]."""
+
+_DEPTH = 100
+"""Transforms that wait for a slow reader, as tf2 has it."""
+
+
+class FramesNode:
+    """Publishes where `base_link` is in `odom`."""
+
+    def __init__(self, node: Node) -> None:
+        """Raises NodeError where ROS 2's tf2_msgs is not installed."""
+        try:
+            from tf2_msgs.msg import TFMessage
+        except ImportError as error:
+            raise NodeError(f"{error}; install the ROS 2 package tf2_msgs") from error
+        self.node = node
+        self._message = TFMessage
+        self._told = -_PERIOD_NS
+        self._frames = node.create_publisher(TFMessage, "/tf", _DEPTH)
+        self._inlet = Inlet(node)
+        self._inlet.subscribe(io.ODOM, self._on_odometry)
+
+    def run(self, stop: Event) -> None:
+        """Publish until `stop`."""
+        while not stop.is_set():
+            self._inlet.receive(_PATIENCE)
+
+    def wake(self) -> None:
+        """No wait is long."""
+
+    def farewell(self) -> None:
+        """Nothing is left to say."""
+
+    def _on_odometry(self, message: Odometry) -> None:
+        stamp = stamp_ns(message.header.stamp)
+        if 0 <= stamp - self._told < _PERIOD_NS:
+            return
+        self._told = stamp
+        self._frames.publish(self._message(transforms=[transform_message(message)]))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Entry point; the exit code."""
+    return run_node(NAME, FramesNode, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

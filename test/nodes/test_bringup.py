@@ -1,0 +1,175 @@
+"""The launch file: run for real where ROS 2's launch is installed, read as data where it is not."""
+
+import ast
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from ros_graph import BUILDING, NodeMaker, Operator
+
+from contact_ddp_ros.nodes import interfaces as io
+
+ROOT = Path(__file__).parents[2]
+LAUNCH_FILE = ROOT / "launch" / "bringup.launch.py"
+PACKAGE = "contact_ddp_ros"
+NAMESPACE = "/cheetah"
+
+RUNNER = """
+import sys
+from launch import LaunchDescription, LaunchService
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+arguments = [tuple(word.split(":=", 1)) for word in sys.argv[2:]]
+include = IncludeLaunchDescription(PythonLaunchDescriptionSource(sys.argv[1]), launch_arguments=arguments)
+service = LaunchService()
+service.include_launch_description(LaunchDescription([include]))
+sys.exit(service.run())
+"""
+
+Launcher = Callable[..., subprocess.Popen[bytes]]
+
+
+def executables() -> dict[str, str]:
+    """Module of every executable that setup.py names."""
+    text = (ROOT / "setup.py").read_text(encoding="utf-8")
+    found = re.findall(r'f"(\w+_node) = {PACKAGE}([\w.]+):main"', text)
+    return {name: f"{PACKAGE}{module}" for name, module in found}
+
+
+@pytest.fixture
+def launcher(loopback: dict[str, str], tmp_path: Path) -> Iterator[Launcher]:
+    """Runs the launch file with arguments, on an installation like that of colcon, and ends it."""
+    pytest.importorskip("launch_ros.actions", reason="ROS 2's launch_ros is not installed (it is not on PyPI)")
+    import launch
+
+    prefix = tmp_path / "install"
+    programs, share = prefix / "lib" / PACKAGE, prefix / "share" / PACKAGE
+    index = prefix / "share" / "ament_index" / "resource_index" / "packages"
+    for folder in (programs, share, index):
+        folder.mkdir(parents=True)
+    (index / PACKAGE).touch()
+    for folder in ("config", "urdf", "launch"):
+        (share / folder).symlink_to(ROOT / folder)
+    for name, module in executables().items():
+        (programs / name).write_text(f'#!/bin/sh\nexec {sys.executable} -m {module} "$@"\n')
+        (programs / name).chmod(0o755)
+    runner = tmp_path / "runner.py"
+    runner.write_text(RUNNER)
+    paths = [str(Path(launch.__file__).parents[1]), str(ROOT), os.environ.get("PYTHONPATH", "")]
+    environment = {
+        **os.environ,
+        **loopback,
+        "AMENT_PREFIX_PATH": os.pathsep.join(filter(None, [str(prefix), os.environ.get("AMENT_PREFIX_PATH", "")])),
+        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+        "ROS_LOG_DIR": str(tmp_path / "log"),
+    }
+    started: list[subprocess.Popen[bytes]] = []
+
+    def run(*arguments: str) -> subprocess.Popen[bytes]:
+        with open(tmp_path / "output", "wb") as output:
+            started.append(
+                subprocess.Popen(
+                    [sys.executable, str(runner), str(LAUNCH_FILE), *arguments],
+                    cwd=tmp_path, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+                )
+            )  # fmt: skip
+        return started[-1]
+
+    yield run
+    for process in started:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        process.wait(30.0)
+
+
+def pids(launched: subprocess.Popen[bytes]) -> dict[str, int]:
+    """Process ids of the nodes that a launch has started, by executable."""
+    children = Path(f"/proc/{launched.pid}/task/{launched.pid}/children").read_text().split()
+    found = {}
+    for child in children:
+        words = Path(f"/proc/{child}/cmdline").read_bytes().decode().split("\0")
+        found |= {word.rsplit(".", 1)[-1]: int(child) for word in words if word.startswith(f"{PACKAGE}.nodes.")}
+    return found
+
+
+@pytest.mark.slow
+def test_the_robot_bounds_under_a_namespace_and_a_killed_planner_comes_back(
+    launcher: Launcher, context: Context, executor: SingleThreadedExecutor, tmp_path: Path, make_node: NodeMaker
+) -> None:
+    launched = launcher(f"namespace:={NAMESPACE.strip('/')}", "lockstep:=true")
+    operator = Operator(lambda name: make_node(name, namespace=NAMESPACE), executor)
+    operator.until(lambda: len(operator.heights) > 0, BUILDING)
+
+    def bound() -> None:
+        while operator.mode != "bound":
+            assert launched.poll() is None, (tmp_path / "output").read_text()
+            operator.tell(io.STAND)
+            operator.tell(io.BOUND)
+            operator.watch(0.5)
+
+    bound()
+    first = pids(launched)
+    assert set(first) == {"planner_node", "controller_node", "simulator_node"}
+    os.kill(first["planner_node"], signal.SIGKILL)
+    operator.until(lambda: operator.mode == "damp")
+    bound()
+    second = pids(launched)
+    assert {name for name in first if second[name] != first[name]} == {"planner_node"}
+    launched.send_signal(signal.SIGINT)
+    assert launched.wait(30.0) == 0
+    output = (tmp_path / "output").read_text()
+    assert "Traceback" not in output
+    for name, pid in second.items():
+        assert not Path(f"/proc/{pid}").exists(), f"{name} has outlived the launch"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["backend:=vacuum"], "vacuum"),
+        (["rviz:=true"], "rviz2"),
+        (["record:=true"], "ros2bag"),
+        (["joystick:=true"], "joy"),
+        (["model:=/nowhere/robot.urdf"], "/nowhere/robot.urdf"),
+    ],
+)
+def test_what_cannot_be_is_said_and_nothing_is_left(
+    launcher: Launcher, tmp_path: Path, arguments: list[str], words: str
+) -> None:
+    from ament_index_python.packages import get_packages_with_prefixes
+
+    if os.environ.get("AMENT_PREFIX_PATH") and words in get_packages_with_prefixes():
+        pytest.skip(f"{words} is installed here")
+    launched = launcher("backend:=none", *arguments) if "backend" not in arguments[0] else launcher(*arguments)
+    launched.wait(60.0)
+    assert words in (tmp_path / "output").read_text()
+
+
+def test_every_backend_names_an_executable_that_is_installed() -> None:
+    tree = ast.parse(LAUNCH_FILE.read_text(encoding="utf-8"))
+    words = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    used = {word for word in words if word.endswith("_node") and word != "joy_node"}
+    assert {"planner_node", "controller_node", "simulator_node"} <= used
+    assert used - {"gazebo_bridge_node"} <= set(executables())
+
+
+def test_the_files_that_the_launch_file_hands_on_are_well_formed_and_apply_in_every_namespace() -> None:
+    for name in ("base.yaml", "joy.yaml"):
+        content = yaml.safe_load((ROOT / "config" / name).read_text(encoding="utf-8"))
+        for node, body in content.items():
+            assert node.startswith("/**/"), f"{name}: {node} is taken for a node of the root namespace"
+            assert set(body) == {"ros__parameters"}
+    joystick = yaml.safe_load((ROOT / "config" / "joy.yaml").read_text(encoding="utf-8"))
+    actions = joystick["/**/joy_teleop"]["ros__parameters"].values()
+    services = {action["service_name"] for action in actions if action["type"] == "service"}
+    assert services == {service.name for service in (io.DAMP, io.STAND, io.BOUND)}
+    assert [action["topic_name"] for action in actions if action["type"] == "topic"] == [io.CMD_VEL.name]
