@@ -7,6 +7,8 @@ BENCHMARKS = {
     "latency": "the way of a state to the torque that answers it, hop by hop, over LCM and ROS 2",
     "peers": "the same bound by Crocoddyl and by IPOPT: agreement of the optimum, time to it, over the horizon",
     "reliability": "faults of state, policy, velocity command and clock, injected while the robot bounds",
+    "shooting": "multiple beside single shooting from bad guesses and over long horizons",
+    "integrators": "error of each integration scheme against its step and the time of an iteration",
     "robustness": "pushes, friction, mass, delay and speeds in the closed loop",
     "closed-loop": "full DDP against iLQR inside the MPC on equal time budgets",
 }

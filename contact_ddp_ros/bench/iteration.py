@@ -17,6 +17,7 @@ import numpy as np
 from contact_ddp_ros.bench.case import Case, solver_of
 from contact_ddp_ros.bench.timing import Candidate
 from contact_ddp_ros.errors import SolverError
+from contact_ddp_ros.solver.gaps import slope
 from contact_ddp_ros.solver.node_function import node_function
 from contact_ddp_ros.solver.protocol import FIRST, SECOND, STEP
 from contact_ddp_ros.solver.sweeps import backward, expand, rollout
@@ -33,8 +34,11 @@ VARIANTS = ("ilqr", "ddp", "ddp_tensor")
 class Stages:
     """The three stages of our iteration about a case's trajectory, each as a call without arguments."""
 
-    def __init__(self, case: Case, theta: float) -> None:
-        """`theta` is the share of second-order curvature: 1 for full DDP, 0 for iLQR."""
+    def __init__(self, case: Case, theta: float, gaps: np.ndarray | None = None) -> None:
+        """`theta` is the share of second-order curvature: 1 for full DDP, 0 for iLQR.
+
+        `gaps` (N, n_x) are those of a trajectory whose nodes do not join; none by default.
+        """
         problem = case.problem
         n, n_x, n_u = problem.n_nodes, problem.n_x, problem.n_u
         self._case, self._theta = case, theta
@@ -45,7 +49,7 @@ class Stages:
         square, wide, small = (n + 1, n_x, n_x), (n + 1, n_u, n_x), (n + 1, n_u, n_u)
         shapes = (square, (n + 1, n_x, n_u), (n + 1, n_x), (n + 1, n_u), square, wide, small)
         self.expansion = tuple(np.zeros(shape) for shape in shapes)
-        self._no_gaps = np.zeros((0, n_x))
+        self._gaps = np.zeros((0, n_x)) if gaps is None else gaps
         self.ks, self.gains = np.zeros((n, n_u)), np.zeros((n, n_u, n_x))
         self.vx, self.vxx = np.zeros((n + 1, n_x)), np.zeros(square)
         self.nominal, self.trial = self._trajectory(), self._trajectory()
@@ -60,9 +64,11 @@ class Stages:
     def sweep(self) -> None:
         """Backward sweep; SolverError where it meets an indefinite Quu."""
         problem = self._case.problem
-        given: list[Any] = [self._data, problem.has_control, *self.nominal[:3], self.expansion, self._no_gaps]
+        given: list[Any] = [self._data, problem.has_control, *self.nominal[:3], self.expansion, self._gaps]
         given += [self._theta, 0.0, self.ks, self.gains, self.vx, self.vxx]
         failed = backward(self._second, *given)[0]
+        if len(self._gaps):
+            slope(problem.has_control, self.expansion, self.ks, self.gains, self._gaps)
         if failed >= 0:
             raise SolverError(f"Quu is not positive definite at node {failed}; time an iteration at an optimum")
 
@@ -73,7 +79,7 @@ class Stages:
     def _roll(self, policy: tuple[np.ndarray, ...], into: tuple[np.ndarray, ...]) -> None:
         problem = self._case.problem
         (xs, us, gains), into[0][0] = policy, self._case.x0
-        given: list[Any] = [self._data, problem.has_control, xs, us, self.ks, gains, 1.0, self._no_gaps]
+        given: list[Any] = [self._data, problem.has_control, xs, us, self.ks, gains, 1.0, self._gaps]
         rollout(self._step, *given, *into)
 
     def _trajectory(self) -> tuple[np.ndarray, ...]:

@@ -21,7 +21,7 @@ class GaitConfig:
         0.004, low=0.0005, high=0.02, unit="s", description="planner's integration step", structural=True
     )
     horizon_cycles: float = parameter(
-        1.0, low=0.25, high=4.0, description="horizon in gait cycles (rounded to steps)", structural=True
+        1.0, low=0.25, high=8.0, description="horizon in gait cycles (rounded to steps)", structural=True
     )
     integrator: str = parameter(
         "semi_implicit_euler",

@@ -64,15 +64,15 @@ def solve_motion(integers, block, impact, x, u, parameters, aux):
     solve_symmetric_vector(lu, nu)
 
 
-@nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
-def motion_partials(integers, block, impact, x, parameters, aux):
-    """ν_z for z = (q, v, u) into aux, (n_s, 2n + n_u) row-major; the impact has no u (zero columns)."""
+@nb.njit(
+    nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR), cache=True, inline="always", error_model="numpy"
+)
+def residual_partials(integers, block, impact, x, parameters, aux):
+    """[−r_q  −r_v  Sᵀ], the right side of `motion_partials`, where that leaves its result."""
     n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
-    factor, derivatives, _, _, _, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
+    _, derivatives, _, _, _, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
     n_s = n + integers[block + at.CONTACTS] * n_a
-    n_z = 2 * n + n_u
-    lu = table(aux, factor, n_s, n_s)
-    nu_z = table(aux, derivatives, n_s, n_z)
+    right = table(aux, derivatives, n_s, 2 * n + n_u)
     columns = part(aux, scratch, 2 * n * n_s)
     call_kernel(
         integers[block + at.IMPACT_FIRST] if impact else integers[block + at.FIRST],
@@ -83,10 +83,19 @@ def motion_partials(integers, block, impact, x, parameters, aux):
     )
     for i in range(n_s):
         for j in range(2 * n):
-            nu_z[i, j] = -columns[j * n_s + i]
+            right[i, j] = -columns[j * n_s + i]
         for a in range(n_u):
-            nu_z[i, 2 * n + a] = 0.0
+            right[i, 2 * n + a] = 0.0
     if not impact:
         for a in range(n_u):
-            nu_z[integers[at.HEADER + a], 2 * n + a] = 1.0
-    solve_matrix(lu, nu_z)
+            right[integers[at.HEADER + a], 2 * n + a] = 1.0
+
+
+@nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
+def motion_partials(integers, block, impact, x, parameters, aux):
+    """ν_z for z = (q, v, u) into aux, (n_s, 2n + n_u) row-major; the impact has no u (zero columns)."""
+    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
+    factor, derivatives, _, _, _, _, _ = aux_offsets(n, n_u, n_f, n_a)
+    n_s = n + integers[block + at.CONTACTS] * n_a
+    residual_partials(integers, block, impact, x, parameters, aux)
+    solve_matrix(table(aux, factor, n_s, n_s), table(aux, derivatives, n_s, 2 * n + n_u))

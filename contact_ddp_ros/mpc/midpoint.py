@@ -11,14 +11,15 @@ Newton. ∂/∂ν of the left side is
 
     K̃ = K(q_m) + [ ¼h² r_q + ½h r_v , 0 ],
 
-its second block being the columns of v̇. It starts from the explicit ν at (q + ½h v, v), whose error is of order h, and
-ends where a correction is within TOLERANCE of ν: the next would be its square. After MAX_CORRECTIONS, and so with
-numbers that are not finite, the step has failed and costs infinity. Elimination without pivoting is safe for K, which
-is quasi-definite, and for K̃ while a step is short against the motion; where it is not, corrections do not shrink.
+its second block being the columns of v̇. It starts from the explicit ν at (q + ½h v, v), whose error is of order h. A
+correction after a small one keeps its K̃, whose error is of that one's order, so that errors still shrink by that factor
+at least; it ends where a correction is within TOLERANCE of ν. After MAX_CORRECTIONS, and so with numbers that are not
+finite, the step has failed and costs infinity. Elimination without pivoting is safe for K, which is quasi-definite, and
+for K̃ while a step is short against the motion; where it is not, corrections do not shrink.
 
-First order. With ν_q', ν_v' = −K̃⁻¹ r_q, −K̃⁻¹ r_v at the middle, which is what the explicit schemes compute from K:
+First order. With the partials of r at the middle:
 
-    ν_q = ν_q',      ν_v = ν_v' + ½h ν_q',      ν_u = K̃⁻¹ [Sᵀ; 0].
+    ν_q = −K̃⁻¹ r_q,      ν_v = −K̃⁻¹ (r_v + ½h r_q),      ν_u = K̃⁻¹ [Sᵀ; 0].
 
 Second order. Differentiate the residual twice along z, y ∈ {q, v, u}, with q_m and v_m linear in z and ν:
 
@@ -34,20 +35,24 @@ Unlike there γᵀν_uu is not zero, since the torque moves the middle, and K̃ 
 """
 
 import numba as nb
+import numpy as np
 
 from contact_ddp_ros.dynamics.native import call_kernel
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.contact_motion import motion_partials, solve_motion
+from contact_ddp_ros.mpc.contact_motion import residual_partials, solve_motion
 from contact_ddp_ros.mpc.layout import aux_offsets, midpoint_offset
-from contact_ddp_ros.mpc.linear_system import factorise, solve_transposed_vector, solve_vector
+from contact_ddp_ros.mpc.linear_system import factorise, solve_matrix, solve_transposed_vector, solve_vector
 from contact_ddp_ros.solver.borrowed import address, part, table
 from contact_ddp_ros.solver.linear_algebra import add_transpose_multiply, clear, multiply
 from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
 
-TOLERANCE = 1e-9
+TOLERANCE = 1e-8
 """Largest last correction, relative to the largest entry of ν."""
 
-MAX_CORRECTIONS = 10
+SMALL = 0.1
+"""A correction that small leaves K̃ as it is for the next."""
+
+MAX_CORRECTIONS = 12
 """A step that needs more has failed."""
 
 
@@ -61,60 +66,69 @@ def _to_middle(integers, h, x, aux):
         aux[middle + i] = x[i] + 0.5 * h * aux[middle + n + i]
 
 
-@nb.njit(
-    nb.float64(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, VECTOR), cache=True, inline="always", error_model="numpy"
-)
-def _correct(integers, block, h, u, parameters, aux):
-    """One step of Newton about the middle in aux, whose factor it leaves there; its size relative to that of ν."""
-    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
-    factor, _, _, _, _, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
-    middle = midpoint_offset(n, n_u, n_f, n_a)
-    n_s = n + integers[block + at.CONTACTS] * n_a
-    nu = part(aux, 0, n_s)
-    lu = table(aux, factor, n_s, n_s)
-    residual = part(aux, scratch, n_s)
-    columns = part(aux, scratch + n_s, 2 * n * n_s)
-    q, v = address(aux, middle), address(aux, middle + n)
-    p = address(parameters, 0)
-    call_kernel(integers[block + at.SYSTEM], (q, v, p), (address(lu, 0), address(residual, 0)), 0, 0)
+@nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, MATRIX, VECTOR), cache=True, inline="always", error_model="numpy")
+def _system(integers, block, parameters, aux, k, bias):
+    """Write K and b of the middle in aux."""
+    n = integers[at.N]
+    middle = midpoint_offset(n, integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES])
     call_kernel(
-        integers[block + at.FIRST],
-        (q, v, address(aux, 0), p),
-        (address(columns, 0), address(columns, n * n_s)),
+        integers[block + at.SYSTEM],
+        (address(aux, middle), address(aux, middle + n), address(parameters, 0)),
+        (address(k, 0), address(bias, 0)),
         0,
         0,
     )
+
+
+@nb.njit(nb.void(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
+def _factorise(integers, block, h, parameters, aux, k):
+    """Turn K of the middle in aux into the factor of K̃; leaves [−r_q  −r_v  Sᵀ] where ν_z goes."""
+    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
+    _, derivatives, _, _, _, _, _ = aux_offsets(n, n_u, n_f, n_a)
+    middle = part(aux, midpoint_offset(n, n_u, n_f, n_a), 2 * n)
+    n_s = k.shape[0]
+    residual_partials(integers, block, False, middle, parameters, aux)
+    right = table(aux, derivatives, n_s, 2 * n + n_u)
     for i in range(n_s):
-        for j in range(n_s):
-            residual[i] += lu[i, j] * nu[j]
-    for a in range(n_u):
-        residual[integers[at.HEADER + a]] -= u[a]
-    for j in range(n):
-        for i in range(n_s):
-            lu[i, j] += 0.25 * h * h * columns[j * n_s + i] + 0.5 * h * columns[(n + j) * n_s + i]
-    factorise(lu)
-    solve_vector(lu, residual)
-    correction, size = 0.0, 1.0
-    for i in range(n_s):
-        nu[i] -= residual[i]
-        correction += abs(residual[i])
-        size = max(size, abs(nu[i]))
-    return correction / size
+        for j in range(n):
+            k[i, j] -= 0.25 * h * h * right[i, j] + 0.5 * h * right[i, n + j]
+    factorise(k)
 
 
 @nb.njit(nb.boolean(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
 def solve_midpoint(integers, block, h, x, u, parameters, aux):
-    """Solve for ν of a step; leave it, the middle and the factor of K̃ in aux. False where that fails."""
-    n = integers[at.N]
-    start = midpoint_offset(n, integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES])
-    middle = part(aux, start, 2 * n)
+    """Solve for ν of a step; leave it and the middle in aux. False where that fails."""
+    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
+    factor, derivatives, _, _, xi, _, _ = aux_offsets(n, n_u, n_f, n_a)
+    n_s = n + integers[block + at.CONTACTS] * n_a
+    nu, lu, residual = part(aux, 0, n_s), table(aux, factor, n_s, n_s), part(aux, xi, n_s)
+    beside = table(aux, derivatives, n_s, n_s)  # fits: with more constraints than joints K would be singular
+    middle = part(aux, midpoint_offset(n, n_u, n_f, n_a), 2 * n)
     for i in range(n):
         middle[i] = x[i] + 0.5 * h * x[n + i]
         middle[n + i] = x[n + i]
     solve_motion(integers, block, False, middle, u, parameters, aux)
+    correction = np.inf
     for _ in range(MAX_CORRECTIONS):
+        fresh = not correction <= SMALL
+        k = lu if fresh else beside
         _to_middle(integers, h, x, aux)
-        if _correct(integers, block, h, u, parameters, aux) <= TOLERANCE:
+        _system(integers, block, parameters, aux, k, residual)
+        for i in range(n_s):
+            for j in range(n_s):
+                residual[i] += k[i, j] * nu[j]
+        for a in range(n_u):
+            residual[integers[at.HEADER + a]] -= u[a]
+        if fresh:
+            _factorise(integers, block, h, parameters, aux, lu)
+        solve_vector(lu, residual)
+        correction, size = 0.0, 1.0
+        for i in range(n_s):
+            nu[i] -= residual[i]
+            correction += abs(residual[i])
+            size = max(size, abs(nu[i]))
+        correction /= size
+        if correction <= TOLERANCE:
             _to_middle(integers, h, x, aux)
             return True
     return False
@@ -122,16 +136,17 @@ def solve_midpoint(integers, block, h, x, u, parameters, aux):
 
 @nb.njit(nb.void(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR), cache=True, error_model="numpy")
 def midpoint_partials(integers, block, h, parameters, aux):
-    """ν_z for z = (q, v, u) into aux, as `motion_partials` of the explicit schemes leaves it."""
+    """ν_z for z = (q, v, u) into aux, as `motion_partials` of the explicit schemes leaves it, and the factor of K̃."""
     n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
-    _, derivatives, _, _, _, _, _ = aux_offsets(n, n_u, n_f, n_a)
+    factor, derivatives, _, _, xi, _, _ = aux_offsets(n, n_u, n_f, n_a)
     n_s = n + integers[block + at.CONTACTS] * n_a
-    middle = part(aux, midpoint_offset(n, n_u, n_f, n_a), 2 * n)
-    motion_partials(integers, block, False, middle, parameters, aux)
-    nu_z = table(aux, derivatives, n_s, 2 * n + n_u)
+    lu, nu_z = table(aux, factor, n_s, n_s), table(aux, derivatives, n_s, 2 * n + n_u)
+    _system(integers, block, parameters, aux, lu, part(aux, xi, n_s))
+    _factorise(integers, block, h, parameters, aux, lu)
     for i in range(n_s):
         for j in range(n):
             nu_z[i, n + j] += 0.5 * h * nu_z[i, j]
+    solve_matrix(lu, nu_z)
 
 
 @nb.njit(

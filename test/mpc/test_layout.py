@@ -40,12 +40,13 @@ def test_blocks_of_the_aux_have_room(n, n_u, n_f, n_a):
         "second partials": 3 * n * n + n_s * n + n * n_z,
         "tensor": n + 4 * n * n,
         "curvature of the heights": 2 * n_f + n_c + n * n,
-        "midpoint's correction": n_s + 2 * n * n_s,
         "midpoint's curvature": 3 * n * n + n_s * n + 3 * n * n_z + n_z * n_z,
     }
     middle = midpoint_offset(n, n_u, n_f, n_a)
     assert middle == size - 2 * n
     assert all(length <= middle - scratch for length in users.values()), users
+    assert n_s * n_s <= middle - derivatives, "the midpoint's K beside its factor"
+    assert n_c > n or n_s * n_s <= xi - derivatives, "which must end before ξ wherever K is regular"
 
 
 def test_headers_have_a_slot_each():

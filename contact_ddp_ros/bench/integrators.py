@@ -1,0 +1,210 @@
+"""`contact-ddp bench integrators`: what each integration scheme makes of a step, and what an iteration with it costs.
+
+* error: a smooth torque signal, the optimal bound's with a cubic for each mode, drives the robot open loop through a
+  gait cycle with both touchdowns, in steps of several lengths. Torques are taken at the middle of a step, so that what
+  is left is the scheme's error: the largest of the trunk's position at the ends of the modes, against the implicit
+  midpoint extrapolated from two short steps (Richardson).
+* time: one iteration of full DDP at the optimum of the receding horizon's problem with each scheme, processor time of
+  the thread, all in turn, as ratios to the semi-implicit Euler scheme at the receding horizon's step.
+"""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import Polynomial
+from numpy.typing import NDArray
+
+from contact_ddp_ros.bench.case import SPEED, Case, cold_case
+from contact_ddp_ros.bench.iteration import ITERATION, STAGES, ours
+from contact_ddp_ros.bench.output import Figure, console, figures_as_json, number, print_figures, save_record
+from contact_ddp_ros.bench.timing import Candidate, Times, interleave
+from contact_ddp_ros.config import replace as configured
+from contact_ddp_ros.files import new_folder
+from contact_ddp_ros.hybrid.grid import KnotGrid, knot_grid
+from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig
+from contact_ddp_ros.mpc.reference import bounding_schedule
+from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.solver.ddp import DdpSolver, Guess, SolverOptions
+
+Array = NDArray[np.float64]
+
+SCHEMES = ("forward_euler", "semi_implicit_euler", "implicit_midpoint")
+NAMES = dict(zip(SCHEMES, ("forward Euler", "semi-implicit Euler", "implicit midpoint"), strict=True))
+DEFAULT, IMPLICIT = "semi_implicit_euler", "implicit_midpoint"
+
+REFERENCE = 0.0005
+"""Shorter step of the reference [s]."""
+
+STEP = GaitConfig().step
+
+_SOLVE_ITERATIONS = 100
+
+TARGET_ORDER = 1.8
+"""Of the implicit midpoint, from the slope of the error."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is measured."""
+
+    steps: tuple[float, ...]
+    rounds: int
+
+
+FULL = Effort((0.02, 0.01, 0.005, 0.004, 0.002, 0.001), 200)
+QUICK = Effort((0.02, 0.01, 0.004, 0.002), 40)
+
+
+def grid_of(step: float) -> KnotGrid:
+    """One cycle of the gait in steps of that length [s], which must divide every mode."""
+    schedule = bounding_schedule(GaitConfig())
+    return knot_grid(schedule, 0, round(schedule.period / step), step)
+
+
+class Bound:
+    """A torque signal along one cycle, and what the schemes make of it."""
+
+    def __init__(self) -> None:
+        solution = case_of(DEFAULT, STEP).solve(DdpSolver(SolverOptions()), _SOLVE_ITERATIONS)
+        grid = grid_of(STEP)
+        middles = grid.times[:-1] + 0.5 * grid.durations
+        self._cubics = {}
+        for mode in np.unique(grid.modes[:-1]):
+            rows = (grid.modes[:-1] == mode) & ~grid.switches
+            self._cubics[mode] = [Polynomial.fit(middles[rows], torque, 3) for torque in solution.us[rows].T]
+        coarse, fine = (self.ends(IMPLICIT, step) for step in (2.0 * REFERENCE, REFERENCE))
+        self._reference = fine + (fine - coarse) / 3.0
+
+    def torques(self, grid: KnotGrid) -> Array:
+        """(N, n_u) at the middles of a grid's steps."""
+        middles = grid.times[:-1] + 0.5 * grid.durations
+        torques = np.zeros((grid.n_nodes, len(self._cubics[0])))
+        for mode, cubics in self._cubics.items():
+            rows = (grid.modes[:-1] == mode) & ~grid.switches
+            torques[rows] = np.stack([cubic(middles[rows]) for cubic in cubics], axis=-1)
+        return torques
+
+    def ends(self, scheme: str, step: float) -> Array:
+        """(modes, 2n) states at the ends of the modes, open loop."""
+        case, grid = case_of(scheme, step), grid_of(step)
+        guess = Guess.open_loop(case.x0, self.torques(grid))
+        xs = DdpSolver().solve(case.problem, case.x0, guess, max_iterations=0).xs
+        return xs[:-1][grid.switches]
+
+    def error(self, scheme: str, step: float) -> float:
+        """Largest of the trunk's position at the ends of the modes [m]."""
+        difference = (self.ends(scheme, step) - self._reference)[:, :2]
+        return float(np.linalg.norm(difference, axis=1).max())
+
+
+def case_of(scheme: str, step: float) -> Case:
+    """The receding horizon's problem with a scheme and a step, from its cold guess."""
+    config = configured(PlannerConfig(), {"gait.integrator": scheme, "gait.step": step})
+    return cold_case(load_robot(), config, SPEED)
+
+
+def at_optimum(scheme: str, step: float) -> Case:
+    """The same from its optimum."""
+    cold = case_of(scheme, step)
+    solution = cold.solve(DdpSolver(SolverOptions()), _SOLVE_ITERATIONS)
+    return replace(cold, guess=Guess(solution.xs, solution.us, solution.gains))
+
+
+def measure_errors(steps: Sequence[float]) -> dict[str, list[float]]:
+    """By scheme, the error at every step [m]."""
+    bound = Bound()
+    return {scheme: [bound.error(scheme, step) for step in steps] for scheme in SCHEMES}
+
+
+def measure_times(steps: Sequence[float], rounds: int) -> Times:
+    """Of an iteration by every scheme at the receding horizon's step, and by the default and the implicit at others."""
+    wanted = [(scheme, STEP) for scheme in SCHEMES]
+    wanted += [(scheme, step) for scheme in (DEFAULT, IMPLICIT) for step in steps if step != STEP]
+    candidates: Mapping[str, Candidate] = {
+        label(scheme, step): ours(at_optimum(scheme, step), "ddp") for scheme, step in wanted
+    }
+    return interleave(candidates, rounds, 3)
+
+
+def label(scheme: str, step: float) -> str:
+    """Name of a timed candidate."""
+    return f"{scheme}, {1e3 * step:g} ms"
+
+
+def order(steps: Sequence[float], errors: Sequence[float]) -> float:
+    """Slope of the error over the step, both logarithmic."""
+    return float(np.polyfit(np.log(steps), np.log(errors), 1)[0])
+
+
+def figures(steps: Sequence[float], errors: Mapping[str, Sequence[float]], times: Times) -> list[Figure]:
+    """What the table shows."""
+    unit = (label(DEFAULT, STEP), ITERATION)
+    rows = []
+    for scheme in SCHEMES:
+        target = TARGET_ORDER if scheme == IMPLICIT else None
+        rows.append(Figure(f"{NAMES[scheme]}: order", order(steps, errors[scheme]), target, at_least=True))
+        for step, error in zip(steps, errors[scheme], strict=True):
+            known = label(scheme, step) in times.parts
+            time = f"time {number(times.ratio((label(scheme, step), ITERATION), unit).median)}" if known else ""
+            rows.append(Figure(f"    error of position, step {1e3 * step:g} ms", 1e3 * error, None, time, "mm"))
+    for part in (ITERATION, *STAGES):
+        ratio = times.ratio((label(IMPLICIT, STEP), part), (label(DEFAULT, STEP), part))
+        rows.append(Figure(f"{'    ' if part in STAGES else 'midpoint / semi-implicit Euler, one '}{part}", ratio))
+    for step in dict.fromkeys((STEP, min(steps))):
+        longest = alike(steps, errors, step)
+        if longest is None or label(DEFAULT, step) not in times.parts or label(IMPLICIT, longest) not in times.parts:
+            continue
+        ratio = times.ratio((label(IMPLICIT, longest), ITERATION), (label(DEFAULT, step), ITERATION))
+        text = f"midpoint at {1e3 * longest:g} ms / semi-implicit Euler at {1e3 * step:g} ms, one iteration"
+        rows.append(Figure(text, ratio, None, "no larger error"))
+    return rows
+
+
+def alike(steps: Sequence[float], errors: Mapping[str, Sequence[float]], step: float) -> float | None:
+    """Longest step at which the midpoint's error does not exceed the default's at a step; None where there is none."""
+    if step not in steps:
+        return None
+    allowed = errors[DEFAULT][list(steps).index(step)]
+    good = [other for other, error in zip(steps, errors[IMPLICIT], strict=True) if error <= allowed]
+    return max(good, default=None)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure, print, save; the exit code is 0 whether targets are met or not."""
+    options = _parse(arguments)
+    effort = QUICK if options.quick else FULL
+    folder = new_folder("bench-integrators", options.out)
+    terminal = console()
+    with terminal.status("errors"):
+        errors = measure_errors(effort.steps)
+    with terminal.status("times"):
+        times = measure_times(effort.steps, effort.rounds)
+    rows = figures(effort.steps, errors, times)
+    relative: dict[str, Any] = {
+        name: times.ratio((name, ITERATION), (label(DEFAULT, STEP), ITERATION)).as_json() for name in times.parts
+    }
+    save_record(
+        folder,
+        "integrators",
+        {"quick": options.quick, **asdict(effort)},
+        {"figures": figures_as_json(rows), "errors_m": errors, "relative_time": relative},
+    )
+    print_figures(terminal, "Integration schemes over one gait cycle", rows)
+    from contact_ddp_ros.bench import integrators_figure
+
+    integrators_figure.draw(effort.steps, errors, times, folder / "integrators.png")
+    terminal.print(f"Saved in {folder}", highlight=False, soft_wrap=True)
+    return 0
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="contact-ddp bench integrators", description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="fewer steps and samples, in under a minute")
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/bench-integrators-<time>)"
+    )
+    return parser.parse_args(list(arguments))
