@@ -1,6 +1,7 @@
 """The measurements that back every claim. Each benchmark is a module with `main(arguments) -> exit code`."""
 
 BENCHMARKS = {
+    "convergence": "observed order of DDP and iLQR near an optimum, across impacts, touchdown and limits",
     "trajopt": "the paper's bound from many perturbed starts: time, cost and feasibility of iLQR and both DDPs",
     "solver": "time per iteration, kernels, convergence, in the loop and until ready, beside Crocoddyl",
     "partials": "partials of the dynamics against n, by mRNEAc and by tensors, and the choice of joint angles",

@@ -132,13 +132,13 @@ class PaperBound:
     """The problem over whole gait cycles, for one variant of the solver."""
 
     def __init__(
-        self, variant: str = "ddp", cycles: int = 1, step: float = STEP, kernels: KernelSet | None = None
+        self, variant: str = "ddp", cycles: float = 1.0, step: float = STEP, kernels: KernelSet | None = None
     ) -> None:
         self.tree = reduce_to_plane(point_feet(load_robot()))
         self.legs = tuple(PlanarLeg.of_tree(self.tree, point.name) for point in self.tree.contacts)
         schedule = bounding_schedule(GaitConfig())
         self.contact = ContactProblem(self.tree, schedule, "forward_euler", variant, kernels)
-        self.grid = knot_grid(schedule, 0, cycles * round(schedule.period / step), step)
+        self.grid = knot_grid(schedule, 0, round(cycles * schedule.period / step), step)
         self.law = ContactLaw(
             ground_height=0.0,
             baumgarte_rate=0.0,

@@ -2,7 +2,7 @@
 
 After hybrid-systems DDP: each pass minimises the penalised cost, then
 
-    y ← y + σ c                          multipliers of the equality residuals c
+    y ← y + σ c + D c                    multipliers of the equality residuals c (see `multipliers` for D)
     σ ← σ · sigma_factor                 only where the residual has not shrunk enough
     δ ← δ · delta_factor,  ε ← ε · epsilon_factor
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.solver.ddp import DdpSolver, Guess, Solution, Termination
+from contact_ddp_ros.solver.multipliers import Multipliers
 from contact_ddp_ros.solver.protocol import Problem
 
 Array = NDArray[np.float64]
@@ -115,7 +116,7 @@ def solve_constrained(
     """
     settings = continuation or Continuation()
     shape = (problem.n_nodes + 1, max(problem.n_e, 1))
-    multipliers = np.zeros(shape) if multipliers is None else np.array(multipliers, dtype=np.float64)
+    duals = Multipliers(np.zeros(shape) if multipliers is None else np.array(multipliers, dtype=np.float64))
     sigma, delta, epsilon = settings.sigma, settings.delta, settings.epsilon
     constrained = not settings.free_first_pass
     passes: list[Pass] = []
@@ -124,7 +125,7 @@ def solve_constrained(
     while True:
         penalty = np.array([sigma, delta, epsilon if constrained else 0.0])
         solution = solver.solve(
-            problem, x0, guess, multipliers=multipliers, penalty=penalty, theta=theta, max_iterations=left
+            problem, x0, guess, multipliers=duals.y, penalty=penalty, theta=theta, max_iterations=left
         )
         passes.append(Pass(penalty, solution))
         if left is not None:
@@ -141,8 +142,8 @@ def solve_constrained(
         tight = epsilon <= epsilon_min
         over = len(passes) >= settings.max_passes or (left is not None and left <= 0)
         if diverged or (feasible and tight) or over:
-            return ConstrainedSolution(tuple(passes), multipliers, feasible)
-        multipliers[:, : problem.n_e] += sigma * solution.residuals[:, :-1]
+            return ConstrainedSolution(tuple(passes), duals.y, feasible)
+        duals.update(sigma, _residuals(solution, shape))
         if equality > settings.shrink * previous and equality > settings.equality_tolerance:
             sigma = min(sigma * settings.sigma_factor, settings.sigma_max)
         previous, theta = equality, solution.theta
@@ -152,4 +153,14 @@ def solve_constrained(
             delta = max(delta * settings.delta_factor, settings.delta_min)
             epsilon = max(epsilon * settings.epsilon_factor, epsilon_min)
         constrained = True
+        if (delta, epsilon) != tuple(penalty[1:]):
+            duals.forget()
         guess = Guess(solution.xs, solution.us, solution.gains)
+
+
+def _residuals(solution: Solution, shape: tuple[int, int]) -> Array:
+    """Equality residuals in the shape of the multipliers, which have a column even where there is no equality."""
+    residuals = np.zeros(shape)
+    n_e = solution.residuals.shape[1] - 1
+    residuals[:, :n_e] = solution.residuals[:, :-1]
+    return residuals

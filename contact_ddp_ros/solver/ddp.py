@@ -37,6 +37,10 @@ Array = NDArray[np.float64]
 
 VARIANTS = ("ddp", "ilqr", "ddp_tensor")
 
+_ROUNDING = 1e-14
+"""A change of the cost below this share of it is rounding and no reason to refuse a step: so near a minimum Armijo's
+rule sees noise only, and refusals would hold the error at the square root of rounding (Hager and Zhang 2005)."""
+
 SHOOTINGS = ("single", "multiple")
 
 
@@ -365,11 +369,13 @@ class _Run:
         xs, us = work.nominal[:2]
         work.trial[0][0] = xs[0]
         alpha, accepted, cost = 1.0, 0.0, self.cost
+        rounding = _ROUNDING * abs(self.cost)
         while alpha >= options.step_min:
             new_cost = self._rollout(xs, us, work.gains, alpha, work.trial)
             closed = self.gaps.gain(alpha)
             expected = alpha * linear + alpha * alpha * quadratic - closed
-            if new_cost - self.cost - closed <= options.armijo * expected or (converged and new_cost <= self.cost):
+            rise = new_cost - self.cost - rounding
+            if rise - closed <= options.armijo * expected or (converged and rise <= 0.0):
                 accepted, cost = alpha, new_cost
                 break
             if converged:

@@ -69,3 +69,13 @@ def test_curvature_comes_back_where_steps_without_it_are_too_long(overshoot):
     ddp = DdpSolver(SolverOptions()).solve(problem, x0, guess, theta=0.0)
     assert ddp.theta == 1.0
     assert ddp.us[0, 0] == pytest.approx(u_best, abs=1e-8)
+
+
+def test_rounding_of_the_cost_refuses_no_step(optimum):
+    """A promise of 1e-20 cannot be seen in the cost; the step is right all the same."""
+    us = optimum + 1e-7 * DISTURBANCE
+    ilqr = DdpSolver(SolverOptions(variant="ilqr", tolerance=0.0))
+    solution = ilqr.solve(PROBLEM, X0, Guess.open_loop(X0, us), max_iterations=16)
+    assert solution.iterations[-1].expected < 1e-16 * solution.cost
+    assert all(one.step == 1.0 and one.rollouts <= 2 for one in solution.iterations)
+    assert np.abs(solution.us - optimum).max() < 1e-4 * np.abs(us - optimum).max()

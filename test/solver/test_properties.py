@@ -176,7 +176,7 @@ def test_a_guess_is_closed_by_its_gains():
 
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 2**31), scale=st.floats(0.1, 20.0))
-def test_the_cost_never_rises_and_the_record_adds_up(seed, scale):
+def test_the_cost_never_rises_beyond_rounding_and_the_record_adds_up(seed, scale):
     rng = np.random.default_rng(seed)
     problem = pendulum()
     x0 = rng.standard_normal(2)
@@ -185,7 +185,7 @@ def test_the_cost_never_rises_and_the_record_adds_up(seed, scale):
     assert solution.termination is Termination.CONVERGED
     cost = solution.initial_cost
     for one in solution.iterations:
-        assert one.cost <= cost
+        assert one.cost <= cost + 2e-14 * abs(cost)
         assert one.actual == pytest.approx(cost - one.cost)
         assert one.expected >= 0.0
         assert 0.0 <= one.theta <= 1.0
