@@ -54,6 +54,12 @@ class RemoteJointController : public RobotController {
     _stateEstimator->setContactPhase(phase);
   }
 
+  /* The radio's stop: Cheetah-Software zeroes all commands itself; nothing sets in by itself when it is released. */
+  virtual void Estop() {
+    std::lock_guard<std::mutex> lock(_mutex);
+    remote_joints_disarm(&_remote);
+  }
+
   virtual void updateVisualization() {}
   virtual ControlParameters* getUserControlParameters() { return nullptr; }
 

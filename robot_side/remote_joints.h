@@ -91,6 +91,9 @@ static inline enum remote_joints_verdict remote_joints_take(struct remote_joints
   return REMOTE_JOINTS_TAKEN;
 }
 
+/* Damp until somebody has damped, whatever has come: for a stop on the robot itself. */
+static inline void remote_joints_disarm(struct remote_joints *self) { self->armed = 0; }
+
 /* What the joints are to do at `now`; whether that is what the frames say and not damping of its own accord. */
 static inline int remote_joints_command(struct remote_joints *self, double now, struct remote_joints_targets *out) {
   if (self->armed && remote_joints_silent(self, now)) self->armed = 0;

@@ -21,6 +21,7 @@ void init(struct remote_joints *r) { remote_joints_init(r); }
 int take(struct remote_joints *r, const struct remote_joints_targets *t, double now) {
   return remote_joints_take(r, t, now);
 }
+void disarm(struct remote_joints *r) { remote_joints_disarm(r); }
 int command(struct remote_joints *r, double now, struct remote_joints_targets *out) {
   return remote_joints_command(r, now, out);
 }
@@ -58,6 +59,9 @@ class Joints:
 
     def take(self, targets: Targets, now: float) -> int:
         return int(self._library.take(ctypes.byref(self.remote), ctypes.byref(targets), ctypes.c_double(now)))
+
+    def disarm(self) -> None:
+        self._library.disarm(ctypes.byref(self.remote))
 
     def command(self, now: float) -> tuple[bool, Targets]:
         out = Targets()
@@ -127,6 +131,16 @@ def test_after_silence_it_damps_until_somebody_has_damped(joints: Joints) -> Non
     assert damps(joints.command(0.032)[1])
     joints.take(damping(), 0.033)
     assert joints.take(stiff(), 0.034) == TAKEN
+
+
+def test_after_a_stop_it_damps_until_somebody_has_damped(joints: Joints) -> None:
+    joints.take(damping(), 0.0)
+    joints.take(stiff(), 0.0)
+    joints.disarm()
+    assert joints.take(stiff(), 0.001) == NOT_ARMED
+    assert damps(joints.command(0.001)[1])
+    joints.take(damping(), 0.002)
+    assert joints.take(stiff(), 0.003) == TAKEN
 
 
 def test_silence_counts_where_nobody_asked_meanwhile(joints: Joints) -> None:
