@@ -13,6 +13,7 @@ its state. Time is held by sending nothing.
 
 import sys
 import time as clock
+from collections import deque
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -57,6 +58,9 @@ _LAST_FRAMES = 10
 _HUSH = 0.1
 """Time without states after a trip: longer than the controller believes an old one [s]."""
 
+_REMEMBERED = 500
+"""Own frames that are known again when they come back: those of a second."""
+
 _SLICE = 0.1
 """Longest wait without a look whether to end [s]."""
 
@@ -85,6 +89,8 @@ class LcmBridgeNode:
         self._holds = parse_instants(config.node.holds)
         self._paused = config.node.start_paused
         self._unsent = False
+        self._own: deque[bytes] = deque(maxlen=_REMEMBERED)
+        self._stranger = False
         self._tick: Frame | None = None
         self._told_clock = -_CLOCK_PERIOD_NS
         self._measured: Measurement | None = None
@@ -132,7 +138,7 @@ class LcmBridgeNode:
         """Leave the joints damping."""
         self._guard.trip("the bridge has ended", self._now())
         for _ in range(_LAST_FRAMES):
-            self._link.publish(TARGETS_CHANNEL, self._guard.frame(self._now()))
+            self._command(self._now())
             clock.sleep(self._config.node.period)
 
     def _listen(self) -> None:
@@ -144,6 +150,7 @@ class LcmBridgeNode:
             self._records = TickRecords(self.node)
             serve(self.node, io.PAUSE, self._on_pause)
             self._link.subscribe(TICK_CHANNEL, self._on_tick)
+        self._link.subscribe(TARGETS_CHANNEL, self._on_targets)
         for channel in {layout.leg_channel for layout in layouts}:
             self._link.subscribe(channel, lambda data: self._on_frame(self._reader.leg_data, data))
         for channel in {layout.estimate_channel for layout in layouts}:
@@ -173,6 +180,10 @@ class LcmBridgeNode:
             self._told_clock = tick.values["time_ns"]
             self._clock.publish(Clock(clock=to_stamp(self._now())))
         self._records.keep(_tick_record(tick), again)
+
+    def _on_targets(self, data: bytes) -> None:
+        """Everybody on the link hears everybody: targets that are not ours are a second commander's."""
+        self._stranger = self._stranger or data not in self._own
 
     def _on_frame(self, take: Any, data: bytes) -> None:
         if self._simulated and self._tick is None:
@@ -223,13 +234,22 @@ class LcmBridgeNode:
         self._last_frame = clock.monotonic()
         now = self._now()
         try:
-            self._link.publish(TARGETS_CHANNEL, self._guard.frame(now))
+            self._command(now)
         except LinkError as error:
             self._guard.trip(str(error), now)
         fault = self._guard.fault if self._guard.tripped is not None else None
         if fault is not None and fault != self._told_fault:
             self.node.get_logger().error(f"damping until the controller damps, too: {fault}")
         self._told_fault = fault
+
+    def _command(self, now: float) -> None:
+        """Send what the guard lets pass."""
+        if self._stranger:
+            self._stranger = False
+            self._guard.trip("somebody else sends torque targets, too", now)
+        frame = self._guard.frame(now)
+        self._own.append(frame)
+        self._link.publish(TARGETS_CHANNEL, frame)
 
     def _now(self) -> float:
         """A clock that does not jump: the stand-in's where there is one [s]."""
