@@ -38,6 +38,7 @@ setup(
             f"frames_node = {PACKAGE}.nodes.frames_node:main",
             f"lcm_bridge_node = {PACKAGE}.nodes.lcm_bridge_node:main",
             f"gazebo_bridge_node = {PACKAGE}.nodes.gazebo_bridge_node:main",
+            f"drives_node = {PACKAGE}.nodes.drives_node:main",
             f"robot_stand_in = {PACKAGE}.lcm_link.program:main",
         ],
     },

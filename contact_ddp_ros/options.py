@@ -23,7 +23,7 @@ SHOOTINGS = ("single", "multiple")
 BACKENDS = ("mujoco", "lcm")
 """What the demo's nodes have in front of them: a simulator, or a robot stand-in behind the robot's own LCM link."""
 
-SECTIONS = ("planner", "controller", "simulator", "bridge", "gazebo_bridge")
+SECTIONS = ("planner", "controller", "simulator", "bridge", "gazebo_bridge", "drives")
 """Whose parameters a run may change; the names of the nodes, and of the sections of a parameter file."""
 
 MAX_SPEED = 4.0

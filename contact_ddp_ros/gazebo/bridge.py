@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.config import parameter
 from contact_ddp_ros.errors import GazeboError, MessageError
+from contact_ddp_ros.gazebo.drives import Drives
 from contact_ddp_ros.gazebo.efforts import Efforts
 from contact_ddp_ros.gazebo.names import MODEL, WORLD, Names
 from contact_ddp_ros.gazebo.states import Measurement, StateReader
@@ -104,11 +105,9 @@ class GazeboBridge:
         self.config = config
         self.lockstep = lockstep
         self._robot = robot
-        self._gains = gains
         self._control = control
         self._on_state = on_state
-        self._damping = JointCommand.damping(robot.n_joints)
-        self._command, self._commanded = self._damping, -np.inf
+        self._drives = Drives(gains, robot.effort_limits, config.command_timeout)
         self._torques = np.zeros(robot.n_joints)
         self._reader = StateReader(differences=config.differences)
         self._newest: Measurement | None = None
@@ -122,7 +121,6 @@ class GazeboBridge:
         self._world = RLock()
         self._log = logging.getLogger(__name__)
         self.malformed = 0
-        self.silent = True
         self._names = Names(config.world, config.model)
         self._node = bindings.node()
         self._efforts = Efforts(bindings, self._names, self._node)
@@ -154,6 +152,11 @@ class GazeboBridge:
             return self._torques.copy()
 
     @property
+    def silent(self) -> bool:
+        """Whether the drives damp because no command has come for a while."""
+        return self._drives.silent
+
+    @property
     def specific_force(self) -> Array | None:
         """(3,) what the IMU showed last, in `base_link` axes [m/s^2]; None where it is silent."""
         return self._specific_force
@@ -178,22 +181,20 @@ class GazeboBridge:
             self._speak(paused)
             return self.state
 
+    def configure(self, config: BridgeConfig) -> None:
+        """Take another configuration; of its parameters only those that are not structural count."""
+        with self._news:
+            self.config = config
+            self._drives.timeout = config.command_timeout
+
     def apply(self, command: JointCommand) -> None:
         """Give the drives a command, which counts from the next effort on.
 
         Raises:
             MessageError: it is not finite or has another number of joints; the drives damp.
         """
-        parts = [command.velocities, command.torques]
-        parts += [] if command.positions is None else [command.positions]
-        shape = (self._robot.n_joints,)
-        good = all(np.shape(part) == shape and bool(np.isfinite(part).all()) for part in parts)
         with self._news:
-            self._command = command if good else self._damping
-            self._commanded = -np.inf if self._state is None else self._state.time
-            self.silent = False
-        if not good:
-            raise MessageError(f"joint command holds {parts}; every part must be {shape[0]} finite numbers")
+            self._drives.apply(command, -np.inf if self._state is None else self._state.time)
 
     def advance(self, steps: int) -> RobotState:
         """In lock-step: send the efforts, let the world make the steps; the state they lead to.
@@ -203,7 +204,7 @@ class GazeboBridge:
         """
         with self._world:
             with self._news:
-                torques = self._answer(self._newest)
+                torques = self._answer()
             self._efforts.send(torques)
             self._step(steps)
             return self.state
@@ -252,7 +253,7 @@ class GazeboBridge:
         """States count from here on; our clock continues where it was."""
         with self._news:
             self._quiet = False
-            self._command, self._commanded = self._damping, -np.inf
+            self._drives.forget()
             if self._newest is not None:
                 self._take(self._newest)
         if not self.lockstep:
@@ -263,14 +264,15 @@ class GazeboBridge:
         self._begin_again()
         self._first_state()
         timestep, n = self.config.timestep, self._robot.n_joints
-        gains = DriveGains(np.full(n, _SETTLE_KP), np.full(n, _SETTLE_KD), self._gains.kd_damping)
+        stiff, damped = np.full(n, _SETTLE_KP), np.full(n, _SETTLE_KD)
+        drives = Drives(DriveGains(stiff, damped, damped), self._robot.effort_limits, timeout=np.inf)
         for tick in range(round((_SETTLE_TIME + _SETTLE_REST) / timestep / _SETTLE_STEPS)):
             share = min(1.0, tick * _SETTLE_STEPS * timestep / _SETTLE_TIME)
-            command = JointCommand(share * self._robot.standing, np.zeros(n), np.zeros(n))
+            drives.apply(JointCommand(share * self._robot.standing, np.zeros(n), np.zeros(n)), 0.0)
             with self._news:
                 assert self._newest is not None
                 state = self._newest.state
-            self._efforts.send(self._clipped(gains, command, state))
+            self._efforts.send(drives.efforts(state.joint_positions, state.joint_velocities, 0.0))
             self._step(_SETTLE_STEPS)
 
     def _begin_again(self) -> None:
@@ -339,13 +341,13 @@ class GazeboBridge:
                 self._news.notify_all()
                 return
             if measurement.restarted and not self._quiet:
-                self._command, self._commanded = self._damping, -np.inf
+                self._drives.forget()
             self._newest = measurement
             if not self._quiet:
                 self._take(measurement)
             state, torques = self._state, None
             if not (self._quiet or self.lockstep):
-                torques = self._answer(measurement)
+                torques = self._answer()
             self._news.notify_all()
         if torques is not None and state is not None:
             self._efforts.send(torques)
@@ -359,17 +361,9 @@ class GazeboBridge:
             self._offset += self._state.time + self.config.timestep - now
         self._state = replace(measurement.state, time=measurement.state.time + self._offset)
 
-    def _answer(self, measurement: Measurement | None) -> Array:
-        """The torques (12,) [N m] of the drives at a state."""
-        if measurement is None or self._state is None:
-            return np.zeros(self._robot.n_joints)
-        command = self._command
-        if self._state.time - self._commanded > self.config.command_timeout:
-            command, self.silent = self._damping, True
-        self._torques = self._clipped(self._gains, command, self._state)
+    def _answer(self) -> Array:
+        """The torques (12,) [N m] of the drives at the present state."""
+        state = self._state
+        if state is not None:
+            self._torques = self._drives.efforts(state.joint_positions, state.joint_velocities, state.time)
         return self._torques
-
-    def _clipped(self, gains: DriveGains, command: JointCommand, state: RobotState) -> Array:
-        limits = self._robot.effort_limits
-        torques = gains.torques(command, state.joint_positions, state.joint_velocities)
-        return np.minimum(np.maximum(torques, -limits), limits)

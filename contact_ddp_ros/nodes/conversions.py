@@ -132,6 +132,19 @@ def robot_state(joints: JointState, odometry: Odometry) -> RobotState:
     return state
 
 
+def joint_motion(joints: JointState) -> tuple[Array, Array]:
+    """Positions and velocities (12,) of a joint state [rad, rad/s].
+
+    Raises:
+        MessageError: a joint is missing, a size is wrong, or a number is not finite.
+    """
+    order = joint_order(joints.name)
+    motion = _joint_values(joints.position, order, "position"), _joint_values(joints.velocity, order, "velocity")
+    if not all(np.isfinite(values).all() for values in motion):
+        raise MessageError(f"joint state holds a number that is not finite: {motion}")
+    return motion
+
+
 def joint_state_message(state: RobotState, torques: Array) -> JointState:
     """The joints of a state, with the torques applied (12,) [N m] as effort."""
     message = JointState()

@@ -242,7 +242,7 @@ class GazeboBridgeNode:
         fixed = [name for name in new if new[name] != old[name] and name not in _LIVE]
         if fixed:
             raise ParameterError(f"{', '.join(fixed)} cannot change while the bridge works; restart it")
-        self._bridge.config = config.gazebo
+        self._bridge.configure(config.gazebo)
 
     def _report(self) -> tuple[bytes, str, dict[str, Any]]:
         values = {

@@ -102,6 +102,9 @@ CONTACTS = Topic(
     LAST,
     "on every change, 1 for each foot on the ground by plan, else 0",
 )
+EFFORTS = Topic(
+    "effort_controller/commands", Float64MultiArray, NEWEST, "12 efforts in the order of JOINT_NAMES, to ros2_control"
+)
 CMD_VEL = Topic("cmd_vel", Twist, NEWEST, "linear.x to the planner; linear.y and angular.z to the controller")
 PUSH = Topic("push", WrenchStamped, SHARED, "simulator only: force on the trunk in odom axes, for node.push_duration")
 PLAN = Topic("plan", Path, PEOPLE, "planned poses of base_link in odom")
@@ -123,6 +126,11 @@ REPLAYED = (JOINT_STATES, ODOM, SOLVES, POLICY)
 
 RECORDED = (*REPLAYED, IMU, JOINT_COMMAND, CMD_VEL, CONTROLLER_EVENTS, DIAGNOSTICS)
 """What a bag holds."""
+
+def joint_effort(joint: str) -> Topic:
+    """The effort of one joint, to ros_gz_bridge."""
+    return Topic(f"joint/{joint}/cmd_force", Float64, NEWEST, "effort of the joint [N m]")
+
 
 TOPICS = tuple(value for value in list(globals().values()) if isinstance(value, Topic))
 

@@ -138,6 +138,22 @@ class GazeboBridgeNodeOptions:
 
 
 @dataclass(frozen=True)
+class DrivesNodeOptions:
+    """The node of the joint drives."""
+
+    urdf: str = parameter("", description="robot description; empty: the one of this package", structural=True)
+    output: str = parameter(
+        "group",
+        choices=("group", "joints"),
+        description="one message for all joints, to ros2_control, or one for each, to ros_gz_bridge",
+        structural=True,
+    )
+    command_timeout: float = parameter(
+        0.02, low=0.002, high=1.0, unit="s", description="drives damp when no command came for that long"
+    )
+
+
+@dataclass(frozen=True)
 class PlannerNodeConfig(PlannerConfig):
     """Parameters of the planner's node."""
 
@@ -177,12 +193,21 @@ class GazeboBridgeNodeConfig:
     node: GazeboBridgeNodeOptions = field(default_factory=GazeboBridgeNodeOptions)
 
 
+@dataclass(frozen=True)
+class DrivesNodeConfig:
+    """Parameters of the node of the joint drives."""
+
+    drive: DriveConfig = field(default_factory=DriveConfig)
+    node: DrivesNodeOptions = field(default_factory=DrivesNodeOptions)
+
+
 CONFIGURATIONS = {
     "planner": PlannerNodeConfig(),
     "controller": ControllerNodeConfig(),
     "simulator": SimulatorNodeConfig(),
     "bridge": BridgeNodeConfig(),
     "gazebo_bridge": GazeboBridgeNodeConfig(),
+    "drives": DrivesNodeConfig(),
 }
 """Every node's parameters with their defaults, by the node's name."""
 

@@ -111,7 +111,6 @@ def test_free_running_it_publishes_at_its_period_and_obeys_services(
         stamps = np.array(sorted({stamp_ns(message.header.stamp) for message in commander.joints}))
         assert (np.diff(stamps) % 1_000_000 == 0).all()
         assert np.diff(stamps).min() >= 2_000_000
-        assert commander.heights[-1] > 0.25
         assert commander.call(io.RESET, Trigger.Request()).success
         before = from_stamp(commander.joints[-1].header.stamp)
         commander.until(lambda: from_stamp(commander.joints[-1].header.stamp) > before)

@@ -1,0 +1,138 @@
+"""The joint drives as a node, for simulators whose joints take efforts over ROS: gz_ros2_control and ros_gz_bridge.
+
+Every joint state is answered by the efforts that the robot's own drives would give: the law of the last joint command,
+damping where none came for a while, clipped to the actuators. Zero efforts are the last word.
+"""
+
+import sys
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import numpy as np
+from rclpy.duration import Duration
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64, Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
+
+from contact_ddp_ros.config import flatten
+from contact_ddp_ros.errors import ContactDdpError, ParameterError
+from contact_ddp_ros.gazebo.drives import Drives
+from contact_ddp_ros.nodes import interfaces as io
+from contact_ddp_ros.nodes.conversions import doubles, from_stamp, joint_command, joint_motion
+from contact_ddp_ros.nodes.inlet import Inlet
+from contact_ddp_ros.nodes.node_config import DrivesNodeConfig
+from contact_ddp_ros.nodes.parameters import NodeParameters
+from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics
+from contact_ddp_ros.nodes.runtime import publisher, run_node
+from contact_ddp_ros.robot.joints import JOINT_NAMES, LEG_NAMES
+from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.state import JointCommand
+
+NAME = "drives"
+
+_SLICE = 0.1
+"""Longest wait without a look whether to end [s]."""
+
+_ACKNOWLEDGED = 0.2
+"""Time that the last efforts get to arrive [s]."""
+
+_LIVE = ("node.command_timeout", "drive.")
+"""Beginnings of the names of parameters that may change while the drives work."""
+
+
+class DrivesNode:
+    """Answers joint states with efforts."""
+
+    def __init__(self, node: Node) -> None:
+        """Build the drives and their topics.
+
+        Raises:
+            ContactDdpError: a parameter or the robot's description is not usable.
+        """
+        self.node = node
+        self._parameters = NodeParameters(node, DrivesNodeConfig())
+        config = self._parameters.config
+        self._robot = load_robot(Path(config.node.urdf) if config.node.urdf else None)
+        self._damping = JointCommand.damping(self._robot.n_joints)
+        self._drives = self._built(config)
+        self._now = -np.inf
+        self._refused = 0
+        if config.node.output == "group":
+            self._publishers = [publisher(node, io.EFFORTS)]
+        else:
+            self._publishers = [publisher(node, io.joint_effort(name)) for name in JOINT_NAMES]
+        self._inlet = Inlet(node)
+        self._inlet.subscribe(io.JOINT_COMMAND, self._on_command)
+        self._inlet.subscribe(io.JOINT_STATES, self._on_joint_states)
+        self._diagnostics = Diagnostics(node, self._report)
+        self._parameters.connect(self._configure)
+
+    def run(self, stop: Event) -> None:
+        """Answer states until `stop`."""
+        while not stop.is_set():
+            self._inlet.receive(_SLICE)
+
+    def wake(self) -> None:
+        """No wait is long."""
+
+    def farewell(self) -> None:
+        """Leave the joints limp, not with the last effort for ever."""
+        self._send(np.zeros(self._robot.n_joints))
+        for one in self._publishers:
+            one.wait_for_all_acked(Duration(seconds=_ACKNOWLEDGED))
+
+    def _built(self, config: DrivesNodeConfig) -> Drives:
+        gains = config.drive.gains(len(LEG_NAMES))
+        return Drives(gains, self._robot.effort_limits, config.node.command_timeout)
+
+    def _on_command(self, message: JointTrajectory) -> None:
+        try:
+            command = joint_command(message)
+        except ContactDdpError as error:
+            self._refuse(error)
+            command = self._damping
+        self._drives.apply(command, self._now)
+
+    def _on_joint_states(self, message: JointState) -> None:
+        try:
+            positions, velocities = joint_motion(message)
+        except ContactDdpError as error:
+            self._refuse(error)
+            return
+        self._now = from_stamp(message.header.stamp)
+        self._send(self._drives.efforts(positions, velocities, self._now))
+
+    def _send(self, efforts: np.ndarray) -> None:
+        if len(self._publishers) == 1:
+            self._publishers[0].publish(Float64MultiArray(data=doubles(efforts)))
+            return
+        for one, effort in zip(self._publishers, efforts.tolist(), strict=True):
+            one.publish(Float64(data=effort))
+
+    def _refuse(self, error: ContactDdpError) -> None:
+        self._refused += 1
+        self.node.get_logger().error(str(error), throttle_duration_sec=1.0)
+
+    def _configure(self, config: DrivesNodeConfig) -> None:
+        old, new = flatten(self._parameters.config), flatten(config)
+        fixed = [name for name in new if new[name] != old[name] and not name.startswith(_LIVE)]
+        if fixed:
+            raise ParameterError(f"{', '.join(fixed)} cannot change while the drives work; restart the node")
+        self._drives = self._built(config)
+
+    def _report(self) -> tuple[bytes, str, dict[str, Any]]:
+        values = {"malformed messages": self._refused}
+        if self._refused:
+            return ERROR, "malformed messages", values
+        return (WARN, "no joint command", values) if self._drives.silent else (OK, "driving", values)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Entry point; the exit code."""
+    return run_node(NAME, DrivesNode, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
