@@ -127,6 +127,7 @@ REPLAYED = (JOINT_STATES, ODOM, SOLVES, POLICY)
 RECORDED = (*REPLAYED, IMU, JOINT_COMMAND, CMD_VEL, CONTROLLER_EVENTS, DIAGNOSTICS)
 """What a bag holds."""
 
+
 def joint_effort(joint: str) -> Topic:
     """The effort of one joint, to ros_gz_bridge."""
     return Topic(f"joint/{joint}/cmd_force", Float64, NEWEST, "effort of the joint [N m]")
