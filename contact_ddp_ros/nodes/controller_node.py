@@ -6,6 +6,7 @@ stands or bounds. Where states stay away it goes on by itself, so that the drive
 waits for the policies that are due (:mod:`contact_ddp_ros.nodes.exchange`), as long as there is a planner.
 """
 
+import math
 import sys
 import time as clock
 from pathlib import Path
@@ -38,6 +39,7 @@ from contact_ddp_ros.nodes.conversions import (
 from contact_ddp_ros.nodes.exchange import Answers, Pairing, PlanTicks, Request
 from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.lifecycle import run_managed_node
+from contact_ddp_ros.nodes.monitor import LoopMonitor
 from contact_ddp_ros.nodes.node_config import ControllerNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.policy_message import STATUS_STOPPED, PolicyAnswer, policy_answer
@@ -59,6 +61,12 @@ _LAST_FRAMES = 3
 
 _LAST_WORD = 0.2
 """Longest wait for the last of them to arrive [s]."""
+
+_OVERRUN_SHARE = 0.05
+"""Share of overlong ticks from which diagnostics warn."""
+
+_PLOT_EVERY = 10
+"""Ticks from one set of numbers for plots to the next."""
 
 _MODE_NUMBERS = {mode: float(number) for number, mode in enumerate(ControlMode)}
 
@@ -101,6 +109,9 @@ class ControllerNode:
         self._events = publisher(node, io.CONTROLLER_EVENTS)
         self._mode = Scalar(node, io.MODE)
         self._policy_age = Scalar(node, io.POLICY_AGE)
+        self._state_age = Scalar(node, io.STATE_AGE)
+        self._monitor = LoopMonitor()
+        self._since_plotted = 0
         self._inlet = Inlet(node)
         self._inlet.subscribe(io.POLICY, self._on_policy)
         self._inlet.subscribe(io.ODOM, self._on_odometry)
@@ -136,8 +147,10 @@ class ControllerNode:
                 return
             pair, self._pair = self._pair, None
             if pair is not None:
+                began, last = clock.monotonic(), self._last_stamp
                 self._answer(pair)
                 heard = clock.monotonic()
+                self._note(heard - began, last)
             elif self._last_state is not None:
                 self._miss(self._last_state, clock.monotonic() - heard)
 
@@ -157,15 +170,16 @@ class ControllerNode:
     def report(self) -> tuple[bytes, str, dict[str, Any]]:
         """Level, text and values for diagnostics."""
         controller = self._controller
-        state, followed = self._last_state, self._followed
-        self._mode.publish(_MODE_NUMBERS[controller.mode])
-        if followed is not None and followed.policy is not None and state is not None:
-            self._policy_age.publish(state.time - followed.policy.start)
+        loop = self._monitor.report()
+        state_age, policy_age = self._ages()
         values = {
             "mode": controller.mode.value,
             "waiting for": controller.waiting_for,
             "fault": controller.fault or "",
             "finding": controller.finding or "",
+            **loop.values("tick"),
+            "state age [ms]": 1e3 * state_age,
+            "policy age [ms]": 1e3 * policy_age,
             "malformed messages": self._malformed,
             **{f"refused policies, {name}": count for name, count in controller.refused_policies.items()},
         }
@@ -173,7 +187,29 @@ class ControllerNode:
             return ERROR, str(controller.fault), values
         if self._malformed:
             return WARN, "malformed messages", values
+        if loop.overruns > _OVERRUN_SHARE * loop.rate and not self._config.node.lockstep:
+            return WARN, f"{loop.overruns} ticks longer than their period since the last report", values
         return OK, controller.mode.value, values
+
+    def _ages(self) -> tuple[float, float]:
+        """Ages of the last state and of the last policy [s]; not a number where there is none."""
+        state, followed = self._last_state, self._followed
+        if state is None:
+            return math.nan, math.nan
+        policy = None if followed is None else followed.policy
+        return self._now(state) - state.time, math.nan if policy is None else state.time - policy.start
+
+    def _note(self, duration: float, last_stamp: int | None) -> None:
+        """Time of one tick for diagnostics, and now and then numbers for plots."""
+        if self._last_stamp is not None and last_stamp is not None and self._last_stamp > last_stamp:
+            self._monitor.round(duration, 1e-9 * (self._last_stamp - last_stamp))
+        self._since_plotted += 1
+        if self._since_plotted >= _PLOT_EVERY:
+            self._since_plotted = 0
+            state_age, policy_age = self._ages()
+            self._mode.publish(_MODE_NUMBERS[self._controller.mode])
+            self._state_age.publish(state_age)
+            self._policy_age.publish(policy_age)
 
     def _answer(self, pair: Pair) -> None:
         """The command for one state."""

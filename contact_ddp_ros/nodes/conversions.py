@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
-from geometry_msgs.msg import PoseStamped, TransformStamped, Twist, Vector3, WrenchStamped
-from nav_msgs.msg import Odometry, Path
+from geometry_msgs.msg import TransformStamped, Twist, Vector3, WrenchStamped
+from nav_msgs.msg import Odometry
 from numpy.typing import NDArray
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray
@@ -23,9 +23,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from contact_ddp_ros.control.velocity import VelocityCommand
 from contact_ddp_ros.errors import MessageError
 from contact_ddp_ros.nodes.interfaces import BASE_FRAME, ODOM_FRAME
-from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES
-from contact_ddp_ros.robot.rotation import quaternion_product, quaternion_to_rpy
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 
 Array = NDArray[np.float64]
@@ -244,29 +242,6 @@ def contacts(message: Float64MultiArray) -> tuple[bool, ...]:
     if len(values) != len(FOOT_NAMES) or not set(values) <= {0.0, 1.0}:
         raise MessageError(f"contacts are {values}; allowed: 0 or 1 for each of {', '.join(FOOT_NAMES)}")
     return tuple(value == 1.0 for value in values)
-
-
-def path_message(policy: Policy, state: RobotState, stride: int) -> Path:
-    """Planned poses of the trunk, every `stride`-th node of a planar policy that was planned from `state`.
-
-    The plane of the plan is the vertical one through the trunk along its heading.
-    """
-    heading = float(quaternion_to_rpy(state.orientation)[2])
-    cos, sin = math.cos(heading), math.sin(heading)
-    offset = cos * state.position[1] - sin * state.position[0]
-    turn = np.array([0.0, 0.0, math.sin(0.5 * heading), math.cos(0.5 * heading)])
-    message = Path()
-    message.header.stamp = to_stamp(state.time)
-    message.header.frame_id = ODOM_FRAME
-    for time, (along, up, pitch) in zip(policy.times[::stride], policy.states[::stride, :3].tolist()):
-        pose = PoseStamped()
-        pose.header.frame_id = ODOM_FRAME
-        pose.header.stamp = to_stamp(float(time))
-        _fill(pose.pose.position, (cos * along - sin * offset, sin * along + cos * offset, up))
-        nod = np.array([0.0, math.sin(0.5 * pitch), 0.0, math.cos(0.5 * pitch)])
-        _fill(pose.pose.orientation, quaternion_product(turn, nod))
-        message.poses.append(pose)
-    return message
 
 
 def velocity_command(message: Twist) -> VelocityCommand:

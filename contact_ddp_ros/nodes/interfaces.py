@@ -26,6 +26,7 @@ from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64, Float64MultiArray, Header
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
+from visualization_msgs.msg import MarkerArray
 
 ODOM_FRAME = "odom"
 """Fixed frame of the state estimate (REP-105)."""
@@ -108,6 +109,10 @@ EFFORTS = Topic(
 CMD_VEL = Topic("cmd_vel", Twist, NEWEST, "linear.x to the planner; linear.y and angular.z to the controller")
 PUSH = Topic("push", WrenchStamped, SHARED, "simulator only: force on the trunk in odom axes, for node.push_duration")
 PLAN = Topic("plan", Path, PEOPLE, "planned poses of base_link in odom")
+PLAN_MARKERS = Topic(
+    "planner/markers", MarkerArray, PEOPLE, "the trunk's path over the horizon, touchdown points, planned forces"
+)
+FORCE_MARKERS = Topic("simulator/markers", MarkerArray, PEOPLE, "forces of the ground on the feet")
 DIAGNOSTICS = Topic("/diagnostics", DiagnosticArray, SHARED, "once a second")
 SOLVES = Topic("planner/solves", DiagnosticStatus, LOG, "one for every solve, as key and value")
 RECORD = Topic("simulator/record", Float64MultiArray, EVERY, "everything about one control tick, for records")
@@ -119,6 +124,7 @@ SOLVE_COST = Topic("planner/cost", Float64, PEOPLE, "")
 SPEED = Topic("planner/speed", Float64, PEOPLE, "commanded forward speed, after the time-out [m/s]")
 MODE = Topic("controller/mode", Float64, PEOPLE, "0 damp, 1 stand, 2 bound")
 POLICY_AGE = Topic("controller/policy_age", Float64, PEOPLE, "[s]")
+STATE_AGE = Topic("controller/state_age", Float64, PEOPLE, "[s]")
 REAL_TIME_FACTOR = Topic("simulator/real_time_factor", Float64, PEOPLE, "simulated over wall-clock time, last second")
 
 REPLAYED = (JOINT_STATES, ODOM, SOLVES, POLICY)

@@ -26,7 +26,6 @@ from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.mpc.planner import BoundingPlanner, PlanResult
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import (
-    path_message,
     robot_state,
     serialised_stamp_ns,
     stamp_ns,
@@ -34,11 +33,13 @@ from contact_ddp_ros.nodes.conversions import (
 )
 from contact_ddp_ros.nodes.inlet import Inlet, Polled
 from contact_ddp_ros.nodes.lifecycle import run_managed_node
+from contact_ddp_ros.nodes.monitor import LoopMonitor
 from contact_ddp_ros.nodes.node_config import PlannerNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.policy_message import STATUS_FAILED, STATUS_STOPPED, no_policy_message, policy_message
 from contact_ddp_ros.nodes.reports import OK, WARN, Scalar, status
 from contact_ddp_ros.nodes.runtime import publisher, subscribe
+from contact_ddp_ros.nodes.views import path_message, plan_markers
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import RobotState
 
@@ -59,8 +60,8 @@ _PAIRING_TOLERANCE_NS = 500_000
 _LAST_WORD = 0.2
 """Longest wait for the last message to arrive [s]."""
 
-_PLAN_STRIDE = 3
-"""Nodes of the policy from one pose of the displayed plan to the next."""
+_LATE_SHARE = 0.05
+"""Share of late solves from which diagnostics warn."""
 
 Pair = tuple[bytes, bytes]
 """Joint states and odometry of one instant, as they came: of several that arrive per plan only one is ever read."""
@@ -94,12 +95,13 @@ class PlannerNode:
         self._answer: Any = None
         self._solves = 0
         self._failures = 0
-        self._late = 0
+        self._monitor = LoopMonitor()
         self._last: PlanResult | None = None
         self._displayed = -np.inf
         self._policies = publisher(node, io.POLICY)
         self._reports = publisher(node, io.SOLVES)
         self._plan = publisher(node, io.PLAN)
+        self._markers = publisher(node, io.PLAN_MARKERS)
         self._solve_time = Scalar(node, io.SOLVE_TIME)
         self._iterations = Scalar(node, io.SOLVE_ITERATIONS)
         self._cost = Scalar(node, io.SOLVE_COST)
@@ -142,16 +144,20 @@ class PlannerNode:
 
     def report(self) -> tuple[bytes, str, dict[str, Any]]:
         """Level, text and values for diagnostics."""
-        last = self._last
+        last, loop = self._last, self._monitor.report()
         values = {
             "solves": self._solves,
             "failures": self._failures,
-            "late solves": self._late,
+            **loop.values("solve"),
             "last solve [ms]": np.nan if last is None else 1e3 * last.solve_time,
+            "period [ms]": 1e3 / self._parameters.config.rate,
+            "epoch": self._planner.epoch,
             "last status": "" if last is None else last.status.lower(),
         }
         if last is not None and last.policy is None:
             return WARN, last.message, values
+        if loop.overruns > _LATE_SHARE * loop.rate:
+            return WARN, f"{loop.overruns} late solves since the last report", values
         return OK, "planning" if last is not None else "ready", values
 
     def _solve(self, pair: Pair, request: Header) -> None:
@@ -189,7 +195,7 @@ class PlannerNode:
         config = self._planner.config
         late = result.solve_time > 1.0 / config.rate
         self._solves += 1
-        self._late += int(late)
+        self._monitor.round(result.solve_time, 1.0 / config.rate)
         self._last = result
         last = result.iterations[-1] if result.iterations else None
         values = {
@@ -218,10 +224,13 @@ class PlannerNode:
 
     def _display(self, state: RobotState, result: PlanResult) -> None:
         period = 1.0 / self._parameters.config.node.plan_rate
-        if result.policy is None or state.time - self._displayed < period or not self._plan.get_subscription_count():
+        if result.policy is None or 0.0 <= state.time - self._displayed < period:
             return
         self._displayed = state.time
-        self._plan.publish(path_message(result.policy, state, _PLAN_STRIDE))
+        if self._plan.get_subscription_count():
+            self._plan.publish(path_message(result.policy, state))
+        if self._markers.get_subscription_count():
+            self._markers.publish(plan_markers(result.policy, state, self._robot))
 
     def _state(self, stamp: int, stop: Event) -> Pair | None:
         """The newest state from `stamp` on, in lock-step that of the stamp; None where none comes."""

@@ -5,6 +5,7 @@ In lock-step physics waits for the command that answers the state it has publish
 :mod:`contact_ddp_ros.nodes.exchange`); when who commanded is gone, drives damp and time keeps to the wall clock.
 """
 
+import math
 import sys
 import time as clock
 from pathlib import Path
@@ -36,6 +37,7 @@ from contact_ddp_ros.nodes.node_config import SimulatorNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, Scalar, TickRecord, TickRecords
 from contact_ddp_ros.nodes.runtime import publisher, run_node, serve, subscribe
+from contact_ddp_ros.nodes.views import force_markers
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand, RobotState
@@ -50,6 +52,9 @@ _REPEAT = 0.5
 
 _IDLE = 0.01
 """Wall-clock time between two looks while time is held [s]."""
+
+_SHOW_EVERY = 20
+"""Ticks from one set of markers to the next."""
 
 
 class SimulatorNode:
@@ -82,12 +87,14 @@ class SimulatorNode:
         self._silent = True
         self._alone = False
         self._malformed = 0
+        self._reported, self._reported_at = 0, clock.monotonic()
         self._commands: Answers[JointCommand] = Answers()
         self._joints = publisher(node, io.JOINT_STATES)
         self._odometry = publisher(node, io.ODOM)
         self._imu = publisher(node, io.IMU)
         self._clock = publisher(node, io.CLOCK)
         self._records = TickRecords(node)
+        self._markers = publisher(node, io.FORCE_MARKERS)
         self._factor = Scalar(node, io.REAL_TIME_FACTOR)
         self._inlet = Inlet(node)
         self._inlet.subscribe(io.JOINT_COMMAND, self._on_command)
@@ -214,6 +221,8 @@ class SimulatorNode:
             if self._imu.get_subscription_count():
                 self._imu.publish(imu_message(state, self._simulator.specific_force()))
             self._keep_record(state)
+        if self._tick % _SHOW_EVERY == 0 and self._markers.get_subscription_count():
+            self._markers.publish(force_markers(state, self._simulator.contact_forces(), self._robot))
         if self._tick % self._clock_every == 0:
             self._clock.publish(Clock(clock=to_stamp(state.time)))
             self._factor.publish(self._pace.real_time_factor)
@@ -274,9 +283,14 @@ class SimulatorNode:
             self._simulator.tune(config.node.drive.gains(len(LEG_NAMES)), config.noise)
 
     def _report(self) -> tuple[bytes, str, dict[str, Any]]:
-        pace = self._pace
+        pace, ticks, last = self._pace, self._tick - self._reported, self._last_command
+        now, self._reported = clock.monotonic(), self._tick
+        elapsed, self._reported_at = now - self._reported_at, now
         values = {
+            "mode": "lock-step" if self._config.node.lockstep else "real time",
             "simulated time [s]": self._simulator.time,
+            "tick rate [Hz]": round(ticks / elapsed, 1) if elapsed > 0.0 else 0.0,
+            "command age [ms]": math.nan if last is None else 1e3 * (self._simulator.time - last),
             "real-time factor": pace.real_time_factor,
             "ticks": self._tick,
             "late ticks": pace.misses,
@@ -284,7 +298,7 @@ class SimulatorNode:
         }
         if self._malformed:
             return ERROR, "malformed joint commands", values
-        if self._silent:
+        if self._silent or self._alone:
             return WARN, "no joint command", values
         return OK, "paused" if self._paused else "running", values
 

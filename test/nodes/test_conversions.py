@@ -18,9 +18,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from contact_ddp_ros.control.velocity import VelocityCommand
 from contact_ddp_ros.errors import MessageError
 from contact_ddp_ros.nodes import conversions as convert
-from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.joints import JOINT_NAMES
-from contact_ddp_ros.robot.rotation import quaternion_to_rpy, rotation_vector_to_quaternion
+from contact_ddp_ros.robot.rotation import rotation_vector_to_quaternion
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 
 FINITE = st.floats(-1e3, 1e3)
@@ -149,24 +148,6 @@ def test_velocity_commands_and_pushes_must_be_finite() -> None:
     push.header.frame_id, push.wrench.torque.x = "odom", 1.0
     with pytest.raises(MessageError, match="torque"):
         convert.push_force(push)
-
-
-@given(st.floats(-3.0, 3.0), st.floats(-1.0, 1.0), SEEDS)
-def test_the_displayed_plan_starts_where_the_trunk_is(yaw: float, pitch: float, seed: int) -> None:
-    position = np.random.default_rng(seed).normal(size=3)
-    along = math.cos(yaw) * position[0] + math.sin(yaw) * position[1]
-    rows = np.tile([along, position[2], pitch] + [0.0] * 11, (3, 1))
-    policy = Policy(
-        np.array([0.0, 0.1, 0.2]), rows, np.zeros((2, 4)), np.zeros((2, 4, 14)), np.zeros(2, int), np.zeros((2, 4))
-    )
-    orientation = rotation_vector_to_quaternion(np.array([0.0, 0.0, yaw]))
-    state = dataclasses.replace(standing(), position=position, orientation=orientation)
-    path = convert.path_message(policy, state, 1)
-    pose = path.poses[0].pose
-    assert len(path.poses) == 3
-    np.testing.assert_allclose([pose.position.x, pose.position.y, pose.position.z], position, atol=1e-9)
-    q = pose.orientation
-    np.testing.assert_allclose(quaternion_to_rpy(np.array([q.x, q.y, q.z, q.w])), [0.0, pitch, yaw], atol=1e-9)
 
 
 def test_contacts_survive_and_what_is_none_is_refused() -> None:

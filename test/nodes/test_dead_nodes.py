@@ -5,12 +5,15 @@ from pathlib import Path
 from signal import SIGKILL
 
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.executors import SingleThreadedExecutor
 from ros_graph import BUILDING, NodeMaker, Operator
 
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.domain import PROFILE
 from contact_ddp_ros.nodes.processes import NodeProcesses
+from contact_ddp_ros.nodes.reports import status_values
+from contact_ddp_ros.nodes.runtime import subscribe
 
 LEASE = "<sec>3</sec>"
 """Time after which participants of the test take one that says nothing for dead."""
@@ -20,6 +23,19 @@ PARAMETERS = {
     "planner": {},
     "simulator": {},
 }
+
+
+SAID = {
+    "/planner": {"lifecycle", "solve rate [Hz]", "mean solve [ms]", "longest solve [ms]", "overruns", "epoch"},
+    "/controller": {"lifecycle", "mode", "fault", "tick rate [Hz]", "overruns", "state age [ms]", "policy age [ms]"},
+    "/simulator": {"mode", "real-time factor", "tick rate [Hz]", "command age [ms]", "late ticks"},
+}
+"""What diagnostics must hold, by node."""
+
+
+def _note(message: DiagnosticArray, seen: dict[str, dict[str, str]]) -> None:
+    for status in message.status:
+        seen[status.name] = status_values(status)
 
 
 class Robot:
@@ -79,7 +95,14 @@ def test_a_killed_node_leaves_damping_and_its_successor_is_accepted(
     make_node: NodeMaker, executor: SingleThreadedExecutor, processes: NodeProcesses, lockstep: bool
 ) -> None:
     robot = Robot(Operator(make_node, executor), processes, lockstep)
+    seen: dict[str, dict[str, str]] = {}
+    shown: set[str] = set()
+    subscribe(robot.operator.node, io.DIAGNOSTICS, lambda message: _note(message, seen))
+    for topic in (io.PLAN, io.PLAN_MARKERS, io.FORCE_MARKERS, io.MODE, io.STATE_AGE, io.SOLVE_TIME):
+        subscribe(robot.operator.node, topic, lambda _message, name=topic.name: shown.add(name))
     robot.bound()
+    robot.operator.until(lambda: len(shown) == 6)
+    robot.operator.until(lambda: all(name in seen and SAID[name] <= set(seen[name]) for name in SAID))
     robot.kill("planner")
     robot.damps("policy_stale", "policy_over")
     robot.start("planner")

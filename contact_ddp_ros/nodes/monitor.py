@@ -1,0 +1,64 @@
+"""How quick a loop is, for diagnostics: counted by the thread that works, reported by another one."""
+
+import time as clock
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class LoopReport:
+    """The rounds since the last report.
+
+    Attributes:
+        rate: rounds per second of the wall clock [Hz].
+        mean, longest: duration of a round [s]; zero where there was none.
+        overruns: rounds that took longer than they had.
+        total_overruns: the same since the beginning.
+    """
+
+    rate: float
+    mean: float
+    longest: float
+    overruns: int
+    total_overruns: int
+
+    def values(self, noun: str) -> dict[str, float]:
+        """For diagnostics; `noun` is what a round is called."""
+        return {
+            f"{noun} rate [Hz]": round(self.rate, 1),
+            f"mean {noun} [ms]": round(1e3 * self.mean, 3),
+            f"longest {noun} [ms]": round(1e3 * self.longest, 3),
+            "overruns": self.total_overruns,
+        }
+
+
+class LoopMonitor:
+    """Counts and times the rounds of one loop."""
+
+    def __init__(self) -> None:
+        """Nothing has happened yet."""
+        self._began = clock.monotonic()
+        self._rounds: list[float] = []
+        self._overruns = 0
+        self._total_overruns = 0
+
+    def round(self, duration: float, available: float) -> None:
+        """Note a round of `duration` [s] that had `available` [s]."""
+        self._rounds.append(duration)
+        if duration > available:
+            self._overruns += 1
+
+    def report(self) -> LoopReport:
+        """What was noted since the last report, which begins anew."""
+        now = clock.monotonic()
+        rounds, self._rounds = self._rounds, []
+        overruns, self._overruns = self._overruns, 0
+        elapsed, self._began = now - self._began, now
+        self._total_overruns += overruns
+        count = len(rounds)
+        return LoopReport(
+            rate=count / elapsed if elapsed > 0.0 else 0.0,
+            mean=sum(rounds) / count if count else 0.0,
+            longest=max(rounds, default=0.0),
+            overruns=overruns,
+            total_overruns=self._total_overruns,
+        )
