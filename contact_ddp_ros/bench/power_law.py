@@ -35,7 +35,7 @@ class PowerLaw:
 
     def describe(self) -> str:
         """Interval and range, for people."""
-        return f"95 %: {self.lower:.2f} to {self.upper:.2f}; n = {min(self.n)} to {max(self.n)}"
+        return f"95 %: {self.lower:.2f}–{self.upper:.2f}; n {min(self.n)}–{max(self.n)}"
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
