@@ -183,7 +183,7 @@ def _filmstrip(axes: Axes, bound: PaperBound, moved: Motion) -> None:
     axes.axhline(0.0, color="#1b1b1b", linewidth=1.0)
     axes.set_aspect("equal")
     axes.set_ylim(-0.16, 0.42)
-    axes.set_xlim(-0.3, _SPACING * (_FRAMES - 1) + 0.3)
+    axes.set_xlim(-0.45, _SPACING * (_FRAMES - 1) + 0.3)
     axes.axis("off")
     axes.set_title("Motion: postures beside each other, front leg blue, back leg orange; ground reaction forces red")
 
