@@ -29,6 +29,7 @@ from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import (
     contacts_message,
     from_stamp,
+    is_time,
     joint_command_message,
     robot_state,
     stamp_ns,
@@ -222,7 +223,8 @@ class ControllerNode:
             state = robot_state(joints, odometry)
         except MessageError as error:
             self._refuse(error)
-            self._command(None, from_stamp(joints.header.stamp))
+            last = 0.0 if self._last_state is None else self._last_state.time
+            self._command(None, from_stamp(joints.header.stamp) if is_time(joints.header.stamp) else last)
             return
         self._last_stamp, self._last_state = stamp, state
         now = self._now(state)

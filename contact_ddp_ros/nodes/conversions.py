@@ -75,6 +75,11 @@ def from_stamp(stamp: Time) -> float:
     return float(stamp.sec) + 1e-9 * float(stamp.nanosec)
 
 
+def is_time(stamp: Time) -> bool:
+    """Whether a stamp is one that :func:`to_stamp` could have made; messages may hold others."""
+    return 0 <= stamp.sec < _MAX_SECONDS and stamp.nanosec < NANOSECONDS
+
+
 def time_ns(time: float) -> int:
     """Seconds in nanoseconds, as :func:`to_stamp` rounds them."""
     return round(time * NANOSECONDS)
@@ -102,9 +107,14 @@ def robot_state(joints: JointState, odometry: Odometry) -> RobotState:
     """The robot's state from a joint state and the odometry that belongs to it; the stamp is the joint state's.
 
     Raises:
-        MessageError: a joint is missing, a size, frame or quaternion is wrong, or a number is not finite.
+        MessageError: a joint is missing, the stamp, a size, frame or quaternion is wrong, or a number is not finite.
     """
     order = joint_order(joints.name)
+    stamp = joints.header.stamp
+    if not is_time(stamp):
+        raise MessageError(
+            f"stamp of {stamp.sec} s and {stamp.nanosec} ns; allowed: 0 to {_MAX_SECONDS} s, below a second of ns"
+        )
     if odometry.header.frame_id != ODOM_FRAME or odometry.child_frame_id != BASE_FRAME:
         raise MessageError(
             f"odometry of {odometry.child_frame_id!r} in {odometry.header.frame_id!r}; "
@@ -114,7 +124,7 @@ def robot_state(joints: JointState, odometry: Odometry) -> RobotState:
     linear, angular = odometry.twist.twist.linear, odometry.twist.twist.angular
     quaternion = np.array([orientation.x, orientation.y, orientation.z, orientation.w])
     state = RobotState(
-        time=from_stamp(joints.header.stamp),
+        time=from_stamp(stamp),
         position=np.array([position.x, position.y, position.z]),
         orientation=quaternion,
         linear_velocity=np.array([linear.x, linear.y, linear.z]),

@@ -60,6 +60,13 @@ _MAX_NODES = 100_000
 """More nodes than any horizon has: a larger count is a damaged message."""
 
 
+_MAX_MODES = 1000
+"""More than any gait has."""
+
+_LARGEST_WHOLE = 2.0**53
+"""From there on not every whole number is a float64."""
+
+
 @dataclass(frozen=True)
 class PolicyAnswer:
     """What the planner said about the state of stamp `stamp` [ns]: a policy, or None with a status that says why."""
@@ -133,8 +140,8 @@ def columns(n_x: int, n_u: int, n_f: int) -> int:
 def _policy(rows: Array, n_x: int, n_u: int, n_f: int, start: int, header: dict[str, int], model_hash: int) -> Policy:
     parts = _parts(n_x, n_u, n_f)
     modes = rows[:-1, 1]
-    if not (np.isfinite(modes).all() and (modes == np.floor(modes)).all() and (modes >= 0).all()):
-        raise PolicyError("policy modes must be whole numbers, zero or more")
+    if not ((modes == np.floor(modes)) & (modes >= 0) & (modes < _MAX_MODES)).all():
+        raise PolicyError(f"policy modes must be whole numbers from 0 to {_MAX_MODES - 1}")
     return Policy(
         times=rows[:, 0] + 1e-9 * start,
         states=rows[:, parts["state"]].copy(),
@@ -166,8 +173,9 @@ def _header(sequence: int, epoch: int, stamp: Time, status: int, model_hash: int
 
 
 def _checked_header(values: Array) -> dict[str, int]:
-    if not (np.isfinite(values).all() and (values == np.floor(values)).all() and (values >= 0.0).all()):
-        raise MessageError(f"policy header {values.tolist()}; allowed: whole numbers, zero or more")
+    whole = (values == np.floor(values)) & (values >= 0.0) & (values <= _LARGEST_WHOLE)
+    if not whole.all():
+        raise MessageError(f"policy header {values.tolist()}; allowed: whole numbers from 0 to 2^53")
     header = {name: int(value) for name, value in zip(HEADER, values)}
     if header["schema"] != SCHEMA:
         raise MessageError(f"policy message of schema {header['schema']}; this controller reads schema {SCHEMA}")

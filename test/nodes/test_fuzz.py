@@ -1,0 +1,227 @@
+"""Whatever arrives, no exception escapes the controller's node and no torque is beyond the limits.
+
+Messages are good ones with seeded damage. `--fuzz 100000` says how many of each topic; a command of the
+node is looked at after every one of them.
+"""
+
+import copy
+from collections.abc import Callable
+from threading import Event
+
+import numpy as np
+import pytest
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
+from ros_graph import NodeMaker
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
+
+from contact_ddp_ros.config import replace
+from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.planner import BoundingPlanner
+from contact_ddp_ros.nodes.controller_node import ControllerNode
+from contact_ddp_ros.nodes.conversions import doubles, joint_state_message, odometry_message, to_stamp
+from contact_ddp_ros.nodes.node_config import ControllerNodeConfig
+from contact_ddp_ros.nodes.parameters import NodeParameters
+from contact_ddp_ros.nodes.policy_message import HEADER, policy_message
+from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.robot.joints import JOINT_NAMES
+from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.state import RobotState
+
+TICK = 0.002
+NONSENSE = (np.nan, np.inf, -np.inf, 1e308, -1e30, 1e9, -0.0, 0.5, -3.0, 5e-324)
+STRANGE_WORDS = ("", "odom", "base_link", "map", "\x00", "ä" * 300, "fl_knee_joint")
+REARM_EVERY = 25
+BURST, GOOD_TICKS = 50, 170
+"""Damaged messages after every stretch of good ticks, which is long enough to stand up and bound."""
+
+POLICY_EVERY = 5
+
+
+@pytest.fixture(scope="module")
+def robot() -> Robot:
+    return load_robot()
+
+
+@pytest.fixture(scope="module")
+def plan(robot: Robot) -> Policy:
+    policy = BoundingPlanner(robot, PlannerConfig()).plan(robot.standing_state(0.0), 0.0, hold=True).policy
+    assert policy is not None
+    return policy
+
+
+class Rig:
+    """The controller's node without a loop: messages go in by its callbacks, commands are looked at."""
+
+    def __init__(self, make_node: NodeMaker, robot: Robot, plan: Policy) -> None:
+        self.robot, self.plan = robot, plan
+        node = make_node("fuzzed")
+        self.under_test = ControllerNode(node, NodeParameters(node, ControllerNodeConfig()))
+        self.under_test._stop = Event()
+        self.under_test._now = lambda state: state.time
+        self.under_test._commands = self
+        self.state = robot.standing_state(1.0)
+        self.time, self.ticks, self.modes = 1.0, 0, set()
+        self.limits = robot.effort_limits * (1.0 + 1e-6)
+        self.last: JointTrajectory | None = None
+
+    def publish(self, message: JointTrajectory) -> None:
+        """What the node sends to the drives."""
+        self.last = message
+        point = message.points[0]
+        efforts = np.array(point.effort)
+        assert np.isfinite(efforts).all() and (np.abs(efforts) <= self.limits).all()
+        assert np.isfinite(point.velocities).all() and np.isfinite(point.positions).all()
+        if len(point.positions):
+            gains = self.under_test._controller.drive_gains
+            drive = gains.kp * (np.array(point.positions) - self.state.joint_positions)
+            drive += gains.kd * (np.array(point.velocities) - self.state.joint_velocities)
+            assert (np.abs(efforts + drive) <= self.limits).all()
+
+    def messages(self) -> tuple[JointState, Odometry]:
+        wobble = 1e-6 * np.sin(1e4 * self.time)
+        state = self.robot.standing_state(self.time)
+        self.state = RobotState(
+            self.time, state.position, state.orientation, state.linear_velocity + wobble, state.angular_velocity,
+            state.joint_positions, state.joint_velocities + wobble,
+        )  # fmt: skip
+        return joint_state_message(self.state, np.zeros(12)), odometry_message(self.state)
+
+    def policy(self) -> Float64MultiArray:
+        moved = Policy(
+            self.plan.times + self.time, self.plan.states, self.plan.controls, self.plan.gains, self.plan.modes,
+            self.plan.forces, self.ticks, 1, self.robot.model_hash,
+        )  # fmt: skip
+        return policy_message(moved, to_stamp(self.time))
+
+    def receive(self, message: object) -> None:
+        """As the node's inlet would, then as its loop."""
+        node = self.under_test
+        by_type = {
+            JointState: node._on_joint_states,
+            Odometry: node._on_odometry,
+            Float64MultiArray: node._on_policy,
+            Twist: node._on_cmd_vel,
+        }
+        by_type[type(message)](message)
+        pair, node._pair = node._pair, None
+        if pair is not None:
+            node._answer(pair)
+        self.modes.add(node._controller.mode)
+
+    def tick(self) -> None:
+        """Good messages for one tick; from time to time the requests that lead to a bound."""
+        self.time += TICK
+        self.ticks += 1
+        for message in self.messages():
+            self.receive(message)
+        controller = self.under_test._controller
+        if self.ticks % REARM_EVERY == 0:
+            controller.request(ControlMode.STAND if controller.mode is ControlMode.DAMP else ControlMode.BOUND)
+        if self.ticks % POLICY_EVERY == 0:
+            self.receive(self.policy())
+
+
+@pytest.fixture
+def rig(make_node: NodeMaker, robot: Robot, plan: Policy) -> Rig:
+    rig = Rig(make_node, robot, plan)
+    short = {"stand.ramp_time": 0.2, "node.lockstep": False}
+    rig.under_test.configure(replace(ControllerNodeConfig(), short))
+    return rig
+
+
+def damage_numbers(rng: np.random.Generator, values: np.ndarray) -> np.ndarray:
+    """Nonsense in some places, or another size."""
+    values = np.array(values, float)
+    choice = rng.integers(4)
+    if choice == 0:
+        return values[: rng.integers(len(values) + 1)]
+    if choice == 1:
+        return np.concatenate([values, rng.normal(size=rng.integers(1, 40))])
+    if len(values):
+        places = rng.integers(len(values), size=rng.integers(1, 4))
+        values[places] = rng.choice(NONSENSE, size=len(places))
+    return values
+
+
+def damage_stamp(rng: np.random.Generator, stamp: object) -> None:
+    stamp.sec = int(rng.choice([-(2**31), -1, 0, stamp.sec, stamp.sec + 1, 2**31 - 1]))
+    stamp.nanosec = int(rng.choice([0, stamp.nanosec, 999_999_999, 2**32 - 1]))
+
+
+def damaged_joint_states(rng: np.random.Generator, rig: Rig) -> tuple[JointState, Odometry]:
+    message, odometry = rig.messages()
+    part = rng.integers(5)
+    if part == 0:
+        damage_stamp(rng, message.header.stamp)
+        odometry.header.stamp = message.header.stamp
+    elif part == 1:
+        names = list(JOINT_NAMES)
+        rng.shuffle(names)
+        names[rng.integers(len(names))] = str(rng.choice(STRANGE_WORDS))
+        message.name = names[: rng.integers(len(names) + 1)]
+    else:
+        field = ("position", "velocity", "effort")[part - 2]
+        setattr(message, field, doubles(damage_numbers(rng, getattr(message, field))))
+    return message, odometry
+
+
+def damaged_odometry(rng: np.random.Generator, rig: Rig) -> tuple[JointState, Odometry]:
+    joints, message = rig.messages()
+    part = rng.integers(6)
+    if part == 0:
+        damage_stamp(rng, message.header.stamp)
+    elif part == 1:
+        message.header.frame_id = str(rng.choice(STRANGE_WORDS))
+    elif part == 2:
+        message.child_frame_id = str(rng.choice(STRANGE_WORDS))
+    else:
+        group = (
+            message.pose.pose.position,
+            message.pose.pose.orientation,
+            message.twist.twist.linear if rng.integers(2) else message.twist.twist.angular,
+        )[part - 3]
+        axis = str(rng.choice(["x", "y", "z"]))
+        setattr(group, axis, float(rng.choice(NONSENSE)))
+    return joints, message
+
+
+def damaged_policy(rng: np.random.Generator, rig: Rig) -> tuple[Float64MultiArray]:
+    message = copy.deepcopy(rig.policy())
+    values = np.array(message.data)
+    part = rng.integers(4)
+    if part == 0:
+        values[rng.integers(len(HEADER))] = rng.choice([*NONSENSE, 1.0, 2.0, 4e9, 2.0**53])
+    elif part == 1:
+        message.layout.data_offset = int(rng.choice([0, 1, len(HEADER) - 1, len(HEADER) + 1, 2**32 - 1]))
+    elif part == 2:
+        values = damage_numbers(rng, values)
+    else:
+        places = rng.integers(len(HEADER), len(values), size=rng.integers(1, 200))
+        values[places] *= rng.choice([-1.0, 10.0, 1e3, 1e6, np.nan])
+    message.data = doubles(values)
+    return (message,)
+
+
+def damaged_velocity(rng: np.random.Generator, rig: Rig) -> tuple[Twist]:
+    message = Twist()
+    for group in (message.linear, message.angular):
+        for axis in "xyz":
+            setattr(group, axis, float(rng.choice(NONSENSE)))
+    return (message,)
+
+
+@pytest.mark.parametrize("make", [damaged_joint_states, damaged_odometry, damaged_policy, damaged_velocity])
+def test_nothing_that_arrives_does_harm(
+    rig: Rig, make: Callable[[np.random.Generator, Rig], tuple], request: pytest.FixtureRequest
+) -> None:
+    rng = np.random.default_rng(0)
+    for k in range(request.config.getoption("--fuzz")):
+        for _ in range(GOOD_TICKS if k % BURST == 0 else 1):
+            rig.tick()
+        for message in make(rng, rig):
+            rig.receive(message)
+    assert rig.modes == set(ControlMode), "it was tried in every mode"
