@@ -24,7 +24,7 @@ PUSH_TIME = 3.0
 """The earliest push begins when the robot has bounded for a second and a half [s]."""
 
 IMPULSES = (4.0, 10.0)
-"""Range of the random pushes: up to where about half of those from the front fell the robot [N s]."""
+"""Range of the random pushes, which at its upper end is more than what the weakest phase and direction bear [N s]."""
 
 SPEEDS = (0.3, 1.2)
 """Range of the random speeds [m/s]."""

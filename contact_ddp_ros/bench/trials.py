@@ -98,7 +98,7 @@ class PushSearch:
     @property
     def cost(self) -> float:
         """Simulated time at most [s]."""
-        return self.evaluations * self.options.duration
+        return (1 + self.evaluations) * self.options.duration
 
     def pushed(self, impulse: float) -> RunOptions:
         """The run with a push of an impulse [N s]."""
@@ -140,7 +140,7 @@ class SpeedSearch:
     @property
     def cost(self) -> float:
         """Simulated time at most [s]."""
-        return self.evaluations * self.options.duration
+        return (1 + self.evaluations) * self.options.duration
 
     def commanded(self, speed: float) -> RunOptions:
         """The run at a speed, without its sign [m/s]."""

@@ -70,7 +70,7 @@ def test_names_tell_jobs_apart():
     other = replace(ARM, variant="ddp")
     jobs = [PUSH, SPEED, trial, *(replace(job, arm=other) for job in (PUSH, SPEED, trial)), replace(trial, sample=1)]
     assert len({job.name for job in jobs}) == len(jobs)
-    assert PUSH.cost == pytest.approx(6 * OPTIONS.duration)
+    assert PUSH.cost == pytest.approx(7 * OPTIONS.duration)
 
 
 def test_a_run_ends_with_the_fall_and_repeats_itself():
