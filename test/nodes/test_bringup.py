@@ -159,7 +159,7 @@ def test_every_backend_names_an_executable_that_is_installed() -> None:
     words = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     used = {word for word in words if word.endswith("_node") and word != "joy_node"}
     assert {"planner_node", "controller_node", "simulator_node"} <= used
-    assert used - {"gazebo_bridge_node"} <= set(executables())
+    assert used <= set(executables())
 
 
 def test_the_files_that_the_launch_file_hands_on_are_well_formed_and_apply_in_every_namespace() -> None:
