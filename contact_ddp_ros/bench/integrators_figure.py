@@ -12,7 +12,7 @@ from contact_ddp_ros.bench.timing import Times
 from contact_ddp_ros.report.style import MUTED, POINT_COLOURS, figure
 
 _MARKERS = ("s", "^", "o")
-_OFFSETS = ((5, 5), (-9, -12), (5, 4))
+_OFFSETS = ((5, 5), (4, 5), (-26, -9))
 """Of the steps' names from their points, by scheme [points]."""
 
 
