@@ -87,7 +87,7 @@ def launcher(loopback: dict[str, str], tmp_path: Path) -> Iterator[Launcher]:
     yield run
     for process in started:
         if process.poll() is None:
-            process.send_signal(signal.SIGINT)
+            os.killpg(process.pid, signal.SIGINT)
         process.wait(30.0)
 
 
@@ -124,10 +124,11 @@ def test_the_robot_bounds_under_a_namespace_and_a_killed_planner_comes_back(
     bound()
     second = pids(launched)
     assert {name for name in first if second[name] != first[name]} == {"planner_node"}
-    launched.send_signal(signal.SIGINT)
+    os.killpg(launched.pid, signal.SIGINT)  # as a terminal does
     assert launched.wait(30.0) == 0
     output = (tmp_path / "output").read_text()
     assert "Traceback" not in output
+    assert "escalating" not in output, "somebody did not end when told to"
     for name, pid in second.items():
         assert not Path(f"/proc/{pid}").exists(), f"{name} has outlived the launch"
 
