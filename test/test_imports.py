@@ -45,6 +45,7 @@ ALLOWED = {
     | {"report"},
     "bench": {
         "closed_loop",
+        "gazebo",
         "links",
         "mpc",
         "control",

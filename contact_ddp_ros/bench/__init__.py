@@ -10,6 +10,7 @@ BENCHMARKS = {
     "reliability": "faults of state, policy, velocity command and clock, injected while the robot bounds",
     "shooting": "multiple beside single shooting from bad guesses and over long horizons",
     "integrators": "error of each integration scheme against its step and the time of an iteration",
+    "gazebo": "the bound in DART, Gazebo's engine, behind Gazebo's topics beside the same in MuJoCo",
     "robustness": "pushes, friction, mass, delay and speeds in the closed loop",
     "closed-loop": "full DDP against iLQR inside the MPC on equal time budgets",
 }

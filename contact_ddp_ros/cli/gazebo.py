@@ -37,9 +37,16 @@ def sdf_text(arguments: argparse.Namespace) -> str:
     if arguments.ros2_control:
         return ros2_control_urdf(robot)
     simulated = replace(SimOptions(), RunOptions(overrides=dict(arguments.set)).parameters("simulator"))
-    write = model_sdf if arguments.model else world_sdf
     controllers = "" if arguments.controllers is None else str(arguments.controllers.resolve())
-    return write(robot, simulated, rotors=arguments.rotors, controllers=controllers)
+    if arguments.model:
+        return model_sdf(robot, simulated, rotors=arguments.rotors, controllers=controllers)
+    return world_sdf(
+        robot,
+        simulated,
+        rotors=arguments.rotors,
+        controllers=controllers,
+        real_time_factor=arguments.real_time_factor,
+    )
 
 
 def run_in_gazebo(options: RunOptions, recorder: Recorder, release: str, *, stand_in: bool) -> Recording:

@@ -238,6 +238,13 @@ def _add_sdf(words: Any) -> None:
         help="let ros2_control with this parameter file have the joints (default: one effort topic for each)",
     )
     parser.add_argument(
+        "--real-time-factor",
+        type=float,
+        default=1.0,
+        metavar="X",
+        help="pace of simulated time; less than 1 where the machine is slow (default: 1)",
+    )
+    parser.add_argument(
         "--no-rotors",
         dest="rotors",
         action="store_false",

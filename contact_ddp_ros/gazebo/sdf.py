@@ -48,6 +48,9 @@ IMU_RATE: Final = 250.0
 _ODOMETRY_RATE = 1000.0
 """At least that of the physics: every step is told [Hz]."""
 
+_FASTEST = 100.0
+"""Largest real-time factor: no machine keeps it."""
+
 _GROUND_SIZE = 100.0
 """Edge of the visible ground [m]; the collision plane has no end."""
 
@@ -61,7 +64,14 @@ _WORLD_PLUGINS = (
 """File and class of the plugins of a world, as in `gz-sim-physics-system` and `gz::sim::systems::Physics`."""
 
 
-def world_sdf(robot: Robot, options: SimOptions | None = None, *, rotors: bool = True, controllers: str = "") -> str:
+def world_sdf(
+    robot: Robot,
+    options: SimOptions | None = None,
+    *,
+    rotors: bool = True,
+    controllers: str = "",
+    real_time_factor: float = 1.0,
+) -> str:
     """A world with ground, sun and the robot standing on straight legs at the origin.
 
     Args:
@@ -69,17 +79,20 @@ def world_sdf(robot: Robot, options: SimOptions | None = None, *, rotors: bool =
         options: time step, friction and what else the planner does not know; its noise does not apply.
         rotors: whether the links carry the discs that stand for the rotors; without them their inertia is the URDF's.
         controllers: parameter file of ros2_control; where it is given, that has the joints instead of ApplyJointForce.
+        real_time_factor: pace of simulated time where it runs, over the wall clock.
 
     Raises:
         ModelError: the URDF has a shape that SDF has no primitive for.
         ParameterError: an option is out of its range, or asks for ground that is not flat.
     """
     options = SimOptions() if options is None else options
+    if not 0.0 < real_time_factor <= _FASTEST:
+        raise ParameterError(f"real-time factor {real_time_factor}; allowed: above 0 to {_FASTEST:g}")
     if options.ground_step.height != 0.0:
         raise ParameterError(f"ground_step.height is {options.ground_step.height} m; this world's ground is flat: 0")
     root = Element("sdf", version=SDF_VERSION)
     world = _add(root, "world", name=WORLD)
-    _add_physics(world, options)
+    _add_physics(world, options, real_time_factor)
     _add(world, "gravity", _numbers(robot.tree.gravity))
     for file, kind in _WORLD_PLUGINS:
         _plugin(world, file, kind)
@@ -136,11 +149,11 @@ def _model(robot: Robot, options: SimOptions, rotors: bool, controllers: str) ->
     return model
 
 
-def _add_physics(world: Element, options: SimOptions) -> None:
+def _add_physics(world: Element, options: SimOptions, real_time_factor: float) -> None:
     """DART with the engine's own defaults, spelled out: an empty <dart> element would choose other ones."""
     physics = _add(world, "physics", name="dart", type="dart")
     _add(physics, "max_step_size", _number(options.timestep))
-    _add(physics, "real_time_factor", "1")
+    _add(physics, "real_time_factor", _number(real_time_factor))
     dart = _add(physics, "dart")
     _add(_add(dart, "solver"), "solver_type", "dantzig")
     _add(dart, "collision_detector", "ode")

@@ -207,6 +207,13 @@ def test_options_are_checked() -> None:
         world_sdf(ROBOT, SimOptions(friction=-1.0))
     with pytest.raises(ParameterError, match="ground_step"):
         world_sdf(ROBOT, SimOptions(ground_step=GroundStepOptions(height=0.02)))
+    with pytest.raises(ParameterError, match="real-time factor"):
+        world_sdf(ROBOT, real_time_factor=0.0)
+
+
+def test_the_pace_is_that_of_the_options() -> None:
+    (factor,) = elements(world_sdf(ROBOT, real_time_factor=0.25), "./world/physics/real_time_factor")
+    assert factor.text == "0.25"
 
 
 def test_a_mesh_is_refused(tmp_path: Path) -> None:

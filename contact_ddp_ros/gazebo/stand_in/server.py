@@ -71,7 +71,7 @@ class GazeboStandIn:
         self._real_time = real_time
         self._luck = random.Random(seed)
         self._names = Names(world.name, world.model)
-        self._pace = Pace(world.timestep)
+        self._pace = Pace(world.timestep / world.real_time_factor)
         self._efforts = np.zeros(len(JOINT_NAMES))
         self._requests: deque[Any] = deque()
         self._lock, self._wake = Lock(), Event()
@@ -102,11 +102,16 @@ class GazeboStandIn:
                 self._publish_joints()
                 self._wake.wait(_IDLE)
                 self._wake.clear()
-                self._pace.start(1e-9 * self._world.stamp)
+                self._pace.start(self._due)
             else:
                 self._step()
                 if self._real_time:
-                    self._pace.wait(1e-9 * self._world.stamp)
+                    self._pace.wait(self._due)
+
+    @property
+    def _due(self) -> float:
+        """When the present instant is due on the wall clock, from its own zero [s]."""
+        return 1e-9 * self._world.stamp / self._world.real_time_factor
 
     def _on_effort(self, index: int, message: Any) -> None:
         self._efforts[index] = message.data
