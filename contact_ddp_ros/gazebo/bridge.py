@@ -43,6 +43,9 @@ _STEP_PATIENCE = 1.0
 _BREATH = 0.05
 """Wall-clock time after which nothing is under way any more [s]."""
 
+_DISCOVERY = 0.3
+"""Wall-clock time in which a reset's new plugins and the efforts' publishers find each other [s]."""
+
 _SETTLE_KP, _SETTLE_KD = 80.0, 2.0
 """Gains with which the robot goes from straight legs to standing [N m/rad, N m s/rad]."""
 
@@ -262,13 +265,18 @@ class GazeboBridge:
     def _settle(self) -> None:
         """Begin again and go from straight legs to standing, step by step, then rest."""
         self._begin_again()
+        clock.sleep(_DISCOVERY)
         self._first_state()
+        with self._news:
+            assert self._newest is not None
+            begin = self._newest.state.joint_positions
         timestep, n = self.config.timestep, self._robot.n_joints
         stiff, damped = np.full(n, _SETTLE_KP), np.full(n, _SETTLE_KD)
         drives = Drives(DriveGains(stiff, damped, damped), self._robot.effort_limits, timeout=np.inf)
         for tick in range(round((_SETTLE_TIME + _SETTLE_REST) / timestep / _SETTLE_STEPS)):
             share = min(1.0, tick * _SETTLE_STEPS * timestep / _SETTLE_TIME)
-            drives.apply(JointCommand(share * self._robot.standing, np.zeros(n), np.zeros(n)), 0.0)
+            target = begin + share * (self._robot.standing - begin)
+            drives.apply(JointCommand(target, np.zeros(n), np.zeros(n)), 0.0)
             with self._news:
                 assert self._newest is not None
                 state = self._newest.state
@@ -282,12 +290,16 @@ class GazeboBridge:
         clock.sleep(_BREATH)
         self._control.ask(WorldRequest(pause=True, reset=True), timeout)
         with self._news:
-            if not self._news.wait_for(lambda: self._reader.joint_stamp == 0, timeout):
+            if not self._news.wait_for(self._at_the_beginning, timeout):
                 raise GazeboError(
                     f"the world {self.config.world!r} was reset, but no {self._names.joint_state} of time 0 came "
                     f"within {timeout:g} s; is the model {self.config.model!r} of `contact-ddp sdf` in it?"
                 )
             self._newest = None
+
+    def _at_the_beginning(self) -> bool:
+        stamp = self._reader.joint_stamp
+        return stamp is not None and stamp <= round(1e9 * self.config.timestep)
 
     def _first_state(self) -> None:
         """Step until the odometry has begun, which takes two steps after a start."""
