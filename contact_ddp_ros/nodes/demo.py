@@ -21,6 +21,7 @@ from contact_ddp_ros.closed_loop import policy_timing, run_info
 from contact_ddp_ros.config import flatten, replace
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.errors import NodeError
+from contact_ddp_ros.lcm_link.definitions import STAND_IN_NAME
 from contact_ddp_ros.lcm_link.transport import free_port
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.nodes.bag import BagWriter
@@ -29,7 +30,7 @@ from contact_ddp_ros.nodes.node_config import SimulatorNodeOptions
 from contact_ddp_ros.nodes.observer import Observer
 from contact_ddp_ros.nodes.processes import NodeProcesses
 from contact_ddp_ros.options import RunOptions
-from contact_ddp_ros.recording import Recorder, Recording
+from contact_ddp_ros.recording import Recorder, Recording, RunLog
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.sim.pushes import format_instants, format_pushes
 
@@ -64,24 +65,25 @@ _QUICK_LOOK = 0.002
 class Demo:
     """One run: its nodes and the observer that leads it."""
 
-    def __init__(self, options: RunOptions, recorder: Recorder, bag: Path | None = None) -> None:
-        """`bag` is a folder for a bag of the run, if one is wanted.
+    def __init__(self, options: RunOptions, log: RunLog, bag: Path | None = None) -> None:
+        """`log` is told what happens; `bag` is a folder for a bag of the run, if one is wanted.
 
         Raises ContactDdpError where an option, a parameter or the robot's description is not usable.
         """
         self.options = options
         self._bag = bag
-        self.recorder = recorder
+        self.log = log
+        self.processes: dict[str, int] = {}
         robot = load_robot()
         self.planner = replace(PlannerConfig(), {"variant": options.variant, **options.parameters("planner")})
         timing = policy_timing(options, self.planner.rate)
         self.controller = replace(ControllerConfig(), {**timing, **options.parameters("controller")})
         self._port = free_port()
         periods = (SimulatorNodeOptions().period, 1.0 / self.planner.rate)
-        recorder.begin(run_info("demo", options, robot, self.planner, *periods))
+        log.begin(run_info("demo", options, robot, self.planner, *periods))
 
-    def run(self) -> Recording:
-        """Until the options' duration has passed.
+    def run(self) -> None:
+        """Until the options' duration has passed; `processes` holds the nodes' ids by name as they start.
 
         Raises:
             NodeError: a node did not start, ended before its time or stopped answering.
@@ -90,23 +92,22 @@ class Demo:
             variables = loopback_environment(domain)
             with NodeProcesses(variables) as processes, environment(variables):
                 for name, parameters in self._parameters().items():
-                    processes.start(name, parameters)
+                    self.processes[name] = processes.start(name, parameters)
                 if self.options.backend == "lcm":
-                    processes.start_stand_in(self._stand_in())
+                    self.processes[STAND_IN_NAME] = processes.start_stand_in(self._stand_in())
                 context = Context()
                 rclpy.init(context=context, domain_id=domain, signal_handler_options=SignalHandlerOptions.NO)
                 try:
                     self._observe(context, processes)
                 finally:
                     rclpy.try_shutdown(context=context)
-        return self.recorder.finish()
 
     def _observe(self, context: Context, processes: NodeProcesses) -> None:
         node = rclpy.create_node("demo", context=context, enable_rosout=False, start_parameter_services=False)
         executor = SingleThreadedExecutor(context=context)
         executor.add_node(node)
         try:
-            observer = Observer(node, self.options, self.recorder)
+            observer = Observer(node, self.options, self.log)
             with BagWriter(self._bag, node) if self._bag is not None else nullcontext():
                 _Lead(self, observer, executor, processes).through()
         finally:
@@ -275,4 +276,5 @@ class _Lead:
 
 def run_demo(options: RunOptions, recorder: Recorder, bag: Path | None = None) -> Recording:
     """Run one closed loop through the nodes and return what was recorded; see :class:`Demo`."""
-    return Demo(options, recorder, bag).run()
+    Demo(options, recorder, bag).run()
+    return recorder.finish()

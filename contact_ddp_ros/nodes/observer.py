@@ -1,4 +1,4 @@
-"""Watches the nodes of a run over their topics and writes what happens into a recorder."""
+"""Watches the nodes of a run over their topics and writes what happens into a log."""
 
 from collections import deque
 from typing import Any
@@ -18,7 +18,7 @@ from contact_ddp_ros.nodes.reports import ERROR, WARN, TickRecord, status_values
 from contact_ddp_ros.nodes.runtime import publisher
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.policy import PolicySample
-from contact_ddp_ros.recording import Recorder
+from contact_ddp_ros.recording import RunLog
 
 _KEPT_POLICIES = 64
 _BOUNDING = "bound"
@@ -27,11 +27,11 @@ _BOUNDING = "bound"
 class Observer:
     """Records ticks, solves and events. A tick is written down one tick late, when its policy is sure to have come."""
 
-    def __init__(self, node: Node, options: RunOptions, recorder: Recorder) -> None:
+    def __init__(self, node: Node, options: RunOptions, log: RunLog) -> None:
         self.node = node
         self.late_ticks = 0
         self._options = options
-        self._recorder = recorder
+        self._log = log
         self._delay = time_ns(options.planner_delay)
         self._policies: deque[PolicyAnswer] = deque(maxlen=_KEPT_POLICIES)
         self._modes: deque[tuple[float, str]] = deque([(-1.0, "damp")])
@@ -75,7 +75,7 @@ class Observer:
 
     def event(self, text: str) -> None:
         """Note something that happened now."""
-        self._recorder.event(max(self.time, 0.0), text)
+        self._log.event(max(self.time, 0.0), text)
 
     def flush(self) -> None:
         """Write down the tick that waits, unless it lies beyond the run."""
@@ -95,7 +95,7 @@ class Observer:
         self.late_ticks += int(record.late)
         mode = self._mode(time)
         sample = self._sample(time) if mode == _BOUNDING else None
-        self._recorder.tick(
+        self._log.tick(
             record.state,
             commanded_speed=self._options.speed_at(time),
             torques=record.torques,
@@ -108,7 +108,7 @@ class Observer:
         )
         while self._pushes and self._pushes[0].time <= time + 1e-9:
             push = self._pushes.pop(0)
-            self._recorder.event(time, f"push {push.force} N for {push.duration} s")
+            self._log.event(time, f"push {push.force} N for {push.duration} s")
 
     def _mode(self, time: float) -> str:
         """The controller's mode at a time, forgetting what was before."""
@@ -136,7 +136,7 @@ class Observer:
         if values["mode"] != self._modes[-1][1]:
             self._modes.append((time, values["mode"]))
         if message.level in (ERROR, WARN):
-            self._recorder.event(time, message.message, fault=message.level == ERROR)
+            self._log.event(time, message.message, fault=message.level == ERROR)
 
     def _on_solve(self, message: DiagnosticStatus) -> None:
         values: dict[str, Any] = dict(status_values(message))
@@ -149,7 +149,7 @@ class Observer:
             "regularisation",
             "barrier",
         )
-        self._recorder.solve(
+        self._log.solve(
             float(values["time"]),
             iterations=int(values["iterations"]),
             status=message.message,

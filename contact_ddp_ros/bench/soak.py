@@ -1,0 +1,239 @@
+"""`contact-ddp bench soak`: the real nodes bound for an hour of simulated time; does anything grow, drift or fail?
+
+Planner, controller and simulator run as processes of their own in lock-step. The speed command goes slowly up and down
+and a push comes now and then. Every few simulated seconds each process is looked at. Memory after a warm-up gets a
+trend with its 95 % interval: it grows, it does not, or the run was too short to tell. In lock-step the rates of planner
+and controller are exact: any deviation is a lost or doubled message. Ctrl-C ends the run and keeps what was measured.
+"""
+
+import argparse
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from contact_ddp_ros.bench.output import Figure, console, figures_as_json, number, print_figures, save_record
+from contact_ddp_ros.bench.soak_figure import draw
+from contact_ddp_ros.bench.soak_tally import OBSERVER, FellError, Sample, Tally, rates, series
+from contact_ddp_ros.bench.timing import Spread
+from contact_ddp_ros.bench.trend import Trend, trend
+from contact_ddp_ros.bench.vitals import Vitals
+from contact_ddp_ros.errors import NodeError, ParameterError
+from contact_ddp_ros.files import new_folder
+from contact_ddp_ros.options import Push, RunOptions
+
+GROWTH = 1.0
+"""Largest growth of a process's memory [MB per simulated hour]."""
+
+WARM_UP = 0.2
+"""Share of the run before memory, files, threads and rates count."""
+
+_FILLED = 30.0
+"""Time in which caches and the middleware's histories have surely filled; the warm-up of a short run is longer [s]."""
+
+_LONGEST_WARM_UP = 0.5
+"""Share of the run that the warm-up takes at most."""
+
+_HOUR = 3600.0
+_QUICK = 20.0
+_LOOKS = 600
+"""Looks in a run, unless they would come too quickly or too slowly."""
+
+_EVERY = (0.25, 5.0)
+"""Shortest and longest time between two looks [s]."""
+
+_SPEEDS, _SPEED_TIME = (0.2, 0.8), 30.0
+"""The commanded speed goes from one to the other [m/s] and back, each way in this time [s]."""
+
+_PUSHES = ((0.0, 20.0, 0.0), (20.0, 0.0, 0.0), (0.0, -20.0, 0.0), (-20.0, 0.0, 0.0))
+_PUSH_EVERY, _PUSH_TIME = 15.0, 0.1
+"""Forces that take turns [N], when, and for how long [s]."""
+
+_EXACT = 1e-6
+"""Relative deviation of a rate that rounding of stamps explains."""
+
+_MEMORY = "memory of the "
+_INTERRUPTED = "interrupted"
+
+_LINES = 20
+"""Lines of progress where the output is no terminal."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run, print, save and draw; the exit code is 1 where something failed, grew or drifted."""
+    options = _parse(arguments)
+    folder, terminal = new_folder("bench-soak", options.out), console()
+    every = min(max(options.duration / _LOOKS, _EVERY[0]), _EVERY[1])
+    run = schedule(options.duration)
+    ending, tally = _run(run, every, terminal)
+    samples = tally.samples
+    if len(samples) < 2:
+        terminal.print(f"Nothing was measured: {ending or 'the run was too short'}", highlight=False)
+        return 1
+    steady = after_warm_up(samples)
+    growth = memory_trends(steady)
+    figures = [*_rate_figures(steady, run), *_growth_figures(steady, growth), *_event_figures(tally)]
+    _print_processes(terminal, samples, steady)
+    print_figures(terminal, f"Soak, {samples[-1].time:.0f} simulated seconds", figures)
+    if ending:
+        terminal.print(f"Ended early: {ending}", highlight=False)
+    settings = {"duration": options.duration, "every": every, "warm_up": WARM_UP, "growth_mb_per_hour": GROWTH}
+    results = {
+        "ended_early": ending,
+        "simulated_s": samples[-1].time,
+        "wall_s": samples[-1].wall_time - samples[0].wall_time,
+        "pushes": tally.pushes,
+        "faults": tally.faults,
+        "fall": tally.fell,
+        "memory_mb_per_hour": {name: asdict(one) for name, one in growth.items()},
+        "figures": figures_as_json(figures),
+        "samples": [asdict(sample) for sample in samples],
+    }
+    save_record(folder, "soak", settings, results)
+    draw(samples, growth, steady[0].time, GROWTH, folder / "soak.png")
+    terminal.print(f"Saved in {folder}", highlight=False, soft_wrap=True)
+    surely_grows = any(one.verdict(GROWTH) is False for name, one in growth.items() if name != OBSERVER)
+    failed = surely_grows or any(one.met is False for one in figures if not one.name.startswith(_MEMORY))
+    return int(failed or ending not in ("", _INTERRUPTED))
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="contact-ddp bench soak", description=__doc__.splitlines()[0])
+    parser.add_argument("--duration", type=float, default=None, metavar="S", help=f"simulated time (default {_HOUR:g})")
+    parser.add_argument("--quick", action="store_true", help=f"{_QUICK:g} simulated seconds")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/bench-soak-…)")
+    options = parser.parse_args(arguments)
+    if options.duration is None:
+        options.duration = _QUICK if options.quick else _HOUR
+    if not 1.0 <= options.duration < math.inf:
+        raise ParameterError(f"duration is {options.duration} s; it must be at least 1 s")
+    return options
+
+
+def schedule(duration: float) -> RunOptions:
+    """What the robot does in that time [s]: speed up and down, pushes in turns."""
+    turns = math.ceil(duration / _SPEED_TIME) + 1
+    speed = tuple((i * _SPEED_TIME, _SPEEDS[i % 2]) for i in range(turns))
+    count = math.ceil(duration / _PUSH_EVERY) - 1
+    pushes = tuple(Push((i + 1) * _PUSH_EVERY, _PUSHES[i % len(_PUSHES)], _PUSH_TIME) for i in range(count))
+    return RunOptions(duration=duration, speed=speed, ramp=True, pushes=pushes)
+
+
+def _run(options: RunOptions, every: float, terminal: Console) -> tuple[str, Tally]:
+    """Let the nodes run; why that ended early, if it did, and what was seen."""
+    from contact_ddp_ros.nodes.demo import Demo
+
+    columns = (BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=terminal, transient=True, disable=not terminal.is_terminal) as bar:
+        task = bar.add_task("starting the nodes", total=options.duration)
+        lines = options.duration / _LINES
+
+        def show(sample: Sample) -> None:
+            text = _progress(samples[0], sample, options.duration)
+            bar.update(task, completed=sample.time, description=text)
+            if not terminal.is_terminal and sample.time // lines > (sample.time - every) // lines:
+                terminal.print(text, highlight=False)
+
+        tally = Tally(every, lambda: demo.processes, show)
+        samples = tally.samples
+        demo = Demo(options, tally)
+        try:
+            demo.run()
+        except KeyboardInterrupt:
+            return _INTERRUPTED, tally
+        except (FellError, NodeError) as error:
+            return str(error), tally
+    return "", tally
+
+
+def _progress(first: Sample, last: Sample, duration: float) -> str:
+    elapsed = last.wall_time - first.wall_time
+    factor = (last.time - first.time) / elapsed if elapsed > 0.0 else 0.0
+    memory = "  ".join(f"{name} {one.memory:.1f}" for name, one in last.vitals.items())
+    return f"{last.time:.0f} / {duration:g} s at {factor:.2f} of real time; MB: {memory}"
+
+
+def after_warm_up(samples: Sequence[Sample]) -> Sequence[Sample]:
+    """The samples of the last part of the run, two at least."""
+    end = samples[-1].time
+    begin = min(max(WARM_UP * end, _FILLED), _LONGEST_WARM_UP * end)
+    later = [sample for sample in samples if sample.time >= begin]
+    return later if len(later) > 1 else samples[-2:]
+
+
+def memory_trends(samples: Sequence[Sample]) -> dict[str, Trend]:
+    """Per process, growth of memory [MB per simulated hour]."""
+    times = np.array([sample.time for sample in samples])
+    return {name: trend(times, series(samples, name, "memory")).scaled(_HOUR) for name in samples[0].vitals}
+
+
+def _rate_figures(samples: Sequence[Sample], run: RunOptions) -> list[Figure]:
+    from contact_ddp_ros.mpc.config import PlannerConfig
+    from contact_ddp_ros.nodes.node_config import SimulatorNodeOptions
+
+    found = rates(samples)
+    nominal = {"solves": PlannerConfig().rate, "ticks": 1.0 / SimulatorNodeOptions().period}
+    figures = []
+    for name, rate in nominal.items():
+        worst = float(np.abs(found[name] / rate - 1.0).max())
+        figures.append(
+            Figure(f"{name} per simulated second", Spread.of(found[name]), None, f"{rate:g} asked for", "Hz")
+        )
+        figures.append(Figure("    largest deviation between two looks", worst, _EXACT, "relative"))
+    times = np.array([sample.time for sample in samples])
+    solve_ms = np.array([sample.solve_ms for sample in samples])
+    drift = _interval(trend(times, solve_ms).scaled(_HOUR), "ms per hour")
+    return [
+        *figures,
+        Figure("simulated / wall-clock time", Spread.of(found["real time"]), None, "the machine's other work included"),
+        Figure("mean solve between two looks", Spread.of(solve_ms), None, drift, "ms"),
+    ]
+
+
+def _growth_figures(samples: Sequence[Sample], growth: dict[str, Trend]) -> list[Figure]:
+    figures = []
+    for name, one in growth.items():
+        note, limit = _interval(one), None
+        if name == OBSERVER:
+            note += "; it keeps what it measures"
+        else:
+            note += {True: "", False: "; grows", None: "; too short to be sure"}[one.verdict(GROWTH)]
+            limit = GROWTH
+        figures.append(Figure(f"{_MEMORY}{name} grows by", one.slope, limit, note, "MB/h"))
+    for what, noun in (("descriptors", "open files"), ("threads", "threads")):
+        grown = max(float(series(samples, name, what)[-1] - series(samples, name, what)[0]) for name in growth)
+        figures.append(Figure(f"{noun} more at the end than after the warm-up", grown, 0.0, "of any process"))
+    return figures
+
+
+def _event_figures(tally: Tally) -> list[Figure]:
+    return [
+        Figure("faults", len(tally.faults), 0.0, "; ".join(tally.faults[:3])),
+        Figure("falls", float(tally.fell is not None), 0.0, tally.fell or f"{tally.pushes} pushes"),
+        Figure("policies refused by the controller", tally.refusals, 0.0),
+        Figure("solves without a policy", tally.failed_solves, 0.0),
+    ]
+
+
+def _interval(one: Trend, unit: str = "") -> str:
+    return f"95 %: {number(one.lower)} to {number(one.upper)} {unit}".rstrip()
+
+
+def _print_processes(terminal: Console, samples: Sequence[Sample], steady: Sequence[Sample]) -> None:
+    """Every process at the beginning, after the warm-up and at the end."""
+    table = Table(title="Processes", box=box.SIMPLE_HEAD, title_justify="left")
+    table.add_column("process")
+    for heading in ("MB at first", "after warm-up", "at the end", "files", "threads", "CPU s / simulated s"):
+        table.add_column(heading, justify="right")
+    for name in samples[0].vitals:
+        looks: list[Vitals] = [one.vitals[name] for one in (samples[0], steady[0], samples[-1])]
+        work = (looks[2].processor_time - looks[1].processor_time) / (samples[-1].time - steady[0].time)
+        memory = [f"{look.memory:.1f}" for look in looks]
+        table.add_row(name, *memory, str(looks[2].descriptors), str(looks[2].threads), number(work))
+    terminal.print(table)
