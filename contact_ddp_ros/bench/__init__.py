@@ -8,6 +8,7 @@ BENCHMARKS = {
     "latency": "the way of a state to the torque that answers it, hop by hop, over LCM and ROS 2",
     "peers": "the same bound by Crocoddyl and by IPOPT: agreement of the optimum, time to it, over the horizon",
     "reliability": "faults of state, policy, velocity command and clock, injected while the robot bounds",
+    "parameters": "every parameter to its bounds and beyond while the robot bounds: what is held, what is refused",
     "shooting": "multiple beside single shooting from bad guesses and over long horizons",
     "integrators": "error of each integration scheme against its step and the time of an iteration",
     "gazebo": "the bound in DART, Gazebo's engine, behind Gazebo's topics beside the same in MuJoCo",

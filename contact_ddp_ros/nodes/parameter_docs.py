@@ -1,7 +1,16 @@
-"""The page `docs/parameters.md`, made from the declarations of the parameters so that it cannot differ from them."""
+"""The page `docs/parameters.md`, made from the declarations of the parameters so that it cannot differ from them.
+
+What each was held at while the robot bounded comes from `config/safe_ranges.yaml`, which is measured.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
 
 from contact_ddp_ros.config import ParameterSpec, Value, specs
+from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.nodes.node_config import CONFIGURATIONS, MANAGED
+from contact_ddp_ros.robot.share import share_places
+from contact_ddp_ros.safe_ranges import FILE_NAME, SafeRange, read
 
 _HEAD = """# Parameters
 
@@ -10,6 +19,11 @@ NAME` says the same of a running node. A set of parameters is checked as a whole
 not allowed; the answer says why. [tuning.md](tuning.md) says which to turn.
 
 Without ROS: `--set NODE.NAME=VALUE`, or a ROS parameter file as `--config FILE`.
+
+Every value that is allowed is taken, but not every one bounds. "Held while bounding" says between which values the
+simulated robot neither fell nor damped when this one parameter, several numbers together towards a bound, was changed
+live at 0.5 m/s on flat ground (`contact-ddp bench parameters`); of `stand` and `bound.exit_…` with the way back to a
+stand. What happened beyond is in brackets. The limits of `safety` are meant to damp. Combinations were not measured.
 """
 
 _LIVE = "at any time"
@@ -17,11 +31,12 @@ _LIVE = "at any time"
 
 def parameters_page() -> str:
     """The page in Markdown: a table for every node, rows by group."""
-    parts = [_HEAD]
+    parts, ranges = [_HEAD], _safe_ranges()
     for node, config in CONFIGURATIONS.items():
         fixed = "while not active" if node in MANAGED else "at the start"
         parts.append(f"## `{node}`\n\n{_summary(config)}\n")
-        parts += [_table(group, fixed) for group in _groups(specs(config))]
+        held = {name.removeprefix(f"{node}."): one for name, one in ranges.items() if name.startswith(f"{node}.")}
+        parts += [_table(group, fixed, held) for group in _groups(specs(config))]
     return "\n".join(parts)
 
 
@@ -37,13 +52,45 @@ def _groups(table: dict[str, ParameterSpec]) -> list[list[ParameterSpec]]:
     return list(groups.values())
 
 
-def _table(group: list[ParameterSpec], fixed: str) -> str:
-    lines = ["| name | default | allowed | unit | may change | |", "|---|---|---|---|---|---|"]
+def _table(group: list[ParameterSpec], fixed: str, held: Mapping[str, SafeRange | None]) -> str:
+    """Rows of a group; the column of what was held where any of its parameters may change while the robot bounds."""
+    measured = any(spec.name in held for spec in group)
+    headings = ["name", "default", "allowed", *(["held while bounding"] if measured else []), "unit", "may change", ""]
+    lines = [f"| {' | '.join(headings)} |".replace("|  |", "| |"), "|---" * len(headings) + "|"]
     for spec in group:
-        when = fixed if spec.structural else _LIVE
-        cells = (f"`{spec.name}`", _value(spec.default), _allowed(spec), spec.unit, when, spec.description)
+        cells = [f"`{spec.name}`", _value(spec.default), _allowed(spec)]
+        cells += [_held(spec, held)] if measured else []
+        cells += [spec.unit, fixed if spec.structural else _LIVE, spec.description]
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def _held(spec: ParameterSpec, held: Mapping[str, SafeRange | None]) -> str:
+    """What was measured, in words."""
+    if spec.name not in held:
+        return ""
+    one = held[spec.name]
+    if one is None:
+        return "not measured"
+    if not one.lost:
+        return "all"
+    beyond = "; ".join(f"{side}: {what}" for side, what in one.lost.items())
+    numeric = not isinstance(spec.default, bool | str)
+    values = [_value(tuple(value) if isinstance(value, list) else value) for value in one.held]
+    return f"{(' to ' if numeric else ', ').join(values)} ({beyond})"
+
+
+def _safe_ranges() -> dict[str, SafeRange | None]:
+    """From the file that comes with the package.
+
+    Raises:
+        ParameterError: it is in none of the places looked at, or is damaged.
+    """
+    places: list[Path] = share_places(f"config/{FILE_NAME}")
+    for place in places:
+        if place.is_file():
+            return read(place)
+    raise ParameterError(f"{FILE_NAME} is in none of: {', '.join(map(str, places))}; install the package")
 
 
 def _value(value: Value) -> str:

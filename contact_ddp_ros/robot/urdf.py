@@ -5,7 +5,6 @@ of `<dynamics>` that other readers skip) and the radius of the foot spheres come
 """
 
 import math
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -15,8 +14,8 @@ import pinocchio as pin
 
 from contact_ddp_ros.errors import ModelError
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES
+from contact_ddp_ros.robot.share import share_places
 
-PACKAGE_NAME = "contact_ddp_ros"
 URDF_NAME = "mini_cheetah.urdf"
 
 _INERTIA_TOLERANCE = 1e-9
@@ -58,14 +57,7 @@ def default_urdf() -> Path:
     Raises:
         ModelError: it is in none of the places looked at, which the text lists.
     """
-    places = [Path(__file__).resolve().parents[2] / "urdf" / URDF_NAME]
-    try:
-        from ament_index_python.packages import get_package_share_directory
-
-        places.append(Path(get_package_share_directory(PACKAGE_NAME)) / "urdf" / URDF_NAME)
-    except (ImportError, LookupError, OSError):
-        pass
-    places.append(Path(sys.prefix) / "share" / PACKAGE_NAME / "urdf" / URDF_NAME)
+    places = share_places(f"urdf/{URDF_NAME}")
     for place in places:
         if place.is_file():
             return place

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.errors import ModelError
-from contact_ddp_ros.robot import urdf
+from contact_ddp_ros.robot import share
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES, joint_index
 from contact_ddp_ros.robot.model import foot_positions, load_robot
 from contact_ddp_ros.robot.tree import Joint
@@ -171,7 +171,7 @@ def test_an_unreadable_file_is_a_model_error(tmp_path: Path) -> None:
 def test_the_installed_description_is_found_where_there_is_no_checkout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(urdf, "__file__", str(tmp_path / "site" / "contact_ddp_ros" / "robot" / "urdf.py"))
+    monkeypatch.setattr(share, "__file__", str(tmp_path / "site" / "contact_ddp_ros" / "robot" / "share.py"))
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
     with pytest.raises(ModelError, match="none of"):
