@@ -27,7 +27,7 @@ _BASE_SIZES = {"position": 3, "orientation": 4, "linear_velocity": 3, "angular_v
 _TORQUE_SLACK = 1e-6
 """Rounding allowed in the sum of feedforward and drive torque, relative to the limit."""
 
-_LONGEST_KNOT, _LARGEST_STEP, _LARGEST_VELOCITY, _LARGEST_GAIN, _LARGEST_FORCE = 0.1, 1.0, 100.0, 1e4, 1e4
+_LONGEST_KNOT, _LARGEST_STEP, _LARGEST_VELOCITY, _LARGEST_GAIN, _LARGEST_FORCE = 0.1, 1.0, 100.0, 1e5, 1e4
 """Far beyond what a plan of this robot holds, and what else would not be noticed before it is acted on; SI units."""
 
 FASTEST_TRUNK, FASTEST_TURN = 10.0, 30.0
