@@ -78,9 +78,9 @@ class Observer:
         self._log.event(max(self.time, 0.0), text)
 
     def flush(self) -> None:
-        """Write down the tick that waits, unless it lies beyond the run."""
+        """Write down the tick that waits."""
         record, self._pending = self._pending, None
-        if record is not None and record.state.time < self._options.duration - 1e-9:
+        if record is not None:
             self._write(record)
 
     def _on_record(self, message: Float64MultiArray) -> None:
@@ -90,8 +90,14 @@ class Observer:
                 self._write(pending)
             self._pending = record
 
+    def _is_over(self, time: float) -> bool:
+        """Whether an instant lies beyond the run, when nobody leads the robot any more."""
+        return time >= self._options.duration - 1e-9
+
     def _write(self, record: TickRecord) -> None:
         time = record.state.time
+        if self._is_over(time):
+            return
         self.late_ticks += int(record.late)
         mode = self._mode(time)
         sample = self._sample(time) if mode == _BOUNDING else None
@@ -135,11 +141,13 @@ class Observer:
         time = float(values["time"])
         if values["mode"] != self._modes[-1][1]:
             self._modes.append((time, values["mode"]))
-        if message.level in (ERROR, WARN):
+        if message.level in (ERROR, WARN) and not self._is_over(time):
             self._log.event(time, message.message, fault=message.level == ERROR)
 
     def _on_solve(self, message: DiagnosticStatus) -> None:
         values: dict[str, Any] = dict(status_values(message))
+        if self._is_over(float(values["time"])):
+            return
         numbers = (
             "solve_ms",
             "cost",
