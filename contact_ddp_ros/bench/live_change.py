@@ -6,6 +6,9 @@ the check of a whole configuration and the object's own `configure`, as from a n
 * the simulated drives take over the controller's gains (`controller.drive.*`);
 * plans are asked for at the period that follows from `planner.rate`, and at `controller.safety.planner_period`.
 
+The simulator is symmetric, so what acts sideways shows in a disturbed robot only: with a parameter of the controller it
+gets a push to the left right after the change. The planner's act in the plane, and get none.
+
 What acts on the way back to a stand (`controller.stand.*`, `controller.bound.exit_*`) is followed by one.
 """
 
@@ -14,7 +17,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+import numpy as np
+
 from contact_ddp_ros.bench import bisection
+from contact_ddp_ros.bench.scenarios import PUSH_DURATION
 from contact_ddp_ros.closed_loop import CONTROL_PERIOD, ClosedLoop
 from contact_ddp_ros.config import ParameterSpec, Value, replace, specs
 from contact_ddp_ros.control.config import ControllerConfig
@@ -34,6 +40,9 @@ SPEED = 0.5
 
 BOUND_FIRST = 1.0
 """Bounding before the change [s]."""
+
+PUSH = 2.0
+"""Sideways impulse with a change of the controller's [N s], half of what it comes through in any phase by default."""
 
 SIDES = ("low", "high")
 """Towards which bound the value of a number goes."""
@@ -227,6 +236,8 @@ def run(parameter: str, value: Value, seconds: float) -> Verdict:
         apply(loop, parameter, value)
     except ParameterError as error:
         return Verdict(End.REFUSED, str(error))
+    if parameter.startswith("controller."):
+        loop.simulator.push(np.array([0.0, PUSH / PUSH_DURATION, 0.0]), PUSH_DURATION)
     try:
         advance(loop, loop.simulator.time + seconds)
         stood = _stand(loop) if parameter.startswith(_STANDING) else True

@@ -23,7 +23,7 @@ from contact_ddp_ros import __version__, safe_ranges
 from contact_ddp_ros.bench.engine import add_engine_options, chosen_engine
 from contact_ddp_ros.bench.jobs import run_all
 from contact_ddp_ros.bench.journal import Journal
-from contact_ddp_ros.bench.live_change import SPEED, Change, as_range, changes, perform, tunable
+from contact_ddp_ros.bench.live_change import PUSH, SPEED, Change, as_range, changes, perform, tunable
 from contact_ddp_ros.bench.output import console, save_record
 from contact_ddp_ros.bench.refusals import Refusals, offer
 from contact_ddp_ros.config import ParameterSpec
@@ -113,7 +113,7 @@ def _range(name: str, spec: ParameterSpec, finished: Mapping[str, Any], steps: i
 def _save(folder: Path, kept: Mapping[str, Any], finished: Mapping[str, Any]) -> dict[str, SafeRange | None]:
     """The record and the safe ranges, of what has been finished."""
     ranges = ranges_of(kept["parameters"], finished, kept["steps"])
-    method = f"each held {kept['seconds']:g} s at {SPEED:g} m/s."
+    method = f"{kept['seconds']:g} s at {SPEED:g} m/s, controller's with {PUSH:g} N s sideways"
     safe_ranges.write(folder / safe_ranges.FILE_NAME, ranges, method)
     save_record(folder, "parameters", dict(kept), {"runs": dict(finished)})
     return ranges
