@@ -17,6 +17,7 @@ setup(
         (f"share/{PACKAGE}/urdf", glob("urdf/*.urdf")),
         (f"share/{PACKAGE}/config", glob("config/*.yaml") + glob("config/*.xml") + glob("config/*.rviz")),
         (f"share/{PACKAGE}/robot_side", glob("robot_side/*")),
+        (f"share/{PACKAGE}/config/security", glob("config/security/*.xml")),
         (f"share/{PACKAGE}/config/gazebo", glob("config/gazebo/*.yaml")),
         (f"share/{PACKAGE}/launch", glob("launch/*.launch.py")),
     ],

@@ -137,7 +137,7 @@ def _run(options: RunOptions, every: float, terminal: Console) -> tuple[str, Tal
         def show(sample: Sample) -> None:
             text = _progress(samples[0], sample, options.duration)
             bar.update(task, completed=sample.time, description=text)
-            if not terminal.is_terminal and sample.time // lines > (sample.time - every) // lines:
+            if not terminal.is_terminal and int(sample.time / lines) > int((sample.time - every) / lines):
                 terminal.print(text, highlight=False)
 
         tally = Tally(every, lambda: demo.processes, show)

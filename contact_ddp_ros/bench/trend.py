@@ -2,7 +2,8 @@
 
 Least squares. Neighbouring samples of memory resemble each other, so that n of them say less than n independent ones
 would: with the residuals' lag-one autocorrelation r they count as n (1 - r) / (1 + r) (Santer et al., J. Geophys. Res.
-105, 2000).
+105, 2000). Around a fitted line r comes out too small by about (2 + 4 r) / n (Marriott and Pope, Biometrika 41, 1954),
+which is put back: few samples are not to look surer than they are.
 """
 
 import math
@@ -49,8 +50,8 @@ def trend(times: Array, values: Array) -> Trend:
     slope = float(centred @ values) / spread
     residuals = values - values.mean() - slope * centred
     squares = float(residuals @ residuals)
-    independent = n * _independence(residuals, squares)
-    if n < FEWEST or independent <= 3.0:
+    independent = n * _independence(residuals, squares) if n >= FEWEST else 0.0
+    if independent <= 3.0:
         return Trend(slope, -math.inf, math.inf)
     error = math.sqrt(squares / (independent - 2.0) / spread)
     half = float(stats.t.ppf(0.5 + 0.5 * _CONFIDENCE, independent - 2.0)) * error
@@ -61,5 +62,6 @@ def _independence(residuals: Array, squares: float) -> float:
     """Independent samples per sample, at most one."""
     if squares <= 0.0:
         return 1.0
-    r = max(0.0, float(residuals[1:] @ residuals[:-1]) / squares)
+    n, found = len(residuals), float(residuals[1:] @ residuals[:-1]) / squares
+    r = min(max((found + 2.0 / n) / (1.0 - 4.0 / n), 0.0), 1.0)
     return (1.0 - r) / (1.0 + r)

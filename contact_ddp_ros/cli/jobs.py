@@ -119,6 +119,14 @@ def run_parameters(_arguments: argparse.Namespace) -> int:
     return 0
 
 
+def run_security_policy(arguments: argparse.Namespace) -> int:
+    """Who may say and hear what, as a policy of SROS 2."""
+    from contact_ddp_ros.nodes.security import security_policy
+
+    print(security_policy(arguments.namespace), end="")
+    return 0
+
+
 def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
     """Run a closed loop with live progress; whatever happens, keep what was recorded."""
     from rich.console import Console

@@ -74,6 +74,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_report(words)
     _add_replay(words)
     _add_parameters(words)
+    _add_security_policy(words)
     _add_sdf(words)
     _add_gazebo(words)
     _add_gazebo_stand_in(words)
@@ -319,3 +320,14 @@ def _add_parameters(words: Any) -> None:
     text = "every parameter of every node, with range and unit, as Markdown"
     parser = words.add_parser("parameters", help=text, description=f"Print {text}: the page docs/parameters.md.")
     parser.set_defaults(job=jobs.run_parameters)
+
+
+def _add_security_policy(words: Any) -> None:
+    text = "who may say and hear what, as a policy of SROS 2"
+    parser = words.add_parser(
+        "security-policy",
+        help=text,
+        description=f"Print {text}, for `ros2 security create_permission`; see docs/security.md.",
+    )
+    parser.set_defaults(job=jobs.run_security_policy)
+    parser.add_argument("--namespace", default="/", metavar="NAME", help="of the nodes (default: /)")
