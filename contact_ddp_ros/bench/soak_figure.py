@@ -52,11 +52,11 @@ def _draw_memory(
 
 def _draw_work(axes: Axes, times: Array, samples: Sequence[Sample]) -> None:
     """Processor time per simulated time, which other work on the machine disturbs less than the wall clock."""
-    axes.set_title("Processor time per simulated time")
+    axes.set_title("Processor time")
     for name, style, colour in zip(samples[0].vitals, _STYLES, POINT_COLOURS):
         used = series(samples, name, "processor_time")
         axes.plot(times[1:], np.diff(used) / np.diff(times), style, color=colour, label=name)
-    axes.set_ylabel("[s / s]")
+    axes.set_ylabel("per simulated time [s / s]")
     axes.set_ylim(bottom=0.0)
     legend(axes)
 

@@ -14,6 +14,9 @@ from typing import Any, Generic, TypeVar
 
 Message = TypeVar("Message")
 
+_PERIOD_SHARE = 1000
+"""The part of a planner period by which a request may come early is one over this."""
+
 
 class Pairing:
     """Joins the joint states and the odometry of one instant, in whatever order they arrive."""
@@ -82,8 +85,11 @@ class PlanTicks:
         self._open: list[Request] = []
 
     def ask(self, stamp: int, period_ns: int) -> bool:
-        """Whether a plan is to be asked for at this stamp, the last request being a period or more ago."""
-        if self._last is not None and 0 <= stamp - self._last < period_ns:
+        """Whether a plan is to be asked for at this stamp, the last request being a period or more ago.
+
+        Stamps are rounded: a nanosecond less than a period is one, or the plan would come a control period late.
+        """
+        if self._last is not None and 0 <= stamp - self._last < period_ns - period_ns // _PERIOD_SHARE:
             return False
         self._last = stamp
         self._open.append(Request(stamp, stamp + self._delay))

@@ -48,3 +48,10 @@ def test_plans_are_asked_for_again_when_the_clock_steps_back() -> None:
     ticks = PlanTicks(0)
     assert ticks.ask(1000, 8)
     assert ticks.ask(0, 8)
+
+
+def test_rounded_stamps_do_not_delay_a_plan() -> None:
+    ticks, period = PlanTicks(0), 10_000_000
+    stamps = [i * 2_000_000 - (i >= 50) for i in range(100)]
+    asked = [i for i, stamp in enumerate(stamps) if ticks.ask(stamp, period)]
+    assert asked == list(range(0, 100, 5))
