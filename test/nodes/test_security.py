@@ -22,7 +22,8 @@ FILE = ROOT / "config" / "security" / "policies.xml"
 
 Look = Callable[[str, str], list[tuple[str, list[str]]]]
 
-PATIENCE = 20.0
+PATIENCE = 120.0
+"""For all nodes to be there; compiling kernels for the first time is part of it [s]."""
 
 
 def allowed(enclave: str, verb: str, namespace: str = "/") -> set[str]:
