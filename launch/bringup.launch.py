@@ -144,7 +144,8 @@ def _node(given: dict[str, str], name: str, executable: str, own: dict) -> Node:
     """One of our nodes; the command-line arguments are stronger than files."""
     if not Path(get_package_prefix(PACKAGE), "lib", PACKAGE, executable).exists():
         raise RuntimeError(f"this installation of {PACKAGE} has no executable {executable}; build and source it anew")
-    files = [ParameterFile(file) for file in (_share("config", "base.yaml"), given["params_file"]) if file]
+    own = [_share("config", "robot.yaml")] if given["backend"] == "lcm" else []
+    files = [ParameterFile(file) for file in (_share("config", "base.yaml"), *own, given["params_file"]) if file]
     common = {"use_sim_time": given["use_sim_time"] == "true", "node.lockstep": given["lockstep"] == "true"}
     if given["model"]:
         common["node.urdf"] = str(Path(given["model"]).resolve())
