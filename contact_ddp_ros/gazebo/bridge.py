@@ -208,8 +208,7 @@ class GazeboBridge:
         with self._world:
             with self._news:
                 torques = self._answer()
-            self._efforts.send(torques)
-            self._step(steps)
+            self._step(steps, torques)
             return self.state
 
     def pause(self, paused: bool) -> None:
@@ -280,8 +279,8 @@ class GazeboBridge:
             with self._news:
                 assert self._newest is not None
                 state = self._newest.state
-            self._efforts.send(drives.efforts(state.joint_positions, state.joint_velocities, 0.0))
-            self._step(_SETTLE_STEPS)
+            efforts = drives.efforts(state.joint_positions, state.joint_velocities, 0.0)
+            self._step(_SETTLE_STEPS, efforts)
 
     def _begin_again(self) -> None:
         """Reset the world and wait until its time is zero: a request that comes before that would undo the reset."""
@@ -315,13 +314,14 @@ class GazeboBridge:
                     f"{self._names.odometry} comes; is the model {self.config.model!r} of `contact-ddp sdf` in it?"
                 )
 
-    def _step(self, steps: int) -> None:
-        """Have steps made and wait for the state after them; one that does not come is stepped beyond."""
+    def _step(self, steps: int, efforts: Array) -> None:
+        """Have steps made with efforts, and wait for the state after them; one that does not come is stepped beyond."""
         with self._news:
             assert self._newest is not None
             goal = self._newest.stamp + round(1e9 * (steps - 0.5) * self.config.timestep)
         for _ in range(_TRIES):
-            self._control.ask(WorldRequest(pause=True, steps=steps), self.config.answer_timeout)
+            request = WorldRequest(pause=True, steps=steps, efforts=tuple(efforts.tolist()))
+            self._control.ask(request, self.config.answer_timeout)
             with self._news:
                 if self._news.wait_for(lambda: self._newest is not None and self._newest.stamp >= goal, _STEP_PATIENCE):
                     return

@@ -11,7 +11,7 @@ Stamps are Gazebo's simulated time until the world is reset; from then on they g
 import sys
 import time as clock
 from pathlib import Path
-from threading import Event
+from threading import Event, Lock
 from typing import Any
 
 from rclpy.node import Node
@@ -79,6 +79,8 @@ class GazeboBridgeNode:
         self._paused = config.node.start_paused
         self._single_steps = 0
         self._due, self._clock_due = 0.0, 0.0
+        self._telling = Lock()
+        self._told: RobotState | None = None
         self._silent = True
         self._refused = 0
         self._commands: Answers[JointCommand] = Answers()
@@ -115,6 +117,7 @@ class GazeboBridgeNode:
         state = self._bridge.start(paused=self._paused)
         self._pace.start(state.time)
         self._due = state.time + self._period
+        self._send(state)
         self.node.get_logger().info(f"the robot stands in Gazebo, trunk at {state.position[2]:.3f} m")
         if self._config.node.lockstep:
             self._run_in_lockstep(state, stop)
@@ -131,10 +134,10 @@ class GazeboBridgeNode:
     def _run_freely(self, stop: Event) -> None:
         while not stop.is_set():
             self._inlet.receive(_IDLE if self._paused else 1.0)
-            if self._paused:
-                state = self._bridge.state
-                self._send(state)
-                self._pace.start(state.time)
+            told = self._told
+            if self._paused and told is not None:
+                self._send(told)
+                self._pace.start(told.time)
             if self._silent != self._bridge.silent:
                 self._silent = self._bridge.silent
                 if self._silent:
@@ -190,8 +193,13 @@ class GazeboBridgeNode:
             self._factor.publish(self._pace.real_time_factor)
 
     def _send(self, state: RobotState) -> None:
-        self._odometry.publish(odometry_message(state))
-        self._joints.publish(joint_state_message(state, self._bridge.torques))
+        """Tell a state, unless the other thread has told a newer one meanwhile."""
+        with self._telling:
+            if self._told is not None and state.time < self._told.time:
+                return
+            self._told = state
+            self._odometry.publish(odometry_message(state))
+            self._joints.publish(joint_state_message(state, self._bridge.torques))
 
     def _on_command(self, message: JointTrajectory) -> None:
         try:

@@ -111,7 +111,7 @@ class SocketBus(Bus):
         self._address = address or partition_address()
         _clear(self._address)
         self._listener = Listener(str(self._address), "AF_UNIX")
-        self._remote: dict[str, list[Connection[Any, Any]]] = {}
+        self._remote: dict[str, list[_Client]] = {}
         Thread(target=self._accept, name="stand-in accept", daemon=True).start()
 
     def publish(self, topic: str, message: Any) -> None:
@@ -122,7 +122,7 @@ class SocketBus(Bus):
             frame = _frame(_PUBLISH, topic, message.SerializeToString())
             for client in clients:
                 try:
-                    client.send_bytes(frame)
+                    client.send(frame)
                 except OSError:
                     self._forget(client)
 
@@ -140,13 +140,13 @@ class SocketBus(Bus):
     def _accept(self) -> None:
         with contextlib.suppress(OSError):
             while True:
-                client = self._listener.accept()
+                client = _Client(self._listener.accept())
                 Thread(target=self._attend, args=(client,), name="stand-in client", daemon=True).start()
 
-    def _attend(self, client: "Connection[Any, Any]") -> None:
+    def _attend(self, client: "_Client") -> None:
         with contextlib.suppress(OSError, EOFError):
             while True:
-                kind, name, content = _parts(client.recv_bytes())
+                kind, name, content = _parts(client.connection.recv_bytes())
                 if kind == _SUBSCRIBE:
                     with self._lock:
                         self._remote[name] = [*self._remote.get(name, []), client]
@@ -156,7 +156,7 @@ class SocketBus(Bus):
                 elif kind == _PUBLISH:
                     super().publish(name, _parsed(TYPES["Double"], content))
                 elif kind == _REQUEST:
-                    client.send_bytes(self._answer(name, content))
+                    client.send(self._answer(name, content))
         self._forget(client)
 
     def _answer(self, name: str, content: bytes) -> bytes:
@@ -165,11 +165,23 @@ class SocketBus(Bus):
         answer = b"" if found is None else found[1](_parsed(found[0], body)).SerializeToString()
         return _frame(_ANSWER, name, number + (b"\0" if found is None else b"\1") + answer)
 
-    def _forget(self, client: "Connection[Any, Any]") -> None:
+    def _forget(self, client: "_Client") -> None:
         with self._lock:
             self._remote = {
                 topic: [one for one in clients if one is not client] for topic, clients in self._remote.items()
             }
+
+
+class _Client:
+    """A node of another process, as the bus sees it; whole frames, whichever thread sends them."""
+
+    def __init__(self, connection: "Connection[Any, Any]") -> None:
+        self.connection = connection
+        self._sending = Lock()
+
+    def send(self, frame: bytes) -> None:
+        with self._sending:
+            self.connection.send_bytes(frame)
 
 
 class SocketNode:
