@@ -127,4 +127,4 @@ def _draw_speeds(axes: Axes, speeds: Sequence[SpeedLimits]) -> None:
     axes.axvline(0.0, color="black", linewidth=0.8)
     axes.set_yticks(range(len(rows)), [f"{LABELS[variant]}, {budget:g} it./s" for variant, budget in rows])
     axes.invert_yaxis()
-    axes.set_xlabel("commanded speed held [m/s]; ticks: samples; ≥: no limit found")
+    axes.set_xlabel("speed held [m/s]; ≥: no limit found")

@@ -136,12 +136,12 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def inject(injection: Injection) -> Reaction:
-    """One run; an error in it is a finding, not an end."""
+    """One run; whatever escapes from it is a finding, not an end."""
     reaction = Reaction(injection)
     try:
         _Run(injection, reaction).run()
-    except ContactDdpError as error:
-        reaction.failed = str(error)
+    except Exception as error:  # noqa: BLE001  (an exception that a fault lets escape is just what is looked for)
+        reaction.failed = f"{type(error).__name__}: {error}"
     return reaction
 
 

@@ -25,6 +25,7 @@ from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.problem import BoundingProblem
 from contact_ddp_ros.mpc.rate_limit import RateLimited
 from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.robot.joints import N_JOINTS
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.planar import PlanarMap, reduce_to_plane
 from contact_ddp_ros.robot.state import RobotState
@@ -125,8 +126,10 @@ class BoundingPlanner:
         a robot that stands may begin to bound with any of them.
 
         Raises:
-            MessageError: the state is not finite.
+            MessageError: an array of the state has another size, or the state or the speed is not finite.
         """
+        if not state.has_sizes(N_JOINTS):
+            raise MessageError(f"an array of the state has another size; no plan is made but for {N_JOINTS} joints")
         if not state.is_finite():
             raise MessageError("the state holds a number that is not finite; no plan is made from it")
         if not math.isfinite(speed):

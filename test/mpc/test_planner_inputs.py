@@ -125,6 +125,13 @@ class TestCommand:
         with pytest.raises(MessageError, match="speed"):
             planner.plan(robot_state(start_state(planner), 0.0), speed)
 
+    @pytest.mark.parametrize("field", ["position", "orientation", "joint_positions", "joint_velocities"])
+    def test_a_state_of_another_size_is_refused(self, field):
+        planner = planner_with()
+        state = robot_state(start_state(planner), 1.0)
+        with pytest.raises(MessageError, match="12 joints"):
+            planner.plan(replace(state, **{field: getattr(state, field)[:-1]}), 0.5)
+
     def test_a_state_that_is_not_finite_is_refused_and_changes_nothing(self):
         planner, twin = planner_with(), planner_with()
         x = start_state(planner)
