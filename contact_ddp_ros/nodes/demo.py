@@ -55,6 +55,9 @@ _SPEED_PERIOD = 0.05
 _COMMAND_TIMEOUT = 0.1
 """Silence in real time after which the bridge to the robot damps: a desktop system may keep anybody waiting [s]."""
 
+_SPEED_PATIENCE = 10.0
+"""Age of a speed that counts as none in lock-step, where it is sent by the wall clock but ages in simulated time [s]."""
+
 _LOOK = 0.02
 """Longest wait for a message between two looks at the processes [s]."""
 
@@ -121,16 +124,18 @@ class Demo:
         """Parameters of each node, by its name, in the order in which the nodes are started and ended."""
         options = self.options
         common = {"use_sim_time": True, "node.lockstep": options.lockstep}
+        patience = {"node.cmd_vel_timeout": _SPEED_PATIENCE} if options.lockstep else {}
         robot = self._bridge() if options.backend == "lcm" else self._simulator()
         return {
             "controller": {
+                **patience,
                 **options.parameters("controller"),
                 "safety.planner_period": self.controller.safety.planner_period,
                 "safety.policy_periods": self.controller.safety.policy_periods,
                 "node.planner_delay": options.planner_delay,
                 **common,
             },
-            "planner": {"variant": options.variant, **options.parameters("planner"), **common},
+            "planner": {"variant": options.variant, **patience, **options.parameters("planner"), **common},
             **{name: {**parameters, **self._held(), **common} for name, parameters in robot.items()},
         }
 
