@@ -56,7 +56,7 @@ _COMMAND_TIMEOUT = 0.1
 """Silence in real time after which the bridge to the robot damps: a desktop system may keep anybody waiting [s]."""
 
 _SPEED_PATIENCE = 10.0
-"""Age of a speed that counts as none in lock-step, where it is sent by the wall clock but ages in simulated time [s]."""
+"""Age of a speed that counts as none in lock-step: it is sent by the wall clock but ages in simulated time [s]."""
 
 _LOOK = 0.02
 """Longest wait for a message between two looks at the processes [s]."""
