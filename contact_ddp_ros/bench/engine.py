@@ -11,13 +11,13 @@ import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from threading import Thread
 from typing import Any, Protocol, TypeVar
 
 from contact_ddp_ros import provenance
+from contact_ddp_ros.environment import environment
 from contact_ddp_ros.errors import BenchmarkError, ParameterError
 
 Item = TypeVar("Item")
@@ -59,7 +59,7 @@ class LocalProcesses:
             return
         context = multiprocessing.get_context("spawn")
         with (
-            _environment(_ONE_THREAD),
+            environment(_ONE_THREAD),
             ProcessPoolExecutor(min(self.size, len(items)), context, _depend_on_the_parent) as pool,
         ):
             futures = {pool.submit(work, item): index for index, item in enumerate(items)}
@@ -145,18 +145,3 @@ def _depend_on_the_parent() -> None:
 def _end_after(parent: BaseProcess) -> None:
     parent.join()
     os._exit(1)
-
-
-@contextmanager
-def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    """Variables that children inherit; this process has its own back afterwards."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

@@ -20,12 +20,13 @@ from std_srvs.srv import SetBool, Trigger
 from contact_ddp_ros.closed_loop import policy_timing, run_info
 from contact_ddp_ros.config import flatten, replace
 from contact_ddp_ros.control.config import ControllerConfig
+from contact_ddp_ros.environment import environment
 from contact_ddp_ros.errors import NodeError
 from contact_ddp_ros.lcm_link.definitions import STAND_IN_NAME
 from contact_ddp_ros.lcm_link.transport import free_port
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.nodes.bag import BagWriter
-from contact_ddp_ros.nodes.domain import environment, loopback_environment, reserved_domain
+from contact_ddp_ros.nodes.domain import loopback_environment, reserved_domain
 from contact_ddp_ros.nodes.node_config import SimulatorNodeOptions
 from contact_ddp_ros.nodes.observer import Observer
 from contact_ddp_ros.nodes.processes import NodeProcesses

@@ -61,21 +61,6 @@ def loopback_environment(domain: int) -> dict[str, str]:
     return variables
 
 
-@contextlib.contextmanager
-def environment(variables: dict[str, str]) -> Iterator[None]:
-    """The variables in this process's environment within the context."""
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-
-
 def _profile() -> Path | None:
     places = [Path(__file__).resolve().parents[2] / PROFILE]
     with contextlib.suppress(ImportError, LookupError, OSError):

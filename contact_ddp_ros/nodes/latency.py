@@ -24,6 +24,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
+from contact_ddp_ros.environment import environment
 from contact_ddp_ros.errors import NodeError
 from contact_ddp_ros.lcm_link import conventions
 from contact_ddp_ros.lcm_link.codec import decode, encode
@@ -31,7 +32,7 @@ from contact_ddp_ros.lcm_link.definitions import CHEETAH_SOFTWARE, PD_TAU_TARGET
 from contact_ddp_ros.lcm_link.transport import Link, LinkOptions, free_port
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import joint_state_message, odometry_message, stamp_ns
-from contact_ddp_ros.nodes.domain import environment, loopback_environment, reserved_domain
+from contact_ddp_ros.nodes.domain import loopback_environment, reserved_domain
 from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.processes import NodeProcesses
 from contact_ddp_ros.nodes.runtime import publisher

@@ -10,7 +10,8 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from ros_graph import NodeMaker
 
-from contact_ddp_ros.nodes.domain import environment, loopback_environment, reserved_domain
+from contact_ddp_ros.environment import environment
+from contact_ddp_ros.nodes.domain import loopback_environment, reserved_domain
 
 
 @pytest.fixture(scope="session")
