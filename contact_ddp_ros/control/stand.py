@@ -78,7 +78,7 @@ class StandLaw:
     def targets(self, state: RobotState, now: float) -> JointTargets:
         """Joint targets for a finite state at time `now` [s]."""
         elapsed = now - self._started
-        if elapsed < self._folding:
+        if self._folding > 0.0 and elapsed < self._folding:
             origin, pose, load = self._origin, self._fold, 0.0
             s, rate = self._fold_progress(elapsed)
         else:

@@ -94,6 +94,18 @@ def test_standing_up_is_smooth_from_wherever_the_joints_are(controller: Controll
     assert controller.update(state_at(state, begin), begin) is not None and controller.standing
 
 
+def test_a_clock_that_steps_back_a_little_does_not_disturb_the_beginning_of_a_stand(
+    controller: Controller, robot: Robot
+) -> None:
+    state = alive(robot, 1.0)
+    controller.update(state, 1.0)
+    assert controller.request(STAND).accepted
+    earlier = 1.0 - 0.5 * SAFETY.clock_tolerance
+    command = controller.update(alive(robot, earlier), earlier)
+    assert not is_damping(command)
+    np.testing.assert_allclose(command.positions, state.joint_positions, atol=1e-9)
+
+
 def test_a_completed_stand_carries_the_weight(controller: Controller, robot: Robot) -> None:
     now = stand_up(controller, robot)
     state = alive(robot, now)
