@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.closed_loop import ClosedLoop, run
+from contact_ddp_ros.control.findings import Violation
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety import Violation
 from contact_ddp_ros.options import Push, RunOptions
 from contact_ddp_ros.report.falls import first_fall, recoveries
 

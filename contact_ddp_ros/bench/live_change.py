@@ -24,8 +24,8 @@ from contact_ddp_ros.bench.scenarios import PUSH_DURATION
 from contact_ddp_ros.closed_loop import CONTROL_PERIOD, ClosedLoop
 from contact_ddp_ros.config import ParameterSpec, Value, replace, specs
 from contact_ddp_ros.control.config import ControllerConfig
+from contact_ddp_ros.control.findings import Violation
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety import Violation
 from contact_ddp_ros.errors import BenchmarkError, ContactDdpError, ParameterError
 from contact_ddp_ros.links import Links
 from contact_ddp_ros.mpc.config import PlannerConfig

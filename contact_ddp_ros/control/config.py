@@ -177,6 +177,12 @@ class SafetyConfig:
     velocity_factor: float = parameter(
         1.2, low=0.1, high=5.0, description="largest measured joint velocity, as a multiple of its limit"
     )
+    trunk_speed: float = parameter(
+        10.0, low=0.5, high=100.0, unit="m/s", description="largest measured speed of the trunk along an axis"
+    )
+    trunk_turn_rate: float = parameter(
+        30.0, low=1.0, high=300.0, unit="rad/s", description="largest measured angular velocity about an axis"
+    )
     joint_jump: float = parameter(
         0.1,
         low=0.0,
@@ -189,11 +195,9 @@ class SafetyConfig:
         low=0.0,
         high=10.0,
         unit="m",
-        description="the same of the trunk, which 10 m/s allow; raise it where the estimator corrects itself in steps",
+        description="the same of the trunk; raise it where the estimator corrects itself in steps",
     )
-    turn_jump: float = parameter(
-        0.1, low=0.0, high=3.2, unit="rad", description="the same of the trunk's orientation, which 30 rad/s allow"
-    )
+    turn_jump: float = parameter(0.1, low=0.0, high=3.2, unit="rad", description="the same of the trunk's orientation")
     stuck_timeout: float = parameter(
         0.01,
         low=0.002,
@@ -215,6 +219,20 @@ class SafetyConfig:
         unit="rad",
         description="how far pitch or a joint may be from where a new policy has it now",
     )
+
+    policy_knot: float = parameter(
+        0.1, low=0.005, high=1.0, unit="s", description="longest time from knot to knot of a policy"
+    )
+    policy_step: float = parameter(
+        1.0, low=0.05, high=10.0, description="largest change of a planned coordinate from knot to knot [m, rad]"
+    )
+    policy_velocity: float = parameter(
+        100.0, low=10.0, high=1000.0, description="largest planned velocity [m/s, rad/s]"
+    )
+    policy_gain: float = parameter(
+        1e5, low=100.0, high=1e7, description="largest feedback gain [N m per m, rad, m/s, rad/s]"
+    )
+    policy_force: float = parameter(1e4, low=200.0, high=1e6, unit="N", description="largest planned force at a foot")
 
     @property
     def policy_timeout(self) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.config import SafetyConfig
-from contact_ddp_ros.control.safety import FASTEST_TRUNK, FASTEST_TURN, Finding, Violation
+from contact_ddp_ros.control.findings import Finding, Violation
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import RobotState
@@ -73,11 +73,11 @@ class StateContinuity:
             allowed = self._speed[joint] * dt + config.joint_jump
             return _jump_finding(JOINT_NAMES[joint], moved[joint], allowed, "rad", dt)
         distance = float(np.abs(state.position - last.position).max())
-        if not distance <= FASTEST_TRUNK * dt + config.base_jump:
-            return _jump_finding("the trunk", distance, FASTEST_TRUNK * dt + config.base_jump, "m", dt)
+        if not distance <= config.trunk_speed * dt + config.base_jump:
+            return _jump_finding("the trunk", distance, config.trunk_speed * dt + config.base_jump, "m", dt)
         angle = 2.0 * math.acos(min(1.0, abs(float(state.orientation @ last.orientation))))
-        if not angle <= FASTEST_TURN * dt + config.turn_jump:
-            return _jump_finding("the trunk", angle, FASTEST_TURN * dt + config.turn_jump, "rad", dt)
+        if not angle <= config.trunk_turn_rate * dt + config.turn_jump:
+            return _jump_finding("the trunk", angle, config.trunk_turn_rate * dt + config.turn_jump, "rad", dt)
         return None
 
     def _stuck(self, last: RobotState, state: RobotState) -> Finding | None:

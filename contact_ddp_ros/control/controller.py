@@ -18,10 +18,12 @@ from contact_ddp_ros.config import validate
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.continuity import StateContinuity
 from contact_ddp_ros.control.drives import JointTargets, limited_command
+from contact_ddp_ros.control.findings import Fault, Finding, Violation
 from contact_ddp_ros.control.lateral import LateralCommand, LateralStabiliser
 from contact_ddp_ros.control.legs import LegGeometry
 from contact_ddp_ros.control.modes import Answer, ControlMode, ModeMachine
-from contact_ddp_ros.control.safety import Fault, Finding, PolicyGate, Supervisor, Violation
+from contact_ddp_ros.control.policy_gate import PolicyGate
+from contact_ddp_ros.control.safety import Supervisor
 from contact_ddp_ros.control.stand import StandLaw
 from contact_ddp_ros.control.tracking import PolicySlot, exit_obstacle, planar_targets
 from contact_ddp_ros.errors import ParameterError

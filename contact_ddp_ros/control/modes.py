@@ -11,7 +11,7 @@ A fault is latched: the mode stays DAMP until a request for STAND finds a usable
 from dataclasses import dataclass
 from enum import Enum
 
-from contact_ddp_ros.control.safety import Fault, Finding
+from contact_ddp_ros.control.findings import Fault, Finding
 
 
 class ControlMode(Enum):

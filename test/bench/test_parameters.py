@@ -23,7 +23,7 @@ from contact_ddp_ros.bench.live_change import (
 )
 from contact_ddp_ros.bench.refusals import Refusals, offer, spoilt
 from contact_ddp_ros.config import ParameterSpec, check
-from contact_ddp_ros.control.safety import Violation
+from contact_ddp_ros.control.findings import Violation
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.safe_ranges import SafeRange, read
 

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 
 from contact_ddp_ros.control.controller import Controller
+from contact_ddp_ros.control.findings import Finding, Violation
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.model import Robot
@@ -81,3 +82,7 @@ def start_bound(controller: Controller, robot: Robot, now: float = 0.0) -> float
     controller.update(robot.standing_state(now), now)
     assert controller.mode is ControlMode.BOUND
     return now
+
+
+def violation(finding: Finding | None) -> Violation | None:
+    return None if finding is None else finding.violation

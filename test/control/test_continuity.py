@@ -7,8 +7,8 @@ import pytest
 from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig
 from contact_ddp_ros.control.continuity import StateContinuity
 from contact_ddp_ros.control.controller import Controller
+from contact_ddp_ros.control.findings import Violation
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety import Violation
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import RobotState
 

@@ -9,8 +9,8 @@ from hypothesis.extra.numpy import arrays
 from contact_ddp_ros.config import replace
 from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig
 from contact_ddp_ros.control.controller import Controller
+from contact_ddp_ros.control.findings import Violation
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety import Violation
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.model import Robot, load_robot

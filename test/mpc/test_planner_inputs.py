@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.control.config import SafetyConfig
-from contact_ddp_ros.control.safety import PolicyGate
+from contact_ddp_ros.control.policy_gate import PolicyGate
 from contact_ddp_ros.errors import MessageError, ParameterError
 from contact_ddp_ros.mpc.planner import BoundingPlanner
 from contact_ddp_ros.solver.ddp import Termination

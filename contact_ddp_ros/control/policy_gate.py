@@ -1,0 +1,137 @@
+"""What the controller asks of a policy before it follows it: sizes, finite, of this model, in order, of the present."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.control.config import SafetyConfig
+from contact_ddp_ros.control.findings import Finding, Violation
+from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.robot.planar import PLANAR_JOINT_NAMES
+
+Array = NDArray[np.float64]
+
+
+class PolicyGate:
+    """Admits policies one after another: right sizes, finite, of this model, in order, of the present."""
+
+    def __init__(self, torques: Array, n_x: int, n_forces: int, model_hash: int, config: SafetyConfig) -> None:
+        """Sizes are those of the planner's model, whose fingerprint is `model_hash`.
+
+        `torques` are what each of its controls (n_u,) can be at most [N m].
+        """
+        self.config = config
+        self._torques, n_u = torques, len(torques)
+        self._sizes = {"state": n_x, "control": n_u, "force": n_forces}
+        self._model_hash = model_hash
+        self._last: Policy | None = None
+
+    def forget(self) -> None:
+        """Forget the order so far: the next policy may be of any epoch and sequence."""
+        self._last = None
+
+    def check(self, policy: Policy, now: float, following: bool, state: Array | None = None) -> Finding | None:
+        """What is wrong with a policy at time `now` [s], or None, and then its successors must come after it.
+
+        `state` is the measured one (n_x,) in the planner's coordinates, where one is known: a policy must pass near it.
+        Where the last policy is being followed (`following`), one of another epoch is refused; otherwise a later epoch
+        is always welcome, and an earlier one once the last policy has run out (the planner has been restarted).
+        """
+        finding = self._size(policy) or self._finite(policy) or self._order(policy, now, following)
+        finding = finding or self._age(policy, now) or self._range(policy) or self._torque(policy)
+        finding = finding or self._away(policy, now, state)
+        if finding is None:
+            self._last = policy
+        return finding
+
+    def _size(self, policy: Policy) -> Finding | None:
+        n = len(policy.controls)
+        n_x, n_u, n_forces = self._sizes.values()
+        wanted = {
+            "times": (n + 1,),
+            "states": (n + 1, n_x),
+            "controls": (n, n_u),
+            "gains": (n, n_u, n_x),
+            "modes": (n,),
+            "forces": (n, n_forces),
+        }
+        for name, shape in wanted.items():
+            found = np.shape(getattr(policy, name))
+            if found != shape or n == 0:
+                return Finding(Violation.POLICY_SIZE, f"{name} has shape {found}; allowed: {shape}, at least one knot")
+        return None
+
+    def _finite(self, policy: Policy) -> Finding | None:
+        for name in ("times", "states", "controls", "gains", "forces"):
+            if not np.isfinite(getattr(policy, name)).all():
+                return Finding(Violation.POLICY_NOT_FINITE, f"not a finite number in {name}")
+        return None
+
+    def _order(self, policy: Policy, now: float, following: bool) -> Finding | None:
+        if policy.model_hash != self._model_hash:
+            text = f"made for model {policy.model_hash:x}; this controller runs {self._model_hash:x}"
+            return Finding(Violation.POLICY_MODEL, text)
+        last = self._last
+        if last is None:
+            return None
+        expired = not now - last.start <= self.config.policy_timeout
+        if policy.epoch != last.epoch:
+            if following or (policy.epoch < last.epoch and not expired):
+                text = f"epoch {policy.epoch} while following epoch {last.epoch}"
+                return Finding(Violation.POLICY_EPOCH, text)
+        elif policy.sequence <= last.sequence and not (expired and not following):
+            text = f"sequence {policy.sequence} after {last.sequence} of the same epoch"
+            return Finding(Violation.POLICY_SEQUENCE, text)
+        return None
+
+    def _age(self, policy: Policy, now: float) -> Finding | None:
+        age = now - policy.start
+        if not age <= self.config.policy_timeout:
+            text = f"starts {age:.3f} s ago; allowed: {self.config.policy_timeout:.3f} s"
+            return Finding(Violation.POLICY_STALE, text)
+        if not now < policy.end:
+            return Finding(Violation.POLICY_OVER, f"ended {now - policy.end:.3f} s ago")
+        if not -age <= self.config.policy_timeout + self.config.clock_tolerance:
+            text = f"starts {-age:.3f} s from now; allowed: {self.config.policy_timeout:.3f} s"
+            return Finding(Violation.POLICY_FROM_FUTURE, text)
+        return None
+
+    def _range(self, policy: Policy) -> Finding | None:
+        """No plan of this robot runs back in time, jumps from knot to knot, or needs such velocities and gains."""
+        config, n_q = self.config, policy.states.shape[1] // 2
+        for what, values, low, high in (
+            ("time between knots [s]", np.diff(policy.times), 0.0, config.policy_knot),
+            ("step between knots [m, rad]", np.diff(policy.states[:, :n_q], axis=0), None, config.policy_step),
+            ("velocity [m/s, rad/s]", policy.states[:, n_q:], None, config.policy_velocity),
+            ("gain [N m/m ... N m s/rad]", policy.gains, None, config.policy_gain),
+            ("force [N]", policy.forces, None, config.policy_force),
+        ):
+            low = -high if low is None else low
+            if not (values.min() >= low and values.max() <= high):
+                text = f"{what} from {values.min():.3g} to {values.max():.3g}; allowed: {low:g} to {high:g}"
+                return Finding(Violation.POLICY_RANGE, text)
+        return None
+
+    def _torque(self, policy: Policy) -> Finding | None:
+        allowed = self.config.policy_torque_factor * self._torques
+        within = np.abs(policy.controls) <= allowed
+        if within.all():
+            return None
+        knot, control = np.argwhere(~within)[0]
+        text = f"control {control} of knot {knot} is {policy.controls[knot, control]:.1f} N m"
+        return Finding(Violation.POLICY_TORQUE, f"{text}; allowed: ±{allowed[control]:.1f}")
+
+    def _away(self, policy: Policy, now: float, state: Array | None) -> Finding | None:
+        """Planar coordinates: x, height, then angles."""
+        if state is None:
+            return None
+        n_q = len(state) // 2
+        away = np.abs(policy.sample(now).state - state)[1:n_q]
+        allowed = np.full(n_q - 1, self.config.policy_angle)
+        allowed[0] = self.config.policy_height
+        within = away <= allowed
+        if within.all():
+            return None
+        index = int(np.argmin(within))
+        what, unit = PLANAR_JOINT_NAMES[index + 1], "m" if index == 0 else "rad"
+        text = f"has {what} {away[index]:.2f} {unit} from where it is; allowed: {allowed[index]:.2f} {unit}"
+        return Finding(Violation.POLICY_AWAY, text)
