@@ -29,7 +29,7 @@ from contact_ddp_ros.bench.planner_proxy import PlannerProxy
 from contact_ddp_ros.bench.timing import Progress, Spread, interleave
 from contact_ddp_ros.mpc.planner import PlanResult
 from contact_ddp_ros.robot.state import RobotState
-from contact_ddp_ros.solver.ddp import Iteration
+from contact_ddp_ros.solver.solution import Iteration
 
 VARIANTS = ("ddp", "ilqr")
 

@@ -25,8 +25,10 @@ from contact_ddp_ros.mpc.reference import bounding_schedule
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.planar import PlanarMap
 from contact_ddp_ros.robot.tree import RigidBodyTree
-from contact_ddp_ros.solver.ddp import DdpSolver, Guess, Solution, SolverOptions
+from contact_ddp_ros.solver.ddp import DdpSolver
+from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.protocol import Problem
+from contact_ddp_ros.solver.solution import Guess, Solution
 
 Array = NDArray[np.float64]
 

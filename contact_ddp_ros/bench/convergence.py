@@ -30,8 +30,10 @@ from contact_ddp_ros.bench.timing import Spread
 from contact_ddp_ros.bench.trajopt import CONTINUATION
 from contact_ddp_ros.files import new_folder
 from contact_ddp_ros.solver.continuation import solve_constrained
-from contact_ddp_ros.solver.ddp import DdpSolver, Guess, Solution, SolverOptions
+from contact_ddp_ros.solver.ddp import DdpSolver
 from contact_ddp_ros.solver.multipliers import Multipliers
+from contact_ddp_ros.solver.options import SolverOptions
+from contact_ddp_ros.solver.solution import Guess, Solution
 
 Array = NDArray[np.float64]
 

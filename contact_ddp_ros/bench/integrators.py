@@ -28,7 +28,9 @@ from contact_ddp_ros.hybrid.grid import KnotGrid, knot_grid
 from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig
 from contact_ddp_ros.mpc.reference import bounding_schedule
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.solver.ddp import DdpSolver, Guess, SolverOptions
+from contact_ddp_ros.solver.ddp import DdpSolver
+from contact_ddp_ros.solver.options import SolverOptions
+from contact_ddp_ros.solver.solution import Guess
 
 Array = NDArray[np.float64]
 

@@ -29,8 +29,8 @@ from contact_ddp_ros.mpc.contact_problem import ContactLaw, ContactProblem, Node
 from contact_ddp_ros.mpc.reference import PlanarLeg, bounding_schedule
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.planar import PLANAR_BASE_JOINTS, reduce_to_plane
-from contact_ddp_ros.solver.ddp import Guess
 from contact_ddp_ros.solver.protocol import Problem
+from contact_ddp_ros.solver.solution import Guess
 
 Array = NDArray[np.float64]
 

@@ -38,8 +38,10 @@ from contact_ddp_ros.options import SHOOTINGS
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.planar import PlanarMap, reduce_to_plane
 from contact_ddp_ros.solver.continuation import ConstrainedSolution, solve_constrained
-from contact_ddp_ros.solver.ddp import DdpSolver, Guess, SolverOptions, Termination
+from contact_ddp_ros.solver.ddp import DdpSolver
+from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.protocol import Problem
+from contact_ddp_ros.solver.solution import Guess, Termination
 
 Array = NDArray[np.float64]
 

@@ -22,7 +22,9 @@ from contact_ddp_ros.bench.timing import Spread, Times, interleave
 from contact_ddp_ros.files import new_folder
 from contact_ddp_ros.report.analysis import cone_excess
 from contact_ddp_ros.solver.continuation import ConstrainedSolution, Continuation, solve_constrained
-from contact_ddp_ros.solver.ddp import DdpSolver, Guess, Solution, SolverOptions
+from contact_ddp_ros.solver.ddp import DdpSolver
+from contact_ddp_ros.solver.options import SolverOptions
+from contact_ddp_ros.solver.solution import Guess, Solution
 
 Array = NDArray[np.float64]
 

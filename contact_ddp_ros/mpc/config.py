@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from contact_ddp_ros.config import parameter
-from contact_ddp_ros.solver.ddp import VARIANTS
+from contact_ddp_ros.solver.options import VARIANTS
 
 
 @dataclass(frozen=True)

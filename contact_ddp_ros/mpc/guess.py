@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.hybrid.grid import KnotGrid
 from contact_ddp_ros.mpc.problem import BoundingProblem
-from contact_ddp_ros.solver.ddp import Guess
+from contact_ddp_ros.solver.solution import Guess
 
 Array = NDArray[np.float64]
 

@@ -16,8 +16,10 @@ from contact_ddp_ros.mpc.problem import BoundingProblem
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.continuation import ConstrainedSolution, Continuation, solve_constrained
-from contact_ddp_ros.solver.ddp import DdpSolver, Guess, SolverOptions
+from contact_ddp_ros.solver.ddp import DdpSolver
+from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.protocol import Problem
+from contact_ddp_ros.solver.solution import Guess
 
 Array = NDArray[np.float64]
 

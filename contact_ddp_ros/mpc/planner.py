@@ -30,8 +30,10 @@ from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.planar import PlanarMap, reduce_to_plane
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import RigidBodyTree
-from contact_ddp_ros.solver.ddp import DdpSolver, Guess, Iteration, Solution, SolverOptions, Termination
+from contact_ddp_ros.solver.ddp import DdpSolver
+from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.protocol import Problem
+from contact_ddp_ros.solver.solution import Guess, Iteration, Solution, Termination
 
 Array = NDArray[np.float64]
 

@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import SolverError
-from contact_ddp_ros.solver.ddp import DdpSolver, Guess, Solution, Termination
+from contact_ddp_ros.solver.ddp import DdpSolver
 from contact_ddp_ros.solver.multipliers import Multipliers
 from contact_ddp_ros.solver.protocol import Problem
+from contact_ddp_ros.solver.solution import Guess, Solution, Termination
 
 Array = NDArray[np.float64]
 

@@ -19,222 +19,26 @@ Variants: "ddp" as above, "ddp_tensor" the same for a problem whose `second` is 
 "ilqr", which keeps θ at 0.
 """
 
-from dataclasses import dataclass, field
-from enum import Enum
+from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.config import parameter, validate
 from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.solver.gaps import Gaps, evaluate, slope
 from contact_ddp_ros.solver.node_function import node_function
+from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.protocol import FIRST, N_PENALTY, SECOND, STEP, Problem
+from contact_ddp_ros.solver.solution import Guess, Iteration, Solution, Termination
 from contact_ddp_ros.solver.sweeps import backward, expand, rollout
+from contact_ddp_ros.solver.workspace import Workspace
 
 Array = NDArray[np.float64]
-
-VARIANTS = ("ddp", "ilqr", "ddp_tensor")
 
 _ROUNDING = 1e-14
 """A change of the cost below this share of it is rounding and no reason to refuse a step: so near a minimum Armijo's
 rule sees noise only, and refusals would hold the error at the square root of rounding (Hager and Zhang 2005)."""
-
-SHOOTINGS = ("single", "multiple")
-
-
-class Termination(Enum):
-    """Why a solve ended."""
-
-    CONVERGED = "converged: the expected reduction is below the tolerance"
-    ITERATIONS = "iteration limit reached"
-    STALLED = "stalled: no step reduces the cost although the regularisation is at its limit"
-    DIVERGED = "diverged: the first trajectory left the finite numbers"
-
-
-@dataclass(frozen=True)
-class SolverOptions:
-    """Settings of the inner (unconstrained) solve."""
-
-    variant: str = "ddp"
-    shooting: str = "single"
-    max_iterations: int = parameter(50, low=1, high=10000, description="iterations of one solve")
-    tolerance: float = parameter(
-        1e-9, low=0.0, high=1.0, description="stop when the expected reduction is below this share of the cost"
-    )
-    armijo: float = parameter(1e-3, low=0.0, high=0.5, description="share of the expected reduction a step must reach")
-    step_factor: float = parameter(0.5, low=0.05, high=0.95, description="factor between line-search steps")
-    step_min: float = parameter(1e-4, low=1e-12, high=1.0, description="shortest line-search step")
-    theta_cut: float = parameter(0.25, low=0.01, high=0.9, description="factor on the curvature share after a failure")
-    theta_min: float = parameter(0.02, low=1e-6, high=1.0, description="a smaller curvature share counts as none")
-    theta_grow: float = parameter(4.0, low=1.1, high=100.0, description="factor on the curvature share after success")
-    rho_min: float = parameter(1e-6, low=1e-12, high=1.0, description="smallest Levenberg term other than none")
-    rho_max: float = parameter(1e8, low=1.0, description="Levenberg term beyond which a solve counts as stalled")
-    rho_factor: float = parameter(10.0, low=1.5, high=1000.0, description="factor on the Levenberg term")
-
-    def __post_init__(self) -> None:
-        """Raises SolverError for an unknown variant or shooting, ParameterError for a number out of its range."""
-        for name, allowed in (("variant", VARIANTS), ("shooting", SHOOTINGS)):
-            found = getattr(self, name)
-            if found not in allowed:
-                raise SolverError(f"unknown {name} {found!r}; allowed are {', '.join(allowed)}")
-        validate(self)
-
-
-@dataclass(frozen=True)
-class Iteration:
-    """One iteration as it went.
-
-    Attributes:
-        cost: total cost after it, penalties included.
-        expected: reduction that the quadratic model promised for the step taken (positive); of the cost, or of the
-            merit while there are gaps.
-        actual: reduction obtained, of the same.
-        step: line-search step α, 0 where none was accepted.
-        theta, rho: share of second-order curvature and Levenberg term of the sweep.
-        gradient: largest |Qu| before the step.
-        gap: largest gap after the step, in the state's units; 0 in single shooting.
-        equality, inequality: largest equality residual and inequality violation after the step.
-        partials_time, sweep_time, rollout_time: seconds spent in first-order partials, in backward sweeps
-            (contracted second-order partials included) and in rollouts.
-        sweeps, rollouts: how many of each the iteration took.
-        curved_sweeps, flat_sweeps: how many complete sweeps with and without second-order curvature the sweeps were
-            worth; one that met an indefinite Quu counts for the share of the nodes that it came to.
-    """
-
-    cost: float
-    expected: float
-    actual: float
-    step: float
-    theta: float
-    rho: float
-    gradient: float
-    gap: float
-    equality: float
-    inequality: float
-    partials_time: float
-    sweep_time: float
-    rollout_time: float
-    sweeps: int
-    rollouts: int
-    curved_sweeps: float
-    flat_sweeps: float
-
-
-@dataclass(frozen=True)
-class Solution:
-    """Result of a solve over N nodes.
-
-    Attributes:
-        xs: (N+1, n_x) states. us: (N, n_u) controls, zero rows at resets.
-        gains: (N, n_u, n_x) feedback gains of the last complete sweep, about (xs, us); the guess's where there is none.
-        aux: (N+1, n_aux) what the problem's `step` left for each node.
-        residuals: (N+1, n_e + 1) equality residuals and the largest inequality violation per node.
-        cost: total cost, penalties included. initial_cost: of the first trajectory.
-        gap: largest |f_k(x_k, u_k) − x_{k+1}|, 0 where the trajectory obeys the dynamics.
-        theta: curvature share to start the next, similar solve from.
-        termination: why it ended. iterations: one record each.
-        Vx, Vxx: (N+1, n_x), (N+1, n_x, n_x) value function of the last complete sweep; zero where there is none.
-    """
-
-    xs: Array
-    us: Array
-    gains: Array
-    aux: Array
-    residuals: Array
-    cost: float
-    initial_cost: float
-    gap: float
-    theta: float
-    termination: Termination
-    iterations: tuple[Iteration, ...]
-    Vx: Array = field(repr=False)
-    Vxx: Array = field(repr=False)
-
-    @property
-    def equality_violation(self) -> float:
-        """Largest equality residual over the horizon."""
-        return float(np.abs(self.residuals[:, :-1]).max(initial=0.0))
-
-    @property
-    def inequality_violation(self) -> float:
-        """Largest violation of an inequality over the horizon, in the problem's normalised units."""
-        return float(self.residuals[:, -1].max(initial=0.0))
-
-
-@dataclass(frozen=True)
-class Guess:
-    """Where a solve starts: xs (N+1, n_x), us (N, n_u) and the gains (N, n_u, n_x) that close the first rollout.
-
-    Zero gains make it an open-loop guess, of which only `us` and the initial state matter. Multiple shooting takes xs,
-    but for the initial state, and us as they are, and no gains.
-    """
-
-    xs: Array
-    us: Array
-    gains: Array
-
-    @classmethod
-    def open_loop(cls, x0: Array, us: Array) -> "Guess":
-        """A control tape from an initial state."""
-        n_nodes, n_u = us.shape
-        return cls(np.tile(x0, (n_nodes + 1, 1)), us, np.zeros((n_nodes, n_u, len(x0))))
-
-
-class _Workspace:
-    """Every array of a solve of one size, allocated once."""
-
-    def __init__(self, problem: Problem) -> None:
-        n, n_x, n_u = problem.n_nodes, problem.n_x, problem.n_u
-        self.shape = _shape(problem)
-        self.expansion = (
-            np.zeros((n + 1, n_x, n_x)),
-            np.zeros((n + 1, n_x, n_u)),
-            np.zeros((n + 1, n_x)),
-            np.zeros((n + 1, n_u)),
-            np.zeros((n + 1, n_x, n_x)),
-            np.zeros((n + 1, n_u, n_x)),
-            np.zeros((n + 1, n_u, n_u)),
-        )
-        self.ks, self.gains, self.vx, self.vxx = self._swept(problem)
-        self._unfinished = self._swept(problem)
-        self.nominal = self._trajectory(problem)
-        self.trial = self._trajectory(problem)
-
-    @property
-    def unfinished(self) -> tuple[Array, Array, Array, Array]:
-        """(ks, gains, vx, vxx) for a sweep that may fail."""
-        return self._unfinished
-
-    def keep_sweep(self) -> None:
-        """Take the unfinished sweep for the current one."""
-        current = (self.ks, self.gains, self.vx, self.vxx)
-        (self.ks, self.gains, self.vx, self.vxx), self._unfinished = self._unfinished, current
-
-    def forget_sweep(self) -> None:
-        """No step, no gains and no value function yet."""
-        for array in (self.ks, self.gains, self.vx, self.vxx):
-            array[:] = 0.0
-
-    @staticmethod
-    def _swept(problem: Problem) -> tuple[Array, Array, Array, Array]:
-        n, n_x, n_u = problem.n_nodes, problem.n_x, problem.n_u
-        return np.zeros((n, n_u)), np.zeros((n, n_u, n_x)), np.zeros((n + 1, n_x)), np.zeros((n + 1, n_x, n_x))
-
-    @staticmethod
-    def _trajectory(problem: Problem) -> tuple[Array, Array, Array, Array]:
-        n = problem.n_nodes
-        return (
-            np.zeros((n + 1, problem.n_x)),
-            np.zeros((n, problem.n_u)),
-            np.zeros((n + 1, problem.n_aux)),
-            np.zeros((n + 1, problem.n_e + 1)),
-        )
-
-
-def _shape(problem: Problem) -> tuple[int, ...]:
-    return problem.n_nodes, problem.n_x, problem.n_u, problem.n_e, problem.n_aux
 
 
 @dataclass
@@ -261,7 +65,7 @@ class _Effort:
 class _Run:
     """One solve in progress: the nominal trajectory, its expansion, and the regularisation (θ, ρ)."""
 
-    def __init__(self, problem: Problem, data: tuple[Array, ...], work: _Workspace, options: SolverOptions) -> None:
+    def __init__(self, problem: Problem, data: tuple[Array, ...], work: Workspace, options: SolverOptions) -> None:
         self.problem, self.data, self.work, self.options = problem, data, work, options
         self._step = node_function(problem.step, STEP)
         self._first = node_function(problem.first, FIRST)
@@ -451,7 +255,7 @@ class DdpSolver:
 
     def __init__(self, options: SolverOptions | None = None) -> None:
         self.options = options or SolverOptions()
-        self._work: _Workspace | None = None
+        self._work: Workspace | None = None
 
     def solve(
         self,
@@ -481,8 +285,8 @@ class DdpSolver:
         data = _data(problem, multipliers, penalty)
         guess = Guess(*(np.ascontiguousarray(array, dtype=np.float64) for array in (guess.xs, guess.us, guess.gains)))
         _check(problem, x0, guess, data)
-        if self._work is None or self._work.shape != _shape(problem):
-            self._work = _Workspace(problem)
+        if self._work is None or not self._work.fits(problem):
+            self._work = Workspace(problem)
         run = _Run(problem, data, self._work, self.options)
         run.start(x0, guess, theta)
         initial_cost = run.cost

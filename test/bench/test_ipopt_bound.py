@@ -14,7 +14,8 @@ from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.solver.continuation import Continuation, solve_constrained
-from contact_ddp_ros.solver.ddp import DdpSolver, SolverOptions
+from contact_ddp_ros.solver.ddp import DdpSolver
+from contact_ddp_ros.solver.options import SolverOptions
 
 COARSE = {"gait.step": 0.01}
 """36 steps in a cycle."""

@@ -19,7 +19,9 @@ from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.problem import BoundingProblem
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.report.falls import first_fall
-from contact_ddp_ros.solver.ddp import DdpSolver, Guess, SolverOptions, Termination
+from contact_ddp_ros.solver.ddp import DdpSolver
+from contact_ddp_ros.solver.options import SolverOptions
+from contact_ddp_ros.solver.solution import Guess, Termination
 from test.mpc.support import TICK, TREE, N, config_with, follow, planner_with, start_state
 from test.mpc.test_contact_nodes import Node, node_of_kind
 

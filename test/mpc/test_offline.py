@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.mpc.offline import OfflineOptimiser
-from contact_ddp_ros.solver.ddp import Guess
+from contact_ddp_ros.solver.solution import Guess
 from test.mpc.support import ROBOT, TREE, N, config_with, posture
 
 

@@ -10,7 +10,7 @@ from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.policy_gate import PolicyGate
 from contact_ddp_ros.errors import MessageError, ParameterError
 from contact_ddp_ros.mpc.planner import BoundingPlanner
-from contact_ddp_ros.solver.ddp import Termination
+from contact_ddp_ros.solver.solution import Termination
 from test.mpc.support import (
     PERIOD,
     ROBOT,

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from contact_ddp_ros.solver.ddp import DdpSolver, Guess, SolverOptions, Termination
+from contact_ddp_ros.solver.ddp import DdpSolver
+from contact_ddp_ros.solver.options import SolverOptions
+from contact_ddp_ros.solver.solution import Guess, Termination
 from test.mpc.support import TICK, Watched, follow, planner_with, start_state
 
 

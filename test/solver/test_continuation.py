@@ -5,7 +5,9 @@ import pytest
 
 from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.solver.continuation import Continuation, solve_constrained
-from contact_ddp_ros.solver.ddp import DdpSolver, Guess, SolverOptions, Termination
+from contact_ddp_ros.solver.ddp import DdpSolver
+from contact_ddp_ros.solver.options import SolverOptions
+from contact_ddp_ros.solver.solution import Guess, Termination
 from test.solver.hybrid_lq import hopper, hybrid_lq, kkt_optimum
 from test.solver.pendulum import pendulum
 from test.solver.test_penalties import bounded_optimum, slider

@@ -6,7 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from contact_ddp_ros.solver.ddp import DdpSolver, Guess, SolverOptions, Termination
+from contact_ddp_ros.solver.ddp import DdpSolver
+from contact_ddp_ros.solver.options import SolverOptions
+from contact_ddp_ros.solver.solution import Guess, Termination
 from test.solver.hybrid_lq import RESTITUTION, Stage, hopper, hybrid_lq, identity_reset, kkt_optimum
 
 

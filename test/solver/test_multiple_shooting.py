@@ -9,9 +9,11 @@ from hypothesis import given
 from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.solver import gaps
 from contact_ddp_ros.solver.continuation import Continuation, solve_constrained
-from contact_ddp_ros.solver.ddp import DdpSolver, Guess, SolverOptions, Termination
+from contact_ddp_ros.solver.ddp import DdpSolver
 from contact_ddp_ros.solver.node_function import node_function
+from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.protocol import STEP
+from contact_ddp_ros.solver.solution import Guess, Termination
 from test.solver.hybrid_lq import Stage, hopper, hybrid_lq, kkt_optimum
 from test.solver.pendulum import pendulum
 from test.solver.sweep import Sweep, data_of

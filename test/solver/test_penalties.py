@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 
-from contact_ddp_ros.solver.ddp import DdpSolver, Guess, SolverOptions, Termination
+from contact_ddp_ros.solver.ddp import DdpSolver
+from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.penalties import augmented_lagrangian, relaxed_barrier
+from contact_ddp_ros.solver.solution import Guess, Termination
 from test.solver.hybrid_lq import Stage, hybrid_lq
 from test.solver.sweep import Sweep, cost_of
 

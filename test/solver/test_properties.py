@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contact_ddp_ros.solver.ddp import DdpSolver, Guess, SolverOptions, Termination
+from contact_ddp_ros.solver.ddp import DdpSolver
+from contact_ddp_ros.solver.options import SolverOptions
+from contact_ddp_ros.solver.solution import Guess, Termination
 from test.solver.hybrid_lq import Stage, hopper, hybrid_lq, identity_reset, kkt_optimum
 from test.solver.pendulum import pendulum
 

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.errors import ParameterError, SolverError
-from contact_ddp_ros.solver.ddp import DdpSolver, Guess, SolverOptions, Termination
+from contact_ddp_ros.solver.ddp import DdpSolver
+from contact_ddp_ros.solver.options import SolverOptions
+from contact_ddp_ros.solver.solution import Guess, Termination
 from test.solver.hybrid_lq import Stage, hybrid_lq
 from test.solver.pendulum import pendulum
 from test.solver.stubborn import CLIFF_ANGLE, CLIFF_NODE, ascending, cliff

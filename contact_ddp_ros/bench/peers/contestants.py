@@ -15,7 +15,9 @@ from contact_ddp_ros.bench.case import Case, solver_of
 from contact_ddp_ros.bench.peers.bound_nlp import BoundNlp
 from contact_ddp_ros.bench.peers.ipopt_bound import IpoptBound
 from contact_ddp_ros.solver.continuation import ConstrainedSolution, Continuation, solve_constrained
-from contact_ddp_ros.solver.ddp import DdpSolver, Solution, SolverOptions
+from contact_ddp_ros.solver.ddp import DdpSolver
+from contact_ddp_ros.solver.options import SolverOptions
+from contact_ddp_ros.solver.solution import Solution
 
 Array = NDArray[np.float64]
 
