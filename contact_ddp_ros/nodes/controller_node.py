@@ -3,7 +3,7 @@
 The control loop is the main thread, receives states and policies itself and runs at the rate of the states; services,
 parameters and the rest have a thread with an executor. It asks the planner for policies (`plan_request`) while it
 stands or bounds. Where states stay away it goes on by itself, so that the drives are told to damp. In lock-step it
-waits for the policies that are due (:mod:`contact_ddp_ros.nodes.exchange`), as long as there is a planner.
+waits for the policies that are due (:mod:`contact_ddp_ros.nodes.plan_client`), as long as there is a planner.
 """
 
 import math
@@ -18,7 +18,6 @@ from nav_msgs.msg import Odometry
 from rclpy.duration import Duration
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray, Header
 from std_srvs.srv import Trigger
 
 from contact_ddp_ros.control.controller import Controller
@@ -37,22 +36,20 @@ from contact_ddp_ros.nodes.conversions import (
     to_stamp,
     velocity_command,
 )
-from contact_ddp_ros.nodes.exchange import Answers, Pairing, PlanTicks, Request
+from contact_ddp_ros.nodes.exchange import Pairing
 from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.lifecycle import run_managed_node
 from contact_ddp_ros.nodes.monitor import LoopMonitor
 from contact_ddp_ros.nodes.node_config import ControllerNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
-from contact_ddp_ros.nodes.policy_message import STATUS_STOPPED, PolicyAnswer, policy_answer
+from contact_ddp_ros.nodes.plan_client import REPEAT, PlanClient
+from contact_ddp_ros.nodes.policy_message import PolicyAnswer
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Scalar, status
 from contact_ddp_ros.nodes.runtime import publisher, serve, subscribe
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 
 NAME = "controller"
-
-_REPEAT = 0.5
-"""Wall-clock time after which a request that nobody answers is sent again in lock-step [s]."""
 
 _GONE = 1.0
 """Wall-clock time without a state after which it is looked whether anybody is left to send one [s]."""
@@ -91,8 +88,6 @@ class ControllerNode:
         self._simulated = bool(node.get_parameter("use_sim_time").value)
         self._pairing = Pairing(time_ns(config.node.pairing_tolerance))
         self._pair: Pair | None = None
-        self._policies: Answers[PolicyAnswer] = Answers()
-        self._ticks = PlanTicks(time_ns(config.node.planner_delay))
         self._steering = Expiring(VelocityCommand())
         self._last_stamp: int | None = None
         self._last_state: RobotState | None = None
@@ -102,9 +97,7 @@ class ControllerNode:
         self._malformed = 0
         self._stop = Event()
         self._stop.set()
-        self._planner_answers = True
         self._commands = publisher(node, io.JOINT_COMMAND)
-        self._requests = publisher(node, io.PLAN_REQUEST)
         self._contacts = publisher(node, io.CONTACTS)
         self._told_contacts: tuple[bool, ...] = ()
         self._events = publisher(node, io.CONTROLLER_EVENTS)
@@ -114,7 +107,7 @@ class ControllerNode:
         self._monitor = LoopMonitor()
         self._since_plotted = 0
         self._inlet = Inlet(node)
-        self._inlet.subscribe(io.POLICY, self._on_policy)
+        self._planner = PlanClient(node, self._inlet, self._refuse)
         self._inlet.subscribe(io.ODOM, self._on_odometry)
         self._inlet.subscribe(io.JOINT_STATES, self._on_joint_states)
         subscribe(node, io.CMD_VEL, self._on_cmd_vel)
@@ -139,10 +132,10 @@ class ControllerNode:
     def run(self, stop: Event) -> None:
         """Answer states until `stop`."""
         self._stop = stop
-        self._ticks = PlanTicks(time_ns(self._config.node.planner_delay))
+        self._planner.begin(self._config.node.planner_delay, stop)
         heard = clock.monotonic()
         while not stop.is_set():
-            patience = _REPEAT if self._config.node.lockstep else self._config.safety.state_timeout
+            patience = REPEAT if self._config.node.lockstep else self._config.safety.state_timeout
             self._inlet.until(lambda: self._pair is not None or stop.is_set(), patience)
             if stop.is_set():
                 return
@@ -228,13 +221,7 @@ class ControllerNode:
             return
         self._last_stamp, self._last_state = stamp, state
         now = self._now(state)
-        self._ask_for_plan(stamp)
-        if self._config.node.lockstep:
-            for request in self._ticks.due(stamp):
-                self._follow(self._wait_for(request), now)
-        else:
-            self._ticks.due(stamp)
-            self._follow(self._policies.newest(), now)
+        self._follow_planner(stamp, now)
         steering = self._steering.at(state.time, self._config.node.cmd_vel_timeout)
         self._controller.steer(steering.yaw_rate, steering.left)
         self._command(state, now)
@@ -270,44 +257,22 @@ class ControllerNode:
         self._last_message = joint_command_message(command, stamp)
         self._commands.publish(self._last_message)
 
-    def _ask_for_plan(self, stamp: int) -> None:
-        """A request to the planner, where one is due and wanted."""
-        controller = self._controller
-        if not (controller.mode is ControlMode.BOUND or controller.standing):
-            return
-        if self._ticks.ask(stamp, time_ns(self._config.safety.planner_period)):
-            self._send_request(stamp)
+    def _follow_planner(self, stamp: int, now: float) -> None:
+        """Ask for plans where they are wanted and follow those that have come, or in lock-step, that are due."""
+        controller, config = self._controller, self._config
+        cue = io.STOPPING if controller.stopping else controller.mode.value
+        if controller.mode is ControlMode.BOUND or controller.standing:
+            self._planner.ask(stamp, config.safety.planner_period, cue)
+        if config.node.lockstep:
+            answers = self._planner.due(stamp, cue, config.node.lockstep_timeout)
+        else:
+            answers = self._planner.newest(stamp)
+        for answer in answers:
+            self._follow(answer, now)
 
-    def _send_request(self, stamp: int) -> None:
-        controller = self._controller
-        header = Header(frame_id=io.STOPPING if controller.stopping else controller.mode.value)
-        header.stamp = to_stamp(1e-9 * stamp)
-        self._requests.publish(header)
-
-    def _wait_for(self, request: Request) -> PolicyAnswer | None:
-        """The answer to a request, in lock-step; None where there is no planner or it stays silent for too long."""
-
-        def settled() -> bool:
-            return self._policies.get(request.stamp) is not None or self._stop.is_set() or not self._planner_answers
-
-        deadline = clock.monotonic() + self._config.node.lockstep_timeout
-        while not self._inlet.until(settled, _REPEAT):
-            if clock.monotonic() > deadline:
-                self._give_planner_up("no policy within node.lockstep_timeout")
-            elif self._policies.newest() is not None and not self.node.count_publishers(io.POLICY.name):
-                self._give_planner_up("the planner is gone")
-            else:
-                self._send_request(request.stamp)
-        return self._policies.get(request.stamp)
-
-    def _give_planner_up(self, reason: str) -> None:
-        """Wait for it no longer, until it says something."""
-        self._planner_answers = False
-        self.node.get_logger().error(f"{reason}; going on without it")
-
-    def _follow(self, answer: PolicyAnswer | None, now: float) -> None:
+    def _follow(self, answer: PolicyAnswer, now: float) -> None:
         """Offer the controller a policy that it does not know yet."""
-        if answer is None or answer is self._followed:
+        if answer is self._followed:
             return
         self._followed = answer
         if answer.policy is not None:
@@ -346,16 +311,6 @@ class ControllerNode:
     def _take(self, pair: Pair | None) -> None:
         if pair is not None:
             self._pair = pair
-
-    def _on_policy(self, message: Float64MultiArray) -> None:
-        try:
-            answer = policy_answer(message)
-        except ContactDdpError as error:
-            self._refuse(error)
-            return
-        self._planner_answers = answer.status != STATUS_STOPPED
-        if self._planner_answers:
-            self._policies.put(answer.stamp, answer)
 
     def _on_cmd_vel(self, message: Twist) -> None:
         try:

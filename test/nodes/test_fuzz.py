@@ -103,7 +103,7 @@ class Rig:
         by_type = {
             JointState: node._on_joint_states,
             Odometry: node._on_odometry,
-            Float64MultiArray: node._on_policy,
+            Float64MultiArray: node._planner.on_policy,
             Twist: node._on_cmd_vel,
         }
         by_type[type(message)](message)
