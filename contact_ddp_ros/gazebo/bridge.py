@@ -184,11 +184,11 @@ class GazeboBridge:
             self._speak(paused)
             return self.state
 
-    def configure(self, config: BridgeConfig) -> None:
-        """Take another configuration; of its parameters only those that are not structural count."""
+    def configure(self, config: BridgeConfig, gains: DriveGains) -> None:
+        """Take other gains and another configuration; of its parameters only those that are not structural count."""
         with self._news:
             self.config = config
-            self._drives.timeout = config.command_timeout
+            self._drives.gains, self._drives.timeout = gains, config.command_timeout
 
     def apply(self, command: JointCommand) -> None:
         """Give the drives a command, which counts from the next effort on.

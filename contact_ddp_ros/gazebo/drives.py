@@ -20,8 +20,7 @@ class Drives:
             limits: (12,) largest efforts [N m].
             timeout: silence after which the joints damp [s].
         """
-        self.timeout = timeout
-        self._gains = gains
+        self.gains, self.timeout = gains, timeout
         self._limits = limits
         self._damping = JointCommand.damping(len(limits))
         self._command, self._commanded = self._damping, -np.inf
@@ -50,5 +49,5 @@ class Drives:
         if not 0.0 <= now - self._commanded <= self.timeout:
             self.forget()
             self.silent = True
-        torques = self._gains.torques(self._command, positions, velocities)
+        torques = self.gains.torques(self._command, positions, velocities)
         return np.minimum(np.maximum(torques, -self._limits), self._limits)

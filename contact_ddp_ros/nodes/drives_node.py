@@ -16,8 +16,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
-from contact_ddp_ros.config import flatten
-from contact_ddp_ros.errors import ContactDdpError, ParameterError
+from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.gazebo.drives import Drives
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import doubles, from_stamp, joint_command, joint_motion
@@ -38,9 +37,6 @@ _SLICE = 0.1
 _ACKNOWLEDGED = 0.2
 """Time that the last efforts get to arrive [s]."""
 
-_LIVE = ("node.command_timeout", "drive.")
-"""Beginnings of the names of parameters that may change while the drives work."""
-
 
 class DrivesNode:
     """Answers joint states with efforts."""
@@ -56,7 +52,9 @@ class DrivesNode:
         config = self._parameters.config
         self._robot = load_robot(Path(config.node.urdf) if config.node.urdf else None)
         self._damping = JointCommand.damping(self._robot.n_joints)
-        self._drives = self._built(config)
+        self._drives = Drives(
+            config.drive.gains(len(LEG_NAMES)), self._robot.effort_limits, config.node.command_timeout
+        )
         self._now = -np.inf
         self._refused = 0
         if config.node.output == "group":
@@ -82,10 +80,6 @@ class DrivesNode:
         self._send(np.zeros(self._robot.n_joints))
         for one in self._publishers:
             one.wait_for_all_acked(Duration(seconds=_ACKNOWLEDGED))
-
-    def _built(self, config: DrivesNodeConfig) -> Drives:
-        gains = config.drive.gains(len(LEG_NAMES))
-        return Drives(gains, self._robot.effort_limits, config.node.command_timeout)
 
     def _on_command(self, message: JointTrajectory) -> None:
         try:
@@ -116,11 +110,7 @@ class DrivesNode:
         self.node.get_logger().error(str(error), throttle_duration_sec=1.0)
 
     def _configure(self, config: DrivesNodeConfig) -> None:
-        old, new = flatten(self._parameters.config), flatten(config)
-        fixed = [name for name in new if new[name] != old[name] and not name.startswith(_LIVE)]
-        if fixed:
-            raise ParameterError(f"{', '.join(fixed)} cannot change while the drives work; restart the node")
-        self._drives = self._built(config)
+        self._drives.gains, self._drives.timeout = config.drive.gains(len(LEG_NAMES)), config.node.command_timeout
 
     def _report(self) -> tuple[bytes, str, dict[str, Any]]:
         values = {"malformed messages": self._refused}

@@ -19,8 +19,7 @@ from rosgraph_msgs.msg import Clock
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from contact_ddp_ros.config import flatten
-from contact_ddp_ros.errors import ContactDdpError, ParameterError
+from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.gazebo.bridge import GazeboBridge
 from contact_ddp_ros.gazebo.names import Names
 from contact_ddp_ros.gazebo.transport import load_bindings
@@ -53,9 +52,6 @@ _REPEAT = 0.5
 
 _IDLE = 0.01
 """Wall-clock time between two looks while time is held [s]."""
-
-_LIVE = ("gazebo.command_timeout",)
-"""Parameters that may change while the bridge works."""
 
 
 class GazeboBridgeNode:
@@ -246,11 +242,7 @@ class GazeboBridgeNode:
         return response
 
     def _configure(self, config: GazeboBridgeNodeConfig) -> None:
-        old, new = flatten(self._config), flatten(config)
-        fixed = [name for name in new if new[name] != old[name] and name not in _LIVE]
-        if fixed:
-            raise ParameterError(f"{', '.join(fixed)} cannot change while the bridge works; restart it")
-        self._bridge.configure(config.gazebo)
+        self._bridge.configure(config.gazebo, config.drive.gains(len(LEG_NAMES)))
 
     def _report(self) -> tuple[bytes, str, dict[str, Any]]:
         values = {

@@ -1,5 +1,6 @@
 """The drives' law over Gazebo's topics, the watchdog, and what happens at the end, after a reset and in lock-step."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -15,7 +16,7 @@ from contact_ddp_ros.gazebo.simulator import GazeboSimulator
 from contact_ddp_ros.gazebo.stand_in.server import stand_in
 from contact_ddp_ros.gazebo.stand_in.transport import Bus, stand_in_bindings
 from contact_ddp_ros.gazebo.world_control import DirectControl
-from contact_ddp_ros.robot.state import JointCommand
+from contact_ddp_ros.robot.state import DriveGains, JointCommand
 
 LIMITS = ROBOT.effort_limits
 COMMAND = JointCommand(np.arange(12.0) + np.tile([0.1, -0.2, 3.0], 4), np.full(12, -5.0), np.linspace(-3.0, 3.0, 12))
@@ -64,6 +65,23 @@ def test_drives_damp_before_the_first_command_and_after_silence() -> None:
         bridge.apply(COMMAND)
         server.tell()
         np.testing.assert_allclose(server.efforts, commanded(server), atol=1e-9)
+
+
+def test_gains_and_watchdog_change_while_it_drives() -> None:
+    server = ScriptedServer()
+    with server.bridge(command_timeout=0.02) as bridge:
+        bridge.start()
+        server.tell()
+        bridge.apply(COMMAND)
+        gains = DriveGains(2.0 * GAINS.kp, GAINS.kd, 0.5 * GAINS.kd_damping)
+        bridge.configure(dataclasses.replace(bridge.config, command_timeout=0.01), gains)
+        server.tell()
+        q, v = server.expected()
+        np.testing.assert_allclose(server.efforts, np.clip(gains.torques(COMMAND, q, v), -LIMITS, LIMITS), atol=1e-9)
+        for _ in range(10):
+            server.tell()
+        v = server.expected()[1]
+        np.testing.assert_allclose(server.efforts, np.clip(-gains.kd_damping * v, -LIMITS, LIMITS), atol=1e-9)
 
 
 def test_a_command_to_damp_is_obeyed() -> None:
