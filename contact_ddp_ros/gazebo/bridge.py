@@ -15,6 +15,7 @@ import logging
 import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Condition, RLock
 from typing import Any
 
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.config import parameter
 from contact_ddp_ros.errors import GazeboError, MessageError
 from contact_ddp_ros.gazebo.drives import Drives
-from contact_ddp_ros.gazebo.efforts import Efforts
+from contact_ddp_ros.gazebo.efforts import Delivery, Efforts
 from contact_ddp_ros.gazebo.names import MODEL, WORLD, Names
 from contact_ddp_ros.gazebo.states import Measurement, StateReader
 from contact_ddp_ros.gazebo.transport import Bindings
@@ -35,16 +36,19 @@ from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 Array = NDArray[np.float64]
 
 _TRIES = 3
-"""How often a state that does not come is stepped beyond before the server counts as dead."""
+"""How often a state that is lost is stepped beyond before the odometry counts as dead."""
 
-_STEP_PATIENCE = 1.0
-"""Wall-clock time after which a state that has not come is taken for lost [s]."""
+_REPEATS = 2
+"""How often joint states are told again before the odometry of their instant, which precedes that, counts as lost."""
+
+_FIRST_STEPS = 10
+"""How many steps may pass before the odometry begins."""
 
 _BREATH = 0.05
 """Wall-clock time after which nothing is under way any more [s]."""
 
 _DISCOVERY = 0.3
-"""Wall-clock time in which a reset's new plugins and the efforts' publishers find each other [s]."""
+"""Wall-clock time in which the last publishers and subscribers find each other when the first have [s]."""
 
 _SETTLE_KP, _SETTLE_KD = 80.0, 2.0
 """Gains with which the robot goes from straight legs to standing [N m/rad, N m s/rad]."""
@@ -127,6 +131,7 @@ class GazeboBridge:
         self._names = Names(config.world, config.model)
         self._node = bindings.node()
         self._efforts = Efforts(bindings, self._names, self._node)
+        self._delivery = Delivery(self._efforts, bindings, self._names, self._node)
         messages = bindings.messages
         for kind, topic, callback in (
             (messages.Model, self._names.joint_state, self._on_joints),
@@ -179,7 +184,8 @@ class GazeboBridge:
             if self.config.settle:
                 self._settle()
             else:
-                self._control.ask(WorldRequest(pause=True), self.config.answer_timeout)
+                self._ask(WorldRequest(pause=True))
+                self._find()
                 self._first_state()
             self._speak(paused)
             return self.state
@@ -218,7 +224,7 @@ class GazeboBridge:
             GazeboError: the server does not answer.
         """
         with self._world:
-            self._control.ask(WorldRequest(pause=paused or self.lockstep), self.config.answer_timeout)
+            self._ask(WorldRequest(pause=paused or self.lockstep))
             self._paused = paused
 
     def reset(self) -> None:
@@ -242,7 +248,7 @@ class GazeboBridge:
             self._closed = True
         self._efforts.end()
         self._control.close()
-        for topic in (self._names.joint_state, self._names.odometry, self._names.imu):
+        for topic in (self._names.joint_state, self._names.odometry, self._names.imu, self._names.efforts_received):
             self._node.unsubscribe(topic)
 
     def __enter__(self) -> "GazeboBridge":
@@ -264,7 +270,7 @@ class GazeboBridge:
     def _settle(self) -> None:
         """Begin again and go from straight legs to standing, step by step, then rest."""
         self._begin_again()
-        clock.sleep(_DISCOVERY)
+        self._find()
         self._first_state()
         with self._news:
             assert self._newest is not None
@@ -283,51 +289,107 @@ class GazeboBridge:
             self._step(_SETTLE_STEPS, efforts)
 
     def _begin_again(self) -> None:
-        """Reset the world and wait until its time is zero: a request that comes before that would undo the reset."""
-        timeout = self.config.answer_timeout
-        self._control.ask(WorldRequest(pause=True), timeout)
+        """Reset the world and wait until its time is zero: a request that comes before that would undo the reset.
+
+        Time is stepped on before, or it could not be seen to go back.
+        """
+        self._ask(WorldRequest(pause=True))
+        self._await(lambda: self._reader.joint_stamp is not None)
         clock.sleep(_BREATH)
-        self._control.ask(WorldRequest(pause=True, reset=True), timeout)
+        before = self._joint_stamp()
+        self._ask(WorldRequest(pause=True, steps=1))
+        self._await(lambda: self._stands_at(before + 1))
+        beyond = self._joint_stamp()
+        self._ask(WorldRequest(pause=True, reset=True))
+        self._await(lambda: self._joint_stamp() < beyond)
         with self._news:
-            if not self._news.wait_for(self._at_the_beginning, timeout):
-                raise GazeboError(
-                    f"the world {self.config.world!r} was reset, but no {self._names.joint_state} of time 0 came "
-                    f"within {timeout:g} s; is the model {self.config.model!r} of `contact-ddp sdf` in it?"
-                )
             self._newest = None
 
-    def _at_the_beginning(self) -> bool:
-        stamp = self._reader.joint_stamp
-        return stamp is not None and stamp <= round(1e9 * self.config.timestep)
+    def _await(self, condition: Callable[[], bool]) -> None:
+        """Wait for joint states; raise GazeboError where they do not come."""
+        with self._news:
+            if not self._news.wait_for(condition, self.config.answer_timeout):
+                raise self._strange_world(self._names.joint_state)
+
+    def _joint_stamp(self) -> int:
+        """The instant of the newest joint states [ns]; -1 before the first."""
+        with self._news:
+            stamp = self._reader.joint_stamp
+            return -1 if stamp is None else stamp
+
+    def _find(self) -> None:
+        """Wait until the server's plugins and our publishers have found each other, which a reset makes necessary."""
+        if not self._delivery.find(self.config.answer_timeout):
+            self._log.warning(
+                "the world does not acknowledge efforts, so runs in lock-step may differ from one another; write it "
+                "with this version's `contact-ddp sdf`, and leave the model its name"
+            )
+        clock.sleep(_DISCOVERY)
 
     def _first_state(self) -> None:
-        """Step until the odometry has begun, which takes two steps after a start."""
-        deadline = clock.monotonic() + self.config.answer_timeout
-        while True:
-            self._control.ask(WorldRequest(pause=True, steps=1), self.config.answer_timeout)
+        """Step until the odometry has begun, which takes two steps after a start; see how long a step is."""
+        for _ in range(_FIRST_STEPS):
+            before = self._joint_stamp()
+            self._ask(WorldRequest(pause=True, steps=1))
             with self._news:
-                if self._news.wait_for(lambda: self._newest is not None, 0.1):
-                    return
-            if clock.monotonic() > deadline:
-                raise GazeboError(
-                    f"the world {self.config.world!r} answers, but no pair of {self._names.joint_state} and "
-                    f"{self._names.odometry} comes; is the model {self.config.model!r} of `contact-ddp sdf` in it?"
-                )
+                self._news.wait_for(partial(self._told, before + 1), self.config.answer_timeout)
+                newest = self._newest
+            if newest is not None:
+                self._check_timestep(before, newest.stamp)
+                return
+            clock.sleep(_BREATH)
+        raise self._strange_world(self._names.odometry)
+
+    def _told(self, goal: int) -> bool:
+        return self._newest is not None or self._stands_at(goal)
+
+    def _check_timestep(self, before: int, after: int) -> None:
+        """Raise GazeboError unless one step leads from the one instant to the other [ns]."""
+        made = 1e-9 * (after - before)
+        if before >= 0 and abs(made - self.config.timestep) > 0.1 * self.config.timestep:
+            raise GazeboError(
+                f"a physics step of the world {self.config.world!r} takes {made:g} s, but gazebo.timestep is "
+                f"{self.config.timestep:g} s; set gazebo_bridge.gazebo.timestep to what the world's file says"
+            )
 
     def _step(self, steps: int, efforts: Array) -> None:
-        """Have steps made with efforts, and wait for the state after them; one that does not come is stepped beyond."""
+        """Have steps made with efforts, and wait for the state after them; one that is lost is stepped beyond."""
         with self._news:
             assert self._newest is not None
             goal = self._newest.stamp + round(1e9 * (steps - 0.5) * self.config.timestep)
+        self._delivery.deliver(efforts, self.config.answer_timeout)
         for _ in range(_TRIES):
-            request = WorldRequest(pause=True, steps=steps, efforts=tuple(efforts.tolist()))
-            self._control.ask(request, self.config.answer_timeout)
+            self._ask(WorldRequest(pause=True, steps=steps))
             with self._news:
-                if self._news.wait_for(lambda: self._newest is not None and self._newest.stamp >= goal, _STEP_PATIENCE):
+                if not self._news.wait_for(
+                    lambda: self._arrived(goal) or self._stands_at(goal), self.config.answer_timeout
+                ):
+                    raise GazeboError(
+                        f"Gazebo accepts steps, but no state comes of them ({self._names.joint_state}) "
+                        f"within {self.config.answer_timeout:g} s"
+                    )
+                if self._arrived(goal):
                     return
-            self._log.warning("a state of Gazebo did not come; stepping on")
+            self._log.warning("the odometry of a step did not come; stepping on")
             steps = 1
-        raise GazeboError(f"Gazebo accepts steps, but no state comes of them ({self._names.joint_state})")
+        raise GazeboError(f"Gazebo makes steps, but no {self._names.odometry} comes of them")
+
+    def _arrived(self, goal: int) -> bool:
+        """Whether there is a state of the instant `goal` [ns] or later."""
+        return self._newest is not None and self._newest.stamp >= goal
+
+    def _stands_at(self, goal: int) -> bool:
+        """Whether time stands at the instant `goal` [ns] or later: all that was told of that instant has come."""
+        return self._joint_stamp() >= goal and self._reader.joint_repeats >= _REPEATS
+
+    def _ask(self, request: WorldRequest) -> None:
+        self._control.ask(request, self.config.answer_timeout)
+
+    def _strange_world(self, missing: str) -> GazeboError:
+        return GazeboError(
+            f"the world {self.config.world!r} answers, but no {missing} comes of it within "
+            f"{self.config.answer_timeout:g} s; is the model {self.config.model!r} of `contact-ddp sdf` in it?"
+        )
 
     def _on_joints(self, message: Any) -> None:
         self._read(self._reader.joints, message)

@@ -14,12 +14,10 @@ import time as clock
 from typing import Any
 
 from contact_ddp_ros.errors import ContactDdpError
+from contact_ddp_ros.gazebo.efforts import Efforts
 from contact_ddp_ros.gazebo.names import Names
 from contact_ddp_ros.gazebo.transport import load_bindings
 from contact_ddp_ros.gazebo.world_control import DirectControl, WorldRequest
-
-_LEAD = 0.0005
-"""Time by which efforts are ahead of a request for steps: Gazebo takes messages one by one, requests in between [s]."""
 
 _DISCOVERY = 0.5
 """Time in which the joints' subscriptions and these publishers find each other [s]."""
@@ -37,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         bindings, names = load_bindings(name), Names(world, model)
         node = bindings.node()
-        control = DirectControl(bindings, names, node, _LEAD)
+        control, efforts = DirectControl(bindings, names, node), Efforts(bindings, names, node)
     except ContactDdpError as error:
         _answer(answers, str(error))
         return 1
@@ -52,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
             except ContactDdpError as error:
                 _answer(answers, str(error))
     clock.sleep(max(0.0, _DISCOVERY - (clock.monotonic() - started)))
-    control.efforts.end()
+    efforts.end()
     return 0
 
 

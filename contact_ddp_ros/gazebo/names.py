@@ -7,6 +7,8 @@
     IMU             /imu                            gz.msgs.IMU
     contact         /contact/FOOT                   gz.msgs.Contacts
     effort          /model/M/joint/J/cmd_force      gz.msgs.Double
+    efforts sent    /model/M/efforts/sent           gz.msgs.Double, answered by
+    and received    /model/M/efforts/received       gz.msgs.Double
     world control   /world/W/control                gz.msgs.WorldControl -> gz.msgs.Boolean
 """
 
@@ -50,6 +52,16 @@ class Names:
     def effort(self, joint: str) -> str:
         """Topic of the effort of a joint."""
         return f"/model/{self.model}/joint/{joint}/cmd_force"
+
+    @property
+    def efforts_sent(self) -> str:
+        """Topic on which it is said that efforts have been sent; the server takes it after these."""
+        return f"/model/{self.model}/efforts/sent"
+
+    @property
+    def efforts_received(self) -> str:
+        """Topic on which the server answers that, when it has the efforts."""
+        return f"/model/{self.model}/efforts/received"
 
     def contact(self, foot: str) -> str:
         """Topic of the contacts of a foot."""

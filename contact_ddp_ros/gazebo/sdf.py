@@ -13,8 +13,9 @@ with the parent's rate :math:`\omega_p` about the axis: right for what the drive
 and part of a body that can exist, which SDF insists on. Without it a shank would be ten times lighter to its drive
 than it is. docs/gazebo.md says what else was tried, and what was measured.
 
-Plugins: ApplyJointForce for each joint, joint states, odometry (three-dimensional, at every step), IMU, contacts; or,
-for ros2_control, the plugin of gz_ros2_control instead of ApplyJointForce.
+Plugins: ApplyJointForce for each joint, TriggeredPublisher that acknowledges the efforts, joint states, odometry
+(three-dimensional, at every step), IMU, contacts; or, for ros2_control, the plugin of gz_ros2_control instead of the
+first two.
 """
 
 from collections.abc import Iterable
@@ -45,8 +46,8 @@ ODOM_FRAME: Final = "odom"
 IMU_RATE: Final = 250.0
 """Of the IMU's messages [Hz]; the state does not come from them."""
 
-_ODOMETRY_RATE = 1000.0
-"""At least that of the physics: every step is told [Hz]."""
+_ODOMETRY_RATE = 2.0
+"""Largest rate of the odometry over that of the physics: above one, so that every step is told."""
 
 _FASTEST = 100.0
 """Largest real-time factor: no machine keeps it."""
@@ -145,7 +146,7 @@ def _model(robot: Robot, options: SimOptions, rotors: bool, controllers: str) ->
             _add_imu(link)
         else:
             _add_joint(model, joint, links[joint.parent], link_name)
-    _add_model_plugins(model, robot, controllers)
+    _add_model_plugins(model, robot, options, controllers)
     return model
 
 
@@ -273,19 +274,27 @@ def _add_contact_sensor(link: Element, foot: str, collision: str) -> None:
     _add(contact, "topic", Names().contact(foot))
 
 
-def _add_model_plugins(model: Element, robot: Robot, controllers: str) -> None:
+def _add_model_plugins(model: Element, robot: Robot, options: SimOptions, controllers: str) -> None:
     if controllers:
         file, name = "gz_ros2_control-system", "gz_ros2_control::GazeboSimROS2ControlPlugin"
         _add(_add(model, "plugin", filename=file, name=name), "parameters", controllers)
     else:
         for joint_name in JOINT_NAMES:
             _add(_plugin(model, "apply-joint-force", "ApplyJointForce"), "joint_name", joint_name)
+        _add_acknowledgement(model, Names(model=robot.tree.name))
     _plugin(model, "joint-state-publisher", "JointStatePublisher")
     odometry = _plugin(model, "odometry-publisher", "OdometryPublisher")
     _add(odometry, "odom_frame", ODOM_FRAME)
     _add(odometry, "robot_base_frame", BASE_LINK)
-    _add(odometry, "odom_publish_frequency", _number(_ODOMETRY_RATE))
+    _add(odometry, "odom_publish_frequency", _number(_ODOMETRY_RATE / options.timestep))
     _add(odometry, "dimensions", "3")
+
+
+def _add_acknowledgement(model: Element, names: Names) -> None:
+    """The server answers a message that follows the efforts; :mod:`contact_ddp_ros.gazebo.efforts` says what for."""
+    plugin = _plugin(model, "triggered-publisher", "TriggeredPublisher")
+    _add(plugin, "input", type="gz.msgs.Double", topic=names.efforts_sent)
+    _add(plugin, "output", "data: 1", type="gz.msgs.Double", topic=names.efforts_received)
 
 
 def _plugin(parent: Element, file: str, kind: str) -> Element:

@@ -82,6 +82,11 @@ class StateReader:
         """Stamp of the newest joint states, which come while time stands, too [ns]; None before the first."""
         return self._joints.newest
 
+    @property
+    def joint_repeats(self) -> int:
+        """How often they have come again: more than never only while time stands, after all else of that instant."""
+        return self._joints.repeats
+
     def joints(self, message: Any) -> Measurement | None:
         """Take joint states (gz.msgs.Model); the measurement if that completes one.
 
@@ -131,10 +136,12 @@ class _Waiting:
     def __init__(self) -> None:
         self._messages: dict[int, Any] = {}
         self.newest: int | None = None
+        self.repeats = 0
 
     def is_news(self, stamp: int) -> bool:
         """Whether a message says anything new; one from before the last forgets what waits: time went back."""
         newest, self.newest = self.newest, stamp
+        self.repeats = self.repeats + 1 if stamp == newest else 0
         if newest is not None and stamp < newest:
             self._messages.clear()
         return stamp != newest

@@ -2,8 +2,7 @@
 
 Requests of Gazebo's Python bindings hold the interpreter's lock while they wait, so whoever also listens makes them
 elsewhere. The helper is a child of ours: it takes one request a line on its standard input and answers each with a line
-(:mod:`contact_ddp_ros.gazebo.control_process`). Efforts that are to act in steps go with their request, so that one
-process sends the one before the other. It also has the last word. However we end, the system closes the pipe,
+(:mod:`contact_ddp_ros.gazebo.control_process`). It also has the last word: however we end, the system closes the pipe,
 and the helper tells every joint zero effort before it ends, for Gazebo's joints hold what they were told last for ever.
 
 In gz.msgs.WorldControl an unset `pause` lets time run: every request says what it wants of it.
@@ -14,16 +13,12 @@ import json
 import os
 import subprocess
 import sys
-import time as clock
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from select import select
 from typing import Any, Protocol
 
-import numpy as np
-
 from contact_ddp_ros.errors import GazeboError
-from contact_ddp_ros.gazebo.efforts import Efforts
 from contact_ddp_ros.gazebo.names import Names
 from contact_ddp_ros.gazebo.transport import Bindings, Node
 
@@ -42,13 +37,11 @@ class WorldRequest:
         pause: whether time stands afterwards.
         steps: physics steps to make although it stands.
         reset: whether to begin again: time at zero, everything where the file puts it.
-        efforts: (12,) told to the joints before the steps [N m]; none where it is empty.
     """
 
     pause: bool
     steps: int = 0
     reset: bool = False
-    efforts: tuple[float, ...] = ()
 
 
 class WorldControl(Protocol):
@@ -70,19 +63,13 @@ class WorldControl(Protocol):
 class DirectControl:
     """Requests made by this process: for the helper, and where a request does not hold the interpreter's lock."""
 
-    def __init__(self, bindings: Bindings, names: Names, node: Node, lead: float = 0.0) -> None:
-        """`lead`: time between the efforts and the request that makes steps, as they travel apart [s]."""
-        self.efforts = Efforts(bindings, names, node)
+    def __init__(self, bindings: Bindings, names: Names, node: Node) -> None:
         self._bindings = bindings
         self._names = names
         self._node = node
-        self._lead = lead
 
     def ask(self, request: WorldRequest, timeout: float = _PATIENCE) -> None:
         """See :class:`WorldControl`."""
-        if request.efforts:
-            self.efforts.send(np.array(request.efforts))
-            clock.sleep(self._lead)
         messages = self._bindings.messages
         message = messages.WorldControl()
         message.pause = request.pause

@@ -30,8 +30,15 @@ class ScriptedServer:
         self.efforts = np.full(len(JOINT_NAMES), np.nan)
         self.deaf = False
         """Whether steps are accepted and not made."""
+        self.acknowledging = True
+        """Whether marks are answered."""
+        self.lose = 0
+        """How many of the next steps' odometry gets lost."""
+        self.repeats = 0
+        """How often joint states are told again before and after steps."""
         for index, joint in enumerate(JOINT_NAMES):
             self.bus.subscribe(self.names.effort(joint), lambda message, index=index: self._on_effort(index, message))
+        self.bus.subscribe(self.names.efforts_sent, self._on_mark)
         self.bus.serve(self.names.control, TYPES["WorldControl"], self._on_request)
 
     def bridge(self, *, lockstep: bool = False, **config: object) -> GazeboBridge:
@@ -45,7 +52,15 @@ class ScriptedServer:
         for _ in range(steps):
             self.stamp += STEP
             self.bus.publish(self.names.joint_state, joint_states(self.stamp) if joints is None else joints)
-            self.bus.publish(self.names.odometry, odometry(self.stamp) if base is None else base)
+            if self.lose:
+                self.lose -= 1
+            else:
+                self.bus.publish(self.names.odometry, odometry(self.stamp) if base is None else base)
+
+    def stand(self) -> None:
+        """Tell the joint states of the present instant again, as a server does whose time stands."""
+        for _ in range(self.repeats):
+            self.bus.publish(self.names.joint_state, joint_states(self.stamp))
 
     def expected(self) -> tuple[np.ndarray, np.ndarray]:
         """Positions and velocities of the joints at the present stamp."""
@@ -55,6 +70,11 @@ class ScriptedServer:
         self.efforts[index] = message.data
         self.events.append("effort")
 
+    def _on_mark(self, message: Any) -> None:
+        self.events.append("mark")
+        if self.acknowledging:
+            self.bus.publish(self.names.efforts_received, message)
+
     def _on_request(self, request: Any) -> Any:
         self.requests.append(request)
         self.events.append("request")
@@ -62,7 +82,9 @@ class ScriptedServer:
             self.stamp = 0
             self.bus.publish(self.names.joint_state, joint_states(0))
         elif not self.deaf:
+            self.stand()
             self.tell(request.multi_step)
+            self.stand()
         answer = TYPES["Boolean"]()
         answer.data = True
         return answer

@@ -17,6 +17,7 @@ from contact_ddp_ros.gazebo.stand_in.server import stand_in
 from contact_ddp_ros.gazebo.stand_in.transport import Bus, stand_in_bindings
 from contact_ddp_ros.gazebo.world_control import DirectControl
 from contact_ddp_ros.robot.state import DriveGains, JointCommand
+from contact_ddp_ros.sim.options import SimOptions
 
 LIMITS = ROBOT.effort_limits
 COMMAND = JointCommand(np.arange(12.0) + np.tile([0.1, -0.2, 3.0], 4), np.full(12, -5.0), np.linspace(-3.0, 3.0, 12))
@@ -191,14 +192,83 @@ def test_in_lock_step_efforts_come_before_the_steps_they_act_in() -> None:
             expected, before = commanded(server), len(server.events)
             stamp = server.stamp
             state = bridge.advance(2)
-            assert server.events[before:] == ["effort"] * 12 + ["request"]
+            assert server.events[before:] == ["effort"] * 12 + ["mark", "request"]
             np.testing.assert_allclose(server.efforts, expected, atol=1e-9)
             assert state.time == pytest.approx(1e-9 * (stamp + 2 * STEP))
             assert (server.requests[-1].pause, server.requests[-1].multi_step) == (True, 2)
 
 
-def test_a_server_that_makes_no_steps_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contact_ddp_ros.gazebo.bridge._STEP_PATIENCE", 0.02)
+def test_steps_are_not_asked_for_before_the_efforts_have_arrived() -> None:
+    server = ScriptedServer()
+    with server.bridge(lockstep=True) as bridge:
+        bridge.start()
+        server.acknowledging = False
+        before = len(server.events)
+        with pytest.raises(GazeboError, match="acknowledged"):
+            bridge.advance(2)
+        assert server.events[before:] == ["effort"] * 12 + ["mark"]
+
+
+def test_a_world_that_acknowledges_nothing_is_warned_of_and_works(caplog: pytest.LogCaptureFixture) -> None:
+    server = ScriptedServer()
+    server.acknowledging = False
+    with server.bridge(lockstep=True) as bridge:
+        bridge.start()
+        assert "does not acknowledge efforts" in caplog.text
+        bridge.apply(COMMAND)
+        expected = commanded(server)
+        bridge.advance(2)
+        np.testing.assert_allclose(server.efforts, expected, atol=1e-9)
+
+
+def test_a_server_that_is_slow_to_make_steps_is_asked_once() -> None:
+    """Joint states of the instant before may come several times after the request; they say nothing about its steps."""
+    server = ScriptedServer()
+    with server.bridge(lockstep=True) as bridge:
+        state = bridge.start()
+        server.repeats = 5
+        for _ in range(3):
+            last, before = state, len(server.requests)
+            state = bridge.advance(2)
+            assert len(server.requests) == before + 1
+            assert state.time == pytest.approx(last.time + 0.002)
+
+
+def test_a_state_that_is_lost_is_stepped_beyond() -> None:
+    server = ScriptedServer()
+    with server.bridge(lockstep=True) as bridge:
+        last = bridge.start()
+        server.repeats, server.lose = 5, 3
+        before = len(server.requests)
+        assert bridge.advance(2).time == pytest.approx(last.time + 0.004)
+        assert [request.multi_step for request in server.requests[before:]] == [2, 1, 1]
+        server.lose = 99
+        with pytest.raises(GazeboError, match="odometry"):
+            bridge.advance(2)
+
+
+@pytest.mark.parametrize("settle", [False, True])
+def test_another_time_step_than_the_worlds_is_found_out(settle: bool) -> None:
+    world = world_sdf(ROBOT, SimOptions(timestep=0.0005))
+    with stand_in(world) as (_, bindings):
+        control = DirectControl(bindings, Names(), bindings.node())
+        config = BridgeConfig(settle=settle, answer_timeout=1.0)
+        refused = pytest.raises(GazeboError, match=r"takes 0\.0005 s.*gazebo\.timestep is 0\.001 s")
+        with GazeboBridge(ROBOT, GAINS, bindings, control, config, lockstep=True) as bridge, refused:
+            bridge.start()
+
+
+def test_every_step_of_a_shorter_length_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    with stand_in(world_sdf(ROBOT, SimOptions(timestep=0.0005))) as (_, bindings):
+        control = DirectControl(bindings, Names(), bindings.node())
+        config = BridgeConfig(settle=False, timestep=0.0005)
+        with GazeboBridge(ROBOT, GAINS, bindings, control, config, lockstep=True) as bridge:
+            times = [bridge.start().time, *(bridge.advance(3).time for _ in range(4))]
+    np.testing.assert_allclose(np.diff(times), 0.0015)
+    assert "did not come" not in caplog.text
+
+
+def test_a_server_that_makes_no_steps_is_found_out() -> None:
     server = ScriptedServer()
     with server.bridge(lockstep=True) as bridge:
         bridge.start()

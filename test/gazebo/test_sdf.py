@@ -169,14 +169,29 @@ def test_plugins_have_the_names_that_gazebo_knows() -> None:
     assert {child.tag: child.text for child in odometry} == {
         "odom_frame": "odom",
         "robot_base_frame": "base_link",
-        "odom_publish_frequency": "1000",
+        "odom_publish_frequency": "2000",
         "dimensions": "3",
     }
 
 
+def test_a_message_that_follows_the_efforts_is_acknowledged() -> None:
+    (plugin,) = [p for p in elements(model_sdf(ROBOT), "./model/plugin") if "TriggeredPublisher" in p.get("name", "")]
+    assert plugin.get("filename") == "gz-sim-triggered-publisher-system"
+    (sent,), (received,) = plugin.findall("input"), plugin.findall("output")
+    assert sent.attrib == {"type": "gz.msgs.Double", "topic": "/model/mini_cheetah/efforts/sent"}
+    assert received.attrib == {"type": "gz.msgs.Double", "topic": "/model/mini_cheetah/efforts/received"}
+    assert len(sent) == 0, "whatever the message says"
+
+
+@pytest.mark.parametrize("timestep", [0.0001, 0.0005, 0.0007, 0.002])
+def test_odometry_comes_at_every_step(timestep: float) -> None:
+    (rate,) = elements(model_sdf(ROBOT, SimOptions(timestep=timestep)), ".//odom_publish_frequency")
+    assert 1.0 / float(rate.text or "") < 0.9 * timestep
+
+
 def test_ros2_control_takes_the_place_of_the_effort_topics() -> None:
     plugins = elements(model_sdf(ROBOT, controllers="/etc/controllers.yaml"), "./model/plugin")
-    assert not [p for p in plugins if p.get("name") == "gz::sim::systems::ApplyJointForce"]
+    assert not {"ApplyJointForce", "TriggeredPublisher"} & {p.get("name", "").rsplit(":", 1)[-1] for p in plugins}
     (control,) = [p for p in plugins if p.get("filename") == "gz_ros2_control-system"]
     assert control.get("name") == "gz_ros2_control::GazeboSimROS2ControlPlugin"
     assert control.findtext("parameters") == "/etc/controllers.yaml"

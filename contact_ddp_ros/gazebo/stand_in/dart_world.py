@@ -36,6 +36,7 @@ class DartWorld:
             self.name = world.get("name", "")
             self.timestep = float(world.findtext("physics/max_step_size", ""))
             self.real_time_factor = float(world.findtext("physics/real_time_factor", ""))
+            self.odometry_rate = float(world.findtext(".//odom_publish_frequency", "50"))
             self._world = dart.simulation.World(self.name)
             self._world.setTimeStep(self.timestep)
             self._world.setGravity(_numbers(world.findtext("gravity", "")))

@@ -3,9 +3,9 @@
 What a bridge must get along with is here as it is in Gazebo:
 
 - it starts with time standing, at joint angles zero; a reset goes back there, and time goes back to zero;
-- efforts hold until others come, and a reset clears them;
-- joint states come at every step, and again and again while time stands; odometry comes from the second step on, and
-  not while time stands; which of the two comes first is a matter of luck;
+- efforts hold until others come, and a reset clears them; a message that follows them is acknowledged;
+- joint states come at every step, and again and again while time stands; odometry comes from the second step on, no
+  oftener than the file says, and not while time stands; which of the two comes first is a matter of luck;
 - poses are told anew only when they have changed by more than a millionth;
 - the odometry's twist is the mean of the last ten differences;
 - a request is answered before its steps are made, and one that follows a reset too soon undoes it;
@@ -76,9 +76,10 @@ class GazeboStandIn:
         self._requests: deque[Any] = deque()
         self._lock, self._wake = Lock(), Event()
         self._paused, self._steps_due = True, 0
-        self._odometry = _Odometry(world)
+        self._odometry, self._odometry_told = _Odometry(world), 0
         for index, joint in enumerate(JOINT_NAMES):
             bus.subscribe(self._names.effort(joint), partial(self._on_effort, index))
+        bus.subscribe(self._names.efforts_sent, partial(bus.publish, self._names.efforts_received))
         bus.serve(self._names.control, messages.WorldControl, self._on_control)
 
     @property
@@ -137,7 +138,7 @@ class GazeboStandIn:
         if reset:
             self._world.reset()
             self._efforts[:] = 0.0
-            self._odometry = _Odometry(self._world)
+            self._odometry, self._odometry_told = _Odometry(self._world), 0
 
     def _step(self) -> None:
         self._world.step(self._efforts)
@@ -160,8 +161,9 @@ class GazeboStandIn:
 
     def _publish_odometry(self) -> None:
         sample = self._odometry.sample()
-        if sample is None:
+        if sample is None or 0 < self._world.stamp - self._odometry_told < _NANOSECONDS / self._world.odometry_rate:
             return
+        self._odometry_told = self._world.stamp
         message = self._stamped(self._messages.Odometry)
         position, orientation, linear, angular = sample
         _fill(message.pose.position, "xyz", position)
