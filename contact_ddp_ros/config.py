@@ -175,6 +175,26 @@ def load_yaml(path: str | Path, section: str) -> dict[str, Any]:
     return {name: value for name, value in values.items() if not name.startswith(_NODE_NAMES)}
 
 
+def parse_setting(text: str) -> tuple[str, Any]:
+    """`"planner.friction=0.5"` → ("planner.friction", 0.5); values are read as YAML, numbers in any notation.
+
+    Raises:
+        ParameterError: there is no name or no sign of equality, or the value cannot be read.
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise ParameterError(f"{text!r} is not NAME=VALUE")
+    for kind in (int, float):
+        try:
+            return name.strip(), kind(value)
+        except ValueError:
+            continue
+    try:
+        return name.strip(), yaml.safe_load(value)
+    except yaml.YAMLError:
+        raise ParameterError(f"the value in {text!r} cannot be read") from None
+
+
 def _coerce(spec: ParameterSpec, value: Any) -> Value:
     default = spec.default
     kind = type(default).__name__

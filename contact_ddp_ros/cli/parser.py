@@ -6,7 +6,8 @@ from typing import Any, NoReturn
 
 from contact_ddp_ros import __version__
 from contact_ddp_ros.cli import jobs
-from contact_ddp_ros.cli.values import parse_push, parse_setting, parse_speed, parse_step
+from contact_ddp_ros.cli.values import parse_push, parse_speed, parse_step
+from contact_ddp_ros.config import parse_setting
 from contact_ddp_ros.options import BACKENDS, SECTIONS, SHOOTINGS, VARIANTS, RunOptions
 
 _DEFAULTS = RunOptions()

@@ -2,8 +2,6 @@
 
 import argparse
 
-import yaml
-
 from contact_ddp_ros.options import GroundStep, Push, RunOptions
 
 
@@ -56,22 +54,6 @@ def parse_step(text: str) -> GroundStep:
     if len(parts) != 2:
         raise argparse.ArgumentTypeError(f"{text!r} has {len(parts)} numbers; a step is X,H")
     return GroundStep(*(_number(part, "a number") for part in parts))
-
-
-def parse_setting(text: str) -> tuple[str, object]:
-    """`"planner.friction=0.5"` → ("planner.friction", 0.5); values are read as YAML, numbers in any notation."""
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
-    for kind in (int, float):
-        try:
-            return name.strip(), kind(value)
-        except ValueError:
-            continue
-    try:
-        return name.strip(), yaml.safe_load(value)
-    except yaml.YAMLError:
-        raise argparse.ArgumentTypeError(f"the value in {text!r} cannot be read") from None
 
 
 def _number(text: str, what: str) -> float:

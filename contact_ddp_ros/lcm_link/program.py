@@ -11,12 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from threading import Event
 from types import FrameType
-from typing import Any
 
-import yaml
-
-from contact_ddp_ros.config import from_mapping, load_yaml, specs
-from contact_ddp_ros.errors import ContactDdpError, ParameterError
+from contact_ddp_ros.config import from_mapping, load_yaml, parse_setting, specs
+from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.lcm_link.definitions import STAND_IN_NAME as NAME
 from contact_ddp_ros.lcm_link.stand_in import StandIn, StandInConfig
 from contact_ddp_ros.lifetime import end_with_parent
@@ -55,17 +52,7 @@ def _config(arguments: Sequence[str] | None) -> StandInConfig:
     parser.add_argument("settings", nargs="*", metavar="NAME=VALUE", help="parameters on top of it")
     options = parser.parse_args(arguments)
     values = load_yaml(options.params_file, NAME) if options.params_file is not None else {}
-    return from_mapping(StandInConfig(), values | dict(map(_setting, options.settings)))
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise ParameterError(f"{text!r}; allowed: NAME=VALUE")
-    try:
-        return name, yaml.safe_load(value)
-    except yaml.YAMLError as error:
-        raise ParameterError(f"the value in {text!r} cannot be read") from error
+    return from_mapping(StandInConfig(), values | dict(map(parse_setting, options.settings)))
 
 
 if __name__ == "__main__":

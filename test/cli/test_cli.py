@@ -11,7 +11,8 @@ from contact_ddp_ros import __version__
 from contact_ddp_ros.bench import BENCHMARKS
 from contact_ddp_ros.cli import jobs, main
 from contact_ddp_ros.cli.parser import build_parser
-from contact_ddp_ros.cli.values import parse_push, parse_setting, parse_speed, run_options
+from contact_ddp_ros.cli.values import parse_push, parse_speed, run_options
+from contact_ddp_ros.config import parse_setting
 from contact_ddp_ros.errors import ParameterError, SimulationError
 from contact_ddp_ros.options import GroundStep, Push, RunOptions
 from contact_ddp_ros.recording import load
