@@ -4,7 +4,7 @@ import json
 import math
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,17 @@ def new_folder(job: str, wanted: Path | None) -> Path:
     except OSError as error:
         raise ParameterError(f"cannot make the output folder {folder}: {error.strerror}") from error
     return folder
+
+
+@contextmanager
+def kept_unless_empty(folder: Path) -> Iterator[Path]:
+    """Gives an output folder and takes it away again where the block ends with an error before anything is in it."""
+    try:
+        yield folder
+    except BaseException:
+        with suppress(OSError):  # whoever put something into it may want to see it
+            folder.rmdir()
+        raise
 
 
 def _free(folder: Path) -> Path:

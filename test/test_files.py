@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.files import new_folder, plain, write_json, written_whole
+from contact_ddp_ros.files import kept_unless_empty, new_folder, plain, write_json, written_whole
 
 
 def test_json_is_strict(tmp_path):
@@ -44,3 +44,22 @@ def test_a_folder_with_something_in_it_is_refused(tmp_path) -> None:
     (tmp_path / "new" / "file").touch()
     with pytest.raises(ParameterError, match="empty folder"):
         new_folder("bench-solver", tmp_path / "new")
+
+
+@pytest.mark.parametrize("names", [(), ("file",)])
+def test_of_a_job_that_fails_only_an_empty_folder_goes(tmp_path, names) -> None:
+    def job() -> None:
+        with kept_unless_empty(new_folder("sim", tmp_path / "new")) as folder:
+            for name in names:
+                (folder / name).touch()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        job()
+    assert (tmp_path / "new").exists() == bool(names)
+
+
+def test_a_job_that_ends_well_keeps_its_folder(tmp_path) -> None:
+    with kept_unless_empty(new_folder("sim", tmp_path / "new")) as folder:
+        pass
+    assert folder.is_dir()

@@ -1,7 +1,6 @@
 """What each word of `contact-ddp` does. Every job takes the parsed arguments and returns the exit code."""
 
 import argparse
-import contextlib
 import importlib
 from collections.abc import Callable
 from pathlib import Path
@@ -131,33 +130,31 @@ def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
     """Run a closed loop with live progress; whatever happens, keep what was recorded."""
     from rich.console import Console
 
-    from contact_ddp_ros.files import new_folder
+    from contact_ddp_ros.files import kept_unless_empty, new_folder
     from contact_ddp_ros.recording import Recorder
     from contact_ddp_ros.report.progress import LiveProgress
 
     options = run_options(arguments)
     for section in SECTIONS:
         options.parameters(section)  # an unreadable file is found out before anything is built
-    folder = new_folder(job, options.out)
     console = Console()
     progress = LiveProgress(console, options.duration)
     recorder = Recorder(progress)
-    try:
-        with progress:
-            recording = loop(options, recorder)
-    except BaseException as error:
-        reason = "interrupted" if isinstance(error, KeyboardInterrupt) else f"stopped: {error}"
-        _keep(recorder, folder, console, reason)
-        raise
+    with kept_unless_empty(new_folder(job, options.out)) as folder:
+        try:
+            with progress:
+                recording = loop(options, recorder)
+        except BaseException as error:
+            reason = "interrupted" if isinstance(error, KeyboardInterrupt) else f"stopped: {error}"
+            _keep(recorder, folder, console, reason)
+            raise
     _save_and_report(recording, folder, console, video=options.video)
     return 0
 
 
 def _keep(recorder: "Recorder", folder: Path, console: "Console", reason: str) -> None:
-    """Save and report a run that ended early; an empty folder is not left behind."""
+    """Save and report a run that ended early, unless it ended before its first tick."""
     if not recorder.n_ticks:
-        with contextlib.suppress(OSError):  # whoever put something into it may want to see it
-            folder.rmdir()
         return
     recorder.event(recorder.last_time, reason)
     _save_and_report(recorder.finish(interrupted=True), folder, console, video=False)
@@ -175,6 +172,7 @@ def _report(recording: "Recording", folder: Path, console: "Console", *, video: 
     from contact_ddp_ros.report import plots
     from contact_ddp_ros.report import summary as summaries
     from contact_ddp_ros.report.progress import closing_table
+    from contact_ddp_ros.report.terminal import say
 
     summary = summaries.summarise(recording)
     summaries.save(summary, folder)
@@ -183,20 +181,17 @@ def _report(recording: "Recording", folder: Path, console: "Console", *, video: 
     if video:
         _film(recording, folder, console)
     console.print(closing_table(summary))
-    console.print(f"Saved in {folder}", highlight=False, soft_wrap=True)
+    say(console, f"Saved in {folder}")
 
 
 def _film(recording: "Recording", folder: Path, console: "Console") -> None:
     """Render the video; where that is impossible say so and go on, for everything else is there."""
-    from rich.progress import Progress
-
     from contact_ddp_ros.report import video
+    from contact_ddp_ros.report.terminal import progress_bar, say
 
     try:
-        with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-            task = bar.add_task("Rendering the video", total=1.0)
-            path = folder / video.VIDEO_FILE
-            video.render_recording(recording, path, progress=lambda share: bar.update(task, completed=share))
+        with progress_bar(console, "Rendering the video") as advance:
+            video.render_recording(recording, folder / video.VIDEO_FILE, progress=advance)
             video.render_still(recording, folder / video.STILL_FILE)
     except ContactDdpError as error:
-        console.print(f"No video: {error}", highlight=False, soft_wrap=True)
+        say(console, f"No video: {error}")

@@ -12,9 +12,10 @@ from rich.table import Table
 
 from contact_ddp_ros import provenance
 from contact_ddp_ros.config import replace
-from contact_ddp_ros.errors import ParameterError, SolverError
-from contact_ddp_ros.files import new_folder, write_json
+from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.files import kept_unless_empty, new_folder, write_json
 from contact_ddp_ros.options import RunOptions
+from contact_ddp_ros.report.terminal import say
 
 if TYPE_CHECKING:
     from contact_ddp_ros.mpc.offline import OfflineOptimiser, OfflineResult
@@ -37,18 +38,16 @@ def optimize(arguments: argparse.Namespace) -> int:
     )
     optimiser, start = _prepare(arguments, options)
     console = Console()
-    folder = new_folder("optimize", arguments.out)
-    started = clock.perf_counter()
-    result = optimiser.solve(start, options.speed_at(0.0))
-    elapsed = clock.perf_counter() - started
+    with kept_unless_empty(new_folder("optimize", arguments.out)) as folder:
+        started = clock.perf_counter()
+        result = optimiser.solve(start, options.speed_at(0.0))
+        elapsed = clock.perf_counter() - started
     summary = _summary(result, optimiser, options, elapsed)
     write_json(folder / SUMMARY_FILE, summary)
     console.print(_table(result))
-    console.print(_sentence(summary), highlight=False, soft_wrap=True)
+    say(console, _sentence(summary))
     _draw(result, optimiser, folder)
-    console.print(f"Saved in {folder}", highlight=False, soft_wrap=True)
-    if summary["status"] == "DIVERGED":
-        raise SolverError(f"the optimisation {summary['message']}; try another speed or a shorter horizon")
+    say(console, f"Saved in {folder}")
     return 0
 
 

@@ -7,36 +7,36 @@ from pathlib import Path
 import numpy as np
 from rich import box
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 
 from contact_ddp_ros import provenance
 from contact_ddp_ros.config import replace
-from contact_ddp_ros.files import new_folder, write_json
+from contact_ddp_ros.files import kept_unless_empty, new_folder, write_json
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.planner import BoundingPlanner
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.replay.comparison import Comparison, replay
 from contact_ddp_ros.report import style
+from contact_ddp_ros.report.terminal import progress_bar, say
 from contact_ddp_ros.robot.model import load_robot
 
 RESULT_FILE, FIGURE_FILE = "replay.json", "replay.png"
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Exit code 0 where every pair of policies agrees within the tolerance, 1 otherwise."""
+    """Exit code 0 where every pair of policies agrees within the tolerance and there is one, 1 otherwise."""
     from contact_ddp_ros.nodes.bag import recorded_solves
 
     options = RunOptions(variant=arguments.variant, config=arguments.config, overrides=dict(arguments.set))
     config = replace(PlannerConfig(), {"variant": options.variant, **options.parameters("planner")})
     solves, missing = recorded_solves(arguments.bag)
-    folder = new_folder("replay", arguments.out)
     console = Console()
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("Planning again", total=1.0)
-        planner = BoundingPlanner(load_robot(), config)
-        compared = replay(planner, solves, lambda share: bar.update(task, completed=share))
-    agree = compared.disagreeing == 0 and bool((np.nan_to_num(compared.torque) <= arguments.tolerance).all())
+    with (
+        kept_unless_empty(new_folder("replay", arguments.out)) as folder,
+        progress_bar(console, "Planning again") as advance,
+    ):
+        compared = replay(BoundingPlanner(load_robot(), config), solves, advance)
+    agree = compared.agrees(arguments.tolerance)
     write_json(
         folder / RESULT_FILE,
         {
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     _draw(compared, folder / FIGURE_FILE)
     console.print(_table(compared, missing, arguments.tolerance, agree))
-    console.print(f"Saved in {folder}", highlight=False, soft_wrap=True)
+    say(console, f"Saved in {folder}")
     return 0 if agree else 1
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.hybrid.grid import KnotGrid, knot_grid
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.guess import heuristic_guess
@@ -19,7 +20,7 @@ from contact_ddp_ros.solver.continuation import ConstrainedSolution, Continuatio
 from contact_ddp_ros.solver.ddp import DdpSolver
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.protocol import Problem
-from contact_ddp_ros.solver.solution import Guess
+from contact_ddp_ros.solver.solution import Guess, Termination
 
 Array = NDArray[np.float64]
 
@@ -65,16 +66,20 @@ class OfflineOptimiser:
     ) -> OfflineResult:
         """Optimise from a planar state (2n,) at a speed [m/s].
 
+        Args:
+            x0: planar state (2n,) to begin with.
+            speed: commanded [m/s].
+            guess: first trajectory, the heuristic controller's by default.
+            continuation: settings of the outer loop.
+            max_iterations: of all passes together.
+
         Raises:
-            SolverError: the state or the guess is not finite, or the optimum holds a number that is not.
+            SolverError: the state or the guess is not finite, or the optimisation diverged.
         """
-        problem, _ = self.problem(speed)
-        options = SolverOptions(
-            variant=self.config.variant, shooting=self.shooting, max_iterations=self.config.first_iterations
-        )
-        solver = DdpSolver(options)
-        outcome = solve_constrained(solver, problem, x0, guess or self.guess(speed), continuation, max_iterations)
+        outcome = self.outcome(x0, speed, guess=guess, continuation=continuation, max_iterations=max_iterations)
         solution = outcome.solution
+        if solution.termination is Termination.DIVERGED:
+            raise SolverError(f"the optimisation {solution.termination.value}; try another speed or a shorter horizon")
         policy = Policy(
             times=self.grid.times,
             states=solution.xs,
@@ -85,3 +90,24 @@ class OfflineOptimiser:
             model_hash=self.model_hash,
         )
         return OfflineResult(self.grid, policy, outcome)
+
+    def outcome(
+        self,
+        x0: Array,
+        speed: float,
+        *,
+        guess: Guess | None = None,
+        continuation: Continuation | None = None,
+        max_iterations: int | None = None,
+    ) -> ConstrainedSolution:
+        """How :meth:`solve` ends, however it does: an optimisation that diverges is an outcome, too.
+
+        Raises:
+            SolverError: the state or the guess is not finite.
+        """
+        problem, _ = self.problem(speed)
+        options = SolverOptions(
+            variant=self.config.variant, shooting=self.shooting, max_iterations=self.config.first_iterations
+        )
+        solver = DdpSolver(options)
+        return solve_constrained(solver, problem, x0, guess or self.guess(speed), continuation, max_iterations)

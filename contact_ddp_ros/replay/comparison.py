@@ -72,6 +72,11 @@ class Comparison:
         """Solves of which only one of the two gave a policy."""
         return int((self.recorded_ok != self.repeated_ok).sum())
 
+    def agrees(self, tolerance: float) -> bool:
+        """Whether there are pairs of policies, none with only one half, and no control differs by more [N m]."""
+        pairs = self.torque[~np.isnan(self.torque)]
+        return bool(pairs.size) and self.disagreeing == 0 and bool((pairs <= tolerance).all())
+
     @property
     def largest_torque(self) -> float:
         """Over all pairs [N m]; NaN without a pair."""

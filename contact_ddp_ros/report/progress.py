@@ -13,6 +13,7 @@ from rich.text import Text
 
 from contact_ddp_ros.recording import CONTROL_MODES, Recorder
 from contact_ddp_ros.report.summary import Summary
+from contact_ddp_ros.report.terminal import say
 
 _REDRAW_PERIOD = 0.2
 """Wall time between redrawings on a terminal [s]."""
@@ -48,7 +49,7 @@ class LiveProgress:
         if self._live is None:
             if recorder.last_time >= self._next_line:
                 self._next_line = (recorder.last_time // _PLAIN_PERIOD + 1.0) * _PLAIN_PERIOD
-                self._console.print(self._line(recorder), highlight=False, soft_wrap=True)
+                say(self._console, self._line(recorder))
         elif clock.monotonic() >= self._next_redraw:
             self._next_redraw = clock.monotonic() + _REDRAW_PERIOD
             line = self._line(recorder)

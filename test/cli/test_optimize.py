@@ -1,9 +1,12 @@
 import json
 
+import numpy as np
 import pytest
 
 from contact_ddp_ros.cli import main
+from contact_ddp_ros.mpc.offline import OfflineOptimiser
 from contact_ddp_ros.options import SHOOTINGS
+from contact_ddp_ros.solver.solution import Guess
 
 
 def test_one_optimisation_converges_and_leaves_its_figures(tmp_path, capsys):
@@ -33,6 +36,19 @@ def test_multiple_shooting_ends_with_all_gaps_closed(tmp_path):
     assert multiple["cost"] == pytest.approx(single["cost"], rel=1e-3)
     first = [summary["passes"][0]["iterations"][0]["cost"] for summary in (single, multiple)]
     assert first[0] != first[1], "the option must not be idle"
+
+
+def test_an_optimisation_that_diverges_is_one_line_and_leaves_no_folder(tmp_path, capsys, monkeypatch):
+    def guess(self, speed):
+        problem, reference = self.problem(speed)
+        return Guess.open_loop(reference[0], np.full((problem.n_nodes, problem.n_u), 1e9))
+
+    monkeypatch.setattr(OfflineOptimiser, "guess", guess)
+    words = ["optimize", "--set", "planner.gait.integrator=implicit_midpoint", "--out", str(tmp_path / "new")]
+    assert main(words) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and "diverged" in error
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize("setting", ["planner.no_such_thing=1", "planner.weight.height=-1"])

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.mpc.offline import OfflineOptimiser
-from contact_ddp_ros.solver.solution import Guess
+from contact_ddp_ros.solver.solution import Guess, Termination
 from test.mpc.support import ROBOT, TREE, N, config_with, posture
 
 
@@ -42,6 +43,16 @@ def test_from_its_own_solution_it_ends_there_again(result):
     again = optimiser.solve(posture(optimiser.builder, optimiser.config), 0.5, guess=guess)
     assert again.outcome.feasible
     assert again.outcome.solution.cost == pytest.approx(solution.cost, rel=1e-2)
+
+
+def test_an_optimisation_that_diverges_is_an_error_and_gives_no_policy():
+    optimiser = OfflineOptimiser(TREE, config_with(gait__integrator="implicit_midpoint"))
+    start = posture(optimiser.builder, optimiser.config)
+    problem, _ = optimiser.problem(0.5)
+    guess = Guess.open_loop(start, np.full((problem.n_nodes, problem.n_u), 1e9))
+    assert optimiser.outcome(start, 0.5, guess=guess).solution.termination is Termination.DIVERGED
+    with pytest.raises(SolverError, match="diverged"):
+        optimiser.solve(start, 0.5, guess=guess)
 
 
 def test_states_that_do_not_join_lead_to_the_same_optimum(result):
