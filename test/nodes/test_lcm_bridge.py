@@ -14,11 +14,10 @@ from rclpy.executors import SingleThreadedExecutor
 from ros_graph import PATIENCE, PERIOD, NodeMaker
 from sensor_msgs.msg import Imu, JointState
 
-from contact_ddp_ros.errors import LinkError
 from contact_ddp_ros.lcm_link import conventions
 from contact_ddp_ros.lcm_link.codec import Frame, decode, encode
 from contact_ddp_ros.lcm_link.definitions import PD_TAU_TARGETS, TARGETS_CHANNEL, WALK_THESE_WAYS, Layout
-from contact_ddp_ros.lcm_link.transport import Link, LinkOptions, free_port
+from contact_ddp_ros.lcm_link.transport import Link, LinkOptions
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import contacts_message, from_stamp, joint_command_message, robot_state, to_stamp
 from contact_ddp_ros.nodes.demo import run_demo
@@ -37,16 +36,6 @@ DAMPING = JointCommand.damping(N)
 def processes(loopback: dict[str, str]) -> Iterator[NodeProcesses]:
     with NodeProcesses(loopback) as started:
         yield started
-
-
-@pytest.fixture
-def link_options() -> LinkOptions:
-    options = LinkOptions(port=free_port())
-    try:
-        Link(options)
-    except LinkError as error:
-        pytest.skip(str(error))
-    return options
 
 
 class Robot:
