@@ -1,0 +1,182 @@
+"""What the README and the pages under docs/ tell to type, set or open is there."""
+
+import argparse
+import importlib
+import io
+import re
+import shlex
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from contact_ddp_ros.bench import BENCHMARKS
+from contact_ddp_ros.cli.parser import build_parser
+from contact_ddp_ros.config import specs
+from contact_ddp_ros.nodes import interfaces
+from contact_ddp_ros.nodes.node_config import CONFIGURATIONS
+
+ROOT = Path(__file__).parents[1]
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+OUR_KINDS = {".py", ".md", ".h", ".hpp", ".txt"}
+"""Of files that are the package's wherever a page names them; others may be the reader's."""
+
+PARAMETERS = {name: set(specs(config)) for name, config in CONFIGURATIONS.items()}
+GROUPS = {name.partition(".")[0] for names in PARAMETERS.values() for name in names if "." in name}
+EXECUTABLES = {
+    "planner_node": "planner",
+    "controller_node": "controller",
+    "simulator_node": "simulator",
+    "lcm_bridge_node": "bridge",
+    "gazebo_bridge_node": "gazebo_bridge",
+    "drives_node": "drives",
+}
+"""And the section with its parameters."""
+
+
+def code(page: Path) -> Iterator[str]:
+    """Lines of code blocks and spans of inline code."""
+    blocks = re.split(r"^ *```.*$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    for block in blocks[1::2]:
+        yield from re.sub(r"\\\n\s*", "", block).splitlines()
+    for text in blocks[::2]:
+        for span in re.findall(r"`([^`]+)`", text):
+            yield " ".join(span.split())
+
+
+def commands(page: Path) -> Iterator[list[str]]:
+    """Words of every command, without what a comment says; one line may hold several."""
+    for line in code(page):
+        if re.match(r"\s*(\./run|contact-ddp|ros2|robot_stand_in) ", line) and "…" not in line:
+            words = shlex.split(line, comments=True)
+            ends = [i for i, word in enumerate(words) if word in ("&&", "|", ";")]
+            for begin, end in zip([0, *(i + 1 for i in ends)], [*ends, len(words)]):
+                yield words[begin:end]
+
+
+def told(*heads: str) -> list[tuple[str, ...]]:
+    """All commands of all pages that begin with one of these words, once each."""
+    found = {tuple(words) for page in PAGES for words in commands(page) if words[0] in heads}
+    assert len(found) > 3, "the pages are not read as they should be"
+    return sorted(found)
+
+
+def jobs() -> dict[str, argparse.ArgumentParser]:
+    """The parser of each job of `contact-ddp`."""
+    return next(action for action in build_parser()._actions if isinstance(action.choices, dict)).choices
+
+
+@cache
+def options_of(benchmark: str) -> str:
+    """What the benchmark's `--help` says."""
+    module = importlib.import_module(f"contact_ddp_ros.bench.{benchmark.replace('-', '_')}")
+    printed = io.StringIO()
+    with redirect_stdout(printed), pytest.raises(SystemExit):
+        module.main(["--help"])
+    return printed.getvalue()
+
+
+@pytest.mark.parametrize("words", told("./run", "contact-ddp"), ids=" ".join)
+def test_a_command_is_understood(words: tuple[str, ...]) -> None:
+    if words[1] == "test":
+        assert all((ROOT / word).exists() for word in words if word.startswith("test/"))
+        return
+    if "--help" in words:
+        return
+    if len(words) == 2:  # a job that is mentioned, without what it needs
+        assert words[1] in jobs()
+        return
+    parsed = build_parser().parse_args(words[1:])
+    if words[1] == "bench" and parsed.name != "list":
+        assert parsed.name in BENCHMARKS
+        for word in parsed.arguments:
+            assert not word.startswith("--") or re.search(rf"{word}\b", options_of(parsed.name)), word
+
+
+def test_an_option_by_itself_is_one_of_some_command() -> None:
+    known = {option for job in jobs().values() for option in job._option_string_actions}
+    known |= {option for name in BENCHMARKS for option in re.findall(r"--[a-z-]+", options_of(name))}
+    used = {line.split()[0].split("=")[0] for page in PAGES for line in code(page) if re.match(r"--[a-z]", line)}
+    assert len(used) > 10
+    assert used - {"--params-file"} <= known, "but for ROS's own"
+
+
+@pytest.mark.parametrize("words", told("ros2"), ids=" ".join)
+def test_a_command_of_ros_names_what_there_is(words: tuple[str, ...]) -> None:
+    given = [word.split(":=")[0] for word in words if ":=" in word]
+    match words[1:]:
+        case ["launch", "contact_ddp_ros", file, *_]:
+            declared = re.findall(r'DeclareLaunchArgument\(\s*"(\w+)"', (ROOT / "launch" / file).read_text())
+            assert set(given) <= set(declared)
+        case ["run", "contact_ddp_ros", executable, *_]:
+            assert f'f"{executable} = ' in (ROOT / "setup.py").read_text()
+            allowed = PARAMETERS.get(EXECUTABLES.get(executable, ""), set()) | {"use_sim_time"}
+            assert set(given) <= allowed
+        case ["param", "set" | "get" | "describe", node, name, *_] if node != "NODE":
+            assert name in PARAMETERS[node.strip("/")]
+        case ["service", "call", name, kind, *_]:
+            found = {one.name: one.type for one in interfaces.SERVICES}[name.strip("/")]
+            assert kind == f"{found.__module__.split('.')[0]}/srv/{found.__name__}"
+        case ["topic", "pub" | "echo", *rest]:
+            assert {one.name.strip("/") for one in interfaces.TOPICS} & {word.strip("/").split(".")[0] for word in rest}
+
+
+def test_every_parameter_that_is_named_exists() -> None:
+    checked, unknown = 0, []
+    everywhere = {name for names in PARAMETERS.values() for name in names}
+    for page in PAGES:
+        for line in code(page):
+            for name in re.findall(r"(?<![\w./-])[a-z_]+(?:\.[a-z_]+)+(?![\w*./…])", line):
+                section, _, rest = name.partition(".")
+                if Path(name).suffix in {".md", ".py", ".png", ".yaml", ".json", ".sdf", ".urdf", ".xml", ".h"}:
+                    continue
+                if section in PARAMETERS and (rest in PARAMETERS[section] or section not in GROUPS):
+                    checked += 1
+                    unknown += [] if rest in PARAMETERS[section] else [f"{page.name}: {name}"]
+                elif section in GROUPS:
+                    checked += 1
+                    unknown += [] if name in everywhere else [f"{page.name}: {name}"]
+    assert checked > 100
+    assert unknown == []
+
+
+def test_every_file_that_is_named_exists() -> None:
+    folders = (ROOT / name for name in ("contact_ddp_ros", "test", "robot_side", "docs", "launch"))
+    names = {path.name for folder in folders for path in folder.rglob("*.*")}
+    missing, checked = [], 0
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            if "://" not in target:
+                checked += 1
+                missing += [] if (page.parent / target).exists() else [f"{page.name}: {target}"]
+        for line in code(page):
+            for word in re.findall(r"(?<![\w~*/.-])[\w./-]+\.\w+(?![\w*])", line):
+                if Path(word).suffix not in OUR_KINDS or word.startswith("Cheetah-Software/"):
+                    continue
+                checked += 1
+                word = word.removeprefix("src/contact_ddp_ros/")  # in a workspace
+                places = (ROOT, page.parent, ROOT / "contact_ddp_ros")
+                there = any((place / word).exists() for place in places) or ("/" not in word and word in names)
+                missing += [] if there else [f"{page.name}: {word}"]
+    assert checked > 50
+    assert missing == []
+
+
+def test_every_anchor_of_a_link_is_a_heading() -> None:
+    missing, checked = [], 0
+    for page in PAGES:
+        for target, anchor in re.findall(r"\]\(([^)#]*)#([^)]+)\)", page.read_text(encoding="utf-8")):
+            if "://" in target:
+                continue
+            text = (page.parent / target if target else page).read_text(encoding="utf-8")
+            headings = {
+                re.sub(r"[^\w\- ]", "", line.lstrip("# ").lower()).replace(" ", "-")
+                for line in text.splitlines()
+                if line.startswith("#")
+            }
+            checked += 1
+            missing += [] if anchor in headings else [f"{page.name}: {target}#{anchor}"]
+    assert checked > 5
+    assert missing == []
