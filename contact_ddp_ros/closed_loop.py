@@ -7,6 +7,7 @@ Real time: physics follows the wall clock and the planner solves in a thread of 
 Both begin standing, stand up, and bound as soon as the controller stands and has a policy.
 """
 
+import copy
 import time as clock
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -103,6 +104,17 @@ class ClosedLoop:
         else:
             self._run_in_real_time()
         return self.recorder.finish()
+
+    def fork(self, links: Links | None = None) -> "ClosedLoop":
+        """An independent loop in the same state, in lock-step: both go on alike, to the last bit, until told otherwise.
+
+        Compiled kernels, which have no state, are shared. The physics must be of a kind that can be copied, as
+        MuJoCo's. `links` take the place of the present ones, of which there is a copy otherwise.
+        """
+        twin = copy.deepcopy(self)
+        if links is not None:
+            twin._links = links
+        return twin
 
     def tick(self) -> None:
         """One control tick in lock-step: state, plan where one is due, command, physics."""

@@ -1,6 +1,6 @@
 """Planner, controller and physics together, in lock-step: the robot bounds, and survives what it should."""
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ import pytest
 from contact_ddp_ros.closed_loop import ClosedLoop, run
 from contact_ddp_ros.control.findings import Violation
 from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.links import Links
 from contact_ddp_ros.options import Push, RunOptions
 from contact_ddp_ros.report.falls import first_fall, recoveries
 
@@ -149,3 +150,36 @@ def test_a_state_that_is_not_finite_ends_in_damping():
     assert loop.controller.fault.violation is Violation.STATE_NOT_FINITE
     assert any(event.fault for event in recording.events)
     assert any("no plan" in event.text for event in recording.events)
+
+
+class Heard(Links):
+    """Keeps the bits of the last command."""
+
+    def command(self, command, now):
+        self.bits = [np.asarray(part).tobytes() for part in astuple(command)]
+        return command
+
+
+def test_a_fork_goes_on_alike_and_by_itself():
+    """From the same state, and the original does not notice what the copy does with a parameter of its own."""
+
+    def bounding() -> ClosedLoop:
+        loop = ClosedLoop(OPTIONS)
+        while loop.simulator.time < 0.6:
+            loop.tick()
+        return loop
+
+    original, undisturbed = bounding(), bounding()
+    alike, other = original.fork(Heard()), original.fork()
+    other.planner.configure(replace(other.planner.config, iterations=1))
+    other.simulator.push(np.array([0.0, 40.0, 0.0]), 0.1)
+    heard = undisturbed.fork(Heard())
+    for _ in range(200):
+        for loop in (original, alike, other, undisturbed, heard):
+            loop.tick()
+        assert alike._links.bits == heard._links.bits
+    states = [astuple(loop.simulator.true_state()) for loop in (original, undisturbed, alike, other)]
+    same = [all(np.array_equal(a, b) for a, b in zip(states[0], state)) for state in states]
+    assert same == [True, True, True, False]
+    assert original.planner.config.iterations == 2
+    assert len(original.recorder.finish().ticks["time"]) == len(alike.recorder.finish().ticks["time"])

@@ -10,6 +10,7 @@ All methods may be called from any thread; each holds one lock for well under a 
 import math
 from collections import Counter
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +72,13 @@ class Controller:
         self._stand: StandLaw
         self._lateral: LateralStabiliser
         self._adopt(config)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the lock, of which a copy has its own."""
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=Lock())
 
     @property
     def mode(self) -> ControlMode:

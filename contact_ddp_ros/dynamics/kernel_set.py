@@ -89,6 +89,10 @@ class KernelSet:
             raise CompilerError(f"cannot load the compiled kernels {path}: {error}; delete the file") from error
         return cls(kernels, addresses, work, True, path, library)
 
+    def __deepcopy__(self, _memo: dict[int, Any]) -> "KernelSet":
+        """Code in memory has no state: whoever is copied shares it."""
+        return self
+
     def __iter__(self) -> Iterator[str]:
         """Names of all kernels."""
         return iter(self.kernels)
