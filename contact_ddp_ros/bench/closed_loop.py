@@ -20,24 +20,21 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from contact_ddp_ros import __version__
-from contact_ddp_ros.bench import sweeps
-from contact_ddp_ros.bench.arguments import add_setting_option
+from contact_ddp_ros.bench import closed_loop_tables, sweeps
+from contact_ddp_ros.bench.arguments import add_out_option, add_quick_option, add_setting_option, bare_parser
 from contact_ddp_ros.bench.budget import StageCosts, measure_costs
-from contact_ddp_ros.bench.comparison import Comparison, Curve, compare, verdict
+from contact_ddp_ros.bench.comparison import Comparison, compare
 from contact_ddp_ros.bench.engine import Engine, add_engine_options, chosen_engine
 from contact_ddp_ros.bench.jobs import run_all
 from contact_ddp_ros.bench.journal import Journal
 from contact_ddp_ros.bench.output import console, save_record
-from contact_ddp_ros.bench.statistics import Proportion
 from contact_ddp_ros.bench.trials import SweepJob, fell, paced_run, perform
 from contact_ddp_ros.errors import BenchmarkError, ParameterError
 from contact_ddp_ros.files import new_folder, plain
+from contact_ddp_ros.report.terminal import say
 
 _COST_ROUNDS, _COST_REPEATS = 100, 5
 """Of the measurement of the stages' costs, which takes some seconds."""
@@ -50,14 +47,6 @@ _EXTENT = ("phases", "samples")
 
 _UNSET: Mapping[str, Any] = {"quick": False, "only": None, "seed": 0, "phases": None, "samples": None, "set": {}}
 """Options that decide what is run, and their values where they are left out."""
-
-_UNITS = {
-    "iterations": "DDP iterations per second",
-    "friction": "friction coefficient",
-    "mass": "trunk mass over nominal",
-    "delay": "planner delay [s]",
-    "step": "height of the step [m]",
-}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -74,15 +63,15 @@ def main(arguments: Sequence[str]) -> int:
         try:
             results = run_all(perform, jobs, engine, terminal, journal, fell)
         except KeyboardInterrupt:
-            terminal.print(f"Go on with --resume {folder}", highlight=False, soft_wrap=True)
+            say(terminal, f"Go on with --resume {folder}")
             raise
     comparison = compare(jobs, results)
     save_record(folder, "closed-loop", dict(kept), _as_json(comparison))
-    _print(terminal, comparison)
+    closed_loop_tables.show(terminal, comparison)
     from contact_ddp_ros.bench import closed_loop_figure
 
     closed_loop_figure.draw(comparison, folder / "closed_loop.png")
-    terminal.print(f"Saved in {folder}", highlight=False, soft_wrap=True)
+    say(terminal, f"Saved in {folder}")
     return 0
 
 
@@ -99,9 +88,9 @@ def planned_jobs(settings: sweeps.Settings, extent: sweeps.Extent, groups: Seque
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="contact-ddp bench closed-loop", description=__doc__.split("\n")[0])
+    parser = bare_parser("closed-loop", __doc__)
     what = parser.add_argument_group("what is run; a resumed run keeps its own")
-    what.add_argument("--quick", action="store_true", help="a few runs of each group, in under a minute")
+    add_quick_option(what, "a few runs of each group, in under a minute")
     what.add_argument(
         "--only", choices=tuple(sweeps.GROUPS), action="append", metavar="GROUP", help=f"of {', '.join(sweeps.GROUPS)}"
     )
@@ -111,11 +100,9 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     add_setting_option(what)
     where = parser.add_argument_group("where")
     add_engine_options(where)
-    where.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/bench-closed-loop-<time>)"
-    )
+    add_out_option(where, "closed-loop")
     where.add_argument("--resume", type=Path, metavar="FOLDER", help="of a run that was cut off: go on with it")
-    options = parser.parse_args(list(arguments))
+    options = parser.parse_args(arguments)
     for name, least in (("seed", 0), ("phases", 1), ("samples", 1)):
         value = getattr(options, name)
         if value is not None and value < least:
@@ -163,7 +150,7 @@ def _announce(
 ) -> None:
     """How much there is to do; the kernels are compiled here, once for all processes of this machine."""
     ratio = journal.settings["ratios"]["iteration"]
-    terminal.print(f"One DDP iteration takes as long as {ratio['median']:.2f} of iLQR.", highlight=False)
+    say(terminal, f"One DDP iteration takes as long as {ratio['median']:.2f} of iLQR.")
     todo = [job for job in jobs if job.name not in journal.finished]
     started = process_time()
     paced_run(replace(settings.options(0), duration=_SAMPLE_RUN), settings.arms()[0])
@@ -171,123 +158,7 @@ def _announce(
     done = f", {len(jobs) - len(todo)} of them done" if len(todo) < len(jobs) else ""
     time = f"{seconds / 60.0:.0f} min of processor time" if seconds > 90.0 else f"{seconds:.0f} s of processor time"
     spread = "" if engine.size is None else f", shared by {engine.size} processes"
-    terminal.print(f"{len(jobs)} jobs{done}: at most about {time}{spread}.", highlight=False, soft_wrap=True)
-
-
-def _print(terminal: Console, comparison: Comparison) -> None:
-    if comparison.envelopes:
-        terminal.print(_envelope_table(comparison))
-    if comparison.speeds:
-        terminal.print(_speed_table(comparison))
-    for curve in comparison.curves:
-        terminal.print(_curve_table(curve))
-    if comparison.curves:
-        terminal.print(_group_table(comparison))
-    if comparison.qualities:
-        terminal.print(_quality_table(comparison))
-
-
-def _table(title: str, first: str, *headings: str) -> Table:
-    table = Table(title=escape(title), box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1, 0, 0))
-    table.add_column(escape(first), no_wrap=True)
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table
-
-
-def _envelope_table(comparison: Comparison) -> Table:
-    resolution = comparison.envelopes[0].resolution
-    table = _table(
-        f"Largest impulse survived [N s], to {resolution:.2g}: median, least and most over the phases of the gait",
-        "direction",
-        "DDP",
-        "iLQR",
-        "DDP / iLQR / neither better at",
-        "median difference",
-        "sign test",
-    )
-    for one in comparison.envelopes:
-        ranges = [_range(one.held[variant]) for variant in ("ddp", "ilqr")]
-        result = one.paired
-        table.add_row(
-            one.direction,
-            *ranges,
-            f"{result.first} / {result.second} / {result.equal}",
-            f"{one.advantage:+.2f}",
-            f"{verdict(result)}, p = {result.p_value:.2g}",
-        )
-    return table
-
-
-def _speed_table(comparison: Comparison) -> Table:
-    table = _table(
-        f"Largest speed held [m/s], to {comparison.speeds[0].resolution:.2g}: median, least and most of the samples",
-        "direction, DDP iterations per second",
-        "DDP",
-        "iLQR",
-    )
-    for one in comparison.speeds:
-        cells = [
-            _range(one.held[variant]) + (" (no limit found)" if all(one.open[variant]) else "")
-            for variant in ("ddp", "ilqr")
-        ]
-        table.add_row(f"{one.direction}, {one.iterations:g}", *cells)
-    return table
-
-
-def _curve_table(curve: Curve) -> Table:
-    unit = _UNITS[curve.group]
-    table = _table(
-        f"{curve.group.capitalize()}: share that survived, 95 % interval", unit, "DDP", "iLQR", "only DDP / only iLQR"
-    )
-    for value, ddp, ilqr, result in zip(curve.values, *_both(curve), curve.paired, strict=True):
-        table.add_row(f"{value:g}", _share(ddp), _share(ilqr), f"{result.first} / {result.second}")
-    return table
-
-
-def _group_table(comparison: Comparison) -> Table:
-    table = _table(
-        "Survived in all", "group", "DDP", "iLQR", "only DDP / only iLQR", "sign test", "budget spent, DDP / iLQR"
-    )
-    for curve in comparison.curves:
-        result = curve.total
-        table.add_row(
-            curve.group,
-            *(_share(curve.overall(variant)) for variant in ("ddp", "ilqr")),
-            f"{result.first} / {result.second}",
-            f"{verdict(result)}, p = {result.p_value:.2g}",
-            f"{100 * curve.spent['ddp']:.0f} / {100 * curve.spent['ilqr']:.0f} %",
-        )
-    return table
-
-
-def _quality_table(comparison: Comparison) -> Table:
-    table = _table(
-        "Where both survived", "figure", "DDP / iLQR, median (quartiles)", "DDP / iLQR smaller in", "sign test"
-    )
-    for one in comparison.qualities:
-        table.add_row(
-            one.measure.replace("_", " "),
-            f"{one.ratio.median:.3f} ({one.ratio.lower:.3f} to {one.ratio.upper:.3f})",
-            f"{one.paired.first} / {one.paired.second}",
-            f"{verdict(one.paired)}, p = {one.paired.p_value:.2g}",
-        )
-    return table
-
-
-def _both(curve: Curve) -> tuple[Sequence[Proportion], Sequence[Proportion]]:
-    return curve.survived["ddp"], curve.survived["ilqr"]
-
-
-def _share(proportion: Proportion) -> str:
-    interval = f"{100 * proportion.lower:.0f} to {100 * proportion.upper:.0f}"
-    return f"{proportion.successes}/{proportion.trials}, {interval} %"
-
-
-def _range(values: Sequence[float]) -> str:
-    ordered = sorted(values)
-    middle = 0.5 * (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2])
-    return f"{middle:.3g} ({ordered[0]:.3g} to {ordered[-1]:.3g})"
+    say(terminal, f"{len(jobs)} jobs{done}: at most about {time}{spread}.")
 
 
 def _as_json(comparison: Comparison) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from contact_ddp_ros.bench.budget import VARIANTS
 from contact_ddp_ros.bench.comparison import Comparison, Curve, Envelope, SpeedLimits
-from contact_ddp_ros.report.style import POINT_COLOURS, figure, legend, nothing
+from contact_ddp_ros.report.style import POINT_COLOURS, figure, legend, name_rows, nothing
 
 LABELS = {"ddp": "DDP", "ilqr": "iLQR"}
 _COLOURS = dict(zip(VARIANTS, POINT_COLOURS, strict=False))
@@ -125,6 +125,5 @@ def _draw_speeds(axes: Axes, speeds: Sequence[SpeedLimits]) -> None:
             mark = "≥ " if all(one.open[variant]) else ""
             axes.text(0.5 * middle, row, f"{mark}{abs(middle):.2f}", ha="center", va="center", fontsize=8)
     axes.axvline(0.0, color="black", linewidth=0.8)
-    axes.set_yticks(range(len(rows)), [f"{LABELS[variant]}, {budget:g} it./s" for variant, budget in rows])
-    axes.invert_yaxis()
+    name_rows(axes, [f"{LABELS[variant]}, {budget:g} it./s" for variant, budget in rows])
     axes.set_xlabel("speed held [m/s]; ≥: no limit found")

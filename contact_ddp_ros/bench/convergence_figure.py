@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 
-from contact_ddp_ros.bench.convergence import REACH, ROUNDING, Outer, Run, needed
+from contact_ddp_ros.bench.near_optimum import REACH, ROUNDING, Outer, Run, needed
 from contact_ddp_ros.report.style import LIMIT, MUTED, POINT_COLOURS, figure
 
 _COLOURS = ("#1b1b1b", *POINT_COLOURS, "#e69f00")

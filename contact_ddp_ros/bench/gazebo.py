@@ -5,22 +5,20 @@ lock-step (:mod:`contact_ddp_ros.gazebo.stand_in`). Left out one at a time: what
 the bridge does about the odometry's lag. Runs do not depend on the machine, so there is one of each.
 """
 
-import argparse
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rich import box
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 
+from contact_ddp_ros.bench.arguments import benchmark_parser
 from contact_ddp_ros.bench.gazebo_figure import draw
-from contact_ddp_ros.bench.output import Figure, console, figures_as_json, number, print_figures, save_record
+from contact_ddp_ros.bench.output import Figure, console, number, print_figures, save_record
 from contact_ddp_ros.closed_loop import ClosedLoop
 from contact_ddp_ros.files import new_folder
 from contact_ddp_ros.gazebo.bridge import BridgeConfig, GazeboBridge
@@ -32,6 +30,7 @@ from contact_ddp_ros.gazebo.world_control import DirectControl
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.recording import Recording
 from contact_ddp_ros.report.summary import Summary, summarise
+from contact_ddp_ros.report.terminal import progress_bar, say
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains
 from contact_ddp_ros.sim.options import SimOptions
@@ -67,29 +66,23 @@ PHYSICS = {
 
 def main(arguments: Sequence[str]) -> int:
     """Measure, print, save and draw; the exit code."""
-    parser = argparse.ArgumentParser(prog="contact-ddp bench gazebo", description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK_DURATION:g} s instead of {DURATION:g} s")
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/bench-gazebo-…)")
+    parser = benchmark_parser("gazebo", __doc__, quick=f"{QUICK_DURATION:g} s instead of {DURATION:g} s")
     options = parser.parse_args(arguments)
     folder, terminal = new_folder("bench-gazebo", options.out), console()
     duration = QUICK_DURATION if options.quick else DURATION
     recordings: dict[str, Recording] = {}
-    with Progress(console=terminal, transient=True, disable=not terminal.is_terminal) as bar:
-        task = bar.add_task("bounding", total=len(PHYSICS))
+    with progress_bar(terminal, "bounding") as advance:
         for name, physics in PHYSICS.items():
             recordings[name] = bound(physics, duration)
-            bar.advance(task)
+            advance(len(recordings) / len(PHYSICS))
     summaries = {name: summarise(recording) for name, recording in recordings.items()}
     figures = _figures(summaries[DART])
     _print_runs(terminal, summaries)
     print_figures(terminal, f"Bounding at {SPEED:g} m/s in DART", figures)
-    results = {
-        "runs": {name.strip(): asdict(summary) for name, summary in summaries.items()},
-        "figures": figures_as_json(figures),
-    }
-    save_record(folder, "gazebo", {"duration": duration, "speed": SPEED}, results)
+    results = {"runs": {name.strip(): asdict(summary) for name, summary in summaries.items()}}
+    save_record(folder, "gazebo", {"duration": duration, "speed": SPEED}, results, figures)
     draw({name.strip(): recording for name, recording in recordings.items()}, folder / "gazebo.png")
-    terminal.print(f"Saved in {folder}", highlight=False, soft_wrap=True)
+    say(terminal, f"Saved in {folder}")
     return 0
 
 

@@ -8,25 +8,25 @@
   the thread, all in turn, as ratios to the semi-implicit Euler scheme at the receding horizon's step.
 """
 
-import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.polynomial import Polynomial
 from numpy.typing import NDArray
 
+from contact_ddp_ros.bench.arguments import benchmark_parser
 from contact_ddp_ros.bench.case import SPEED, Case, cold_case
 from contact_ddp_ros.bench.iteration import ITERATION, STAGES, ours
-from contact_ddp_ros.bench.output import Figure, console, figures_as_json, number, print_figures, save_record
+from contact_ddp_ros.bench.output import Figure, console, number, print_figures, save_record
 from contact_ddp_ros.bench.timing import Candidate, Times, interleave
 from contact_ddp_ros.config import replace as configured
 from contact_ddp_ros.files import new_folder
 from contact_ddp_ros.hybrid.grid import KnotGrid, knot_grid
 from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig
 from contact_ddp_ros.mpc.reference import bounding_schedule
+from contact_ddp_ros.report.terminal import say
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.solver.ddp import DdpSolver
 from contact_ddp_ros.solver.options import SolverOptions
@@ -177,7 +177,8 @@ def alike(steps: Sequence[float], errors: Mapping[str, Sequence[float]], step: f
 
 def main(arguments: Sequence[str]) -> int:
     """Measure, print, save; the exit code is 0 whether targets are met or not."""
-    options = _parse(arguments)
+    parser = benchmark_parser("integrators", __doc__, quick="fewer steps and samples, in under a minute")
+    options = parser.parse_args(arguments)
     effort = QUICK if options.quick else FULL
     folder = new_folder("bench-integrators", options.out)
     terminal = console()
@@ -193,20 +194,12 @@ def main(arguments: Sequence[str]) -> int:
         folder,
         "integrators",
         {"quick": options.quick, **asdict(effort)},
-        {"figures": figures_as_json(rows), "errors_m": errors, "relative_time": relative},
+        {"errors_m": errors, "relative_time": relative},
+        rows,
     )
     print_figures(terminal, "Integration schemes over one gait cycle", rows)
     from contact_ddp_ros.bench import integrators_figure
 
     integrators_figure.draw(effort.steps, errors, times, folder / "integrators.png")
-    terminal.print(f"Saved in {folder}", highlight=False, soft_wrap=True)
+    say(terminal, f"Saved in {folder}")
     return 0
-
-
-def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="contact-ddp bench integrators", description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="fewer steps and samples, in under a minute")
-    parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/bench-integrators-<time>)"
-    )
-    return parser.parse_args(list(arguments))

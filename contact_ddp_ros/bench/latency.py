@@ -6,22 +6,21 @@ times, which is what a robot feels: a machine that does other things shows in th
 and least in the ratios of one round.
 """
 
-import argparse
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rich import box
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 
+from contact_ddp_ros.bench.arguments import benchmark_parser
 from contact_ddp_ros.bench.latency_figure import draw
-from contact_ddp_ros.bench.output import Figure, console, figures_as_json, number, print_figures, save_record
+from contact_ddp_ros.bench.output import Figure, console, number, print_figures, save_record
 from contact_ddp_ros.bench.timing import Spread
 from contact_ddp_ros.files import new_folder
+from contact_ddp_ros.report.terminal import progress_bar, say
 
 Array = NDArray[np.float64]
 
@@ -51,15 +50,11 @@ def main(arguments: Sequence[str]) -> int:
     """Measure, print, save and draw; the exit code."""
     from contact_ddp_ros.nodes.latency import BRIDGE, ITSELF, TOPICS, measure
 
-    parser = argparse.ArgumentParser(prog="contact-ddp bench latency", description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="fewer samples")
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/bench-latency-…)")
-    options = parser.parse_args(arguments)
+    options = benchmark_parser("latency", __doc__, quick="fewer samples").parse_args(arguments)
     folder, terminal = new_folder("bench-latency", options.out), console()
     rounds, samples = (_QUICK_ROUNDS, _QUICK_SAMPLES) if options.quick else (_ROUNDS, _SAMPLES)
-    with Progress(console=terminal, transient=True, disable=not terminal.is_terminal) as bar:
-        task = bar.add_task("state → torque", total=1.0)
-        journeys = measure(rounds, samples, lambda share: bar.update(task, completed=share))
+    with progress_bar(terminal, WHOLE) as advance:
+        journeys = measure(rounds, samples, advance)
     hops = {hop: _times(journeys[BRIDGE], *ends) for hop, ends in HOPS.items()}
     ways = {
         WHOLE: _times(journeys[BRIDGE], "sent", "executed"),
@@ -77,11 +72,10 @@ def main(arguments: Sequence[str]) -> int:
         "period_ms": PERIOD_MS,
         "percentiles": {name: _percentiles(times) for name, times in parts.items()},
         "spread_ms": {name: Spread.of(np.concatenate(times)).as_json() for name, times in parts.items()},
-        "figures": figures_as_json(figures),
     }
-    save_record(folder, "latency", {"rounds": rounds, "samples": samples, "period_ms": PERIOD_MS}, results)
+    save_record(folder, "latency", {"rounds": rounds, "samples": samples, "period_ms": PERIOD_MS}, results, figures)
     draw({name: np.concatenate(times) for name, times in hops.items()}, ways, PERIOD_MS, folder / "latency.png")
-    terminal.print(f"Saved in {folder}", highlight=False, soft_wrap=True)
+    say(terminal, f"Saved in {folder}")
     return 0
 
 

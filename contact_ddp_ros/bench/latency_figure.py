@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from contact_ddp_ros.report.style import LIMIT, POINT_COLOURS, figure
+from contact_ddp_ros.report.style import LIMIT, POINT_COLOURS, figure, name_rows
 
 Array = NDArray[np.float64]
 
@@ -32,8 +32,7 @@ def _draw_hops(axes: Axes, hops: Mapping[str, Array]) -> None:
         axes.plot([median, most], [row, row], color="black", linewidth=1.5)
         axes.plot(nearly_all, row, "o", color="black", markersize=4)
         axes.text(nearly_all, row, f"   {median:.2f} / {nearly_all:.2f} ms", va="center", fontsize=8)
-    axes.set_yticks(range(len(hops)), list(hops))
-    axes.invert_yaxis()
+    name_rows(axes, list(hops))
     axes.margins(x=0.3)
     axes.set_xlabel("elapsed [ms]; bar: median, line: to the 90th percentile, dot: 99th")
 

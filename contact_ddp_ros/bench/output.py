@@ -1,6 +1,6 @@
 """What every benchmark leaves behind: a folder with a JSON record, and a table of figures beside their targets."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from importlib import metadata
@@ -56,8 +56,14 @@ class Figure:
         return self.number >= self.target if self.at_least else self.number <= self.target
 
 
-def save_record(folder: Path, benchmark: str, settings: dict[str, Any], results: dict[str, Any]) -> None:
-    """Write the results with how, when and on what they came about."""
+def save_record(
+    folder: Path,
+    benchmark: str,
+    settings: Mapping[str, Any],
+    results: Mapping[str, Any],
+    figures: Sequence[Figure] | None = None,
+) -> None:
+    """Write the results, and figures with whether their targets are met, with how, when and on what they came about."""
     write_json(
         folder / RECORD_FILE,
         {
@@ -66,14 +72,10 @@ def save_record(folder: Path, benchmark: str, settings: dict[str, Any], results:
             "machine": provenance.machine(),
             "versions": {**provenance.versions(), **_peer_versions()},
             "settings": settings,
+            **({} if figures is None else {"figures": [{**asdict(one), "met": one.met} for one in figures]}),
             **results,
         },
     )
-
-
-def figures_as_json(figures: Sequence[Figure]) -> list[dict[str, Any]]:
-    """Plain data, with whether each target is met."""
-    return [{**asdict(one), "met": one.met} for one in figures]
 
 
 def console() -> Console:

@@ -18,15 +18,15 @@ place has been 1.7 times as fast. A single n out of line is such a case.
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.progress import Progress
 
 from contact_ddp_ros.bench import coordinates, partial_costs, power_law
+from contact_ddp_ros.bench.arguments import benchmark_parser
 from contact_ddp_ros.bench.knot_partials import EXPANSION, FIRST, SECOND, TENSOR
-from contact_ddp_ros.bench.output import Figure, console, figures_as_json, number, print_figures, save_record
+from contact_ddp_ros.bench.output import Figure, console, number, print_figures, save_record
 from contact_ddp_ros.bench.partial_costs import Costs, Model
 from contact_ddp_ros.bench.pendubot import PIN, pendubot
 from contact_ddp_ros.bench.power_law import PowerLaw
@@ -34,6 +34,7 @@ from contact_ddp_ros.bench.timing import Spread
 from contact_ddp_ros.files import new_folder
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.reference import bounding_schedule
+from contact_ddp_ros.report.terminal import say
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.planar import reduce_to_plane
 
@@ -85,26 +86,21 @@ def main(arguments: Sequence[str]) -> int:
     figures: list[Figure] = []
     with Progress(console=terminal, transient=True, disable=not terminal.is_terminal) as bars:
         for part in PARTS if options.only is None else (options.only,):
-            measured, found = _MEASURES[part](effort, bars)
-            results[part], figures = measured, [*figures, *found]
-    results["figures"] = figures_as_json(figures)
-    save_record(folder, "partials", {"quick": options.quick, "only": options.only, **asdict(effort)}, results)
+            results[part], found = _MEASURES[part](effort, bars)
+            figures += found
+    save_record(folder, "partials", {"quick": options.quick, "only": options.only, **asdict(effort)}, results, figures)
     print_figures(terminal, "Partials of one knot, one thread", figures)
     from contact_ddp_ros.bench import partials_figure
 
     partials_figure.draw(results, folder / "partials.png")
-    terminal.print(f"Saved in {folder}", highlight=False, soft_wrap=True)
+    say(terminal, f"Saved in {folder}")
     return 0
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="contact-ddp bench partials", description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="smaller n and fewer samples, in under a minute")
+    parser = benchmark_parser("partials", __doc__, quick="smaller n and fewer samples, in under a minute")
     parser.add_argument("--only", choices=PARTS, help="one part")
-    parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/bench-partials-<time>)"
-    )
-    return parser.parse_args(list(arguments))
+    return parser.parse_args(arguments)
 
 
 def _measure_scaling(effort: Effort, bars: Progress) -> tuple[dict[str, Any], list[Figure]]:

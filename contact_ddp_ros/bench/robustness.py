@@ -7,14 +7,13 @@ The exit code is 0 where nothing fell, 1 otherwise.
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from rich import box
 from rich.table import Table
 
 from contact_ddp_ros.bench import outcome
-from contact_ddp_ros.bench.arguments import add_setting_option
+from contact_ddp_ros.bench.arguments import add_setting_option, benchmark_parser
 from contact_ddp_ros.bench.engine import add_engine_options, chosen_engine
 from contact_ddp_ros.bench.jobs import run_all
 from contact_ddp_ros.bench.outcome import Outcome
@@ -22,6 +21,7 @@ from contact_ddp_ros.bench.output import console, save_record
 from contact_ddp_ros.bench.scenarios import DIRECTIONS, GROUPS, QUICK, Extent, Settings
 from contact_ddp_ros.files import new_folder
 from contact_ddp_ros.options import VARIANTS
+from contact_ddp_ros.report.terminal import say
 
 TARGET_SPEED = 0.1
 """Mean speed within this share of the command, or of 0.5 m/s where that is more."""
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
     from contact_ddp_ros.bench import robustness_figure
 
     robustness_figure.draw(outcomes, folder / "robustness.png")
-    terminal.print(f"Saved in {folder}", highlight=False, soft_wrap=True)
+    say(terminal, f"Saved in {folder}")
     return 0 if all(one.survived for one in outcomes) else 1
 
 
@@ -77,8 +77,7 @@ def _group(one: Outcome) -> str:
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="contact-ddp bench robustness", description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="6 phases of the gait instead of 24, shorter runs")
+    parser = benchmark_parser("robustness", __doc__, quick="6 phases of the gait instead of 24, shorter runs")
     parser.add_argument(
         "--only", choices=tuple(GROUPS), action="append", metavar="GROUP", help=f"of {', '.join(GROUPS)}"
     )
@@ -86,10 +85,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all that is random (default: 0)")
     add_engine_options(parser)
     add_setting_option(parser)
-    parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/bench-robustness-<time>)"
-    )
-    return parser.parse_args(list(arguments))
+    return parser.parse_args(arguments)
 
 
 def _as_json(one: Outcome) -> dict[str, Any]:

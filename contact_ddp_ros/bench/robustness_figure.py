@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from contact_ddp_ros.bench.outcome import LATERAL_BAND, ROLL_BAND, YAW_BAND, Outcome
 from contact_ddp_ros.bench.scenarios import DIRECTIONS
-from contact_ddp_ros.report.style import FOOT_COLOURS, LIMIT, figure, legend, nothing
+from contact_ddp_ros.report.style import FOOT_COLOURS, LIMIT, figure, legend, name_rows, nothing
 
 _SMALLEST = 1e-6
 """Zero, on a logarithmic axis."""
@@ -67,6 +67,5 @@ def _draw_runs(axes: Axes, runs: Sequence[Outcome]) -> None:
         return
     colours = [FOOT_COLOURS[0] if one.survived else LIMIT for one in runs]
     axes.barh(range(len(runs)), [1e3 * np.nan_to_num(one.speed_error) for one in runs], color=colours)
-    axes.set_yticks(range(len(runs)), [one.name for one in runs], fontsize=7)
-    axes.invert_yaxis()
+    name_rows(axes, [one.name for one in runs], size=7)
     axes.set_xlabel("largest error of the mean speed [mm/s]; red: fell")

@@ -14,27 +14,26 @@ least that any optimisation of its problem found: over long horizons single shoo
 The last figure is what open gaps add to an iteration, in processor time of the thread.
 """
 
-import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.progress import Progress
 
+from contact_ddp_ros.bench.arguments import benchmark_parser
 from contact_ddp_ros.bench.case import mpc_cases
 from contact_ddp_ros.bench.iteration import ITERATION, Stages, timed_stages
-from contact_ddp_ros.bench.output import Figure, console, figures_as_json, print_figures, save_record
+from contact_ddp_ros.bench.output import Figure, console, print_figures, save_record
 from contact_ddp_ros.bench.paper_bound import PaperBound
+from contact_ddp_ros.bench.paper_optimisation import CONTINUATION, plain_cost
 from contact_ddp_ros.bench.timing import Candidate, Spread, interleave
-from contact_ddp_ros.bench.trajopt import CONTINUATION, plain_cost
 from contact_ddp_ros.config import replace
 from contact_ddp_ros.files import new_folder
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.offline import OfflineOptimiser
 from contact_ddp_ros.options import SHOOTINGS
+from contact_ddp_ros.report.terminal import progress_bar, say
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.planar import PlanarMap, reduce_to_plane
 from contact_ddp_ros.solver.continuation import ConstrainedSolution, solve_constrained
@@ -151,7 +150,7 @@ def attempts_offline(cycles: int, speed: float, seeds: Sequence[int]) -> list[At
         guesses = [("line", straight), ("heuristic", optimiser.guess(speed))]
         guesses += [("disturbed", disturbed(straight, seed)) for seed in seeds]
         for name, guess in guesses:
-            outcome = optimiser.solve(start, speed, guess=guess, max_iterations=ITERATIONS).outcome
+            outcome = optimiser.outcome(start, speed, guess=guess, max_iterations=ITERATIONS)
             found.append(_attempt(name, cycles, f"{speed:g} m/s", shooting, outcome, outcome.solution.cost))
     return found
 
@@ -245,36 +244,25 @@ def figures(attempts: Sequence[Attempt], time: Spread) -> list[Figure]:
 
 def main(arguments: Sequence[str]) -> int:
     """Measure, print, save; the exit code is 0 whether targets are met or not."""
-    options = _parse(arguments)
+    parser = benchmark_parser("shooting", __doc__, quick="fewer horizons, speeds and starts, in under a minute")
+    options = parser.parse_args(arguments)
     effort = QUICK if options.quick else FULL
     folder = new_folder("bench-shooting", options.out)
     terminal = console()
-    with Progress(console=terminal, transient=True, disable=not terminal.is_terminal) as bars:
-        task = bars.add_task("optimisations", total=1.0)
-        attempts = measure(effort, lambda share: bars.update(task, completed=share))
+    with progress_bar(terminal, "optimisations") as advance:
+        attempts = measure(effort, advance)
     time = time_of_gaps(effort.rounds)
     rows, succeeded = figures(attempts, time), successes(attempts)
     save_record(
         folder,
         "shooting",
         {"quick": options.quick, **asdict(effort)},
-        {
-            "figures": figures_as_json(rows),
-            "attempts": [{**asdict(one), "succeeded": succeeded[one]} for one in attempts],
-        },
+        {"attempts": [{**asdict(one), "succeeded": succeeded[one]} for one in attempts]},
+        rows,
     )
     print_figures(terminal, "Multiple shooting beside single shooting", rows)
     from contact_ddp_ros.bench import shooting_figure
 
     shooting_figure.draw(attempts, folder / "shooting.png")
-    terminal.print(f"Saved in {folder}", highlight=False, soft_wrap=True)
+    say(terminal, f"Saved in {folder}")
     return 0
-
-
-def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="contact-ddp bench shooting", description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="fewer horizons, speeds and starts, in under a minute")
-    parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/bench-shooting-<time>)"
-    )
-    return parser.parse_args(list(arguments))

@@ -10,7 +10,6 @@ import argparse
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 import numpy as np
 from rich import box
@@ -18,7 +17,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from contact_ddp_ros.bench.output import Figure, console, figures_as_json, number, print_figures, save_record
+from contact_ddp_ros.bench.arguments import benchmark_parser
+from contact_ddp_ros.bench.output import Figure, console, number, print_figures, save_record
 from contact_ddp_ros.bench.soak_figure import draw
 from contact_ddp_ros.bench.soak_tally import OBSERVER, FellError, Sample, Tally, rates, series
 from contact_ddp_ros.bench.timing import Spread
@@ -27,6 +27,7 @@ from contact_ddp_ros.bench.vitals import Vitals
 from contact_ddp_ros.errors import NodeError, ParameterError
 from contact_ddp_ros.files import new_folder
 from contact_ddp_ros.options import Push, RunOptions
+from contact_ddp_ros.report.terminal import say
 
 GROWTH = 1.0
 """Largest growth of a process's memory [MB per simulated hour]."""
@@ -92,22 +93,19 @@ def main(arguments: Sequence[str]) -> int:
         "faults": tally.faults,
         "fall": tally.fell,
         "memory_mb_per_hour": {name: asdict(one) for name, one in growth.items()},
-        "figures": figures_as_json(figures),
         "samples": [asdict(sample) for sample in samples],
     }
-    save_record(folder, "soak", settings, results)
+    save_record(folder, "soak", settings, results, figures)
     draw(samples, growth, steady[0].time, GROWTH, folder / "soak.png")
-    terminal.print(f"Saved in {folder}", highlight=False, soft_wrap=True)
+    say(terminal, f"Saved in {folder}")
     surely_grows = any(one.verdict(GROWTH) is False for name, one in growth.items() if name != OBSERVER)
     failed = surely_grows or any(one.met is False for one in figures if not one.name.startswith(_MEMORY))
     return int(failed or ending not in ("", _INTERRUPTED))
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="contact-ddp bench soak", description=__doc__.splitlines()[0])
+    parser = benchmark_parser("soak", __doc__, quick=f"{_QUICK:g} simulated seconds")
     parser.add_argument("--duration", type=float, default=None, metavar="S", help=f"simulated time (default {_HOUR:g})")
-    parser.add_argument("--quick", action="store_true", help=f"{_QUICK:g} simulated seconds")
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/bench-soak-…)")
     options = parser.parse_args(arguments)
     if options.duration is None:
         options.duration = _QUICK if options.quick else _HOUR

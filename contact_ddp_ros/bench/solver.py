@@ -11,19 +11,17 @@
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import Progress
 
 from contact_ddp_ros.bench import cold_solves, in_loop, kernel_times, startup
+from contact_ddp_ros.bench.arguments import benchmark_parser
 from contact_ddp_ros.bench.case import mpc_cases, planner_kernels, shared_cases
 from contact_ddp_ros.bench.iteration import ITERATION, SOLVE, STAGES, crocoddyl, crocoddyl_solve, our_solve, ours
 from contact_ddp_ros.bench.output import (
     Figure,
     console,
-    figures_as_json,
     number,
     print_figures,
     save_record,
@@ -31,6 +29,7 @@ from contact_ddp_ros.bench.output import (
 from contact_ddp_ros.bench.peers import MISSING_CROCODDYL, TARGET_CROCODDYL
 from contact_ddp_ros.bench.timing import Candidate, Spread, Times, interleave
 from contact_ddp_ros.files import new_folder
+from contact_ddp_ros.report.terminal import progress_bar, say
 
 PAPER_DDP, PAPER_TENSOR = 3.32, 28.3
 """Time of DDP by mRNEAc and by tensors over iLQR's, 50 iterations from 50 starts, as the paper measured it."""
@@ -71,32 +70,24 @@ def main(arguments: Sequence[str]) -> int:
     terminal = console()
     results: dict[str, Any] = {}
     figures: list[Figure] = []
-    with Progress(console=terminal, transient=True, disable=not terminal.is_terminal) as bars:
-        for part in PARTS if options.only is None else (options.only,):
-            task = bars.add_task(part, total=1.0)
-            measured, found = _MEASURES[part](
-                effort, options, terminal, lambda share, t=task: bars.update(t, completed=share)
-            )
-            results[part], figures = measured, [*figures, *found]
-    results["figures"] = figures_as_json(figures)
-    save_record(folder, "solver", {"quick": options.quick, "only": options.only, **asdict(effort)}, results)
+    for part in PARTS if options.only is None else (options.only,):
+        with progress_bar(terminal, part) as advance:
+            results[part], found = _MEASURES[part](effort, options, terminal, advance)
+        figures += found
+    save_record(folder, "solver", {"quick": options.quick, "only": options.only, **asdict(effort)}, results, figures)
     print_figures(terminal, "Solver, one thread", figures)
     from contact_ddp_ros.bench import solver_figure
 
     solver_figure.draw(results, folder / "solver.png")
-    terminal.print(f"Saved in {folder}", highlight=False, soft_wrap=True)
+    say(terminal, f"Saved in {folder}")
     return 0
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="contact-ddp bench solver", description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="fewer samples, and no cold start, in under a minute")
+    parser = benchmark_parser("solver", __doc__, quick="fewer samples, and no cold start, in under a minute")
     parser.add_argument("--only", choices=PARTS, help="one part")
     parser.add_argument("--no-tensor", action="store_true", help="leave out the tensor variant and its compilation")
-    parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/bench-solver-<time>)"
-    )
-    return parser.parse_args(list(arguments))
+    return parser.parse_args(arguments)
 
 
 def _measure_iteration(effort: Effort, options: argparse.Namespace, terminal: Console, progress: Any) -> Any:
@@ -128,7 +119,7 @@ def _peers(shared: Any, stages: dict[str, Candidate], solves: dict[str, Candidat
     except ModuleNotFoundError as error:
         if error.name != "crocoddyl":
             raise
-        terminal.print(MISSING_CROCODDYL, highlight=False, soft_wrap=True)
+        say(terminal, MISSING_CROCODDYL)
         return False
     for formulation in FORMULATIONS:
         stages[formulation] = crocoddyl(CrocoddylBound(shared.optimum, formulation), shared.optimum)

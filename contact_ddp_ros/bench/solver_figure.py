@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from contact_ddp_ros.bench.iteration import ITERATION, STAGES
 from contact_ddp_ros.bench.startup import STEPS
-from contact_ddp_ros.report.style import LIMIT, MUTED, POINT_COLOURS, figure, legend, nothing
+from contact_ddp_ros.report.style import LIMIT, MUTED, POINT_COLOURS, figure, legend, name_rows, nothing
 
 _LABELS = {
     "ilqr": "iLQR",
@@ -49,8 +49,7 @@ def _draw_stages(axes: Axes, measured: Any) -> None:
         whole = relative[name][ITERATION]
         axes.plot([whole["lower"], whole["upper"]], [row, row], color="black", linewidth=2.0)
         axes.text(max(left[row], whole["upper"]), row, f" {whole['median']:.2f}", va="center", fontsize=8)
-    axes.set_yticks(range(len(names)), [_LABELS[name] for name in names])
-    axes.invert_yaxis()
+    name_rows(axes, [_LABELS[name] for name in names])
     axes.set_xlabel("processor time over that of DDP by mRNEAc; lines: quartiles")
     legend(axes)
 
@@ -88,7 +87,6 @@ def _draw_start(axes: Axes, measured: Any, kind: str) -> None:
         axes.barh(
             np.arange(len(steps)) + offset, medians, height=0.38, color=colour, label=f"{which} {sum(medians):.2f} s"
         )
-    axes.set_yticks(range(len(steps)), list(steps))
-    axes.invert_yaxis()
+    name_rows(axes, list(steps))
     axes.set_xlabel("until the planner is ready [s]")
     legend(axes)

@@ -7,16 +7,9 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from contact_ddp_ros.bench.paper_bound import PaperBound
+from contact_ddp_ros.bench.paper_optimisation import ITERATION, ITERATIONS, SOLVE, Comparison, Motion
 from contact_ddp_ros.bench.timing import Times
-from contact_ddp_ros.bench.trajopt import (
-    ITERATION,
-    ITERATIONS,
-    SOLVE,
-    TARGET_TIME,
-    TARGET_TOUCHDOWN,
-    Comparison,
-    Motion,
-)
+from contact_ddp_ros.bench.trajopt import TARGET_TIME, TARGET_TOUCHDOWN
 from contact_ddp_ros.report.style import LIMIT, MUTED, POINT_COLOURS, figure, legend
 
 _LABELS = {"ilqr": "iLQR", "ddp": "DDP, mRNEAc", "ddp_tensor": "DDP, tensors"}

@@ -1,6 +1,6 @@
 """How every figure looks: colours with one meaning each, quiet axes, files written whole. No global state."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -86,6 +86,12 @@ def legend(axes: Axes, marker_scale: float = 1.0) -> None:
         handlelength=1.4,
         columnspacing=1.2,
     )
+
+
+def name_rows(axes: Axes, names: Sequence[str], size: float | None = None) -> None:
+    """Names of horizontal bars at 0, 1, …, the first on top."""
+    axes.set_yticks(range(len(names)), names, fontsize=size)
+    axes.invert_yaxis()
 
 
 def nothing(axes: Axes, text: str) -> None:

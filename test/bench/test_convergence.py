@@ -4,27 +4,33 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.bench import convergence_figure
-from contact_ddp_ros.bench.convergence import Effort, Run, figures, measure, order, outer_loop, rate, settings
+from contact_ddp_ros.bench.convergence import Effort, figures, measure
+from contact_ddp_ros.bench.near_optimum import Run, order, outer_loop, rate, settings
 
 COARSE = 0.005
 """Step of these tests [s]; it divides every mode."""
 
-SETTINGS = settings(COARSE)
+N_SETTINGS = 6
 
 
 @pytest.fixture(scope="module")
-def measured():
-    return measure(SETTINGS, Effort(directions=2, far_directions=1))
+def solved():
+    return settings(COARSE)
+
+
+@pytest.fixture(scope="module")
+def measured(solved):
+    return measure(solved, Effort(directions=2, far_directions=1))
 
 
 def runs_of(runs, setting, variant, direction):
     return [run for run in runs if (run.setting, run.variant, run.direction) == (setting, variant, direction)]
 
 
-@pytest.mark.parametrize("setting", [one.name for one in SETTINGS])
+@pytest.mark.parametrize("which", range(N_SETTINGS))
 @pytest.mark.parametrize("direction", [0, 1])
-def test_the_order_of_ddp_is_two_and_that_of_ilqr_one(measured, setting, direction):
-    near, _ = measured
+def test_the_order_of_ddp_is_two_and_that_of_ilqr_one(solved, measured, which, direction):
+    (near, _), setting = measured, solved[which].name
     ddp = runs_of(near, setting, "ddp", direction)
     assert order(ddp) == pytest.approx(2.0, abs=0.2)
     ilqr = runs_of(near, setting, "ilqr", direction)
@@ -38,8 +44,9 @@ def test_the_optima_are_known_to_rounding(measured):
     assert all(run.errors[-1] < run.errors[0] for run in near)
 
 
-def test_the_problems_are_what_they_are_called():
-    alone, impacts, touchdown, *limits = SETTINGS
+def test_the_problems_are_what_they_are_called(solved):
+    alone, impacts, touchdown, *limits = solved
+    assert len(solved) == N_SETTINGS
     assert not alone.bound.grid.switches.any() and impacts.bound.grid.switches.sum() == 4
     assert impacts.penalty[0] == 0.0 < touchdown.penalty[0]
     assert np.abs(touchdown.multipliers).max() > 1.0
@@ -60,18 +67,18 @@ def test_the_order_is_found_from_errors_that_have_it():
         assert order(runs) == pytest.approx(power)
 
 
-def test_the_outer_loop_is_linear_until_it_learns_the_curvature():
-    bound = SETTINGS[-1].bound
+def test_the_outer_loop_is_linear_until_it_learns_the_curvature(solved):
+    bound = solved[-1].bound
     usual, learning = (outer_loop(bound, 1e5, learns) for learns in (False, True))
     shares = np.divide(usual.residuals[4:8], usual.residuals[3:7])
     assert shares == pytest.approx(np.full(4, shares[-1]), rel=0.2)
     assert learning.residuals[-1] < 1e-10 < usual.residuals[len(learning.residuals) - 1]
 
 
-def test_figures_and_drawing(measured, tmp_path):
+def test_figures_and_drawing(solved, measured, tmp_path):
     near, far = measured
-    outer = [outer_loop(SETTINGS[-1].bound, 1e5, learns) for learns in (False, True)]
+    outer = [outer_loop(solved[-1].bound, 1e5, learns) for learns in (False, True)]
     rows = figures(near, far, outer)
-    assert sum("order of DDP" in row.name and row.met is True for row in rows) == len(SETTINGS)
+    assert sum("order of DDP" in row.name and row.met is True for row in rows) == N_SETTINGS
     convergence_figure.draw(near, far, outer, tmp_path / "convergence.png")
     assert (tmp_path / "convergence.png").stat().st_size > 1000

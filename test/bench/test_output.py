@@ -10,7 +10,7 @@ from rich.console import Console
 from contact_ddp_ros.bench import robustness_figure, solver, solver_figure
 from contact_ddp_ros.bench.iteration import ITERATION, STAGES
 from contact_ddp_ros.bench.outcome import Outcome, Straightness
-from contact_ddp_ros.bench.output import RECORD_FILE, Figure, figures_as_json, print_figures, save_record
+from contact_ddp_ros.bench.output import RECORD_FILE, Figure, print_figures, save_record
 from contact_ddp_ros.bench.startup import STEPS
 from contact_ddp_ros.bench.timing import Spread
 
@@ -27,9 +27,9 @@ def test_a_target_may_be_a_lower_bound() -> None:
 
 
 def test_a_record_says_when_where_and_with_what(tmp_path) -> None:
-    save_record(tmp_path, "solver", {"quick": True}, {"figures": figures_as_json([Figure("f", 1.0, 2.0)])})
+    save_record(tmp_path, "solver", {"quick": True}, {"more": 3}, [Figure("f", 1.0, 2.0)])
     record = json.loads((tmp_path / RECORD_FILE).read_text())
-    assert {"benchmark", "date", "machine", "versions", "settings", "figures"} <= record.keys()
+    assert {"benchmark", "date", "machine", "versions", "settings", "figures", "more"} <= record.keys()
     assert record["figures"][0]["met"] is True
     assert "numpy" in record["versions"]
 

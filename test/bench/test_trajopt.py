@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.bench import trajopt_figure
+from contact_ddp_ros.bench.paper_optimisation import ITERATION, ITERATIONS, SOLVE, Comparison, plain_cost
 from contact_ddp_ros.bench.timing import Times
-from contact_ddp_ros.bench.trajopt import ITERATION, ITERATIONS, SOLVE, Comparison, figures, measure, plain_cost
+from contact_ddp_ros.bench.trajopt import figures, measure
 
 VARIANTS = ("ilqr", "ddp")
 """Tensors take long to compile; that they give the same partials and steps is tested with the node functions."""

@@ -7,18 +7,16 @@
 Without requirements-bench.txt Crocoddyl is left out.
 """
 
-import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import util
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.progress import Progress
-
-from contact_ddp_ros.bench.output import Figure, console, figures_as_json, print_figures, save_record
+from contact_ddp_ros.bench.arguments import benchmark_parser
+from contact_ddp_ros.bench.output import Figure, console, print_figures, save_record
 from contact_ddp_ros.bench.timing import Spread
 from contact_ddp_ros.files import new_folder
+from contact_ddp_ros.report.terminal import progress_bar, say
 
 if TYPE_CHECKING:
     from contact_ddp_ros.bench.peers.comparison import Comparison
@@ -60,52 +58,33 @@ def main(arguments: Sequence[str]) -> int:
     """Measure, print, save; the exit code is 0 whether targets are met or not."""
     from contact_ddp_ros.bench.peers import comparison, figure, scaling
 
-    options = _parse(arguments)
+    parser = benchmark_parser("peers", __doc__, quick="fewer starts, rounds and lengths, in under a minute")
+    options = parser.parse_args(arguments)
     effort = QUICK if options.quick else FULL
     folder = new_folder("bench-peers", options.out)
     terminal = console()
     crocoddyl_too = util.find_spec("crocoddyl") is not None
     if not crocoddyl_too:
-        terminal.print(MISSING_CROCODDYL, highlight=False, soft_wrap=True)
+        say(terminal, MISSING_CROCODDYL)
     starts = [comparison.Start(speed, seed) for speed in SPEEDS for seed in range(effort.starts)]
-    with Progress(console=terminal, transient=True, disable=not terminal.is_terminal) as bars:
-        tasks = [bars.add_task(name, total=1.0) for name in ("optimum and time to it", "length of the horizon")]
-        ends = comparison.compare_all(
-            starts,
-            effort.rounds,
-            crocoddyl_too=crocoddyl_too,
-            progress=lambda share: bars.update(tasks[0], completed=share),
-        )
+    with progress_bar(terminal, "optimum and time to it") as advance:
+        ends = comparison.compare_all(starts, effort.rounds, crocoddyl_too=crocoddyl_too, progress=advance)
+    with progress_bar(terminal, "length of the horizon") as advance:
         iterations = scaling.measure(
-            effort.lengths,
-            effort.iteration_rounds,
-            crocoddyl_too=crocoddyl_too,
-            progress=lambda share: bars.update(tasks[1], completed=share),
+            effort.lengths, effort.iteration_rounds, crocoddyl_too=crocoddyl_too, progress=advance
         )
     figures = [*_agreement_figures(ends), *_time_figures(ends), *_iteration_figures(iterations)]
     save_record(
         folder,
         "peers",
         {"quick": options.quick, "crocoddyl": crocoddyl_too, "speeds": SPEEDS, **asdict(effort)},
-        {
-            "comparisons": [_comparison_as_json(one) for one in ends],
-            "iterations": _scaling_as_json(iterations),
-            "figures": figures_as_json(figures),
-        },
+        {"comparisons": [_comparison_as_json(one) for one in ends], "iterations": _scaling_as_json(iterations)},
+        figures,
     )
     print_figures(terminal, "The same bound by other solvers, one thread", figures)
     figure.draw(ends, iterations, folder / "peers.png")
-    terminal.print(f"Saved in {folder}", highlight=False, soft_wrap=True)
+    say(terminal, f"Saved in {folder}")
     return 0
-
-
-def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="contact-ddp bench peers", description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="fewer starts, rounds and lengths, in under a minute")
-    parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/bench-peers-<time>)"
-    )
-    return parser.parse_args(list(arguments))
 
 
 def _agreement_figures(ends: Sequence["Comparison"]) -> list[Figure]:
