@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from contact_ddp_ros.bench import bisection
+from contact_ddp_ros.bench.bounding import advance, bounding_loop
 from contact_ddp_ros.bench.scenarios import PUSH_DURATION
 from contact_ddp_ros.closed_loop import CONTROL_PERIOD, ClosedLoop
 from contact_ddp_ros.config import ParameterSpec, Value, replace, specs
@@ -27,16 +28,11 @@ from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.findings import Violation
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.errors import BenchmarkError, ContactDdpError, ParameterError
-from contact_ddp_ros.links import Links
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.report.falls import first_fall
 from contact_ddp_ros.safe_ranges import SafeRange, shown
 from contact_ddp_ros.sim.mujoco import MujocoSimulator
 from contact_ddp_ros.sim.options import SimOptions
-
-SPEED = 0.5
-"""Commanded while bounding [m/s]."""
 
 BOUND_FIRST = 1.0
 """Bounding before the change [s]."""
@@ -174,20 +170,6 @@ def apply(loop: ClosedLoop, parameter: str, value: Any) -> None:
         loop.simulator.tune(loop.controller.drive_gains, SimOptions().noise)
 
 
-def bounding_loop(links: Links | None = None) -> ClosedLoop:
-    """A loop that has been bounding for a while.
-
-    Raises:
-        BenchmarkError: it does not bound.
-    """
-    options = RunOptions(duration=60.0, speed=((0.0, SPEED),), overrides={"controller.stand.ramp_time": 0.5})
-    loop = ClosedLoop(options, links=links)
-    advance(loop, 0.5 + BOUND_FIRST)
-    if loop.controller.mode is not ControlMode.BOUND:
-        raise BenchmarkError(f"it does not bound before anything is changed: {loop.controller.fault}")
-    return loop
-
-
 def perform(change: Change) -> dict[str, Any]:
     """Run a job: the last value that held, the verdict on what lies beyond it, and all that was tried."""
     spec = tunable()[change.parameter]
@@ -231,7 +213,7 @@ def search(change: Change, spec: ParameterSpec, judged: Callable[[Value], Verdic
 
 def run(parameter: str, value: Value, seconds: float) -> Verdict:
     """Change a parameter in a loop of its own and go on; an error of the run is a verdict, not an end."""
-    loop = bounding_loop()
+    loop = bounding_loop(BOUND_FIRST)
     try:
         apply(loop, parameter, value)
     except ParameterError as error:
@@ -268,12 +250,6 @@ def _stand(loop: ClosedLoop) -> bool:
         loop.tick()
     advance(loop, loop.simulator.time + _STAND_AFTER)
     return controller.standing
-
-
-def advance(loop: ClosedLoop, time: float) -> None:
-    """To an instant [s], or to the first fault."""
-    while loop.simulator.time < time - 1e-9 and loop.controller.fault is None:
-        loop.tick()
 
 
 def as_range(spec: ParameterSpec, results: Mapping[str, Mapping[str, Any]]) -> SafeRange:

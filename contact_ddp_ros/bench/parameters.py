@@ -20,36 +20,38 @@ from rich import box
 from rich.table import Table
 
 from contact_ddp_ros import __version__, safe_ranges
+from contact_ddp_ros.bench.arguments import add_out_option, add_quick_option, bare_parser
+from contact_ddp_ros.bench.bounding import SPEED
 from contact_ddp_ros.bench.engine import add_engine_options, chosen_engine
 from contact_ddp_ros.bench.jobs import run_all
 from contact_ddp_ros.bench.journal import Journal
-from contact_ddp_ros.bench.live_change import PUSH, SPEED, Change, as_range, changes, perform, tunable
+from contact_ddp_ros.bench.live_change import PUSH, Change, as_range, changes, perform, tunable
 from contact_ddp_ros.bench.output import console, save_record
 from contact_ddp_ros.bench.refusals import Refusals, offer
 from contact_ddp_ros.config import ParameterSpec
 from contact_ddp_ros.errors import BenchmarkError, ParameterError
 from contact_ddp_ros.files import new_folder
+from contact_ddp_ros.report.terminal import say
 from contact_ddp_ros.safe_ranges import SafeRange, shown
 
 QUICK = (
-    "planner.iterations",
+    "planner.first_iterations",
+    "planner.rate",
     "planner.reference.height",
-    "planner.reference.pitch_amplitude",
-    "planner.reference.clearance",
-    "planner.weight.height",
     "planner.weight.pitch",
-    "planner.weight.forward_velocity",
     "planner.constraint.friction",
-    "controller.lateral.velocity_gain",
+    "controller.drive.kp",
+    "controller.bound.feedback",
+    "controller.bound.exit_instant",
     "controller.lateral.roll_stiffness",
-    "controller.lateral.yaw_stiffness",
     "controller.safety.roll",
 )
-"""The parameters that are turned most."""
+"""One parameter of every kind: whole, number, several numbers, switch, choice; of planner, drives, stabiliser, limits;
+one that does not hold all the way, one that is there to damp, one with another beside it, one with a stand after it."""
 
 _FULL: Mapping[str, Any] = {"steps": 4, "seconds": 2.5}
-_SHORT: Mapping[str, Any] = {"steps": 1, "seconds": 1.8}
-"""Halvings of a search, and bounding after a change [s], full and quick; five cycles of the gait at least."""
+_SHORT: Mapping[str, Any] = {"steps": 1, "seconds": 1.1}
+"""Halvings of a search, and bounding after a change [s], full and quick: seven cycles of the gait, and three."""
 
 Job = Change | Refusals
 
@@ -66,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
             run_all(work, jobs, engine, terminal, journal)
         except KeyboardInterrupt:
             _save(folder, kept, journal.finished)
-            terminal.print(f"Go on with --resume {folder}", highlight=False, soft_wrap=True)
+            say(terminal, f"Go on with --resume {folder}")
             raise
     ranges = _save(folder, kept, journal.finished)
     terminal.print(_table(ranges))
@@ -79,8 +81,8 @@ def main(arguments: Sequence[str]) -> int:
         "[red]not all refused without a trace[/]" if refusals["found"] else "[green]refused without a trace[/]"
     )
     for finding in refusals["found"]:
-        terminal.print(f"[red]{finding}[/]", highlight=False, soft_wrap=True)
-    terminal.print(f"Saved in {folder}", highlight=False, soft_wrap=True)
+        say(terminal, f"[red]{finding}[/]")
+    say(terminal, f"Saved in {folder}")
     return 1 if refusals["found"] else 0
 
 
@@ -135,19 +137,17 @@ def _table(ranges: Mapping[str, SafeRange | None]) -> Table:
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="contact-ddp bench parameters", description=__doc__.split("\n")[0])
+    parser = bare_parser("parameters", __doc__)
     what = parser.add_argument_group("what is run; a resumed run keeps its own")
-    what.add_argument("--quick", action="store_true", help="the most used parameters, shorter runs, coarser searches")
+    add_quick_option(what, "some parameters of every kind, shorter runs, coarser searches, in under a minute")
     what.add_argument(
         "--only", action="append", metavar="PATTERN", help="parameters by name, such as 'planner.weight.*'; repeatable"
     )
     where = parser.add_argument_group("where")
     add_engine_options(where)
-    where.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/bench-parameters-<time>)"
-    )
+    add_out_option(where, "parameters")
     where.add_argument("--resume", type=Path, metavar="FOLDER", help="of a run that was cut off: go on with it")
-    options = parser.parse_args(list(arguments))
+    options = parser.parse_args(arguments)
     if options.resume is not None and (options.out is not None or options.quick or options.only):
         raise ParameterError("--resume goes on in its own folder with its own settings: no --out, --quick or --only")
     return options

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from contact_ddp_ros.bench.live_change import apply, bounding_loop, tunable
+from contact_ddp_ros.bench.bounding import bounding_loop
+from contact_ddp_ros.bench.live_change import BOUND_FIRST, apply, tunable
 from contact_ddp_ros.closed_loop import CONTROL_PERIOD, ClosedLoop
 from contact_ddp_ros.config import ParameterSpec
 from contact_ddp_ros.errors import BenchmarkError, ParameterError
@@ -48,7 +49,7 @@ class _Twin:
     @classmethod
     def bounding(cls) -> "_Twin":
         tap = _Tap()
-        return cls(tap, bounding_loop(tap))
+        return cls(tap, bounding_loop(BOUND_FIRST, tap))
 
 
 def offer(refusals: Refusals) -> dict[str, Any]:

@@ -14,12 +14,13 @@ The exit code is 0 where all of that holds, 1 otherwise.
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 
 import numpy as np
 from rich import box
 from rich.table import Table
 
+from contact_ddp_ros.bench.arguments import benchmark_parser
+from contact_ddp_ros.bench.bounding import SPEED, STANDING, bounding_loop
 from contact_ddp_ros.bench.engine import add_engine_options, chosen_engine
 from contact_ddp_ros.bench.faults import FAULTS, KINDS, Fault
 from contact_ddp_ros.bench.jobs import run_all
@@ -28,22 +29,19 @@ from contact_ddp_ros.closed_loop import CONTROL_PERIOD, ClosedLoop
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.files import new_folder, write_text
-from contact_ddp_ros.options import RunOptions
+from contact_ddp_ros.report.terminal import say
 from contact_ddp_ros.robot.model import load_robot
 
 LIMITS = {"state": 0.02, "policy": 0.03, "clock": 0.02}
 """Longest time from the beginning of a fault to damping [s]; a velocity command has none."""
 
-SPEED = 0.5
-"""Commanded while bounding [m/s]."""
-
 TABLE_FILE = "reliability.md"
 
-_BOUND_FIRST = 1.0
-"""Bounding before the fault [s]."""
+_HISTORY = 0.35
+"""Before a fault, from when on it listens to what it may hand out late [s]."""
 
-_WINDOW, _SETTLE, _STAND_PATIENCE, _BOUND_AGAIN = 0.5, 0.5, 5.0, 1.5
-"""Length of a fault; from its end to the request to stand; longest way up; bounding afterwards [s]."""
+_STAND_PATIENCE = 5.0
+"""Longest way up after a fault [s]."""
 
 _SPEED_BAND = 0.15
 """Mean speed of the last cycle, about the command [m/s]."""
@@ -53,12 +51,31 @@ _CYCLE = 0.36
 
 
 @dataclass(frozen=True)
+class Course:
+    """How long the parts of a run are [s].
+
+    Attributes:
+        before: bounding, until the first instant at which the fault may begin. fault: its length.
+        after: from its end to the request to stand. again: bounding afterwards, until the speed is looked at.
+    """
+
+    before: float = 1.0
+    fault: float = 0.5
+    after: float = 0.5
+    again: float = 1.5
+
+
+QUICK = Course(before=0.5, after=0.3, again=0.7)
+
+
+@dataclass(frozen=True)
 class Injection:
     """One run: what is faulty, how, and from which seed."""
 
     target: str
     kind: str
     seed: int
+    course: Course = Course()
     cost: float = 1.0
 
     @property
@@ -112,7 +129,8 @@ def main(arguments: Sequence[str]) -> int:
     options = _parse(arguments)
     engine = chosen_engine(options)
     seeds = range(options.seed, options.seed + (1 if options.quick else options.seeds))
-    injections = [Injection(target, kind, seed) for target in FAULTS for kind in KINDS for seed in seeds]
+    course = QUICK if options.quick else Course()
+    injections = [Injection(target, kind, seed, course) for target in FAULTS for kind in KINDS for seed in seeds]
     folder = new_folder("bench-reliability", options.out)
     terminal = console()
     reactions = run_all(inject, injections, engine, terminal)
@@ -130,8 +148,8 @@ def main(arguments: Sequence[str]) -> int:
     terminal.print(_table(rows))
     for one in reactions:
         for complaint in one.complaints:
-            terminal.print(f"[red]{one.injection.name}: {complaint}[/]", highlight=False, soft_wrap=True)
-    terminal.print(f"Saved in {folder}", highlight=False, soft_wrap=True)
+            say(terminal, f"[red]{one.injection.name}: {complaint}[/]")
+    say(terminal, f"Saved in {folder}")
     return 1 if any(one.complaints for one in reactions) else 0
 
 
@@ -158,11 +176,10 @@ class _Run:
         injection, robot = self.injection, load_robot()
         number = (list(FAULTS).index(injection.target), KINDS.index(injection.kind))
         phase = float(np.random.default_rng((injection.seed, *number)).uniform(0.0, _CYCLE))
-        self.options = RunOptions(duration=60.0, speed=((0.0, SPEED),), overrides={"controller.stand.ramp_time": 0.5})
-        begin = CONTROL_PERIOD * round((0.5 + _BOUND_FIRST + phase) / CONTROL_PERIOD)
-        make = FAULTS[injection.target]
-        self.fault = make(injection.kind, begin, begin + _WINDOW, injection.seed, robot.effort_limits)
-        self.loop = ClosedLoop(self.options, links=self.fault)
+        begin = CONTROL_PERIOD * round((STANDING + injection.course.before + phase) / CONTROL_PERIOD)
+        make, end = FAULTS[injection.target], begin + injection.course.fault
+        self.fault = make(injection.kind, begin, end, injection.seed, robot.effort_limits)
+        self.loop = bounding_loop(injection.course.before - _HISTORY, self.fault)
         self._limits = robot.effort_limits
 
     def run(self) -> None:
@@ -171,7 +188,7 @@ class _Run:
         if self.loop.controller.mode is not ControlMode.BOUND:
             raise ContactDdpError(f"it did not bound before the fault: {self.loop.controller.fault}")
         self._watch(fault.end)
-        self._until(fault.end + _SETTLE)
+        self._until(fault.end + self.injection.course.after)
         reaction.rearmed = self._rearm()
         reaction.torque_share = fault.torque_share
         applied = np.abs(self.loop.recorder.finish().ticks["torques"]) / self._limits
@@ -180,7 +197,7 @@ class _Run:
     def _watch(self, end: float) -> None:
         """Through the fault, until a little after its end: when the controller damps, and why."""
         controller, reaction = self.loop.controller, self.reaction
-        while self._now < end + _SETTLE / 2:
+        while self._now < end + self.injection.course.after / 2:
             now, onset = self._now, self.fault.onset
             self.loop.tick()
             onset = min(onset, self.fault.onset)
@@ -202,7 +219,7 @@ class _Run:
                 self.loop.tick()
             if not controller.request(ControlMode.BOUND).accepted:
                 return False
-        self._until(self._now + _BOUND_AGAIN)
+        self._until(self._now + self.injection.course.again)
         start = self.loop.simulator.true_state()
         self._until(self._now + _CYCLE)
         end = self.loop.simulator.true_state()
@@ -275,15 +292,11 @@ def _markdown(rows: Sequence[_Row]) -> str:
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="contact-ddp bench reliability", description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="one seed")
+    parser = benchmark_parser("reliability", __doc__, quick="one seed, shorter runs, in under a minute")
     parser.add_argument("--seeds", type=int, default=8, metavar="N", help="runs of each fault (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="the first (default: 0)")
     add_engine_options(parser)
-    parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/bench-reliability-<time>)"
-    )
-    options = parser.parse_args(list(arguments))
+    options = parser.parse_args(arguments)
     if options.seeds < 1:
         parser.error(f"--seeds is {options.seeds}; it must be at least 1")
     return options

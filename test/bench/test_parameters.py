@@ -6,13 +6,14 @@ import pytest
 from bench.serial import Serial
 
 from contact_ddp_ros.bench import parameters, parameters_figure, refusals
+from contact_ddp_ros.bench.bounding import bounding_loop
 from contact_ddp_ros.bench.live_change import (
+    BOUND_FIRST,
     Change,
     End,
     Verdict,
     apply,
     as_range,
-    bounding_loop,
     changes,
     judge,
     perform,
@@ -127,8 +128,13 @@ def test_structural_parameters_are_left_out() -> None:
     assert set(parameters.QUICK) <= names
 
 
+def test_the_quick_parameters_are_of_every_kind() -> None:
+    table = tunable()
+    assert {type(table[name].default) for name in parameters.QUICK} == {type(spec.default) for spec in table.values()}
+
+
 def test_what_belongs_together_changes_together() -> None:
-    loop = bounding_loop()
+    loop = bounding_loop(BOUND_FIRST)
     apply(loop, "planner.rate", 50.0)
     assert (loop.ticks_per_plan, loop.controller.config.safety.planner_period) == (10, 0.02)
     apply(loop, "controller.drive.kp", (1.0, 2.0, 3.0))
