@@ -65,7 +65,7 @@ class Course:
     again: float = 1.5
 
 
-QUICK = Course(before=0.5, after=0.3, again=0.7)
+QUICK = Course(before=0.45, after=0.2, again=0.5)
 
 
 @dataclass(frozen=True)
