@@ -5,7 +5,8 @@ last message under new stamps, legs exchanged on the wire. No joint is faster th
 
     |q_k − q_last| <= v_max (t_k − t_last) + joint_jump                      (likewise position and tilt of the trunk)
 
-and while the robot bounds its joints and its trunk never repeat themselves to the last bit for `stuck_timeout`.
+and while the robot bounds its joints and its trunk never repeat themselves to the last bit for `stuck_timeout`. One
+that stands may: how long it has stood still before it bounds says nothing.
 """
 
 import math
@@ -55,7 +56,7 @@ class StateContinuity:
             return None
         finding = self._jump(last, state) or (self._stuck(last, state) if moving else None)
         if finding is None:
-            self._believe(state, last)
+            self._believe(state, last if moving else None)
         return finding
 
     def _believe(self, state: RobotState, last: RobotState | None = None) -> None:

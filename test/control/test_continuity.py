@@ -85,6 +85,15 @@ def test_a_robot_that_stands_may_stand_still(continuity: StateContinuity, robot:
         assert violation(continuity, state_at(first, 1.0 + k * TICK), moving=False) is None
 
 
+def test_how_long_it_stood_still_does_not_count_when_it_bounds(continuity: StateContinuity, robot: Robot) -> None:
+    first = alive(robot, 1.0)
+    for k in range(1, 100):
+        assert violation(continuity, state_at(first, 1.0 + k * TICK), moving=False) is None
+    found = [violation(continuity, state_at(first, 1.0 + (99 + k) * TICK), moving=True) for k in range(1, 10)]
+    stuck = found.index(Violation.STATE_STUCK)
+    assert (stuck + 1) * TICK == pytest.approx(CONFIG.stuck_timeout, abs=1.01 * TICK)
+
+
 def test_the_controller_damps_on_a_jump_and_can_be_armed_again(robot: Robot) -> None:
     controller = Controller(robot, ControllerConfig())
     now = start_bound(controller, robot) + TICK
