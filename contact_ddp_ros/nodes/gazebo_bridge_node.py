@@ -53,6 +53,12 @@ _REPEAT = 0.5
 _IDLE = 0.01
 """Wall-clock time between two looks while time is held [s]."""
 
+_NO_STATES = (
+    "no states of Gazebo: has the server ended, or has somebody paused it? Call `pause` with data: false to let time "
+    "run, and `reset` after a restart of the server"
+)
+"""What is said when time ought to run and does not."""
+
 
 class GazeboBridgeNode:
     """Passes states from Gazebo and commands to it."""
@@ -77,6 +83,7 @@ class GazeboBridgeNode:
         self._due, self._clock_due = 0.0, 0.0
         self._telling = Lock()
         self._told: RobotState | None = None
+        self._heard, self._resetting, self._missing = clock.monotonic(), False, False
         self._silent = True
         self._refused = 0
         self._commands: Answers[JointCommand] = Answers()
@@ -138,6 +145,20 @@ class GazeboBridgeNode:
                 self._silent = self._bridge.silent
                 if self._silent:
                     self.node.get_logger().warning("no joint command for a while: the drives damp")
+            self._listen()
+
+    def _listen(self) -> None:
+        """Say it where no state comes although time runs, and when one comes again."""
+        if self._resetting:
+            return
+        missing = not self._paused and clock.monotonic() - self._heard > self._config.gazebo.answer_timeout
+        if missing == self._missing:
+            return
+        self._missing = missing
+        if missing:
+            self.node.get_logger().error(_NO_STATES)
+        else:
+            self.node.get_logger().info("states of Gazebo come again")
 
     def _run_in_lockstep(self, state: RobotState, stop: Event) -> None:
         while not stop.is_set():
@@ -193,7 +214,7 @@ class GazeboBridgeNode:
         with self._telling:
             if self._told is not None and state.time < self._told.time:
                 return
-            self._told = state
+            self._told, self._heard = state, clock.monotonic()
             self._odometry.publish(odometry_message(state))
             self._joints.publish(joint_state_message(state, self._bridge.torques))
 
@@ -210,11 +231,14 @@ class GazeboBridgeNode:
             self._bridge.apply(command)
 
     def _on_reset(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._resetting = True
         try:
             self._bridge.reset()
         except ContactDdpError as error:
             response.success, response.message = False, str(error)
             return response
+        finally:
+            self._heard, self._resetting = clock.monotonic(), False
         response.success, response.message = True, "standing at the origin of odom"
         return response
 
@@ -252,6 +276,8 @@ class GazeboBridgeNode:
         }
         if self._bridge.malformed or self._refused:
             return ERROR, "malformed messages", values
+        if self._missing:
+            return ERROR, _NO_STATES, values
         if self._bridge.silent:
             return WARN, "no joint command", values
         return OK, "paused" if self._paused else "running", values

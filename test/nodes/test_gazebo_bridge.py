@@ -14,11 +14,13 @@ from ros_graph import PATIENCE, NodeMaker, Watcher
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
+from contact_ddp_ros.gazebo.names import Names
 from contact_ddp_ros.gazebo.sdf import world_sdf
 from contact_ddp_ros.gazebo.stand_in.dart_world import DartWorld
 from contact_ddp_ros.gazebo.stand_in.server import GazeboStandIn
 from contact_ddp_ros.gazebo.stand_in.transport import STAND_IN_MESSAGES, SocketBus
 from contact_ddp_ros.gazebo.transport import STAND_IN
+from contact_ddp_ros.gazebo.world_control import ControlProcess, WorldRequest
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import from_stamp, joint_command_message, stamp_ns
 from contact_ddp_ros.nodes.processes import NodeProcesses
@@ -122,6 +124,23 @@ def test_free_running_it_publishes_at_its_period_and_obeys_services(
         processes.signal(NAME, signal.SIGINT)
         assert processes.wait(NAME, PATIENCE) == 0
     assert (server.efforts == 0.0).all()
+
+
+def test_where_no_states_come_it_says_so_until_they_do(
+    server: GazeboStandIn, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
+) -> None:
+    """As when somebody pauses Gazebo by its window, or the server has been started anew."""
+    with bridge(loopback, start_paused=True) as processes:
+        commander = Commander(make_node, executor)
+        assert commander.call(io.PAUSE, SetBool.Request(data=False)).success
+        commander.until(lambda: len(commander.joints) > 1)
+        with ControlProcess(STAND_IN, Names()) as somebody:
+            somebody.ask(WorldRequest(pause=True))
+            commander.until(lambda: "no states of Gazebo" in processes.log(NAME))
+            assert commander.call(io.RESET, Trigger.Request()).success
+        before = len(commander.joints)
+        commander.until(lambda: len(commander.joints) > before)
+        commander.until(lambda: "states of Gazebo come again" in processes.log(NAME))
 
 
 def test_without_gazebos_bindings_it_ends_and_names_the_packages(
