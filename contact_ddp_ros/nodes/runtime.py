@@ -65,27 +65,33 @@ def run_node(
     sys.setswitchinterval(_SWITCH_INTERVAL)
     try:
         rclpy.init(args=None if arguments is None else list(arguments), signal_handler_options=SignalHandlerOptions.NO)
-    except Exception as error:  # noqa: BLE001  (rclpy has no common base: bad arguments, unreadable files)
+        node = create(name)
+    except Exception as error:  # noqa: BLE001  (rclpy has no common base: bad arguments or files, missing keys)
         print(f"[FATAL] [{name}]: ROS 2 did not start: {_one_line(error)}", file=sys.stderr)
+        rclpy.try_shutdown()
         return REFUSED
-    node = create(name)
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     thread = Thread(target=_spin, args=(executor,), name="ros", daemon=True)
     work: Work | None = None
+    building = True
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         stop.set()
-        if work is None:
+        if work is not None:
+            work.wake()
+        elif building:
             raise KeyboardInterrupt
-        work.wake()
 
     code = REFUSED
     try:
         end_with_parent()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, on_signal)
-        work = build(node)
+        try:
+            work = build(node)
+        finally:
+            building = False
         thread.start()
         code = FAILED
         work.run(stop)

@@ -1,7 +1,9 @@
 """The nodes as processes: bounding in lock-step, refusing what is wrong at the start, ending in damping."""
 
+import os
 import signal
 import subprocess
+import sys
 import time as clock
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -179,6 +181,7 @@ def test_the_drives_damp_when_commands_are_malformed_or_stay_away(
         ("planner", {"node.urdf": "/nowhere/robot.urdf"}, "/nowhere/robot.urdf"),
         ("simulator", {"friction": "ice"}, "friction"),
         ("simulator", {"node.pushes": "1,2,3"}, "t,fx,fy,fz,dt"),
+        ("frames", {"use_sim_time": "maybe"}, "use_sim_time"),
     ],
 )
 def test_a_node_that_cannot_start_says_why_in_one_line(
@@ -200,6 +203,31 @@ def test_a_parameter_file_that_is_none_is_one_line(processes: NodeProcesses, tmp
     processes.start("controller", {}, ["--params-file", str(file)])
     assert processes.wait("controller", PATIENCE) == 1
     assert "Traceback" not in processes.log("controller")
+
+
+REFUSING = """
+import os, signal, sys
+from contact_ddp_ros.errors import ContactDdpError
+from contact_ddp_ros.nodes.runtime import run_node
+
+class Refusal(ContactDdpError):
+    def __str__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        return "no, thank you"
+
+def build(node):
+    raise Refusal
+
+sys.exit(run_node("refusing", build, []))
+"""
+
+
+def test_a_refusal_is_told_although_a_signal_comes_at_that_moment(loopback: dict[str, str]) -> None:
+    environment = {**os.environ, **loopback, "PYTHONPATH": str(Path(__file__).parents[2])}
+    ended = subprocess.run([sys.executable, "-c", REFUSING], env=environment, capture_output=True, text=True)
+    assert "Traceback" not in ended.stderr
+    assert "no, thank you" in ended.stderr
+    assert ended.returncode == 1
 
 
 def test_nodes_end_with_their_parent(loopback: dict[str, str]) -> None:
