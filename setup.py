@@ -33,14 +33,14 @@ setup(
     entry_points={
         "console_scripts": [
             f"contact-ddp = {PACKAGE}.cli:main",
-            f"planner_node = {PACKAGE}.nodes.planner_node:main",
-            f"controller_node = {PACKAGE}.nodes.controller_node:main",
-            f"simulator_node = {PACKAGE}.nodes.simulator_node:main",
-            f"frames_node = {PACKAGE}.nodes.frames_node:main",
-            f"lcm_bridge_node = {PACKAGE}.nodes.lcm_bridge_node:main",
-            f"gazebo_bridge_node = {PACKAGE}.nodes.gazebo_bridge_node:main",
-            f"drives_node = {PACKAGE}.nodes.drives_node:main",
-            f"robot_stand_in = {PACKAGE}.lcm_link.program:main",
+            f"planner_node = {PACKAGE}.programs:planner_node",
+            f"controller_node = {PACKAGE}.programs:controller_node",
+            f"simulator_node = {PACKAGE}.programs:simulator_node",
+            f"frames_node = {PACKAGE}.programs:frames_node",
+            f"lcm_bridge_node = {PACKAGE}.programs:lcm_bridge_node",
+            f"gazebo_bridge_node = {PACKAGE}.programs:gazebo_bridge_node",
+            f"drives_node = {PACKAGE}.programs:drives_node",
+            f"robot_stand_in = {PACKAGE}.programs:robot_stand_in",
         ],
     },
 )

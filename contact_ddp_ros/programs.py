@@ -1,0 +1,61 @@
+"""The executables that are installed: nodes, and the stand-in for the robot.
+
+Importing a node takes seconds. A signal that comes meanwhile ends the program at once and without a word, as one that
+comes later does: nothing has begun that would have to be ended in order.
+"""
+
+import importlib
+import os
+import signal
+from types import FrameType
+
+
+def planner_node() -> int:
+    """The planner; the exit code, as of all below."""
+    return run("contact_ddp_ros.nodes.planner_node")
+
+
+def controller_node() -> int:
+    """The joint controller."""
+    return run("contact_ddp_ros.nodes.controller_node")
+
+
+def simulator_node() -> int:
+    """The simulated robot."""
+    return run("contact_ddp_ros.nodes.simulator_node")
+
+
+def frames_node() -> int:
+    """Where the trunk is, for tf2."""
+    return run("contact_ddp_ros.nodes.frames_node")
+
+
+def lcm_bridge_node() -> int:
+    """The bridge to the robot."""
+    return run("contact_ddp_ros.nodes.lcm_bridge_node")
+
+
+def gazebo_bridge_node() -> int:
+    """The bridge to Gazebo."""
+    return run("contact_ddp_ros.nodes.gazebo_bridge_node")
+
+
+def drives_node() -> int:
+    """The drives of the joints, for ros2_control and ros_gz_bridge."""
+    return run("contact_ddp_ros.nodes.drives_node")
+
+
+def robot_stand_in() -> int:
+    """A robot that speaks LCM, where there is none."""
+    return run("contact_ddp_ros.lcm_link.program")
+
+
+def run(module: str) -> int:
+    """Import a module and run its `main`, which takes over the signals; its exit code."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _leave)
+    return int(importlib.import_module(module).main())
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    os._exit(0)

@@ -1,0 +1,59 @@
+"""The installed executables: each runs what it is called after, and a signal during the import ends it silently."""
+
+import importlib
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from contact_ddp_ros import programs
+
+ROOT = Path(__file__).parents[1]
+SLOW = """
+import threading
+print("importing", flush=True)
+threading.Event().wait()
+"""
+
+
+def installed() -> dict[str, str]:
+    """Function behind every executable of setup.py but `contact-ddp`."""
+    return dict(re.findall(r'f"(\w+) = \{PACKAGE\}\.programs:(\w+)"', (ROOT / "setup.py").read_text(encoding="utf-8")))
+
+
+def test_every_node_is_installed_under_its_own_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[str] = []
+    monkeypatch.setattr(programs, "run", lambda module: ran.append(module) or 0)
+    for name, function in installed().items():
+        assert name == function
+        assert getattr(programs, function)() == 0
+    nodes = {path.stem for path in (ROOT / "contact_ddp_ros" / "nodes").glob("*_node.py")}
+    assert set(ran) == {f"contact_ddp_ros.nodes.{node}" for node in nodes} | {"contact_ddp_ros.lcm_link.program"}
+    assert all(callable(importlib.import_module(module).main) for module in ran)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_during_the_import_ends_it_without_a_word(tmp_path: Path, number: signal.Signals) -> None:
+    (tmp_path / "slow.py").write_text(SLOW)
+    places = [str(tmp_path), str(ROOT)]
+    code = f"import sys; sys.path[:0] = {places!r}; from contact_ddp_ros.programs import run; run('slow')"
+    started = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert started.stdout is not None
+    assert started.stdout.readline() == "importing\n"
+    started.send_signal(number)
+    output, errors = started.communicate(timeout=60.0)
+    assert (started.returncode, output, errors) == (0, "", "")
+
+
+def test_the_exit_code_is_that_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "refusing.py").write_text("def main():\n    return 70\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    try:
+        assert programs.run("refusing") == 70
+    finally:
+        for number, handler in zip((signal.SIGINT, signal.SIGTERM), before):
+            signal.signal(number, handler)
