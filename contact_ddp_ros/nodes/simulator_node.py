@@ -154,7 +154,8 @@ class SimulatorNode:
         silence = state.time - self._last_command
         if silence > self._config.node.command_timeout:
             if not self._silent:
-                self.node.get_logger().warning(f"no joint command for {1e3 * silence:.0f} ms: the drives damp")
+                text = f"no joint command for {1e3 * silence:.0f} ms: the drives damp"
+                self.node.get_logger().warning(text, throttle_duration_sec=1.0)
             self._silent = True
             return self._damping
         return newest
