@@ -8,6 +8,9 @@ ros2 launch contact_ddp_ros bringup.launch.py backend:=lcm autostart:=false
 Then `ros2 service call /stand std_srvs/srv/Trigger`, the same with /bound, and a speed on /cmd_vel. See docs/ros.md.
 """
 
+import getpass
+import os
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,14 +26,20 @@ from launch.actions import (
     SetEnvironmentVariable,
 )
 from launch.events import Shutdown
+from launch.logging import get_logger
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterFile
+from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
+
+from contact_ddp_ros.lifetime import END_WITH_STDIN
 
 PACKAGE = "contact_ddp_ros"
 
 REFUSED = 1
 """Exit code of a node that cannot start as it was told to; others are started again."""
+
+WITH_LAUNCH = {END_WITH_STDIN: "1"}
+"""Environment of what must not outlive the launch, which holds the other end of its standard input."""
 
 RESPAWN_DELAY = 1.0
 """Time before a node that has died is started again [s]."""
@@ -47,11 +56,14 @@ class Backend:
 
 BACKENDS = {
     "mujoco": Backend("simulator", "simulator_node", True),
-    "gazebo": Backend("bridge", "gazebo_bridge_node", True),
+    "gazebo": Backend("gazebo_bridge", "gazebo_bridge_node", True),
     "lcm": Backend("bridge", "lcm_bridge_node", False),
 }
 
 YES_NO = ["true", "false"]
+
+AUTO = "auto"
+"""Of an argument: what the parameter file says, else the node's own default."""
 
 ARGUMENTS = [
     DeclareLaunchArgument(
@@ -64,8 +76,8 @@ ARGUMENTS = [
     DeclareLaunchArgument("namespace", default_value="", description="of all nodes and topics"),
     DeclareLaunchArgument(
         "use_sim_time",
-        default_value="auto",
-        choices=["auto", *YES_NO],
+        default_value=AUTO,
+        choices=[AUTO, *YES_NO],
         description="whether time is that of /clock; auto: where the backend simulates",
     ),
     DeclareLaunchArgument("params_file", default_value="", description="parameter file on top of the packaged one"),
@@ -73,9 +85,9 @@ ARGUMENTS = [
     DeclareLaunchArgument("log_level", default_value="info", description="debug, info, warn, error or fatal"),
     DeclareLaunchArgument(
         "autostart",
-        default_value="true",
-        choices=YES_NO,
-        description="whether planner and controller go to active by themselves",
+        default_value=AUTO,
+        choices=[AUTO, *YES_NO],
+        description="whether planner and controller go to active by themselves; auto: as params_file says, else true",
     ),
     DeclareLaunchArgument(
         "record", default_value="false", description="record a bag: true, or the folder it is to be written to"
@@ -88,12 +100,16 @@ ARGUMENTS = [
     ),
     DeclareLaunchArgument(
         "lockstep",
-        default_value="false",
-        choices=YES_NO,
-        description="physics waits for controller and planner instead of following the wall clock",
+        default_value=AUTO,
+        choices=[AUTO, *YES_NO],
+        description="physics waits for controller and planner instead of following the wall clock; "
+        "auto: as params_file says, else false",
     ),
     DeclareLaunchArgument(
-        "variant", default_value="ddp", choices=["ilqr", "ddp", "ddp_tensor"], description="solver of the planner"
+        "variant",
+        default_value=AUTO,
+        choices=[AUTO, "ilqr", "ddp", "ddp_tensor"],
+        description="solver of the planner; auto: as params_file says, else ddp",
     ),
     DeclareLaunchArgument(
         "gazebo_release",
@@ -116,16 +132,19 @@ def _bring_up(context, *_args, **_kwargs) -> list:
     """Everything at once, or an error before anything starts."""
     given = {argument.name: LaunchConfiguration(argument.name).perform(context) for argument in ARGUMENTS}
     backend = BACKENDS.get(given["backend"])
-    if given["use_sim_time"] == "auto":
+    if given["use_sim_time"] == AUTO:
         given["use_sim_time"] = str(backend is not None and backend.simulated).lower()
+    _check_parameter_file(given, ["planner", "controller", *([backend.node] if backend else [])])
     actions = _loopback() if given["loopback"] == "true" else []
     if given["backend"] == "gazebo":
-        actions.append(_gazebo_server(given))
-    actions.append(_node(given, "planner", "planner_node", {"variant": given["variant"], **_autostart(given)}))
-    actions.append(_node(given, "controller", "controller_node", _autostart(given)))
+        actions += _gazebo_server(given)
+    autostart = _switch(given, "autostart", "node.autostart")
+    variant = {} if given["variant"] == AUTO else {"variant": given["variant"]}
+    actions.append(_node(given, "planner", "planner_node", {**variant, **autostart}))
+    actions.append(_node(given, "controller", "controller_node", autostart))
     if backend is not None:
-        own = {"node.release": given["gazebo_release"]} if given["backend"] == "gazebo" else {}
-        actions.append(_node(given, backend.node, backend.executable, own))
+        release = given["gazebo_release"] if given["backend"] == "gazebo" else ""
+        actions.append(_node(given, backend.node, backend.executable, {"node.release": release} if release else {}))
     actions += _description(given)
     if given["rviz"] == "true":
         actions += _rviz(given)
@@ -136,26 +155,57 @@ def _bring_up(context, *_args, **_kwargs) -> list:
     return actions
 
 
-def _autostart(given: dict[str, str]) -> dict[str, bool]:
-    return {"node.autostart": given["autostart"] == "true"}
+def _time(given: dict[str, str]) -> dict[str, bool]:
+    return {"use_sim_time": given["use_sim_time"] == "true"}
+
+
+def _check_parameter_file(given: dict[str, str], nodes: list[str]) -> None:
+    """Nodes pass over a file that is not there, and over sections that are not for them, without a word."""
+    from contact_ddp_ros.nodes.parameter_file import idle_sections
+
+    names = [f"{_prefix(given)}/{node}" for node in nodes]
+    idle = idle_sections(given["params_file"], names) if given["params_file"] else []
+    if idle:
+        get_logger(PACKAGE).warning(
+            f"params_file {given['params_file']}: {', '.join(idle)} is for none of {', '.join(names)}; "
+            f"/**/{nodes[0]} means a {nodes[0]} in every namespace"
+        )
+
+
+def _prefix(given: dict[str, str]) -> str:
+    """The namespace as the beginning of names: empty, or with a slash in front and none behind."""
+    return "".join(f"/{part}" for part in given["namespace"].split("/") if part)
+
+
+def _remappings(given: dict[str, str]) -> list[tuple[str, str]]:
+    """In a namespace the robot has frames of its own and, where its time is made here, a clock of its own."""
+    if not _prefix(given):
+        return []
+    return [(f"/{name}", name) for name in ("tf", "tf_static", *(["clock"] if given["backend"] in BACKENDS else []))]
+
+
+def _switch(given: dict[str, str], argument: str, parameter: str) -> dict[str, bool]:
+    """The parameter that an argument sets, where it sets one."""
+    return {} if given[argument] == AUTO else {parameter: given[argument] == "true"}
 
 
 def _node(given: dict[str, str], name: str, executable: str, own: dict) -> Node:
     """One of our nodes; the command-line arguments are stronger than files."""
     if not Path(get_package_prefix(PACKAGE), "lib", PACKAGE, executable).exists():
         raise RuntimeError(f"this installation of {PACKAGE} has no executable {executable}; build and source it anew")
-    own = [_share("config", "robot.yaml")] if given["backend"] == "lcm" else []
-    files = [ParameterFile(file) for file in (_share("config", "base.yaml"), *own, given["params_file"]) if file]
-    common = {"use_sim_time": given["use_sim_time"] == "true", "node.lockstep": given["lockstep"] == "true"}
-    if given["model"]:
-        common["node.urdf"] = str(Path(given["model"]).resolve())
-    logger = ".".join([*filter(None, given["namespace"].split("/")), name])
+    packaged = ["base.yaml", *(["robot.yaml"] if given["backend"] == "lcm" else [])]
+    files = [_share("config", file) for file in packaged] + [given["params_file"]]
+    model = {"node.urdf": str(Path(given["model"]).resolve())} if given["model"] else {}
+    arguments = {**_time(given), **_switch(given, "lockstep", "node.lockstep"), **model, **own}
+    logger = ".".join([*_prefix(given).split("/")[1:], name])
     return Node(
         package=PACKAGE,
         executable=executable,
+        additional_env=WITH_LAUNCH,
         name=name,
         namespace=given["namespace"],
-        parameters=[*files, common, own],
+        parameters=[*(ParameterFile(file) for file in files if file), arguments],
+        remappings=_remappings(given),
         ros_arguments=["--log-level", f"{logger}:={given['log_level']}"],
         output="screen",
         emulate_tty=True,
@@ -166,28 +216,36 @@ def _node(given: dict[str, str], name: str, executable: str, own: dict) -> Node:
 
 
 def _end_where_refused(event, _context) -> list:
-    """A node that cannot start as it was told to would not the next time: end everything."""
-    if event.returncode != REFUSED:
-        return []
-    return [EmitEvent(event=Shutdown(reason=f"{event.process_name} cannot start; its last line says why"))]
+    """A node that cannot start as it was told to would not the next time: end everything, with an exit code."""
+    if event.returncode == REFUSED:
+        raise RuntimeError(f"{event.process_name} cannot start as it was told to; its last line says why")
+    return []
 
 
-def _gazebo_server(given: dict[str, str]) -> ExecuteProcess:
-    """The server with a world of our own making."""
+def _gazebo_server(given: dict[str, str]) -> list:
+    """The server with a world of our own making, in a namespace apart from everybody else's on this machine."""
     from contact_ddp_ros.gazebo.sdf import world_sdf
     from contact_ddp_ros.robot.model import load_robot
 
     world = Path(tempfile.mkdtemp(prefix="contact_ddp_ros_"), "world.sdf")
     world.write_text(world_sdf(load_robot(Path(given["model"]) if given["model"] else None)), encoding="utf-8")
     if given["gazebo_release"] == "stand_in":
-        command = ["python3", "-m", "contact_ddp_ros.cli", "gazebo-stand-in", str(world)]
+        command = [sys.executable, "-m", "contact_ddp_ros.cli", "gazebo-stand-in", str(world)]
     else:
         command = ["gz", "sim", "-r", "-s", str(world)]
-    return ExecuteProcess(cmd=command, name="gazebo", output="screen", on_exit=_end_with_server)
+    server = ExecuteProcess(
+        cmd=command, name="gazebo", output="screen", additional_env=WITH_LAUNCH, on_exit=_end_with_server
+    )
+    if not _prefix(given):
+        return [server]
+    partition = os.environ.get("GZ_PARTITION", getpass.getuser()) + _prefix(given).replace("/", "_")
+    return [SetEnvironmentVariable("GZ_PARTITION", partition), server]
 
 
 def _end_with_server(event, _context) -> list:
-    return [EmitEvent(event=Shutdown(reason=f"the Gazebo server ended with code {event.returncode}"))]
+    if event.returncode:
+        raise RuntimeError(f"the Gazebo server ended with code {event.returncode}")
+    return [EmitEvent(event=Shutdown(reason="the Gazebo server ended"))]
 
 
 def _description(given: dict[str, str]) -> list:
@@ -196,43 +254,29 @@ def _description(given: dict[str, str]) -> list:
         return [LogInfo(msg="robot_state_publisher is not installed: no robot_description, no frames of the links")]
     from contact_ddp_ros.robot.urdf import default_urdf
 
-    urdf = Path(given["model"] or default_urdf())
-    parameters = {
-        "robot_description": urdf.read_text(encoding="utf-8"),
-        "use_sim_time": given["use_sim_time"] == "true",
-    }
+    urdf = Path(given["model"] or default_urdf()).read_text(encoding="utf-8")
+    description = {"robot_description": ParameterValue(urdf, value_type=str)}
     return [
-        Node(
-            package="robot_state_publisher",
-            executable="robot_state_publisher",
-            namespace=given["namespace"],
-            parameters=[parameters],
-        ),
-        _node_without_parameters(given, "frames_node"),
+        _tool(given, "robot_state_publisher", "robot_state_publisher", description),
+        _tool(given, PACKAGE, "frames_node", output="screen"),
     ]
-
-
-def _node_without_parameters(given: dict[str, str], executable: str) -> Node:
-    return Node(
-        package=PACKAGE,
-        executable=executable,
-        namespace=given["namespace"],
-        parameters=[{"use_sim_time": given["use_sim_time"] == "true"}],
-        output="screen",
-    )
 
 
 def _rviz(given: dict[str, str]) -> list[Node]:
     _require("rviz2", "rviz:=true")
-    return [
-        Node(
-            package="rviz2",
-            executable="rviz2",
-            namespace=given["namespace"],
-            arguments=["-d", _share("config", "bounding.rviz")],
-            parameters=[{"use_sim_time": given["use_sim_time"] == "true"}],
-        )
-    ]
+    return [_tool(given, "rviz2", "rviz2", arguments=["-d", _share("config", "bounding.rviz")])]
+
+
+def _tool(given: dict[str, str], package: str, executable: str, *parameters: dict, **options) -> Node:
+    """A node beside the control loop, with the robot's clock and frames."""
+    return Node(
+        package=package,
+        executable=executable,
+        namespace=given["namespace"],
+        parameters=[_time(given), *parameters],
+        remappings=_remappings(given),
+        **options,
+    )
 
 
 def _joystick(given: dict[str, str]) -> list[Node]:
@@ -247,13 +291,17 @@ def _joystick(given: dict[str, str]) -> list[Node]:
 
 def _recorder(given: dict[str, str]) -> ExecuteProcess:
     """`ros2 bag record` of the topics that the table of topics names for it."""
-    _require("ros2bag", "record:=true")
+    _require("ros2bag", "record:=true", install="rosbag2")  # ros2bag alone comes without a storage
     from contact_ddp_ros.nodes.interfaces import RECORDED
 
-    prefix = "".join(f"/{part}" for part in given["namespace"].split("/") if part)
+    prefix = _prefix(given)
     topics = [topic.name if topic.name.startswith("/") else f"{prefix}/{topic.name}" for topic in RECORDED]
-    folder = [] if given["record"] == "true" else ["--output", given["record"]]
-    clock = ["--use-sim-time"] if given["use_sim_time"] == "true" else []
+    own_folder = given["record"] != "true"
+    if own_folder and Path(given["record"]).exists():
+        raise RuntimeError(f"record:={given['record']} exists already; a bag needs a folder of its own")
+    folder = ["--output", given["record"]] if own_folder else []
+    own_clock = any(topic == "/clock" for topic, _ in _remappings(given))  # which ros2 bag cannot be told
+    clock = ["--use-sim-time"] if given["use_sim_time"] == "true" and not own_clock else []
     return ExecuteProcess(
         cmd=["ros2", "bag", "record", *folder, *clock, "--topics", *topics], name="bag", output="screen"
     )
@@ -281,9 +329,9 @@ def _has(package: str) -> bool:
     return True
 
 
-def _require(package: str, argument: str) -> None:
+def _require(package: str, argument: str, install: str = "") -> None:
     if not _has(package):
         raise RuntimeError(
             f"{argument} needs the ROS 2 package {package}: sudo apt-get install ros-$ROS_DISTRO-"
-            f"{package.replace('_', '-')}"
+            f"{(install or package).replace('_', '-')}"
         )

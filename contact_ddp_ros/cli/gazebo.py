@@ -17,6 +17,7 @@ from contact_ddp_ros.gazebo.sdf import model_sdf, world_sdf
 from contact_ddp_ros.gazebo.simulator import GazeboSimulator
 from contact_ddp_ros.gazebo.transport import Bindings, load_bindings
 from contact_ddp_ros.gazebo.world_control import ControlProcess, DirectControl, WorldControl
+from contact_ddp_ros.lifetime import end_with_parent
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.recording import Recorder, Recording
 from contact_ddp_ros.robot.model import Robot, load_robot
@@ -88,6 +89,7 @@ def serve_stand_in(world: Path, *, real_time: bool) -> int:
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda _number, _frame: stop.set())
+    end_with_parent()
     with SocketBus() as bus:
         server = GazeboStandIn(DartWorld(sdf), bus, STAND_IN_MESSAGES, real_time=real_time)
         print(f"serving {world}; time stands until somebody lets it run", flush=True)

@@ -1,0 +1,51 @@
+"""Whom a ROS parameter file speaks to, found out before any node is started.
+
+A node passes over sections that are not for it, so a misspelt node, or a section of the root namespace for a node in
+another one, changes nothing and nobody says so.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from contact_ddp_ros.errors import ParameterError
+
+_PARAMETERS = "ros__parameters"
+
+
+def idle_sections(path: str | Path, nodes: Sequence[str]) -> list[str]:
+    """Sections of a parameter file that address none of `nodes`, which are full names.
+
+    Sections may be nested by namespace and hold the wildcards of rcl: `*` for one part of a name, `**` for any number.
+
+    Raises:
+        ParameterError: the file cannot be read or is not a ROS parameter file.
+    """
+    try:
+        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ParameterError(f"cannot read the parameter file {path}: {' '.join(str(error).split())}") from error
+    if not isinstance(content, dict):
+        raise ParameterError(f"parameter file {path}: expected a mapping of node names, found {type(content).__name__}")
+    return [section for section in _sections(path, content) if not any(_addresses(section, node) for node in nodes)]
+
+
+def _sections(path: str | Path, mapping: Mapping[Any, Any], prefix: str = "") -> Iterator[str]:
+    """Full names, or patterns of them, that have parameters."""
+    for key, body in mapping.items():
+        name = f"{prefix}/{str(key).strip('/')}"
+        if not isinstance(body, dict) or not isinstance(body.get(_PARAMETERS, {}), dict):
+            raise ParameterError(f"parameter file {path}: section {name} has no mapping {_PARAMETERS}")
+        if _PARAMETERS in body:
+            yield name
+        else:
+            yield from _sections(path, body, name)
+
+
+def _addresses(section: str, node: str) -> bool:
+    parts = [part for part in section.split("/") if part]
+    wildcards = {"**": "(/[^/]+)*", "*": "/[^/]+"}
+    return re.fullmatch("".join(wildcards.get(part, f"/{re.escape(part)}") for part in parts), node) is not None

@@ -1,0 +1,287 @@
+"""What the launch file makes of its arguments, read with doubles of ROS 2's launch, which is not on PyPI."""
+
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from installation import PACKAGE, ROOT, executables, install, register
+
+from contact_ddp_ros.config import specs
+from contact_ddp_ros.lifetime import END_WITH_STDIN
+from contact_ddp_ros.nodes import interfaces as io
+from contact_ddp_ros.nodes.node_config import CONFIGURATIONS
+from contact_ddp_ros.robot.urdf import default_urdf
+
+LAUNCH_FILE = ROOT / "launch" / "bringup.launch.py"
+URDF = default_urdf()
+NAMES = {
+    "launch": ["LaunchDescription"],
+    "launch.actions": [
+        "DeclareLaunchArgument", "EmitEvent", "ExecuteProcess", "LogInfo", "OpaqueFunction", "SetEnvironmentVariable",
+    ],
+    "launch.events": ["Shutdown"],
+    "launch_ros": [],
+    "launch_ros.actions": ["Node"],
+    "launch_ros.parameter_descriptions": ["ParameterFile", "ParameterValue"],
+}  # fmt: skip
+SIMULATED = ["mujoco", "gazebo"]
+BACKENDS = [*SIMULATED, "lcm"]
+
+
+class Said:
+    """An object of the launch system: what it was made of."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self.kind = type(self).__name__
+        self.arguments, self.options = arguments, options
+
+    @property
+    def name(self) -> str:
+        return str(self.options["name"] if "name" in self.options else self.arguments[0])
+
+    @property
+    def files(self) -> list[str]:
+        """Parameter files of a node, weakest first."""
+        return [str(one.arguments[0]) for one in self.options["parameters"] if not isinstance(one, dict)]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Parameters that are not from files; they come last, so are the strongest."""
+        values = [one for one in self.options["parameters"] if isinstance(one, dict)]
+        assert self.options["parameters"][len(self.files) :] == values
+        return {name: value for part in values for name, value in part.items()}
+
+
+class Configuration(Said):
+    """The value of an argument."""
+
+    def perform(self, context: dict[str, str]) -> str:
+        return context[self.arguments[0]]
+
+
+class Logger:
+    """Keeps warnings."""
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+
+    def warning(self, text: str) -> None:
+        self.warnings.append(text)
+
+
+class Launch:
+    """The launch file, on an installation of its own."""
+
+    def __init__(self, prefix: Path, module: ModuleType, logger: Logger) -> None:
+        self.prefix, self._module, self._logger = prefix, module, logger
+        self.defaults = {one.name: one.options["default_value"] for one in module.ARGUMENTS}
+
+    def __call__(self, **given: str) -> list[Said]:
+        """Its actions for these arguments."""
+        assert set(given) <= set(self.defaults)
+        for argument in self._module.ARGUMENTS:
+            value, choices = given.get(argument.name), argument.options.get("choices")
+            assert value is None or choices is None or value in choices
+        (description,) = (one for one in self._module.generate_launch_description().arguments)
+        (opaque,) = (one for one in description if one.kind == "OpaqueFunction")
+        return list(opaque.options["function"](self.defaults | given))
+
+    def nodes(self, **given: str) -> dict[str, Said]:
+        """Its nodes by executable."""
+        return {one.options["executable"]: one for one in self(**given) if one.kind == "Node"}
+
+    @property
+    def warnings(self) -> list[str]:
+        return self._logger.warnings
+
+
+@pytest.fixture
+def launch(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Launch:
+    logger = Logger()
+    for name, kinds in NAMES.items():
+        module = ModuleType(name)
+        for kind in kinds:
+            setattr(module, kind, type(kind, (Said,), {}))
+        monkeypatch.setitem(sys.modules, name, module)
+    for name, kind, value in (
+        ("launch.substitutions", "LaunchConfiguration", Configuration),
+        ("launch.logging", "get_logger", lambda _name: logger),
+    ):
+        module = ModuleType(name)
+        setattr(module, kind, value)
+        monkeypatch.setitem(sys.modules, name, module)
+    install(tmp_path / "install")
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path / "install"))
+    monkeypatch.delenv("GZ_PARTITION", raising=False)
+    spec = importlib.util.spec_from_file_location("bringup_launch_file", LAUNCH_FILE)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    spec.loader.exec_module(module)
+    return Launch(tmp_path / "install", module, logger)
+
+
+def remapped(node: Said) -> set[tuple[str, str]]:
+    return set(node.options["remappings"])
+
+
+@pytest.mark.parametrize("backend", [*BACKENDS, "none"])
+def test_every_node_is_started_under_its_own_name_with_parameters_that_it_has(launch: Launch, backend: str) -> None:
+    nodes = launch.nodes(backend=backend, autostart="false", lockstep="true", variant="ilqr", model=str(URDF))
+    assert len(nodes) == (2 if backend == "none" else 3)
+    for executable, node in nodes.items():
+        module = importlib.import_module(f"{PACKAGE}.nodes.{executable}")
+        assert executable in executables()
+        assert node.name == module.NAME
+        assert node.options["package"] == PACKAGE
+        known = {*specs(CONFIGURATIONS[node.name]), "use_sim_time"}
+        assert set(node.parameters) <= known
+        assert node.parameters["use_sim_time"] is (backend in SIMULATED)
+        assert node.parameters["node.lockstep"] is True
+        assert node.parameters["node.urdf"] == str(URDF)
+        assert node.options["additional_env"] == {END_WITH_STDIN: "1"}
+    for name in ("planner_node", "controller_node"):
+        assert nodes[name].parameters["node.autostart"] is False
+    assert nodes["planner_node"].parameters["variant"] == "ilqr"
+
+
+def test_what_is_not_asked_for_is_left_to_the_parameter_file(launch: Launch, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("/**: {ros__parameters: {node.lockstep: true}}\n")
+    for node in launch.nodes(params_file=str(file)).values():
+        assert set(node.parameters) == {"use_sim_time"}
+        assert node.files[-1] == str(file)
+        assert Path(node.files[0]).name == "base.yaml"
+
+
+def test_the_robot_has_stricter_parameters_which_a_file_may_still_change(launch: Launch, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("bridge: {ros__parameters: {link: {interface: eth0}}}\n")
+    for node in launch.nodes(backend="lcm", params_file=str(file)).values():
+        assert [Path(one).name for one in node.files] == ["base.yaml", "robot.yaml", "mine.yaml"]
+        assert all(Path(one).is_file() for one in node.files)
+    assert not launch.warnings
+
+
+@pytest.mark.parametrize(
+    ("section", "namespace", "idle"),
+    [
+        ("planer", "", True),
+        ("planner", "", False),
+        ("planner", "left", True),
+        ("/left/planner", "left", False),
+        ("/left/planner", "/left/", False),
+        ("/**/planner", "left", False),
+        ("/**", "left", False),
+    ],
+)
+def test_a_section_for_nobody_is_pointed_out(
+    launch: Launch, tmp_path: Path, section: str, namespace: str, idle: bool
+) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(f"{section}: {{ros__parameters: {{rate: 50.0}}}}\n")
+    launch(params_file=str(file), namespace=namespace)
+    assert [section in text for text in launch.warnings] == [True] * idle
+
+
+@pytest.mark.parametrize("content", [None, "planner: [", "- planner", "planner: {rate: 50.0}"])
+def test_a_parameter_file_that_is_none_ends_the_launch(launch: Launch, tmp_path: Path, content: str | None) -> None:
+    file = tmp_path / "mine.yaml"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(Exception, match=r"mine\.yaml") as caught:
+        launch(params_file=str(file))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_robot_in_a_namespace_has_time_and_frames_of_its_own(launch: Launch, backend: str) -> None:
+    own = {("/tf", "tf"), ("/tf_static", "tf_static"), ("/clock", "clock")}
+    for node in launch.nodes(backend=backend, namespace="left").values():
+        assert node.options["namespace"] == "left"
+        assert remapped(node) == own
+    for node in launch.nodes(backend=backend).values():
+        assert not remapped(node)
+
+
+def test_who_brings_the_states_brings_the_time(launch: Launch) -> None:
+    for node in launch.nodes(backend="none", namespace="left").values():
+        assert ("/clock", "clock") not in remapped(node)
+
+
+def test_gazebo_is_told_apart_by_its_release_and_its_namespace(launch: Launch) -> None:
+    bridge = launch.nodes(backend="gazebo", gazebo_release="stand_in")["gazebo_bridge_node"]
+    assert bridge.parameters["node.release"] == "stand_in"
+    assert "node.release" not in launch.nodes(backend="gazebo")["gazebo_bridge_node"].parameters
+
+    def partition(**given: str) -> list[str]:
+        actions = launch(backend="gazebo", **given)
+        kinds = [one.kind for one in actions]
+        found = [one.arguments[1] for one in actions if one.arguments[:1] == ("GZ_PARTITION",)]
+        assert not found or kinds.index("SetEnvironmentVariable") < kinds.index("ExecuteProcess") < kinds.index("Node")
+        return found
+
+    assert partition() == []
+    assert partition(namespace="left") != partition(namespace="right")
+
+
+def test_description_frames_and_rviz_share_clock_and_frames_with_the_robot(launch: Launch) -> None:
+    for package in ("robot_state_publisher", "rviz2"):
+        register(launch.prefix, package)
+    nodes = launch.nodes(rviz="true", namespace="left")
+    description = nodes["robot_state_publisher"].parameters["robot_description"]
+    assert description.options == {"value_type": str}, "else it is read as YAML"
+    assert description.arguments[0].startswith("<?xml")
+    for name in ("robot_state_publisher", "frames_node", "rviz2"):
+        assert remapped(nodes[name]) == remapped(nodes["simulator_node"])
+        assert nodes[name].parameters["use_sim_time"] is True
+        assert nodes[name].options["namespace"] == "left"
+    option, file = nodes["rviz2"].options["arguments"]
+    assert option == "-d" and Path(file).is_file()
+
+
+@pytest.mark.parametrize(
+    ("argument", "package", "install_this"),
+    [("rviz", "rviz2", "rviz2"), ("joystick", "joy", "joy"), ("record", "ros2bag", "rosbag2")],
+)
+def test_what_is_missing_is_named(launch: Launch, argument: str, package: str, install_this: str) -> None:
+    with pytest.raises(RuntimeError, match=rf"{argument}:=true .*{package}: .*ros-\$ROS_DISTRO-{install_this}$"):
+        launch(**{argument: "true"})
+
+
+def test_a_record_is_of_the_topics_of_this_robot(launch: Launch, tmp_path: Path) -> None:
+    register(launch.prefix, "ros2bag")
+
+    def command(**given: str) -> list[str]:
+        (bag,) = (one.options["cmd"] for one in launch(**given) if one.options.get("name") == "bag")
+        return list(bag)
+
+    words = command(record=str(tmp_path / "new"), namespace="left")
+    assert words[:5] == ["ros2", "bag", "record", "--output", str(tmp_path / "new")]
+    assert "--use-sim-time" not in words, "ros2 bag cannot be told of another clock than /clock"
+    topics = words[words.index("--topics") + 1 :]
+    assert topics == [one.name if one.name.startswith("/") else f"/left/{one.name}" for one in io.RECORDED]
+    words = command(record="true")
+    assert "--output" not in words and "--use-sim-time" in words
+    assert "--use-sim-time" not in command(record="true", backend="lcm")
+    with pytest.raises(RuntimeError, match="exists already"):
+        launch(record=str(tmp_path))
+
+
+def test_nobody_but_who_refused_ends_the_launch(launch: Launch) -> None:
+    on_exit: Callable[..., list[Said]] = launch.nodes()["planner_node"].options["on_exit"]
+
+    class Exit:
+        process_name = "planner_node-1"
+
+        def __init__(self, code: int) -> None:
+            self.returncode = code
+
+    with pytest.raises(RuntimeError, match="planner_node-1 cannot start"):
+        on_exit(Exit(1), None)
+    for code in (0, -9, 70):
+        assert on_exit(Exit(code), None) == []
