@@ -60,6 +60,7 @@ class Controller:
         self._gate = PolicyGate(torques, 2 * len(PLANAR_JOINT_NAMES), n_forces, expected, config.safety)
         self._lock = Lock()
         self._slot = PolicySlot()
+        self._refused: Finding | None = None
         self._modes = ModeMachine()
         self._refusals: Counter[Violation] = Counter()
         self._now: float | None = None
@@ -126,6 +127,11 @@ class Controller:
         return {violation.value: count for violation, count in self._refusals.items()}
 
     @property
+    def refused_policy(self) -> Finding | None:
+        """What was wrong with the last policy; None where nothing was."""
+        return self._refused
+
+    @property
     def heading(self) -> float:
         """Yaw that is held while bounding [rad]."""
         return self._lateral.heading
@@ -190,6 +196,7 @@ class Controller:
         with self._lock:
             state = None if self._state is None else self._planar_map.planar_state(self._state)
             finding = self._gate.check(policy, now, following=self.mode is ControlMode.BOUND, state=state)
+            self._refused = finding
             if finding is not None:
                 self._refusals[finding.violation] += 1
                 return Answer(False, str(finding))
@@ -277,7 +284,8 @@ class Controller:
             return "still standing up"
         finding = self._supervisor.policy_age(policy, self._now)
         if finding is not None or policy is None:
-            return str(finding)
+            refused = self._refused
+            return f"{finding}{'' if refused is None else f'; the last one was refused: {refused.violation.value}'}"
         return "" if policy.start <= self._now else f"the policy begins in {policy.start - self._now:.3f} s"
 
     def _move_mode(self, state: RobotState, now: float) -> None:

@@ -7,6 +7,10 @@ for the middle of a horizon, overshoot from the state at its end.) A touchdown's
 one takes those of a cycle before. Where the shifted policy diverges from the measured state, the heuristic controller
 is the guess for all of the horizon. A solve that diverges even so, or holds a number that is not finite, is reported
 and gives no policy; the last good one stays the warm start.
+
+A warm start also keeps what is bad: a plan made while the robot lay on its belly, or was picked up, may lead to a local
+optimum that the solve converges to ever after. In a bound the next cycle sweeps it away; while the gait is held nothing
+would, so there the heuristic controller challenges the last plan now and then, and the cheaper of the two counts.
 """
 
 import math
@@ -45,6 +49,9 @@ _TIE = 1e-7
 
 _MEMORY = 0.5
 """Plans older than this are no warm start for a gait that is held at its beginning [s]."""
+
+_CHALLENGE = 0.1
+"""While the gait is held, the warm start must hold its own against a cold one this often [s]."""
 
 _SHORTEST_STEP = 0.25
 """A first step shorter than this share of a full one is merged into the next."""
@@ -93,6 +100,7 @@ class BoundingPlanner:
         self._epoch_time = 0.0
         self._sequence = 0
         self._last: Policy | None = None
+        self._challenged = -math.inf
         self._theta = 1.0
         self._speed = RateLimited()
         self._height = RateLimited(self.config.reference.height)
@@ -137,15 +145,23 @@ class BoundingPlanner:
         if not math.isfinite(speed):
             raise MessageError(f"the commanded speed is {speed}; allowed: a finite number")
         x0, time, reference = self._map.planar_state(state), state.time, self.config.reference
+        challenge = hold and not 0.0 <= time - self._challenged < _CHALLENGE - _TIE
         if hold:
             self._hold(time, float(x0[1]) - self.config.constraint.ground_height)
+        if challenge:
+            self._challenged = time
         target = min(max(speed, -reference.speed_limit), reference.speed_limit)
         speed = self._speed.approach(target, reference.acceleration, time)
         height = self._height.approach(reference.height, reference.height_rate, time)
-        return self.plan_planar(x0, time, speed, height)
+        return self.plan_planar(x0, time, speed, height, challenge=challenge)
 
-    def plan_planar(self, x0: Array, time: float, speed: float, height: float | None = None) -> PlanResult:
-        """The same from a planar state (2n,) at an instant, for a reference speed and height taken as they are."""
+    def plan_planar(
+        self, x0: Array, time: float, speed: float, height: float | None = None, *, challenge: bool = False
+    ) -> PlanResult:
+        """The same from a planar state (2n,) at an instant, for a reference speed and height taken as they are.
+
+        With `challenge` it is solved from the warm start and from the cold guess, and the cheaper plan counts.
+        """
         started = perf_counter()
         grid = self._grid(time)
         phased = self._relative(grid)
@@ -160,9 +176,9 @@ class BoundingPlanner:
         else:
             shifted = self._shifted(grid, heuristic)
             solution = self._solve(problem, x0, shifted, multipliers, self.config.iterations)
-            if solution.termination is Termination.DIVERGED:
-                # far from the last plan its gains may do harm, and would again at the next call
-                solution = self._solve(problem, x0, heuristic, multipliers, self.config.iterations)
+            # far from the last plan its gains may do harm, and would again at the next call
+            if challenge or solution.termination is Termination.DIVERGED:
+                solution = _better(solution, self._solve(problem, x0, heuristic, multipliers, self.config.iterations))
         return self._result(grid, solution, multipliers, started)
 
     def _solve(self, problem: Problem, x0: Array, guess: Guess, multipliers: Array, iterations: int) -> Solution:
@@ -330,3 +346,10 @@ class BoundingPlanner:
             and np.isfinite(solution.us).all()
             and np.isfinite(solution.gains).all()
         )
+
+
+def _better(warm: Solution, cold: Solution) -> Solution:
+    """The cheaper of two solutions of one problem, of those that did not diverge."""
+    if warm.termination is Termination.DIVERGED:
+        return cold
+    return cold if cold.termination is not Termination.DIVERGED and cold.cost < warm.cost else warm

@@ -21,6 +21,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from contact_ddp_ros.control.controller import Controller
+from contact_ddp_ros.control.findings import Violation
 from contact_ddp_ros.control.modes import Answer, ControlMode
 from contact_ddp_ros.control.velocity import Expiring, VelocityCommand
 from contact_ddp_ros.errors import ContactDdpError, MessageError
@@ -63,6 +64,9 @@ _LAST_WORD = 0.2
 _OVERRUN_SHARE = 0.05
 """Share of overlong ticks from which diagnostics warn."""
 
+_SAY_AGAIN = 1.0
+"""Wall-clock time after which it is said again that policies are refused [s]."""
+
 _PLOT_EVERY = 10
 """Ticks from one set of numbers for plots to the next."""
 
@@ -95,6 +99,8 @@ class ControllerNode:
         self._followed: PolicyAnswer | None = None
         self._told: tuple[Any, ...] = ()
         self._malformed = 0
+        self._refusal: Violation | None = None
+        self._refusal_told = -math.inf
         self._stop = Event()
         self._stop.set()
         self._commands = publisher(node, io.JOINT_COMMAND)
@@ -276,9 +282,17 @@ class ControllerNode:
             return
         self._followed = answer
         if answer.policy is not None:
-            verdict = self._controller.set_policy(answer.policy, now)
-            if not verdict.accepted:
-                self._event(now, WARN, f"policy refused: {verdict.reason}")
+            self._controller.set_policy(answer.policy, now)
+            self._tell_refusal(now)
+
+    def _tell_refusal(self, now: float) -> None:
+        """An event where a policy was refused; while they go on being refused for the same reason, one now and then."""
+        finding = self._controller.refused_policy
+        kind, elapsed = None if finding is None else finding.violation, clock.monotonic() - self._refusal_told
+        if finding is not None and (kind is not self._refusal or elapsed >= _SAY_AGAIN):
+            self._refusal_told = clock.monotonic()
+            self._event(now, WARN, f"policy refused: {finding}")
+        self._refusal = kind
 
     def _tell(self, now: float) -> None:
         """Publish changes of mode and faults."""

@@ -116,7 +116,12 @@ FORCE_MARKERS = Topic("simulator/markers", MarkerArray, PEOPLE, "forces of the g
 DIAGNOSTICS = Topic("/diagnostics", DiagnosticArray, SHARED, "once a second")
 SOLVES = Topic("planner/solves", DiagnosticStatus, LOG, "one for every solve, as key and value")
 RECORD = Topic("simulator/record", Float64MultiArray, EVERY, "everything about one control tick, for records")
-CONTROLLER_EVENTS = Topic("controller/events", DiagnosticStatus, LOG, "every change of mode, fault and refusal")
+CONTROLLER_EVENTS = Topic(
+    "controller/events",
+    DiagnosticStatus,
+    LOG,
+    "changes of mode, faults, and refused policies, at most one a second of a kind",
+)
 
 SOLVE_TIME = Topic("planner/solve_time", Float64, PEOPLE, "[s]")
 SOLVE_ITERATIONS = Topic("planner/iterations", Float64, PEOPLE, "")

@@ -270,10 +270,21 @@ def test_refused_policies_are_named_counted_and_not_used(controller: Controller,
         for _ in range(2):
             answer = controller.set_policy(policy, now)
             assert not answer.accepted and answer.reason.startswith(name)
+            assert controller.refused_policy is not None and str(controller.refused_policy) == answer.reason
     assert controller.refused_policies == dict.fromkeys(broken, 2)
     after = controller.update(alive(robot, now), now)
     np.testing.assert_array_equal(before.torques, after.torques)
     assert controller.set_policy(good, now).accepted
+    assert controller.refused_policy is None
+
+
+def test_a_bound_that_waits_says_that_policies_are_refused(controller: Controller, robot: Robot) -> None:
+    now = stand_up(controller, robot)
+    assert controller.request(BOUND).reason.endswith("no policy has arrived")
+    assert not controller.set_policy(dataclasses.replace(bounding_policy(robot, now), model_hash=1), now).accepted
+    assert controller.request(BOUND).reason.endswith("the last one was refused: policy_model")
+    controller.update(alive(robot, now + 0.002), now + 0.002)
+    assert controller.waiting_for.endswith("the last one was refused: policy_model")
 
 
 STATE_FAULTS = {

@@ -28,6 +28,34 @@ from test.mpc.support import (
 )
 
 
+class TestHeldGait:
+    @pytest.mark.parametrize("seed", range(8))
+    def test_what_was_planned_from_a_wild_state_does_not_last(self, seed):
+        """Back on its feet the robot gets the plan that a planner without a past makes."""
+        planner, random = BoundingPlanner(ROBOT), np.random.default_rng(seed)
+        standing = ROBOT.standing_state()
+        for k in range(15):
+            wild = replace(
+                standing,
+                time=0.01 * k,
+                position=standing.position - [0.0, 0.0, random.uniform(0.0, 0.25)],
+                joint_positions=standing.joint_positions + random.normal(0.0, 0.5, 12),
+                joint_velocities=random.normal(0.0, 10.0, 12),
+            )
+            planner.plan(wild, 0.0, hold=True)
+        results = [planner.plan(replace(standing, time=1e-2 * k), 0.0, hold=True) for k in range(15, 40)]
+        fresh = BoundingPlanner(ROBOT).plan(standing, 0.0, hold=True)
+        assert results[-1].cost == pytest.approx(fresh.cost, rel=1e-3)
+        assert np.abs(results[-1].policy.states - fresh.policy.states).max() < 0.1
+
+    def test_a_challenge_needs_no_more_than_twice_the_iterations(self):
+        planner = BoundingPlanner(ROBOT)
+        watched = Watched(planner)
+        for k in range(30):
+            planner.plan(replace(ROBOT.standing_state(), time=0.01 * k), 0.0, hold=True)
+        assert len(watched.solutions) == 30 + 2, "one every tenth of a second but for the first, which is cold"
+
+
 class TestEpochs:
     def test_hold_keeps_the_gait_at_its_beginning(self):
         planner = planner_with()
@@ -90,9 +118,9 @@ def reference_speeds(planner):
     """The speeds [m/s] that the planner's references follow, from now on."""
     seen, plan = [], planner.plan_planar
 
-    def watched(x0, time, speed, height=None):
+    def watched(x0, time, speed, *arguments, **options):
         seen.append(speed)
-        return plan(x0, time, speed, height)
+        return plan(x0, time, speed, *arguments, **options)
 
     planner.plan_planar = watched
     return seen

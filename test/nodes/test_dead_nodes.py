@@ -1,5 +1,6 @@
 """Each node killed in the middle of a bound: the others go to damping, and go on with its successor."""
 
+import time as clock
 from collections.abc import Iterator
 from pathlib import Path
 from signal import SIGKILL
@@ -61,13 +62,20 @@ class Robot:
 
     def bound(self) -> None:
         """From wherever it is; the robot may have to be picked up."""
-        operator = self.operator
+        operator, deadline = self.operator, clock.monotonic() + BUILDING
         while operator.mode != "bound":
             operator.tell(io.RESET)
             self.insist(io.STAND)
             while operator.mode == "stand":
+                assert clock.monotonic() < deadline, f"it only stands; {self.last_words()}"
                 operator.tell(io.BOUND)  # a request is given up where the planner takes long to come
                 operator.watch(1.0)
+            assert clock.monotonic() < deadline, f"it does not bound; {self.last_words()}"
+
+    def last_words(self) -> str:
+        """What the nodes have said last."""
+        logs = (f"{name}: {self.processes.log(name)[-1000:]}" for name in PARAMETERS)
+        return "\n".join([f"the last events are {self.operator.events[-5:]}", *logs])
 
     def damps(self, *reasons: str) -> None:
         """Wait until the controller has gone to damping, for one of these reasons."""
