@@ -3,7 +3,8 @@
 Planner, controller and simulator run as processes of their own in lock-step. The speed command goes slowly up and down
 and a push comes now and then. Every few simulated seconds each process is looked at. Memory after a warm-up gets a
 trend with its 95 % interval: it grows, it does not, or the run was too short to tell. In lock-step the rates of planner
-and controller are exact: any deviation is a lost or doubled message. Ctrl-C ends the run and keeps what was measured.
+and controller are exact: any deviation is a lost or doubled message. Ctrl-C or SIGTERM ends
+the run and keeps what was measured.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from contact_ddp_ros.bench.trend import Trend, trend
 from contact_ddp_ros.bench.vitals import Vitals
 from contact_ddp_ros.errors import NodeError, ParameterError
 from contact_ddp_ros.files import new_folder
+from contact_ddp_ros.lifetime import interruptible
 from contact_ddp_ros.options import Push, RunOptions
 from contact_ddp_ros.report.terminal import say
 
@@ -142,7 +144,8 @@ def _run(options: RunOptions, every: float, terminal: Console) -> tuple[str, Tal
         samples = tally.samples
         demo = Demo(options, tally)
         try:
-            demo.run()
+            with interruptible():
+                demo.run()
         except KeyboardInterrupt:
             return _INTERRUPTED, tally
         except (FellError, NodeError) as error:

@@ -225,6 +225,8 @@ class GazeboBridge:
         """
         with self._world:
             self._ask(WorldRequest(pause=paused or self.lockstep))
+            if paused:
+                self._await(lambda: self._stands_at(0))
             self._paused = paused
 
     def reset(self) -> None:

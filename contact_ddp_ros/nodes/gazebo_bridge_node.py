@@ -1,15 +1,19 @@
 """The bridge between ROS 2 and Gazebo: states and clock out, joint commands in, as the simulator's node.
 
-Where time runs freely, Gazebo's messages come in a thread of its transport, which computes and sends the efforts of
-every physics step and publishes the states of every control period. The main thread takes joint commands. In lock-step
-the main thread publishes a state, waits for the command that is stamped like it, and lets the world make the steps of
-one period.
+In lock-step a state is published, the command that is stamped like it is waited for, and the world makes the steps of
+one period. Stepping without lock-step is nearly the same: time goes at most as quickly as the wall clock, nobody waits
+for the planner, and for an answer only so long; what is late acts one period later. On a busy machine time goes slowly
+then; the physics does not go on with efforts that nobody looks after.
+
+Without stepping Gazebo runs by itself. Its messages come in a thread of its transport, which computes and sends the
+efforts of every physics step and publishes the states of every control period. The main thread takes joint commands.
 
 Stamps are Gazebo's simulated time until the world is reset; from then on they go on where Gazebo's go back.
 """
 
 import sys
 import time as clock
+from functools import partial
 from pathlib import Path
 from threading import Event, Lock
 from typing import Any
@@ -53,6 +57,9 @@ _REPEAT = 0.5
 _IDLE = 0.01
 """Wall-clock time between two looks while time is held [s]."""
 
+_PATIENCE = 0.2
+"""Longest wait for an answer when stepping: a busy machine keeps the controller from working for so long [s]."""
+
 _NO_STATES = (
     "no states of Gazebo: has the server ended, or has somebody paused it? Call `pause` with data: false to let time "
     "run, and `reset` after a restart of the server"
@@ -77,6 +84,7 @@ class GazeboBridgeNode:
         self._damping = JointCommand.damping(robot.n_joints)
         self._steps = max(1, round(config.node.period / config.gazebo.timestep))
         self._period = self._steps * config.gazebo.timestep
+        self._stepped = config.node.lockstep or config.node.stepping
         self._pace = Pace(self._period)
         self._paused = config.node.start_paused
         self._single_steps = 0
@@ -87,6 +95,7 @@ class GazeboBridgeNode:
         self._silent = True
         self._refused = 0
         self._commands: Answers[JointCommand] = Answers()
+        self._asked, self._answered = 0, -1
         self._joints = publisher(node, io.JOINT_STATES)
         self._odometry = publisher(node, io.ODOM)
         self._imu = publisher(node, io.IMU)
@@ -100,7 +109,7 @@ class GazeboBridgeNode:
             bindings,
             ControlProcess(bindings.name, Names(config.gazebo.world, config.gazebo.model)),
             config.gazebo,
-            lockstep=config.node.lockstep,
+            lockstep=self._stepped,
             on_state=self._on_state,
         )
         serve(node, io.RESET, self._on_reset)
@@ -108,7 +117,7 @@ class GazeboBridgeNode:
         serve(node, io.STEP, self._on_step)
         self._diagnostics = Diagnostics(node, self._report)
         self._parameters.connect(self._configure)
-        pace = "in lock-step" if config.node.lockstep else "as it runs"
+        pace = "in lock-step" if config.node.lockstep else "in steps" if config.node.stepping else "as it runs"
         node.get_logger().info(f"bridging {config.gazebo.model} of the world {config.gazebo.world} {pace}")
 
     @property
@@ -124,6 +133,8 @@ class GazeboBridgeNode:
         self.node.get_logger().info(f"the robot stands in Gazebo, trunk at {state.position[2]:.3f} m")
         if self._config.node.lockstep:
             self._run_in_lockstep(state, stop)
+        elif self._config.node.stepping:
+            self._run_in_steps(state, stop)
         else:
             self._run_freely(stop)
 
@@ -141,11 +152,15 @@ class GazeboBridgeNode:
             if self._paused and told is not None:
                 self._send(told)
                 self._pace.start(told.time)
-            if self._silent != self._bridge.silent:
-                self._silent = self._bridge.silent
-                if self._silent:
-                    self.node.get_logger().warning("no joint command for a while: the drives damp")
+            self._tell_silence()
             self._listen()
+
+    def _tell_silence(self) -> None:
+        """Say it once when the drives begin to damp for want of commands."""
+        if self._silent != self._bridge.silent:
+            self._silent = self._bridge.silent
+            if self._silent:
+                self.node.get_logger().warning("no joint command for a while: the drives damp")
 
     def _listen(self) -> None:
         """Say it where no state comes although time runs, and when one comes again."""
@@ -159,6 +174,31 @@ class GazeboBridgeNode:
             self.node.get_logger().error(_NO_STATES)
         else:
             self.node.get_logger().info("states of Gazebo come again")
+
+    def _run_in_steps(self, state: RobotState, stop: Event) -> None:
+        """Keep to the wall clock, a period at a time; a slow server, or a busy machine, slows time, not the answers."""
+        while not stop.is_set():
+            self._publish(state)
+            self._await_answer(time_ns(state.time), stop)
+            while self._holding() and not stop.is_set():
+                self._inlet.receive(_IDLE)
+                self._send(state)
+                self._pace.start(state.time)
+            self._inlet.until(stop.is_set, self._pace.ahead(state.time + self._period))
+            self._pace.wait(state.time + self._period)
+            if stop.is_set():
+                return
+            state = self._bridge.advance(self._steps)
+            self._tell_silence()
+
+    def _await_answer(self, stamp: int, stop: Event) -> None:
+        """Give who answered the last state time to answer this one; anybody else has a period of the wall clock."""
+        patience = _PATIENCE if self._answered >= self._asked else self._period
+        self._asked = stamp
+        self._inlet.until(partial(self._has_answer, stamp, stop), patience)
+
+    def _has_answer(self, stamp: int, stop: Event) -> bool:
+        return stop.is_set() or self._answered >= stamp
 
     def _run_in_lockstep(self, state: RobotState, stop: Event) -> None:
         while not stop.is_set():
@@ -229,6 +269,7 @@ class GazeboBridgeNode:
             self._commands.put(stamp_ns(message.header.stamp), command)
         else:
             self._bridge.apply(command)
+            self._answered = stamp_ns(message.header.stamp)
 
     def _on_reset(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self._resetting = True
@@ -256,7 +297,7 @@ class GazeboBridgeNode:
         response.success, response.message = self._paused, "one period"
         if not self._paused:
             response.message = "time runs; pause it first"
-        elif self._config.node.lockstep:
+        elif self._stepped:
             self._single_steps += 1
         else:
             try:

@@ -130,6 +130,11 @@ class GazeboBridgeNodeOptions:
     lockstep: bool = parameter(
         False, description="the world stands until the command that answers its state has come", structural=True
     )
+    stepping: bool = parameter(
+        True,
+        description="this node has the world step, at most as quickly as the wall clock; else Gazebo runs by itself",
+        structural=True,
+    )
     period: float = parameter(
         0.002, low=0.001, high=0.02, unit="s", description="time between two states that are published", structural=True
     )

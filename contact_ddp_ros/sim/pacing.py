@@ -33,6 +33,10 @@ class Pace:
         self._anchor = now - simulated
         self._window = (simulated, now)
 
+    def ahead(self, simulated: float) -> float:
+        """How long it is until it is time for `simulated` [s]; negative where that was before."""
+        return simulated - (clock.monotonic() - self._anchor)
+
     def measure(self, simulated: float) -> None:
         """Keep the real-time factor up to date."""
         now = clock.monotonic()
@@ -44,7 +48,7 @@ class Pace:
     def wait(self, simulated: float) -> None:
         """Sleep until it is time for `simulated` [s]; count a miss where that was more than a period ago."""
         self.ticks += 1
-        ahead = simulated - (clock.monotonic() - self._anchor)
+        ahead = self.ahead(simulated)
         if ahead > 0.0:
             clock.sleep(ahead)
         elif ahead < -self.period:

@@ -34,7 +34,7 @@ class ScriptedServer:
         """Whether marks are answered."""
         self.lose = 0
         """How many of the next steps' odometry gets lost."""
-        self.repeats = 0
+        self.repeats = 2
         """How often joint states are told again before and after steps."""
         for index, joint in enumerate(JOINT_NAMES):
             self.bus.subscribe(self.names.effort(joint), lambda message, index=index: self._on_effort(index, message))

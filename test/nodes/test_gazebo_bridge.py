@@ -98,10 +98,10 @@ def test_in_lock_step_every_state_waits_for_its_command(
     assert (server.efforts == 0.0).all()
 
 
-def test_free_running_it_publishes_at_its_period_and_obeys_services(
+def test_with_gazebo_running_by_itself_it_publishes_at_its_period_and_obeys_services(
     server: GazeboStandIn, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
 ) -> None:
-    with bridge(loopback, start_paused=True) as processes:
+    with bridge(loopback, start_paused=True, stepping=False) as processes:
         commander = Commander(make_node, executor)
         commander.until(lambda: len(commander.joints) > 1)
         assert commander.heights[-1] == pytest.approx(ROBOT.standing_height(), abs=0.02)
@@ -126,11 +126,42 @@ def test_free_running_it_publishes_at_its_period_and_obeys_services(
     assert (server.efforts == 0.0).all()
 
 
+def test_in_steps_time_goes_on_without_answers_and_obeys_services(
+    server: GazeboStandIn, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
+) -> None:
+    with bridge(loopback, start_paused=True) as processes:
+        commander = Commander(make_node, executor)
+        commander.until(lambda: len(commander.joints) > 1)
+        held = stamp_ns(commander.joints[-1].header.stamp)
+        assert stamp_ns(commander.joints[0].header.stamp) == held
+        for count in (1, 2):
+            assert commander.call(io.STEP, Trigger.Request()).success
+            commander.until(lambda count=count: stamp_ns(commander.joints[-1].header.stamp) == held + count * 2_000_000)
+        assert commander.call(io.PAUSE, SetBool.Request(data=False)).success
+        commander.until(lambda: stamp_ns(commander.joints[-1].header.stamp) > held + 50_000_000)
+        assert "the drives damp" not in processes.log(NAME), "there has been no command yet to miss"
+        assert commander.call(io.RESET, Trigger.Request()).success
+        commander.command_of = lambda _state: STANDING
+        before = stamp_ns(commander.joints[-1].header.stamp)
+        commander.until(lambda: stamp_ns(commander.joints[-1].header.stamp) > before + 200_000_000)
+        assert commander.heights[-1] > 0.25
+        stamps = np.array([stamp_ns(message.header.stamp) for message in commander.joints])
+        assert np.diff(stamps).min() >= 0
+        moving = np.diff(stamps)[np.diff(stamps) > 0]
+        assert np.count_nonzero(moving % 2_000_000) <= 1, "whole periods, but for the reset"
+        commander.command_of = lambda _state: None
+        commander.until(lambda: "the drives damp" in processes.log(NAME))
+        processes.signal(NAME, signal.SIGINT)
+        assert processes.wait(NAME, PATIENCE) == 0
+        assert "Traceback" not in processes.log(NAME)
+    assert (server.efforts == 0.0).all()
+
+
 def test_where_no_states_come_it_says_so_until_they_do(
     server: GazeboStandIn, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
 ) -> None:
     """As when somebody pauses Gazebo by its window, or the server has been started anew."""
-    with bridge(loopback, start_paused=True) as processes:
+    with bridge(loopback, start_paused=True, stepping=False) as processes:
         commander = Commander(make_node, executor)
         assert commander.call(io.PAUSE, SetBool.Request(data=False)).success
         commander.until(lambda: len(commander.joints) > 1)
