@@ -95,6 +95,7 @@ class GazeboBridge:
         config: BridgeConfig,
         *,
         lockstep: bool = False,
+        paused: bool = False,
         on_state: Callable[[RobotState, Array], None] | None = None,
     ) -> None:
         """Connect; nothing moves before :meth:`start`.
@@ -106,6 +107,7 @@ class GazeboBridge:
             control: passes requests to the world.
             config: see there.
             lockstep: the world stands but for the steps that it is asked for.
+            paused: whether time is to stand at first where it runs freely.
             on_state: called with every state and the torques (12,) that answer it [N m], where time runs freely; in the
                 transport's thread.
         """
@@ -122,7 +124,7 @@ class GazeboBridge:
         self._offset = 0.0
         self._quiet = True
         self._closed = False
-        self._paused = lockstep
+        self._paused = paused
         self._specific_force: Array | None = None
         self._news = Condition()
         self._world = RLock()
@@ -174,8 +176,8 @@ class GazeboBridge:
         """Whether time stands."""
         return self._paused
 
-    def start(self, *, paused: bool = False) -> RobotState:
-        """Bring the robot into its first state, and let time run unless `paused` or in lock-step; the state.
+    def start(self) -> RobotState:
+        """Bring the robot into its first state, and let time run unless it is to stand; the state.
 
         Raises:
             GazeboError: the server or its messages stay away.
@@ -187,7 +189,7 @@ class GazeboBridge:
                 self._ask(WorldRequest(pause=True))
                 self._find()
                 self._first_state()
-            self._speak(paused)
+            self._speak()
             return self.state
 
     def configure(self, config: BridgeConfig, gains: DriveGains) -> None:
@@ -236,11 +238,10 @@ class GazeboBridge:
             GazeboError: the server does not answer.
         """
         with self._world:
-            paused = self._paused
             with self._news:
                 self._quiet = True
             self._settle()
-            self._speak(paused)
+            self._speak()
 
     def close(self) -> None:
         """Tell the joints zero effort and fall silent, once and for all."""
@@ -259,7 +260,7 @@ class GazeboBridge:
     def __exit__(self, *_error: object) -> None:
         self.close()
 
-    def _speak(self, paused: bool) -> None:
+    def _speak(self) -> None:
         """States count from here on; our clock continues where it was."""
         with self._news:
             self._quiet = False
@@ -267,7 +268,7 @@ class GazeboBridge:
             if self._newest is not None:
                 self._take(self._newest)
         if not self.lockstep:
-            self.pause(paused)
+            self.pause(self._paused)
 
     def _settle(self) -> None:
         """Begin again and go from straight legs to standing, step by step, then rest."""

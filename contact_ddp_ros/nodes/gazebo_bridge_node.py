@@ -86,7 +86,6 @@ class GazeboBridgeNode:
         self._period = self._steps * config.gazebo.timestep
         self._stepped = config.node.lockstep or config.node.stepping
         self._pace = Pace(self._period)
-        self._paused = config.node.start_paused
         self._single_steps = 0
         self._due, self._clock_due = 0.0, 0.0
         self._telling = Lock()
@@ -110,6 +109,7 @@ class GazeboBridgeNode:
             ControlProcess(bindings.name, Names(config.gazebo.world, config.gazebo.model)),
             config.gazebo,
             lockstep=self._stepped,
+            paused=config.node.start_paused,
             on_state=self._on_state,
         )
         serve(node, io.RESET, self._on_reset)
@@ -126,7 +126,7 @@ class GazeboBridgeNode:
 
     def run(self, stop: Event) -> None:
         """Bring the robot onto its legs, then pass states and commands until `stop`."""
-        state = self._bridge.start(paused=self._paused)
+        state = self._bridge.start()
         self._pace.start(state.time)
         self._due = state.time + self._period
         self._send(state)
@@ -147,9 +147,9 @@ class GazeboBridgeNode:
 
     def _run_freely(self, stop: Event) -> None:
         while not stop.is_set():
-            self._inlet.receive(_IDLE if self._paused else 1.0)
+            self._inlet.receive(_IDLE if self._bridge.paused else 1.0)
             told = self._told
-            if self._paused and told is not None:
+            if self._bridge.paused and told is not None:
                 self._send(told)
                 self._pace.start(told.time)
             self._tell_silence()
@@ -166,7 +166,7 @@ class GazeboBridgeNode:
         """Say it where no state comes although time runs, and when one comes again."""
         if self._resetting:
             return
-        missing = not self._paused and clock.monotonic() - self._heard > self._config.gazebo.answer_timeout
+        missing = not self._bridge.paused and clock.monotonic() - self._heard > self._config.gazebo.answer_timeout
         if missing == self._missing:
             return
         self._missing = missing
@@ -224,7 +224,7 @@ class GazeboBridgeNode:
 
     def _holding(self) -> bool:
         """Whether time stands in lock-step; one period passes for each step that was asked for."""
-        if not self._paused:
+        if not self._bridge.paused:
             return False
         if self._single_steps > 0:
             self._single_steps -= 1
@@ -289,13 +289,12 @@ class GazeboBridgeNode:
         except ContactDdpError as error:
             response.success, response.message = False, str(error)
             return response
-        self._paused = request.data
         response.success, response.message = True, "time stands" if request.data else "time runs"
         return response
 
     def _on_step(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        response.success, response.message = self._paused, "one period"
-        if not self._paused:
+        response.success, response.message = self._bridge.paused, "one period"
+        if not self._bridge.paused:
             response.message = "time runs; pause it first"
         elif self._stepped:
             self._single_steps += 1
@@ -321,7 +320,7 @@ class GazeboBridgeNode:
             return ERROR, _NO_STATES, values
         if self._bridge.silent:
             return WARN, "no joint command", values
-        return OK, "paused" if self._paused else "running", values
+        return OK, "paused" if self._bridge.paused else "running", values
 
 
 def main(arguments: list[str] | None = None) -> int:

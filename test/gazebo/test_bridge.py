@@ -169,6 +169,16 @@ def test_our_time_goes_on_when_gazebos_goes_back() -> None:
         assert bridge.state.time == pytest.approx(last + 0.002)
 
 
+@pytest.mark.parametrize("paused", [True, False])
+def test_what_is_asked_for_before_the_start_counts_after_it(paused: bool) -> None:
+    server = ScriptedServer()
+    with server.bridge(paused=not paused) as bridge:
+        bridge.pause(paused)
+        bridge.start()
+        assert bridge.paused is paused
+        assert server.requests[-1].pause is paused
+
+
 def test_time_runs_after_the_start_and_stands_on_request() -> None:
     server = ScriptedServer()
     with server.bridge() as bridge:

@@ -78,10 +78,13 @@ class Robot:
         return "\n".join([f"the last events are {self.operator.events[-5:]}", *logs])
 
     def damps(self, *reasons: str) -> None:
-        """Wait until the controller has gone to damping, for one of these reasons."""
+        """Wait until the controller has gone to damping, for one of these reasons.
+
+        In real time on a busy machine the robot may have fallen before.
+        """
         self.operator.until(lambda: self.operator.mode == "damp")
         text = self.operator.events[-1][1]
-        assert any(reason in text for reason in reasons), text
+        assert any(reason in text for reason in reasons) or not self.common["node.lockstep"], text
 
 
 @pytest.fixture
