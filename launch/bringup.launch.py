@@ -118,6 +118,11 @@ ARGUMENTS = [
         description="of Gazebo, whose Python bindings are used; empty: the newest; stand_in: DART without Gazebo",
     ),
     DeclareLaunchArgument(
+        "enclaves",
+        default_value="",
+        description="where the SROS 2 enclaves of our nodes are in the keystore, such as /contact_ddp; empty: none",
+    ),
+    DeclareLaunchArgument(
         "loopback", default_value="false", choices=YES_NO, description="stay on this machine, start quicker"
     ),
 ]
@@ -189,6 +194,12 @@ def _switch(given: dict[str, str], argument: str, parameter: str) -> dict[str, b
     return {} if given[argument] == AUTO else {parameter: given[argument] == "true"}
 
 
+def _enclave(given: dict[str, str], executable: str) -> list[str]:
+    """ROS arguments that give a node of ours its enclave, if it is to have one."""
+    folder = given["enclaves"].rstrip("/")
+    return ["--enclave", f"{folder}/{executable.removesuffix('_node')}"] if folder else []
+
+
 def _node(given: dict[str, str], name: str, executable: str, own: dict) -> Node:
     """One of our nodes; the command-line arguments are stronger than files."""
     if not Path(get_package_prefix(PACKAGE), "lib", PACKAGE, executable).exists():
@@ -206,7 +217,7 @@ def _node(given: dict[str, str], name: str, executable: str, own: dict) -> Node:
         namespace=given["namespace"],
         parameters=[*(ParameterFile(file) for file in files if file), arguments],
         remappings=_remappings(given),
-        ros_arguments=["--log-level", f"{logger}:={given['log_level']}"],
+        ros_arguments=["--log-level", f"{logger}:={given['log_level']}", *_enclave(given, executable)],
         output="screen",
         emulate_tty=True,
         respawn=given["respawn"] == "true",
@@ -258,7 +269,7 @@ def _description(given: dict[str, str]) -> list:
     description = {"robot_description": ParameterValue(urdf, value_type=str)}
     return [
         _tool(given, "robot_state_publisher", "robot_state_publisher", description),
-        _tool(given, PACKAGE, "frames_node", output="screen"),
+        _tool(given, PACKAGE, "frames_node", output="screen", ros_arguments=_enclave(given, "frames_node")),
     ]
 
 

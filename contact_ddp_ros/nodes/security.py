@@ -48,6 +48,9 @@ TRANSITIONS = "transition_event"
 
 _PARAMETER_EVENTS, _LOG = "/parameter_events", "/rosout"
 
+_OWN_IN_NAMESPACE = ("/clock", "/tf")
+"""Absolute names that the launch file gives each robot in a namespace for itself."""
+
 
 @dataclass(frozen=True)
 class Role:
@@ -189,6 +192,8 @@ def _allow(profile: ElementTree.Element, kind: str, verb: str, names: Iterable[s
     group = ElementTree.SubElement(profile, f"{kind}s", {verb: "ALLOW"})
     for name in names:
         ElementTree.SubElement(group, kind).text = name
+        if name in _OWN_IN_NAMESPACE and profile.get("ns") != "/":
+            ElementTree.SubElement(group, kind).text = name.removeprefix("/")
 
 
 def _names(entries: Iterable[Topic | Service]) -> list[str]:

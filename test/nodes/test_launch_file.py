@@ -14,6 +14,7 @@ from contact_ddp_ros.config import specs
 from contact_ddp_ros.lifetime import END_WITH_STDIN
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.node_config import CONFIGURATIONS
+from contact_ddp_ros.nodes.security import ENCLAVES, ROLES
 from contact_ddp_ros.robot.urdf import default_urdf
 
 LAUNCH_FILE = ROOT / "launch" / "bringup.launch.py"
@@ -206,6 +207,21 @@ def test_a_robot_in_a_namespace_has_time_and_frames_of_its_own(launch: Launch, b
         assert remapped(node) == own
     for node in launch.nodes(backend=backend).values():
         assert not remapped(node)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_each_node_gets_the_enclave_that_the_policy_names(launch: Launch, backend: str) -> None:
+    register(launch.prefix, "robot_state_publisher")
+    for enclaves in (ENCLAVES, f"{ENCLAVES}/"):
+        nodes = launch.nodes(backend=backend, enclaves=enclaves)
+        ours = {name: node for name, node in nodes.items() if node.options["package"] == PACKAGE}
+        assert set(ours) > {"planner_node", "controller_node", "frames_node"}
+        for executable, node in ours.items():
+            words = node.options["ros_arguments"]
+            folder, role = words[words.index("--enclave") + 1].rsplit("/", 1)
+            assert folder == ENCLAVES
+            assert ROLES[role].node == importlib.import_module(f"{PACKAGE}.nodes.{executable}").NAME
+    assert not any("--enclave" in node.options.get("ros_arguments", []) for node in launch.nodes().values())
 
 
 def test_who_brings_the_states_brings_the_time(launch: Launch) -> None:

@@ -84,6 +84,13 @@ def test_a_namespace_moves_relative_names_only() -> None:
     assert "/joint_command" not in names
 
 
+def test_in_a_namespace_clock_and_frames_may_be_the_robots_own() -> None:
+    """As the launch file arranges it; without it, or in the root namespace, they are everybody's."""
+    assert {"/clock", "/left/clock"} <= allowed("simulator", "publish", "/left")
+    assert {"/clock", "/left/clock"} <= allowed("controller", "subscribe", "/left")
+    assert {"/tf", "/left/tf"} <= allowed("frames", "publish", "/left")
+
+
 def test_its_form_is_that_of_sros2() -> None:
     root = ElementTree.parse(FILE).getroot()
     assert (root.tag, root.attrib) == ("policy", {"version": FORMAT})
