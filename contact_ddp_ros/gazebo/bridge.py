@@ -208,7 +208,7 @@ class GazeboBridge:
             self._drives.apply(command, -np.inf if self._state is None else self._state.time)
 
     def advance(self, steps: int) -> RobotState:
-        """In lock-step: send the efforts, let the world make the steps; the state they lead to.
+        """Where time does not run freely: send the efforts, let the world make the steps; the state they lead to.
 
         Raises:
             GazeboError: the server does not answer, or its states do not come.

@@ -9,8 +9,8 @@ is the guess for all of the horizon. A solve that diverges even so, or holds a n
 and gives no policy; the last good one stays the warm start.
 
 A warm start also keeps what is bad: a plan made while the robot lay on its belly, or was picked up, may lead to a local
-optimum that the solve converges to ever after. In a bound the next cycle sweeps it away; while the gait is held nothing
-would, so there the heuristic controller challenges the last plan now and then, and the cheaper of the two counts.
+optimum that the solve converges to ever after. In a bound the horizon leaves it behind; while the gait is held each
+horizon is the last one, so there the heuristic controller challenges the plan now and then, and the cheaper one counts.
 """
 
 import math

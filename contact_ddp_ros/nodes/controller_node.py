@@ -65,7 +65,7 @@ _OVERRUN_SHARE = 0.05
 """Share of overlong ticks from which diagnostics warn."""
 
 _SAY_AGAIN = 1.0
-"""Wall-clock time after which it is said again that policies are refused [s]."""
+"""Time on the clock of the states after which it is said again that policies are refused [s]."""
 
 _PLOT_EVERY = 10
 """Ticks from one set of numbers for plots to the next."""
@@ -288,9 +288,10 @@ class ControllerNode:
     def _tell_refusal(self, now: float) -> None:
         """An event where a policy was refused; while they go on being refused for the same reason, one now and then."""
         finding = self._controller.refused_policy
-        kind, elapsed = None if finding is None else finding.violation, clock.monotonic() - self._refusal_told
-        if finding is not None and (kind is not self._refusal or elapsed >= _SAY_AGAIN):
-            self._refusal_told = clock.monotonic()
+        kind = None if finding is None else finding.violation
+        lately = kind is self._refusal and 0.0 <= now - self._refusal_told < _SAY_AGAIN
+        if finding is not None and not lately:
+            self._refusal_told = now
             self._event(now, WARN, f"policy refused: {finding}")
         self._refusal = kind
 

@@ -223,7 +223,7 @@ class GazeboBridgeNode:
         return self._damping
 
     def _holding(self) -> bool:
-        """Whether time stands in lock-step; one period passes for each step that was asked for."""
+        """Whether time stands where this node steps it; one period passes for each step that was asked for."""
         if not self._bridge.paused:
             return False
         if self._single_steps > 0:
