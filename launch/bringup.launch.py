@@ -8,8 +8,10 @@ ros2 launch contact_ddp_ros bringup.launch.py backend:=lcm autostart:=false
 Then `ros2 service call /stand std_srvs/srv/Trigger`, the same with /bound, and a speed on /cmd_vel. See docs/ros.md.
 """
 
+import atexit
 import getpass
 import os
+import shutil
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -238,7 +240,9 @@ def _gazebo_server(given: dict[str, str]) -> list:
     from contact_ddp_ros.gazebo.sdf import world_sdf
     from contact_ddp_ros.robot.model import load_robot
 
-    world = Path(tempfile.mkdtemp(prefix="contact_ddp_ros_"), "world.sdf")
+    folder = tempfile.mkdtemp(prefix="contact_ddp_ros_")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    world = Path(folder, "world.sdf")
     world.write_text(world_sdf(load_robot(Path(given["model"]) if given["model"] else None)), encoding="utf-8")
     if given["gazebo_release"] == "stand_in":
         command = [sys.executable, "-m", "contact_ddp_ros.cli", "gazebo-stand-in", str(world)]

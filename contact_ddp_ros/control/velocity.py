@@ -24,24 +24,28 @@ class VelocityCommand:
 
 
 class Expiring(Generic[Command]):
-    """A command that counts only for so long; ages are taken on the clock of the states."""
+    """A command that counts only for so long; ages are taken on the clock of the states.
+
+    One thread may put what another one looks at.
+    """
 
     def __init__(self, neutral: Command) -> None:
         """`neutral`: what counts where there is no command or it is too old."""
         self._neutral = neutral
         self._value = neutral
         self._time: float | None = None
-        self._pending: Command | None = None
+        self._put: tuple[Command] | None = None
+        self._seen: tuple[Command] | None = None
 
     def put(self, value: Command) -> None:
         """A new command; it is stamped with the time of the next look at it."""
-        self._pending = value
+        self._put = (value,)
 
     def at(self, time: float, timeout: float) -> Command:
         """What counts at `time` [s]."""
-        pending, self._pending = self._pending, None
-        if pending is not None:
-            self._value, self._time = pending, time
+        put = self._put
+        if put is not None and put is not self._seen:
+            self._seen, self._value, self._time = put, put[0], time
         if self._time is None or not 0.0 <= time - self._time <= timeout:
             self._time = None
             return self._neutral

@@ -15,7 +15,7 @@ import sys
 import time as clock
 from functools import partial
 from pathlib import Path
-from threading import Event, Lock
+from threading import Event, Lock, Semaphore
 from typing import Any
 
 from rclpy.node import Node
@@ -86,7 +86,7 @@ class GazeboBridgeNode:
         self._period = self._steps * config.gazebo.timestep
         self._stepped = config.node.lockstep or config.node.stepping
         self._pace = Pace(self._period)
-        self._single_steps = 0
+        self._single_steps = Semaphore(0)
         self._due, self._clock_due = 0.0, 0.0
         self._telling = Lock()
         self._told: RobotState | None = None
@@ -224,12 +224,7 @@ class GazeboBridgeNode:
 
     def _holding(self) -> bool:
         """Whether time stands where this node steps it; one period passes for each step that was asked for."""
-        if not self._bridge.paused:
-            return False
-        if self._single_steps > 0:
-            self._single_steps -= 1
-            return False
-        return True
+        return self._bridge.paused and not self._single_steps.acquire(blocking=False)
 
     def _on_state(self, state: RobotState, _torques: Any) -> None:
         """A state of free-running time, in the transport's thread: some of them are published."""
@@ -297,7 +292,7 @@ class GazeboBridgeNode:
         if not self._bridge.paused:
             response.message = "time runs; pause it first"
         elif self._stepped:
-            self._single_steps += 1
+            self._single_steps.release()
         else:
             try:
                 self._bridge.advance(self._steps)

@@ -9,7 +9,7 @@ import math
 import sys
 import time as clock
 from pathlib import Path
-from threading import Event, Lock
+from threading import Event, Lock, Semaphore
 from typing import Any
 
 import numpy as np
@@ -73,14 +73,14 @@ class SimulatorNode:
         self._damping = JointCommand.damping(robot.n_joints)
         self._simulator = MujocoSimulator(robot, config.node.drive.gains(len(LEG_NAMES)), config)
         self._robot = robot
-        self._lock = Lock()
+        self._lock = Lock()  # the world's: services and parameters change it from the executor's thread
         self._pushes = PushSchedule(config.node.pushes)
         self._holds = parse_instants(config.node.holds)
         self._steps = max(1, round(config.node.period / self._simulator.timestep))
         self._pace = Pace(self._steps * self._simulator.timestep)
         self._clock_every = max(1, round(1.0 / config.node.clock_rate / self._pace.period))
         self._paused = config.node.start_paused
-        self._single_steps = 0
+        self._single_steps = Semaphore(0)
         self._tick = 0
         self._late = False
         self._last_command: float | None = None
@@ -180,7 +180,8 @@ class SimulatorNode:
             if not warned and clock.monotonic() - began > 10.0 * _REPEAT:
                 self.node.get_logger().info(f"waiting for the joint command of {state.time:.3f} s")
                 warned = True
-            self._send_state(state)
+            with self._lock:
+                self._send_state(state)
         return self._damping
 
     def _is_alone(self, time: float) -> bool:
@@ -194,21 +195,16 @@ class SimulatorNode:
 
     def _holding(self) -> bool:
         """Whether time stands still."""
-        if not self._paused:
-            return False
-        if self._single_steps > 0:
-            self._single_steps -= 1
-            return False
-        return True
+        return self._paused and not self._single_steps.acquire(blocking=False)
 
     def _hold(self, state: RobotState) -> None:
         """Let wall-clock time pass while simulated time stands; what late-comers need is repeated meanwhile."""
         clock.sleep(_IDLE)
         with self._lock:
             self._keep_record(state, again=True)
-        if not self._config.node.lockstep:
-            self._send_state(state)
-            self._last_command = state.time
+            if not self._config.node.lockstep:
+                self._send_state(state)
+                self._last_command = state.time
         self._pace.start(self._simulator.time)
 
     def _publish(self) -> RobotState:
@@ -222,8 +218,8 @@ class SimulatorNode:
             if self._imu.get_subscription_count():
                 self._imu.publish(imu_message(state, self._simulator.specific_force()))
             self._keep_record(state)
-        if self._tick % _SHOW_EVERY == 0 and self._markers.get_subscription_count():
-            self._markers.publish(force_markers(state, self._simulator.contact_forces(), self._robot))
+            if self._tick % _SHOW_EVERY == 0 and self._markers.get_subscription_count():
+                self._markers.publish(force_markers(state, self._simulator.contact_forces(), self._robot))
         if self._tick % self._clock_every == 0:
             self._clock.publish(Clock(clock=to_stamp(state.time)))
             self._factor.publish(self._pace.real_time_factor)
@@ -274,8 +270,9 @@ class SimulatorNode:
 
     def _on_step(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.success = self._paused
-        response.message = "one period" if self._paused else "time runs; pause it first"
-        self._single_steps += int(self._paused)
+        response.message = "one period" if response.success else "time runs; pause it first"
+        if response.success:
+            self._single_steps.release()
         return response
 
     def _configure(self, config: SimulatorNodeConfig) -> None:

@@ -58,7 +58,14 @@ class Robot:
 
     def insist(self, service: io.Service) -> None:
         """Ask until it is granted: a node that has just come needs a state first."""
-        self.operator.until(lambda: self.operator.tell(service)[0], BUILDING)
+        deadline = clock.monotonic() + BUILDING
+        while True:
+            granted, words = self.operator.tell(service)
+            if granted:
+                return
+            self.processes.check()
+            assert clock.monotonic() < deadline, f"{service.name} is refused: {words}; {self.last_words()}"
+            self.operator.watch(0.02)
 
     def bound(self) -> None:
         """From wherever it is; the robot may have to be picked up."""

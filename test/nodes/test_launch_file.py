@@ -3,6 +3,7 @@
 import importlib.util
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -243,6 +244,19 @@ def test_gazebo_is_told_apart_by_its_release_and_its_namespace(launch: Launch) -
 
     assert partition() == []
     assert partition(namespace="left") != partition(namespace="right")
+
+
+def test_the_world_for_gazebo_goes_with_the_launch(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_exit: list[Callable[[], object]] = []
+    monkeypatch.setattr(
+        "atexit.register", lambda function, *given, **options: at_exit.append(partial(function, *given, **options))
+    )
+    (server,) = (one for one in launch(backend="gazebo") if one.kind == "ExecuteProcess")
+    world = Path(server.options["cmd"][-1])
+    assert world.read_text(encoding="utf-8").startswith("<?xml")
+    for function in at_exit:
+        function()
+    assert not world.parent.exists()
 
 
 def test_description_frames_and_rviz_share_clock_and_frames_with_the_robot(launch: Launch) -> None:
