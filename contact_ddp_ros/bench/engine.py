@@ -23,7 +23,7 @@ from contact_ddp_ros.errors import BenchmarkError, ParameterError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """Environment of a process that leaves the other cores to its siblings."""
 
 _ANSWER = 10.0
@@ -59,8 +59,8 @@ class LocalProcesses:
             return
         context = multiprocessing.get_context("spawn")
         with (
-            environment(_ONE_THREAD),
-            ProcessPoolExecutor(min(self.size, len(items)), context, _depend_on_the_parent) as pool,
+            environment(ONE_THREAD),
+            ProcessPoolExecutor(min(self.size, len(items)), context, depend_on_the_parent) as pool,
         ):
             futures = {pool.submit(work, item): index for index, item in enumerate(items)}
             try:
@@ -134,7 +134,7 @@ def _check_workers(client: Any) -> None:
             raise BenchmarkError(f"the Dask worker {address} has {found}; install what this machine has")
 
 
-def _depend_on_the_parent() -> None:
+def depend_on_the_parent() -> None:
     """Ctrl-C reaches every process of the terminal: the parent alone decides what it means. No child outlives it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()

@@ -1,7 +1,8 @@
 """`contact-ddp bench soak`: the real nodes bound for an hour of simulated time; does anything grow, drift or fail?
 
-Planner, controller and simulator run as processes of their own in lock-step. The speed command goes slowly up and down
-and a push comes now and then. Every few simulated seconds each process is looked at. Memory after a warm-up gets a
+Planner, controller and simulator run as processes of their own in lock-step, or with `--one-process` without ROS in
+one. The speed command goes slowly up and down and a push comes now and then. Every few simulated seconds each process
+is looked at. Memory after a warm-up gets a
 trend with its 95 % interval: it grows, it does not, or the run was too short to tell. In lock-step the rates of planner
 and controller are exact: any deviation is a lost or doubled message. Ctrl-C or SIGTERM ends the run and keeps what
 was measured.
@@ -9,7 +10,8 @@ was measured.
 
 import argparse
 import math
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
 import numpy as np
@@ -21,11 +23,11 @@ from rich.table import Table
 from contact_ddp_ros.bench.arguments import benchmark_parser
 from contact_ddp_ros.bench.output import Figure, console, number, print_figures, save_record
 from contact_ddp_ros.bench.soak_figure import draw
-from contact_ddp_ros.bench.soak_tally import OBSERVER, FellError, Sample, Tally, rates, series
+from contact_ddp_ros.bench.soak_tally import FellError, Sample, Seen, Tally, rates, series
 from contact_ddp_ros.bench.timing import Spread
 from contact_ddp_ros.bench.trend import Trend, trend
 from contact_ddp_ros.bench.vitals import Vitals
-from contact_ddp_ros.errors import NodeError, ParameterError
+from contact_ddp_ros.errors import BenchmarkError, NodeError, ParameterError
 from contact_ddp_ros.files import new_folder
 from contact_ddp_ros.lifetime import interruptible
 from contact_ddp_ros.options import Push, RunOptions
@@ -61,11 +63,17 @@ _PUSH_EVERY, _PUSH_TIME = 15.0, 0.1
 _EXACT = 1e-6
 """Relative deviation of a rate that rounding of stamps explains."""
 
+OBSERVER = "observer"
+"""This process beside the nodes."""
+
 _MEMORY = "memory of the "
 _INTERRUPTED = "interrupted"
 
 _LINES = 20
 """Lines of progress where the output is no terminal."""
+
+Through = Callable[[RunOptions, float, Seen, Callable[[Sample], None]], None]
+"""Runs options, looks every so often [s], adds to what was seen and then tells the sample."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -74,26 +82,32 @@ def main(arguments: Sequence[str]) -> int:
     folder, terminal = new_folder("bench-soak", options.out), console()
     every = min(max(options.duration / _LOOKS, _EVERY[0]), _EVERY[1])
     run = schedule(options.duration)
-    ending, tally = _run(run, every, terminal)
-    samples = tally.samples
+    ending, seen = _run(run, every, terminal, _through_loop if options.one_process else _through_nodes)
+    samples = seen.samples
     if len(samples) < 2:
         terminal.print(f"Nothing was measured: {ending or 'the run was too short'}", highlight=False)
         return 1
     steady = after_warm_up(samples)
     growth = memory_trends(steady)
-    figures = [*_rate_figures(steady, run), *_growth_figures(steady, growth), *_event_figures(tally)]
+    figures = [*_rate_figures(steady, run), *_growth_figures(steady, growth), *_event_figures(seen)]
     _print_processes(terminal, samples, steady)
     print_figures(terminal, f"Soak, {samples[-1].time:.0f} simulated seconds", figures)
     if ending:
         terminal.print(f"Ended early: {ending}", highlight=False)
-    settings = {"duration": options.duration, "every": every, "warm_up": WARM_UP, "growth_mb_per_hour": GROWTH}
+    settings = {
+        "duration": options.duration,
+        "one_process": options.one_process,
+        "every": every,
+        "warm_up": WARM_UP,
+        "growth_mb_per_hour": GROWTH,
+    }
     results = {
         "ended_early": ending,
         "simulated_s": samples[-1].time,
         "wall_s": samples[-1].wall_time - samples[0].wall_time,
-        "pushes": tally.pushes,
-        "faults": tally.faults,
-        "fall": tally.fell,
+        "pushes": seen.pushes,
+        "faults": seen.faults,
+        "fall": seen.fell,
         "memory_mb_per_hour": {name: asdict(one) for name, one in growth.items()},
         "samples": [asdict(sample) for sample in samples],
     }
@@ -107,6 +121,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = benchmark_parser("soak", __doc__, quick=f"{_QUICK:g} simulated seconds")
+    parser.add_argument("--one-process", action="store_true", help="the same loop without ROS in a process of its own")
     parser.add_argument("--duration", type=float, default=None, metavar="S", help=f"simulated time (default {_HOUR:g})")
     options = parser.parse_args(arguments)
     if options.duration is None:
@@ -125,32 +140,45 @@ def schedule(duration: float) -> RunOptions:
     return RunOptions(duration=duration, speed=speed, ramp=True, pushes=pushes)
 
 
-def _run(options: RunOptions, every: float, terminal: Console) -> tuple[str, Tally]:
-    """Let the nodes run; why that ended early, if it did, and what was seen."""
-    from contact_ddp_ros.nodes.demo import Demo
-
+def _run(options: RunOptions, every: float, terminal: Console, through: Through) -> tuple[str, Seen]:
+    """Run it all the way; why that ended early, if it did, and what was seen."""
     columns = (BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    seen = Seen()
     with Progress(*columns, console=terminal, transient=True, disable=not terminal.is_terminal) as bar:
-        task = bar.add_task("starting the nodes", total=options.duration)
+        task = bar.add_task("starting", total=options.duration)
         lines = options.duration / _LINES
 
         def show(sample: Sample) -> None:
-            text = _progress(samples[0], sample, options.duration)
+            text = _progress(seen.samples[0], sample, options.duration)
             bar.update(task, completed=sample.time, description=text)
             if not terminal.is_terminal and int(sample.time / lines) > int((sample.time - every) / lines):
                 terminal.print(text, highlight=False)
 
-        tally = Tally(every, lambda: demo.processes, show)
-        samples = tally.samples
-        demo = Demo(options, tally)
         try:
             with interruptible():
-                demo.run()
+                through(options, every, seen, show)
         except KeyboardInterrupt:
-            return _INTERRUPTED, tally
-        except (FellError, NodeError) as error:
-            return str(error), tally
-    return "", tally
+            return _INTERRUPTED, seen
+        except (FellError, NodeError, BenchmarkError) as error:
+            return str(error), seen
+    return "", seen
+
+
+def _through_nodes(options: RunOptions, every: float, seen: Seen, listener: Callable[[Sample], None]) -> None:
+    """Let the nodes run, this process beside them."""
+    from contact_ddp_ros.nodes.demo import Demo
+
+    tally = Tally(every, lambda: {**demo.processes, OBSERVER: os.getpid()}, listener)
+    tally.seen = seen
+    demo = Demo(options, tally)
+    demo.run()
+
+
+def _through_loop(options: RunOptions, every: float, seen: Seen, listener: Callable[[Sample], None]) -> None:
+    """Let the loop run without ROS."""
+    from contact_ddp_ros.bench.soak_loop import run_loop
+
+    run_loop(options, every, seen, listener)
 
 
 def _progress(first: Sample, last: Sample, duration: float) -> str:
@@ -213,12 +241,12 @@ def _growth_figures(samples: Sequence[Sample], growth: dict[str, Trend]) -> list
     return figures
 
 
-def _event_figures(tally: Tally) -> list[Figure]:
+def _event_figures(seen: Seen) -> list[Figure]:
     return [
-        Figure("faults", len(tally.faults), 0.0, "; ".join(tally.faults[:3])),
-        Figure("falls", float(tally.fell is not None), 0.0, tally.fell or f"{tally.pushes} pushes"),
-        Figure("policies refused by the controller", tally.refusals, 0.0),
-        Figure("solves without a policy", tally.failed_solves, 0.0),
+        Figure("faults", len(seen.faults), 0.0, "; ".join(seen.faults[:3])),
+        Figure("falls", float(seen.fell is not None), 0.0, seen.fell or f"{seen.pushes} pushes"),
+        Figure("policies refused by the controller", seen.refusals, 0.0),
+        Figure("solves without a policy", seen.failed_solves, 0.0),
     ]
 
 

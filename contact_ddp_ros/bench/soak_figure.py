@@ -19,7 +19,7 @@ _STYLES = ("-", "--", "-.", ":")
 def draw(samples: Sequence[Sample], growth: Mapping[str, Trend], warm: float, limit: float, path: Path) -> None:
     """Draw the samples; `growth` [MB/h] is that from `warm` [s] on, `limit` what is allowed."""
     times = np.array([sample.time for sample in samples])
-    with figure(path, 11.0, 6.4, f"The nodes over {times[-1]:.0f} simulated seconds") as drawn:
+    with figure(path, 11.0, 6.4, f"Bounding for {times[-1]:.0f} simulated seconds") as drawn:
         axes = drawn.subplots(2, 2, sharex=True)
         _draw_memory(axes[0, 0], times, samples, growth, warm, limit)
         _draw_work(axes[0, 1], times, samples)

@@ -6,9 +6,8 @@ how late a message about a solve comes, and in lock-step it is exact unless one 
 """
 
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,9 +21,6 @@ from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]
-
-OBSERVER = "observer"
-"""This process, beside the nodes."""
 
 REFUSED = "policy refused"
 """Beginning of the controller's event for a policy that it does not take."""
@@ -64,8 +60,29 @@ class Sample:
     vitals: Mapping[str, Vitals]
 
 
+@dataclass
+class Seen:
+    """What has happened so far, or since somebody was told last."""
+
+    samples: list[Sample] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    fell: str | None = None
+    refusals: int = 0
+    failed_solves: int = 0
+    pushes: int = 0
+
+    def add(self, later: "Seen") -> None:
+        """Take in what was seen after this."""
+        self.samples += later.samples
+        self.faults += later.faults
+        self.fell = self.fell or later.fell
+        self.refusals += later.refusals
+        self.failed_solves += later.failed_solves
+        self.pushes += later.pushes
+
+
 class Tally:
-    """A run's log that counts."""
+    """A run's log that counts; `seen` is what it has found."""
 
     def __init__(
         self, every: float, processes: Callable[[], Mapping[str, int]], listener: Callable[[Sample], None]
@@ -80,11 +97,8 @@ class Tally:
         self._last_solve = math.nan
         self._solve_ms: list[float] = []
         self._bounding = False
-        self.samples: list[Sample] = []
-        self.faults: list[str] = []
-        self.fell: str | None = None
-        self.refusals = self.failed_solves = self.pushes = 0
-        self.largest_solve_ms = 0.0
+        self._fault = ""
+        self.seen = Seen()
 
     def begin(self, info: RunInfo) -> None:
         """Take over what is known of the run."""
@@ -106,29 +120,29 @@ class Tally:
         if state.time >= self._next - _ROUNDING:
             self._next = (math.floor(state.time / self._every + _ROUNDING) + 1.0) * self._every
             self._look(state, wall_time, commanded_speed)
-        if self._bounding and (self.faults or not upright):
-            reason = self.faults[0] if self.faults else f"height {height:.3f} m, roll {roll:.2f}, pitch {pitch:.2f} rad"
-            self.fell = f"at {state.time:.2f} s: {reason}"
-            raise FellError(f"the robot fell {self.fell}")
+        if self._bounding and (self._fault or not upright):
+            reason = self._fault or f"height {height:.3f} m, roll {roll:.2f}, pitch {pitch:.2f} rad"
+            self.seen.fell = f"at {state.time:.2f} s: {reason}"
+            raise FellError(f"the robot fell {self.seen.fell}")
 
     def solve(self, time: float, *, solve_ms: float, ok: bool, **_columns: Any) -> None:
         """Count a solve."""
         self._solves += 1
         self._last_solve = time
-        self.failed_solves += not ok
-        self.largest_solve_ms = max(self.largest_solve_ms, solve_ms)
+        self.seen.failed_solves += not ok
         self._solve_ms.append(solve_ms)
 
     def event(self, time: float, text: str, *, fault: bool = False) -> None:
         """Count faults, refusals and pushes."""
         if fault:
-            self.faults.append(f"{text} at {time:.3f} s")
-        self.refusals += text.startswith(REFUSED)
-        self.pushes += text.startswith("push ")
+            self._fault = self._fault or f"{text} at {time:.3f} s"
+            self.seen.faults.append(f"{text} at {time:.3f} s")
+        self.seen.refusals += text.startswith(REFUSED)
+        self.seen.pushes += text.startswith("push ")
 
     def _look(self, state: RobotState, wall_time: float, commanded_speed: float) -> None:
         solve_ms, self._solve_ms = self._solve_ms, []
-        found = {name: vitals(pid) for name, pid in {**self._processes(), OBSERVER: os.getpid()}.items()}
+        found = {name: vitals(pid) for name, pid in self._processes().items()}
         sample = Sample(
             time=state.time,
             wall_time=wall_time,
@@ -140,7 +154,7 @@ class Tally:
             commanded_speed=commanded_speed,
             vitals=found,
         )
-        self.samples.append(sample)
+        self.seen.samples.append(sample)
         self._listener(sample)
 
 

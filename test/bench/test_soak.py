@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.bench import soak
-from contact_ddp_ros.bench.soak_tally import OBSERVER, FellError, Sample, Tally, rates
+from contact_ddp_ros.bench.soak_loop import LOOP, run_loop
+from contact_ddp_ros.bench.soak_tally import FellError, Sample, Seen, Tally, rates
 from contact_ddp_ros.bench.vitals import Vitals, vitals
 from contact_ddp_ros.errors import NodeError, ParameterError
+from contact_ddp_ros.options import Push, RunOptions
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
 
@@ -43,12 +45,12 @@ def test_rates_are_exact_however_late_solves_are_told():
         while late and late[0] <= time - (0.02 if i < 250 else 0.0):
             log.solve(late.pop(0), solve_ms=2.0, ok=True, iterations=2)
         tick(log, state(time))
-    found = rates(log.samples[1:])
+    found = rates(log.seen.samples[1:])
     assert found["ticks"] == pytest.approx(500.0)
     assert found["solves"] == pytest.approx(100.0)
     assert found["real time"] == pytest.approx(0.5)
-    assert len(log.samples) == 10
-    assert set(log.samples[0].vitals) == {"planner", OBSERVER}
+    assert len(log.seen.samples) == 10
+    assert set(log.seen.samples[0].vitals) == {"planner"}
 
 
 def test_a_lost_solve_shows_in_the_rate():
@@ -57,7 +59,7 @@ def test_a_lost_solve_shows_in_the_rate():
         if i % 5 == 0 and i != 300:
             log.solve(0.002 * i, solve_ms=2.0, ok=True)
         tick(log, state(0.002 * i))
-    assert rates(log.samples[1:])["solves"].min() < 95.0
+    assert rates(log.seen.samples[1:])["solves"].min() < 95.0
 
 
 @pytest.mark.parametrize("lying", [{"roll": 1.0}, {"height": 0.1}, {"height": np.nan}])
@@ -67,7 +69,7 @@ def test_a_fall_ends_the_run_once_it_bounds(lying: dict[str, float]):
     tick(log, state(0.002))
     with pytest.raises(FellError):
         tick(log, state(0.004, **lying))
-    assert log.fell is not None
+    assert log.seen.fell is not None
 
 
 def test_a_fault_ends_the_run_by_its_name():
@@ -76,7 +78,7 @@ def test_a_fault_ends_the_run_by_its_name():
     log.event(0.001, "policy refused: policy_epoch")
     with pytest.raises(FellError, match="policy_stale"):
         tick(log, state(0.002))
-    assert log.refusals == 1
+    assert log.seen.refusals == 1
 
 
 def test_vitals_are_of_this_process():
@@ -102,8 +104,8 @@ def scripted(
 ) -> Callable[..., object]:
     """Stands in for the run: an hour in which the planner grows by `leak` [MB/h] or does the other wrong."""
 
-    def run(options: object, every: float, terminal: object) -> tuple[str, Tally]:
-        log, rng = tally(), np.random.default_rng(0)
+    def run(*_: object) -> tuple[str, Seen]:
+        seen, rng = Seen(), np.random.default_rng(0)
         for i in range(240):
             time = 15.0 * i
             solves = round(100 * time) - int(i > skip >= 0)
@@ -115,8 +117,8 @@ def scripted(
                 for j, name in enumerate(NODES)
             }
             sample = Sample(time, time, 500 * round(time), solves, time, 2.0, (0.5 * time, 0.0), 0.5, found)
-            log.samples.append(sample)
-        return ("" if error is None else str(error)), log
+            seen.samples.append(sample)
+        return ("" if error is None else str(error)), seen
 
     return run
 
@@ -160,7 +162,29 @@ def test_the_real_nodes_bound_while_they_are_watched(tmp_path: Path):
     results = json.loads((tmp_path / "out" / "benchmark.json").read_text())
     assert code == 0, results
     samples = results["samples"]
-    assert set(samples[0]["vitals"]) == {*NODES, OBSERVER}
+    assert set(samples[0]["vitals"]) == {*NODES, soak.OBSERVER}
     assert samples[-1]["ticks"] > 1300
     assert samples[-1]["solves"] > 100
     assert len({sample["vitals"]["planner"]["processor_time"] for sample in samples}) > 2
+
+
+def test_without_ros_the_loop_runs_in_a_process_that_keeps_nothing(tmp_path: Path):
+    code = soak.main(["--one-process", "--duration", "6", "--out", str(tmp_path / "out")])
+    results = json.loads((tmp_path / "out" / "benchmark.json").read_text())
+    assert code == 0, results
+    samples = results["samples"]
+    assert set(samples[0]["vitals"]) == {LOOP}
+    assert samples[-1]["ticks"] > 2800
+    assert samples[-1]["solves"] > 400
+    assert [one["value"] for one in results["figures"] if one["name"] == "    largest deviation between two looks"] == [
+        pytest.approx(0.0, abs=1e-6)
+    ] * 2
+
+
+def test_where_the_loop_falls_the_run_ends_with_what_was_seen():
+    options = RunOptions(duration=4.0, pushes=(Push(2.0, (0.0, 400.0, 0.0), 0.2),))
+    seen = Seen()
+    with pytest.raises(FellError, match="the robot fell at"):
+        run_loop(options, 0.5, seen, lambda sample: None)
+    assert seen.fell is not None and seen.pushes == 1
+    assert 1.9 < seen.samples[-1].time < 4.0
