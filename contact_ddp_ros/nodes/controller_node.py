@@ -7,6 +7,7 @@ waits for the policies that are due (:mod:`contact_ddp_ros.nodes.plan_client`), 
 """
 
 import math
+import re
 import sys
 import time as clock
 from pathlib import Path
@@ -21,7 +22,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from contact_ddp_ros.control.controller import Controller
-from contact_ddp_ros.control.findings import Violation
+from contact_ddp_ros.control.findings import Fault, Violation
 from contact_ddp_ros.control.modes import Answer, ControlMode
 from contact_ddp_ros.control.velocity import Expiring, VelocityCommand
 from contact_ddp_ros.errors import ContactDdpError, MessageError
@@ -65,7 +66,9 @@ _OVERRUN_SHARE = 0.05
 """Share of overlong ticks from which diagnostics warn."""
 
 _SAY_AGAIN = 1.0
-"""Time on the clock of the states after which it is said again that policies are refused [s]."""
+"""Time on the clock of the states after which a reason is said again whose numbers only have changed [s]."""
+
+_NUMBERS = re.compile(r"-?\d+(\.\d+)?")
 
 _PLOT_EVERY = 10
 """Ticks from one set of numbers for plots to the next."""
@@ -97,7 +100,8 @@ class ControllerNode:
         self._last_state: RobotState | None = None
         self._last_message: Any = None
         self._followed: PolicyAnswer | None = None
-        self._told: tuple[Any, ...] = ()
+        self._told: tuple[ControlMode | None, Fault | None, str] = (None, None, "")
+        self._told_at = -math.inf
         self._malformed = 0
         self._refusal: Violation | None = None
         self._refusal_told = -math.inf
@@ -296,18 +300,21 @@ class ControllerNode:
         self._refusal = kind
 
     def _tell(self, now: float) -> None:
-        """Publish changes of mode and faults."""
+        """Publish changes of mode, of faults and of what is waited for; of mere numbers in that one now and then."""
         controller = self._controller
-        fault = controller.fault
-        told = (controller.mode, fault, controller.waiting_for)
+        fault, waiting_for = controller.fault, controller.waiting_for
+        told = (controller.mode, fault, waiting_for)
         if told == self._told:
+            return
+        same = [(mode, latched, _NUMBERS.sub("", text)) for mode, latched, text in (told, self._told)]
+        if same[0] == same[1] and 0.0 <= now - self._told_at < _SAY_AGAIN:
             return
         if fault is not None and fault not in self._told:
             self.node.get_logger().error(f"damping: {fault}")
             self._event(now, ERROR, str(fault))
         else:
-            self._event(now, OK, controller.waiting_for)
-        self._told = told
+            self._event(now, OK, waiting_for)
+        self._told, self._told_at = told, now
 
     def _event(self, now: float, level: bytes, text: str) -> None:
         values = {"time": now, "mode": self._controller.mode.value, "standing": self._controller.standing}

@@ -23,12 +23,13 @@ from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import from_stamp, joint_command_message, to_stamp
 from contact_ddp_ros.nodes.demo import run_demo
 from contact_ddp_ros.nodes.domain import reserved_domain
-from contact_ddp_ros.nodes.policy_message import policy_message
+from contact_ddp_ros.nodes.policy_message import STATUS_FAILED, no_policy_message, policy_message
 from contact_ddp_ros.nodes.processes import NodeProcesses
 from contact_ddp_ros.options import Push, RunOptions
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.recording import CONTROL_MODES, Recorder
 from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.planar import PlanarMap
 from contact_ddp_ros.robot.state import JointCommand
 
 
@@ -111,6 +112,34 @@ def test_policies_that_do_not_fit_never_move_the_robot(fake: FakeRobot) -> None:
     for _ in range(10):
         assert not damping(fake.tick())
     assert not any(event.startswith("bound") for event in fake.events)
+
+
+def test_a_bound_that_waits_for_a_fresh_policy_says_so_once_a_second(fake: FakeRobot) -> None:
+    model, good = fake.robot.model_hash, True
+
+    def plan(request: Header) -> Float64MultiArray:
+        nonlocal good
+        if not good:
+            return no_policy_message(request.stamp, STATUS_FAILED, model)
+        good = False
+        times = from_stamp(request.stamp) + np.array([0.0, 0.08])
+        states = np.tile(PlanarMap().planar_state(fake.robot.standing_state()), (2, 1))
+        arrays = np.full((1, 4), 5.0), np.zeros((1, 4, 14)), np.zeros(1, dtype=int), np.zeros((1, 4))
+        return policy_message(Policy(times, states, *arrays, 1, 1, model), request.stamp)
+
+    fake.plan = plan
+    fake.stand_up()
+    while good:
+        fake.tick()
+    for _ in range(60):
+        fake.tick()
+    future = fake.bound.call_async(Trigger.Request())
+    fake.until(future.done)
+    for _ in range(100):
+        fake.tick()
+    fake.until(lambda: "policy_stale" in fake.events[-1])
+    stale = [event for event in fake.events if "policy_stale" in event]
+    assert len(stale) == 1, "its age grows with every tick"
 
 
 def test_damping_is_the_last_word(fake: FakeRobot, processes: NodeProcesses) -> None:
