@@ -97,7 +97,7 @@ def bound(physics: Physics, duration: float, speed: float = SPEED) -> Recording:
             _, bindings = connections.enter_context(stand_in(world_sdf(robot, world, rotors=physics.rotors)))
             control = DirectControl(bindings, Names(), bindings.node())
             config = BridgeConfig(differences=physics.differences)
-            bridge = GazeboBridge(robot, gains, bindings, control, config, lockstep=True)
+            bridge = GazeboBridge(robot, gains, bindings, control, config, stepped=True)
             return GazeboSimulator(robot, connections.enter_context(bridge))
 
         return ClosedLoop(options, make_simulator=make).run()

@@ -65,7 +65,7 @@ def run_in_gazebo(options: RunOptions, recorder: Recorder, release: str, *, stan
             bindings, control = (
                 _stand_in(connections, robot, world) if stand_in else _server(connections, release, config)
             )
-            bridge = connections.enter_context(GazeboBridge(robot, gains, bindings, control, config, lockstep=True))
+            bridge = connections.enter_context(GazeboBridge(robot, gains, bindings, control, config, stepped=True))
             return GazeboSimulator(robot, bridge)
 
         return ClosedLoop(options, recorder, "gazebo", make_simulator=make).run()

@@ -4,51 +4,34 @@ The drives' law is computed here at every state that Gazebo tells, 1 kHz, as the
 torques and gains, damping where there is no command or none for a while, clipped to the actuators. All twelve efforts
 go out each time, and zero ones at the end.
 
-Free running, states come in a thread of the transport, which also sends the efforts that answer them. In lock-step the
-world stands, and :meth:`GazeboBridge.advance` moves it: efforts first, then the steps, then it waits for the state they
-lead to, because the service answers before the steps have been made.
+Free running, states come in a thread of the transport, which also sends the efforts that answer them. Where the world
+is stepped it stands, and :meth:`GazeboBridge.advance` moves it: efforts first, then the steps, then it waits for the
+state they lead to (:mod:`contact_ddp_ros.gazebo.world`).
 
 Time on our side goes on where Gazebo's goes back: after a reset the states' stamps continue.
 """
 
-import logging
-import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
-from threading import Condition, RLock
+from threading import RLock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.config import parameter
-from contact_ddp_ros.errors import GazeboError, MessageError
+from contact_ddp_ros.errors import GazeboError
 from contact_ddp_ros.gazebo.drives import Drives
 from contact_ddp_ros.gazebo.efforts import Delivery, Efforts
 from contact_ddp_ros.gazebo.names import MODEL, WORLD, Names
-from contact_ddp_ros.gazebo.states import Measurement, StateReader
+from contact_ddp_ros.gazebo.states import Measurement
 from contact_ddp_ros.gazebo.transport import Bindings
-from contact_ddp_ros.gazebo.world_control import WorldControl, WorldRequest
+from contact_ddp_ros.gazebo.world import World
+from contact_ddp_ros.gazebo.world_control import WorldControl
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
 Array = NDArray[np.float64]
-
-_TRIES = 3
-"""How often a state that is lost is stepped beyond before the odometry counts as dead."""
-
-_REPEATS = 2
-"""How often joint states are told again before the odometry of their instant, which precedes that, counts as lost."""
-
-_FIRST_STEPS = 10
-"""How many steps may pass before the odometry begins."""
-
-_BREATH = 0.05
-"""Wall-clock time after which nothing is under way any more [s]."""
-
-_DISCOVERY = 0.3
-"""Wall-clock time in which the last publishers and subscribers find each other when the first have [s]."""
 
 _SETTLE_KP, _SETTLE_KD = 80.0, 2.0
 """Gains with which the robot goes from straight legs to standing [N m/rad, N m s/rad]."""
@@ -94,7 +77,7 @@ class GazeboBridge:
         control: WorldControl,
         config: BridgeConfig,
         *,
-        lockstep: bool = False,
+        stepped: bool = False,
         paused: bool = False,
         on_state: Callable[[RobotState, Array], None] | None = None,
     ) -> None:
@@ -106,34 +89,36 @@ class GazeboBridge:
             bindings: of Gazebo's transport.
             control: passes requests to the world.
             config: see there.
-            lockstep: the world stands but for the steps that it is asked for.
+            stepped: the world stands but for the steps that it is asked for.
             paused: whether time is to stand at first where it runs freely.
             on_state: called with every state and the torques (12,) that answer it [N m], where time runs freely; in the
                 transport's thread.
         """
         self.config = config
-        self.lockstep = lockstep
+        self.stepped = stepped
         self._robot = robot
-        self._control = control
         self._on_state = on_state
         self._drives = Drives(gains, robot.effort_limits, config.command_timeout)
         self._torques = np.zeros(robot.n_joints)
-        self._reader = StateReader(differences=config.differences)
-        self._newest: Measurement | None = None
         self._state: RobotState | None = None
         self._offset = 0.0
         self._quiet = True
         self._closed = False
         self._paused = paused
         self._specific_force: Array | None = None
-        self._news = Condition()
-        self._world = RLock()
-        self._log = logging.getLogger(__name__)
-        self.malformed = 0
+        self._asking = RLock()
         self._names = Names(config.world, config.model)
         self._node = bindings.node()
         self._efforts = Efforts(bindings, self._names, self._node)
-        self._delivery = Delivery(self._efforts, bindings, self._names, self._node)
+        self._world = World(
+            self._names,
+            control,
+            Delivery(self._efforts, bindings, self._names, self._node),
+            timestep=config.timestep,
+            answer_timeout=config.answer_timeout,
+            differences=config.differences,
+        )
+        self._news = self._world.news
         messages = bindings.messages
         for kind, topic, callback in (
             (messages.Model, self._names.joint_state, self._on_joints),
@@ -162,6 +147,11 @@ class GazeboBridge:
             return self._torques.copy()
 
     @property
+    def malformed(self) -> int:
+        """Messages of Gazebo that could not be read so far."""
+        return self._world.malformed
+
+    @property
     def silent(self) -> bool:
         """Whether the drives damp because no command has come for a while."""
         return self._drives.silent
@@ -182,13 +172,13 @@ class GazeboBridge:
         Raises:
             GazeboError: the server or its messages stay away.
         """
-        with self._world:
+        with self._asking:
             if self.config.settle:
                 self._settle()
             else:
-                self._ask(WorldRequest(pause=True))
-                self._find()
-                self._first_state()
+                self._world.hold()
+                self._world.find()
+                self._world.first_state()
             self._speak()
             return self.state
 
@@ -213,10 +203,10 @@ class GazeboBridge:
         Raises:
             GazeboError: the server does not answer, or its states do not come.
         """
-        with self._world:
+        with self._asking:
             with self._news:
                 torques = self._answer()
-            self._step(steps, torques)
+            self._world.step(steps, torques)
             return self.state
 
     def pause(self, paused: bool) -> None:
@@ -225,10 +215,13 @@ class GazeboBridge:
         Raises:
             GazeboError: the server does not answer.
         """
-        with self._world:
-            self._ask(WorldRequest(pause=paused or self.lockstep))
+        with self._asking:
+            if paused or self.stepped:
+                self._world.hold()
+            else:
+                self._world.run()
             if paused:
-                self._await(lambda: self._stands_at(0))
+                self._world.rest()
             self._paused = paused
 
     def reset(self) -> None:
@@ -237,7 +230,7 @@ class GazeboBridge:
         Raises:
             GazeboError: the server does not answer.
         """
-        with self._world:
+        with self._asking:
             with self._news:
                 self._quiet = True
             self._settle()
@@ -250,7 +243,7 @@ class GazeboBridge:
                 return
             self._closed = True
         self._efforts.end()
-        self._control.close()
+        self._world.close()
         for topic in (self._names.joint_state, self._names.odometry, self._names.imu, self._names.efforts_received):
             self._node.unsubscribe(topic)
 
@@ -265,19 +258,17 @@ class GazeboBridge:
         with self._news:
             self._quiet = False
             self._drives.forget()
-            if self._newest is not None:
-                self._take(self._newest)
-        if not self.lockstep:
+            if self._world.newest is not None:
+                self._take(self._world.newest)
+        if not self.stepped:
             self.pause(self._paused)
 
     def _settle(self) -> None:
         """Begin again and go from straight legs to standing, step by step, then rest."""
-        self._begin_again()
-        self._find()
-        self._first_state()
-        with self._news:
-            assert self._newest is not None
-            begin = self._newest.state.joint_positions
+        self._world.begin_again()
+        self._world.find()
+        state = self._world.first_state()
+        begin = state.joint_positions
         timestep, n = self.config.timestep, self._robot.n_joints
         stiff, damped = np.full(n, _SETTLE_KP), np.full(n, _SETTLE_KD)
         drives = Drives(DriveGains(stiff, damped, damped), self._robot.effort_limits, timeout=np.inf)
@@ -285,147 +276,31 @@ class GazeboBridge:
             share = min(1.0, tick * _SETTLE_STEPS * timestep / _SETTLE_TIME)
             target = begin + share * (self._robot.standing - begin)
             drives.apply(JointCommand(target, np.zeros(n), np.zeros(n)), 0.0)
-            with self._news:
-                assert self._newest is not None
-                state = self._newest.state
-            efforts = drives.efforts(state.joint_positions, state.joint_velocities, 0.0)
-            self._step(_SETTLE_STEPS, efforts)
-
-    def _begin_again(self) -> None:
-        """Reset the world and wait until its time is zero: a request that comes before that would undo the reset.
-
-        Time is stepped on before, or it could not be seen to go back.
-        """
-        self._ask(WorldRequest(pause=True))
-        self._await(lambda: self._reader.joint_stamp is not None)
-        clock.sleep(_BREATH)
-        before = self._joint_stamp()
-        self._ask(WorldRequest(pause=True, steps=1))
-        self._await(lambda: self._stands_at(before + 1))
-        beyond = self._joint_stamp()
-        self._ask(WorldRequest(pause=True, reset=True))
-        self._await(lambda: self._joint_stamp() < beyond)
-        with self._news:
-            self._newest = None
-
-    def _await(self, condition: Callable[[], bool]) -> None:
-        """Wait for joint states; raise GazeboError where they do not come."""
-        with self._news:
-            if not self._news.wait_for(condition, self.config.answer_timeout):
-                raise self._strange_world(self._names.joint_state)
-
-    def _joint_stamp(self) -> int:
-        """The instant of the newest joint states [ns]; -1 before the first."""
-        with self._news:
-            stamp = self._reader.joint_stamp
-            return -1 if stamp is None else stamp
-
-    def _find(self) -> None:
-        """Wait until the server's plugins and our publishers have found each other, which a reset makes necessary."""
-        if not self._delivery.find(self.config.answer_timeout):
-            self._log.warning(
-                "the world does not acknowledge efforts, so runs in lock-step may differ from one another; write it "
-                "with this version's `contact-ddp sdf`, and leave the model its name"
-            )
-        clock.sleep(_DISCOVERY)
-
-    def _first_state(self) -> None:
-        """Step until the odometry has begun, which takes two steps after a start; see how long a step is."""
-        for _ in range(_FIRST_STEPS):
-            before = self._joint_stamp()
-            self._ask(WorldRequest(pause=True, steps=1))
-            with self._news:
-                self._news.wait_for(partial(self._told, before + 1), self.config.answer_timeout)
-                newest = self._newest
-            if newest is not None:
-                self._check_timestep(before, newest.stamp)
-                return
-            clock.sleep(_BREATH)
-        raise self._strange_world(self._names.odometry)
-
-    def _told(self, goal: int) -> bool:
-        return self._newest is not None or self._stands_at(goal)
-
-    def _check_timestep(self, before: int, after: int) -> None:
-        """Raise GazeboError unless one step leads from the one instant to the other [ns]."""
-        made = 1e-9 * (after - before)
-        if before >= 0 and abs(made - self.config.timestep) > 0.1 * self.config.timestep:
-            raise GazeboError(
-                f"a physics step of the world {self.config.world!r} takes {made:g} s, but gazebo.timestep is "
-                f"{self.config.timestep:g} s; set gazebo_bridge.gazebo.timestep to what the world's file says"
-            )
-
-    def _step(self, steps: int, efforts: Array) -> None:
-        """Have steps made with efforts, and wait for the state after them; one that is lost is stepped beyond."""
-        with self._news:
-            assert self._newest is not None
-            goal = self._newest.stamp + round(1e9 * (steps - 0.5) * self.config.timestep)
-        self._delivery.deliver(efforts, self.config.answer_timeout)
-        for _ in range(_TRIES):
-            self._ask(WorldRequest(pause=True, steps=steps))
-            with self._news:
-                if not self._news.wait_for(
-                    lambda: self._arrived(goal) or self._stands_at(goal), self.config.answer_timeout
-                ):
-                    raise GazeboError(
-                        f"Gazebo accepts steps, but no state comes of them ({self._names.joint_state}) "
-                        f"within {self.config.answer_timeout:g} s"
-                    )
-                if self._arrived(goal):
-                    return
-            self._log.warning("the odometry of a step did not come; stepping on")
-            steps = 1
-        raise GazeboError(f"Gazebo makes steps, but no {self._names.odometry} comes of them")
-
-    def _arrived(self, goal: int) -> bool:
-        """Whether there is a state of the instant `goal` [ns] or later."""
-        return self._newest is not None and self._newest.stamp >= goal
-
-    def _stands_at(self, goal: int) -> bool:
-        """Whether time stands at the instant `goal` [ns] or later: all that was told of that instant has come."""
-        return self._joint_stamp() >= goal and self._reader.joint_repeats >= _REPEATS
-
-    def _ask(self, request: WorldRequest) -> None:
-        self._control.ask(request, self.config.answer_timeout)
-
-    def _strange_world(self, missing: str) -> GazeboError:
-        return GazeboError(
-            f"the world {self.config.world!r} answers, but no {missing} comes of it within "
-            f"{self.config.answer_timeout:g} s; is the model {self.config.model!r} of `contact-ddp sdf` in it?"
-        )
+            state = self._world.step(_SETTLE_STEPS, drives.efforts(state.joint_positions, state.joint_velocities, 0.0))
 
     def _on_joints(self, message: Any) -> None:
-        self._read(self._reader.joints, message)
+        self._hear(self._world.joints, message)
 
     def _on_odometry(self, message: Any) -> None:
-        self._read(self._reader.odometry, message)
+        self._hear(self._world.odometry, message)
 
     def _on_imu(self, message: Any) -> None:
         force = message.linear_acceleration
         self._specific_force = np.array([force.x, force.y, force.z])
 
-    def _read(self, read: Callable[[Any], Measurement | None], message: Any) -> None:
+    def _hear(self, take: Callable[[Any], Measurement | None], message: Any) -> None:
         """Take a message, and answer the state that it completes."""
+        torques = None
         with self._news:
-            try:
-                measurement = read(message)
-            except MessageError as error:
-                self.malformed += 1
-                if self.malformed == 1:
-                    self._log.error("%s", error)
+            measurement = take(message)
+            if measurement is None or self._quiet or self._closed:
                 return
-            if measurement is None or self._closed:
-                self._news.notify_all()
-                return
-            if measurement.restarted and not self._quiet:
+            if measurement.restarted:
                 self._drives.forget()
-            self._newest = measurement
-            if not self._quiet:
-                self._take(measurement)
-            state, torques = self._state, None
-            if not (self._quiet or self.lockstep):
+            self._take(measurement)
+            state = self._state
+            if not self.stepped:
                 torques = self._answer()
-            self._news.notify_all()
         if torques is not None and state is not None:
             self._efforts.send(torques)
             if self._on_state is not None:

@@ -21,14 +21,14 @@ class GazeboSimulator:
     """
 
     def __init__(self, robot: Robot, bridge: GazeboBridge) -> None:
-        """Start the bridge, which must be one in lock-step, and take its world over.
+        """Start the bridge, which must be one that steps it, and take its world over.
 
         Raises:
             ParameterError: the bridge lets time run freely.
             GazeboError: the server or its messages stay away.
         """
-        if not bridge.lockstep:
-            raise ParameterError("the closed loop needs a bridge in lock-step")
+        if not bridge.stepped:
+            raise ParameterError("the closed loop needs a bridge that steps the world")
         self._robot = robot
         self._bridge = bridge
         self._begin = bridge.start().time

@@ -108,7 +108,7 @@ class GazeboBridgeNode:
             bindings,
             ControlProcess(bindings.name, Names(config.gazebo.world, config.gazebo.model)),
             config.gazebo,
-            lockstep=self._stepped,
+            stepped=self._stepped,
             paused=config.node.start_paused,
             on_state=self._on_state,
         )

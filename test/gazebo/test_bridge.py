@@ -194,7 +194,7 @@ def test_time_runs_after_the_start_and_stands_on_request() -> None:
 
 def test_in_lock_step_efforts_come_before_the_steps_they_act_in() -> None:
     server = ScriptedServer()
-    with server.bridge(lockstep=True) as bridge:
+    with server.bridge(stepped=True) as bridge:
         bridge.start()
         assert server.requests[-1].pause, "time stands"
         for _ in range(3):
@@ -210,7 +210,7 @@ def test_in_lock_step_efforts_come_before_the_steps_they_act_in() -> None:
 
 def test_steps_are_not_asked_for_before_the_efforts_have_arrived() -> None:
     server = ScriptedServer()
-    with server.bridge(lockstep=True) as bridge:
+    with server.bridge(stepped=True) as bridge:
         bridge.start()
         server.acknowledging = False
         before = len(server.events)
@@ -222,7 +222,7 @@ def test_steps_are_not_asked_for_before_the_efforts_have_arrived() -> None:
 def test_a_world_that_acknowledges_nothing_is_warned_of_and_works(caplog: pytest.LogCaptureFixture) -> None:
     server = ScriptedServer()
     server.acknowledging = False
-    with server.bridge(lockstep=True) as bridge:
+    with server.bridge(stepped=True) as bridge:
         bridge.start()
         assert "does not acknowledge efforts" in caplog.text
         bridge.apply(COMMAND)
@@ -234,7 +234,7 @@ def test_a_world_that_acknowledges_nothing_is_warned_of_and_works(caplog: pytest
 def test_a_server_that_is_slow_to_make_steps_is_asked_once() -> None:
     """Joint states of the instant before may come several times after the request; they say nothing about its steps."""
     server = ScriptedServer()
-    with server.bridge(lockstep=True) as bridge:
+    with server.bridge(stepped=True) as bridge:
         state = bridge.start()
         server.repeats = 5
         for _ in range(3):
@@ -246,7 +246,7 @@ def test_a_server_that_is_slow_to_make_steps_is_asked_once() -> None:
 
 def test_a_state_that_is_lost_is_stepped_beyond() -> None:
     server = ScriptedServer()
-    with server.bridge(lockstep=True) as bridge:
+    with server.bridge(stepped=True) as bridge:
         last = bridge.start()
         server.repeats, server.lose = 5, 3
         before = len(server.requests)
@@ -264,7 +264,7 @@ def test_another_time_step_than_the_worlds_is_found_out(settle: bool) -> None:
         control = DirectControl(bindings, Names(), bindings.node())
         config = BridgeConfig(settle=settle, answer_timeout=1.0)
         refused = pytest.raises(GazeboError, match=r"takes 0\.0005 s.*gazebo\.timestep is 0\.001 s")
-        with GazeboBridge(ROBOT, GAINS, bindings, control, config, lockstep=True) as bridge, refused:
+        with GazeboBridge(ROBOT, GAINS, bindings, control, config, stepped=True) as bridge, refused:
             bridge.start()
 
 
@@ -272,7 +272,7 @@ def test_every_step_of_a_shorter_length_is_told(caplog: pytest.LogCaptureFixture
     with stand_in(world_sdf(ROBOT, SimOptions(timestep=0.0005))) as (_, bindings):
         control = DirectControl(bindings, Names(), bindings.node())
         config = BridgeConfig(settle=False, timestep=0.0005)
-        with GazeboBridge(ROBOT, GAINS, bindings, control, config, lockstep=True) as bridge:
+        with GazeboBridge(ROBOT, GAINS, bindings, control, config, stepped=True) as bridge:
             times = [bridge.start().time, *(bridge.advance(3).time for _ in range(4))]
     np.testing.assert_allclose(np.diff(times), 0.0015)
     assert "did not come" not in caplog.text
@@ -280,7 +280,7 @@ def test_every_step_of_a_shorter_length_is_told(caplog: pytest.LogCaptureFixture
 
 def test_a_server_that_makes_no_steps_is_found_out() -> None:
     server = ScriptedServer()
-    with server.bridge(lockstep=True) as bridge:
+    with server.bridge(stepped=True) as bridge:
         bridge.start()
         server.deaf = True
         with pytest.raises(GazeboError, match="no state"):
@@ -309,7 +309,7 @@ def test_without_a_server_the_error_says_what_to_look_at() -> None:
 def test_the_robot_is_put_on_its_legs_and_after_a_reset_again() -> None:
     with stand_in(world_sdf(ROBOT)) as (server, bindings):
         control = DirectControl(bindings, Names(), bindings.node())
-        with GazeboBridge(ROBOT, GAINS, bindings, control, BridgeConfig(), lockstep=True) as bridge:
+        with GazeboBridge(ROBOT, GAINS, bindings, control, BridgeConfig(), stepped=True) as bridge:
             assert server.world.position[2] == pytest.approx(straight_height(ROBOT))
             first = bridge.start()
             assert abs(first.position[2] - ROBOT.standing_height()) < 0.02
@@ -333,7 +333,7 @@ def test_runs_in_lock_step_do_not_depend_on_the_order_of_messages() -> None:
         with stand_in(world_sdf(ROBOT), seed=seed) as (_, bindings):
             control = DirectControl(bindings, Names(), bindings.node())
             config = BridgeConfig(settle=False)
-            with GazeboBridge(ROBOT, GAINS, bindings, control, config, lockstep=True) as bridge:
+            with GazeboBridge(ROBOT, GAINS, bindings, control, config, stepped=True) as bridge:
                 simulator = GazeboSimulator(ROBOT, bridge)
                 for _ in range(60):
                     simulator.apply(JointCommand(ROBOT.standing, np.zeros(12), np.zeros(12)))

@@ -89,7 +89,7 @@ def test_a_helper_without_bindings_says_so() -> None:
 def test_a_bridge_between_processes_moves_the_robot_and_leaves_it_limp(server: GazeboStandIn) -> None:
     bindings = load_bindings(STAND_IN)
     config = BridgeConfig(settle=False)
-    with GazeboBridge(ROBOT, GAINS, bindings, ControlProcess(STAND_IN, Names()), config, lockstep=True) as bridge:
+    with GazeboBridge(ROBOT, GAINS, bindings, ControlProcess(STAND_IN, Names()), config, stepped=True) as bridge:
         bridge.start()
         for _ in range(5):
             bridge.apply(JointCommand(ROBOT.standing, np.zeros(12), np.zeros(12)))

@@ -1,0 +1,224 @@
+"""One world of a Gazebo server: what it has told last, and requests that wait for what they lead to.
+
+The service of the server answers a request before anything has come of it, and after a reset plugins and publishers
+have to find each other again. So whoever asks for something here waits until the world's messages show that it has
+happened. Messages come in a thread of the transport.
+"""
+
+import logging
+import time as clock
+from collections.abc import Callable
+from functools import partial
+from threading import Condition
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.errors import GazeboError, MessageError
+from contact_ddp_ros.gazebo.efforts import Delivery
+from contact_ddp_ros.gazebo.names import Names
+from contact_ddp_ros.gazebo.states import Measurement, StateReader
+from contact_ddp_ros.gazebo.world_control import WorldControl, WorldRequest
+from contact_ddp_ros.robot.state import RobotState
+
+Array = NDArray[np.float64]
+
+_TRIES = 3
+"""How often a state that is lost is stepped beyond before the odometry counts as dead."""
+
+_REPEATS = 2
+"""How often joint states are told again before the odometry of their instant, which precedes that, counts as lost."""
+
+_FIRST_STEPS = 10
+"""How many steps may pass before the odometry begins."""
+
+_BREATH = 0.05
+"""Wall-clock time after which nothing is under way any more [s]."""
+
+_DISCOVERY = 0.3
+"""Wall-clock time in which the last publishers and subscribers find each other when the first have [s]."""
+
+
+class World:
+    """One robot's world, asked by one thread at a time.
+
+    Attributes:
+        news: notified at every message; to be held while `newest` is looked at or a message is taken.
+        newest: state that the world has told; None before the first and after it began again.
+        malformed: messages that could not be read so far.
+    """
+
+    def __init__(
+        self,
+        names: Names,
+        control: WorldControl,
+        delivery: Delivery,
+        *,
+        timestep: float,
+        answer_timeout: float,
+        differences: bool,
+    ) -> None:
+        """Nothing is asked yet.
+
+        Args:
+            names: of the world and of the robot's model in it.
+            control: passes requests to it.
+            delivery: passes efforts to it and sees that they arrive.
+            timestep: length of its physics step [s].
+            answer_timeout: wall-clock time in which it must answer [s].
+            differences: velocity of the trunk from its poses, not from the odometry's twist.
+        """
+        self.news = Condition()
+        self.newest: Measurement | None = None
+        self.malformed = 0
+        self._names = names
+        self._control = control
+        self._delivery = delivery
+        self._timestep = timestep
+        self._timeout = answer_timeout
+        self._reader = StateReader(differences=differences)
+        self._log = logging.getLogger(__name__)
+
+    def joints(self, message: Any) -> Measurement | None:
+        """Take joint states; the state that they complete, if any."""
+        return self._take(self._reader.joints, message)
+
+    def odometry(self, message: Any) -> Measurement | None:
+        """Take odometry; the state that it completes, if any."""
+        return self._take(self._reader.odometry, message)
+
+    def run(self) -> None:
+        """Let time run.
+
+        Raises:
+            GazeboError: the server does not answer; so in all that follows.
+        """
+        self._ask(WorldRequest(pause=False))
+
+    def hold(self) -> None:
+        """Let time stand."""
+        self._ask(WorldRequest(pause=True))
+
+    def rest(self) -> None:
+        """Wait until time stands and all of its last instant has been told."""
+        self._await(lambda: self._stands_at(0))
+
+    def begin_again(self) -> None:
+        """Reset the world and wait until its time is zero: a request that comes before that would undo the reset.
+
+        Time is stepped on before, or it could not be seen to go back.
+        """
+        self.hold()
+        self._await(lambda: self._reader.joint_stamp is not None)
+        clock.sleep(_BREATH)
+        before = self._joint_stamp()
+        self._ask(WorldRequest(pause=True, steps=1))
+        self._await(lambda: self._stands_at(before + 1))
+        beyond = self._joint_stamp()
+        self._ask(WorldRequest(pause=True, reset=True))
+        self._await(lambda: self._joint_stamp() < beyond)
+        with self.news:
+            self.newest = None
+
+    def find(self) -> None:
+        """Wait until the server's plugins and our publishers have found each other, which a reset makes necessary."""
+        if not self._delivery.find(self._timeout):
+            self._log.warning(
+                "the world does not acknowledge efforts, so runs in lock-step may differ from one another; write it "
+                "with this version's `contact-ddp sdf`, and leave the model its name"
+            )
+        clock.sleep(_DISCOVERY)
+
+    def first_state(self) -> RobotState:
+        """Step until the odometry has begun, which takes two steps after a start; see how long a step is."""
+        for _ in range(_FIRST_STEPS):
+            before = self._joint_stamp()
+            self._ask(WorldRequest(pause=True, steps=1))
+            with self.news:
+                self.news.wait_for(partial(self._told, before + 1), self._timeout)
+                newest = self.newest
+            if newest is not None:
+                self._check_timestep(before, newest.stamp)
+                return newest.state
+            clock.sleep(_BREATH)
+        raise self._strange(self._names.odometry)
+
+    def step(self, steps: int, efforts: Array) -> RobotState:
+        """Have steps made with efforts (12,) [N m]; the state after them. One that is lost is stepped beyond."""
+        with self.news:
+            assert self.newest is not None
+            goal = self.newest.stamp + round(1e9 * (steps - 0.5) * self._timestep)
+        self._delivery.deliver(efforts, self._timeout)
+        for _ in range(_TRIES):
+            self._ask(WorldRequest(pause=True, steps=steps))
+            with self.news:
+                if not self.news.wait_for(lambda: self._arrived(goal) or self._stands_at(goal), self._timeout):
+                    raise GazeboError(
+                        f"Gazebo accepts steps, but no state comes of them ({self._names.joint_state}) "
+                        f"within {self._timeout:g} s"
+                    )
+                newest = self.newest
+                if newest is not None and newest.stamp >= goal:
+                    return newest.state
+            self._log.warning("the odometry of a step did not come; stepping on")
+            steps = 1
+        raise GazeboError(f"Gazebo makes steps, but no {self._names.odometry} comes of them")
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._control.close()
+
+    def _take(self, read: Callable[[Any], Measurement | None], message: Any) -> Measurement | None:
+        try:
+            measurement = read(message)
+        except MessageError as error:
+            self.malformed += 1
+            if self.malformed == 1:
+                self._log.error("%s", error)
+            return None
+        if measurement is not None:
+            self.newest = measurement
+        self.news.notify_all()
+        return measurement
+
+    def _ask(self, request: WorldRequest) -> None:
+        self._control.ask(request, self._timeout)
+
+    def _await(self, condition: Callable[[], bool]) -> None:
+        """Wait for joint states; raise GazeboError where they do not come."""
+        with self.news:
+            if not self.news.wait_for(condition, self._timeout):
+                raise self._strange(self._names.joint_state)
+
+    def _joint_stamp(self) -> int:
+        """The instant of the newest joint states [ns]; -1 before the first."""
+        with self.news:
+            stamp = self._reader.joint_stamp
+            return -1 if stamp is None else stamp
+
+    def _told(self, goal: int) -> bool:
+        return self.newest is not None or self._stands_at(goal)
+
+    def _arrived(self, goal: int) -> bool:
+        """Whether there is a state of the instant `goal` [ns] or later."""
+        return self.newest is not None and self.newest.stamp >= goal
+
+    def _stands_at(self, goal: int) -> bool:
+        """Whether time stands at the instant `goal` [ns] or later: all that was told of that instant has come."""
+        return self._joint_stamp() >= goal and self._reader.joint_repeats >= _REPEATS
+
+    def _check_timestep(self, before: int, after: int) -> None:
+        """Raise GazeboError unless one step leads from the one instant to the other [ns]."""
+        made = 1e-9 * (after - before)
+        if before >= 0 and abs(made - self._timestep) > 0.1 * self._timestep:
+            raise GazeboError(
+                f"a physics step of the world {self._names.world!r} takes {made:g} s, but gazebo.timestep is "
+                f"{self._timestep:g} s; set gazebo_bridge.gazebo.timestep to what the world's file says"
+            )
+
+    def _strange(self, missing: str) -> GazeboError:
+        return GazeboError(
+            f"the world {self._names.world!r} answers, but no {missing} comes of it within "
+            f"{self._timeout:g} s; is the model {self._names.model!r} of `contact-ddp sdf` in it?"
+        )
