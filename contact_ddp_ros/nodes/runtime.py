@@ -8,6 +8,7 @@ nodes again when they have ended whether that may help.
 import contextlib
 import signal
 import sys
+import time as clock
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -30,6 +31,12 @@ REFUSED = 1
 
 FAILED = 70
 """Exit code: the node ended in the middle of its work (EX_SOFTWARE of sysexits.h)."""
+
+_LAST_CALLBACK = 2.0
+"""Longest wait for a callback that is at work when the node ends [s]."""
+
+_BREATH = 0.01
+"""Pause after a callback that failed: where every one does, that is not all that the processor does [s]."""
 
 _SWITCH_INTERVAL = 0.0005
 """Longest time that a thread keeps the interpreter from another; Python's own 5 ms exceed a control period [s]."""
@@ -70,9 +77,7 @@ def run_node(
         print(f"[FATAL] [{name}]: ROS 2 did not start: {_one_line(error)}", file=sys.stderr)
         rclpy.try_shutdown()
         return REFUSED
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    thread = Thread(target=_spin, args=(executor,), name="ros", daemon=True)
+    listener = _Listener(node)
     work: Work | None = None
     building = True
 
@@ -92,7 +97,7 @@ def run_node(
             work = build(node)
         finally:
             building = False
-        thread.start()
+        listener.start()
         code = FAILED
         work.run(stop)
         code = 0
@@ -106,12 +111,47 @@ def run_node(
         if work is not None:
             with contextlib.suppress(Exception):
                 work.farewell()
-        executor.shutdown(timeout_sec=1.0)
-        if thread.is_alive():
-            thread.join(timeout=1.0)
+        listener.stop()
         node.destroy_node()
         rclpy.try_shutdown()
     return code
+
+
+class _Listener:
+    """The thread in which services, parameters, timers and the slower topics of a node are attended to.
+
+    A callback that fails is one line in the log, and the next one is attended to: whoever wants the robot to damp must
+    be heard whatever else went wrong.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._logger = node.get_logger()
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(node)
+        self._ended = Event()
+        self._thread = Thread(target=self._listen, name="ros", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Let the callback end that is at work. The executor's own end does not wait for that."""
+        self._ended.set()
+        if self._thread.is_alive():
+            self._executor.wake()
+            self._thread.join(_LAST_CALLBACK)
+        self._executor.shutdown(timeout_sec=0.0)
+
+    def _listen(self) -> None:
+        while not self._ended.is_set():
+            try:
+                self._executor.spin_once()
+            except ExternalShutdownException:
+                return
+            except Exception as error:  # noqa: BLE001  (whatever a callback raises)
+                if not self._ended.is_set():
+                    self._logger.error(describe(error))
+                    clock.sleep(_BREATH)
 
 
 def publisher(node: Node, topic: Topic) -> rclpy.publisher.Publisher:
@@ -127,11 +167,6 @@ def subscribe(node: Node, topic: Topic, callback: Callable[..., None], *, raw: b
 def serve(node: Node, service: Service, callback: Callable[..., object]) -> None:
     """Offer a service of the table; the callback gets request and response, and returns the response."""
     node.create_service(service.type, service.name, callback)
-
-
-def _spin(executor: SingleThreadedExecutor) -> None:
-    with contextlib.suppress(ExternalShutdownException):
-        executor.spin()
 
 
 def describe(error: BaseException) -> str:

@@ -1,0 +1,88 @@
+"""What every node's process does: it hears whoever calls, whatever goes wrong, and ends without a word too many."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+from rclpy.executors import SingleThreadedExecutor
+from ros_graph import PATIENCE, NodeMaker, Operator
+from std_srvs.srv import Trigger
+
+NODE = """
+import sys
+from std_srvs.srv import Trigger
+from contact_ddp_ros.nodes.runtime import run_node
+
+class Work:
+    def __init__(self, node):
+        self.node = node
+        node.create_service(Trigger, "fail", self.fail)
+        node.create_service(Trigger, "answer", self.answer)
+        for period in [1e-4] + 500 * [1e3]:  # the executor is always on its way through its entities
+            node.create_timer(period, lambda: None)
+
+    def run(self, stop):
+        print("ready", flush=True)
+        while not stop.wait(0.1):
+            pass
+
+    def wake(self):
+        pass
+
+    def farewell(self):
+        pass
+
+    def fail(self, request, response):
+        raise ValueError("nobody has thought of this")
+
+    def answer(self, request, response):
+        response.success = True
+        return response
+
+sys.exit(run_node("tried", Work, []))
+"""
+
+
+@pytest.fixture
+def start(loopback: dict[str, str]) -> Iterator[Callable[[], subprocess.Popen[str]]]:
+    started: list[subprocess.Popen[str]] = []
+
+    def begin() -> subprocess.Popen[str]:
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        started.append(subprocess.Popen([sys.executable, "-c", NODE], text=True, **pipes))
+        stdout = started[-1].stdout
+        assert stdout is not None and "ready" in stdout.readline()
+        return started[-1]
+
+    yield begin
+    for one in started:
+        one.kill()
+        one.communicate()
+
+
+def ended(node: subprocess.Popen[str]) -> str:
+    """What a node says until it has ended, asked to."""
+    node.send_signal(signal.SIGTERM)
+    said, _ = node.communicate(timeout=PATIENCE)
+    assert node.returncode == 0, said
+    return said
+
+
+def test_a_callback_that_fails_is_told_and_the_next_is_heard(
+    make_node: NodeMaker, executor: SingleThreadedExecutor, start: Callable[[], subprocess.Popen[str]]
+) -> None:
+    node, operator = start(), Operator(make_node, executor)
+    client = operator.node.create_client(Trigger, "fail")
+    operator.until(client.service_is_ready)
+    client.call_async(Trigger.Request())
+    assert operator.call(Trigger, "answer", Trigger.Request()).success
+    said = ended(node)
+    assert "unexpected ValueError" in said and "nobody has thought of this" in said
+    assert "Traceback" not in said
+
+
+def test_the_end_pulls_nothing_from_under_the_thread_that_listens(start: Callable[[], subprocess.Popen[str]]) -> None:
+    for _ in range(5):
+        assert "Traceback" not in ended(start())
