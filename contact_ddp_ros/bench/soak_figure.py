@@ -85,4 +85,4 @@ def _draw_speed(axes: Axes, times: Array, samples: Sequence[Sample]) -> None:
     axes.plot(times, [sample.commanded_speed for sample in samples], color=COMMAND, label="commanded")
     axes.plot(times[1:], speed, color=MEASURED, linewidth=0.9, label="over ground")
     axes.set_ylabel("[m/s]")
-    axes.legend(loc="best")
+    legend(axes)

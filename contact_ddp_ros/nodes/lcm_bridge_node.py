@@ -13,7 +13,6 @@ its state. Time is held by sending nothing.
 
 import sys
 import time as clock
-from collections import deque
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -58,8 +57,8 @@ _LAST_FRAMES = 10
 _HUSH = 0.1
 """Time without states after a trip: longer than the controller believes an old one [s]."""
 
-_REMEMBERED = 500
-"""Own frames that are known again when they come back: those of a second."""
+_REMEMBERED = 5000
+"""Own frames that are known again when they come back: of longer than a busy machine leaves frames waiting."""
 
 _SLICE = 0.1
 """Longest wait without a look whether to end [s]."""
@@ -89,7 +88,7 @@ class LcmBridgeNode:
         self._holds = parse_instants(config.node.holds)
         self._paused = config.node.start_paused
         self._unsent = False
-        self._own: deque[bytes] = deque(maxlen=_REMEMBERED)
+        self._own: dict[bytes, None] = {}
         self._stranger = False
         self._tick: Frame | None = None
         self._told_clock = -_CLOCK_PERIOD_NS
@@ -248,7 +247,9 @@ class LcmBridgeNode:
             self._stranger = False
             self._guard.trip("somebody else sends torque targets, too", now)
         frame = self._guard.frame(now)
-        self._own.append(frame)
+        self._own[frame] = None
+        if len(self._own) > _REMEMBERED:
+            del self._own[next(iter(self._own))]
         self._link.publish(TARGETS_CHANNEL, frame)
 
     def _now(self) -> float:

@@ -31,6 +31,9 @@ STATE = dataclasses.replace(ROBOT.standing_state(), linear_velocity=np.array([0.
 STAND = JointCommand(ROBOT.standing + 0.05, np.zeros(N), np.ones(N))
 DAMPING = JointCommand.damping(N)
 
+TRIES = 5
+"""On a busy machine the robot played here may be the first to stay silent for too long."""
+
 
 @pytest.fixture
 def processes(loopback: dict[str, str]) -> Iterator[NodeProcesses]:
@@ -118,6 +121,14 @@ def bridge(processes: NodeProcesses, link_options: LinkOptions) -> Callable[...,
     return start
 
 
+def says(robot: Robot, processes: NodeProcesses, words: str) -> None:
+    """Wait until the bridge says this."""
+    try:
+        robot.until(lambda: words in processes.log("bridge"))
+    except AssertionError:
+        pytest.fail(f"the bridge does not say {words!r} but: {processes.log('bridge')}")
+
+
 def damps(frame: Frame) -> bool:
     return conventions.joint_command(frame)[0].positions is None
 
@@ -179,11 +190,14 @@ def test_it_damps_unasked_and_follows_who_has_damped(robot: Robot, bridge: Calla
 
 
 def test_silence_of_the_controller_ends_in_damping(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
-    processes = bridge()
-    robot.enable()
-    robot.until_next(damps)
-    robot.until_next(damps, STAND)
-    robot.until(lambda: "no joint command for" in processes.log("bridge"))
+    processes, words = bridge(), "no joint command for"
+    for _ in range(TRIES):
+        robot.enable()
+        robot.until_next(damps)
+        robot.until_next(damps, STAND)
+        if words in processes.log("bridge"):
+            break
+    says(robot, processes, words)
     robot.enable()
 
 
@@ -194,7 +208,7 @@ def test_a_malformed_command_ends_in_damping(robot: Robot, bridge: Callable[...,
     broken.joint_names = broken.joint_names[:-1]
     robot.command.publish(broken)
     robot.until_next(damps)
-    robot.until(lambda: "joint command refused: joints missing" in processes.log("bridge"))
+    says(robot, processes, "joint command refused: joints missing")
     robot.until_next(damps, STAND)
 
 
@@ -204,7 +218,7 @@ def test_a_second_commander_ends_in_damping(robot: Robot, bridge: Callable[..., 
     stiff = {"q_des": ROBOT.standing, "kp": np.full(N, 9.0)}
     robot.link.publish(TARGETS_CHANNEL, encode(PD_TAU_TARGETS, stiff))
     robot.until_next(damps)
-    robot.until(lambda: "somebody else sends torque targets" in processes.log("bridge"))
+    says(robot, processes, "somebody else sends torque targets")
 
 
 def test_garbage_from_the_network_does_no_harm(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
@@ -216,7 +230,7 @@ def test_garbage_from_the_network_does_no_harm(robot: Robot, bridge: Callable[..
         for data in (random.bytes(size), frame[: size % len(frame)]):
             robot.link.publish(robot.layout.leg_channel, data)
             robot.link.publish(robot.layout.estimate_channel, data)
-    robot.until(lambda: "frame refused" in processes.log("bridge"))
+    says(robot, processes, "frame refused")
     count = len(robot.joints)
     robot.until(lambda: len(robot.joints) > count + 5, STAND)
     processes.check()
