@@ -323,12 +323,10 @@ def _recorder(given: dict[str, str]) -> ExecuteProcess:
 
 
 def _loopback() -> list[SetEnvironmentVariable]:
-    profile = _share("config", "fastdds_loopback.xml")
-    variables = {
-        "ROS_AUTOMATIC_DISCOVERY_RANGE": "SYSTEM_DEFAULT",  # which leaves the transports to the profile
-        "FASTRTPS_DEFAULT_PROFILES_FILE": profile,
-        "FASTDDS_DEFAULT_PROFILES_FILE": profile,
-    }
+    from contact_ddp_ros.nodes.domain import profile_variables
+
+    variables = profile_variables(_share("config", "fastdds_loopback.xml"))
+    variables["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SYSTEM_DEFAULT"  # which leaves the transports to the profile
     return [SetEnvironmentVariable(name, value) for name, value in variables.items()]
 
 

@@ -23,6 +23,9 @@ _PORT_BASE, _PORTS_PER_DOMAIN, _UNICAST_OFFSET = 7400, 250, 10
 _FAST_DDS = "rmw_fastrtps"
 """Beginning of the names of the middleware that reads the profile, ROS 2's default."""
 
+_OLDER_NAME = "jazzy"
+"""The distribution that knows Fast DDS by its older name."""
+
 PROFILE = Path("config", "fastdds_loopback.xml")
 """Where the discovery profile is in a checkout or a share folder."""
 
@@ -55,10 +58,15 @@ def loopback_environment(domain: int) -> dict[str, str]:
         # The range LOCALHOST would put its own transports, shared memory among them, in place of the profile's.
         variables |= {
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "SYSTEM_DEFAULT",
-            "FASTRTPS_DEFAULT_PROFILES_FILE": str(profile),
-            "FASTDDS_DEFAULT_PROFILES_FILE": str(profile),
+            **profile_variables(str(profile)),
         }
     return variables
+
+
+def profile_variables(profile: str) -> dict[str, str]:
+    """What tells Fast DDS of a profile file; the older name, which Jazzy reads, is deprecated from Kilted on."""
+    older = os.environ.get("ROS_DISTRO", _OLDER_NAME) == _OLDER_NAME
+    return {f"{name}_DEFAULT_PROFILES_FILE": profile for name in (["FASTRTPS"] if older else []) + ["FASTDDS"]}
 
 
 def _profile() -> Path | None:

@@ -11,7 +11,7 @@ from rclpy.executors import SingleThreadedExecutor
 from ros_graph import BUILDING, NodeMaker, Operator
 
 from contact_ddp_ros.nodes import interfaces as io
-from contact_ddp_ros.nodes.domain import PROFILE
+from contact_ddp_ros.nodes.domain import PROFILE, profile_variables
 from contact_ddp_ros.nodes.processes import NodeProcesses
 from contact_ddp_ros.nodes.reports import status_values
 from contact_ddp_ros.nodes.runtime import subscribe
@@ -102,8 +102,7 @@ def processes(loopback: dict[str, str], tmp_path: Path) -> Iterator[NodeProcesse
     text = (Path(__file__).parents[2] / PROFILE).read_text(encoding="utf-8")
     assert lease in text
     profile.write_text(text.replace(lease, lease.replace("<sec>10</sec>", LEASE)), encoding="utf-8")
-    names = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE")
-    with NodeProcesses({**loopback, **{name: str(profile) for name in names if name in loopback}}) as started:
+    with NodeProcesses({**loopback, **profile_variables(str(profile))}) as started:
         yield started
 
 
