@@ -45,6 +45,9 @@ _FILLED = 30.0
 _LONGEST_WARM_UP = 0.5
 """Share of the run that the warm-up takes at most."""
 
+_JUDGED = 1200.0
+"""Time after the warm-up from which memory is judged [s]: in less, one step of an allocator is an hour's allowance."""
+
 _HOUR = 3600.0
 _QUICK = 20.0
 _LOOKS = 600
@@ -114,7 +117,7 @@ def main(arguments: Sequence[str]) -> int:
     save_record(folder, "soak", settings, results, figures)
     draw(samples, growth, steady[0].time, GROWTH, folder / "soak.png")
     say(terminal, f"Saved in {folder}")
-    surely_grows = any(one.verdict(GROWTH) is False for name, one in growth.items() if name != OBSERVER)
+    surely_grows = any(_verdict(one, steady) is False for name, one in growth.items() if name != OBSERVER)
     failed = surely_grows or any(one.met is False for one in figures if not one.name.startswith(_MEMORY))
     return int(failed or ending not in ("", _INTERRUPTED))
 
@@ -202,6 +205,15 @@ def memory_trends(samples: Sequence[Sample]) -> dict[str, Trend]:
     return {name: trend(times, series(samples, name, "memory")).scaled(_HOUR) for name in samples[0].vitals}
 
 
+def _long_enough(steady: Sequence[Sample]) -> bool:
+    return steady[-1].time - steady[0].time >= _JUDGED
+
+
+def _verdict(growth: Trend, steady: Sequence[Sample]) -> bool | None:
+    """Whether memory stays within what is allowed; None where the run is too short to tell."""
+    return growth.verdict(GROWTH) if _long_enough(steady) else None
+
+
 def _rate_figures(samples: Sequence[Sample], run: RunOptions) -> list[Figure]:
     from contact_ddp_ros.mpc.config import PlannerConfig
     from contact_ddp_ros.nodes.node_config import SimulatorNodeOptions
@@ -232,8 +244,8 @@ def _growth_figures(samples: Sequence[Sample], growth: dict[str, Trend]) -> list
         if name == OBSERVER:
             note += "; it keeps what it measures"
         else:
-            note += {True: "", False: "; grows", None: "; too short to be sure"}[one.verdict(GROWTH)]
-            limit = GROWTH
+            note += {True: "", False: "; grows", None: "; too short to be sure"}[_verdict(one, samples)]
+            limit = GROWTH if _long_enough(samples) else None
         figures.append(Figure(f"{_MEMORY}{name} grows by", one.slope, limit, note, "MB/h"))
     for what, noun in (("descriptors", "open files"), ("threads", "threads")):
         grown = max(float(series(samples, name, what)[-1] - series(samples, name, what)[0]) for name in growth)
