@@ -2,10 +2,9 @@
 
 Planner, controller and simulator run as processes of their own in lock-step, or with `--one-process` without ROS in
 one. The speed command goes slowly up and down and a push comes now and then. Every few simulated seconds each process
-is looked at. Memory after a warm-up gets a
-trend with its 95 % interval: it grows, it does not, or the run was too short to tell. In lock-step the rates of planner
-and controller are exact: any deviation is a lost or doubled message. Ctrl-C or SIGTERM ends the run and keeps what
-was measured.
+is looked at. Memory after a warm-up gets a trend with its 95 % interval: it grows, it does not, or the run was too
+short to tell. In lock-step the rates of planner and controller are exact: any deviation is a lost or doubled message.
+Ctrl-C or SIGTERM ends the run and keeps what was measured.
 """
 
 import argparse

@@ -85,9 +85,7 @@ def _work(outlet: "Connection[Any, Any]", options: RunOptions, every: float) -> 
 
     tally = Tally(every, lambda: {LOOP: os.getpid()}, tell)
     try:
-        loop = ClosedLoop(options, _Log(tally), job="soak")
-        while loop.simulator.time < options.duration:
-            loop.tick()
+        ClosedLoop(options, _Log(tally), job="soak").run()
     except ContactDdpError as error:
         outlet.send(tally.seen)
         outlet.send(FellError(str(error)) if isinstance(error, FellError) else BenchmarkError(str(error)))

@@ -69,6 +69,7 @@ _SAY_AGAIN = 1.0
 """Time on the clock of the states after which a reason is said again whose numbers only have changed [s]."""
 
 _NUMBERS = re.compile(r"-?\d+(\.\d+)?")
+"""In a reason; without them it is the same reason as long as it lasts."""
 
 _PLOT_EVERY = 10
 """Ticks from one set of numbers for plots to the next."""
@@ -103,8 +104,7 @@ class ControllerNode:
         self._told: tuple[ControlMode | None, Fault | None, str] = (None, None, "")
         self._told_at = -math.inf
         self._malformed = 0
-        self._refusal: Violation | None = None
-        self._refusal_told = -math.inf
+        self._refusals_told: dict[Violation, float] = {}
         self._stop = Event()
         self._stop.set()
         self._commands = publisher(node, io.JOINT_COMMAND)
@@ -290,14 +290,12 @@ class ControllerNode:
             self._tell_refusal(now)
 
     def _tell_refusal(self, now: float) -> None:
-        """An event where a policy was refused; while they go on being refused for the same reason, one now and then."""
+        """An event where a policy was refused; of refusals for the same reason one now and then."""
         finding = self._controller.refused_policy
-        kind = None if finding is None else finding.violation
-        lately = kind is self._refusal and 0.0 <= now - self._refusal_told < _SAY_AGAIN
-        if finding is not None and not lately:
-            self._refusal_told = now
-            self._event(now, WARN, f"policy refused: {finding}")
-        self._refusal = kind
+        if finding is None or 0.0 <= now - self._refusals_told.get(finding.violation, -math.inf) < _SAY_AGAIN:
+            return
+        self._refusals_told[finding.violation] = now
+        self._event(now, WARN, f"policy refused: {finding}")
 
     def _tell(self, now: float) -> None:
         """Publish changes of mode, of faults and of what is waited for; of mere numbers in that one now and then."""

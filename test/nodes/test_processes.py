@@ -1,5 +1,6 @@
 """The nodes as processes: bounding in lock-step, refusing what is wrong at the start, ending in damping."""
 
+import itertools
 import os
 import signal
 import subprocess
@@ -108,6 +109,11 @@ def test_policies_that_do_not_fit_never_move_the_robot(fake: FakeRobot) -> None:
     fake.plan = plan(12, model_hash)
     while not any("policy_size" in event for event in fake.events):
         assert not damping(fake.tick())
+    kinds = itertools.cycle((plan(14, model_hash + 1), plan(12, model_hash)))
+    fake.plan = lambda request: next(kinds)(request)
+    for _ in range(50):
+        fake.tick()
+    assert sum("policy refused" in event for event in fake.events) == 2, "one event a second of each kind"
     fake.plan = plan(14, model_hash, schema=2.0)
     for _ in range(10):
         assert not damping(fake.tick())
