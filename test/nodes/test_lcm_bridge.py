@@ -11,6 +11,7 @@ import pytest
 from lcm_frames import ROBOT, N, estimate_frame, leg_frame
 from nav_msgs.msg import Odometry
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
 from ros_graph import PATIENCE, PERIOD, NodeMaker
 from sensor_msgs.msg import Imu, JointState
 
@@ -21,6 +22,7 @@ from contact_ddp_ros.lcm_link.transport import Link, LinkOptions
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import contacts_message, from_stamp, joint_command_message, robot_state, to_stamp
 from contact_ddp_ros.nodes.demo import run_demo
+from contact_ddp_ros.nodes.lcm_bridge_node import LcmBridgeNode
 from contact_ddp_ros.nodes.processes import NodeProcesses
 from contact_ddp_ros.nodes.runtime import publisher, subscribe
 from contact_ddp_ros.options import Push, RunOptions
@@ -219,6 +221,20 @@ def test_a_second_commander_ends_in_damping(robot: Robot, bridge: Callable[..., 
     robot.link.publish(TARGETS_CHANNEL, encode(PD_TAU_TARGETS, stiff))
     robot.until_next(damps)
     says(robot, processes, "somebody else sends torque targets")
+
+
+def test_own_frames_are_no_strangers_however_late_they_come_back(
+    make_node: NodeMaker, link_options: LinkOptions
+) -> None:
+    port = Parameter("link.port", value=link_options.port)
+    stalled = LcmBridgeNode(make_node("stalled", parameter_overrides=[port]))
+    for _ in range(1000):
+        stalled._send()
+    count = 0
+    while stalled._link.receive(0.2):
+        count += 1
+    assert count > 0, "everybody on the link hears everybody"
+    assert not stalled._stranger
 
 
 def test_garbage_from_the_network_does_no_harm(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
