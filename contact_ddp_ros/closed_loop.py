@@ -273,8 +273,8 @@ def run_info(
         mode_feet=tuple(tuple(foot for name in mode.contacts for foot in feet_of[name]) for mode in schedule.modes),
         control_period=control_period,
         planner_period=planner_period,
-        planner_friction=planner.constraint.friction,
-        ground_height=planner.constraint.ground_height,
+        planner_friction=planner.ground.friction,
+        ground_height=planner.ground.height,
     )
 
 

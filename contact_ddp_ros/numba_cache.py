@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numba
 
-_ROOMS = ("control", "dynamics", "mpc", "solver")
+_ROOMS = ("control", "dynamics", "mpc", "robot", "solver")
 """Rooms whose modules hold compiled code."""
 
 
@@ -22,8 +22,8 @@ def use() -> Path:
     """Point Numba at this package's folder; returns it. An unwritable one makes Numba compile anew in every process."""
     package = Path(__file__).parent
     fingerprint = hashlib.sha256(numba.__version__.encode())
-    for room in _ROOMS:
-        for source in sorted((package / room).glob("*.py")):
+    for pattern in ("policy.py", *(f"{room}/*.py" for room in _ROOMS)):
+        for source in sorted(package.glob(pattern)):
             fingerprint.update(source.name.encode())
             fingerprint.update(source.read_bytes())
     given = os.environ.get("NUMBA_CACHE_DIR")

@@ -7,12 +7,15 @@ interval therefore never crosses a mode switch.
     u(t) = controls[k] + gains[k] (x - xbar(t)),   times[k] <= t < times[k + 1]
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import PolicyError
+from contact_ddp_ros.robot.ground import Ground
+from contact_ddp_ros.robot.rotation import COMPILED
 
 Array = NDArray[np.float64]
 
@@ -23,7 +26,17 @@ SWITCH_TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class PolicySample:
-    """The policy at one instant: (n_x,) state, (n_u,) control, (n_u, n_x) gain, mode index, (n_f,) planned forces."""
+    """The policy at one instant.
+
+    Attributes:
+        state: (n_x,) nominal state.
+        control: (n_u,) nominal control [N m].
+        gain: (n_u, n_x) feedback gain.
+        mode: index into the gait's modes.
+        forces: (n_f,) planned contact forces [N].
+        time_to_switch: time until the mode ends or the horizon does [s].
+        ground: that the plan counts on.
+    """
 
     state: Array
     control: Array
@@ -31,6 +44,7 @@ class PolicySample:
     mode: int
     forces: Array
     time_to_switch: float
+    ground: Ground = field(default_factory=Ground)
 
 
 @dataclass(frozen=True)
@@ -47,6 +61,7 @@ class Policy:
         sequence: counts the planner's solves.
         epoch: changes whenever the planner (re)starts its gait; policies of another epoch never mix.
         model_hash: fingerprint of the planner's model.
+        ground: that the plan counts on.
     """
 
     times: Array
@@ -58,6 +73,7 @@ class Policy:
     sequence: int = 0
     epoch: int = 0
     model_hash: int = 0
+    ground: Ground = field(default_factory=Ground)
 
     def __post_init__(self) -> None:
         """Raises PolicyError where shapes disagree, numbers are not finite or times run backwards."""
@@ -92,17 +108,25 @@ class Policy:
 
     def node(self, time: float) -> int:
         """Index of the node whose interval holds `time`; a switch instant belongs to the later mode."""
-        k = int(np.searchsorted(self.times, time + SWITCH_TOLERANCE, side="right")) - 1
-        return min(max(k, 0), len(self.controls) - 1)
+        return int(_look_up(self.times, self.states, self.modes, time)[0])
 
     def sample(self, time: float) -> PolicySample:
         """Look the policy up: control and gain held, state interpolated; clamped to the horizon's ends."""
-        k = self.node(time)
-        span = self.times[k + 1] - self.times[k]
-        ratio = min(max((time - self.times[k]) / span, 0.0), 1.0) if span > 0.0 else 0.0
-        state = (1.0 - ratio) * self.states[k] + ratio * self.states[k + 1]
-        later = np.flatnonzero(self.modes[k:] != self.modes[k])
-        switch = self.times[k + later[0]] if later.size else self.times[-1]
+        k, state, switch = _look_up(self.times, self.states, self.modes, time)
         return PolicySample(
-            state, self.controls[k], self.gains[k], int(self.modes[k]), self.forces[k], float(switch - time)
+            state, self.controls[k], self.gains[k], int(self.modes[k]), self.forces[k], switch - time, self.ground
         )
+
+
+@nb.njit("Tuple((i8, f8[::1], f8))(f8[:], f8[:,:], i8[:], f8)", **COMPILED)
+def _look_up(times, states, modes, time):  # type: ignore[no-untyped-def]
+    """The node of an instant, the state interpolated there, and when the node's mode ends or the horizon does [s]."""
+    n = len(modes)
+    k = np.searchsorted(times, time + SWITCH_TOLERANCE, side="right") - 1
+    k = min(max(k, 0), n - 1)
+    span = times[k + 1] - times[k]
+    ratio = min(max((time - times[k]) / span, 0.0), 1.0) if span > 0.0 else 0.0
+    later = k
+    while later < n and modes[later] == modes[k]:
+        later += 1
+    return k, (1.0 - ratio) * states[k] + ratio * states[k + 1], times[later]

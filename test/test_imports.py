@@ -16,7 +16,7 @@ PLAIN = {"errors", "config", "options", "files", "provenance", "numba_cache", "e
 ALLOWED = {
     "robot": set(),
     "hybrid": set(),
-    "policy": {"hybrid"},
+    "policy": {"hybrid", "robot"},
     "dynamics": {"robot"},
     "solver": {"hybrid"},
     "mpc": {"solver", "dynamics", "hybrid", "policy", "robot"},
@@ -77,7 +77,7 @@ THIRD_PARTY = {
     "rosbags": {"nodes"},
     "dartpy": {"gazebo"},
     "ament_index_python": {"robot", "nodes"},  # finds the installed share folder, where there is one
-    "numba": {"numba_cache", "solver", "dynamics", "mpc", "control", "bench"},
+    "numba": {"numba_cache", "robot", "policy", "solver", "dynamics", "mpc", "control", "bench"},
     "llvmlite": {"dynamics"},
     "rich": {"cli", "report", "bench"},
     "matplotlib": {"report", "cli", "bench"},

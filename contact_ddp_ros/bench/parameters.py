@@ -39,7 +39,7 @@ QUICK = (
     "planner.rate",
     "planner.reference.height",
     "planner.weight.pitch",
-    "planner.constraint.friction",
+    "planner.ground.friction",
     "controller.drive.kp",
     "controller.bound.feedback",
     "controller.bound.exit_instant",

@@ -93,7 +93,7 @@ def _summary(
         "cost": solution.cost,
         "gap_max": solution.gap,
         "touchdown_error_max_m": solution.equality_violation,
-        "friction_violation_max_n": max(0.0, cone_excess(pressed, optimiser.config.constraint.friction).max(initial=0)),
+        "friction_violation_max_n": max(0.0, cone_excess(pressed, optimiser.config.ground.friction).max(initial=0)),
         "solve_ms": 1e3 * elapsed,
         "iterations": result.outcome.n_iterations,
         "passes": [
@@ -152,6 +152,6 @@ def _draw(result: "OfflineResult", optimiser: "OfflineOptimiser", folder: Path) 
         actuated=tree.actuated,
         effort_limits=tuple(tree.joints[i].effort_limit for i in tree.actuated),
         feet=optimiser.builder.feet,
-        friction=optimiser.config.constraint.friction,
+        friction=optimiser.config.ground.friction,
     )
     optimize_plots.save(drawing, folder)

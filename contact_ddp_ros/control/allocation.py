@@ -23,8 +23,11 @@ moment is still had, and yaw takes what friction is left.
 from dataclasses import dataclass
 from math import sqrt
 
+import numba as nb
 import numpy as np
 from numpy.typing import NDArray
+
+from contact_ddp_ros.robot.rotation import COMPILED
 
 Array = NDArray[np.float64]
 
@@ -51,6 +54,11 @@ class PairForces:
     right: Array
     wrench: LateralWrench
 
+    @classmethod
+    def from_rows(cls, rows: Array) -> "PairForces":
+        """The forces of rows (3, 3): left, right, and the wrench (force, roll moment, yaw moment)."""
+        return cls(rows[0], rows[1], LateralWrench(*rows[2].tolist()))
+
 
 def allocate(
     wanted: LateralWrench,
@@ -70,56 +78,59 @@ def allocate(
         minimum_load: normal force that stays on each foot [N]; where the plan has less than twice that, the planned
             forces are halved and nothing is added.
     """
-    force_x, force_z = planned
-    x_left, y_left, z_left = left.tolist()
-    x_right, y_right, z_right = right.tolist()
+    wrench = np.array([wanted.force, wanted.roll_moment, wanted.yaw_moment])
+    feet = np.stack([left, right])
+    return PairForces.from_rows(allocated(wrench, feet, planned[0], planned[1], friction, minimum_load))
+
+
+@nb.njit("f8(f8, f8, f8)", **COMPILED)
+def _clip(value, low, high):  # type: ignore[no-untyped-def]
+    return min(max(value, low), high)
+
+
+@nb.njit("f8[:,::1](f8[:,:], f8, f8, f8, f8, f8)", **COMPILED)
+def _rows(feet, force_x, force_z, force_y, shift, twist):  # type: ignore[no-untyped-def]
+    """The forces of given (F_y, d_z, d_x), and their wrench."""
+    share = 0.5 + (shift / force_z if force_z > 0.0 else 0.0)
+    rows = np.zeros((3, 3))
+    for foot in range(2):
+        part, twisted = (share, twist) if foot == 0 else (1.0 - share, -twist)
+        rows[foot, 0], rows[foot, 1], rows[foot, 2] = part * force_x + twisted, part * force_y, part * force_z
+        rows[2, 1] += feet[foot, 1] * rows[foot, 2] - feet[foot, 2] * rows[foot, 1]
+        rows[2, 2] += feet[foot, 0] * rows[foot, 1] - feet[foot, 1] * rows[foot, 0]
+    rows[2, 0] = force_y
+    return rows
+
+
+@nb.njit("f8[:,::1](f8[:], f8[:,:], f8, f8, f8, f8)", **COMPILED)
+def allocated(wanted, feet, force_x, force_z, friction, minimum_load):  # type: ignore[no-untyped-def]
+    """:func:`allocate` on arrays: `wanted` (3,), `feet` (2, 3); rows (3, 3) of :meth:`PairForces.from_rows`."""
+    x_left, y_left, z_left = feet[0, 0], feet[0, 1], feet[0, 2]
+    x_right, y_right, z_right = feet[1, 0], feet[1, 1], feet[1, 2]
     if not force_z > 2.0 * minimum_load or not y_left > y_right:
-        return _pair(left, right, planned, 0.0, 0.0, 0.0)
+        return _rows(feet, force_x, force_z, 0.0, 0.0, 0.0)
     width, rise = y_left - y_right, z_left - z_right
     y_middle, z_middle = 0.5 * (y_left + y_right), 0.5 * (z_left + z_right)
     grip = friction * force_z
 
     sideways = sqrt(max(grip**2 - force_x**2, 0.0))
-    force_y = _clip(wanted.force, -sideways, sideways)
+    force_y = _clip(wanted[0], -sideways, sideways)
     most = 0.5 * force_z - minimum_load
     lever = width - rise * force_y / force_z
-    shift = (wanted.roll_moment - force_z * y_middle + force_y * z_middle) / lever if lever > 0.5 * width else 0.0
+    shift = (wanted[1] - force_z * y_middle + force_y * z_middle) / lever if lever > 0.5 * width else 0.0
     if not abs(shift) <= most:
         shift = _clip(shift, -most, most)
         drop = z_middle + rise * shift / force_z
         if drop < 0.0:
-            force_y = (force_z * y_middle + width * shift - wanted.roll_moment) / drop
-            force_y = _clip(force_y, -sideways, sideways)
+            force_y = _clip((force_z * y_middle + width * shift - wanted[1]) / drop, -sideways, sideways)
 
     share = 0.5 + shift / force_z
     rest = 1.0 - share
     x_mean = share * x_left + rest * x_right
     y_mean = share * y_left + rest * y_right
-    twist = (force_y * x_mean - force_x * y_mean - wanted.yaw_moment) / width
-    forward = sqrt(grip**2 - force_y**2)
+    twist = (force_y * x_mean - force_x * y_mean - wanted[2]) / width
+    forward = sqrt(max(grip**2 - force_y**2, 0.0))
     lowest = max(-share * (forward + force_x), rest * (force_x - forward))
     highest = min(share * (forward - force_x), rest * (force_x + forward))
     twist = _clip(twist, lowest, highest) if lowest < highest else 0.0
-    return _pair(left, right, planned, force_y, shift, twist)
-
-
-def _clip(value: float, low: float, high: float) -> float:
-    return min(max(value, low), high)
-
-
-def _pair(
-    left: Array, right: Array, planned: tuple[float, float], force_y: float, shift: float, twist: float
-) -> PairForces:
-    """The forces of given (F_y, d_z, d_x), and their wrench."""
-    force_x, force_z = planned
-    share = 0.5 + (shift / force_z if force_z > 0.0 else 0.0)
-    rest = 1.0 - share
-    on_left = np.array([share * force_x + twist, share * force_y, share * force_z])
-    on_right = np.array([rest * force_x - twist, rest * force_y, rest * force_z])
-    roll = yaw = 0.0
-    for point, force in ((left, on_left), (right, on_right)):
-        x, y, z = point.tolist()
-        f_x, f_y, f_z = force.tolist()
-        roll += y * f_z - z * f_y
-        yaw += x * f_y - y * f_x
-    return PairForces(on_left, on_right, LateralWrench(force_y, roll, yaw))
+    return _rows(feet, force_x, force_z, force_y, shift, twist)

@@ -125,7 +125,6 @@ class LateralConfig:
     yaw_error_limit: float = parameter(
         0.3, low=0.01, high=1.0, unit="rad", description="the heading error counts no more than this"
     )
-    friction: float = parameter(0.5, low=0.05, high=1.5, description="friction coefficient that stance forces may use")
     minimum_load: float = parameter(
         10.0, low=0.0, high=60.0, unit="N", description="normal force that stays on each stance foot"
     )

@@ -11,9 +11,11 @@ for whatever was wanted. Between two commands the state moves on, and the drive 
 
 from dataclasses import dataclass
 
+import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.robot.rotation import COMPILED
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
 Array = NDArray[np.float64]
@@ -47,15 +49,42 @@ class LimitedCommand:
 
 def limited_command(targets: JointTargets, state: RobotState, gains: DriveGains, limits: Array) -> LimitedCommand:
     """The command nearest to `targets` that keeps every part of the torque within `limits` (12,) [N m]."""
-    q, v = state.joint_positions, state.joint_velocities
-    positions, velocities = targets.positions, targets.velocities
-    drive = gains.kp * (positions - q) + gains.kd * (velocities - v)
-    total = np.minimum(np.maximum(targets.torques + drive, -limits), limits)
-    torques = np.minimum(np.maximum(total - drive, -limits), limits)
-    left_over = total - torques
-    if np.abs(left_over - drive).max() > _ROUNDING * limits.max():
-        share = np.divide(left_over, drive, out=np.ones_like(drive), where=drive != 0.0)
-        positions = q + share * (positions - q)
-        velocities = v + share * (velocities - v)
-        drive = gains.kp * (positions - q) + gains.kd * (velocities - v)
-    return LimitedCommand(JointCommand(positions, velocities, torques), torques + drive)
+    positions, velocities, torques, total = _limited(
+        targets.positions,
+        targets.velocities,
+        targets.torques,
+        state.joint_positions,
+        state.joint_velocities,
+        gains.kp,
+        gains.kd,
+        limits,
+    )
+    return LimitedCommand(JointCommand(positions, velocities, torques), total)
+
+
+@nb.njit(
+    "UniTuple(f8[::1], 4)(f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:])",
+    **COMPILED,
+)
+def _limited(targets, rates, wanted, q, v, kp, kd, limits):  # type: ignore[no-untyped-def]
+    """Target positions, velocities, feedforward and total torques (12,)."""
+    n = len(q)
+    positions, velocities, torques, total = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    rounding = _ROUNDING * limits.max()
+    for j in range(n):
+        drive = kp[j] * (targets[j] - q[j]) + kd[j] * (rates[j] - v[j])
+        positions[j], velocities[j] = targets[j], rates[j]
+        asked = wanted[j] + drive
+        if not abs(asked) < np.inf:  # the supervisor sees it; clipping could hide it
+            torques[j] = total[j] = asked
+            continue
+        total[j] = min(max(asked, -limits[j]), limits[j])
+        torques[j] = min(max(total[j] - drive, -limits[j]), limits[j])
+        left_over = total[j] - torques[j]
+        if abs(left_over - drive) > rounding and drive != 0.0:
+            share = left_over / drive
+            positions[j] = q[j] + share * (targets[j] - q[j])
+            velocities[j] = v[j] + share * (rates[j] - v[j])
+            drive = kp[j] * (positions[j] - q[j]) + kd[j] * (velocities[j] - v[j])
+        total[j] = torques[j] + drive
+    return positions, velocities, torques, total

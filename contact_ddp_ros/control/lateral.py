@@ -42,19 +42,20 @@ part only where roll and yaw make them; the drives' PD around the plan holds the
 """
 
 from dataclasses import dataclass
-from math import cos, sin
+from math import asin, cos, sin
 
+import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.control.allocation import LateralWrench, PairForces, allocate
+from contact_ddp_ros.control.allocation import LateralWrench, PairForces, allocated
 from contact_ddp_ros.control.config import LateralConfig
-from contact_ddp_ros.control.legs import JOINTS_PER_LEG, LegGeometry, composite_body
+from contact_ddp_ros.control.legs import JOINTS_PER_LEG, LegGeometry, composite_body, points_and_jacobians
 from contact_ddp_ros.policy import PolicySample
 from contact_ddp_ros.robot.joints import LEG_JOINTS, LEG_NAMES
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.planar import PAIRS
-from contact_ddp_ros.robot.rotation import quaternion_to_rpy, wrap_angle
+from contact_ddp_ros.robot.rotation import COMPILED, quaternion_to_rpy, wrap_angle
 from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]
@@ -122,7 +123,7 @@ class LateralStabiliser:
         self._rest_angles = np.arctan2(self._offsets, to_centre)
         self._sides = np.sign(self._offsets)
         self._stations = axes[:, 0] - self._body.com[0]
-        self._pairs = {name: [LEG_NAMES.index(left), LEG_NAMES.index(right)] for name, (right, left) in PAIRS.items()}
+        self._pairs = np.array([[LEG_NAMES.index(left), LEG_NAMES.index(right)] for right, left in PAIRS.values()])
         self._abads = np.arange(len(feet)) * JOINTS_PER_LEG + _ABAD
         self._abad_targets = np.zeros(len(feet))
         self._heading = 0.0
@@ -162,7 +163,7 @@ class LateralStabiliser:
         seen = self._observe(state)
         speed = self._wanted_speed(state)
         wanted = self._wanted_wrench(seen, speed)
-        forces, contact, torques = self._stance(state, seen, wanted, sample.forces)
+        forces, contact, torques = self._stance(state, seen, wanted, sample)
         placed = self._placement(seen, speed)
         abads = self._move_abads(state.joint_positions[self._abads], placed, contact, dt)
         # a foot at rest on the ground turns the abduction backwards by as much as the trunk moves over it
@@ -170,38 +171,30 @@ class LateralStabiliser:
         return LateralCommand(abads, -swing_out * contact, torques, wanted, forces)
 
     def _stance(
-        self, state: RobotState, seen: LateralState, wanted: LateralWrench, planned: Array
+        self, state: RobotState, seen: LateralState, wanted: LateralWrench, sample: PolicySample
     ) -> tuple[dict[str, PairForces], Array, Array]:
         """Forces by pair on the ground, (4,) how much each foot counts as standing, and (12,) torques [N m]."""
-        forces: dict[str, PairForces] = {}
-        contact = np.zeros(len(self._offsets))
+        planned = sample.forces.reshape(len(self._pairs), -1)
         if not planned.any():
-            return forces, contact, np.zeros(len(state.joint_positions))
-        points, jacobians = self._geometry.points_and_jacobians(state.joint_positions, -seen.rotation[2])
-        points = points @ seen.rotation.T
-        loads = np.zeros_like(points)
-        planar_loads = np.zeros((len(points), planned.size // len(self._pairs)))
-        for (name, (left, right)), of_pair in zip(self._pairs.items(), planned.reshape(len(self._pairs), -1)):
-            if not of_pair.any():
-                continue
-            height = float(state.position[2]) + max(float(points[left, 2]), float(points[right, 2]))
-            contact[left] = contact[right] = self._contact(height)
-            pair = self._allocate(seen, wanted, points[left], points[right], of_pair)
-            loads[left], loads[right] = pair.left, pair.right
-            planar_loads[left] = planar_loads[right] = 0.5 * of_pair
-            forces[name] = pair
-        torques = self._planar_jacobians(state, seen).transpose(0, 2, 1) @ planar_loads[:, :, None]
-        torques -= jacobians.transpose(0, 2, 1) @ (loads @ seen.rotation)[:, :, None]
-        return forces, contact, (contact[:, None] * torques[:, :, 0]).ravel()
+            return {}, np.zeros(len(self._offsets)), np.zeros(len(state.joint_positions))
+        config, geometry, ground = self.config, self._geometry, sample.ground
+        rows, contact, torques = _stance(
+            state.joint_positions,
+            seen.rotation,
+            seen.pitch,
+            seen.com,
+            float(state.position[2]) - ground.height,
+            np.array([wanted.force, wanted.roll_moment, wanted.yaw_moment]),
+            planned,
+            self._pairs,
+            (geometry.rotations, geometry.translations, geometry.axes, geometry.feet),
+            (geometry.radius, ground.friction, config.minimum_load, config.contact_clearance),
+        )
+        forces = {name: PairForces.from_rows(of) for name, of, plan in zip(PAIRS, rows, planned) if plan.any()}
+        return forces, contact, torques
 
     def _observe(self, state: RobotState) -> LateralState:
-        roll, pitch, yaw = quaternion_to_rpy(state.orientation).tolist()
-        cr, sr, cp, sp = cos(roll), sin(roll), cos(pitch), sin(pitch)
-        rotation = np.array([[cp, sp * sr, sp * cr], [0.0, cr, -sr], [-sp, cp * sr, cp * cr]])
-        com = rotation @ self._body.com
-        rates = rotation @ state.angular_velocity
-        velocity = rotation[1] @ state.linear_velocity + rates[2] * com[0] - rates[0] * com[2]
-        return LateralState(roll, pitch, yaw, rotation, com, float(velocity), rates)
+        return LateralState(*_observe(state.orientation, state.linear_velocity, state.angular_velocity, self._body.com))
 
     def _wanted_speed(self, state: RobotState) -> float:
         """Lateral velocity to go for: as commanded, or back to the line that is held [m/s]."""
@@ -223,47 +216,127 @@ class LateralStabiliser:
             -body.inertia[2, 2] * (config.yaw_stiffness * turned + config.yaw_damping * (yaw_rate - self._yaw_rate)),
         )
 
-    def _planar_jacobians(self, state: RobotState, seen: LateralState) -> Array:
-        """(4, 2, 3) Jacobians of x and z in heading axes of each leg as the plan has it: no abduction, no roll."""
-        joints = state.joint_positions.copy()
-        joints[self._abads] = 0.0
-        sine, cosine = sin(seen.pitch), cos(seen.pitch)
-        _, jacobians = self._geometry.points_and_jacobians(joints, np.array([sine, 0.0, -cosine]))
-        forward, upward = jacobians[:, 0], jacobians[:, 2]
-        planar = np.stack([cosine * forward + sine * upward, cosine * upward - sine * forward], axis=1)
-        planar[:, :, _ABAD] = 0.0
-        return planar
-
-    def _allocate(
-        self, seen: LateralState, wanted: LateralWrench, left: Array, right: Array, planned: Array
-    ) -> PairForces:
-        force_x, force_z = planned.tolist()
-        config = self.config
-        return allocate(
-            wanted, left - seen.com, right - seen.com, (force_x, force_z), config.friction, config.minimum_load
-        )
-
-    def _contact(self, height: float) -> float:
-        """How much a pair counts as standing, from its higher foot's height above the ground plane z = 0 [m]."""
-        return min(max(2.0 - 2.0 * height / self.config.contact_clearance, 0.0), 1.0)
-
     def _placement(self, seen: LateralState, speed: float) -> Array:
         """(4,) abduction angles that put the feet where they shall land [rad]."""
         config = self.config
         turning = float(seen.rates[2]) - self._yaw_rate
-        shift = config.placement_gain * (seen.velocity - speed + self._stations * turning)
-        shift += config.placement_roll_gain * seen.roll
-        outward = self._offsets + config.stance_width * self._sides + shift
-        angles = np.arcsin(_bounded(outward / self._reach, 1.0)) - self._rest_angles - seen.roll
-        return _bounded(angles, config.abad_limit)
+        shift = config.placement_gain * (seen.velocity - speed) + config.placement_roll_gain * seen.roll
+        gain, width = config.placement_gain * turning, config.stance_width
+        outward = self._offsets + width * self._sides + shift + gain * self._stations
+        return _placed(outward, self._reach, self._rest_angles, seen.roll, config.abad_limit)
 
     def _move_abads(self, measured: Array, placed: Array, contact: Array, dt: float) -> Array:
         """Targets: rate-limited towards `placed` in swing; the measured angle, so no stiffness, in full contact."""
-        step = self.config.abad_rate * dt
-        moved = self._abad_targets + _bounded(placed - self._abad_targets, step)
-        self._abad_targets = moved + contact * (measured - moved)
+        self._abad_targets = _moved(self._abad_targets, measured, placed, contact, self.config.abad_rate * dt)
         return self._abad_targets.copy()
 
 
-def _bounded(values: Array, limit: float) -> Array:
-    return np.minimum(np.maximum(values, -limit), limit)
+_GEOMETRY = "Tuple((f8[:,:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1]))"
+_STANCE = (
+    "Tuple((f8[:,:,::1], f8[::1], f8[::1]))"
+    f"(f8[:], f8[:,::1], f8, f8[:], f8, f8[:], f8[:,:], i8[:,::1], {_GEOMETRY}, UniTuple(f8, 4))"
+)
+
+
+@nb.njit("f8(f8, f8)", **COMPILED)
+def _bounded(value, limit):  # type: ignore[no-untyped-def]
+    return min(max(value, -limit), limit)
+
+
+@nb.njit("Tuple((f8, f8, f8, f8[:,::1], f8[::1], f8, f8[::1]))(f8[:], f8[:], f8[:], f8[:])", **COMPILED)
+def _observe(orientation, linear_velocity, angular_velocity, body_com):  # type: ignore[no-untyped-def]
+    """The fields of :class:`LateralState`."""
+    angles = quaternion_to_rpy(orientation)
+    roll, pitch, yaw = angles[0], angles[1], angles[2]
+    cr, sr, cp, sp = cos(roll), sin(roll), cos(pitch), sin(pitch)
+    rotation = np.array([[cp, sp * sr, sp * cr], [0.0, cr, -sr], [-sp, cp * sr, cp * cr]])
+    com, rates = np.zeros(3), np.zeros(3)
+    velocity = 0.0
+    for k in range(3):
+        com += rotation[:, k] * body_com[k]
+        rates += rotation[:, k] * angular_velocity[k]
+        velocity += rotation[1, k] * linear_velocity[k]
+    return roll, pitch, yaw, rotation, com, velocity + rates[2] * com[0] - rates[0] * com[2], rates
+
+
+@nb.njit(f"f8[:,::1](f8[:], f8, f8[:,::1], f8, {_GEOMETRY})", **COMPILED)
+def _planar_torques(joints, pitch, planned, radius, geometry):  # type: ignore[no-untyped-def]
+    """(4, 3) joint torques J' F of planar forces (4, 2) on legs without abduction under a trunk without roll."""
+    rotations, translations, axes, feet = geometry
+    upright = joints.copy()
+    upright[_ABAD::JOINTS_PER_LEG] = 0.0
+    sine, cosine = sin(pitch), cos(pitch)
+    _, jacobians = points_and_jacobians(
+        upright, rotations, translations, axes, feet, radius * np.array([sine, 0.0, -cosine])
+    )
+    torques = np.zeros((len(feet), JOINTS_PER_LEG))
+    for leg in range(len(feet)):
+        forward = cosine * planned[leg, 0] - sine * planned[leg, 1]
+        upward = sine * planned[leg, 0] + cosine * planned[leg, 1]
+        for j in range(JOINTS_PER_LEG):
+            if j != _ABAD:
+                torques[leg, j] = jacobians[leg, 0, j] * forward + jacobians[leg, 2, j] * upward
+    return torques
+
+
+@nb.njit(_STANCE, **COMPILED)
+def _stance(joints, rotation, pitch, com, height, wanted, planned, pairs, geometry, limits):  # type: ignore[no-untyped-def]
+    """Rows of each pair's forces (2, 3, 3), how much each foot counts as standing (4,), torques (12,) [N m].
+
+    `height` is that of the trunk's origin above the ground [m]; `limits` are the feet's radius [m], friction,
+    minimum load [N] and the height from which a foot gets no force [m].
+    """
+    rotations, translations, axes, feet = geometry
+    radius, friction, minimum_load, clearance = limits
+    n_legs = len(feet)
+    q = joints.copy()
+    points, jacobians = points_and_jacobians(q, rotations, translations, axes, feet, -radius * rotation[2])
+    rows, contact = np.zeros((len(pairs), 3, 3)), np.zeros(n_legs)
+    loads, halves, pair_feet = np.zeros((n_legs, 3)), np.zeros((n_legs, 2)), np.zeros((2, 3))
+    for pair in range(len(pairs)):
+        force_x, force_z = planned[pair, 0], planned[pair, 1]
+        if force_x == 0.0 and force_z == 0.0:
+            continue
+        higher = -np.inf
+        for side in range(2):
+            point = rotation @ np.ascontiguousarray(points[pairs[pair, side]])
+            higher = max(higher, point[2])
+            pair_feet[side] = point - com
+        # of the higher foot: from its sole's height above the ground
+        standing = min(max(2.0 - 2.0 * (height + higher) / clearance, 0.0), 1.0)
+        rows[pair] = allocated(wanted, pair_feet, force_x, force_z, friction, minimum_load)
+        for side in range(2):
+            leg = pairs[pair, side]
+            contact[leg] = standing
+            loads[leg] = rows[pair, side]
+            halves[leg, 0], halves[leg, 1] = 0.5 * force_x, 0.5 * force_z
+    torques = _planar_torques(q, pitch, halves, radius, geometry)
+    for leg in range(n_legs):
+        for j in range(JOINTS_PER_LEG):
+            for row in range(3):
+                load = 0.0  # in trunk axes
+                for k in range(3):
+                    load += rotation[k, row] * loads[leg, k]
+                torques[leg, j] -= jacobians[leg, row, j] * load
+            torques[leg, j] *= contact[leg]
+    return rows, contact, torques.ravel()
+
+
+@nb.njit("f8[::1](f8[:], f8[:], f8[:], f8, f8)", **COMPILED)
+def _placed(outward, reach, rest_angles, roll, limit):  # type: ignore[no-untyped-def]
+    """(4,) abduction angles of feet that are to be `outward` (4,) [m] of their axes, no larger than `limit` [rad]."""
+    angles = np.empty(len(outward))
+    for leg in range(len(outward)):
+        angle = asin(_bounded(outward[leg] / reach[leg], 1.0)) - rest_angles[leg] - roll
+        angles[leg] = _bounded(angle, limit)
+    return angles
+
+
+@nb.njit("f8[::1](f8[:], f8[:], f8[:], f8[:], f8)", **COMPILED)
+def _moved(targets, measured, placed, contact, step):  # type: ignore[no-untyped-def]
+    """(4,) targets moved by `step` [rad] at most towards `placed`, and to the measured angle as far as in contact."""
+    moved = np.empty(len(targets))
+    for leg in range(len(targets)):
+        target = targets[leg] + _bounded(placed[leg] - targets[leg], step)
+        moved[leg] = target + contact[leg] * (measured[leg] - target)
+    return moved

@@ -46,7 +46,8 @@ def _rodrigues(a, angle, out):  # type: ignore[no-untyped-def]
 
 
 @njit("Tuple((f8[:,:], f8[:,:,:]))(f8[::1], f8[:,:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[::1])", cache=True)
-def _points_and_jacobians(q, rotations, translations, axes, feet, offset):  # type: ignore[no-untyped-def]
+def points_and_jacobians(q, rotations, translations, axes, feet, offset):  # type: ignore[no-untyped-def]
+    """:meth:`LegGeometry.points_and_jacobians`, with the contact point `offset` (3,) [m] from the foot's centre."""
     n_legs = feet.shape[0]
     points = np.empty((n_legs, 3))
     jacobians = np.empty((n_legs, 3, 3))
@@ -141,7 +142,7 @@ class LegGeometry:
 
         `joint_positions` is (3 L,), leg after leg [rad]; `down` is the (3,) unit vector along gravity in trunk axes.
         """
-        return _points_and_jacobians(
+        return points_and_jacobians(
             np.array(joint_positions, np.float64),  # a writable copy, as the compiled signature wants it
             self.rotations,
             self.translations,

@@ -8,6 +8,7 @@ wrong with a sequence of states is told by :mod:`contact_ddp_ros.control.continu
 
 import math
 
+import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,7 +17,7 @@ from contact_ddp_ros.control.findings import Finding, Violation
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.rotation import quaternion_to_rpy
+from contact_ddp_ros.robot.rotation import COMPILED, quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]
@@ -45,6 +46,32 @@ class Supervisor:
         """The first thing wrong with a state at time `now` [s], or None."""
         if state is None:
             return Finding(Violation.NO_STATE, "no robot state has arrived")
+        return None if self._is_fine(state, now) else self._first_finding(state, now)
+
+    def _is_fine(self, state: RobotState, now: float) -> bool:
+        """All checks of a state at once, compiled; what exactly is wrong is for the ones below to say."""
+        if not state.has_sizes(len(self._lower)):
+            return False
+        config = self.config
+        return bool(
+            _is_fine(
+                state.time,
+                now,
+                state.position,
+                state.orientation,
+                state.linear_velocity,
+                state.angular_velocity,
+                state.joint_positions,
+                state.joint_velocities,
+                self._lower,
+                self._upper,
+                self._velocity,
+                (config.state_timeout, config.clock_tolerance, config.roll, config.pitch),
+                (config.trunk_speed, config.trunk_turn_rate),
+            )
+        )
+
+    def _first_finding(self, state: RobotState, now: float) -> Finding | None:
         return (
             self._state_size(state)
             or self._state_finite(state)
@@ -68,6 +95,8 @@ class Supervisor:
 
     def command(self, feedforward: Array, total: Array) -> Finding | None:
         """Whether joint torques, as fed forward and as the drives will add them up (12,) [N m], are within limits."""
+        if _within(feedforward, self._effort) and _within(total, self._effort):
+            return None
         if not (np.isfinite(feedforward).all() and np.isfinite(total).all()):
             return Finding(Violation.COMMAND_NOT_FINITE, f"torque of {JOINT_NAMES[int(np.argmin(np.isfinite(total)))]}")
         for torques in (feedforward, total):
@@ -135,3 +164,55 @@ class Supervisor:
                 text = f"{name} has a component of {largest:.3g} {unit}; allowed: ±{limit:g}"
                 return Finding(Violation.TRUNK_VELOCITY, text)
         return None
+
+
+@nb.njit("b1(f8[:], f8[:])", **COMPILED)
+def _within(values, limits):  # type: ignore[no-untyped-def]
+    """Whether every value lies in ± its limit; a NaN does not."""
+    inside = True
+    for value, limit in zip(values, limits):
+        inside &= abs(value) <= limit
+    return inside
+
+
+@nb.njit("b1(f8[:], f8)", **COMPILED)
+def _below(values, limit):  # type: ignore[no-untyped-def]
+    """Whether every value lies strictly within ± one limit; a NaN does not."""
+    inside = True
+    for value in values:
+        inside &= abs(value) < limit
+    return inside
+
+
+@nb.njit(
+    "b1(f8, f8, f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], UniTuple(f8, 4), UniTuple(f8, 2))",
+    **COMPILED,
+)
+def _is_fine(  # type: ignore[no-untyped-def]
+    stamp,
+    now,
+    position,
+    orientation,
+    linear_velocity,
+    angular_velocity,
+    joint_positions,
+    joint_velocities,
+    lower,
+    upper,
+    velocity,
+    limits,
+    trunk_limits,
+):
+    state_timeout, clock_tolerance, roll, pitch = limits
+    if not (-clock_tolerance <= now - stamp <= state_timeout) or not _below(position, np.inf):
+        return False
+    norm = math.sqrt((orientation * orientation).sum())
+    if not abs(norm - 1.0) < _QUATERNION_TOLERANCE:
+        return False
+    angles = quaternion_to_rpy(orientation)
+    if not (abs(angles[0]) < roll and abs(angles[1]) < pitch):
+        return False
+    for j in range(len(lower)):
+        if not (lower[j] < joint_positions[j] < upper[j] and abs(joint_velocities[j]) < velocity[j]):
+            return False
+    return _below(linear_velocity, trunk_limits[0]) and _below(angular_velocity, trunk_limits[1])

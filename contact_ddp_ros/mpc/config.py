@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from contact_ddp_ros.config import parameter
+from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.solver.options import VARIANTS
 
 
@@ -88,9 +89,8 @@ class WeightConfig:
 
 @dataclass(frozen=True)
 class ConstraintConfig:
-    """Friction, torque limits and touchdown as penalties of the solver."""
+    """Torque limits, contact and touchdown as penalties of the solver."""
 
-    friction: float = parameter(0.6, low=0.1, high=2.0, description="friction coefficient that the planner counts on")
     torque_share: float = parameter(
         0.95, low=0.1, high=1.0, description="share of the actuators' limits that the planner may use"
     )
@@ -101,7 +101,6 @@ class ConstraintConfig:
     touchdown_penalty: float = parameter(
         2e4, low=1.0, high=1e8, unit="1/m^2", description="augmented-Lagrangian penalty σ of the touchdown height"
     )
-    ground_height: float = parameter(0.0, low=-1.0, high=1.0, unit="m", description="ground height in odom")
     baumgarte_rate: float = parameter(
         30.0, low=0.0, high=200.0, unit="1/s", description="stabilisation rate of the contact constraints"
     )
@@ -119,3 +118,4 @@ class PlannerConfig:
     reference: ReferenceConfig = field(default_factory=ReferenceConfig)
     weight: WeightConfig = field(default_factory=WeightConfig)
     constraint: ConstraintConfig = field(default_factory=ConstraintConfig)
+    ground: Ground = field(default_factory=Ground)

@@ -88,6 +88,7 @@ class OfflineOptimiser:
             modes=self.grid.modes[:-1],
             forces=self.builder.forces(self.grid, solution.aux),
             model_hash=self.model_hash,
+            ground=self.config.ground,
         )
         return OfflineResult(self.grid, policy, outcome)
 

@@ -147,7 +147,7 @@ class BoundingPlanner:
         x0, time, reference = self._map.planar_state(state), state.time, self.config.reference
         challenge = hold and not 0.0 <= time - self._challenged < _CHALLENGE - _TIE
         if hold:
-            self._hold(time, float(x0[1]) - self.config.constraint.ground_height)
+            self._hold(time, float(x0[1]) - self.config.ground.height)
         if challenge:
             self._challenged = time
         target = min(max(speed, -reference.speed_limit), reference.speed_limit)
@@ -213,6 +213,7 @@ class BoundingPlanner:
                 sequence=self._sequence,
                 epoch=self.epoch,
                 model_hash=self.model_hash,
+                ground=self.config.ground,
             )
             self._last = policy
             self._theta = solution.theta
@@ -329,7 +330,7 @@ class BoundingPlanner:
 
     def _friction_violation(self, forces: Array) -> float:
         n_a = self.problem.n_axes
-        friction = self.config.constraint.friction
+        friction = self.config.ground.friction
         worst = 0.0
         for foot in range(len(self.problem.feet)):
             normal = forces[:, (foot + 1) * n_a - 1]

@@ -29,9 +29,9 @@ class BoundingProblem(ContactProblem):
         costs = self._costs(grid, config, speed, x0)
         constraint = config.constraint
         law = ContactLaw(
-            ground_height=constraint.ground_height,
+            ground_height=config.ground.height,
             baumgarte_rate=constraint.baumgarte_rate,
-            friction=constraint.friction,
+            friction=config.ground.friction,
             force_scale=self.reference.mean_force,
             torque_limits=constraint.torque_share * self.effort_limits,
         )
@@ -39,7 +39,7 @@ class BoundingProblem(ContactProblem):
 
     def _costs(self, grid: KnotGrid, config: PlannerConfig, speed: float, x0: float) -> NodeCosts:
         _, n_u, n_f, n_a = self.sizes
-        weight, ground = config.weight, config.constraint.ground_height
+        weight, ground = config.weight, config.ground.height
         n_rows = grid.n_nodes + 1
         phase_times = grid.times - self.schedule.epoch
         scale = np.ones(n_rows)

@@ -1,10 +1,11 @@
 """A policy as one atomic std_msgs/Float64MultiArray, and back.
 
-`data` begins with `layout.data_offset` = 15 header slots,
+`data` begins with `layout.data_offset` = 17 header slots,
 
     0 schema  1 sequence  2 epoch  3, 4 stamp of the state planned from: seconds, nanoseconds  5 status
     6 N nodes  7 n_x  8 n_u  9 n_f  10, 11 fingerprint of the model: upper and lower 32 bits
     12, 13 start of the horizon: seconds, nanoseconds  14 number of columns w
+    15, 16 ground that the plan counts on: height in odom [m], friction coefficient
 
 and goes on with N + 1 rows of w = 2 + n_x + n_u + n_u n_x + n_f columns, row after row:
 
@@ -21,13 +22,15 @@ from builtin_interfaces.msg import Time
 from numpy.typing import NDArray
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
-from contact_ddp_ros.errors import MessageError, PolicyError
+from contact_ddp_ros.config import validate
+from contact_ddp_ros.errors import MessageError, ParameterError, PolicyError
 from contact_ddp_ros.nodes.conversions import NANOSECONDS, doubles, stamp_ns, time_ns
 from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.robot.ground import Ground
 
 Array = NDArray[np.float64]
 
-SCHEMA = 1
+SCHEMA = 2
 """Raised whenever the layout changes."""
 
 HEADER = (
@@ -47,6 +50,12 @@ HEADER = (
     "start_nanosec",
     "columns",
 )
+"""Slots of the header that hold whole numbers."""
+
+GROUND = ("ground_height", "friction")
+"""Slots after them."""
+
+DATA_OFFSET = len(HEADER) + len(GROUND)
 
 STATUS_OK = 0
 STATUS_FAILED = 1
@@ -93,6 +102,7 @@ def policy_message(policy: Policy, stamp: Time) -> Float64MultiArray:
     header = _header(policy.sequence, policy.epoch, stamp, STATUS_OK, policy.model_hash, start)
     header[6:10] = n_nodes, n_x, n_u, n_f
     header[14] = rows.shape[1]
+    header[len(HEADER) :] = policy.ground.height, policy.ground.friction
     return _message(header, rows)
 
 
@@ -109,10 +119,10 @@ def policy_answer(message: Float64MultiArray) -> PolicyAnswer:
         PolicyError: the policy it holds is not one (a number that is not finite, times running backwards).
     """
     data = np.frombuffer(memoryview(message.data), dtype=np.float64) if len(message.data) else np.zeros(0)
-    if len(data) < len(HEADER) or message.layout.data_offset != len(HEADER):
+    if len(data) < DATA_OFFSET or message.layout.data_offset != DATA_OFFSET:
         raise MessageError(
             f"policy message of {len(data)} numbers, {message.layout.data_offset} of them header; "
-            f"allowed: {len(HEADER)} header slots"
+            f"allowed: {DATA_OFFSET} header slots"
         )
     header = _checked_header(data[: len(HEADER)])
     stamp = header["stamp_sec"] * NANOSECONDS + header["stamp_nanosec"]
@@ -120,7 +130,7 @@ def policy_answer(message: Float64MultiArray) -> PolicyAnswer:
         return PolicyAnswer(stamp, header["status"], None)
     n_nodes, n_x, n_u, n_f = (header[name] for name in ("nodes", "n_x", "n_u", "n_f"))
     width = columns(n_x, n_u, n_f)
-    expected = len(HEADER) + (n_nodes + 1) * width
+    expected = DATA_OFFSET + (n_nodes + 1) * width
     if not 0 < n_nodes <= _MAX_NODES or header["columns"] != width or len(data) != expected:
         raise MessageError(
             f"policy message of {len(data)} numbers in {header['columns']} columns; {n_nodes} nodes with "
@@ -128,8 +138,9 @@ def policy_answer(message: Float64MultiArray) -> PolicyAnswer:
         )
     start = header["start_sec"] * NANOSECONDS + header["start_nanosec"]
     model_hash = header["model_high"] * _HALF + header["model_low"]
-    rows = data[len(HEADER) :].reshape(n_nodes + 1, width)
-    return PolicyAnswer(stamp, STATUS_OK, _policy(rows, n_x, n_u, n_f, start, header, model_hash))
+    rows = data[DATA_OFFSET:].reshape(n_nodes + 1, width)
+    ground = _ground(data[len(HEADER) : DATA_OFFSET])
+    return PolicyAnswer(stamp, STATUS_OK, _policy(rows, n_x, n_u, n_f, start, header, model_hash, ground))
 
 
 def columns(n_x: int, n_u: int, n_f: int) -> int:
@@ -137,7 +148,25 @@ def columns(n_x: int, n_u: int, n_f: int) -> int:
     return 2 + n_x + n_u + n_u * n_x + n_f
 
 
-def _policy(rows: Array, n_x: int, n_u: int, n_f: int, start: int, header: dict[str, int], model_hash: int) -> Policy:
+def _ground(values: Array) -> Ground:
+    ground = Ground(*values.tolist())
+    try:
+        validate(ground)
+    except ParameterError as error:
+        raise PolicyError(f"the ground of a policy: {error}") from error
+    return ground
+
+
+def _policy(
+    rows: Array,
+    n_x: int,
+    n_u: int,
+    n_f: int,
+    start: int,
+    header: dict[str, int],
+    model_hash: int,
+    ground: Ground,
+) -> Policy:
     parts = _parts(n_x, n_u, n_f)
     modes = rows[:-1, 1]
     if not ((modes == np.floor(modes)) & (modes >= 0) & (modes < _MAX_MODES)).all():
@@ -152,6 +181,7 @@ def _policy(rows: Array, n_x: int, n_u: int, n_f: int, start: int, header: dict[
         sequence=header["sequence"],
         epoch=header["epoch"],
         model_hash=model_hash,
+        ground=ground,
     )
 
 
@@ -165,7 +195,7 @@ def _parts(n_x: int, n_u: int, n_f: int) -> dict[str, slice]:
 
 
 def _header(sequence: int, epoch: int, stamp: Time, status: int, model_hash: int, start: int) -> Array:
-    header = np.zeros(len(HEADER))
+    header = np.zeros(DATA_OFFSET)
     header[:6] = SCHEMA, sequence, epoch, stamp.sec, stamp.nanosec, status
     header[10:12] = divmod(model_hash, _HALF)
     header[12:14] = divmod(start, NANOSECONDS)

@@ -15,13 +15,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import ModelError
 from contact_ddp_ros.robot.joints import N_JOINTS, joint_index
 from contact_ddp_ros.robot.model import BASE_JOINTS, Robot
-from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, rpy_rates
+from contact_ddp_ros.robot.rotation import COMPILED, quaternion_to_matrix, quaternion_to_rpy, rpy_rates
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
 
@@ -195,18 +196,14 @@ class PlanarMap:
 
     def planar_state(self, state: RobotState) -> Array:
         """(14,) planar state: position along the heading, height, pitch, means of the pairs, and their rates."""
-        roll_pitch_yaw = quaternion_to_rpy(state.orientation)
-        pitch, yaw = float(roll_pitch_yaw[1]), float(roll_pitch_yaw[2])
-        heading = np.array([math.cos(yaw), math.sin(yaw)])
-        velocity = quaternion_to_matrix(state.orientation) @ state.linear_velocity
-        pitch_rate = rpy_rates(state.orientation, state.angular_velocity)[1]
-        return np.concatenate(
-            [
-                [heading @ state.position[:2], state.position[2], pitch],
-                state.joint_positions[self.pairs].mean(axis=1),
-                [heading @ velocity[:2], velocity[2], pitch_rate],
-                state.joint_velocities[self.pairs].mean(axis=1),
-            ]
+        return _planar_state(
+            state.position,
+            state.orientation,
+            state.linear_velocity,
+            state.angular_velocity,
+            state.joint_positions,
+            state.joint_velocities,
+            self.pairs,
         )
 
     def joint_state(self, x: Array) -> tuple[Array, Array]:
@@ -220,6 +217,43 @@ class PlanarMap:
         return self._spread(0.5 * np.asarray(u))
 
     def _spread(self, values: Array) -> Array:
-        spread = np.zeros(N_JOINTS)
-        spread[self.pairs] = np.asarray(values)[:, None]
-        return spread
+        return _spread(np.asarray(values), self.pairs, N_JOINTS)
+
+
+@nb.njit("f8[::1](f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], i8[:,::1])", **COMPILED)
+def _planar_state(
+    position: Array,
+    orientation: Array,
+    linear_velocity: Array,
+    angular_velocity: Array,
+    joint_positions: Array,
+    joint_velocities: Array,
+    pairs: NDArray[np.int64],
+) -> Array:
+    n_base, n_joints = 3, len(pairs)
+    n = n_base + n_joints
+    x = np.empty(2 * n)
+    angles = quaternion_to_rpy(orientation)
+    rotation = quaternion_to_matrix(orientation)
+    cosine, sine = math.cos(angles[2]), math.sin(angles[2])
+    x[0] = cosine * position[0] + sine * position[1]
+    x[1] = position[2]
+    x[2] = angles[1]
+    x[n : n + n_base] = 0.0
+    for k in range(3):
+        x[n] += (cosine * rotation[0, k] + sine * rotation[1, k]) * linear_velocity[k]
+        x[n + 1] += rotation[2, k] * linear_velocity[k]
+    x[n + 2] = rpy_rates(orientation, angular_velocity)[1]
+    for joint in range(n_joints):
+        right, left = pairs[joint, 0], pairs[joint, 1]
+        x[n_base + joint] = 0.5 * (joint_positions[right] + joint_positions[left])
+        x[n + n_base + joint] = 0.5 * (joint_velocities[right] + joint_velocities[left])
+    return x
+
+
+@nb.njit("f8[::1](f8[:], i8[:,::1], i8)", **COMPILED)
+def _spread(values: Array, pairs: NDArray[np.int64], size: int) -> Array:
+    spread = np.zeros(size)
+    for joint in range(len(pairs)):
+        spread[pairs[joint, 0]] = spread[pairs[joint, 1]] = values[joint]
+    return spread

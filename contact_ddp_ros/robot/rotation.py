@@ -8,20 +8,41 @@ Rates follow from the body's angular velocity :math:`\omega` in body axes (Diebe
     yaw'   = (w_y sin(roll) + w_z cos(roll)) / cos(pitch)
     roll'  = w_x + yaw' sin(pitch)
 
-The angles are singular at pitch = ±π/2, where roll is set to zero. Plain `math`: these run in the control loop.
+The angles are singular at pitch = ±π/2, where roll is set to zero. What runs in the control loop is compiled.
 """
 
 import math
 
+import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+COMPILED = {"cache": True, "error_model": "numpy"}
+"""Options of compiled functions; a division by zero gives infinity or NaN, as in NumPy."""
+
 _GIMBAL_LOCK = 1.0 - 1e-12
 """Sine of the pitch beyond which roll and yaw cannot be told apart."""
 
 
+@nb.njit("UniTuple(f8, 4)(f8[:])", **COMPILED)
+def _unit(quaternion: Array) -> tuple[float, float, float, float]:
+    """Components at unit norm; a zero or non-finite quaternion gives NaN, which the caller's checks catch."""
+    x, y, z, w = quaternion[0], quaternion[1], quaternion[2], quaternion[3]
+    norm = math.sqrt(x * x + y * y + z * z + w * w)
+    if not norm > 0.0:
+        return math.nan, math.nan, math.nan, math.nan
+    return x / norm, y / norm, z / norm, w / norm
+
+
+@nb.njit("f8(f8)", **COMPILED)
+def wrap_angle(angle: float) -> float:
+    """The same angle in (-π, π]."""
+    return angle - 2.0 * math.pi * np.ceil((angle - math.pi) / (2.0 * math.pi))
+
+
+@nb.njit("f8[:,::1](f8[:])", **COMPILED)
 def quaternion_to_matrix(quaternion: Array) -> Array:
     """The (3, 3) rotation of a quaternion (4,) = (x, y, z, w), which is normalised first."""
     x, y, z, w = _unit(quaternion)
@@ -34,15 +55,21 @@ def quaternion_to_matrix(quaternion: Array) -> Array:
     )
 
 
-def quaternion_to_rpy(quaternion: Array) -> Array:
-    """The (3,) roll, pitch, yaw [rad] of a quaternion (4,) = (x, y, z, w); pitch in [-π/2, π/2]."""
+@nb.njit("UniTuple(f8, 3)(f8[:])", **COMPILED)
+def _angles(quaternion: Array) -> tuple[float, float, float]:
     x, y, z, w = _unit(quaternion)
     sine = 2.0 * (w * y - z * x)
     if abs(sine) > _GIMBAL_LOCK:
-        return np.array([0.0, math.copysign(0.5 * math.pi, sine), wrap_angle(2.0 * math.atan2(z, w))])
+        return 0.0, math.copysign(0.5 * math.pi, sine), wrap_angle(2.0 * math.atan2(z, w))
     roll = math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
     yaw = math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
-    return np.array([roll, math.asin(sine), yaw])
+    return roll, math.asin(sine), yaw
+
+
+@nb.njit("f8[::1](f8[:])", **COMPILED)
+def quaternion_to_rpy(quaternion: Array) -> Array:
+    """The (3,) roll, pitch, yaw [rad] of a quaternion (4,) = (x, y, z, w); pitch in [-π/2, π/2]."""
+    return np.array(_angles(quaternion))
 
 
 def matrix_to_rpy(rotation: Array) -> Array:
@@ -103,13 +130,14 @@ def quaternion_to_rotation_vector(quaternion: Array) -> Array:
     return scale * np.array([x, y, z])
 
 
+@nb.njit("f8[::1](f8[:], f8[:])", **COMPILED)
 def rpy_rates(quaternion: Array, angular_velocity: Array) -> Array:
     """The (3,) rates of roll, pitch, yaw [rad/s] from the angular velocity (3,) in body axes [rad/s].
 
     At pitch = ±π/2 the rates of roll and yaw grow without bound; the rate of pitch does not.
     """
-    roll, pitch, _ = (float(angle) for angle in quaternion_to_rpy(quaternion))
-    w_x, w_y, w_z = (float(rate) for rate in angular_velocity)
+    roll, pitch, _ = _angles(quaternion)
+    w_x, w_y, w_z = angular_velocity[0], angular_velocity[1], angular_velocity[2]
     pitch_rate = w_y * math.cos(roll) - w_z * math.sin(roll)
     yaw_rate = (w_y * math.sin(roll) + w_z * math.cos(roll)) / math.cos(pitch)
     return np.array([w_x + yaw_rate * math.sin(pitch), pitch_rate, yaw_rate])
@@ -129,18 +157,3 @@ def yaw_matrix(yaw: float) -> Array:
 def up_in_body(quaternion: Array) -> Array:
     """The (3,) unit vector that points up, in body axes: what an accelerometer at rest shows."""
     return quaternion_to_matrix(quaternion)[2].copy()
-
-
-def wrap_angle(angle: float) -> float:
-    """The same angle in (-π, π]."""
-    wrapped = math.remainder(angle, 2.0 * math.pi)
-    return math.pi if wrapped == -math.pi else wrapped
-
-
-def _unit(quaternion: Array) -> tuple[float, float, float, float]:
-    """Components at unit norm; a zero or non-finite quaternion gives NaN, which the caller's checks catch."""
-    x, y, z, w = (float(component) for component in quaternion)
-    norm = math.sqrt(x * x + y * y + z * z + w * w)
-    if not norm > 0.0:
-        return math.nan, math.nan, math.nan, math.nan
-    return x / norm, y / norm, z / norm, w / norm

@@ -36,9 +36,11 @@ class RobotState:
 
     def has_sizes(self, n_joints: int) -> bool:
         """Whether every array has the shape that the class says, for that many joints."""
-        shapes = {"position": 3, "orientation": 4, "linear_velocity": 3, "angular_velocity": 3}
-        shapes |= {"joint_positions": n_joints, "joint_velocities": n_joints}
-        return all(np.shape(getattr(self, name)) == (size,) for name, size in shapes.items())
+        return (
+            np.shape(self.position) == np.shape(self.linear_velocity) == np.shape(self.angular_velocity) == (3,)
+            and np.shape(self.orientation) == (4,)
+            and np.shape(self.joint_positions) == np.shape(self.joint_velocities) == (n_joints,)
+        )
 
     def is_finite(self) -> bool:
         """Whether every entry, the stamp included, is a finite number."""

@@ -56,7 +56,7 @@ def test_every_option_arrives(tmp_path):
         "sim --duration 20 --speed 0:0,2:1.0,8:-0.5 --ramp --stand-time 1 --stop-time 15 --variant ilqr --lockstep "
         "--push 3,0,40,0,0.1 --push 5,-10,0,0,0.2 --seed 7 --friction 0.5 --trunk-mass-scale 1.1 "
         f"--step 2,-0.02 --planner-delay 0.005 --no-video --out {tmp_path} --config {tmp_path}/c.yaml "
-        "--set planner.constraint.friction=0.5 --set controller.stand.kp=[1,2]"
+        "--set planner.ground.friction=0.5 --set controller.stand.kp=[1,2]"
     )
     assert parsed(*words.split()) == RunOptions(
         duration=20.0,
@@ -75,7 +75,7 @@ def test_every_option_arrives(tmp_path):
         video=False,
         out=tmp_path,
         config=tmp_path / "c.yaml",
-        overrides={"planner.constraint.friction": 0.5, "controller.stand.kp": [1, 2]},
+        overrides={"planner.ground.friction": 0.5, "controller.stand.kp": [1, 2]},
     )
 
 

@@ -456,7 +456,7 @@ def test_new_parameters_take_over_without_a_jump(controller: Controller, robot: 
 
 @pytest.mark.parametrize(
     "changes",
-    [{"stand": {"pose": (0.0, -3.0, 3.0)}}, {"safety": {"roll": -1.0}}, {"lateral": {"friction": np.nan}}],
+    [{"stand": {"pose": (0.0, -3.0, 3.0)}}, {"safety": {"roll": -1.0}}, {"lateral": {"minimum_load": np.nan}}],
 )
 def test_bad_parameters_are_refused_and_the_old_ones_stay(controller: Controller, changes: dict) -> None:
     old = controller.config

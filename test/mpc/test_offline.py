@@ -19,7 +19,7 @@ def test_every_constraint_holds(result):
     optimiser, found = result
     assert found.outcome.feasible
     assert found.outcome.solution.equality_violation < 1e-6
-    friction = optimiser.config.constraint.friction
+    friction = optimiser.config.ground.friction
     forces = found.policy.forces.reshape(-1, len(TREE.contacts), 2)
     assert (forces[..., 1] >= -1e-3).all()
     assert (np.abs(forces[..., 0]) <= friction * forces[..., 1] + 1e-3).all()

@@ -11,7 +11,7 @@ def test_touchdowns_friction_and_torques(speed):
     planner, result = converged_plan(speed)
     policy = result.policy
     assert result.touchdown_error < 1e-3
-    friction = planner.config.constraint.friction
+    friction = planner.config.ground.friction
     for foot in range(2):
         tangential, normal = policy.forces[:, 2 * foot], policy.forces[:, 2 * foot + 1]
         down = normal != 0.0

@@ -96,7 +96,7 @@ def test_constraint_parameters():
         {"weight__pitch": 3.0},
         {"constraint__friction": 0.3},
         {"reference__height": 0.3},
-        {"constraint__ground_height": 1.0},
+        {"ground__height": 1.0},
     ],
 )
 def test_tunable_values_change_numbers_only(values):
@@ -107,7 +107,7 @@ def test_tunable_values_change_numbers_only(values):
 
 
 def test_a_raised_ground_raises_every_height():
-    plain, raised = build(), build(constraint__ground_height=0.5)
+    plain, raised = build(), build(ground__height=0.5)
     change = raised.node_parameters - plain.node_parameters
     assert change[:, at.X_REFERENCE + 1] == pytest.approx(0.5)
     assert change[:, HEIGHT_REFERENCE:HEIGHT_WEIGHT] == pytest.approx(0.5)

@@ -25,7 +25,7 @@ from contact_ddp_ros.nodes.controller_node import ControllerNode
 from contact_ddp_ros.nodes.conversions import doubles, joint_state_message, odometry_message, to_stamp
 from contact_ddp_ros.nodes.node_config import ControllerNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
-from contact_ddp_ros.nodes.policy_message import HEADER, policy_message
+from contact_ddp_ros.nodes.policy_message import DATA_OFFSET, HEADER, policy_message
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot, load_robot
@@ -196,11 +196,11 @@ def damaged_policy(rng: np.random.Generator, rig: Rig) -> tuple[Float64MultiArra
     if part == 0:
         values[rng.integers(len(HEADER))] = rng.choice([*NONSENSE, 1.0, 2.0, 4e9, 2.0**53])
     elif part == 1:
-        message.layout.data_offset = int(rng.choice([0, 1, len(HEADER) - 1, len(HEADER) + 1, 2**32 - 1]))
+        message.layout.data_offset = int(rng.choice([0, 1, DATA_OFFSET - 1, DATA_OFFSET + 1, 2**32 - 1]))
     elif part == 2:
         values = damage_numbers(rng, values)
     else:
-        places = rng.integers(len(HEADER), len(values), size=rng.integers(1, 200))
+        places = rng.integers(DATA_OFFSET, len(values), size=rng.integers(1, 200))
         values[places] *= rng.choice([-1.0, 10.0, 1e3, 1e6, np.nan])
     message.data = doubles(values)
     return (message,)

@@ -13,6 +13,7 @@ from std_msgs.msg import Float64MultiArray
 
 from contact_ddp_ros.errors import MessageError, PolicyError
 from contact_ddp_ros.nodes.policy_message import (
+    DATA_OFFSET,
     HEADER,
     STATUS_FAILED,
     no_policy_message,
@@ -20,6 +21,7 @@ from contact_ddp_ros.nodes.policy_message import (
     policy_message,
 )
 from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.robot.ground import Ground
 
 SLOT = {name: index for index, name in enumerate(HEADER)}
 STAMP = Time(sec=12, nanosec=345_678_912)
@@ -48,7 +50,8 @@ def some_policy() -> Policy:
     times = np.array([0.1, 0.104, 0.108])
     states = np.arange(42.0).reshape(3, 14)
     controls, gains = np.ones((2, 4)), np.ones((2, 4, 14))
-    return Policy(times, states, controls, gains, np.array([1, 2]), np.zeros((2, 4)), 7, 3, 2**62 + 5)
+    ground = Ground(height=-0.0175, friction=0.4)
+    return Policy(times, states, controls, gains, np.array([1, 2]), np.zeros((2, 4)), 7, 3, 2**62 + 5, ground)
 
 
 @given(policies())
@@ -62,6 +65,7 @@ def test_a_policy_survives_the_wire(policy: Policy) -> None:
     np.testing.assert_array_equal(np.diff(back.times) > 0.0, np.diff(policy.times) > 0.0)
     for name in ("states", "controls", "gains", "modes", "forces"):
         np.testing.assert_array_equal(getattr(back, name), getattr(policy, name))
+    assert back.ground == policy.ground
     assert (back.sequence, back.epoch, back.model_hash) == (policy.sequence, policy.epoch, policy.model_hash)
 
 
@@ -69,10 +73,11 @@ def test_the_layout_is_the_documented_one() -> None:
     policy = some_policy()
     message = policy_message(policy, STAMP)
     offset, width = message.layout.data_offset, 2 + 14 + 4 + 4 * 14 + 4
-    assert offset == len(HEADER) == 15
+    assert offset == DATA_OFFSET == len(HEADER) + 2 == 17
     assert [dimension.size for dimension in message.layout.dim] == [3, width]
     assert [dimension.stride for dimension in message.layout.dim] == [3 * width, width]
-    header = dict(zip(HEADER, message.data[:offset], strict=True))
+    header = dict(zip(HEADER, message.data[:offset]))
+    assert list(message.data[len(HEADER) : offset]) == [policy.ground.height, policy.ground.friction]
     assert (header["sequence"], header["epoch"], header["status"], header["nodes"]) == (7, 3, 0, 2)
     assert int(header["model_high"]) * 2**32 + int(header["model_low"]) == policy.model_hash
     assert (header["start_sec"], header["start_nanosec"]) == (0, 100_000_000)
@@ -100,7 +105,7 @@ def _damaged(slot: str, value: float) -> Float64MultiArray:
 @pytest.mark.parametrize(
     ("slot", "value", "words"),
     [
-        ("schema", 2.0, "schema 2"),
+        ("schema", 1.0, "schema 1"),
         ("nodes", 3.0, "nodes"),
         ("nodes", 0.0, "nodes"),
         ("nodes", 1e15, "nodes"),
@@ -118,7 +123,7 @@ def test_a_damaged_header_is_refused(slot: str, value: float, words: str) -> Non
         policy_answer(_damaged(slot, value))
 
 
-@pytest.mark.parametrize("length", [0, 14, 15, 100])
+@pytest.mark.parametrize("length", [0, 14, 15, 17, 100])
 def test_a_truncated_message_is_refused(length: int) -> None:
     message = policy_message(some_policy(), STAMP)
     message.data = array.array("d", message.data[:length])
@@ -136,6 +141,6 @@ def test_a_wrong_offset_is_refused() -> None:
 @pytest.mark.parametrize(("column", "value"), [(0, 1.0), (1, 0.5), (1, math.nan), (2, math.nan), (20, math.inf)])
 def test_rows_that_are_no_policy_are_refused(column: int, value: float) -> None:
     message = policy_message(some_policy(), STAMP)
-    message.data[len(HEADER) + column] = value
+    message.data[DATA_OFFSET + column] = value
     with pytest.raises(PolicyError):
         policy_answer(message)
