@@ -3,7 +3,6 @@
 from xml.etree import ElementTree
 
 import dartpy as dart
-import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from contact_ddp_ros.gazebo.sdf import model_sdf
 from contact_ddp_ros.robot.joints import FOOT_NAMES
 from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.sim.engine import mujoco
 from contact_ddp_ros.sim.mujoco_model import build_model
 from contact_ddp_ros.sim.options import SimOptions
 
