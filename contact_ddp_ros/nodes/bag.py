@@ -139,7 +139,7 @@ def recorded_solves(folder: Path) -> tuple[list[RecordedSolve], int]:
             policies.get(solve.stamp),
         )
         for solve in solves
-        for state in _state(solve.stamp, *states.values(), simulated)
+        for state in _state(solve.stamp, states[io.JOINT_STATES.name], states[io.ODOM.name], simulated)
     ]
     return found, len(solves) - len(found)
 
