@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 import yaml
 
 from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.suggestions import did_you_mean
 
 Value = bool | int | float | str | tuple[float, ...]
 Config = TypeVar("Config")
@@ -133,7 +134,8 @@ def replace(config: Config, values: Mapping[str, Any]) -> Config:
     known = specs(config)
     unknown = sorted(set(values) - set(known))
     if unknown:
-        raise ParameterError(f"unknown parameter {', '.join(unknown)}; known: {', '.join(known)}")
+        meant = did_you_mean(unknown[0], known)
+        raise ParameterError(f"unknown parameter {', '.join(unknown)}; {meant}")
     checked = {}
     for name, value in values.items():
         spec = dataclasses.replace(known[name], default=_declared_default(config, name))
@@ -159,14 +161,9 @@ def load_yaml(path: str | Path, section: str) -> dict[str, Any]:
     Raises:
         ParameterError: the file cannot be read or is not a ROS parameter file.
     """
-    try:
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {}
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ParameterError(f"cannot read the parameter file {path}: {error}") from error
-    if not isinstance(content, dict):
-        raise ParameterError(f"parameter file {path}: expected a mapping of node names, found {type(content).__name__}")
+    content = _read_sections(path)
     values: dict[str, Any] = {}
-    wanted = ("/**", f"/**/{section}", f"/{section}", section)
+    wanted = _section_names(section)
     for name in sorted(set(content) & set(wanted), key=wanted.index):
         body = content[name]
         if not isinstance(body, dict) or not isinstance(body.get("ros__parameters"), dict):
@@ -175,8 +172,36 @@ def load_yaml(path: str | Path, section: str) -> dict[str, Any]:
     return {name: value for name, value in values.items() if not name.startswith(_NODE_NAMES)}
 
 
+def check_sections(path: str | Path, nodes: Sequence[str]) -> None:
+    """Refuse a parameter file that has a section for another node than these, which nobody would read.
+
+    Raises:
+        ParameterError: it has one, or as :func:`load_yaml`.
+    """
+    known = {name for node in nodes for name in _section_names(node)}
+    for name in _read_sections(path):
+        if name not in known:
+            meant = did_you_mean(str(name).rpartition("/")[2], nodes)
+            raise ParameterError(f"parameter file {path}: section {name} is of no node here; {meant}")
+
+
+def _section_names(node: str) -> tuple[str, ...]:
+    """The sections of a file that speak to a node, in ascending order of precedence."""
+    return ("/**", f"/**/{node}", f"/{node}", node)
+
+
+def _read_sections(path: str | Path) -> dict[Any, Any]:
+    try:
+        content = yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ParameterError(f"cannot read the parameter file {path}: {error}") from error
+    if not isinstance(content, dict):
+        raise ParameterError(f"parameter file {path}: expected a mapping of node names, found {type(content).__name__}")
+    return content
+
+
 def parse_setting(text: str) -> tuple[str, Any]:
-    """`"planner.friction=0.5"` → ("planner.friction", 0.5); values are read as YAML, numbers in any notation.
+    """`"planner.rate=50"` → ("planner.rate", 50); values are read as YAML, numbers in any notation.
 
     Raises:
         ParameterError: there is no name or no sign of equality, or the value cannot be read.

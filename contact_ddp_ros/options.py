@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from contact_ddp_ros.config import load_yaml
+from contact_ddp_ros.config import check_sections, load_yaml
 from contact_ddp_ros.errors import ParameterError
 
 VARIANTS = ("ilqr", "ddp", "ddp_tensor")
@@ -25,6 +25,9 @@ BACKENDS = ("mujoco", "lcm")
 
 SECTIONS = ("planner", "controller", "simulator", "bridge", "gazebo_bridge", "drives")
 """Whose parameters a run may change; the names of the nodes, and of the sections of a parameter file."""
+
+OTHER_NODES = ("frames", "robot_state_publisher", "joy_node", "joy_teleop", "rviz2")
+"""Nodes of the launch file whose sections a parameter file may have, too; no run without ROS reads them."""
 
 MAX_SPEED = 4.0
 """Largest commanded forward speed that is accepted, either way [m/s]."""
@@ -168,9 +171,12 @@ class RunOptions:
         """What `config` and `overrides` set for one of :data:`SECTIONS`, by dotted name without the section.
 
         Raises:
-            ParameterError: the file cannot be read or is not a ROS parameter file.
+            ParameterError: the file cannot be read, is not a ROS parameter file, or speaks to a node that is unknown.
         """
-        values = load_yaml(self.config, section) if self.config is not None else {}
+        values = {}
+        if self.config is not None:
+            check_sections(self.config, (*SECTIONS, *OTHER_NODES))
+            values = load_yaml(self.config, section)
         prefix = f"{section}."
         own = {name: value for name, value in self.overrides.items() if name.startswith(prefix)}
         return values | {name.removeprefix(prefix): value for name, value in own.items()}

@@ -12,7 +12,18 @@ PACKAGE = "contact_ddp_ros"
 
 # A room is a folder, or a module beside the folders; one that is not listed may be imported by, and import, anything
 # in PLAIN only. Rooms in PLAIN hold data and checks and know nothing of what is above them.
-PLAIN = {"errors", "config", "options", "files", "provenance", "numba_cache", "environment", "lifetime", "safe_ranges"}
+PLAIN = {
+    "errors",
+    "config",
+    "options",
+    "files",
+    "provenance",
+    "numba_cache",
+    "environment",
+    "lifetime",
+    "safe_ranges",
+    "suggestions",
+}
 ALLOWED = {
     "robot": set(),
     "hybrid": set(),

@@ -1,7 +1,7 @@
 """`contact-ddp`: the package's jobs from the command line, with and without ROS.
 
-Exit codes: 0 when the job was done (a fall of the robot is a result, not an error), 1 when it could not be, 2 for
-bad options or parameters, 130 after Ctrl-C, what was recorded until then being saved. Errors are one line.
+Exit codes: 0 when the job was done, 1 when it could not be, 2 for bad options or parameters, 3 when it was done but the
+robot fell, 130 after Ctrl-C, what was recorded until then being saved. Errors are one line.
 
 Whatever is slow to import is imported by the job that needs it, so that `--help` answers at once.
 """
@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from contact_ddp_ros.cli.parser import UsageError, build_parser
+from contact_ddp_ros.cli.plain_output import spell_out
 from contact_ddp_ros.errors import ContactDdpError, ParameterError
 
 EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
@@ -17,6 +18,7 @@ EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one job and return the exit code; `arguments` are those of the process where left out."""
+    spell_out()
     parser = build_parser()
     try:
         options = parser.parse_args(arguments)
@@ -29,8 +31,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if (error.name or "").partition(".")[0] == "contact_ddp_ros":
             raise
         return _complain(f"this job needs the Python package {error.name!r}, which is not installed", EXIT_FAILED)
+    except OSError as error:
+        return _complain(_what_failed(error), EXIT_FAILED)
     except KeyboardInterrupt:
         return _complain("interrupted", EXIT_INTERRUPTED)
+
+
+def _what_failed(error: OSError) -> str:
+    """What the system refused, and to which file where it says: a full disk, a lost permission."""
+    place = f"{error.filename}: " if error.filename else ""
+    return f"{place}{error.strerror or error}"
 
 
 def _complain(error: object, code: int) -> int:

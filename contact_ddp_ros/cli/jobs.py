@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 
 from contact_ddp_ros.cli.values import run_options
 from contact_ddp_ros.errors import ContactDdpError, ParameterError
-from contact_ddp_ros.options import SECTIONS, RunOptions
+from contact_ddp_ros.options import RunOptions
+
+EXIT_FELL = 3
+"""Exit code of a run that went its way, but in which the robot fell."""
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from contact_ddp_ros.recording import Recorder, Recording
+    from contact_ddp_ros.report.summary import Summary
 
     Loop = Callable[[RunOptions, Recorder], Recording]
 
@@ -127,16 +131,19 @@ def run_security_policy(arguments: argparse.Namespace) -> int:
 
 
 def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
-    """Run a closed loop with live progress; whatever happens, keep what was recorded."""
+    """Run a closed loop with live progress; whatever happens, keep what was recorded.
+
+    The exit code is EXIT_FELL where the robot fell.
+    """
     from rich.console import Console
 
+    from contact_ddp_ros.cli.checks import check_run
     from contact_ddp_ros.files import kept_unless_empty, new_folder
     from contact_ddp_ros.recording import Recorder
     from contact_ddp_ros.report.progress import LiveProgress
 
     options = run_options(arguments)
-    for section in SECTIONS:
-        options.parameters(section)  # an unreadable file is found out before anything is built
+    check_run(options)
     console = Console()
     progress = LiveProgress(console, options.duration)
     recorder = Recorder(progress)
@@ -148,8 +155,8 @@ def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
             reason = "interrupted" if isinstance(error, KeyboardInterrupt) else f"stopped: {error}"
             _keep(recorder, folder, console, reason)
             raise
-    _save_and_report(recording, folder, console, video=options.video)
-    return 0
+    summary = _save_and_report(recording, folder, console, video=options.video)
+    return EXIT_FELL if summary.fell else 0
 
 
 def _keep(recorder: "Recorder", folder: Path, console: "Console", reason: str) -> None:
@@ -160,28 +167,29 @@ def _keep(recorder: "Recorder", folder: Path, console: "Console", reason: str) -
     _save_and_report(recorder.finish(interrupted=True), folder, console, video=False)
 
 
-def _save_and_report(recording: "Recording", folder: Path, console: "Console", *, video: bool) -> None:
+def _save_and_report(recording: "Recording", folder: Path, console: "Console", *, video: bool) -> "Summary":
     from contact_ddp_ros import recording as records
 
     records.save(recording, folder)
-    _report(recording, folder, console, video=video)
+    return _report(recording, folder, console, video=video)
 
 
-def _report(recording: "Recording", folder: Path, console: "Console", *, video: bool) -> None:
-    """Save everything that is made from a recording and print the closing table."""
+def _report(recording: "Recording", folder: Path, console: "Console", *, video: bool) -> "Summary":
+    """Print the closing table and save everything that is made from a recording."""
     from contact_ddp_ros.report import plots
     from contact_ddp_ros.report import summary as summaries
     from contact_ddp_ros.report.progress import closing_table
-    from contact_ddp_ros.report.terminal import say
+    from contact_ddp_ros.report.terminal import say, working
 
     summary = summaries.summarise(recording)
     summaries.save(summary, folder)
-    with console.status("Drawing plots"):
+    console.print(closing_table(summary))
+    with working(console, "Drawing plots"):
         plots.save_all(recording, folder)
     if video:
         _film(recording, folder, console)
-    console.print(closing_table(summary))
     say(console, f"Saved in {folder}")
+    return summary
 
 
 def _film(recording: "Recording", folder: Path, console: "Console") -> None:

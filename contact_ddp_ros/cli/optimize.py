@@ -56,18 +56,15 @@ def _prepare(arguments: argparse.Namespace, options: RunOptions) -> tuple["Offli
     for name in ("cycles", "iterations"):
         if getattr(arguments, name) < 1:
             raise ParameterError(f"--{name} is {getattr(arguments, name)}; it must be at least 1")
-    values = options.parameters("planner")
-    from contact_ddp_ros.mpc.config import PlannerConfig
+    from contact_ddp_ros.cli.checks import check_speed, checked_planner
     from contact_ddp_ros.mpc.offline import OfflineOptimiser
     from contact_ddp_ros.robot.model import load_robot
     from contact_ddp_ros.robot.planar import PlanarMap, reduce_to_plane
 
-    chosen = {
-        "variant": options.variant,
-        "first_iterations": arguments.iterations,
-        "gait.horizon_cycles": float(arguments.cycles),
-    }
-    config = replace(PlannerConfig(), {**values, **chosen})
+    planner = checked_planner(options)
+    check_speed(arguments.speed, planner)
+    chosen = {"first_iterations": arguments.iterations, "gait.horizon_cycles": float(arguments.cycles)}
+    config = replace(planner, chosen)
     robot = load_robot()
     optimiser = OfflineOptimiser(reduce_to_plane(robot), config, robot.model_hash, arguments.shooting)
     return optimiser, PlanarMap().planar_state(robot.standing_state())

@@ -20,9 +20,10 @@ examples:
   contact-ddp {job} --push 3,0,40,0,0.1                40 N to the left for 0.1 s, 3 s into the run
   contact-ddp {job} --step 2,0.02                      a step of 2 cm, 2 m ahead, that nobody expects
   contact-ddp {job} --variant ilqr --realtime --no-video
-  contact-ddp {job} --config my.yaml --set planner.friction=0.5
+  contact-ddp {job} --config my.yaml --set planner.constraint.friction=0.5
 
 In the output folder: summary.json, overview.png and other plots, run.mp4, recording.npz with recording.json.
+exit status: 0 done, 1 failed, 2 bad option or parameter, 3 done but the robot fell, 130 interrupted.
 """
 
 _EXAMPLES = """

@@ -70,9 +70,11 @@ def _table(compared: Comparison, missing: int, tolerance: float, agree: bool) ->
         cells = (f"{np.median(known):.3g}", f"{known.max():.3g}") if known.size else ("-", "-")
         table.add_row(name, *cells, unit)
     verdict = "[green]agree[/]" if agree else "[red]differ[/]"
+    gaps = f"{missing} left out for want of their state"
+    if missing:
+        gaps += ", so that the plans after each had another one to begin with"
     table.caption = (
-        f"{len(compared.times)} solves, {compared.disagreeing} with a policy on one side only, "
-        f"{missing} left out for want of their state; "
+        f"{len(compared.times)} solves, {compared.disagreeing} with a policy on one side only, {gaps}; "
         f"{verdict} within {tolerance:g} N m"
     )
     return table

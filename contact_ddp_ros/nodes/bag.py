@@ -20,14 +20,15 @@ from rosbags.highlevel import AnyReader, AnyReaderError
 from rosbags.rosbag2 import StoragePlugin, Writer, WriterError
 from rosbags.typesys import Stores, get_typestore
 
-from contact_ddp_ros.errors import ContactDdpError, ReplayError
+from contact_ddp_ros.errors import ContactDdpError, MessageError, ReplayError
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import robot_state, serialised_stamp_ns, time_ns
 from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.policy_message import policy_answer
-from contact_ddp_ros.nodes.reports import status_values
+from contact_ddp_ros.nodes.reports import status_values, tick_records
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.replay.comparison import RecordedSolve
+from contact_ddp_ros.robot.state import RobotState
 
 _LOOK = 0.1
 """Longest wait for a message between two looks at whether to end [s]."""
@@ -42,7 +43,8 @@ _PAIRING_TOLERANCE_NS = 500_000
 class BagWriter:
     """Writes every message of some topics into a new bag, from a thread of its own. Use as a context manager.
 
-    Most topics keep the newest message only, so what the thread does not get to in time is missing in the bag.
+    Most topics keep the newest message only, so what the thread does not get to in time is missing in the bag. The
+    simulator's record keeps every one, so that no state is lost with it.
     """
 
     def __init__(self, folder: Path, node: Node, topics: Sequence[io.Topic] = io.RECORDED) -> None:
@@ -108,6 +110,7 @@ def recorded_solves(folder: Path) -> tuple[list[RecordedSolve], int]:
     if not folder.exists():
         raise ReplayError(f"there is no bag {folder}")
     states: dict[str, dict[int, bytes]] = {topic.name: {} for topic in (io.JOINT_STATES, io.ODOM)}
+    simulated: dict[int, RobotState] = {}
     solves: list[_Solve] = []
     policies: dict[int, Policy | None] = {}
     try:
@@ -117,14 +120,17 @@ def recorded_solves(folder: Path) -> tuple[list[RecordedSolve], int]:
                     states[name][serialised_stamp_ns(message)] = message
                 elif name == io.SOLVES.name:
                     solves += _solve(message)
+                elif name == io.RECORD.name:
+                    ticks = tick_records(deserialize_message(message, io.RECORD.type))
+                    simulated.update({time_ns(tick.state.time): tick.state for tick in ticks})
                 else:
                     answer = policy_answer(deserialize_message(message, io.POLICY.type))
                     policies[answer.stamp] = answer.policy
-    except (AnyReaderError, OSError) as error:
+    except (AnyReaderError, OSError, MessageError) as error:
         raise ReplayError(f"cannot read the bag {folder}: {error}") from error
     found = [
         RecordedSolve(
-            robot_state(deserialize_message(joints, io.JOINT_STATES.type), deserialize_message(odometry, io.ODOM.type)),
+            state,
             solve.speed,
             solve.hold,
             solve.gait_start,
@@ -133,7 +139,7 @@ def recorded_solves(folder: Path) -> tuple[list[RecordedSolve], int]:
             policies.get(solve.stamp),
         )
         for solve in solves
-        for joints, odometry in _pair(solve.stamp, *states.values())
+        for state in _state(solve.stamp, states[io.JOINT_STATES.name], states[io.ODOM.name], simulated)
     ]
     return found, len(solves) - len(found)
 
@@ -141,8 +147,10 @@ def recorded_solves(folder: Path) -> tuple[list[RecordedSolve], int]:
 def _messages(reader: AnyReader, folder: Path) -> Iterator[tuple[str, bytes]]:
     """Name, without namespace, and serialised message of what a replay needs, in the order of recording."""
     wanted: dict[int, str] = {}
-    for topic in io.REPLAYED:
+    for topic in (*io.REPLAYED, io.RECORD):
         found = [one for one in reader.connections if one.topic == topic.name or one.topic.endswith(f"/{topic.name}")]
+        if topic is io.RECORD and not found:
+            continue  # no simulator, or a recorder that left it out
         if len({one.topic for one in found}) != 1:
             names = ", ".join(sorted({one.topic for one in found})) or "none"
             raise ReplayError(f"the bag {folder} holds {names} for the topic {topic.name}; a replay needs exactly one")
@@ -169,10 +177,16 @@ def _solve(message: bytes) -> list[_Solve]:
         raise ReplayError(f"a report of the planner cannot be read ({error}); is the bag of this version?") from error
 
 
-def _pair(stamp: int, joints: dict[int, bytes], odometry: dict[int, bytes]) -> list[tuple[bytes, bytes]]:
-    """Joint states and odometry of an instant as a list of one pair, or of none where one was not recorded."""
+def _state(
+    stamp: int, joints: dict[int, bytes], odometry: dict[int, bytes], simulated: Mapping[int, RobotState]
+) -> list[RobotState]:
+    """The state of an instant as a list of one, or of none where it was not recorded."""
     found = [_nearest(stamp, messages) for messages in (joints, odometry)]
-    return [(found[0], found[1])] if found[0] is not None and found[1] is not None else []
+    if found[0] is None or found[1] is None:
+        return [simulated[stamp]] if stamp in simulated else []
+    return [
+        robot_state(deserialize_message(found[0], io.JOINT_STATES.type), deserialize_message(found[1], io.ODOM.type))
+    ]
 
 
 def _nearest(stamp: int, messages: Mapping[int, bytes]) -> bytes | None:

@@ -133,9 +133,9 @@ STATE_AGE = Topic("controller/state_age", Float64, PEOPLE, "[s]")
 REAL_TIME_FACTOR = Topic("simulator/real_time_factor", Float64, PEOPLE, "simulated over wall-clock time, last second")
 
 REPLAYED = (JOINT_STATES, ODOM, SOLVES, POLICY)
-"""What a replay of a bag needs."""
+"""What a replay of a bag needs; RECORD, where the robot is simulated, has the states that a recorder missed."""
 
-RECORDED = (*REPLAYED, IMU, JOINT_COMMAND, CMD_VEL, CONTROLLER_EVENTS, DIAGNOSTICS)
+RECORDED = (*REPLAYED, RECORD, IMU, JOINT_COMMAND, CMD_VEL, CONTROLLER_EVENTS, DIAGNOSTICS)
 """What a bag holds."""
 
 

@@ -105,6 +105,17 @@ def planned_violation(recording: Recording) -> Array:
     return np.where(in_contact, excess, -np.inf).max(axis=1) if planned.any() else np.empty(0)
 
 
+def peak_force(recording: Recording) -> float:
+    """Largest measured normal force of one foot [N]; NaN where none was measured.
+
+    It occurs at impact and lasts a few steps of the physics; its height is a property of the simulator's stiff contact,
+    as the planner's impact has an impulse and no force.
+    """
+    normal = recording.ticks["contact_forces"][..., 2]
+    known = normal[np.isfinite(normal)]
+    return float(known.max()) if known.size else float("nan")
+
+
 def deviation(values: Array) -> float:
     """The signed difference from the first entry that is largest in magnitude; NaN of nothing."""
     if not values.size:
@@ -138,7 +149,24 @@ def moving_range(values: Array, window: float, period: float) -> tuple[Array, Ar
 
 
 def moving_mean(values: Array, window: float, period: float) -> Array:
-    """(n,) mean of (n,) values over a centred window [s], shorter at both ends; `period` is between values [s]."""
+    """(n,) mean of (n,) values over a centred window [s]; NaN near both ends, where a part of the window is missing.
+
+    A mean over less than a cycle would follow the gait instead of averaging it out. `period` is between values [s].
+    """
     size = max(1, round(window / period))
-    kernel, centre = np.ones(size), slice(size // 2, size // 2 + len(values))
-    return np.convolve(values, kernel)[centre] / np.convolve(np.ones_like(values), kernel)[centre]
+    mean = np.full(len(values), np.nan)
+    if len(values) >= size:
+        begin = size - 1 - size // 2
+        mean[begin : begin + len(values) - size + 1] = np.convolve(values, np.full(size, 1.0 / size), mode="valid")
+    return mean
+
+
+def held_mean(values: Array, window: float, period: float) -> Array:
+    """The same with its first and last value held to the ends; of a run shorter than the window the mean of all."""
+    mean = moving_mean(values, window, period)
+    known = np.flatnonzero(np.isfinite(mean))
+    if not known.size:
+        return np.full(len(values), values.mean() if len(values) else np.nan)
+    return np.concatenate(
+        [np.full(known[0], mean[known[0]]), mean[known], np.full(len(mean) - 1 - known[-1], mean[known[-1]])]
+    )

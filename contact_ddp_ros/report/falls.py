@@ -87,7 +87,7 @@ def _recovery(recording: Recording, push: Mapping[str, Any], end: float) -> Reco
     time, rpy = recording.ticks["time"], recording.rpy
     window = (time >= push["time"]) & (time < end)
     cycle = analysis.gait_period(recording)
-    lateral = analysis.moving_mean(recording.heading_velocity[:, 1], cycle, recording.info.control_period)
+    lateral = analysis.held_mean(recording.heading_velocity[:, 1], cycle, recording.info.control_period)
     yaw_before = rpy[np.flatnonzero(window)[0], 2]
     straight = (
         (np.abs(rpy[:, 0]) <= STRAIGHT_TILT)

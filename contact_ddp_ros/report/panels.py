@@ -125,7 +125,7 @@ def measured_cone(axes: Axes, recording: Recording) -> None:
         return
     _cone(axes, friction, top)
     axes.set(xlim=(-1.1 * friction * top, 1.1 * friction * top), ylim=(-0.05 * top, 1.05 * top))
-    _tell_peak(axes, forces)
+    _tell_peak(axes, recording)
     axes.set(title=f"Measured forces, μ = {friction:g}")
 
 
@@ -141,7 +141,7 @@ def normal_forces(axes: Axes, recording: Recording) -> None:
     known = planned[np.isfinite(planned)]
     if known.size and known.max() > 0.0:
         axes.set_ylim(-0.05 * known.max(), 1.3 * known.max())
-        _tell_peak(axes, ticks["contact_forces"])
+        _tell_peak(axes, recording)
     axes.set(xlabel="time [s]", ylabel="normal force [N]", title="Normal forces")
     legend(axes)
     if time.size > 1:
@@ -264,11 +264,11 @@ def _cone(axes: Axes, friction: float, top: float) -> None:
     legend(axes, marker_scale=4.0)
 
 
-def _tell_peak(axes: Axes, forces: Array) -> None:
-    """Impacts are too short and too high to set the scale by: say how high."""
-    known = forces[..., 2][np.isfinite(forces[..., 2])]
-    if known.size:
-        text = f"a foot's peak at impact {known.max():.0f} N"
+def _tell_peak(axes: Axes, recording: Recording) -> None:
+    """Impacts are too short and too high to set the scale by: say how high, and that it is the contact model's."""
+    peak = analysis.peak_force(recording)
+    if np.isfinite(peak):
+        text = f"a foot's peak at impact {peak:.0f} N,\nset by the simulator's stiff contact"
         axes.text(0.99, 0.97, text, transform=axes.transAxes, ha="right", va="top", fontsize=7, color="#555555")
 
 

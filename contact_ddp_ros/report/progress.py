@@ -5,6 +5,8 @@ On a terminal the line is redrawn in place; elsewhere a plain line appears for e
 
 import math
 import time as clock
+from collections.abc import Callable
+from contextlib import ExitStack
 
 from rich.console import Console
 from rich.live import Live
@@ -13,13 +15,16 @@ from rich.text import Text
 
 from contact_ddp_ros.recording import CONTROL_MODES, Recorder
 from contact_ddp_ros.report.summary import Summary
-from contact_ddp_ros.report.terminal import say
+from contact_ddp_ros.report.terminal import patience, say
 
 _REDRAW_PERIOD = 0.2
 """Wall time between redrawings on a terminal [s]."""
 
 _PLAIN_PERIOD = 1.0
 """Simulated time between plain lines [s]."""
+
+_PATIENCE = (5.0, 25.0, 30.0, 60.0, 60.0)
+"""Waits for the first tick, after each of which a line says what is going on [s]."""
 
 _BAR_WIDTH = 24
 """Of the progress bar on a terminal that is wide enough [characters]."""
@@ -34,18 +39,23 @@ class LiveProgress:
         self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
         self._next_redraw = 0.0
         self._next_line = 0.0
+        self._closing = ExitStack()
+        self._end_patience: Callable[[], None] = _nothing
 
     def __enter__(self) -> "LiveProgress":
         if self._live is not None:
             self._live.start()
+        self._end_patience = self._closing.enter_context(patience(self._still_preparing, *_PATIENCE))
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._closing.close()
         if self._live is not None:
             self._live.stop()
 
     def __call__(self, recorder: Recorder) -> None:
         """Show the recorder's latest tick and solve, if it is time to."""
+        self._end_patience()
         if self._live is None:
             if recorder.last_time >= self._next_line:
                 self._next_line = (recorder.last_time // _PLAIN_PERIOD + 1.0) * _PLAIN_PERIOD
@@ -56,6 +66,12 @@ class LiveProgress:
             width = min(_BAR_WIDTH, self._console.width - len(line) - 2)
             text = f"{self._bar(recorder.last_time, width)} {line}" if width > 0 else line
             self._live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
+
+    def _still_preparing(self, passed: float) -> None:
+        say(
+            self._console,
+            f"Preparing for {passed:.0f} s: the first time on a machine code is compiled, for a minute or two.",
+        )
 
     def _bar(self, time: float, width: int) -> str:
         filled = round(width * min(time / self._duration, 1.0))
@@ -118,6 +134,7 @@ def _limits(s: Summary) -> list[tuple[str, str]]:
         ("sole height at scheduled touchdowns", f"{_number(1e3 * s.touchdown_height_measured_max_m, '.1f')} mm"),
         ("torques at their limit", _percent(s.torque_saturation_fraction)),
         ("torque beyond its limit, at most", f"{_number(s.torque_excess_max_nm, '.2f')} N m"),
+        ("foot force at impact (stiff contact)", f"{_number(s.contact_force_peak_n, '.0f')} N"),
         ("plan outside the friction cone", _percent(s.friction_violation_fraction)),
     ]
 
@@ -135,6 +152,10 @@ def _computing(s: Summary) -> list[tuple[str, str]]:
         ),
         ("real-time factor", _number(s.real_time_factor, ".2f")),
     ]
+
+
+def _nothing() -> None:
+    """Before there is anything to end."""
 
 
 def _number(value: float, form: str) -> str:

@@ -72,6 +72,8 @@ class Summary:
         touchdown_height_measured_max_m: largest measured |height of a sole| at the instant its touchdown is scheduled.
         torque_saturation_fraction: share of the joint torques while active at or above 99.9 % of their limit.
         torque_excess_max_nm: most that a torque exceeds its limit while active; 0 where none does.
+        contact_force_peak_n: largest measured normal force of a foot, at impact; the simulator's stiff contact
+            sets its height.
         friction_violation_fraction: share of the bounding ticks with a planned contact force at which that force
             leaves the planner's friction cone, or pulls, by more than 0.5 N.
         friction_violation_max_n: most that it does so; 0 where it never does.
@@ -109,6 +111,7 @@ class Summary:
     touchdown_height_measured_max_m: float
     torque_saturation_fraction: float
     torque_excess_max_nm: float
+    contact_force_peak_n: float
     friction_violation_fraction: float
     friction_violation_max_n: float
     solves: int
@@ -209,6 +212,7 @@ def _limits(recording: Recording) -> dict[str, Any]:
     return {
         "torque_saturation_fraction": _mean(torques[known] >= analysis.SATURATED * limits[known]),
         "torque_excess_max_nm": _max(np.maximum(torques - limits, 0.0)[known]),
+        "contact_force_peak_n": analysis.peak_force(recording),
         "friction_violation_fraction": _mean(excess > analysis.FORCE_TOLERANCE),
         "friction_violation_max_n": _max(np.maximum(excess, 0.0)),
     }

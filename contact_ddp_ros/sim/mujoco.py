@@ -6,7 +6,6 @@ quaternions as (w, x, y, z); all of that is converted here and nowhere else.
 
 from dataclasses import dataclass, replace
 
-import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +15,7 @@ from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
+from contact_ddp_ros.sim.engine import mujoco
 from contact_ddp_ros.sim.mujoco_model import ACCELEROMETER_NAME, build_model
 from contact_ddp_ros.sim.noise import noisy
 from contact_ddp_ros.sim.options import NoiseOptions, SimOptions

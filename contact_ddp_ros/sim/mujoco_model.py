@@ -12,12 +12,12 @@ import math
 from typing import Any, Final
 from xml.etree import ElementTree
 
-import mujoco
 import numpy as np
 
 from contact_ddp_ros.errors import SimulationError
 from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES
 from contact_ddp_ros.robot.model import BASE_JOINTS, Robot
+from contact_ddp_ros.sim.engine import mujoco
 from contact_ddp_ros.sim.options import SimOptions
 
 GROUND_NAME, GROUND_STEP_NAME = "ground", "ground_step"

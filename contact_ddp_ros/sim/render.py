@@ -6,7 +6,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
-import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +14,7 @@ from contact_ddp_ros.files import written_whole
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.sim.engine import mujoco
 from contact_ddp_ros.sim.gl import offscreen_context
 from contact_ddp_ros.sim.mujoco_model import COLLISION_GROUP, build_model
 from contact_ddp_ros.sim.options import SimOptions

@@ -1,5 +1,8 @@
+import errno
 import importlib
+import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +13,8 @@ from synthetic import Gait, bounding_recorder
 from contact_ddp_ros import __version__
 from contact_ddp_ros.bench import BENCHMARKS
 from contact_ddp_ros.cli import jobs, main
+from contact_ddp_ros.cli.checks import check_run
+from contact_ddp_ros.cli.jobs import EXIT_FELL
 from contact_ddp_ros.cli.parser import build_parser
 from contact_ddp_ros.cli.values import parse_push, parse_speed, run_options
 from contact_ddp_ros.config import parse_setting
@@ -125,6 +130,14 @@ BAD_WORDS = [
     ("sim --set friction=1", "section"),
     ("sim --config /does/not/exist.yaml", "parameter file"),
     ("sim --unknown", "--unknown"),
+    ("sim --set planner.friction=0.5", "did you mean constraint.friction?"),
+    ("sim --set controller.lateral.rol_damping=1", "did you mean lateral.roll_damping"),
+    ("sim --set simulator.fricton=1", "did you mean friction?"),
+    ("sim --speed 4", "2.5 m/s of planner.reference.speed_limit"),
+    ("sim --speed 0:0,1:-3,2:1", "speed of -3 m/s"),
+    ("sim --set planner.gait.back_stance=0.081", "back_stance"),
+    ("demo --set planner.gait.step=0.003", "whole number of steps"),
+    ("optimize --speed 3", "planner.reference.speed_limit"),
     ("optimize --cycles 0", "cycles"),
     ("optimize --iterations 0", "iterations"),
     ("optimize --speed inf", "finite"),
@@ -142,6 +155,66 @@ def test_bad_words_are_one_line_and_code_two(words, told, capsys, tmp_path, monk
     assert captured.err.startswith("contact-ddp: ")
     assert told in captured.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_misspelt_section_of_a_file_is_an_error(tmp_path, capsys):
+    file = tmp_path / "mine.yaml"
+    file.write_text("/**/plannr:\n  ros__parameters: {rate: 50.0}\n")
+    assert main(["sim", "--config", str(file), "--out", str(tmp_path / "new")]) == 2
+    assert "section /**/plannr is of no node here; did you mean planner?" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_sections_that_the_launch_file_reads_are_accepted(fake_loop, tmp_path):
+    folder = Path(__file__).parents[2] / "config"
+    for number, name in enumerate(("base.yaml", "robot.yaml", "joy.yaml")):
+        words = ["sim", "--no-video", "--config", str(folder / name), "--out", str(tmp_path / str(number))]
+        assert main(words) == 0
+
+
+@pytest.mark.parametrize("job", ["sim", "demo"])
+def test_the_examples_of_the_help_are_allowed(job, capsys, tmp_path):
+    with pytest.raises(SystemExit):
+        main([job, "--help"])
+    lines = re.findall(rf"^  contact-ddp ({job} .*?)(?:   .*)?$", capsys.readouterr().out, re.MULTILINE)
+    assert len(lines) == 7
+    (tmp_path / "my.yaml").write_text("planner:\n  ros__parameters: {rate: 50.0}\n")
+    for line in lines:
+        check_run(parsed(*line.replace("my.yaml", str(tmp_path / "my.yaml")).split()))
+
+
+def test_a_higher_limit_allows_a_higher_speed():
+    check_run(parsed(*["sim", "--speed", "3", "--set", "planner.reference.speed_limit=3.5"]))
+
+
+def test_a_full_disk_is_one_line(fake_loop, tmp_path, capsys, monkeypatch):
+    def full(recording, folder):
+        raise OSError(errno.ENOSPC, "No space left on device", str(folder / "overview.png"))
+
+    monkeypatch.setattr(plots, "save_all", full)
+    assert main(["sim", "--no-video", "--out", str(tmp_path / "new")]) == 1
+    captured = capsys.readouterr()
+    assert captured.err == f"contact-ddp: {tmp_path / 'new' / 'overview.png'}: No space left on device\n"
+    assert "forward speed" in captured.out  # the table comes before the pictures
+
+
+def test_a_terminal_that_knows_ascii_only_gets_plain_text(fake_loop, tmp_path, monkeypatch):
+    bytes_out = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(bytes_out, encoding="ascii", write_through=True))
+    assert main(["sim", "--no-video", "--out", str(tmp_path / "new")]) == 0
+    text = bytes_out.getvalue().decode("ascii")
+    assert "1.1 deg" in text
+    assert "?" not in text
+
+
+def test_a_fall_has_an_exit_status_of_its_own(fake_loop, tmp_path, capsys):
+    fake_loop.behaviour = lambda recorder: recorder.event(0.55, "tilt: the trunk tilts by 1.1 rad", fault=True)
+    assert main(["sim", "--no-video", "--out", str(tmp_path / "new")]) == EXIT_FELL == 3
+    assert (tmp_path / "new" / "summary.json").exists()
+    assert "yes, at 0.55 s" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["sim", "--help"])
+    assert "3 done but the robot fell" in capsys.readouterr().out
 
 
 def test_a_run_leaves_everything(fake_loop, tmp_path, capsys):

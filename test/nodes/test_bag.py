@@ -12,12 +12,14 @@ from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.bag import BagWriter, recorded_solves
 from contact_ddp_ros.nodes.conversions import joint_state_message, odometry_message, to_stamp
 from contact_ddp_ros.nodes.policy_message import policy_message
-from contact_ddp_ros.nodes.reports import OK, status
+from contact_ddp_ros.nodes.reports import OK, TickRecord, status, ticks_message
 from contact_ddp_ros.nodes.runtime import publisher
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.model import load_robot
 
 STAMPS = (1.0, 1.002, 1.01)
+MISSED = (1.018, 1.02)
+"""States that the recorder missed and the simulator's record holds."""
 
 
 def written(folder: Path, make_node: NodeMaker, topics: tuple[io.Topic, ...] = io.REPLAYED) -> Path:
@@ -34,6 +36,11 @@ def written(folder: Path, make_node: NodeMaker, topics: tuple[io.Topic, ...] = i
     times = 1.01 + np.array([0.0, 0.5])
     policy = Policy(times, np.zeros((2, 14)), np.ones((1, 4)), np.zeros((1, 4, 14)), np.zeros(1, int), np.zeros((1, 4)))
     messages.append((io.POLICY, policy_message(policy, to_stamp(1.01))))
+    ticks = [
+        TickRecord(robot.standing_state(time), np.zeros(12), np.zeros(4), np.zeros((4, 3)), 0.0, False)
+        for time in MISSED
+    ]
+    messages.append((io.RECORD, ticks_message(ticks)))
     with BagWriter(folder, node, topics):
         deadline = clock.monotonic() + PATIENCE
         while any(outlet.get_subscription_count() == 0 for outlet in outlets.values()):
@@ -56,6 +63,15 @@ def test_what_was_written_is_read_back(tmp_path: Path, make_node: NodeMaker) -> 
     assert solves[0].policy is None and solves[0].ok
     assert solves[1].policy is not None and (solves[1].policy.controls == 1.0).all()
     np.testing.assert_allclose(solves[0].state.joint_positions, load_robot().standing)
+
+
+def test_a_state_that_the_recorder_missed_is_taken_from_the_simulators_record(
+    tmp_path: Path, make_node: NodeMaker
+) -> None:
+    solves, missing = recorded_solves(written(tmp_path / "bag", make_node, (*io.REPLAYED, io.RECORD)))
+    assert [one.state.time for one in solves] == [1.0, 1.01, 1.02]
+    assert missing == 0
+    np.testing.assert_array_equal(solves[2].state.joint_positions, load_robot().standing)
 
 
 def test_bags_that_cannot_be_replayed_say_why(tmp_path: Path, make_node: NodeMaker) -> None:

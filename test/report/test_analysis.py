@@ -22,8 +22,31 @@ def test_moving_figures_keep_their_length_and_bounds(n, window):
     assert mean.shape == low.shape == high.shape == (n,)
     assert (low <= values).all()
     assert (values <= high).all()
-    assert (low - 1e-12 <= mean).all()
-    assert (mean <= high + 1e-12).all()
+    held = analysis.held_mean(values, window, 0.01)
+    known = np.isfinite(mean)
+    assert held.shape == (n,)
+    assert np.isfinite(held).all()
+    np.testing.assert_array_equal(held[known], mean[known])
+    assert (low - 1e-12 <= mean)[known].all()
+    assert (mean <= high + 1e-12)[known].all()
+
+
+def test_a_mean_over_a_cycle_does_not_curl_at_the_ends():
+    """Over a part of a cycle the mean follows the gait; there is none there."""
+    time = np.arange(1000) * 0.002
+    values = 0.7 + np.sin(2.0 * np.pi * time / 0.36)
+    mean = analysis.moving_mean(values, 0.36, 0.002)
+    known = np.isfinite(mean)
+    np.testing.assert_allclose(mean[known], 0.7, atol=1e-12)
+    assert known.sum() == 1000 - 180 + 1
+    np.testing.assert_allclose(analysis.held_mean(values, 0.36, 0.002), 0.7, atol=1e-12)
+
+
+def test_the_peak_force_is_that_of_one_foot():
+    recording = bounding_recorder(Gait(duration=1.0)).finish()
+    assert analysis.peak_force(recording) == np.nanmax(recording.ticks["contact_forces"][..., 2])
+    blind = {**recording.ticks, "contact_forces": np.full_like(recording.ticks["contact_forces"], np.nan)}
+    assert np.isnan(analysis.peak_force(Recording(recording.info, blind, recording.solves, ())))
 
 
 def test_a_moving_mean_over_a_cycle_removes_it():

@@ -1,4 +1,5 @@
 import io
+import time
 from dataclasses import replace
 
 from rich.console import Console
@@ -8,6 +9,7 @@ from contact_ddp_ros.options import Push
 from contact_ddp_ros.recording import Recorder
 from contact_ddp_ros.report.progress import LiveProgress, closing_table
 from contact_ddp_ros.report.summary import summarise
+from contact_ddp_ros.report.terminal import patience, progress_bar, working
 
 
 def shown(what: object) -> str:
@@ -33,6 +35,39 @@ def test_a_terminal_gets_a_live_line():
     with LiveProgress(console, 1.0) as progress:
         bounding_recorder(Gait(duration=0.1), Recorder(progress))
     assert "╌" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_a_long_preparation_is_told_until_the_first_tick():
+    console = Console(file=io.StringIO(), force_terminal=False, width=80)
+    told: list[float] = []
+    with patience(told.append, 0.0, 1e6):
+        deadline = time.monotonic() + 60.0
+        while not told and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert told == [0.0]
+    with LiveProgress(console, 1.0) as progress:
+        progress._still_preparing(30.0)
+        bounding_recorder(Gait(duration=0.1), Recorder(progress))
+    first = console.file.getvalue().splitlines()[0]  # type: ignore[attr-defined]
+    assert "compiled" in first
+
+
+def test_work_is_told_in_lines_where_there_is_no_terminal():
+    console = Console(file=io.StringIO(), force_terminal=False, width=80)
+    with progress_bar(console, "Rendering the video") as advance:
+        for k in range(101):
+            advance(k / 100)
+    with working(console, "Drawing plots"):
+        pass
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert lines[0] == "Rendering the video ..."
+    assert lines[1:-1] == [f"Rendering the video: {share} %" for share in (25, 50, 75)]
+    assert lines[-1] == "Drawing plots ..."
+
+
+def test_the_force_at_impact_is_said_to_be_the_contact_models():
+    text = shown(closing_table(summarise(bounding_recorder(Gait(duration=2.0)).finish())))
+    assert "foot force at impact (stiff contact)" in text
 
 
 def test_the_table_tells_what_happened():

@@ -2,7 +2,6 @@
 
 import dataclasses
 
-import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -13,6 +12,7 @@ from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES, joi
 from contact_ddp_ros.robot.model import foot_positions, load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, rpy_to_quaternion, up_in_body
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
+from contact_ddp_ros.sim.engine import mujoco
 from contact_ddp_ros.sim.mujoco import MujocoSimulator
 from contact_ddp_ros.sim.mujoco_model import GROUND_NAME
 from contact_ddp_ros.sim.options import GroundStepOptions, NoiseOptions, SimOptions
@@ -56,18 +56,30 @@ def free_flyer() -> tuple[pin.Model, list[int]]:
     return model, index
 
 
+def body_inertia(model: mujoco.MjModel, link: str) -> tuple[float, np.ndarray, np.ndarray]:
+    """Mass, centre of mass in the parent's axes, and inertia about it."""
+    body = model.body(link)
+    axes = np.zeros(9)
+    mujoco.mju_quat2Mat(axes, body.iquat)
+    rotation = axes.reshape(3, 3)
+    return float(body.mass[0]), body.ipos.copy(), rotation @ np.diag(body.inertia) @ rotation.T
+
+
 def test_inertias_are_those_of_the_urdf() -> None:
     model = simulator().model
     links = {BASE_LINK: "base_roll"} | {name.removesuffix("_joint"): name for name in JOINT_NAMES}
     joints = {joint.name: joint for joint in ROBOT.tree.joints}
     for link, name in links.items():
-        body, joint = model.body(link), joints[name]
-        axes = np.zeros(9)
-        mujoco.mju_quat2Mat(axes, body.iquat)
-        rotation = axes.reshape(3, 3)
-        assert body.mass[0] == pytest.approx(joint.mass, rel=1e-12)
-        assert np.allclose(body.ipos, joint.com, atol=1e-12)
-        assert np.allclose(rotation @ np.diag(body.inertia) @ rotation.T, joint.inertia, atol=1e-12)
+        joint = joints[name]
+        mass, com, inertia = body_inertia(model, link)
+        if link.endswith("_knee"):  # the foot, fixed to it, carries its share about the same centre
+            foot = link.replace("_knee", "_foot")
+            more, at, moments = body_inertia(model, foot)
+            assert np.allclose(at + model.body(foot).pos, com, atol=1e-12)
+            mass, inertia = mass + more, inertia + moments
+        assert mass == pytest.approx(joint.mass, rel=1e-12)
+        assert np.allclose(com, joint.com, atol=1e-12)
+        assert np.allclose(inertia, joint.inertia, atol=1e-12)
     assert model.body_mass.sum() == pytest.approx(ROBOT.mass, rel=1e-12)
     assert np.allclose(model.dof_armature[6:], [joint.armature for joint in ROBOT.tree.joints[6:]])
 
