@@ -12,6 +12,7 @@ import atexit
 import getpass
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -25,9 +26,12 @@ from launch.actions import (
     ExecuteProcess,
     LogInfo,
     OpaqueFunction,
+    RegisterEventHandler,
     SetEnvironmentVariable,
 )
+from launch.event_handlers import OnShutdown
 from launch.events import Shutdown
+from launch.events.process import SignalProcess
 from launch.logging import get_logger
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
@@ -142,7 +146,9 @@ def _bring_up(context, *_args, **_kwargs) -> list:
     if given["use_sim_time"] == AUTO:
         given["use_sim_time"] = str(backend is not None and backend.simulated).lower()
     _check_parameter_file(given, ["planner", "controller", *([backend.node] if backend else [])])
-    actions = _loopback() if given["loopback"] == "true" else []
+    actions = [RegisterEventHandler(OnShutdown(on_shutdown=_interrupt_nodes))]
+    if given["loopback"] == "true":
+        actions += _loopback()
     if given["backend"] == "gazebo":
         actions += _gazebo_server(given)
     autostart = _switch(given, "autostart", "node.autostart")
@@ -233,6 +239,17 @@ def _end_where_refused(event, _context) -> list:
     if event.returncode == REFUSED:
         raise RuntimeError(f"{event.process_name} cannot start as it was told to; its last line says why")
     return []
+
+
+def _interrupt_nodes(event, _context) -> list:
+    """launch leaves SIGINT to the terminal, which sends it to all; one that was sent to the launch alone goes on here.
+
+    Nodes ignore the second one.
+    """
+    if not getattr(event, "due_to_sigint", False):
+        return []
+    ours = lambda action: isinstance(action, Node) and action.node_package == PACKAGE  # noqa: E731
+    return [EmitEvent(event=SignalProcess(signal_number=signal.SIGINT, process_matcher=ours))]
 
 
 def _gazebo_server(given: dict[str, str]) -> list:

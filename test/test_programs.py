@@ -48,12 +48,9 @@ def test_a_signal_during_the_import_ends_it_without_a_word(tmp_path: Path, numbe
     assert (started.returncode, output, errors) == (0, "", "")
 
 
-def test_the_exit_code_is_that_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "refusing.py").write_text("def main():\n    return 70\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-    try:
-        assert programs.run("refusing") == 70
-    finally:
-        for number, handler in zip((signal.SIGINT, signal.SIGTERM), before):
-            signal.signal(number, handler)
+def test_the_exit_code_is_that_of_the_program_and_nothing_it_printed_is_lost(tmp_path: Path) -> None:
+    (tmp_path / "refusing.py").write_text("def main():\n    print('no', end='')\n    return 70\n")
+    places = [str(tmp_path), str(ROOT)]
+    code = f"import sys; sys.path[:0] = {places!r}; from contact_ddp_ros.programs import run; run('refusing')"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (70, "no", "")

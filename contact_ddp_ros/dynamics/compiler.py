@@ -65,9 +65,12 @@ def compile_library(
         units = sorted(sources, key=lambda unit: -len(sources[unit]))
         with ThreadPoolExecutor(max_workers=_workers()) as pool:
             jobs = {pool.submit(_compile_unit, compiler, folder, unit, sources[unit]): unit for unit in units}
-            for done, job in enumerate(as_completed(jobs), start=1):
-                job.result()
-                tell(f"compiled {jobs[job]} ({done}/{len(units)}, {time.perf_counter() - start:.1f} s)")
+            try:
+                for done, job in enumerate(as_completed(jobs), start=1):
+                    job.result()
+                    tell(f"compiled {jobs[job]} ({done}/{len(units)}, {time.perf_counter() - start:.1f} s)")
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)  # an error or Ctrl-C does not wait for all other units
         linked = folder / "linked.so"
         objects = [str(folder / f"{unit}.o") for unit in units]
         _run([*compiler.command, "-shared", "-o", str(linked), *objects, "-lm"])

@@ -21,6 +21,7 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.node import Node
 
 from contact_ddp_ros.errors import ContactDdpError, NodeError
+from contact_ddp_ros.nodes.ending import building
 from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.reports import OK, WARN, Diagnostics
 from contact_ddp_ros.nodes.runtime import Work, describe, run_node
@@ -81,7 +82,6 @@ class Lifecycle(Generic[Config]):
         self._entities = _Entities(node)
         self._transitions: SimpleQueue[_Transition | None] = SimpleQueue()
         self._pause = Event()
-        self._building = False
         self._ended = False
         self._refusal: Exception | None = None
         self.active = False
@@ -105,11 +105,9 @@ class Lifecycle(Generic[Config]):
                 transition.carry_out()
 
     def wake(self) -> None:
-        """End what `run` waits for. A build that nobody waits for any more is interrupted."""
-        self._interrupt()
+        """End what `run` waits for."""
         self._transitions.put(None)
-        if self._building:
-            raise KeyboardInterrupt
+        self._interrupt()
 
     def farewell(self) -> None:
         """The work's last messages; transitions asked for from now on fail."""
@@ -175,14 +173,12 @@ class Lifecycle(Generic[Config]):
     def _renew(self) -> None:
         """Build the work; what was built before is given up only if that succeeds."""
         before = self._entities.made()
-        self._building = True
         try:
-            work = self._build(self.node, self._parameters)
+            with building():
+                work = self._build(self.node, self._parameters)
         except BaseException:
             self._entities.destroy(self._entities.made() - before)
             raise
-        finally:
-            self._building = False
         self._entities.destroy(before)
         self._work = work
         self._parameters.connect(work.configure)

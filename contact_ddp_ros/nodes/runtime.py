@@ -1,29 +1,26 @@
 """What every node's process does: start, listen in one thread, work in the main one, end in an orderly way.
 
-SIGINT and SIGTERM ask the work to end, and interrupt a node that is still being built; the node then says its last word
-(damping, for one) while the middleware still runs. An error is one line in the log. The exit code tells whoever starts
-nodes again when they have ended whether that may help.
+SIGINT and SIGTERM ask the work to end, and interrupt a node that is still being built
+(:mod:`contact_ddp_ros.nodes.ending`); the node then sends its last messages (damping, for one) while the middleware
+still runs. An error is one line in the log. The exit code says whether starting the node again may help.
 """
 
-import contextlib
-import signal
 import sys
 import time as clock
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event, Thread
-from types import FrameType
 from typing import Any, Protocol
 
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
-from rclpy.logging import get_logger
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.lifetime import end_with_parent
+from contact_ddp_ros.nodes.ending import Ending, building
 from contact_ddp_ros.nodes.interfaces import Service, Topic
 
 REFUSED = 1
@@ -31,6 +28,9 @@ REFUSED = 1
 
 FAILED = 70
 """Exit code: the node ended in the middle of its work (EX_SOFTWARE of sysexits.h)."""
+
+UNSAID = 74
+"""Exit code: asked to end, the node could not send its last messages, damping for one (EX_IOERR of sysexits.h)."""
 
 _LAST_CALLBACK = 2.0
 """Longest wait for a callback that is at work when the node ends [s]."""
@@ -52,7 +52,7 @@ class Work(Protocol):
         ...
 
     def wake(self) -> None:
-        """Called when `stop` is set, also from a signal handler: end whatever `run` waits for."""
+        """Called by another thread when `stop` is set: end what `run` waits for."""
         ...
 
     def farewell(self) -> None:
@@ -67,8 +67,6 @@ def run_node(
     create: Callable[[str], Node] = rclpy.create_node,
 ) -> int:
     """Run a node, made by `create`, until a signal ends it; the exit code."""
-    stop = Event()
-    logger = get_logger(name)
     sys.setswitchinterval(_SWITCH_INTERVAL)
     try:
         rclpy.init(args=None if arguments is None else list(arguments), signal_handler_options=SignalHandlerOptions.NO)
@@ -77,44 +75,57 @@ def run_node(
         print(f"[FATAL] [{name}]: ROS 2 did not start: {_one_line(error)}", file=sys.stderr)
         rclpy.try_shutdown()
         return REFUSED
-    listener = _Listener(node)
-    work: Work | None = None
-    building = True
-
-    def on_signal(_number: int, _frame: FrameType | None) -> None:
-        stop.set()
-        if work is not None:
-            work.wake()
-        elif building:
-            raise KeyboardInterrupt
-
-    code = REFUSED
-    try:
+    process = _Process(node)
+    with Ending(process.ask_to_end) as ending:
         end_with_parent()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, on_signal)
+        code = process.run(build)
+        ending.close()
+        return process.close(code)
+
+
+class _Process:
+    """A node's work and the thread that listens, from the build to the last message."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._listener = _Listener(node)
+        self._stop = Event()
+        self._work: Work | None = None
+
+    def ask_to_end(self) -> None:
+        """For another thread: have :meth:`run` return."""
+        self._stop.set()
+        if self._work is not None:
+            self._work.wake()
+
+    def run(self, build: Callable[[Any], Work]) -> int:
+        """Build the work and let it run until it is asked to end; the exit code."""
+        code = REFUSED
         try:
-            work = build(node)
-        finally:
-            building = False
-        listener.start()
-        code = FAILED
-        work.run(stop)
-        code = 0
-    except KeyboardInterrupt:
-        code = 0
-    except Exception as error:  # noqa: BLE001  (the user gets a line, not a traceback)
-        logger.fatal(describe(error))
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)
-        if work is not None:
-            with contextlib.suppress(Exception):
-                work.farewell()
-        listener.stop()
-        node.destroy_node()
+            with building():
+                self._work = build(self._node)
+            self._listener.start()
+            code = FAILED
+            self._work.run(self._stop)
+        except KeyboardInterrupt:
+            return 0
+        except Exception as error:  # noqa: BLE001  (the user gets a line, not a traceback)
+            self._node.get_logger().fatal(describe(error))
+            return code
+        return 0
+
+    def close(self, code: int) -> int:
+        """Send the last messages and leave the middleware; the exit code, `code` unless something goes wrong now."""
+        try:
+            if self._work is not None:
+                self._work.farewell()
+        except Exception as error:  # noqa: BLE001  (the middleware is left in any case)
+            self._node.get_logger().fatal(f"the last messages could not be sent: {describe(error)}")
+            code = code or UNSAID
+        self._listener.stop()
+        self._node.destroy_node()
         rclpy.try_shutdown()
-    return code
+        return code
 
 
 class _Listener:
@@ -138,7 +149,7 @@ class _Listener:
         """Let the callback end that is at work. The executor's own end does not wait for that."""
         self._ended.set()
         if self._thread.is_alive():
-            self._executor.wake()
+            self._executor.create_task(_nothing)  # a mere wake-up would have it wait again, for a callback
             self._thread.join(_LAST_CALLBACK)
         self._executor.shutdown(timeout_sec=0.0)
 
@@ -152,6 +163,10 @@ class _Listener:
                 if not self._ended.is_set():
                     self._logger.error(describe(error))
                     clock.sleep(_BREATH)
+
+
+def _nothing() -> None:
+    """What ends a wait of the executor."""
 
 
 def publisher(node: Node, topic: Topic) -> rclpy.publisher.Publisher:

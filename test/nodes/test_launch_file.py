@@ -1,11 +1,12 @@
 """What the launch file makes of its arguments, read with doubles of ROS 2's launch, which is not on PyPI."""
 
 import importlib.util
+import signal
 import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,9 +24,12 @@ URDF = default_urdf()
 NAMES = {
     "launch": ["LaunchDescription"],
     "launch.actions": [
-        "DeclareLaunchArgument", "EmitEvent", "ExecuteProcess", "LogInfo", "OpaqueFunction", "SetEnvironmentVariable",
+        "DeclareLaunchArgument", "EmitEvent", "ExecuteProcess", "LogInfo", "OpaqueFunction", "RegisterEventHandler",
+        "SetEnvironmentVariable",
     ],
+    "launch.event_handlers": ["OnShutdown"],
     "launch.events": ["Shutdown"],
+    "launch.events.process": ["SignalProcess"],
     "launch_ros": [],
     "launch_ros.actions": ["Node"],
     "launch_ros.parameter_descriptions": ["ParameterFile", "ParameterValue"],
@@ -149,6 +153,18 @@ def test_every_node_is_started_under_its_own_name_with_parameters_that_it_has(la
     for name in ("planner_node", "controller_node"):
         assert nodes[name].parameters["node.autostart"] is False
     assert nodes["planner_node"].parameters["variant"] == "ilqr"
+
+
+def test_ctrl_c_that_only_the_launch_has_heard_goes_on_to_the_nodes(launch: Launch) -> None:
+    (handler,) = (one for one in launch() if one.kind == "RegisterEventHandler")
+    pass_on = handler.arguments[0].options["on_shutdown"]
+    assert not pass_on(SimpleNamespace(due_to_sigint=False), None)
+    (emit,) = pass_on(SimpleNamespace(due_to_sigint=True), None)
+    event = emit.options["event"]
+    assert event.options["signal_number"] == signal.SIGINT
+    ours, other = (type(next(iter(launch.nodes().values())))() for _ in range(2))
+    ours.node_package, other.node_package = PACKAGE, "rviz2"
+    assert [event.options["process_matcher"](node) for node in (ours, other)] == [True, False]
 
 
 def test_what_is_not_asked_for_is_left_to_the_parameter_file(launch: Launch, tmp_path: Path) -> None:
