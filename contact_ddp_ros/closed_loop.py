@@ -39,10 +39,6 @@ from contact_ddp_ros.sim.options import SimOptions
 CONTROL_PERIOD = 0.002
 """Time between two control ticks [s]."""
 
-_PATIENCE = 0.1
-"""Age of a policy that is still followed in real time [s]."""
-
-
 MakeSimulator = Callable[[Robot, DriveGains, SimOptions], Simulator]
 """Builds the simulated world from the robot, the gains of its drives and what the planner does not know."""
 
@@ -184,7 +180,7 @@ class ClosedLoop:
             iterations=len(result.iterations),
             status=result.status.lower(),
             ok=result.policy is not None,
-            deadline_missed=result.solve_time > self.ticks_per_plan * CONTROL_PERIOD,
+            deadline_missed=result.solve_time > self.ticks_per_plan * CONTROL_PERIOD and not result.cold,
             cost=result.cost,
             violation=result.inequality_violation,
             touchdown_error=result.touchdown_error,
@@ -240,12 +236,12 @@ class ClosedLoop:
 
 
 def policy_timing(options: RunOptions, rate: float) -> dict[str, float]:
-    """The controller's parameters that say how old a policy may become, for a planner of a rate [Hz].
+    """The controller's parameters that say from when on a policy is late, for a planner of a rate [Hz].
 
-    In lock-step that is the default, and the modelled delay beside it; a desktop system may keep a planner waiting.
+    That is the default, and the modelled delay beside it.
     """
     period = 1.0 / rate
-    periods = SafetyConfig().policy_periods + options.planner_delay / period if options.lockstep else _PATIENCE / period
+    periods = SafetyConfig().policy_periods + options.planner_delay / period
     return {"safety.planner_period": period, "safety.policy_periods": periods}
 
 

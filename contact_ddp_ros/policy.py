@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import PolicyError
 from contact_ddp_ros.robot.ground import Ground
-from contact_ddp_ros.robot.rotation import COMPILED
+from contact_ddp_ros.robot.rotation import COMPILED, READ, READ_2D, WRITTEN
 
 Array = NDArray[np.float64]
 
+
+_MODES = nb.types.Array(nb.int64, 1, "A", readonly=True)
 
 SWITCH_TOLERANCE = 1e-9
 """An instant this close before a node counts as the node's own: clocks are sums of floating-point steps [s]."""
@@ -118,7 +120,7 @@ class Policy:
         )
 
 
-@nb.njit("Tuple((i8, f8[::1], f8))(f8[:], f8[:,:], i8[:], f8)", **COMPILED)
+@nb.njit(nb.types.Tuple((nb.int64, WRITTEN, nb.float64))(READ, READ_2D, _MODES, nb.float64), **COMPILED)
 def _look_up(times, states, modes, time):  # type: ignore[no-untyped-def]
     """The node of an instant, the state interpolated there, and when the node's mode ends or the horizon does [s]."""
     n = len(modes)

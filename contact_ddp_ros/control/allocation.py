@@ -27,7 +27,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.robot.rotation import COMPILED
+from contact_ddp_ros.robot.rotation import COMPILED, READ, READ_2D
 
 Array = NDArray[np.float64]
 
@@ -88,7 +88,7 @@ def _clip(value, low, high):  # type: ignore[no-untyped-def]
     return min(max(value, low), high)
 
 
-@nb.njit("f8[:,::1](f8[:,:], f8, f8, f8, f8, f8)", **COMPILED)
+@nb.njit(nb.float64[:, ::1](READ_2D, *[nb.float64] * 5), **COMPILED)
 def _rows(feet, force_x, force_z, force_y, shift, twist):  # type: ignore[no-untyped-def]
     """The forces of given (F_y, d_z, d_x), and their wrench."""
     share = 0.5 + (shift / force_z if force_z > 0.0 else 0.0)
@@ -102,7 +102,7 @@ def _rows(feet, force_x, force_z, force_y, shift, twist):  # type: ignore[no-unt
     return rows
 
 
-@nb.njit("f8[:,::1](f8[:], f8[:,:], f8, f8, f8, f8)", **COMPILED)
+@nb.njit(nb.float64[:, ::1](READ, READ_2D, *[nb.float64] * 4), **COMPILED)
 def allocated(wanted, feet, force_x, force_z, friction, minimum_load):  # type: ignore[no-untyped-def]
     """:func:`allocate` on arrays: `wanted` (3,), `feet` (2, 3); rows (3, 3) of :meth:`PairForces.from_rows`."""
     x_left, y_left, z_left = feet[0, 0], feet[0, 1], feet[0, 2]

@@ -95,6 +95,27 @@ class BoundConfig:
     exit_timeout: float = parameter(
         3.0, low=0.0, high=10.0, unit="s", description="longest wait for speed and instant; then stand at once"
     )
+    resume_timeout: float = parameter(
+        3.0,
+        low=0.0,
+        high=60.0,
+        unit="s",
+        description="a robot that had to stand because no policy came bounds again where one comes within this time",
+    )
+    ready_angle: float = parameter(
+        0.3,
+        low=0.02,
+        high=3.2,
+        unit="rad",
+        description="how far joints may be from the standing pose, and the trunk from level, where a bound begins",
+    )
+    ready_height: float = parameter(
+        0.08,
+        low=0.01,
+        high=1.0,
+        unit="m",
+        description="how far the trunk may be from its standing height above the plan's ground where a bound begins",
+    )
 
 
 @dataclass(frozen=True)
@@ -166,7 +187,11 @@ class SafetyConfig:
         0.01, low=0.001, high=1.0, unit="s", description="nominal time between two policies"
     )
     policy_periods: float = parameter(
-        3.0, low=1.0, high=50.0, description="oldest policy that is followed, in planner periods"
+        3.0,
+        low=1.0,
+        high=50.0,
+        description="age from which a policy is late, in planner periods: no bound begins with it, and one that is"
+        " under way follows it while the robot stays near it, until the horizon ends",
     )
     roll: float = parameter(0.5, low=0.05, high=1.5, unit="rad", description="largest roll")
     pitch: float = parameter(0.5, low=0.05, high=1.5, unit="rad", description="largest pitch")
@@ -235,7 +260,7 @@ class SafetyConfig:
 
     @property
     def policy_timeout(self) -> float:
-        """Oldest policy that is followed [s]."""
+        """Age from which a policy is late [s]."""
         return self.planner_period * self.policy_periods
 
 

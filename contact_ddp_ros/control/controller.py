@@ -26,7 +26,7 @@ from contact_ddp_ros.control.modes import Answer, ControlMode, ModeMachine
 from contact_ddp_ros.control.policy_gate import PolicyGate
 from contact_ddp_ros.control.safety import Supervisor
 from contact_ddp_ros.control.stand import StandLaw
-from contact_ddp_ros.control.tracking import PolicySlot, exit_obstacle, planar_targets
+from contact_ddp_ros.control.tracking import PolicySlot, exit_obstacle, last_exit, planar_targets
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.policy import Policy, PolicySample
 from contact_ddp_ros.robot.joints import FOOT_NAMES, LEG_NAMES
@@ -40,6 +40,9 @@ _PLANAR_AXES = 2
 """Planned force components of a planar foot: x and z."""
 
 _ALL_FEET = (True,) * len(FOOT_NAMES)
+
+_WAY_DOWN = 1.0
+"""A fault this soon after the robot had to leave the bound is put down to that [s]."""
 
 
 class Controller:
@@ -68,6 +71,8 @@ class Controller:
         self._finding: Finding | None = Finding(Violation.NO_STATE, "no robot state has arrived")
         self._lateral_command: LateralCommand | None = None
         self._contacts = _ALL_FEET
+        self._retreat: Fault | None = None
+        self._retreats = 0
         self._steering = (0.0, 0.0)
         self._continuity = StateContinuity(robot, config.safety)
         self._stand: StandLaw
@@ -130,6 +135,16 @@ class Controller:
     def refused_policy(self) -> Finding | None:
         """What was wrong with the last policy; None where nothing was."""
         return self._refused
+
+    @property
+    def retreats(self) -> int:
+        """How often the robot had to stand because no policy came in time."""
+        return self._retreats
+
+    @property
+    def retreat(self) -> Fault | None:
+        """Why and when it last had to; None where it never had."""
+        return self._retreat
 
     @property
     def heading(self) -> float:
@@ -286,14 +301,19 @@ class Controller:
         if finding is not None or policy is None:
             refused = self._refused
             return f"{finding}{'' if refused is None else f'; the last one was refused: {refused.violation.value}'}"
-        return "" if policy.start <= self._now else f"the policy begins in {policy.start - self._now:.3f} s"
+        if policy.start > self._now:
+            return f"the policy begins in {policy.start - self._now:.3f} s"
+        return self._stand.obstacle(self._state, policy.ground, self._config.bound)
 
     def _move_mode(self, state: RobotState, now: float) -> None:
         """Carry out the request that waits, if its moment has come."""
         wish, config = self._modes.wish, self._config
         if wish is None:
             return
-        patience = config.bound.exit_timeout if wish is ControlMode.STAND else config.bound.request_timeout
+        if self._modes.resuming:
+            patience = config.bound.resume_timeout
+        else:
+            patience = config.bound.exit_timeout if wish is ControlMode.STAND else config.bound.request_timeout
         if not self._modes.advance(now, self._obstacle(wish), patience):
             return
         if wish is ControlMode.BOUND:
@@ -306,10 +326,27 @@ class Controller:
         if self.mode is ControlMode.STAND:
             return self._stand.targets(state, now)
         policy = self._slot.at(now)
-        finding = self._supervisor.policy_age(policy, now)
-        if finding is not None or policy is None:
-            return finding or Finding(Violation.NO_POLICY, "no policy has arrived")
-        return self._bound_targets(policy.sample(now), state, dt)
+        if policy is None:
+            return Finding(Violation.NO_POLICY, "no policy has arrived")
+        reason = self._reason_to_stand(policy, state, now)
+        if reason is None:
+            return self._bound_targets(policy.sample(now), state, dt)
+        self._retreats += 1
+        self._retreat = Fault(reason, now)
+        self._modes.retreat(now, f"bounding again: {reason}")
+        self._slot.clear()
+        self._stand.start(now, state.joint_positions, self._config.stand.catch_time)
+        return self._stand.targets(state, now)
+
+    def _reason_to_stand(self, policy: Policy, state: RobotState, now: float) -> Finding | None:
+        """Why the robot must leave the bound now: its policy is late and no longer fits, or about to end; or None."""
+        late = self._supervisor.policy_age(policy, now)
+        if late is None or late.violation is Violation.POLICY_OVER:
+            return late
+        away = self._gate.away(policy, now, self._planar_map.planar_state(state))
+        if away is not None:
+            return Finding(late.violation, f"{late.text}; it {away.text}")
+        return late if now >= last_exit(policy, self._config.bound.exit_lead) else None
 
     def _bound_targets(self, sample: PolicySample, state: RobotState, dt: float) -> JointTargets:
         planar = planar_targets(sample, state, self._planar_map, self._config.bound)
@@ -321,6 +358,9 @@ class Controller:
         return JointTargets(planar.positions, planar.velocities, planar.torques + lateral.torques)
 
     def _fail(self, finding: Finding, now: float) -> JointCommand:
+        retreat = self._retreat
+        if retreat is not None and self._modes.resuming and now - retreat.time < _WAY_DOWN:
+            finding = Finding(finding.violation, f"{finding.text}; on the way down for want of policies: {retreat}")
         self._modes.fail(finding, now)
         self._slot.clear()
         return self._damping()

@@ -15,7 +15,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.robot.rotation import COMPILED
+from contact_ddp_ros.robot.rotation import COMPILED, READ, WRITTEN
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
 Array = NDArray[np.float64]
@@ -63,7 +63,7 @@ def limited_command(targets: JointTargets, state: RobotState, gains: DriveGains,
 
 
 @nb.njit(
-    "UniTuple(f8[::1], 4)(f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:])",
+    nb.types.UniTuple(WRITTEN, 4)(*[READ] * 8),
     **COMPILED,
 )
 def _limited(targets, rates, wanted, q, v, kp, kd, limits):  # type: ignore[no-untyped-def]

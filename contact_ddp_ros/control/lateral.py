@@ -55,7 +55,7 @@ from contact_ddp_ros.policy import PolicySample
 from contact_ddp_ros.robot.joints import LEG_JOINTS, LEG_NAMES
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.planar import PAIRS
-from contact_ddp_ros.robot.rotation import COMPILED, quaternion_to_rpy, wrap_angle
+from contact_ddp_ros.robot.rotation import COMPILED, READ, READ_2D, WRITTEN, quaternion_to_rpy, wrap_angle
 from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]
@@ -231,10 +231,19 @@ class LateralStabiliser:
         return self._abad_targets.copy()
 
 
-_GEOMETRY = "Tuple((f8[:,:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1]))"
-_STANCE = (
-    "Tuple((f8[:,:,::1], f8[::1], f8[::1]))"
-    f"(f8[:], f8[:,::1], f8, f8[:], f8, f8[:], f8[:,:], i8[:,::1], {_GEOMETRY}, UniTuple(f8, 4))"
+_GEOMETRY = nb.types.Tuple((nb.float64[:, :, :, ::1], nb.float64[:, :, ::1], nb.float64[:, :, ::1], nb.float64[:, ::1]))
+_SEEN = nb.types.Tuple((*[nb.float64] * 3, nb.float64[:, ::1], WRITTEN, nb.float64, WRITTEN))
+_STANCE = nb.types.Tuple((nb.float64[:, :, ::1], WRITTEN, WRITTEN))(
+    READ,
+    nb.float64[:, ::1],
+    nb.float64,
+    READ,
+    nb.float64,
+    READ,
+    READ_2D,
+    nb.int64[:, ::1],
+    _GEOMETRY,
+    nb.types.UniTuple(nb.float64, 4),
 )
 
 
@@ -243,7 +252,7 @@ def _bounded(value, limit):  # type: ignore[no-untyped-def]
     return min(max(value, -limit), limit)
 
 
-@nb.njit("Tuple((f8, f8, f8, f8[:,::1], f8[::1], f8, f8[::1]))(f8[:], f8[:], f8[:], f8[:])", **COMPILED)
+@nb.njit(_SEEN(READ, READ, READ, READ), **COMPILED)
 def _observe(orientation, linear_velocity, angular_velocity, body_com):  # type: ignore[no-untyped-def]
     """The fields of :class:`LateralState`."""
     angles = quaternion_to_rpy(orientation)
@@ -259,7 +268,7 @@ def _observe(orientation, linear_velocity, angular_velocity, body_com):  # type:
     return roll, pitch, yaw, rotation, com, velocity + rates[2] * com[0] - rates[0] * com[2], rates
 
 
-@nb.njit(f"f8[:,::1](f8[:], f8, f8[:,::1], f8, {_GEOMETRY})", **COMPILED)
+@nb.njit(nb.float64[:, ::1](READ, nb.float64, nb.float64[:, ::1], nb.float64, _GEOMETRY), **COMPILED)
 def _planar_torques(joints, pitch, planned, radius, geometry):  # type: ignore[no-untyped-def]
     """(4, 3) joint torques J' F of planar forces (4, 2) on legs without abduction under a trunk without roll."""
     rotations, translations, axes, feet = geometry
@@ -322,7 +331,7 @@ def _stance(joints, rotation, pitch, com, height, wanted, planned, pairs, geomet
     return rows, contact, torques.ravel()
 
 
-@nb.njit("f8[::1](f8[:], f8[:], f8[:], f8, f8)", **COMPILED)
+@nb.njit(WRITTEN(READ, READ, READ, nb.float64, nb.float64), **COMPILED)
 def _placed(outward, reach, rest_angles, roll, limit):  # type: ignore[no-untyped-def]
     """(4,) abduction angles of feet that are to be `outward` (4,) [m] of their axes, no larger than `limit` [rad]."""
     angles = np.empty(len(outward))
@@ -332,7 +341,7 @@ def _placed(outward, reach, rest_angles, roll, limit):  # type: ignore[no-untype
     return angles
 
 
-@nb.njit("f8[::1](f8[:], f8[:], f8[:], f8[:], f8)", **COMPILED)
+@nb.njit(WRITTEN(READ, READ, READ, READ, nb.float64), **COMPILED)
 def _moved(targets, measured, placed, contact, step):  # type: ignore[no-untyped-def]
     """(4,) targets moved by `step` [rad] at most towards `placed`, and to the measured angle as far as in contact."""
     moved = np.empty(len(targets))

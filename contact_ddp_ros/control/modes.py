@@ -5,6 +5,7 @@
       |----- fault, request --|  |---------- request(STAND), once the instant is good -----|
       |--------------------------------- fault, request -----------------------------------|
 
+Where no policy comes in time, BOUND goes to STAND by itself, and back where one comes soon after.
 A fault is latched: the mode stays DAMP until a request for STAND finds a usable state, or the fault is cleared.
 """
 
@@ -39,6 +40,8 @@ class ModeMachine:
         self.fault: Fault | None = None
         self.wish: ControlMode | None = None
         self.waiting_for = ""
+        self.resuming = False
+        """Whether the request that waits was carried out before, and is to be again."""
         self._since = 0.0
 
     def request(self, mode: ControlMode, now: float, obstacle: str) -> Answer:
@@ -51,7 +54,7 @@ class ModeMachine:
             return Answer(True, "damping")
         if self.mode is ControlMode.DAMP:
             return self._leave_damp(mode, obstacle)
-        self.wish, self._since, self.waiting_for = mode, now, obstacle
+        self.wish, self.resuming, self._since, self.waiting_for = mode, False, now, obstacle
         return Answer(
             True, f"{mode.value}: waiting, {obstacle}" if obstacle else f"{mode.value}: from the next tick on"
         )
@@ -71,6 +74,11 @@ class ModeMachine:
         if enter or overdue:
             self._forget_wish()
         return enter
+
+    def retreat(self, now: float, reason: str) -> None:
+        """Stand instead of bounding from `now` [s] on; the bound is wished for again."""
+        self.mode, self.wish, self.resuming = ControlMode.STAND, ControlMode.BOUND, True
+        self._since, self.waiting_for = now, reason
 
     def damp(self) -> None:
         """Only damp, whatever was going on or waited for."""
@@ -98,5 +106,5 @@ class ModeMachine:
         return Answer(True, f"standing up{cleared}")
 
     def _forget_wish(self) -> None:
-        self.wish = None
+        self.wish, self.resuming = None, False
         self.waiting_for = ""

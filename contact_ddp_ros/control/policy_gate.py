@@ -38,7 +38,7 @@ class PolicyGate:
         """
         finding = self._size(policy) or self._finite(policy) or self._order(policy, now, following)
         finding = finding or self._age(policy, now) or self._range(policy) or self._torque(policy)
-        finding = finding or self._away(policy, now, state)
+        finding = finding or self.away(policy, now, state)
         if finding is None:
             self._last = policy
         return finding
@@ -120,8 +120,8 @@ class PolicyGate:
         text = f"control {control} of knot {knot} is {policy.controls[knot, control]:.1f} N m"
         return Finding(Violation.POLICY_TORQUE, f"{text}; allowed: ±{allowed[control]:.1f}")
 
-    def _away(self, policy: Policy, now: float, state: Array | None) -> Finding | None:
-        """Planar coordinates: x, height, then angles."""
+    def away(self, policy: Policy, now: float, state: Array | None) -> Finding | None:
+        """How a policy's state at `now` [s] is too far from a measured one (n_x,): x, height, then angles; or None."""
         if state is None:
             return None
         n_q = len(state) // 2

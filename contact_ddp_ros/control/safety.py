@@ -17,7 +17,7 @@ from contact_ddp_ros.control.findings import Finding, Violation
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.rotation import COMPILED, quaternion_to_rpy
+from contact_ddp_ros.robot.rotation import COMPILED, READ, quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]
@@ -82,15 +82,15 @@ class Supervisor:
         )
 
     def policy_age(self, policy: Policy | None, now: float) -> Finding | None:
-        """Whether a policy that was accepted may still be followed at `now` [s]."""
+        """Why a policy is not fresh at `now` [s]: none has come, it is late, or its horizon is over; None if it is."""
         if policy is None:
             return Finding(Violation.NO_POLICY, "no policy has arrived")
+        if not now < policy.end:
+            return Finding(Violation.POLICY_OVER, f"the policy ended {now - policy.end:.3f} s ago, and no other came")
         age = now - policy.start
         if not age <= self.config.policy_timeout:
-            text = f"the policy is {age:.3f} s old; allowed: {self.config.policy_timeout:.3f} s"
+            text = f"the policy is {age:.3f} s old; in time: {self.config.policy_timeout:.3f} s"
             return Finding(Violation.POLICY_STALE, text)
-        if not now < policy.end:
-            return Finding(Violation.POLICY_OVER, f"the policy ended {now - policy.end:.3f} s ago")
         return None
 
     def command(self, feedforward: Array, total: Array) -> Finding | None:
@@ -166,7 +166,7 @@ class Supervisor:
         return None
 
 
-@nb.njit("b1(f8[:], f8[:])", **COMPILED)
+@nb.njit(nb.boolean(READ, READ), **COMPILED)
 def _within(values, limits):  # type: ignore[no-untyped-def]
     """Whether every value lies in ± its limit; a NaN does not."""
     inside = True
@@ -175,7 +175,7 @@ def _within(values, limits):  # type: ignore[no-untyped-def]
     return inside
 
 
-@nb.njit("b1(f8[:], f8)", **COMPILED)
+@nb.njit(nb.boolean(READ, nb.float64), **COMPILED)
 def _below(values, limit):  # type: ignore[no-untyped-def]
     """Whether every value lies strictly within ± one limit; a NaN does not."""
     inside = True
@@ -185,7 +185,7 @@ def _below(values, limit):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(
-    "b1(f8, f8, f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], UniTuple(f8, 4), UniTuple(f8, 2))",
+    nb.boolean(nb.float64, nb.float64, *[READ] * 9, nb.types.UniTuple(nb.float64, 4), nb.types.UniTuple(nb.float64, 2)),
     **COMPILED,
 )
 def _is_fine(  # type: ignore[no-untyped-def]

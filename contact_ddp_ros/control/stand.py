@@ -14,10 +14,13 @@ the offset x of the feet obeys x = c v = -c dx/dt.
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.control.config import StandConfig
+from contact_ddp_ros.control.config import BoundConfig, StandConfig
 from contact_ddp_ros.control.drives import JointTargets
 from contact_ddp_ros.control.legs import LegGeometry
+from contact_ddp_ros.robot.ground import Ground
+from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import DriveGains, RobotState
 
 Array = NDArray[np.float64]
@@ -74,6 +77,21 @@ class StandLaw:
     def progress(self, now: float) -> float:
         """How much of the way has passed, from 0 to 1."""
         return min(max((now - self._started) / (self._folding + self._duration), 0.0), 1.0)
+
+    def obstacle(self, state: RobotState, ground: Ground, config: BoundConfig) -> str:
+        """Why a robot that should stand by now does not, so that it cannot bound; empty where it does."""
+        away = np.abs(state.joint_positions - self._pose)
+        joint = int(np.argmax(away))
+        if not away[joint] <= config.ready_angle:
+            text = f"{JOINT_NAMES[joint]} is {away[joint]:.2f} rad from the standing pose"
+            return f"{text}; allowed: {config.ready_angle} rad"
+        roll, pitch, _ = quaternion_to_rpy(state.orientation).tolist()
+        if not max(abs(roll), abs(pitch)) <= config.ready_angle:
+            return f"the trunk is tilted by {roll:.2f}, {pitch:.2f} rad; allowed: ±{config.ready_angle}"
+        height, standing = float(state.position[2]) - ground.height, -float(self._feet[:, 2].mean())
+        if not abs(height - standing) <= config.ready_height:
+            return f"the trunk is {height:.2f} m above the ground; standing: {standing:.2f} ± {config.ready_height} m"
+        return ""
 
     def targets(self, state: RobotState, now: float) -> JointTargets:
         """Joint targets for a finite state at time `now` [s]."""

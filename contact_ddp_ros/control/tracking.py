@@ -75,6 +75,24 @@ def time_to_touchdown(policy: Policy, now: float) -> float:
     return max(float(policy.times[k + stance[0]]) - now, 0.0) if stance[0] else 0.0
 
 
+def last_exit(policy: Policy, lead: float) -> float:
+    """The last good instant for leaving the bound before the policy ends [s]: in the air, `lead` [s] before touchdown.
+
+    Where the horizon ends in the air, that is at its end; where no foot ever leaves the ground, at its beginning.
+    """
+    airborne = ~policy.forces.any(axis=1) & (np.diff(policy.times) > 0.0)
+    nodes = np.flatnonzero(airborne)
+    if not nodes.size:
+        return policy.start
+    last = int(nodes[-1])
+    end = float(policy.times[last + 1])
+    if not policy.forces[last + 1 :].any():
+        return end
+    grounded = np.flatnonzero(policy.forces[:last].any(axis=1))
+    begin = float(policy.times[grounded[-1] + 1]) if grounded.size else policy.start
+    return max(begin, end - lead)
+
+
 def exit_obstacle(policy: Policy, state: RobotState, now: float, config: BoundConfig) -> str:
     """Why now is no good instant for leaving the bound; empty where it is one."""
     speed = float(np.hypot(state.linear_velocity[0], state.linear_velocity[1]))

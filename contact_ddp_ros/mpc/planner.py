@@ -53,6 +53,9 @@ _MEMORY = 0.5
 _CHALLENGE = 0.1
 """While the gait is held, the warm start must hold its own against a cold one this often [s]."""
 
+_ITERATION_SHARE = 0.2
+"""Share of the last solve in the running mean of the time that an iteration takes."""
+
 _SHORTEST_STEP = 0.25
 """A first step shorter than this share of a full one is merged into the next."""
 
@@ -71,6 +74,7 @@ class PlanResult:
         touchdown_error: largest height error of a landing foot in the plan [m].
         inequality_violation: largest violated constraint of the plan, relative to its scale; 0 where all hold.
         friction_violation: largest violation of the friction cone or the normal force in the plan [N].
+        cold: whether there was no plan to start from, so that it took as long as it had to.
     """
 
     policy: Policy | None
@@ -82,6 +86,7 @@ class PlanResult:
     touchdown_error: float
     inequality_violation: float
     friction_violation: float
+    cold: bool = False
 
 
 class BoundingPlanner:
@@ -105,6 +110,7 @@ class BoundingPlanner:
         self._speed = RateLimited()
         self._height = RateLimited(self.config.reference.height)
         self._multipliers: dict[int, Array] = {}
+        self._iteration_time = 0.0
 
     def configure(self, config: PlannerConfig) -> None:
         """Apply new parameters from the next solve on.
@@ -129,11 +135,12 @@ class BoundingPlanner:
         self._epoch_time = time
         self._forget()
 
-    def plan(self, state: RobotState, speed: float, *, hold: bool = False) -> PlanResult:
+    def plan(self, state: RobotState, speed: float, *, hold: bool = False, deadline: float | None = None) -> PlanResult:
         """Solve from a measured state for a commanded speed [m/s].
 
         With `hold` the gait stays at its beginning: each plan starts the first mode at the state's own instant, so that
-        a robot that stands may begin to bound with any of them.
+        a robot that stands may begin to bound with any of them. Where there is a `deadline`, on the clock of
+        `time.perf_counter` [s], iterations that would not end in time are left out, but for one.
 
         Raises:
             MessageError: an array of the state has another size, or the state or the speed is not finite.
@@ -153,10 +160,17 @@ class BoundingPlanner:
         target = min(max(speed, -reference.speed_limit), reference.speed_limit)
         speed = self._speed.approach(target, reference.acceleration, time)
         height = self._height.approach(reference.height, reference.height_rate, time)
-        return self.plan_planar(x0, time, speed, height, challenge=challenge)
+        return self.plan_planar(x0, time, speed, height, challenge=challenge, deadline=deadline)
 
     def plan_planar(
-        self, x0: Array, time: float, speed: float, height: float | None = None, *, challenge: bool = False
+        self,
+        x0: Array,
+        time: float,
+        speed: float,
+        height: float | None = None,
+        *,
+        challenge: bool = False,
+        deadline: float | None = None,
     ) -> PlanResult:
         """The same from a planar state (2n,) at an instant, for a reference speed and height taken as they are.
 
@@ -171,20 +185,28 @@ class BoundingPlanner:
         problem, xs_reference = self.problem.build(phased, config, speed, float(x0[0]))
         heuristic = heuristic_guess(self.problem, phased, xs_reference)
         multipliers = self._multipliers_on(grid)
-        if self._last is None:
+        cold = self._last is None
+        if cold:
             solution = self._solve(problem, x0, heuristic, multipliers, self.config.first_iterations)
         else:
             shifted = self._shifted(grid, heuristic)
-            solution = self._solve(problem, x0, shifted, multipliers, self.config.iterations)
+            solution = self._solve(problem, x0, shifted, multipliers, self._affordable(deadline))
             # far from the last plan its gains may do harm, and would again at the next call
             if challenge or solution.termination is Termination.DIVERGED:
                 solution = _better(solution, self._solve(problem, x0, heuristic, multipliers, self.config.iterations))
-        return self._result(grid, solution, multipliers, started)
+        return replace(self._result(grid, solution, multipliers, started), cold=cold)
+
+    def _affordable(self, deadline: float | None) -> int:
+        """Iterations that end before the deadline if they take as long as the last ones, at least one."""
+        if deadline is None or self._iteration_time <= 0.0:
+            return self.config.iterations
+        return min(max(int((deadline - perf_counter()) / self._iteration_time), 1), self.config.iterations)
 
     def _solve(self, problem: Problem, x0: Array, guess: Guess, multipliers: Array, iterations: int) -> Solution:
         constraint = self.config.constraint
         penalty = Penalty(constraint.touchdown_penalty, constraint.barrier_width, constraint.barrier_weight)
-        return self._solver.solve(
+        started = perf_counter()
+        solution = self._solver.solve(
             problem,
             x0,
             guess,
@@ -193,6 +215,10 @@ class BoundingPlanner:
             theta=self._theta,
             max_iterations=iterations,
         )
+        if solution.iterations:
+            taken = (perf_counter() - started) / len(solution.iterations)
+            self._iteration_time += _ITERATION_SHARE * (taken - self._iteration_time)
+        return solution
 
     def _result(self, grid: KnotGrid, solution: Solution, multipliers: Array, started: float) -> PlanResult:
         termination = solution.termination

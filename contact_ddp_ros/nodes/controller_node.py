@@ -7,47 +7,37 @@ waits for the policies that are due (:mod:`contact_ddp_ros.nodes.plan_client`), 
 """
 
 import math
-import re
 import sys
 import time as clock
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 from geometry_msgs.msg import Twist
-from nav_msgs.msg import Odometry
 from rclpy.duration import Duration
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from contact_ddp_ros.control.controller import Controller
-from contact_ddp_ros.control.findings import Fault, Violation
 from contact_ddp_ros.control.modes import Answer, ControlMode
 from contact_ddp_ros.control.velocity import Expiring, VelocityCommand
 from contact_ddp_ros.errors import ContactDdpError, MessageError
 from contact_ddp_ros.nodes import interfaces as io
-from contact_ddp_ros.nodes.conversions import (
-    contacts_message,
-    from_stamp,
-    is_time,
-    joint_command_message,
-    robot_state,
-    stamp_ns,
-    time_ns,
-    to_stamp,
-    velocity_command,
-)
-from contact_ddp_ros.nodes.exchange import Pairing
+from contact_ddp_ros.nodes.controller_report import ControllerReport
+from contact_ddp_ros.nodes.conversions import time_ns, velocity_command
+from contact_ddp_ros.nodes.exchange import Synchroniser
 from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.lifecycle import run_managed_node
-from contact_ddp_ros.nodes.monitor import LoopMonitor
+from contact_ddp_ros.nodes.loop_messages import CommandWriter, StateReader
 from contact_ddp_ros.nodes.node_config import ControllerNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.plan_client import REPEAT, PlanClient
+from contact_ddp_ros.nodes.plan_request import HOLD, MOVE, STOP, PlanRequest
 from contact_ddp_ros.nodes.policy_message import PolicyAnswer
-from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Scalar, status
 from contact_ddp_ros.nodes.runtime import publisher, serve, subscribe
+from contact_ddp_ros.nodes.timebase import Timebase
+from contact_ddp_ros.nodes.wire import stamp_of
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 
@@ -62,21 +52,14 @@ _LAST_FRAMES = 3
 _LAST_WORD = 0.2
 """Longest wait for the last of them to arrive [s]."""
 
-_OVERRUN_SHARE = 0.05
-"""Share of overlong ticks from which diagnostics warn."""
+_LATEST_STAMP = 2**31 * 1_000_000_000
+"""Stamps from here on do not fit a message [ns]."""
 
-_SAY_AGAIN = 1.0
-"""Time on the clock of the states after which a reason is said again whose numbers only have changed [s]."""
+_DEPTH = 8
+"""States that may wait to be read: after a pause the newest pair counts, whichever half came late."""
 
-_NUMBERS = re.compile(r"-?\d+(\.\d+)?")
-"""In a reason; without them it is the same reason as long as it lasts."""
-
-_PLOT_EVERY = 10
-"""Ticks from one set of numbers for plots to the next."""
-
-_MODE_NUMBERS = {mode: float(number) for number, mode in enumerate(ControlMode)}
-
-Pair = tuple[JointState, Odometry]
+Pair = tuple[int, bytes, bytes]
+"""Stamp [ns], joint states and odometry of one instant, as they came."""
 
 
 class ControllerNode:
@@ -91,35 +74,33 @@ class ControllerNode:
         self.node = node
         self._parameters = parameters
         config = self._config
+        self._lockstep = config.node.lockstep
         self._robot = load_robot(Path(config.node.urdf) if config.node.urdf else None)
         self._controller = Controller(self._robot, config)
         self._simulated = bool(node.get_parameter("use_sim_time").value)
-        self._pairing = Pairing(time_ns(config.node.pairing_tolerance))
+        self._timebase = Timebase()
+        self._states = StateReader()
+        self._writer = CommandWriter()
+        self._pairing: Synchroniser[bytes] = Synchroniser(time_ns(config.node.pairing_tolerance))
         self._pair: Pair | None = None
         self._steering = Expiring(VelocityCommand())
         self._last_stamp: int | None = None
         self._last_state: RobotState | None = None
-        self._last_message: Any = None
+        self._last_answer = b""
         self._followed: PolicyAnswer | None = None
-        self._told: tuple[ControlMode | None, Fault | None, str] = (None, None, "")
-        self._told_at = -math.inf
-        self._malformed = 0
-        self._refusals_told: dict[Violation, float] = {}
         self._stop = Event()
         self._stop.set()
         self._commands = publisher(node, io.JOINT_COMMAND)
-        self._contacts = publisher(node, io.CONTACTS)
-        self._told_contacts: tuple[bool, ...] = ()
-        self._events = publisher(node, io.CONTROLLER_EVENTS)
-        self._mode = Scalar(node, io.MODE)
-        self._policy_age = Scalar(node, io.POLICY_AGE)
-        self._state_age = Scalar(node, io.STATE_AGE)
-        self._monitor = LoopMonitor()
-        self._since_plotted = 0
+        self._report = ControllerReport(node, self._controller, self._timebase, lockstep=self._lockstep)
+        self._report.watch(self._ages)
         self._inlet = Inlet(node)
-        self._planner = PlanClient(node, self._inlet, self._refuse)
-        self._inlet.subscribe(io.ODOM, self._on_odometry)
-        self._inlet.subscribe(io.JOINT_STATES, self._on_joint_states)
+        self._planner = PlanClient(node, self._inlet, self._timebase, self._report.malformed, lockstep=self._lockstep)
+        self._inlet.subscribe(
+            io.ODOM, partial(self._on_state, 1), raw=True, wakes=False, reliable=self._lockstep, depth=_DEPTH
+        )
+        self._inlet.subscribe(
+            io.JOINT_STATES, partial(self._on_state, 0), raw=True, reliable=self._lockstep, depth=_DEPTH
+        )
         subscribe(node, io.CMD_VEL, self._on_cmd_vel)
         for service, mode in (
             (io.DAMP, ControlMode.DAMP),
@@ -127,9 +108,7 @@ class ControllerNode:
             (io.BOUND, ControlMode.BOUND),
         ):
             serve(node, service, self._mode_service(mode))
-        node.get_logger().info(
-            f"controlling {self._robot.tree.name}, {'lock-step' if config.node.lockstep else 'live'}"
-        )
+        node.get_logger().info(f"controlling {self._robot.tree.name}, {'lock-step' if self._lockstep else 'live'}")
 
     @property
     def _config(self) -> ControllerNodeConfig:
@@ -145,55 +124,42 @@ class ControllerNode:
         self._planner.begin(self._config.node.planner_delay, stop)
         heard = clock.monotonic()
         while not stop.is_set():
-            patience = REPEAT if self._config.node.lockstep else self._config.safety.state_timeout
-            self._inlet.until(lambda: self._pair is not None or stop.is_set(), patience)
+            patience = REPEAT if self._lockstep else self._config.safety.state_timeout
+            self._await_pair(stop, patience)
             if stop.is_set():
                 return
             pair, self._pair = self._pair, None
             if pair is not None:
-                began, last = clock.monotonic(), self._last_stamp
-                self._answer(pair)
+                self._answer(*pair)
                 heard = clock.monotonic()
-                self._note(heard - began, last)
             elif self._last_state is not None:
                 self._miss(self._last_state, clock.monotonic() - heard)
 
     def wake(self) -> None:
-        """No wait is long."""
+        """No wait is longer than the inlet's."""
 
     def farewell(self) -> None:
         """Leave the drives damping."""
         self._stop.set()
         self._controller.request(ControlMode.DAMP)
-        stamp = to_stamp(0.0 if self._last_state is None else self._last_state.time)
-        self._last_message = joint_command_message(JointCommand.damping(self._robot.n_joints), stamp)
+        self._last_answer = self._writer.message(self._last_stamp or 0, JointCommand.damping(self._robot.n_joints))
         for _ in range(_LAST_FRAMES):
-            self._commands.publish(self._last_message)
+            self._commands.publish(self._last_answer)
             self._commands.wait_for_all_acked(Duration(seconds=_LAST_WORD))
 
     def report(self) -> tuple[bytes, str, dict[str, Any]]:
         """Level, text and values for diagnostics."""
-        controller = self._controller
-        loop = self._monitor.report()
-        state_age, policy_age = self._ages()
-        values = {
-            "mode": controller.mode.value,
-            "waiting for": controller.waiting_for,
-            "fault": controller.fault or "",
-            "finding": controller.finding or "",
-            **loop.values("tick"),
-            "state age [ms]": 1e3 * state_age,
-            "policy age [ms]": 1e3 * policy_age,
-            "malformed messages": self._malformed,
-            **{f"refused policies, {name}": count for name, count in controller.refused_policies.items()},
-        }
-        if controller.fault is not None:
-            return ERROR, str(controller.fault), values
-        if self._malformed:
-            return WARN, "malformed messages", values
-        if loop.overruns > _OVERRUN_SHARE * loop.rate and not self._config.node.lockstep:
-            return WARN, f"{loop.overruns} ticks longer than their period since the last report", values
-        return OK, controller.mode.value, values
+        return self._report.diagnostics()
+
+    def _await_pair(self, stop: Event, patience: float) -> None:
+        """Wait for joint states and, while their odometry is not there yet, for that too."""
+        deadline = clock.monotonic() + patience
+        while self._pair is None and not stop.is_set():
+            left = deadline - clock.monotonic()
+            if left <= 0.0:
+                break
+            self._inlet.receive(left, any_wakes=self._pairing.expecting)
+        self._report.unpaired(self._pairing.alone)
 
     def _ages(self) -> tuple[float, float]:
         """Ages of the last state and of the last policy [s]; not a number where there is none."""
@@ -203,38 +169,36 @@ class ControllerNode:
         policy = None if followed is None else followed.policy
         return self._now(state) - state.time, math.nan if policy is None else state.time - policy.start
 
-    def _note(self, duration: float, last_stamp: int | None) -> None:
-        """Time of one tick for diagnostics, and now and then numbers for plots."""
-        if self._last_stamp is not None and last_stamp is not None and self._last_stamp > last_stamp:
-            self._monitor.round(duration, 1e-9 * (self._last_stamp - last_stamp))
-        self._since_plotted += 1
-        if self._since_plotted >= _PLOT_EVERY:
-            self._since_plotted = 0
-            state_age, policy_age = self._ages()
-            self._mode.publish(_MODE_NUMBERS[self._controller.mode])
-            self._state_age.publish(state_age)
-            self._policy_age.publish(policy_age)
-
-    def _answer(self, pair: Pair) -> None:
-        """The command for one state."""
-        joints, odometry = pair
-        stamp = stamp_ns(joints.header.stamp)
-        if stamp == self._last_stamp and self._last_message is not None:
-            self._commands.publish(self._last_message)
+    def _answer(self, stamp: int, joints: bytes, odometry: bytes) -> None:
+        """The command for one state; for one that is repeated, the same again."""
+        began, last = clock.monotonic(), self._last_stamp
+        if stamp == last:
+            self._commands.publish(self._last_answer)
+            return
+        if not 0 <= stamp < _LATEST_STAMP:
+            self._report.malformed(MessageError(f"a state is stamped {stamp} ns; allowed: 0 to {_LATEST_STAMP}"))
             return
         try:
-            state = robot_state(joints, odometry)
+            state = self._states.read(joints, odometry, self._timebase.seconds(stamp))
         except MessageError as error:
-            self._refuse(error)
-            last = 0.0 if self._last_state is None else self._last_state.time
-            self._command(None, from_stamp(joints.header.stamp) if is_time(joints.header.stamp) else last)
+            self._report.malformed(error)
+            self._refuse(stamp)
             return
         self._last_stamp, self._last_state = stamp, state
         now = self._now(state)
-        self._follow_planner(stamp, now)
+        self._follow_planner(stamp, state, now)
         steering = self._steering.at(state.time, self._config.node.cmd_vel_timeout)
         self._controller.steer(steering.yaw_rate, steering.left)
-        self._command(state, now)
+        self._last_answer = self._writer.message(stamp, self._controller.update(state, now))
+        self._commands.publish(self._last_answer)
+        period = math.inf if last is None or last > stamp else 1e-9 * (stamp - last)
+        self._report.tick(now, clock.monotonic() - began, period)
+
+    def _refuse(self, stamp: int) -> None:
+        """Damp where a state cannot be used; what answers the last good state stays what it is."""
+        now = self._timebase.seconds(stamp) if self._last_state is None else self._last_state.time
+        self._commands.publish(self._writer.message(stamp, self._controller.update(None, now)))
+        self._report.changes(now)
 
     def _miss(self, last: RobotState, silence: float) -> None:
         """No state has come for `silence` [s] of the wall clock: go on with the last one, which grows old.
@@ -242,9 +206,14 @@ class ControllerNode:
         Where time is simulated it stands still with its source, unless nobody is left to send states.
         """
         if silence > _GONE and not self.node.count_publishers(io.JOINT_STATES.name):
-            self._command(last, max(self._now(last), last.time + silence))
-        elif not self._config.node.lockstep:
-            self._command(last, self._now(last))
+            now = max(self._now(last), last.time + silence)
+        elif self._lockstep:
+            return
+        else:
+            now = self._now(last)
+        self._last_answer = self._writer.message(self._last_stamp or 0, self._controller.update(last, now))
+        self._commands.publish(self._last_answer)
+        self._report.changes(now)
 
     def _now(self, state: RobotState) -> float:
         """The time on the clock of the states.
@@ -252,29 +221,20 @@ class ControllerNode:
         In simulation that is the later of the state's stamp and `/clock`: where the simulator gets no processor time
         passes for nobody, where only its states are lost it does. In lock-step it is the stamp.
         """
-        if self._config.node.lockstep:
+        if self._lockstep:
             return state.time
-        now = 1e-9 * float(self.node.get_clock().now().nanoseconds)
+        now = self._timebase.seconds(int(self.node.get_clock().now().nanoseconds))
         return max(state.time, now) if self._simulated else now
 
-    def _command(self, state: RobotState | None, now: float) -> None:
-        command = self._controller.update(state, now)
-        stamp = to_stamp(now if state is None else state.time)
-        self._tell(now)
-        if self._controller.contacts != self._told_contacts:
-            self._told_contacts = self._controller.contacts
-            self._contacts.publish(contacts_message(self._told_contacts))
-        self._last_message = joint_command_message(command, stamp)
-        self._commands.publish(self._last_message)
-
-    def _follow_planner(self, stamp: int, now: float) -> None:
+    def _follow_planner(self, stamp: int, state: RobotState, now: float) -> None:
         """Ask for plans where they are wanted and follow those that have come, or in lock-step, that are due."""
         controller, config = self._controller, self._config
-        cue = io.STOPPING if controller.stopping else controller.mode.value
         if controller.mode is ControlMode.BOUND or controller.standing:
-            self._planner.ask(stamp, config.safety.planner_period, cue)
-        if config.node.lockstep:
-            answers = self._planner.due(stamp, cue, config.node.lockstep_timeout)
+            moving = STOP if controller.stopping else MOVE
+            aim = moving if controller.mode is ControlMode.BOUND else HOLD
+            self._planner.ask(PlanRequest(stamp, aim, state), config.safety.planner_period)
+        if self._lockstep:
+            answers = self._planner.due(stamp, config.node.lockstep_timeout)
         else:
             answers = self._planner.newest(stamp)
         for answer in answers:
@@ -287,48 +247,10 @@ class ControllerNode:
         self._followed = answer
         if answer.policy is not None:
             self._controller.set_policy(answer.policy, now)
-            self._tell_refusal(now)
+            self._report.policy(answer.policy, now)
 
-    def _tell_refusal(self, now: float) -> None:
-        """An event where a policy was refused; of refusals for the same reason one now and then."""
-        finding = self._controller.refused_policy
-        if finding is None or 0.0 <= now - self._refusals_told.get(finding.violation, -math.inf) < _SAY_AGAIN:
-            return
-        self._refusals_told[finding.violation] = now
-        self._event(now, WARN, f"policy refused: {finding}")
-
-    def _tell(self, now: float) -> None:
-        """Publish changes of mode, of faults and of what is waited for; of mere numbers in that one now and then."""
-        controller = self._controller
-        fault, waiting_for = controller.fault, controller.waiting_for
-        told = (controller.mode, fault, waiting_for)
-        if told == self._told:
-            return
-        same = [(mode, latched, _NUMBERS.sub("", text)) for mode, latched, text in (told, self._told)]
-        if same[0] == same[1] and 0.0 <= now - self._told_at < _SAY_AGAIN:
-            return
-        if fault is not None and fault not in self._told:
-            self.node.get_logger().error(f"damping: {fault}")
-            self._event(now, ERROR, str(fault))
-        else:
-            self._event(now, OK, waiting_for)
-        self._told, self._told_at = told, now
-
-    def _event(self, now: float, level: bytes, text: str) -> None:
-        values = {"time": now, "mode": self._controller.mode.value, "standing": self._controller.standing}
-        self._events.publish(status(NAME, level, text, values))
-
-    def _refuse(self, error: ContactDdpError) -> None:
-        self._malformed += 1
-        self.node.get_logger().error(f"message refused: {error}", throttle_duration_sec=1.0)
-
-    def _on_joint_states(self, message: JointState) -> None:
-        self._take(self._pairing.joints(stamp_ns(message.header.stamp), message))
-
-    def _on_odometry(self, message: Odometry) -> None:
-        self._take(self._pairing.odometry(stamp_ns(message.header.stamp), message))
-
-    def _take(self, pair: Pair | None) -> None:
+    def _on_state(self, kind: int, message: bytes) -> None:
+        pair = self._pairing.put(kind, stamp_of(message), message)
         if pair is not None:
             self._pair = pair
 
@@ -336,7 +258,7 @@ class ControllerNode:
         try:
             self._steering.put(velocity_command(message))
         except ContactDdpError as error:
-            self._refuse(error)
+            self._report.malformed(error)
 
     def _mode_service(self, mode: ControlMode) -> Any:
         def serve_mode(_request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

@@ -7,7 +7,6 @@ compared, seconds as floats in the data.
 
 import array
 import math
-import struct
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,15 +22,11 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from contact_ddp_ros.control.velocity import VelocityCommand
 from contact_ddp_ros.errors import MessageError
 from contact_ddp_ros.nodes.interfaces import BASE_FRAME, ODOM_FRAME
+from contact_ddp_ros.nodes.timebase import NANOSECONDS
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 
 Array = NDArray[np.float64]
-
-NANOSECONDS = 1_000_000_000
-
-_STAMP_ORDERS = (struct.Struct(">iI"), struct.Struct("<iI"))
-"""A serialised stamp in big-endian and in little-endian CDR."""
 
 _MAX_SECONDS = 2**31 - 1
 """Largest `sec` of a builtin_interfaces/Time."""
@@ -52,22 +47,18 @@ def to_stamp(time: float) -> Time:
     """
     if not 0.0 <= time <= _MAX_SECONDS:
         raise MessageError(f"time {time} s does not fit a stamp; allowed: 0 to {_MAX_SECONDS} s")
-    seconds, nanoseconds = divmod(round(time * NANOSECONDS), NANOSECONDS)
+    return stamp_message(round(time * NANOSECONDS))
+
+
+def stamp_message(stamp: int) -> Time:
+    """A stamp in nanoseconds as a message."""
+    seconds, nanoseconds = divmod(stamp, NANOSECONDS)
     return Time(sec=seconds, nanosec=nanoseconds)
 
 
 def stamp_ns(stamp: Time) -> int:
     """A stamp in nanoseconds."""
     return int(stamp.sec) * NANOSECONDS + int(stamp.nanosec)
-
-
-def serialised_stamp_ns(message: bytes) -> int:
-    """The stamp of a serialised message that begins with a std_msgs/Header [ns], without reading the rest.
-
-    CDR: four bytes of encapsulation, of which the second tells the byte order, then sec and nanosec.
-    """
-    seconds, nanoseconds = _STAMP_ORDERS[message[1] & 1].unpack_from(message, 4)
-    return int(seconds) * NANOSECONDS + int(nanoseconds)
 
 
 def from_stamp(stamp: Time) -> float:
@@ -103,8 +94,10 @@ def joint_order(names: Sequence[str]) -> NDArray[np.int64]:
     return np.array([list(names).index(name) for name in _NAMES])
 
 
-def robot_state(joints: JointState, odometry: Odometry) -> RobotState:
-    """The robot's state from a joint state and the odometry that belongs to it; the stamp is the joint state's.
+def robot_state(joints: JointState, odometry: Odometry, time: float | None = None) -> RobotState:
+    """The robot's state from a joint state and the odometry that belongs to it.
+
+    Its time is `time` [s], by default the joint state's stamp.
 
     Raises:
         MessageError: a joint is missing, the stamp, a size, frame or quaternion is wrong, or a number is not finite.
@@ -124,7 +117,7 @@ def robot_state(joints: JointState, odometry: Odometry) -> RobotState:
     linear, angular = odometry.twist.twist.linear, odometry.twist.twist.angular
     quaternion = np.array([orientation.x, orientation.y, orientation.z, orientation.w])
     state = RobotState(
-        time=from_stamp(stamp),
+        time=from_stamp(stamp) if time is None else time,
         position=np.array([position.x, position.y, position.z]),
         orientation=quaternion,
         linear_velocity=np.array([linear.x, linear.y, linear.z]),
@@ -132,12 +125,21 @@ def robot_state(joints: JointState, odometry: Odometry) -> RobotState:
         joint_positions=_joint_values(joints.position, order, "position"),
         joint_velocities=_joint_values(joints.velocity, order, "velocity"),
     )
+    check_state(state)
+    return state
+
+
+def check_state(state: RobotState) -> None:
+    """What is asked of the numbers of a state that arrives.
+
+    Raises:
+        MessageError: a number is not finite, or the orientation is no unit quaternion.
+    """
     if not state.is_finite():
         raise MessageError(f"robot state holds a number that is not finite: {_not_finite(state)}")
-    norm = math.sqrt(float(quaternion @ quaternion))
+    norm = math.sqrt(float(state.orientation @ state.orientation))
     if not abs(norm - 1.0) < _QUATERNION_TOLERANCE:
         raise MessageError(f"orientation has norm {norm:.4f}; allowed: 1 ± {_QUATERNION_TOLERANCE}")
-    return state
 
 
 def joint_motion(joints: JointState) -> tuple[Array, Array]:

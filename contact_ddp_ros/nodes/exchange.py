@@ -1,46 +1,77 @@
 """What nodes keep between messages: the newest of each kind, who answered what, and how lock-step waits.
 
 Lock-step rests on stamps. The simulator publishes the state of time t and holds time until a command stamped t has
-come. The controller asks the planner, by a request stamped t, for a policy at every planner tick, and holds its command
-for t' back until each request that is due by then (t + planner delay <= t') is answered: by a policy stamped t or
-by the word that there is none. Messages may so come late or in any order; nothing depends on the machine's speed. What
-was lost before two endpoints had found each other is sent again: the simulator repeats a state that nobody answers, the
-controller a command or a request.
+come. The controller asks the planner, by a request with the state of t, for a policy at every planner tick, and holds
+its command for t' back until each request that is due by then (t + planner delay <= t') is answered: by a policy
+stamped t or by the word that there is none. Messages may so come late or in any order; nothing depends on the machine's
+speed. What was lost before two endpoints had found each other is sent again: the simulator repeats a state that nobody
+answers, the controller a command or a request.
 """
 
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 Message = TypeVar("Message")
+
+_WAITING = 16
+"""Messages of a kind that wait for their counterpart."""
+
+_CLOCK_STEP = 1_000_000_000
+"""A message older than the last pair by less has been overtaken; one that is older comes of a clock set back [ns]."""
 
 _PERIOD_SHARE = 1000
 """The part of a planner period by which a request may come early is one over this."""
 
 
-class Pairing:
-    """Joins the joint states and the odometry of one instant, in whatever order they arrive."""
+class Synchroniser(Generic[Message]):
+    """Joins the messages of one instant, in whatever order and however late they arrive.
 
-    def __init__(self, tolerance_ns: int) -> None:
-        """`tolerance_ns`: how far the two stamps may differ."""
-        self._tolerance = tolerance_ns
-        self._waiting: list[tuple[int, Any] | None] = [None, None]
+    Of each kind the last few wait for their counterpart. The newest pair counts; what is older than it is forgotten,
+    and waits no more. The first kind's stamp is the pair's.
+    """
 
-    def joints(self, stamp: int, message: Any) -> tuple[Any, Any] | None:
-        """Take joint states; the pair (joint states, odometry) if that completes one."""
-        return self._take(0, stamp, message)
+    def __init__(self, tolerance: int, depth: int = _WAITING) -> None:
+        """`tolerance`: how far the stamps of a pair may differ [ns]; `depth`: messages of a kind that wait."""
+        self._tolerance = tolerance
+        self._waiting: tuple[OrderedDict[int, Message], OrderedDict[int, Message]] = (OrderedDict(), OrderedDict())
+        self._depth = depth
+        self._paired: int | None = None
+        self.alone = 0
+        """Messages in a row that have not met their counterpart."""
 
-    def odometry(self, stamp: int, message: Any) -> tuple[Any, Any] | None:
-        """Take odometry; the pair (joint states, odometry) if that completes one."""
-        return self._take(1, stamp, message)
-
-    def _take(self, kind: int, stamp: int, message: Any) -> tuple[Any, Any] | None:
-        other = self._waiting[1 - kind]
-        if other is None or abs(other[0] - stamp) > self._tolerance:
-            self._waiting[kind] = (stamp, message)
+    def put(self, kind: int, stamp: int, message: Message) -> tuple[int, Message, Message] | None:
+        """Take a message of kind 0 or 1; (stamp, first, second) if that completes a pair."""
+        if self._paired is not None and 0 < self._paired - stamp < _CLOCK_STEP:
             return None
-        self._waiting = [None, None]
-        return (message, other[1]) if kind == 0 else (other[1], message)
+        own, others = self._waiting[kind], self._waiting[1 - kind]
+        other = self._counterpart(others, stamp)
+        if other is None:
+            own[stamp] = message
+            own.move_to_end(stamp)
+            while len(own) > self._depth:
+                own.popitem(last=False)
+            self.alone += 1
+            return None
+        match = others[other]
+        for waiting, used in ((own, stamp), (others, other)):
+            for old in [one for one in waiting if one <= used]:
+                del waiting[old]
+        self.alone = 0
+        pair = (stamp, message, match) if kind == 0 else (other, match, message)
+        self._paired = pair[0]
+        return pair
+
+    @property
+    def expecting(self) -> bool:
+        """Whether a message waits that its counterpart, not being late, should follow at once."""
+        return any(self._waiting)
+
+    def _counterpart(self, others: "OrderedDict[int, Message]", stamp: int) -> int | None:
+        if stamp in others:
+            return stamp
+        nearest = min(others, key=lambda other: abs(other - stamp), default=None)
+        return nearest if nearest is not None and abs(nearest - stamp) <= self._tolerance else None
 
 
 class Answers(Generic[Message]):

@@ -13,6 +13,7 @@ from typing import Any
 from rclpy.callback_groups import CallbackGroup
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
+from rclpy.qos import ReliabilityPolicy
 
 from contact_ddp_ros.nodes.interfaces import Topic
 
@@ -24,69 +25,77 @@ _BATCH = 64
 
 
 class Inlet:
-    """Some subscriptions of one node, in the order in which they are looked at when several have messages."""
+    """Some subscriptions of one node, in the order in which they are looked at when several have messages.
+
+    A wake-up costs more than the message it is for. So only some subscriptions end a wait; messages of the others are
+    called back for at the next occasion.
+    """
 
     def __init__(self, node: Node) -> None:
         self._node = node
         self._subscriptions: list[Any] = []
+        self._waking: list[Any] = []
 
-    def subscribe(self, topic: Topic, callback: Callable[[Any], None], *, raw: bool = False) -> None:
-        """Subscribe to a topic of the table; with `raw` the callback gets the serialised message."""
-        group = _Unattended()
+    def subscribe(
+        self,
+        topic: Topic,
+        callback: Callable[[Any], None],
+        *,
+        raw: bool = False,
+        wakes: bool = True,
+        reliable: bool = True,
+        depth: int | None = None,
+    ) -> None:
+        """Subscribe to a topic of the table.
+
+        With `raw` the callback gets the serialised message. Without `wakes` a message of the topic ends no wait. Where
+        it is not to be `reliable` what is lost is not sent again, and the publisher waits for no acknowledgement.
+        `depth` messages wait to be read, by default as many as the table says.
+        """
+        qos = copy.copy(topic.qos)
+        qos.depth = topic.qos.depth if depth is None else depth
+        if not reliable:
+            qos.reliability = ReliabilityPolicy.BEST_EFFORT
         subscription = self._node.create_subscription(
-            topic.type, topic.name, callback, topic.qos, raw=raw, callback_group=group
+            topic.type, topic.name, callback, qos, raw=raw, callback_group=_Unattended()
         )
         self._subscriptions.append(subscription)
+        if wakes:
+            self._waking.append(subscription)
 
-    def receive(self, timeout: float) -> bool:
-        """Wait up to `timeout` [s], never long, for messages and call back for each; whether there was one."""
-        waiting = rclpy_implementation.WaitSet(len(self._subscriptions), 0, 0, 0, 0, 0, self._node.context.handle)
+    def receive(self, timeout: float, *, any_wakes: bool = False) -> bool:
+        """Wait up to `timeout` [s], never long, and call back for every message; whether something came that wakes.
+
+        With `any_wakes` a message of any topic does.
+        """
+        waited = self._subscriptions if any_wakes else self._waking
+        waiting = rclpy_implementation.WaitSet(len(waited), 0, 0, 0, 0, 0, self._node.context.handle)
         waiting.clear_entities()
-        for subscription in self._subscriptions:
+        for subscription in waited:
             waiting.add_subscription(subscription.handle)
         waiting.wait(round(1e9 * min(timeout, _LONGEST)))
-        ready = set(waiting.get_ready_entities("subscription"))
+        came = bool(waiting.get_ready_entities("subscription"))
+        self.drain()
+        return came
+
+    def drain(self) -> None:
+        """Call back for every message that is there, without waiting."""
         for subscription in self._subscriptions:
-            if subscription.handle.pointer in ready:
-                for _ in range(_BATCH):
-                    taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
-                    if taken is None:
-                        break
-                    subscription.callback(taken[0])
-        return bool(ready)
+            for _ in range(_BATCH):
+                taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
+                if taken is None:
+                    break
+                subscription.callback(taken[0])
 
     def until(self, condition: Callable[[], bool], timeout: float) -> bool:
-        """Receive until the condition holds, for `timeout` [s] at most; whether it holds."""
+        """Receive until the condition holds, for `timeout` [s] at most; whether it holds. Every topic wakes."""
         deadline = clock.monotonic() + timeout
         while not condition():
             left = deadline - clock.monotonic()
             if left <= 0.0:
                 return False
-            self.receive(left)
+            self.receive(left, any_wakes=True)
         return True
-
-
-class Polled:
-    """A topic that is read on demand: messages wait in the middleware, and one that nobody reads costs nothing.
-
-    For who needs some messages of a quick topic, not all.
-    """
-
-    def __init__(self, node: Node, topic: Topic, depth: int) -> None:
-        """`depth`: messages that wait; older ones are forgotten."""
-        qos = copy.copy(topic.qos)
-        qos.depth = depth
-        self._subscription = node.create_subscription(
-            topic.type, topic.name, _never, qos, raw=True, callback_group=_Unattended()
-        )
-
-    def take(self) -> list[bytes]:
-        """The serialised messages that wait, oldest first."""
-        messages: list[bytes] = []
-        subscription = self._subscription
-        while (taken := subscription.handle.take_message(subscription.msg_type, True)) is not None:
-            messages.append(taken[0])
-        return messages
 
 
 class _Unattended(CallbackGroup):  # type: ignore[misc]
@@ -102,7 +111,3 @@ class _Unattended(CallbackGroup):  # type: ignore[misc]
 
     def ending_execution(self, entity: Any) -> None:
         """Nothing began."""
-
-
-def _never(_message: bytes) -> None:
-    """The callback of a polled subscription."""

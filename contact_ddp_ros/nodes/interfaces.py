@@ -4,8 +4,8 @@ Names are relative, so that a namespace moves all of them together (`/clock` and
 
 Who speaks to whom in one control tick at the stamp t:
 
-    simulator or robot --odom, joint_states (t)--> controller and planner
-    controller --plan_request (t, mode)--> planner                          at planner ticks
+    simulator or robot --odom, joint_states (t)--> controller
+    controller --plan_request (state of t, aim)--> planner                  at planner ticks
     planner --policy (t)--> controller
     controller --joint_command (t)--> simulator or robot
     controller --planned_contacts--> robot, whose estimator trusts those feet
@@ -23,7 +23,7 @@ from nav_msgs.msg import Odometry, Path
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
-from std_msgs.msg import Float64, Float64MultiArray, Header
+from std_msgs.msg import Float64, Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
@@ -47,6 +47,9 @@ def _qos(depth: int, *, reliable: bool = True, latched: bool = False) -> QoSProf
 NEWEST = _qos(1)
 """Only the newest counts, and it must arrive. Volatile: who starts later must not get an old one."""
 
+RECENT = _qos(50)
+"""The newest counts, and for records those before it."""
+
 EVERY = _qos(4000)
 """Every one counts, for records: several seconds at the control rate."""
 
@@ -61,10 +64,6 @@ PEOPLE = _qos(1, reliable=False)
 
 SHARED = _qos(10)
 """Topics of the whole system."""
-
-
-STOPPING = "stopping"
-"""`frame_id` of a plan request while the controller is on its way from bounding to standing: plan to slow down."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ JOINT_COMMAND = Topic(
 )
 POLICY = Topic("policy", Float64MultiArray, NEWEST, "layout in policy_message.py")
 PLAN_REQUEST = Topic(
-    "plan_request", Header, NEWEST, "stamp: of the state to plan from; frame_id: the controller's mode, or stopping"
+    "plan_request", Float64MultiArray, RECENT, "a state and what to plan from it; layout in plan_request.py"
 )
 CONTACTS = Topic(
     "planned_contacts",
@@ -132,10 +131,10 @@ POLICY_AGE = Topic("controller/policy_age", Float64, PEOPLE, "[s]")
 STATE_AGE = Topic("controller/state_age", Float64, PEOPLE, "[s]")
 REAL_TIME_FACTOR = Topic("simulator/real_time_factor", Float64, PEOPLE, "simulated over wall-clock time, last second")
 
-REPLAYED = (JOINT_STATES, ODOM, SOLVES, POLICY)
-"""What a replay of a bag needs; RECORD, where the robot is simulated, has the states that a recorder missed."""
+REPLAYED = (PLAN_REQUEST, SOLVES, POLICY)
+"""What a replay of a bag needs."""
 
-RECORDED = (*REPLAYED, RECORD, IMU, JOINT_COMMAND, CMD_VEL, CONTROLLER_EVENTS, DIAGNOSTICS)
+RECORDED = (*REPLAYED, JOINT_STATES, ODOM, IMU, JOINT_COMMAND, CMD_VEL, CONTROLLER_EVENTS, DIAGNOSTICS)
 """What a bag holds."""
 
 

@@ -24,6 +24,13 @@ class PlannerNodeOptions:
     cmd_vel_timeout: float = parameter(
         0.5, low=0.05, high=10.0, unit="s", description="age at which a speed command counts as zero"
     )
+    solve_share: float = parameter(
+        0.7,
+        low=0.1,
+        high=10.0,
+        description="share of the planner's period that a solve may take: iterations that would take longer are left"
+        " out, but for one; not in lock-step",
+    )
     plan_rate: float = parameter(5.0, low=0.1, high=50.0, unit="Hz", description="rate of the plan for displays")
 
 

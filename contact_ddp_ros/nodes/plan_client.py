@@ -5,15 +5,17 @@ from collections.abc import Callable
 from threading import Event
 
 from rclpy.node import Node
-from std_msgs.msg import Float64MultiArray, Header
+from std_msgs.msg import Float64MultiArray
 
 from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.nodes import interfaces as io
-from contact_ddp_ros.nodes.conversions import time_ns, to_stamp
+from contact_ddp_ros.nodes.conversions import time_ns
 from contact_ddp_ros.nodes.exchange import Answers, PlanTicks, Request
 from contact_ddp_ros.nodes.inlet import Inlet
+from contact_ddp_ros.nodes.plan_request import PlanRequest, plan_request_message
 from contact_ddp_ros.nodes.policy_message import STATUS_STOPPED, PolicyAnswer, policy_answer
 from contact_ddp_ros.nodes.runtime import publisher
+from contact_ddp_ros.nodes.timebase import Timebase
 
 REPEAT = 0.5
 """Wall-clock time after which a request that nobody answers is sent again in lock-step [s]."""
@@ -22,24 +24,32 @@ REPEAT = 0.5
 class PlanClient:
     """Asks for a plan once a period and hands over every answer once."""
 
-    def __init__(self, node: Node, inlet: Inlet, refuse: Callable[[ContactDdpError], None]) -> None:
-        """Receive policies through `inlet`; `refuse` is told of messages that are none."""
-        self._node, self._inlet, self._refuse = node, inlet, refuse
+    def __init__(
+        self, node: Node, inlet: Inlet, timebase: Timebase, refuse: Callable[[ContactDdpError], None], *, lockstep: bool
+    ) -> None:
+        """Receive policies through `inlet`, their times in those of `timebase`.
+
+        `refuse` is called with the error of a message that is no policy. In lock-step a policy ends a wait.
+        """
+        self._node, self._inlet, self._timebase, self._refuse = node, inlet, timebase, refuse
         self._requests = publisher(node, io.PLAN_REQUEST)
+        self._sent: Answers[Float64MultiArray] = Answers()
         self._answers: Answers[PolicyAnswer] = Answers()
         self._ticks = PlanTicks(0)
         self._planner_answers = True
         self._stop = Event()
-        inlet.subscribe(io.POLICY, self.on_policy)
+        inlet.subscribe(io.POLICY, self.on_policy, wakes=lockstep, reliable=lockstep)
 
     def begin(self, delay: float, stop: Event) -> None:
-        """Start counting anew; policies are due `delay` [s] after their states. `stop` ends every wait."""
+        """Start counting; policies are due `delay` [s] after their states. `stop` ends every wait."""
         self._ticks, self._stop = PlanTicks(time_ns(delay)), stop
 
-    def ask(self, stamp: int, period: float, frame_id: str) -> None:
-        """Ask for a plan from the state of `stamp` [ns], if the last request is a `period` [s] ago."""
-        if self._ticks.ask(stamp, time_ns(period)):
-            self._send(stamp, frame_id)
+    def ask(self, request: PlanRequest, period: float) -> None:
+        """Ask for a plan, if the last request is a `period` [s] ago."""
+        if self._ticks.ask(request.stamp, time_ns(period)):
+            message = plan_request_message(request)
+            self._sent.put(request.stamp, message)
+            self._requests.publish(message)
 
     def newest(self, stamp: int) -> list[PolicyAnswer]:
         """The answer that arrived last, if any, without waiting, at a state of `stamp` [ns]."""
@@ -47,18 +57,18 @@ class PlanClient:
         answer = self._answers.newest()
         return [] if answer is None else [answer]
 
-    def due(self, stamp: int, frame_id: str, timeout: float) -> list[PolicyAnswer]:
+    def due(self, stamp: int, timeout: float) -> list[PolicyAnswer]:
         """The answers that are due at a state of `stamp` [ns], in order, each waited for.
 
         A planner that is gone or silent for `timeout` [s] of the wall clock is not waited for until it says something.
         """
-        answers = (self._wait_for(request, frame_id, timeout) for request in self._ticks.due(stamp))
+        answers = (self._wait_for(request, timeout) for request in self._ticks.due(stamp))
         return [answer for answer in answers if answer is not None]
 
     def on_policy(self, message: Float64MultiArray) -> None:
         """Take a message of the planner."""
         try:
-            answer = policy_answer(message)
+            answer = policy_answer(message, self._timebase.origin)
         except ContactDdpError as error:
             self._refuse(error)
             return
@@ -66,25 +76,21 @@ class PlanClient:
         if self._planner_answers:
             self._answers.put(answer.stamp, answer)
 
-    def _wait_for(self, request: Request, frame_id: str, timeout: float) -> PolicyAnswer | None:
+    def _wait_for(self, request: Request, timeout: float) -> PolicyAnswer | None:
         def settled() -> bool:
             return self._answers.get(request.stamp) is not None or self._stop.is_set() or not self._planner_answers
 
         deadline = clock.monotonic() + timeout
         while not self._inlet.until(settled, REPEAT):
+            asked = self._sent.get(request.stamp)
             if clock.monotonic() > deadline:
                 self._give_planner_up("no policy within node.lockstep_timeout")
             elif self._answers.newest() is not None and not self._node.count_publishers(io.POLICY.name):
                 self._give_planner_up("the planner is gone")
-            else:
-                self._send(request.stamp, frame_id)
+            elif asked is not None:
+                self._requests.publish(asked)
         return self._answers.get(request.stamp)
 
     def _give_planner_up(self, reason: str) -> None:
         self._planner_answers = False
         self._node.get_logger().error(f"{reason}; going on without it")
-
-    def _send(self, stamp: int, frame_id: str) -> None:
-        header = Header(frame_id=frame_id)
-        header.stamp = to_stamp(1e-9 * stamp)
-        self._requests.publish(header)

@@ -1,44 +1,38 @@
 """The bounding planner as a node: a policy for every state that the controller asks one for.
 
-The main thread receives requests and solves; what else comes in has a thread with an executor. Outside lock-step a
-request means the newest state, and of requests that came during a solve only the last counts. A solve without a usable
-policy is answered by a message that says so, and is never published as one. So is the end of the node's work.
+The main thread receives requests and solves; what else comes in has a thread with an executor. Of requests that came
+during a solve only the last counts: what is late is left out, not queued. A solve without a usable policy is answered
+by a message that says so, and is never published as one. So is the end of the node's work.
 """
 
 import sys
 import time as clock
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, Lock
 from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Twist
-from nav_msgs.msg import Odometry
 from rclpy.duration import Duration
 from rclpy.node import Node
-from rclpy.serialization import deserialize_message
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Header
+from std_msgs.msg import Float64MultiArray
 
-from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.control.velocity import Expiring, VelocityCommand
 from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.mpc.planner import BoundingPlanner, PlanResult
 from contact_ddp_ros.nodes import interfaces as io
-from contact_ddp_ros.nodes.conversions import (
-    robot_state,
-    serialised_stamp_ns,
-    stamp_ns,
-    velocity_command,
-)
-from contact_ddp_ros.nodes.inlet import Inlet, Polled
+from contact_ddp_ros.nodes.conversions import velocity_command
+from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.lifecycle import run_managed_node
 from contact_ddp_ros.nodes.monitor import LoopMonitor
 from contact_ddp_ros.nodes.node_config import PlannerNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
+from contact_ddp_ros.nodes.plan_request import HOLD, STOP, PlanRequest, plan_request
 from contact_ddp_ros.nodes.policy_message import STATUS_FAILED, STATUS_STOPPED, no_policy_message, policy_message
 from contact_ddp_ros.nodes.reports import OK, WARN, Scalar, status
 from contact_ddp_ros.nodes.runtime import publisher, subscribe
+from contact_ddp_ros.nodes.timebase import Timebase
 from contact_ddp_ros.nodes.views import path_message, plan_markers
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import RobotState
@@ -48,23 +42,11 @@ NAME = "planner"
 _PATIENCE = 0.5
 """Longest wait without a look at whether to end [s]."""
 
-_POLL = 0.0002
-"""Time between two looks for a state that has not come yet [s]."""
-
-_WAITING = 8
-"""States that wait for the planner to look; it takes the newest of which both halves are there."""
-
-_PAIRING_TOLERANCE_NS = 500_000
-"""How far stamps of joint states and odometry may differ [ns]."""
-
 _LAST_WORD = 0.2
 """Longest wait for the last message to arrive [s]."""
 
 _LATE_SHARE = 0.05
 """Share of late solves from which diagnostics warn."""
-
-Pair = tuple[bytes, bytes]
-"""Joint states and odometry of one instant, as they came: of several that arrive per plan only one is ever read."""
 
 
 class PlannerNode:
@@ -87,9 +69,8 @@ class PlannerNode:
         self._planner.plan(self._robot.standing_state(), 0.0, hold=True)
         node.get_logger().info(f"planner ready after {clock.monotonic() - began:.1f} s, variant {config.variant}")
         self._lockstep = config.node.lockstep
-        self._joints: dict[int, bytes] = {}
-        self._poses: dict[int, bytes] = {}
-        self._wanted: Header | None = None
+        self._timebase = Timebase()
+        self._wanted: PlanRequest | None = None
         self._velocity = Expiring(VelocityCommand())
         self._answered: int | None = None
         self._answer: Any = None
@@ -106,11 +87,9 @@ class PlannerNode:
         self._iterations = Scalar(node, io.SOLVE_ITERATIONS)
         self._cost = Scalar(node, io.SOLVE_COST)
         self._speed = Scalar(node, io.SPEED)
-        self._odometry = Polled(node, io.ODOM, _WAITING)
-        self._joint_states = Polled(node, io.JOINT_STATES, _WAITING)
         subscribe(node, io.CMD_VEL, self._on_cmd_vel)
         self._inlet = Inlet(node)
-        self._inlet.subscribe(io.PLAN_REQUEST, self._on_request)
+        self._inlet.subscribe(io.PLAN_REQUEST, self._on_request, reliable=self._lockstep, depth=1)
 
     def configure(self, config: PlannerNodeConfig) -> None:
         """Take over parameters from the next solve on."""
@@ -124,20 +103,17 @@ class PlannerNode:
             request, self._wanted = self._wanted, None
             if request is None or stop.is_set():
                 continue
-            stamp = stamp_ns(request.stamp)
-            if stamp == self._answered:
+            if request.stamp == self._answered:
                 self._policies.publish(self._answer)
-                continue
-            pair = self._state(stamp, stop)
-            if pair is not None:
-                self._solve(pair, request)
+            else:
+                self._solve(request)
 
     def wake(self) -> None:
-        """No wait is long."""
+        """No wait is longer than the inlet's."""
 
     def farewell(self) -> None:
         """Tell whoever waits for policies that there will be none."""
-        stamp = self.node.get_clock().now().to_msg()
+        stamp = max(int(self.node.get_clock().now().nanoseconds), 0)
         self._policies.publish(no_policy_message(stamp, STATUS_STOPPED, self._robot.model_hash))
         self._policies.wait_for_all_acked(Duration(seconds=_LAST_WORD))
         self._wanted = None
@@ -160,49 +136,49 @@ class PlannerNode:
             return WARN, f"{loop.overruns} late solves since the last report", values
         return OK, "planning" if last is not None else "ready", values
 
-    def _solve(self, pair: Pair, request: Header) -> None:
-        joints: JointState = deserialize_message(pair[0], JointState)
-        odometry: Odometry = deserialize_message(pair[1], Odometry)
-        stamp = joints.header.stamp
+    def _solve(self, request: PlanRequest) -> None:
+        began, config = clock.perf_counter(), self._parameters.config
+        state = replace(request.state, time=self._timebase.seconds(request.stamp))
+        hold = request.aim == HOLD
         try:
-            state = robot_state(joints, odometry)
-            velocity = self._velocity.at(state.time, self._parameters.config.node.cmd_vel_timeout)
-            stopping = request.frame_id == io.STOPPING
-            hold = not stopping and request.frame_id != ControlMode.BOUND.value
-            speed = 0.0 if stopping else velocity.forward
+            forward = self._velocity.at(state.time, config.node.cmd_vel_timeout).forward
+            speed = 0.0 if request.aim == STOP else forward
             with self._planning:
-                result = self._planner.plan(state, speed, hold=hold)
+                deadline = None if self._lockstep else began + config.node.solve_share / config.rate
+                result = self._planner.plan(state, speed, hold=hold, deadline=deadline)
         except ContactDdpError as error:
             self.node.get_logger().error(f"no plan: {error}", throttle_duration_sec=1.0)
-            self._publish(stamp_ns(request.stamp), no_policy_message(stamp, STATUS_FAILED, self._robot.model_hash))
+            self._publish(request, no_policy_message(request.stamp, STATUS_FAILED, self._robot.model_hash))
             return
         if result.policy is not None:
-            message = policy_message(result.policy, stamp)
+            message = policy_message(result.policy, request.stamp, self._timebase.origin)
         else:
             self._failures += 1
-            message = no_policy_message(stamp, STATUS_FAILED, self._robot.model_hash)
+            message = no_policy_message(request.stamp, STATUS_FAILED, self._robot.model_hash)
             self.node.get_logger().warning(f"no policy: {result.message}", throttle_duration_sec=1.0)
-        self._publish(stamp_ns(request.stamp), message)
-        self._tell(state, speed, hold, result)
+        self._publish(request, message)
+        self._tell(request, state, speed, result)
 
-    def _publish(self, request: int, message: Any) -> None:
+    def _publish(self, request: PlanRequest, message: Any) -> None:
         """Send an answer and keep it for a repeated request."""
-        self._answered, self._answer = request, message
+        self._answered, self._answer = request.stamp, message
         self._policies.publish(message)
 
-    def _tell(self, state: RobotState, speed: float, hold: bool, result: PlanResult) -> None:
+    def _tell(self, request: PlanRequest, state: RobotState, speed: float, result: PlanResult) -> None:
         """Numbers for records and people, after the policy is on its way."""
         config = self._planner.config
-        late = result.solve_time > 1.0 / config.rate
+        # a cold solve comes before anything depends on its time
+        late = result.solve_time > 1.0 / config.rate and not result.cold
         self._solves += 1
-        self._monitor.round(result.solve_time, 1.0 / config.rate)
+        self._monitor.round(result.solve_time, np.inf if result.cold else 1.0 / config.rate)
         self._last = result
         last = result.iterations[-1] if result.iterations else None
         values = {
-            "time": state.time,
+            "time": 1e-9 * request.stamp,
+            "stamp": request.stamp,
             "speed": speed,
-            "hold": hold,
-            "gait_start": self._planner.gait_start,
+            "hold": request.aim == HOLD,
+            "gait_start": self._timebase.stamp(self._planner.gait_start),
             "solve_ms": 1e3 * result.solve_time,
             "iterations": len(result.iterations),
             "ok": result.policy is not None,
@@ -227,33 +203,17 @@ class PlannerNode:
         if result.policy is None or 0.0 <= state.time - self._displayed < period:
             return
         self._displayed = state.time
+        origin = self._timebase.origin
         if self._plan.get_subscription_count():
-            self._plan.publish(path_message(result.policy, state))
+            self._plan.publish(path_message(result.policy, state, origin=origin))
         if self._markers.get_subscription_count():
-            self._markers.publish(plan_markers(result.policy, state, self._robot))
+            self._markers.publish(plan_markers(result.policy, state, self._robot, origin=origin))
 
-    def _state(self, stamp: int, stop: Event) -> Pair | None:
-        """The newest state from `stamp` on, in lock-step that of the stamp; None where none comes."""
-        deadline = clock.monotonic() + _PATIENCE
-        while not stop.is_set():
-            for topic, kept in ((self._joint_states, self._joints), (self._odometry, self._poses)):
-                for message in topic.take():
-                    kept[serialised_stamp_ns(message)] = message
-                while len(kept) > _WAITING:
-                    del kept[next(iter(kept))]
-            for of_joints in sorted(self._joints, reverse=True):
-                if of_joints < stamp or (self._lockstep and of_joints != stamp):
-                    continue
-                for of_pose in self._poses:
-                    if abs(of_pose - of_joints) <= _PAIRING_TOLERANCE_NS:
-                        return self._joints[of_joints], self._poses[of_pose]
-            if clock.monotonic() > deadline:
-                return None
-            clock.sleep(_POLL)
-        return None
-
-    def _on_request(self, request: Header) -> None:
-        self._wanted = request
+    def _on_request(self, message: Float64MultiArray) -> None:
+        try:
+            self._wanted = plan_request(message)
+        except ContactDdpError as error:
+            self.node.get_logger().error(f"request refused: {error}", throttle_duration_sec=1.0)
 
     def _on_cmd_vel(self, message: Twist) -> None:
         try:

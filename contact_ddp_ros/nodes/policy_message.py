@@ -18,13 +18,13 @@ says that the planner has no policy for that state; then there is no row. Intege
 from dataclasses import dataclass
 
 import numpy as np
-from builtin_interfaces.msg import Time
 from numpy.typing import NDArray
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
 from contact_ddp_ros.config import validate
 from contact_ddp_ros.errors import MessageError, ParameterError, PolicyError
-from contact_ddp_ros.nodes.conversions import NANOSECONDS, doubles, stamp_ns, time_ns
+from contact_ddp_ros.nodes.conversions import doubles, time_ns
+from contact_ddp_ros.nodes.timebase import NANOSECONDS
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.ground import Ground
 
@@ -85,11 +85,12 @@ class PolicyAnswer:
     policy: Policy | None
 
 
-def policy_message(policy: Policy, stamp: Time) -> Float64MultiArray:
-    """A policy planned from the state of that stamp."""
+def policy_message(policy: Policy, stamp: int, origin: int = 0) -> Float64MultiArray:
+    """A policy planned from the state of that stamp [ns]; its times count from the stamp `origin` [ns]."""
     n_nodes, n_u, n_x = policy.gains.shape
     n_f = policy.forces.shape[1]
     start = time_ns(policy.start)
+    begin = origin + start
     rows = np.zeros((n_nodes + 1, columns(n_x, n_u, n_f)))
     parts = _parts(n_x, n_u, n_f)
     rows[:, 0] = policy.times - 1e-9 * start
@@ -99,20 +100,20 @@ def policy_message(policy: Policy, stamp: Time) -> Float64MultiArray:
     rows[:-1, parts["control"]] = policy.controls
     rows[:-1, parts["gain"]] = policy.gains.reshape(n_nodes, -1)
     rows[:-1, parts["force"]] = policy.forces
-    header = _header(policy.sequence, policy.epoch, stamp, STATUS_OK, policy.model_hash, start)
+    header = _header(policy.sequence, policy.epoch, stamp, STATUS_OK, policy.model_hash, begin)
     header[6:10] = n_nodes, n_x, n_u, n_f
     header[14] = rows.shape[1]
     header[len(HEADER) :] = policy.ground.height, policy.ground.friction
     return _message(header, rows)
 
 
-def no_policy_message(stamp: Time, status: int, model_hash: int) -> Float64MultiArray:
-    """Says that there is no policy for the state of that stamp."""
-    return _message(_header(0, 0, stamp, status, model_hash, stamp_ns(stamp)), np.zeros((0, 0)))
+def no_policy_message(stamp: int, status: int, model_hash: int) -> Float64MultiArray:
+    """Says that there is no policy for the state of that stamp [ns]."""
+    return _message(_header(0, 0, stamp, status, model_hash, stamp), np.zeros((0, 0)))
 
 
-def policy_answer(message: Float64MultiArray) -> PolicyAnswer:
-    """What a policy message says.
+def policy_answer(message: Float64MultiArray, origin: int = 0) -> PolicyAnswer:
+    """What a policy message says, its times in seconds since the stamp `origin` [ns].
 
     Raises:
         MessageError: the message is of another schema or damaged.
@@ -136,7 +137,7 @@ def policy_answer(message: Float64MultiArray) -> PolicyAnswer:
             f"policy message of {len(data)} numbers in {header['columns']} columns; {n_nodes} nodes with "
             f"n_x = {n_x}, n_u = {n_u}, n_f = {n_f} need {expected} in {width}"
         )
-    start = header["start_sec"] * NANOSECONDS + header["start_nanosec"]
+    start = header["start_sec"] * NANOSECONDS + header["start_nanosec"] - origin
     model_hash = header["model_high"] * _HALF + header["model_low"]
     rows = data[DATA_OFFSET:].reshape(n_nodes + 1, width)
     ground = _ground(data[len(HEADER) : DATA_OFFSET])
@@ -194,9 +195,9 @@ def _parts(n_x: int, n_u: int, n_f: int) -> dict[str, slice]:
     return parts
 
 
-def _header(sequence: int, epoch: int, stamp: Time, status: int, model_hash: int, start: int) -> Array:
+def _header(sequence: int, epoch: int, stamp: int, status: int, model_hash: int, start: int) -> Array:
     header = np.zeros(DATA_OFFSET)
-    header[:6] = SCHEMA, sequence, epoch, stamp.sec, stamp.nanosec, status
+    header[:6] = SCHEMA, sequence, epoch, *divmod(stamp, NANOSECONDS), status
     header[10:12] = divmod(model_hash, _HALF)
     header[12:14] = divmod(start, NANOSECONDS)
     return header

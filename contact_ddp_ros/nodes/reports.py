@@ -1,6 +1,7 @@
 """What nodes tell people and records about themselves: diagnostics, solves, events, ticks."""
 
 import math
+import time as clock
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -167,7 +168,8 @@ class Diagnostics:
     """Publishes what `report` says once a second of the wall clock."""
 
     def __init__(self, node: Node, report: Any) -> None:
-        """`report` returns (level, text, values)."""
+        """`report` returns (level, text, values); the processor time of the process is added to them."""
+        self._spent = clock.process_time(), clock.monotonic()
         self._node = node
         self._report = report
         self._publisher = publisher(node, interfaces.DIAGNOSTICS)
@@ -175,9 +177,16 @@ class Diagnostics:
 
     def _publish(self) -> None:
         level, text, values = self._report()
+        values = {**values, "processor [cores]": self._processor()}
         message = DiagnosticArray(status=[status(self._node.get_fully_qualified_name(), level, text, values)])
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(message)
+
+    def _processor(self) -> float:
+        """Processors kept busy by all threads of this process since the last report."""
+        (processed, then), self._spent = self._spent, (clock.process_time(), clock.monotonic())
+        elapsed = self._spent[1] - then
+        return round((self._spent[0] - processed) / elapsed, 3) if elapsed > 0.0 else 0.0
 
 
 class Scalar:

@@ -17,27 +17,23 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import SetBool, Trigger
-from trajectory_msgs.msg import JointTrajectory
 
 from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import (
     imu_message,
-    joint_command,
-    joint_state_message,
-    odometry_message,
     push_force,
-    stamp_ns,
     time_ns,
-    to_stamp,
 )
 from contact_ddp_ros.nodes.exchange import Answers
 from contact_ddp_ros.nodes.inlet import Inlet
+from contact_ddp_ros.nodes.loop_messages import CommandReader, StateWriter
 from contact_ddp_ros.nodes.node_config import SimulatorNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, Scalar, TickRecord, TickRecords
 from contact_ddp_ros.nodes.runtime import publisher, run_node, serve, subscribe
 from contact_ddp_ros.nodes.views import force_markers
+from contact_ddp_ros.nodes.wire import Template, stamp_of
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand, RobotState
@@ -89,6 +85,9 @@ class SimulatorNode:
         self._malformed = 0
         self._reported, self._reported_at = 0, clock.monotonic()
         self._commands: Answers[JointCommand] = Answers()
+        self._newest: JointCommand | None = None
+        self._writer, self._reader = StateWriter(), CommandReader()
+        self._clock_message = Template(Clock(), {})
         self._joints = publisher(node, io.JOINT_STATES)
         self._odometry = publisher(node, io.ODOM)
         self._imu = publisher(node, io.IMU)
@@ -97,7 +96,7 @@ class SimulatorNode:
         self._markers = publisher(node, io.FORCE_MARKERS)
         self._factor = Scalar(node, io.REAL_TIME_FACTOR)
         self._inlet = Inlet(node)
-        self._inlet.subscribe(io.JOINT_COMMAND, self._on_command)
+        self._inlet.subscribe(io.JOINT_COMMAND, self._on_command, raw=True, reliable=config.node.lockstep)
         subscribe(node, io.PUSH, self._on_push)
         serve(node, io.RESET, self._on_reset)
         serve(node, io.PAUSE, self._on_pause)
@@ -147,8 +146,8 @@ class SimulatorNode:
         """What the drives execute from `state` on."""
         if self._config.node.lockstep:
             return self._answer(state, stop)
-        self._inlet.receive(0.0)
-        newest = self._commands.newest()
+        self._inlet.drain()
+        newest = self._newest
         if newest is None or self._last_command is None:
             return self._damping
         silence = state.time - self._last_command
@@ -221,13 +220,15 @@ class SimulatorNode:
             if self._tick % _SHOW_EVERY == 0 and self._markers.get_subscription_count():
                 self._markers.publish(force_markers(state, self._simulator.contact_forces(), self._robot))
         if self._tick % self._clock_every == 0:
-            self._clock.publish(Clock(clock=to_stamp(state.time)))
+            self._clock.publish(self._clock_message.written(time_ns(state.time)))
             self._factor.publish(self._pace.real_time_factor)
         return state
 
     def _send_state(self, state: RobotState) -> None:
-        self._odometry.publish(odometry_message(state))
-        self._joints.publish(joint_state_message(state, self._simulator.applied_torques()))
+        """Odometry first: whoever waits for joint states then has both."""
+        stamp = time_ns(state.time)
+        self._odometry.publish(self._writer.odometry(stamp, state))
+        self._joints.publish(self._writer.joint_states(stamp, state, self._simulator.applied_torques()))
 
     def _keep_record(self, state: RobotState, again: bool = False) -> None:
         """Note this tick for who records; `again` where time is held."""
@@ -238,16 +239,18 @@ class SimulatorNode:
         now = clock.perf_counter()
         self._records.keep(TickRecord(state, torques.copy(), heights, forces, now, self._late), again)
 
-    def _on_command(self, message: JointTrajectory) -> None:
+    def _on_command(self, message: bytes) -> None:
+        stamp = stamp_of(message)
         try:
-            command = joint_command(message)
+            _, command = self._reader.read(message)
             self._silent = False
         except ContactDdpError as error:
             self._malformed += 1
             self.node.get_logger().error(f"{error}: the drives damp", throttle_duration_sec=1.0)
             command = self._damping
         self._last_command = self._simulator.time
-        self._commands.put(stamp_ns(message.header.stamp), command)
+        self._commands.put(stamp, command)
+        self._newest = command
 
     def _on_push(self, message: WrenchStamped) -> None:
         try:
@@ -264,6 +267,8 @@ class SimulatorNode:
         return response
 
     def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        while self._single_steps.acquire(blocking=False):
+            pass  # a step that nobody took is none of the next pause
         self._paused = request.data
         response.success, response.message = True, "time stands" if request.data else "time runs"
         return response

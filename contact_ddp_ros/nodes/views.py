@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from contact_ddp_ros.nodes.conversions import to_stamp
+from contact_ddp_ros.nodes.conversions import stamp_message, time_ns, to_stamp
 from contact_ddp_ros.nodes.interfaces import ODOM_FRAME
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.joints import LEG_NAMES
@@ -58,17 +58,20 @@ class _Plane:
         return _point((self._cos * along - self._sin * side, self._sin * along + self._cos * side, up))
 
 
-def path_message(policy: Policy, state: RobotState, stride: int = STRIDE) -> Path:
-    """Planned poses of the trunk, every `stride`-th node of a planar policy that was planned from `state`."""
+def path_message(policy: Policy, state: RobotState, stride: int = STRIDE, origin: int = 0) -> Path:
+    """Planned poses of the trunk, every `stride`-th node of a planar policy that was planned from `state`.
+
+    Times count from the stamp `origin` [ns].
+    """
     plane = _Plane(state)
     turn = np.array([0.0, 0.0, math.sin(0.5 * plane.heading), math.cos(0.5 * plane.heading)])
     message = Path()
-    message.header.stamp = to_stamp(state.time)
+    message.header.stamp = stamp_message(origin + time_ns(state.time))
     message.header.frame_id = ODOM_FRAME
     for time, (along, up, pitch) in zip(policy.times[::stride], policy.states[::stride, :3].tolist()):
         pose = PoseStamped()
         pose.header.frame_id = ODOM_FRAME
-        pose.header.stamp = to_stamp(float(time))
+        pose.header.stamp = stamp_message(origin + time_ns(float(time)))
         pose.pose.position = plane.point(along, 0.0, up)
         nod = np.array([0.0, math.sin(0.5 * pitch), 0.0, math.cos(0.5 * pitch)])
         orientation = quaternion_product(turn, nod).tolist()
@@ -78,8 +81,11 @@ def path_message(policy: Policy, state: RobotState, stride: int = STRIDE) -> Pat
     return message
 
 
-def plan_markers(policy: Policy, state: RobotState, robot: Robot, stride: int = STRIDE) -> MarkerArray:
-    """The trunk's path over the horizon, where feet are to touch down, and the planned forces at the feet."""
+def plan_markers(policy: Policy, state: RobotState, robot: Robot, stride: int = STRIDE, origin: int = 0) -> MarkerArray:
+    """The trunk's path over the horizon, where feet are to touch down, and the planned forces at the feet.
+
+    Times count from the stamp `origin` [ns].
+    """
     plane, feet = _Plane(state), _PlannedFeet(robot)
     trunk = _marker(state, "horizon", Marker.LINE_STRIP, _BLUE, (_LINE, 0.0, 0.0))
     trunk.points = [plane.point(x, 0.0, z) for x, z in policy.states[::stride, :2].tolist()]
@@ -99,7 +105,10 @@ def plan_markers(policy: Policy, state: RobotState, robot: Robot, stride: int = 
             for leg in feet.legs[pair]:
                 x, y, z = places[leg]
                 forces.points += [plane.point(x, y, z), plane.point(x + along, y, z + up)]
-    return MarkerArray(markers=[trunk, touchdowns, forces])
+    markers = [trunk, touchdowns, forces]
+    for marker in markers:
+        marker.header.stamp = stamp_message(origin + time_ns(state.time))
+    return MarkerArray(markers=markers)
 
 
 def force_markers(state: RobotState, forces: Array, robot: Robot) -> MarkerArray:

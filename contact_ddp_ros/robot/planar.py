@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.errors import ModelError
 from contact_ddp_ros.robot.joints import N_JOINTS, joint_index
 from contact_ddp_ros.robot.model import BASE_JOINTS, Robot
-from contact_ddp_ros.robot.rotation import COMPILED, quaternion_to_matrix, quaternion_to_rpy, rpy_rates
+from contact_ddp_ros.robot.rotation import COMPILED, READ, WRITTEN, quaternion_to_matrix, quaternion_to_rpy, rpy_rates
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
 
@@ -220,7 +220,7 @@ class PlanarMap:
         return _spread(np.asarray(values), self.pairs, N_JOINTS)
 
 
-@nb.njit("f8[::1](f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], i8[:,::1])", **COMPILED)
+@nb.njit(WRITTEN(READ, READ, READ, READ, READ, READ, nb.int64[:, ::1]), **COMPILED)
 def _planar_state(
     position: Array,
     orientation: Array,
@@ -251,7 +251,7 @@ def _planar_state(
     return x
 
 
-@nb.njit("f8[::1](f8[:], i8[:,::1], i8)", **COMPILED)
+@nb.njit(WRITTEN(READ, nb.int64[:, ::1], nb.int64), **COMPILED)
 def _spread(values: Array, pairs: NDArray[np.int64], size: int) -> Array:
     spread = np.zeros(size)
     for joint in range(len(pairs)):

@@ -22,11 +22,18 @@ Array = NDArray[np.float64]
 COMPILED = {"cache": True, "error_model": "numpy"}
 """Options of compiled functions; a division by zero gives infinity or NaN, as in NumPy."""
 
+READ = nb.types.Array(nb.float64, 1, "A", readonly=True)
+READ_2D = nb.types.Array(nb.float64, 2, "A", readonly=True)
+"""Types of arguments that are only read: arrays of any layout, read-only ones too."""
+
+WRITTEN = nb.float64[::1]
+"""Type of a result."""
+
 _GIMBAL_LOCK = 1.0 - 1e-12
 """Sine of the pitch beyond which roll and yaw cannot be told apart."""
 
 
-@nb.njit("UniTuple(f8, 4)(f8[:])", **COMPILED)
+@nb.njit(nb.types.UniTuple(nb.float64, 4)(READ), **COMPILED)
 def _unit(quaternion: Array) -> tuple[float, float, float, float]:
     """Components at unit norm; a zero or non-finite quaternion gives NaN, which the caller's checks catch."""
     x, y, z, w = quaternion[0], quaternion[1], quaternion[2], quaternion[3]
@@ -42,7 +49,7 @@ def wrap_angle(angle: float) -> float:
     return angle - 2.0 * math.pi * np.ceil((angle - math.pi) / (2.0 * math.pi))
 
 
-@nb.njit("f8[:,::1](f8[:])", **COMPILED)
+@nb.njit(nb.float64[:, ::1](READ), **COMPILED)
 def quaternion_to_matrix(quaternion: Array) -> Array:
     """The (3, 3) rotation of a quaternion (4,) = (x, y, z, w), which is normalised first."""
     x, y, z, w = _unit(quaternion)
@@ -55,7 +62,7 @@ def quaternion_to_matrix(quaternion: Array) -> Array:
     )
 
 
-@nb.njit("UniTuple(f8, 3)(f8[:])", **COMPILED)
+@nb.njit(nb.types.UniTuple(nb.float64, 3)(READ), **COMPILED)
 def _angles(quaternion: Array) -> tuple[float, float, float]:
     x, y, z, w = _unit(quaternion)
     sine = 2.0 * (w * y - z * x)
@@ -66,7 +73,7 @@ def _angles(quaternion: Array) -> tuple[float, float, float]:
     return roll, math.asin(sine), yaw
 
 
-@nb.njit("f8[::1](f8[:])", **COMPILED)
+@nb.njit(WRITTEN(READ), **COMPILED)
 def quaternion_to_rpy(quaternion: Array) -> Array:
     """The (3,) roll, pitch, yaw [rad] of a quaternion (4,) = (x, y, z, w); pitch in [-π/2, π/2]."""
     return np.array(_angles(quaternion))
@@ -130,7 +137,7 @@ def quaternion_to_rotation_vector(quaternion: Array) -> Array:
     return scale * np.array([x, y, z])
 
 
-@nb.njit("f8[::1](f8[:], f8[:])", **COMPILED)
+@nb.njit(WRITTEN(READ, READ), **COMPILED)
 def rpy_rates(quaternion: Array, angular_velocity: Array) -> Array:
     """The (3,) rates of roll, pitch, yaw [rad/s] from the angular velocity (3,) in body axes [rad/s].
 

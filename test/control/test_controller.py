@@ -11,9 +11,11 @@ from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.findings import Violation
 from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.control.tracking import last_exit
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 
 from .support import BACK, alive, bounding_policy, stand_up, start_bound, state_at, tilted, unchecked_policy
@@ -218,23 +220,104 @@ def test_feet_on_the_ground_are_those_that_carry_load_by_plan(controller: Contro
     assert controller.contacts == (True,) * 4
 
 
-def test_a_policy_that_goes_stale_ends_in_damping(controller: Controller, robot: Robot) -> None:
+def test_a_late_policy_is_followed_until_the_last_good_instant_of_its_horizon(
+    controller: Controller, robot: Robot
+) -> None:
     start = start_bound(controller, robot)
-    now = start + SAFETY.policy_timeout - TICK
-    assert not is_damping(controller.update(alive(robot, now), now))
-    now = start + SAFETY.policy_timeout + TICK
-    assert is_damping(controller.update(alive(robot, now), now))
-    assert controller.mode is DAMP
-    assert controller.fault is not None and controller.fault.violation is Violation.POLICY_STALE
+    end = start + 0.36  # the horizon ends in the air
+    for now in np.arange(start + TICK, end - TICK, TICK):
+        assert not is_damping(controller.update(alive(robot, now), now))
+        assert controller.mode is BOUND
+    for now in (end, end + TICK):
+        assert not is_damping(controller.update(alive(robot, now), now))
+    assert controller.mode is STAND and controller.fault is None
+    assert controller.retreats == 1
+    assert controller.retreat is not None and controller.retreat.violation is Violation.POLICY_OVER
+    assert "bounding again" in controller.waiting_for
 
 
-def test_the_end_of_the_horizon_ends_in_damping(robot: Robot) -> None:
-    patient = replace(ControllerConfig(), {"safety.policy_periods": 50.0, "safety.planner_period": 1.0})
-    controller = Controller(robot, patient)
+def retreated(controller: Controller, robot: Robot) -> float:
+    """Bring it to a stand for want of policies; the time when it stands."""
     start = start_bound(controller, robot)
-    now = start + 0.4
-    assert is_damping(controller.update(alive(robot, now), now))
-    assert controller.fault is not None and controller.fault.violation is Violation.POLICY_OVER
+    for now in np.arange(start + TICK, start + 0.36 + controller.config.stand.catch_time + TICK, TICK):
+        controller.update(alive(robot, now), now)
+    assert controller.standing
+    return float(now)
+
+
+def test_it_bounds_again_where_a_policy_comes_soon_after(controller: Controller, robot: Robot) -> None:
+    now = retreated(controller, robot) + TICK
+    assert controller.set_policy(bounding_policy(robot, now, sequence=9), now).accepted
+    controller.update(alive(robot, now), now)
+    assert controller.mode is BOUND
+
+
+def test_it_stays_standing_where_none_comes(controller: Controller, robot: Robot) -> None:
+    begin = retreated(controller, robot)
+    for now in np.arange(begin, begin + controller.config.bound.resume_timeout + 0.1, 0.01):
+        controller.update(alive(robot, now), now)
+    later = float(now) + 0.01
+    assert controller.set_policy(bounding_policy(robot, later, sequence=9), later).accepted
+    controller.update(alive(robot, later), later)
+    assert controller.mode is STAND and controller.waiting_for == ""
+
+
+@pytest.mark.parametrize("word", [STAND, DAMP])
+def test_a_word_of_people_ends_the_wish_to_bound_again(controller: Controller, robot: Robot, word: ControlMode) -> None:
+    now = retreated(controller, robot) + TICK
+    controller.request(word)
+    assert controller.set_policy(bounding_policy(robot, now, sequence=9), now).accepted
+    controller.update(alive(robot, now), now)
+    assert controller.mode is word
+
+
+def test_a_late_policy_that_the_robot_has_left_is_not_followed(controller: Controller, robot: Robot) -> None:
+    start = start_bound(controller, robot)
+    away = np.tile([0.0, 0.8, 0.0], 4) * (SAFETY.policy_angle / 0.7)
+    for now in (start + 0.02, start + 0.1):
+        slow = dataclasses.replace(alive(robot, now), joint_positions=robot.standing + away)
+        controller.configure(replace(controller.config, {"safety.joint_jump": 3.0}))
+        controller.update(slow, now)
+        assert controller.mode is (BOUND if now == start + 0.02 else STAND)
+    assert controller.retreat is not None and "rad from where it is" in controller.retreat.finding.text
+
+
+def test_a_fall_on_the_way_down_is_put_down_to_the_missing_policies(controller: Controller, robot: Robot) -> None:
+    now = retreated(controller, robot) + TICK
+    assert is_damping(controller.update(tilted(alive(robot, now), roll=1.0), now))
+    assert controller.fault is not None and controller.fault.violation is Violation.TILT
+    assert "want of policies: policy_over" in controller.fault.finding.text
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"joint_positions": np.tile([0.0, -1.25, 2.5], 4)}, "from the standing pose"),
+        ({"position": np.array([0.0, 0.0, 0.1])}, "above the ground"),
+        ({"orientation": rpy_to_quaternion(0.4, 0.0, 0.0)}, "tilted"),
+    ],
+)
+def test_no_bound_begins_but_from_a_stand(
+    controller: Controller, robot: Robot, change: dict[str, np.ndarray], words: str
+) -> None:
+    controller.configure(
+        replace(
+            ControllerConfig(),
+            {
+                "safety.joint_jump": 3.0,
+                "safety.policy_angle": 6.0,
+                "safety.policy_height": 1.0,
+                "safety.base_jump": 1.0,
+            },
+        )
+    )
+    now = stand_up(controller, robot) + 0.2
+    controller.update(dataclasses.replace(alive(robot, now), **change), now)
+    controller.set_policy(bounding_policy(robot, now), now)
+    assert controller.request(BOUND).accepted
+    controller.update(dataclasses.replace(alive(robot, now + TICK), **change), now + TICK)
+    assert controller.mode is STAND
+    assert words in controller.waiting_for
 
 
 def test_fresh_policies_keep_it_bounding_and_a_future_one_waits_its_turn(controller: Controller, robot: Robot) -> None:
@@ -542,3 +625,18 @@ def test_the_planned_stance_reaches_the_abductions(controller: Controller, robot
     offset = 0.066
     np.testing.assert_allclose(np.abs(command.torques[[6, 9]]), 0.5 * load * offset, rtol=0.03)
     assert command.torques[0] == command.torques[3] == 0.0
+
+
+def test_the_last_exit_of_a_policy_is_in_the_air(robot: Robot) -> None:
+    whole, lead = bounding_policy(robot, 5.0), 0.03
+    assert last_exit(whole, lead) == pytest.approx(5.36)  # ends in the air
+    for first in range(1, 89):
+        cycle = np.arange(first, first + 90) % 90
+        policy = dataclasses.replace(whole, forces=whole.forces[cycle], modes=whole.modes[cycle])
+        instant = last_exit(policy, lead)
+        node = policy.node(min(instant, policy.end - 1e-6))
+        assert not policy.forces[node].any()
+        touchdown = np.flatnonzero(policy.forces[node:].any(axis=1))
+        if touchdown.size:
+            assert policy.times[node + touchdown[0]] - instant <= lead + 1e-9
+            assert not policy.forces[node + touchdown[-1] + 1 :].size, "no later flight"

@@ -11,6 +11,7 @@ from contact_ddp_ros.control.config import LateralConfig
 from contact_ddp_ros.control.lateral import LateralCommand, LateralStabiliser
 from contact_ddp_ros.control.legs import LegGeometry
 from contact_ddp_ros.policy import PolicySample
+from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.joints import FOOT_NAMES
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, rpy_to_quaternion
@@ -188,6 +189,24 @@ def test_feet_that_have_not_come_down_get_no_stance_forces() -> None:
     command = stabiliser().update(hanging, BACK, TICK)
     assert not command.torques.any()
     np.testing.assert_array_equal(command.abad_velocities, 0.0)
+
+
+def test_feet_stand_on_the_ground_that_the_plan_counts_on() -> None:
+    rise = np.array([0.0, 0.0, 0.0125])
+    raised = dataclasses.replace(disturbed(roll=0.1), position=ROBOT.standing_state().position + rise)
+    assert stabiliser().update(raised, BACK, TICK).torques.any()
+    lower = dataclasses.replace(BACK, ground=Ground(height=-0.025))  # above that the pair hangs 37 mm in the air
+    assert not stabiliser().update(raised, lower, TICK).torques.any()
+
+
+def test_stance_forces_keep_within_the_friction_that_the_plan_counts_on() -> None:
+    pushed = disturbed(velocity=3.0)
+    for friction in (0.2, 0.6, 1.0):
+        slippery = dataclasses.replace(BACK, ground=Ground(friction=friction))
+        forces = stabiliser().update(pushed, slippery, TICK).forces["back"]
+        sideways = abs(forces.left[1] + forces.right[1])
+        assert sideways <= friction * LOAD + 1e-9
+        assert sideways > 0.7 * min(friction, 0.5) * LOAD
 
 
 def test_stance_abductions_have_no_stiffness_and_follow_the_trunk_over_the_foot() -> None:

@@ -147,7 +147,7 @@ def test_policy_age(supervisor: Supervisor, policy: Policy) -> None:
     assert supervisor.policy_age(policy, NOW) is None
     assert supervisor.policy_age(policy, NOW + 0.99 * CONFIG.policy_timeout) is None
     assert violation(supervisor.policy_age(policy, NOW + 1.01 * CONFIG.policy_timeout)) is Violation.POLICY_STALE
-    assert violation(supervisor.policy_age(policy, np.nan)) is Violation.POLICY_STALE
+    assert violation(supervisor.policy_age(policy, np.nan)) is Violation.POLICY_OVER
     assert violation(supervisor.policy_age(None, NOW)) is Violation.NO_POLICY
     short = dataclasses.replace(policy, times=NOW + 1e-5 * np.arange(len(policy.times)))
     assert violation(supervisor.policy_age(short, NOW + 0.01)) is Violation.POLICY_OVER

@@ -3,24 +3,51 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contact_ddp_ros.nodes.exchange import Answers, Pairing, PlanTicks
+from contact_ddp_ros.nodes.exchange import Answers, PlanTicks, Synchroniser
 
 
-@given(st.permutations([("joints", 0), ("odometry", 0), ("joints", 10), ("odometry", 10)]))
-def test_pairs_have_one_stamp(order: list[tuple[str, int]]) -> None:
-    pairing = Pairing(0)
+@given(st.permutations([(kind, stamp) for kind in (0, 1) for stamp in (0, 10, 20, 30)]))
+def test_every_newest_pair_is_found_in_any_order(order: list[tuple[int, int]]) -> None:
+    synchroniser: Synchroniser[tuple[int, int]] = Synchroniser(0)
+    seen: dict[int, set[int]] = {}
+    newest = -1
     for kind, stamp in order:
-        pair = getattr(pairing, kind)(stamp, (kind, stamp))
+        pair = synchroniser.put(kind, stamp, (kind, stamp))
+        seen.setdefault(stamp, set()).add(kind)
+        complete = seen[stamp] == {0, 1} and stamp > newest
+        assert (pair is not None) == complete
         if pair is not None:
-            assert pair == (("joints", pair[0][1]), ("odometry", pair[0][1]))
+            assert pair == (stamp, (0, stamp), (1, stamp))
+            newest = stamp
+    assert newest == 30
 
 
-def test_a_pair_is_complete_when_both_have_come() -> None:
-    pairing = Pairing(2)
-    assert pairing.odometry(100, "o") is None
-    assert pairing.joints(103, "too late") is None
-    assert pairing.odometry(104, "o2") == ("too late", "o2")
-    assert pairing.joints(104, "j") is None
+def test_odometry_a_period_late_loses_no_pair() -> None:
+    synchroniser: Synchroniser[str] = Synchroniser(0)
+    pairs = 0
+    for k in range(1000):
+        pairs += synchroniser.put(0, 2_000_000 * k, "joints") is not None
+        pairs += k > 0 and synchroniser.put(1, 2_000_000 * (k - 1), "odometry") is not None
+    assert pairs == 999
+
+
+def test_stamps_may_differ_by_the_tolerance() -> None:
+    synchroniser: Synchroniser[str] = Synchroniser(2)
+    assert synchroniser.put(1, 100, "o") is None
+    assert synchroniser.put(0, 103, "too late") is None
+    assert synchroniser.put(1, 104, "o2") == (103, "too late", "o2")
+    assert synchroniser.put(0, 104, "j") is None
+
+
+def test_messages_that_never_pair_are_counted_and_forgotten() -> None:
+    synchroniser: Synchroniser[str] = Synchroniser(0, depth=4)
+    for stamp in range(0, 1000, 10):
+        assert synchroniser.put(0, stamp, "joints") is None
+        assert synchroniser.put(1, stamp + 5, "odometry") is None
+    assert synchroniser.alone == 200
+    assert synchroniser.put(1, 0, "long forgotten") is None
+    assert synchroniser.put(0, 995, "joints") is not None
+    assert synchroniser.alone == 0
 
 
 def test_an_answer_is_found_by_its_question() -> None:

@@ -1,0 +1,159 @@
+"""What the controller's node says about itself: events, numbers for plots, diagnostics; never before its command."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.node import Node
+
+from contact_ddp_ros.control.controller import Controller
+from contact_ddp_ros.control.findings import Fault, Violation
+from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.errors import ContactDdpError
+from contact_ddp_ros.nodes import interfaces as io
+from contact_ddp_ros.nodes.conversions import contacts_message
+from contact_ddp_ros.nodes.monitor import LoopMonitor
+from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Scalar, status
+from contact_ddp_ros.nodes.runtime import publisher
+from contact_ddp_ros.nodes.timebase import Timebase
+from contact_ddp_ros.policy import Policy
+
+_OVERRUN_SHARE = 0.05
+"""Share of overlong ticks from which diagnostics warn."""
+
+_SAY_AGAIN = 1.0
+"""Time on the clock of the states after which a reason is said again of which only the numbers have changed [s]."""
+
+_NUMBERS = re.compile(r"-?\d+(\.\d+)?")
+"""In a reason; without them it is the same reason as long as it lasts."""
+
+_PLOT_EVERY = 10
+"""Ticks from one set of numbers for plots to the next."""
+
+_ALONE = 10
+"""Joint states and odometry in a row without their counterpart, from which that is said."""
+
+_MODE_NUMBERS = {mode: float(number) for number, mode in enumerate(ControlMode)}
+
+
+class ControllerReport:
+    """Speaks for one controller; times are in seconds of the node's time base."""
+
+    def __init__(self, node: Node, controller: Controller, timebase: Timebase, *, lockstep: bool) -> None:
+        """Make the topics."""
+        self._node, self._controller, self._timebase, self._lockstep = node, controller, timebase, lockstep
+        self._events = publisher(node, io.CONTROLLER_EVENTS)
+        self._contacts = publisher(node, io.CONTACTS)
+        self._mode = Scalar(node, io.MODE)
+        self._policy_age = Scalar(node, io.POLICY_AGE)
+        self._state_age = Scalar(node, io.STATE_AGE)
+        self._monitor = LoopMonitor()
+        self._since_plotted = 0
+        self._told: tuple[ControlMode | None, Fault | None, str] = (None, None, "")
+        self._told_at = -math.inf
+        self._told_contacts: tuple[bool, ...] = ()
+        self._told_retreats = 0
+        self._refusals_told: dict[Violation, float] = {}
+        self._malformed: Counter[str] = Counter()
+        self._last_malformed = ""
+        self._alone = 0
+        self._ages: Callable[[], tuple[float, float]] = lambda: (math.nan, math.nan)
+
+    def watch(self, ages: Callable[[], tuple[float, float]]) -> None:
+        """`ages` gives the ages of the last state and of the last policy [s]."""
+        self._ages = ages
+
+    def tick(self, now: float, duration: float, available: float) -> None:
+        """After a tick of `duration` [s] that had `available` [s]: what has changed, and now and then numbers."""
+        self._monitor.round(duration, available)
+        self.changes(now)
+        self._since_plotted += 1
+        if self._since_plotted >= _PLOT_EVERY:
+            self._since_plotted = 0
+            state_age, policy_age = self._ages()
+            self._mode.publish(_MODE_NUMBERS[self._controller.mode])
+            self._state_age.publish(state_age)
+            self._policy_age.publish(policy_age)
+
+    def changes(self, now: float) -> None:
+        """Publish changes of mode, faults, planned contacts and of what is waited for."""
+        controller = self._controller
+        if controller.contacts != self._told_contacts:
+            self._told_contacts = controller.contacts
+            self._contacts.publish(contacts_message(self._told_contacts))
+        if controller.retreats != self._told_retreats and controller.retreat is not None:
+            self._told_retreats = controller.retreats
+            self._node.get_logger().warning(f"standing for want of policies: {controller.retreat}")
+            self._event(now, WARN, f"standing for want of policies: {controller.retreat}")
+        fault, waiting_for = controller.fault, controller.waiting_for
+        told = (controller.mode, fault, waiting_for)
+        if told == self._told:
+            return
+        same = [(mode, latched, _NUMBERS.sub("", text)) for mode, latched, text in (told, self._told)]
+        if same[0] == same[1] and 0.0 <= now - self._told_at < _SAY_AGAIN:
+            return
+        if fault is not None and fault not in self._told:
+            self._node.get_logger().error(f"damping: {fault}")
+            self._event(now, ERROR, str(fault))
+        else:
+            self._event(now, OK, waiting_for)
+        self._told, self._told_at = told, now
+
+    def policy(self, policy: Policy, now: float) -> None:
+        """After a policy was offered: an event where it was refused; one a second of each kind of refusal."""
+        finding = self._controller.refused_policy
+        if finding is None or 0.0 <= now - self._refusals_told.get(finding.violation, -math.inf) < _SAY_AGAIN:
+            return
+        self._refusals_told[finding.violation] = now
+        self._event(now, WARN, f"policy {policy.sequence} refused: {finding}")
+
+    def malformed(self, error: ContactDdpError) -> None:
+        """Count a message that was refused; it is in the next report, and a line in the log."""
+        self._malformed.update(("now", "ever"))
+        self._last_malformed = str(error)
+        self._node.get_logger().error(f"message refused: {error}", throttle_duration_sec=1.0)
+
+    def unpaired(self, alone: int) -> None:
+        """How many joint states and odometry have come in a row without their counterpart."""
+        self._alone = alone
+        if alone >= _ALONE:
+            self._node.get_logger().error(self._pairs_missing(), throttle_duration_sec=5.0)
+
+    def diagnostics(self) -> tuple[bytes, str, dict[str, Any]]:
+        """Level, text and values."""
+        controller, loop = self._controller, self._monitor.report()
+        state_age, policy_age = self._ages()
+        malformed, self._malformed["now"] = self._malformed["now"], 0
+        values = {
+            "mode": controller.mode.value,
+            "waiting for": controller.waiting_for,
+            "fault": controller.fault or "",
+            "finding": controller.finding or "",
+            **loop.values("tick"),
+            "state age [ms]": 1e3 * state_age,
+            "policy age [ms]": 1e3 * policy_age,
+            "stands for want of policies": controller.retreats,
+            "malformed messages": self._malformed["ever"],
+            "last malformed message": self._last_malformed,
+            **{f"refused policies, {name}": count for name, count in controller.refused_policies.items()},
+        }
+        if controller.fault is not None:
+            return ERROR, str(controller.fault), values
+        if self._alone >= _ALONE:
+            return ERROR, self._pairs_missing(), values
+        if malformed:
+            return WARN, f"{malformed} malformed messages since the last report: {self._last_malformed}", values
+        if loop.overruns > _OVERRUN_SHARE * loop.rate and not self._lockstep:
+            return WARN, f"{loop.overruns} ticks longer than their period since the last report", values
+        return OK, controller.mode.value, values
+
+    def _pairs_missing(self) -> str:
+        text = "states come but do not pair"
+        return f"{text}: the last {self._alone} joint_states and odom had no counterpart of their stamp"
+
+    def _event(self, now: float, level: bytes, text: str) -> None:
+        time = 1e-9 * self._timebase.stamp(now)
+        values = {"time": time, "mode": self._controller.mode.value, "standing": self._controller.standing}
+        self._events.publish(status("controller", level, text, values))

@@ -1,0 +1,31 @@
+"""Stamps are integers of nanoseconds; the mathematics runs in seconds since a node's first stamp.
+
+A stamp of the wall clock in seconds, 1.8e9, has no room for a switch of the gait: floating-point numbers of that size
+are 2.4e-7 s apart. Seconds since the first stamp are exact to less than a nanosecond for months, and the same states
+give the same numbers whenever they come.
+"""
+
+NANOSECONDS = 1_000_000_000
+
+
+class Timebase:
+    """Where the seconds of one node begin on the clock of the stamps; for one thread."""
+
+    def __init__(self) -> None:
+        """The first stamp that comes is the origin."""
+        self._origin: int | None = None
+
+    @property
+    def origin(self) -> int:
+        """The stamp [ns] of zero seconds; zero as long as no stamp has come."""
+        return 0 if self._origin is None else self._origin
+
+    def seconds(self, stamp: int) -> float:
+        """Time since the origin [s] of a stamp [ns]."""
+        if self._origin is None:
+            self._origin = stamp
+        return 1e-9 * (stamp - self._origin)
+
+    def stamp(self, seconds: float) -> int:
+        """The stamp [ns] of an instant [s] since the origin."""
+        return self.origin + round(seconds * NANOSECONDS)

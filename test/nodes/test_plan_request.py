@@ -1,0 +1,53 @@
+"""Requests to the planner on the wire."""
+
+import array
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rclpy.serialization import deserialize_message, serialize_message
+from std_msgs.msg import Float64MultiArray
+
+from contact_ddp_ros.errors import MessageError
+from contact_ddp_ros.nodes.plan_request import AIMS, MOVE, PlanRequest, plan_request, plan_request_message
+from contact_ddp_ros.robot.model import load_robot
+
+STANDING = load_robot().standing_state()
+
+
+@given(st.integers(0, 2**31 * 1_000_000_000 - 1), st.sampled_from(AIMS))
+def test_a_request_survives_the_wire(stamp: int, aim: str) -> None:
+    wire = serialize_message(plan_request_message(PlanRequest(stamp, aim, STANDING)))
+    back = plan_request(deserialize_message(wire, Float64MultiArray))
+    assert (back.stamp, back.aim) == (stamp, aim)
+    for name in ("position", "orientation", "linear_velocity", "angular_velocity", "joint_positions"):
+        np.testing.assert_array_equal(getattr(back.state, name), getattr(STANDING, name))
+    np.testing.assert_array_equal(back.state.joint_velocities, STANDING.joint_velocities)
+
+
+@pytest.mark.parametrize(
+    ("slot", "value", "words"),
+    [
+        (0, 2.0, "header"),
+        (1, -1.0, "header"),
+        (2, 1e9, "header"),
+        (3, 3.0, "header"),
+        (3, 0.5, "header"),
+        (5, np.nan, "not finite"),
+        (10, 2.0, "norm"),
+    ],
+)
+def test_a_damaged_request_is_refused(slot: int, value: float, words: str) -> None:
+    message = plan_request_message(PlanRequest(12, MOVE, STANDING))
+    message.data[slot] = value
+    with pytest.raises(MessageError, match=words):
+        plan_request(message)
+
+
+@pytest.mark.parametrize("length", [0, 4, 40])
+def test_a_truncated_request_is_refused(length: int) -> None:
+    message = plan_request_message(PlanRequest(12, MOVE, STANDING))
+    message.data = array.array("d", message.data[:length])
+    with pytest.raises(MessageError, match="numbers"):
+        plan_request(message)
