@@ -87,7 +87,7 @@ THIRD_PARTY = {
     "gz": {"gazebo"},
     "rosbags": {"nodes"},
     "dartpy": {"gazebo"},
-    "ament_index_python": {"robot", "nodes"},  # finds the installed share folder, where there is one
+    "ament_index_python": {"nodes"},
     "numba": {"numba_cache", "solver", "dynamics", "mpc", "control", "bench"},
     "llvmlite": {"dynamics"},
     "rich": {"cli", "report", "bench"},
