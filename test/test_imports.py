@@ -33,7 +33,7 @@ ALLOWED = {
     "mpc": {"solver", "dynamics", "hybrid", "policy", "robot"},
     "control": {"policy", "robot"},
     "sim": {"robot"},
-    "recording": {"robot"},
+    "recording": {"policy", "robot"},
     "report": {"recording", "robot", "sim"},
     "links": {"policy", "robot"},
     "closed_loop": {"links", "mpc", "control", "sim", "policy", "hybrid", "robot", "recording"},
