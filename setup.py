@@ -1,11 +1,30 @@
+"""The package for pip and for colcon.
+
+Both put `contact-ddp` on PATH and everything else where ROS looks for it: the nodes into lib/contact_ddp_ros, the
+robot's description, parameters and launch files into share/contact_ddp_ros. Dependencies are those of the requirements
+files, whose pins `./run` installs: here each allows later releases up to the next major one.
+"""
+
+import re
 from glob import glob
 from pathlib import Path
 
 from setuptools import find_packages, setup
 
 PACKAGE = "contact_ddp_ros"
+HERE = Path(__file__).resolve().parent  # colcon builds through a link
 VERSION = {}
-exec(Path(PACKAGE, "__init__.py").read_text(encoding="utf-8"), VERSION)
+exec((HERE / PACKAGE / "__init__.py").read_text(encoding="utf-8"), VERSION)
+
+
+def requirements(name):
+    """Pins of a requirements file as compatible releases: `numpy==2.4.6; marker` as `numpy~=2.4; marker`."""
+    lines = (HERE / name).read_text(encoding="utf-8").splitlines()
+    pins = [line.split("#")[0].strip() for line in lines]
+    return [re.sub(r"==(\d+\.\d+)[^;\s]*", r"~=\1", pin) for pin in pins if pin]
+
+
+EXTRAS = {name: requirements(f"requirements-{name}.txt") for name in ("ros", "bench", "test", "gazebo")}
 
 setup(
     name=PACKAGE,
@@ -13,6 +32,7 @@ setup(
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
+        (f"lib/{PACKAGE}", sorted(glob("scripts/*"))),
         (f"share/{PACKAGE}", ["package.xml"]),
         (f"share/{PACKAGE}/urdf", glob("urdf/*.urdf")),
         (f"share/{PACKAGE}/config", glob("config/*.yaml") + glob("config/*.xml") + glob("config/*.rviz")),
@@ -22,25 +42,21 @@ setup(
         (f"share/{PACKAGE}/launch", glob("launch/*.launch.py")),
     ],
     python_requires=">=3.10",
-    install_requires=["setuptools"],
-    zip_safe=True,
+    install_requires=requirements("requirements.txt"),
+    extras_require=EXTRAS,
+    zip_safe=False,
     maintainer="contact_ddp_ros maintainers",
     maintainer_email="maintainers@users.noreply.github.com",
     description=(
         "Full second-order DDP model-predictive control that makes the MIT Mini Cheetah bound, through ROS 2 nodes."
     ),
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
     license="Apache-2.0",
-    entry_points={
-        "console_scripts": [
-            f"contact-ddp = {PACKAGE}.cli:main",
-            f"planner_node = {PACKAGE}.programs:planner_node",
-            f"controller_node = {PACKAGE}.programs:controller_node",
-            f"simulator_node = {PACKAGE}.programs:simulator_node",
-            f"frames_node = {PACKAGE}.programs:frames_node",
-            f"lcm_bridge_node = {PACKAGE}.programs:lcm_bridge_node",
-            f"gazebo_bridge_node = {PACKAGE}.programs:gazebo_bridge_node",
-            f"drives_node = {PACKAGE}.programs:drives_node",
-            f"robot_stand_in = {PACKAGE}.programs:robot_stand_in",
-        ],
-    },
+    classifiers=[
+        "Operating System :: POSIX :: Linux",
+        "Programming Language :: Python :: 3",
+        "Topic :: Scientific/Engineering",
+    ],
+    entry_points={"console_scripts": [f"contact-ddp = {PACKAGE}.cli:main"]},
 )

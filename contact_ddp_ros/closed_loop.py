@@ -13,16 +13,18 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from contact_ddp_ros.config import replace
+from contact_ddp_ros.config import flatten, replace
 from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.errors import MessageError
 from contact_ddp_ros.links import Links
 from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.cost_terms import TERMS
 from contact_ddp_ros.mpc.planner import BoundingPlanner, PlanResult
 from contact_ddp_ros.mpc.reference import bounding_schedule
 from contact_ddp_ros.options import RunOptions
@@ -31,7 +33,7 @@ from contact_ddp_ros.recording import Recorder, Recording, RunInfo, plain_option
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.planar import PAIRS, reduce_to_plane
-from contact_ddp_ros.robot.state import DriveGains, RobotState
+from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 from contact_ddp_ros.sim.interface import Simulator
 from contact_ddp_ros.sim.mujoco import MujocoSimulator
 from contact_ddp_ros.sim.options import SimOptions
@@ -141,7 +143,7 @@ class ClosedLoop:
         if self.controller.fault is not None and not self._faulted:
             self._faulted = True
             self.recorder.event(now, str(self.controller.fault), fault=True)
-        self._log(self.simulator.state(), speed)
+        self._log(self.simulator.state(), speed, command)
         self.simulator.apply(self._links.command(command, now))
         while self._pushes and self._pushes[0].time <= now + 1e-9:
             push = self._pushes.pop(0)
@@ -187,6 +189,9 @@ class ClosedLoop:
             friction_violation=result.friction_violation,
             regularisation=last.rho if last else np.nan,
             barrier=self.planner.config.constraint.barrier_width,
+            theta=last.theta if last else np.nan,
+            cost_terms=result.cost_terms() if self.recorder.detailed else None,
+            plan=result.policy,
         )
         if result.policy is not None:
             self._pending += [_Pending(*one) for one in self._links.policies(result.policy, due)]
@@ -197,12 +202,14 @@ class ClosedLoop:
             if not answer.accepted:
                 self.recorder.event(now, f"policy refused: {answer.reason}")
 
-    def _log(self, state: RobotState, speed: float) -> None:
+    def _log(self, state: RobotState, speed: float, command: JointCommand) -> None:
         bounding = self.controller.mode is ControlMode.BOUND
         sample = self.controller.sample(state.time) if bounding else None
         self.recorder.tick(
             state,
             commanded_speed=speed,
+            true_state=self.simulator.true_state(),
+            targets=command,
             torques=self.simulator.applied_torques(),
             foot_heights=self.simulator.foot_heights(),
             contact_forces=self.simulator.contact_forces(),
@@ -270,8 +277,22 @@ def run_info(
         control_period=control_period,
         planner_period=planner_period,
         planner_friction=planner.ground.friction,
+        cost_terms=TERMS,
+        plan_coordinates=tuple(joint.name for joint in tree.joints),
+        parameters=_in_effect(options, planner),
         ground_height=planner.ground.height,
     )
+
+
+def _in_effect(options: RunOptions, planner: PlannerConfig) -> dict[str, dict[str, Any]]:
+    """Every parameter of planner, controller and simulated world."""
+    controller = {**policy_timing(options, planner.rate), **options.parameters("controller")}
+    world = {name: value for name, value in options.simulator_parameters().items() if not name.startswith("node.")}
+    return {
+        "planner": flatten(planner),
+        "controller": flatten(replace(ControllerConfig(), controller)),
+        "simulator": flatten(replace(SimOptions(), world)),
+    }
 
 
 def run(options: RunOptions, recorder: Recorder | None = None) -> Recording:

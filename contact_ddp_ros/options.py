@@ -101,6 +101,7 @@ class RunOptions:
         planner_delay: age of a policy when the controller first sees it, in lock-step [s].
         stand_time: the bound begins once the robot stands, but not before this time [s].
         stop_time: when the robot is asked to come back to a stand [s]; None for never.
+        record_plans: of so many solves one has its plan recorded, and every one its cost by term; 0 for neither.
         video: whether a video is rendered after the run.
         out: output folder; None picks a new one.
         config: ROS parameter file on top of the packaged configuration; None for none.
@@ -121,6 +122,7 @@ class RunOptions:
     planner_delay: float = 0.0
     stand_time: float = 0.0
     stop_time: float | None = None
+    record_plans: int = 50
     video: bool = True
     out: Path | None = None
     config: Path | None = None
@@ -144,6 +146,7 @@ class RunOptions:
             self.lockstep or self.planner_delay == 0.0,
             "planner_delay models the planner's time in lock-step; in real time the planner takes its own",
         )
+        _require(self.record_plans >= 0, f"record_plans is {self.record_plans}; it must not be negative")
         _require(self.stand_time >= 0.0, f"stand_time is {self.stand_time} s; it must not be negative")
         _require(
             self.stop_time is None or self.stop_time >= 0.0, f"stop_time is {self.stop_time} s; it must not be negative"

@@ -2,6 +2,8 @@
 
 import os
 import platform
+import subprocess
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -29,6 +31,19 @@ def versions() -> dict[str, str]:
             except metadata.PackageNotFoundError:
                 continue
     return found
+
+
+@cache
+def commit() -> str:
+    """The commit of the checkout that this code is run from, with `+` where tracked files differ; empty elsewhere."""
+    checkout = Path(__file__).resolve().parents[1]
+    if not (checkout / ".git").exists():
+        return ""
+    words = ("git", "-C", str(checkout), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+")
+    try:
+        return subprocess.run(words, capture_output=True, text=True, check=True, timeout=10.0).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return ""  # no git, or not our own checkout to it
 
 
 def machine() -> dict[str, str | int]:

@@ -1,6 +1,5 @@
 """An installed package as colcon leaves it behind, made from this checkout in a moment."""
 
-import re
 import sys
 from pathlib import Path
 
@@ -10,10 +9,7 @@ PACKAGE = "contact_ddp_ros"
 
 def executables() -> list[str]:
     """The nodes that setup.py installs."""
-    text = (ROOT / "setup.py").read_text(encoding="utf-8")
-    return [
-        name for name, function in re.findall(r'f"(\w+_node) = {PACKAGE}.programs:(\w+)"', text) if name == function
-    ]
+    return sorted(path.name for path in (ROOT / "scripts").glob("*_node"))
 
 
 def install(prefix: Path) -> None:
@@ -26,9 +22,8 @@ def install(prefix: Path) -> None:
         (share / name).symlink_to(ROOT / name)
     for name in executables():
         program = programs / name
-        program.write_text(
-            f"#!{sys.executable}\nimport sys\nfrom {PACKAGE}.programs import {name}\nsys.exit({name}())\n"
-        )
+        text = (ROOT / "scripts" / name).read_text(encoding="utf-8")
+        program.write_text(text.replace("#!/usr/bin/env python3", f"#!{sys.executable}"), encoding="utf-8")
         program.chmod(0o755)
 
 

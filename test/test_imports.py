@@ -33,7 +33,7 @@ ALLOWED = {
     "mpc": {"solver", "dynamics", "hybrid", "policy", "robot"},
     "control": {"policy", "robot"},
     "sim": {"robot"},
-    "recording": {"robot"},
+    "recording": {"policy", "robot"},
     "report": {"recording", "robot", "sim"},
     "links": {"policy", "robot"},
     "closed_loop": {"links", "mpc", "control", "sim", "policy", "hybrid", "robot", "recording"},
@@ -87,7 +87,7 @@ THIRD_PARTY = {
     "gz": {"gazebo"},
     "rosbags": {"nodes"},
     "dartpy": {"gazebo"},
-    "ament_index_python": {"robot", "nodes"},  # finds the installed share folder, where there is one
+    "ament_index_python": {"nodes"},
     "numba": {"numba_cache", "robot", "policy", "solver", "dynamics", "mpc", "control", "bench"},
     "llvmlite": {"dynamics"},
     "rich": {"cli", "report", "bench"},

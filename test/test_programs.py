@@ -1,6 +1,7 @@
 """The installed executables: each runs what it is called after, and a signal during the import ends it silently."""
 
 import importlib
+import os
 import re
 import signal
 import subprocess
@@ -20,8 +21,10 @@ threading.Event().wait()
 
 
 def installed() -> dict[str, str]:
-    """Function behind every executable of setup.py but `contact-ddp`."""
-    return dict(re.findall(r'f"(\w+) = \{PACKAGE\}\.programs:(\w+)"', (ROOT / "setup.py").read_text(encoding="utf-8")))
+    """Function behind every executable that is installed where ROS looks for it."""
+    texts = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "scripts").iterdir()}
+    found = {name: re.findall(r"^sys\.exit\((\w+)\(\)\)$", text, re.MULTILINE) for name, text in texts.items()}
+    return {name: functions[0] for name, functions in found.items()}
 
 
 def test_every_node_is_installed_under_its_own_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,6 +32,7 @@ def test_every_node_is_installed_under_its_own_name(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(programs, "run", lambda module: ran.append(module) or 0)
     for name, function in installed().items():
         assert name == function
+        assert os.access(ROOT / "scripts" / name, os.X_OK)
         assert getattr(programs, function)() == 0
     nodes = {path.stem for path in (ROOT / "contact_ddp_ros" / "nodes").glob("*_node.py")}
     assert set(ran) == {f"contact_ddp_ros.nodes.{node}" for node in nodes} | {"contact_ddp_ros.lcm_link.program"}

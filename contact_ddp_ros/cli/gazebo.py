@@ -7,7 +7,6 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from contact_ddp_ros.closed_loop import ClosedLoop
 from contact_ddp_ros.config import replace
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.gazebo.bridge import BridgeConfig, GazeboBridge
@@ -56,6 +55,8 @@ def run_in_gazebo(options: RunOptions, recorder: Recorder, release: str, *, stan
     Raises:
         ContactDdpError: an option does not suit, or there is no such server.
     """
+    from contact_ddp_ros.closed_loop import ClosedLoop  # loads the planner, which the other words do not need
+
     if not options.lockstep:
         raise ParameterError("without ROS Gazebo runs in lock-step only; for the wall clock launch the nodes")
     config = replace(BridgeConfig(), _bridge_parameters(options))

@@ -146,7 +146,7 @@ def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
     check_run(options)
     console = Console()
     progress = LiveProgress(console, options.duration)
-    recorder = Recorder(progress)
+    recorder = Recorder(progress, options.record_plans)
     with kept_unless_empty(new_folder(job, options.out)) as folder:
         try:
             with progress:

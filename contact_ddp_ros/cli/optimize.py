@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -13,18 +14,18 @@ from rich.table import Table
 from contact_ddp_ros import provenance
 from contact_ddp_ros.config import replace
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.files import kept_unless_empty, new_folder, write_json
+from contact_ddp_ros.files import kept_unless_empty, new_folder, write_json, written_whole
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.report.terminal import say
 
 if TYPE_CHECKING:
     from contact_ddp_ros.mpc.offline import OfflineOptimiser, OfflineResult
 
-SUMMARY_FILE = "summary.json"
+SUMMARY_FILE, TRAJECTORY_FILE = "summary.json", "trajectory.npz"
 
 
 def optimize(arguments: argparse.Namespace) -> int:
-    """Optimise, print, save `summary.json` and the plots; returns the exit code.
+    """Optimise, print, save `summary.json`, `trajectory.npz` and the plots; returns the exit code.
 
     Raises:
         ParameterError: an option or a parameter is out of range.
@@ -44,6 +45,7 @@ def optimize(arguments: argparse.Namespace) -> int:
         elapsed = clock.perf_counter() - started
     summary = _summary(result, optimiser, options, elapsed)
     write_json(folder / SUMMARY_FILE, summary)
+    _save_trajectory(result, optimiser, folder)
     console.print(_table(result))
     say(console, _sentence(summary))
     _draw(result, optimiser, folder)
@@ -104,6 +106,15 @@ def _summary(
         "versions": provenance.versions(),
         "machine": provenance.machine(),
     }
+
+
+def _save_trajectory(result: "OfflineResult", optimiser: "OfflineOptimiser", folder: Path) -> None:
+    """The plan as arrays; docs/recording.md describes them."""
+    names = ("times", "states", "controls", "gains", "modes", "forces")
+    arrays = {name: getattr(result.policy, name) for name in names}
+    coordinates = np.array([joint.name for joint in optimiser.tree.joints])
+    with written_whole(folder / TRAJECTORY_FILE) as temporary:
+        np.savez_compressed(temporary, allow_pickle=False, coordinates=coordinates, **arrays)
 
 
 def _sentence(summary: dict[str, Any]) -> str:

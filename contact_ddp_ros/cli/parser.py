@@ -20,7 +20,7 @@ examples:
   contact-ddp {job} --push 3,0,40,0,0.1                40 N to the left for 0.1 s, 3 s into the run
   contact-ddp {job} --step 2,0.02                      a step of 2 cm, 2 m ahead, that nobody expects
   contact-ddp {job} --variant ilqr --realtime --no-video
-  contact-ddp {job} --config my.yaml --set planner.constraint.friction=0.5
+  contact-ddp {job} --config my.yaml --set planner.ground.friction=0.5
 
 In the output folder: summary.json, overview.png and other plots, run.mp4, recording.npz with recording.json.
 exit status: 0 done, 1 failed, 2 bad option or parameter, 3 done but the robot fell, 130 interrupted.
@@ -62,7 +62,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"contact-ddp {__version__}")
     words = parser.add_subparsers(title="jobs", metavar="JOB", required=True)
-    _add_run(words, "sim", jobs.run_sim, "closed loop in the simulator, without ROS")
+    _add_record_plans(_add_run(words, "sim", jobs.run_sim, "closed loop in the simulator, without ROS"))
     demo = _add_run(words, "demo", jobs.run_demo, "closed loop in the simulator through the ROS 2 nodes")
     demo.add_argument(
         "--backend",
@@ -71,6 +71,7 @@ def build_parser() -> argparse.ArgumentParser:
         help=f"lcm: through the bridge to the robot, with a stand-in for the robot (default: {_DEFAULTS.backend})",
     )
     demo.add_argument("--bag", type=Path, metavar="FOLDER", help="also record a bag, for contact-ddp replay")
+    demo.set_defaults(record_plans=_DEFAULTS.record_plans)  # its plans are in the bag
     _add_optimize(words)
     _add_bench(words)
     _add_report(words)
@@ -103,6 +104,17 @@ def _add_run_output(parser: argparse.ArgumentParser, name: str) -> None:
     output = parser.add_argument_group("output")
     output.add_argument("--out", type=Path, metavar="FOLDER", help=f"new or empty folder (default: out/{name}-<time>)")
     output.add_argument("--no-video", action="store_true", help="do not render a video")
+
+
+def _add_record_plans(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--record-plans",
+        type=int,
+        default=_DEFAULTS.record_plans,
+        metavar="N",
+        help="keep the plan (states, torques, gains) of every Nth solve and the cost by term of all; 1 takes 5 MB per "
+        "second of the run, 0 keeps neither (default: %(default)s)",
+    )
 
 
 def _add_course(parser: argparse.ArgumentParser) -> None:
@@ -304,6 +316,7 @@ def _add_gazebo(words: Any) -> None:
     )
     _add_common(parser)
     _add_run_output(parser, "gazebo")
+    _add_record_plans(parser)
 
 
 def _add_gazebo_stand_in(words: Any) -> None:

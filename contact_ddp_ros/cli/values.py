@@ -22,6 +22,7 @@ def run_options(namespace: argparse.Namespace) -> RunOptions:
         trunk_mass_scale=namespace.trunk_mass_scale,
         ground_step=namespace.step,
         planner_delay=namespace.planner_delay,
+        record_plans=namespace.record_plans,
         video=not namespace.no_video,
         out=namespace.out,
         config=namespace.config,

@@ -14,7 +14,9 @@ horizon is the last one, so there the heuristic controller challenges the plan n
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -25,6 +27,7 @@ from contact_ddp_ros.errors import MessageError, ParameterError
 from contact_ddp_ros.hybrid.grid import KnotGrid, knot_grid
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.contact_problem import Penalty
+from contact_ddp_ros.mpc.cost_terms import cost_terms, no_cost_terms
 from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.problem import BoundingProblem
 from contact_ddp_ros.mpc.rate_limit import RateLimited
@@ -75,6 +78,7 @@ class PlanResult:
         inequality_violation: largest violated constraint of the plan, relative to its scale; 0 where all hold.
         friction_violation: largest violation of the friction cone or the normal force in the plan [N].
         cold: whether there was no plan to start from, so that it took as long as it had to.
+        cost_terms: (7,) when called, the cost by term as in :mod:`contact_ddp_ros.mpc.cost_terms`; for records.
     """
 
     policy: Policy | None
@@ -87,6 +91,7 @@ class PlanResult:
     inequality_violation: float
     friction_violation: float
     cold: bool = False
+    cost_terms: Callable[[], Array] = no_cost_terms
 
 
 class BoundingPlanner:
@@ -194,7 +199,8 @@ class BoundingPlanner:
             # far from the last plan its gains may do harm, and would again at the next call
             if challenge or solution.termination is Termination.DIVERGED:
                 solution = _better(solution, self._solve(problem, x0, heuristic, multipliers, self.config.iterations))
-        return replace(self._result(grid, solution, multipliers, started), cold=cold)
+        terms = partial(cost_terms, self.problem, problem, grid, solution, multipliers, self._penalty())
+        return replace(self._result(grid, solution, multipliers, started, terms), cold=cold)
 
     def _affordable(self, deadline: float | None) -> int:
         """Iterations that end before the deadline if they take as long as the last ones, at least one."""
@@ -202,16 +208,18 @@ class BoundingPlanner:
             return self.config.iterations
         return min(max(int((deadline - perf_counter()) / self._iteration_time), 1), self.config.iterations)
 
-    def _solve(self, problem: Problem, x0: Array, guess: Guess, multipliers: Array, iterations: int) -> Solution:
+    def _penalty(self) -> Array:
         constraint = self.config.constraint
-        penalty = Penalty(constraint.touchdown_penalty, constraint.barrier_width, constraint.barrier_weight)
+        return Penalty(constraint.touchdown_penalty, constraint.barrier_width, constraint.barrier_weight).array()
+
+    def _solve(self, problem: Problem, x0: Array, guess: Guess, multipliers: Array, iterations: int) -> Solution:
         started = perf_counter()
         solution = self._solver.solve(
             problem,
             x0,
             guess,
             multipliers=multipliers,
-            penalty=penalty.array(),
+            penalty=self._penalty(),
             theta=self._theta,
             max_iterations=iterations,
         )
@@ -220,7 +228,9 @@ class BoundingPlanner:
             self._iteration_time += _ITERATION_SHARE * (taken - self._iteration_time)
         return solution
 
-    def _result(self, grid: KnotGrid, solution: Solution, multipliers: Array, started: float) -> PlanResult:
+    def _result(
+        self, grid: KnotGrid, solution: Solution, multipliers: Array, started: float, terms: Callable[[], Array]
+    ) -> PlanResult:
         termination = solution.termination
         failed = termination is Termination.DIVERGED or not self._is_finite(solution)
         policy = None
@@ -258,6 +268,7 @@ class BoundingPlanner:
             touchdown_error=float(np.abs(solution.residuals[self._switches_ahead(grid), :-1]).max(initial=0.0)),
             inequality_violation=solution.inequality_violation,
             friction_violation=friction_violation,
+            cost_terms=terms,
         )
 
     def _hold(self, time: float, height: float) -> None:

@@ -155,6 +155,7 @@ class Observer:
             "touchdown_error",
             "friction_violation",
             "regularisation",
+            "theta",
             "barrier",
         )
         self._log.solve(

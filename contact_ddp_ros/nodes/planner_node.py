@@ -188,6 +188,7 @@ class PlannerNode:
             "touchdown_error": result.touchdown_error,
             "friction_violation": result.friction_violation,
             "regularisation": last.rho if last else np.nan,
+            "theta": last.theta if last else np.nan,
             "barrier": config.constraint.barrier_width,
         }
         level = OK if result.policy is not None else WARN

@@ -28,6 +28,10 @@ class RunInfo:
         planner_period: of the planner, which is also the deadline of a solve [s].
         planner_friction: friction coefficient that the plan's forces must respect.
         ground_height: height of the ground in `odom` [m].
+        cost_terms: names of the terms of a plan's cost, the order of the column `cost_terms`.
+        plan_coordinates: (n_q,) names of the planner's coordinates; a state of a plan is these, then their rates.
+        parameters: in effect, by section ("planner", ...) and dotted name.
+        commit: of the checkout the code came from, `+` at its end where files differed; empty for an installed package.
         versions, machine: see :mod:`contact_ddp_ros.provenance`.
         started: UTC date and time, ISO 8601.
         interrupted: whether the user stopped the run early.
@@ -46,6 +50,10 @@ class RunInfo:
     planner_friction: float
     force_dimension: int = 2
     ground_height: float = 0.0
+    cost_terms: tuple[str, ...] = ()
+    plan_coordinates: tuple[str, ...] = ()
+    parameters: Mapping[str, Mapping[str, Any]] | None = None
+    commit: str | None = None
     versions: Mapping[str, str] | None = None
     machine: Mapping[str, str | int] | None = None
     started: str = ""
@@ -60,6 +68,8 @@ class RunInfo:
         unknown = {foot for feet in self.mode_feet for foot in feet} - set(self.foot_names)
         if unknown:
             raise RecordingError(f"mode_feet names {sorted(unknown)}; the feet are {list(self.foot_names)}")
+        object.__setattr__(self, "parameters", self.parameters or {})
+        object.__setattr__(self, "commit", provenance.commit() if self.commit is None else self.commit)
         object.__setattr__(self, "versions", self.versions or provenance.versions())
         object.__setattr__(self, "machine", self.machine or provenance.machine())
         object.__setattr__(self, "started", self.started or datetime.now(timezone.utc).isoformat(timespec="seconds"))

@@ -1,7 +1,7 @@
 """A finished run as immutable columns, and what follows from them at once."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -27,27 +27,17 @@ class Event:
 
 @dataclass(frozen=True)
 class Recording:
-    """A finished run. `ticks` and `solves` map column names to arrays whose first axis is the row.
+    """A finished run: columns by name, arrays whose first axis is the row.
 
-    Columns of `ticks` (N rows):
-        time (N,) [s]; wall_time (N,) [s] of a monotonic clock; commanded_speed (N,) [m/s];
-        position (N, 3) of `base_link` in `odom` [m]; orientation (N, 4) quaternion (x, y, z, w);
-        linear_velocity (N, 3) [m/s] and angular_velocity (N, 3) [rad/s] in `base_link`;
-        joint_positions, joint_velocities, torques (N, n_joints) [rad, rad/s, N m], torques as applied;
-        foot_heights (N, n_feet) of the soles above the ground [m]; contact_forces (N, n_feet, 3) in `odom` [N];
-        mode (N,) index of the scheduled gait mode; planned_forces (N, n_points, d) in the world, normal last [N];
-        control_mode (N,) index into CONTROL_MODES.
-    Columns of `solves` (M rows):
-        time (M,) of the state solved from [s]; solve_ms (M,); iterations (M,); cost (M,); violation (M,) of the
-        equality constraints; status (M,) text; ok (M,) whether its policy was published; deadline_missed (M,);
-        touchdown_error (M,) largest |sole height| at the touchdowns of the plan [m]; friction_violation (M,) most that
-        a planned force leaves its cone [N]; regularisation (M,); barrier (M,).
+    `ticks` has a row per control tick, `solves` one per solve, `plans` one per plan that was kept; docs/recording.md
+    describes every column with its shape, unit and frame.
     """
 
     info: RunInfo
     ticks: Mapping[str, NDArray]
     solves: Mapping[str, NDArray]
     events: tuple[Event, ...]
+    plans: Mapping[str, NDArray] = field(default_factory=dict)
 
     @cached_property
     def rpy(self) -> Array:

@@ -11,14 +11,26 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from contact_ddp_ros.errors import RecordingError
+from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.recording.info import RunInfo
+from contact_ddp_ros.recording.plans import plan_columns
 from contact_ddp_ros.recording.record import CONTROL_MODES, Event, Recording
 from contact_ddp_ros.recording.table import Columns, Table
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
-from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.state import JointCommand, RobotState
+
+STATE_COLUMNS = (
+    "position",
+    "orientation",
+    "linear_velocity",
+    "angular_velocity",
+    "joint_positions",
+    "joint_velocities",
+)
+"""Columns of the measured state; those of the true one have `true_` before them."""
 
 _RECENT = 0.4
 """What counts as recent for :attr:`Recorder.recent_speed`: about one gait cycle [s]."""
@@ -27,8 +39,11 @@ _RECENT = 0.4
 class Recorder:
     """Collects a run. `listener`, if any, is called with the recorder after every tick (for live progress)."""
 
-    def __init__(self, listener: "Callable[[Recorder], None] | None" = None) -> None:
+    def __init__(self, listener: "Callable[[Recorder], None] | None" = None, plans_every: int = 0) -> None:
+        """`plans_every`: of so many solves one has its plan kept; 0 for none."""
         self._listener = listener
+        self._plans_every = plans_every
+        self._plans: list[tuple[int, Policy]] = []
         self._info: RunInfo | None = None
         self._ticks = Table()
         self._solves = Table()
@@ -40,6 +55,11 @@ class Recorder:
         if self._info is None:
             raise RecordingError("nothing is known about this run yet; call begin first")
         return self._info
+
+    @property
+    def detailed(self) -> bool:
+        """Whether plans are kept, and with them what takes time to work out."""
+        return self._plans_every > 0
 
     @property
     def begun(self) -> bool:
@@ -81,13 +101,15 @@ class Recorder:
             raise RecordingError("this recorder has begun already; use a new one for a new run")
         self._info = info
         self._ticks = Table(_tick_columns(info))
-        self._solves = Table(_SOLVE_COLUMNS)
+        self._solves = Table(_solve_columns(info))
 
     def tick(
         self,
         state: RobotState,
         *,
         commanded_speed: float = np.nan,
+        true_state: RobotState | None = None,
+        targets: JointCommand | None = None,
         torques: ArrayLike | None = None,
         foot_heights: ArrayLike | None = None,
         contact_forces: ArrayLike | None = None,
@@ -96,10 +118,12 @@ class Recorder:
         control_mode: str = "",
         wall_time: float | None = None,
     ) -> None:
-        """Add a row at `state.time`; shapes and units are those of :class:`Recording`, without the row axis.
+        """Add a row at `state.time`; shapes and units as in docs/recording.md, without the row axis.
 
         Args:
-            state: as the controller saw it.
+            state: as measured.
+            true_state: the same without the sensors' errors.
+            targets: what the drives were told at this tick.
             planned_forces: (n_f,) or (n_points, d), as in a policy sample.
             control_mode: one of CONTROL_MODES, or empty where unknown.
             wall_time: of a monotonic clock; now, where left out.
@@ -112,16 +136,17 @@ class Recorder:
             planned_forces = np.reshape(planned_forces, (len(info.contact_points), -1))
         if control_mode and control_mode not in CONTROL_MODES:
             raise RecordingError(f"control mode {control_mode!r}; the modes are {', '.join(CONTROL_MODES)}")
+        if true_state is not None:
+            true_values = {f"true_{name}": getattr(true_state, name) for name in STATE_COLUMNS}
+        else:
+            true_values = {}
         self._ticks.append(
             time=state.time,
             wall_time=clock.perf_counter() if wall_time is None else wall_time,
             commanded_speed=commanded_speed,
-            position=state.position,
-            orientation=state.orientation,
-            linear_velocity=state.linear_velocity,
-            angular_velocity=state.angular_velocity,
-            joint_positions=state.joint_positions,
-            joint_velocities=state.joint_velocities,
+            **{name: getattr(state, name) for name in STATE_COLUMNS},
+            **true_values,
+            **({} if targets is None else _target_values(targets)),
             torques=torques,
             foot_heights=foot_heights,
             contact_forces=contact_forces,
@@ -147,8 +172,11 @@ class Recorder:
         friction_violation: float = np.nan,
         regularisation: float = np.nan,
         barrier: float = np.nan,
+        theta: float = np.nan,
+        cost_terms: ArrayLike | None = None,
+        plan: Policy | None = None,
     ) -> None:
-        """Add a solve of the planner; meanings and units are those of :class:`Recording`."""
+        """Add a solve of the planner, and its plan where that is due; meanings and units as in docs/recording.md."""
         self._require_begun()
         self._solves.append(
             time=time,
@@ -163,7 +191,12 @@ class Recorder:
             friction_violation=friction_violation,
             regularisation=regularisation,
             barrier=barrier,
+            theta=theta,
+            cost_terms=cost_terms,
         )
+        row = len(self._solves) - 1
+        if plan is not None and self._plans_every and row % self._plans_every == 0:
+            self._plans.append((row, plan))
 
     def event(self, time: float, text: str, *, fault: bool = False) -> None:
         """Note something; `fault` where it took the controller to DAMP on its own account."""
@@ -173,7 +206,8 @@ class Recorder:
     def finish(self, *, interrupted: bool = False) -> Recording:
         """The run so far as an immutable record; more may be added and finish called again."""
         info = replace(self.info, interrupted=interrupted)
-        return Recording(info, self._ticks.columns(), self._solves.columns(), tuple(self._events))
+        ticks, plans = _without_idle(self._ticks.columns()), plan_columns(self._plans)
+        return Recording(info, ticks, self._solves.columns(), tuple(self._events), plans)
 
     def _require_begun(self) -> None:
         _ = self.info
@@ -182,16 +216,17 @@ class Recorder:
 def _tick_columns(info: RunInfo) -> Columns:
     """Column → (type, shape of an entry)."""
     joints, feet, points = len(info.joint_names), len(info.foot_names), len(info.contact_points)
+    sizes = (3, 4, 3, 3, joints, joints)
+    state: Columns = {name: (float, (size,)) for name, size in zip(STATE_COLUMNS, sizes, strict=True)}
     return {
         "time": (float, ()),
         "wall_time": (float, ()),
         "commanded_speed": (float, ()),
-        "position": (float, (3,)),
-        "orientation": (float, (4,)),
-        "linear_velocity": (float, (3,)),
-        "angular_velocity": (float, (3,)),
-        "joint_positions": (float, (joints,)),
-        "joint_velocities": (float, (joints,)),
+        **state,
+        **{f"true_{name}": column for name, column in state.items()},
+        "target_positions": (float, (joints,)),
+        "target_velocities": (float, (joints,)),
+        "target_torques": (float, (joints,)),
         "torques": (float, (joints,)),
         "foot_heights": (float, (feet,)),
         "contact_forces": (float, (feet, 3)),
@@ -201,17 +236,39 @@ def _tick_columns(info: RunInfo) -> Columns:
     }
 
 
-_SOLVE_COLUMNS: Columns = {
-    "time": (float, ()),
-    "solve_ms": (float, ()),
-    "iterations": (int, ()),
-    "status": (str, ()),
-    "ok": (bool, ()),
-    "deadline_missed": (bool, ()),
-    "cost": (float, ()),
-    "violation": (float, ()),
-    "touchdown_error": (float, ()),
-    "friction_violation": (float, ()),
-    "regularisation": (float, ()),
-    "barrier": (float, ()),
-}
+def _solve_columns(info: RunInfo) -> Columns:
+    return {
+        "time": (float, ()),
+        "solve_ms": (float, ()),
+        "iterations": (int, ()),
+        "status": (str, ()),
+        "ok": (bool, ()),
+        "deadline_missed": (bool, ()),
+        "cost": (float, ()),
+        "violation": (float, ()),
+        "touchdown_error": (float, ()),
+        "friction_violation": (float, ()),
+        "regularisation": (float, ()),
+        "barrier": (float, ()),
+        "theta": (float, ()),
+        "cost_terms": (float, (len(info.cost_terms),)),
+    }
+
+
+def _target_values(targets: JointCommand) -> dict[str, Any]:
+    """Columns of a command; positions stay NaN where the drives only damp."""
+    return {
+        "target_positions": targets.positions,
+        "target_velocities": targets.velocities,
+        "target_torques": targets.torques,
+    }
+
+
+def _without_idle(ticks: Mapping[str, NDArray]) -> dict[str, NDArray]:
+    """Without the columns that hold nothing of their own: true states that are the measured ones, or unknown."""
+    idle = {
+        f"true_{name}"
+        for name in STATE_COLUMNS
+        if np.isnan(ticks[f"true_{name}"]).all() or np.array_equal(ticks[name], ticks[f"true_{name}"], equal_nan=True)
+    }
+    return {name: column for name, column in ticks.items() if name not in idle}

@@ -20,7 +20,7 @@ from contact_ddp_ros.recording.record import Event, Recording
 
 NUMBERS_FILE = "recording.npz"
 MEANING_FILE = "recording.json"
-_SCHEMA = 1
+_SCHEMA = 2
 """Version of this layout; raised when an older reader could misread it."""
 
 
@@ -32,6 +32,7 @@ def save(recording: Recording, folder: Path) -> None:
     """
     arrays = {f"ticks/{name}": column for name, column in recording.ticks.items()}
     arrays |= {f"solves/{name}": column for name, column in recording.solves.items()}
+    arrays |= {f"plans/{name}": column for name, column in recording.plans.items()}
     meaning = {"schema": _SCHEMA, "info": asdict(recording.info), "events": [asdict(e) for e in recording.events]}
     try:
         with written_whole(folder / NUMBERS_FILE) as temporary:
@@ -67,7 +68,7 @@ def load(folder: Path) -> Recording:
         raise RecordingError(f"{folder / MEANING_FILE} lacks or misnames an entry: {error}") from error
     for array in arrays.values():
         array.flags.writeable = False
-    return Recording(info, _table(arrays, "ticks/"), _table(arrays, "solves/"), events)
+    return Recording(info, _table(arrays, "ticks/"), _table(arrays, "solves/"), events, _table(arrays, "plans/"))
 
 
 def _table(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:

@@ -1,7 +1,7 @@
 """Did the robot fall, and did it get straight again after a push?"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,12 +22,32 @@ STRAIGHT_LATERAL_SPEED = 0.15
 """Sideways speed, averaged over a gait cycle, within which it is straight again [m/s]."""
 
 
+CAUSES = {
+    "policy_stale": "late policies",
+    "policy_over": "late policies: the last one ran out",
+    "no_policy": "no policies",
+    "state_stale": "late states",
+    "no_state": "no states",
+    "policy_away": "policies that do not begin where the robot is",
+    "state_jump": "states that jump",
+    "clock": "a clock that jumps",
+}
+"""What a fault, by the beginning of its name, says about why the robot fell; others are signs of the fall itself."""
+
+CAUSE_WINDOW = 1.0
+"""How long before a fall its cause is looked for [s]."""
+
+LATE_SHARE = 0.5
+"""Share of late solves within that time from which policies count as late; only where time does not wait for them."""
+
+
 @dataclass(frozen=True)
 class Fall:
-    """When the robot was first seen to have fallen [s], and by which sign."""
+    """When the robot was first seen to have fallen [s], by which sign, and why where that is known."""
 
     time: float
     reason: str
+    cause: str = ""
 
 
 def first_fall(recording: Recording) -> Fall | None:
@@ -51,7 +71,29 @@ def first_fall(recording: Recording) -> Fall | None:
     dropped = np.flatnonzero((modes[:-1] == CONTROL_MODES.index("bound")) & (modes[1:] == CONTROL_MODES.index("damp")))
     if dropped.size:
         falls.append(Fall(float(time[dropped[0] + 1]), "controller went from BOUND to DAMP"))
-    return min(falls, key=lambda fall: fall.time) if falls else None
+    if not falls:
+        return None
+    first = min(falls, key=lambda fall: fall.time)
+    return replace(first, cause=_cause(recording, first))
+
+
+def _cause(recording: Recording, fall: Fall) -> str:
+    """Why it fell: a fault or a refusal that names a cause, late solves, or a push; empty where nothing does."""
+    before = fall.time - CAUSE_WINDOW
+    texts = [event.text for event in recording.events if before <= event.time <= fall.time and event.fault]
+    texts += [event.text for event in reversed(recording.events) if before <= event.time <= fall.time]
+    for text in texts:
+        for word in text.replace(":", " ").split():
+            known = [cause for name, cause in CAUSES.items() if word.startswith(name)]
+            if known:
+                return known[0]
+    if not recording.info.options.get("lockstep", True):
+        times, late = recording.solves["time"], recording.solves["deadline_missed"]
+        near = late[(times >= before) & (times <= fall.time)]
+        if near.size and near.mean() >= LATE_SHARE:
+            return f"late policies: {int(near.sum())} of the last {near.size} solves missed their deadline"
+    pushes = [push["time"] for push in recording.info.options.get("pushes", ()) if before <= push["time"] <= fall.time]
+    return f"the push at {pushes[-1]:g} s" if pushes else ""
 
 
 @dataclass(frozen=True)

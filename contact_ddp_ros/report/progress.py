@@ -107,6 +107,7 @@ def _course(s: Summary) -> list[tuple[str, str]]:
     fall = f"yes, at {s.fall_time_s:.2f} s ({s.fall_reason})" if s.fell else "no"
     rows = [
         ("fell", fall),
+        *([("cause of the fall", s.fall_cause)] if s.fall_cause else []),
         ("simulated time", f"{s.sim_time_s:.2f} s" + (", interrupted" if s.interrupted else "")),
         (
             "forward speed, mean / commanded",

@@ -55,6 +55,7 @@ class Summary:
         fell: whether, while active, the trunk came below 0.15 m or tilted beyond 0.8 rad, a fault took the controller
             to DAMP, or it went from BOUND to DAMP.
         fall_time_s, fall_reason: of the first such sign; None where there was none.
+        fall_cause: why, such as "late policies", where a fault, late solves or a push say so; None where nothing does.
         interrupted: whether the user stopped the run early.
         sim_time_s: from the first tick to the last, plus one control period.
         bounding_time_s: time spent bounding.
@@ -93,6 +94,7 @@ class Summary:
     fell: bool
     fall_time_s: float | None
     fall_reason: str | None
+    fall_cause: str | None
     interrupted: bool
     sim_time_s: float
     bounding_time_s: float
@@ -148,6 +150,7 @@ def summarise(recording: Recording) -> Summary:
         fell=fall is not None,
         fall_time_s=fall.time if fall else None,
         fall_reason=fall.reason if fall else None,
+        fall_cause=(fall.cause or None) if fall else None,
         interrupted=info.interrupted,
         sim_time_s=_span(ticks["time"]) + info.control_period if len(ticks["time"]) else 0.0,
         bounding_time_s=float(np.count_nonzero(bound) * info.control_period),

@@ -1,18 +1,15 @@
 """Where the files are that come with the package beside its code: robot description, parameter files."""
 
-import sys
 from pathlib import Path
 
 PACKAGE_NAME = "contact_ddp_ros"
 
 
 def share_places(relative: str) -> list[Path]:
-    """Where a file such as `urdf/NAME` may be: in the source checkout, else in the installed package's share folder."""
-    roots = [Path(__file__).resolve().parents[2]]
-    try:
-        from ament_index_python.packages import get_package_share_directory
+    """Where a file such as `urdf/NAME` may be: in the source checkout, else in a share folder above the code.
 
-        roots.append(Path(get_package_share_directory(PACKAGE_NAME)))
-    except (ImportError, LookupError, OSError):
-        pass
-    return [root / relative for root in (*roots, Path(sys.prefix) / "share" / PACKAGE_NAME)]
+    An installation has its code in PREFIX/lib/.../site-packages and its files in PREFIX/share, whoever made it: pip for
+    an environment, for a user or into a folder, colcon for a workspace, Debian for the system.
+    """
+    above = Path(__file__).resolve().parents
+    return [above[2] / relative, *(prefix / "share" / PACKAGE_NAME / relative for prefix in above[2:])]

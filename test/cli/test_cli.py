@@ -130,7 +130,7 @@ BAD_WORDS = [
     ("sim --set friction=1", "section"),
     ("sim --config /does/not/exist.yaml", "parameter file"),
     ("sim --unknown", "--unknown"),
-    ("sim --set planner.friction=0.5", "did you mean constraint.friction?"),
+    ("sim --set planner.friction=0.5", "did you mean ground.friction?"),
     ("sim --set controller.lateral.rol_damping=1", "did you mean lateral.roll_damping"),
     ("sim --set simulator.fricton=1", "did you mean friction?"),
     ("sim --speed 4", "2.5 m/s of planner.reference.speed_limit"),

@@ -12,7 +12,13 @@ from contact_ddp_ros.solver.solution import Guess
 def test_one_optimisation_converges_and_leaves_its_figures(tmp_path, capsys):
     folder = tmp_path / "new"
     assert main(["optimize", "--speed", "0.5", "--out", str(folder)]) == 0
-    assert {path.name for path in folder.iterdir()} == {"summary.json", "convergence.png", "trajectory.png"}
+    wanted = {"summary.json", "trajectory.npz", "convergence.png", "trajectory.png"}
+    assert {path.name for path in folder.iterdir()} == wanted
+    with np.load(folder / "trajectory.npz") as trajectory:
+        assert set(trajectory.files) == {"coordinates", "times", "states", "controls", "gains", "modes", "forces"}
+        n_nodes = len(trajectory["controls"])
+        assert trajectory["states"].shape == (n_nodes + 1, 2 * len(trajectory["coordinates"]))
+        assert trajectory["gains"].shape == (*trajectory["controls"].shape, trajectory["states"].shape[1])
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["status"] == "CONVERGED"
     assert summary["touchdown_error_max_m"] < 1e-6

@@ -1,4 +1,6 @@
-from dataclasses import replace
+import re
+from dataclasses import fields, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -6,9 +8,10 @@ from synthetic import Gait, bounding_recorder, run_info
 
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.errors import RecordingError
+from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.recording import CONTROL_MODES, Recorder
 from contact_ddp_ros.recording.table import Table
-from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.state import JointCommand, RobotState
 
 
 def state(time: float = 0.0, position: tuple[float, float, float] = (0.0, 0.0, 0.3)) -> RobotState:
@@ -121,3 +124,80 @@ def test_heading_velocity_and_angles_of_a_tilted_robot():
     time = recording.ticks["time"]
     np.testing.assert_allclose(recording.rpy[:, 2], 2.0 * np.maximum(time - 0.5, 0.0), atol=1e-12)  # beyond π
     np.testing.assert_allclose(recording.rpy[:, 0], 0.3 * np.sin(3.0 * time) * bounding, atol=1e-12)
+
+
+def policy(n_nodes: int, start: float = 0.0) -> Policy:
+    shapes = ((n_nodes + 1, 14), (n_nodes, 4), (n_nodes, 4, 14))
+    states, controls, gains = (np.full(shape, float(n_nodes)) for shape in shapes)
+    times = start + 0.004 * np.arange(n_nodes + 1)
+    return Policy(times, states, controls, gains, np.ones(n_nodes, dtype=np.int64), np.zeros((n_nodes, 4)))
+
+
+def test_the_plan_of_every_so_manyth_solve_is_kept():
+    recorder = Recorder(plans_every=3)
+    recorder.begin(run_info())
+    assert recorder.detailed
+    for row in range(7):
+        plan = None if row == 0 else policy(90 + row, 0.01 * row)
+        recorder.solve(0.01 * row, solve_ms=1.0, iterations=2, status="converged", plan=plan)
+    plans = recorder.finish().plans
+    assert plans["solve"].tolist() == [3, 6]
+    assert plans["nodes"].tolist() == [93, 96]
+    assert plans["states"].shape == (2, 97, 14)
+    assert (plans["states"][0, :94] == 93.0).all() and np.isnan(plans["states"][0, 94:]).all()
+    assert np.isnan(plans["gains"][0, 93:]).all() and (plans["gains"][1] == 96.0).all()
+    assert (plans["modes"][0, 93:] == -1).all()
+    np.testing.assert_array_equal(plans["times"][1], policy(96, 0.06).times)
+
+
+def test_no_plan_is_kept_unless_asked_for():
+    recorder = begun()
+    recorder.solve(0.0, solve_ms=1.0, iterations=2, status="converged", plan=policy(90))
+    assert not recorder.detailed
+    assert recorder.finish().plans == {}
+
+
+def test_true_states_are_kept_where_they_are_not_the_measured_ones():
+    for true_x, kept in ((0.0, False), (0.1, True)):
+        recorder = begun()
+        recorder.tick(state(), true_state=state(position=(true_x, 0.0, 0.3)))
+        ticks = recorder.finish().ticks
+        assert ("true_position" in ticks) is kept
+        assert "true_orientation" not in ticks
+
+
+def test_joint_targets_are_kept_and_damping_has_no_positions():
+    recorder = begun()
+    recorder.tick(state(), targets=JointCommand(np.ones(12), np.full(12, 2.0), np.full(12, 3.0)))
+    recorder.tick(state(0.002), targets=JointCommand.damping(12))
+    ticks = recorder.finish().ticks
+    assert [float(ticks[f"target_{name}"][0, 0]) for name in ("positions", "velocities", "torques")] == [1.0, 2.0, 3.0]
+    assert np.isnan(ticks["target_positions"][1]).all()
+    assert (ticks["target_torques"][1] == 0.0).all()
+
+
+def test_the_commit_is_that_of_the_checkout():
+    assert re.fullmatch(r"[0-9a-f]{40}\+?|", run_info().commit)
+
+
+def documented(heading: str) -> set[str]:
+    """Keys of the table below a heading of docs/recording.md."""
+    text = (Path(__file__).parents[2] / "docs" / "recording.md").read_text(encoding="utf-8")
+    section = text.partition(f"\n## {heading}")[2].partition("\n## ")[0]
+    cells = re.findall(r"^\| (`.*?`) \|", section, re.MULTILINE)
+    return {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
+
+
+def test_every_key_is_documented():
+    noisy = Recorder(plans_every=1)
+    noisy.begin(run_info())
+    other = RobotState(
+        0.0, *(value + 0.1 for value in (np.zeros(3), np.zeros(4), *np.zeros((2, 3)), *np.zeros((2, 12))))
+    )
+    noisy.tick(state(), true_state=other)
+    noisy.solve(0.0, solve_ms=1.0, iterations=2, status="converged", plan=policy(90))
+    recording = noisy.finish()
+    assert set(recording.ticks) == documented("ticks")
+    assert set(recording.solves) == documented("solves")
+    assert set(recording.plans) == documented("plans")
+    assert {field.name for field in fields(recording.info)} == documented("info")

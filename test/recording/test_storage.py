@@ -22,7 +22,8 @@ def test_a_recording_comes_back_as_it_was(recording, tmp_path):
     loaded = load(tmp_path / "new" / "folder")
     assert loaded.info == recording.info
     assert loaded.events == recording.events
-    for table, expected in ((loaded.ticks, recording.ticks), (loaded.solves, recording.solves)):
+    tables = ((getattr(loaded, name), getattr(recording, name)) for name in ("ticks", "solves", "plans"))
+    for table, expected in tables:
         assert list(table) == list(expected)
         for name, column in expected.items():
             assert table[name].dtype == column.dtype

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from synthetic import Gait, bounding_recorder, quaternion
@@ -115,3 +117,43 @@ def test_pushes_after_the_end_are_left_out_and_each_ends_at_the_next():
     assert first.time == 1.0
     assert first.roll_abs_max < 0.1
     assert second.recovery_time_s is None
+
+
+@pytest.mark.parametrize(
+    ("text", "fault", "cause"),
+    [
+        ("policy_stale: the policy is 0.112 s old; allowed: 0.100 s", True, "late policies"),
+        ("policy_over: the policy ended 0.002 s ago", True, "late policies: the last one ran out"),
+        ("state_stale: no state for 0.05 s", True, "late states"),
+        ("policy refused: policy_away: has base_pitch 0.7 rad", False, "policies that do not begin where the robot is"),
+        ("tilt: the trunk tilts by 0.9 rad", True, ""),
+    ],
+)
+def test_the_cause_is_named_by_the_fault_or_by_what_came_before(recording, text, fault, cause):
+    events = (Event(1.7, text, fault), Event(1.9, "tilt: the trunk tilts by 0.9 rad", True))
+    fall = first_fall(changed(recording, events))
+    assert fall is not None
+    assert fall.cause == cause
+
+
+def test_what_was_long_before_is_no_cause(recording):
+    events = (Event(0.6, "policy refused: policy_stale: 0.2 s"), Event(1.9, "tilt: 0.9 rad", True))
+    fall = first_fall(changed(recording, events))
+    assert fall is not None
+    assert fall.cause == ""
+
+
+@pytest.mark.parametrize(("lockstep", "cause"), [(True, ""), (False, "late policies: ")])
+def test_late_solves_are_a_cause_where_time_does_not_wait_for_them(recording, lockstep, cause):
+    late = {**recording.solves, "deadline_missed": np.ones_like(recording.solves["deadline_missed"])}
+    info = replace(recording.info, options={**recording.info.options, "lockstep": lockstep})
+    fall = first_fall(Recording(info, recording.ticks, late, (Event(1.9, "tilt: 0.9 rad", True),)))
+    assert fall is not None
+    assert fall.cause.startswith(cause) and bool(fall.cause) is bool(cause)
+
+
+def test_a_push_is_a_cause():
+    pushed = bounding_recorder(Gait(duration=3.0), pushes=(Push(1.5, (0.0, 400.0, 0.0), 0.1),)).finish()
+    fall = first_fall(changed(pushed, (Event(1.9, "tilt: 0.9 rad", True),)))
+    assert fall is not None
+    assert fall.cause == "the push at 1.5 s"

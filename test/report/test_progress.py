@@ -79,7 +79,15 @@ def test_the_table_tells_what_happened():
 
 def test_a_fall_and_unknown_figures_are_told_as_such():
     summary = summarise(bounding_recorder(Gait(duration=2.0)).finish())
-    fallen = replace(summary, fell=True, fall_time_s=1.25, fall_reason="tilt", real_time_factor=float("nan"))
+    fallen = replace(
+        summary,
+        fell=True,
+        fall_time_s=1.25,
+        fall_reason="tilt",
+        fall_cause="late policies",
+        real_time_factor=float("nan"),
+    )
     text = shown(closing_table(fallen))
     assert "yes, at 1.25 s (tilt)" in text
+    assert "cause of the fall" in text and "late policies" in text
     assert "nan" not in text

@@ -1,0 +1,98 @@
+"""`./run` installs what a job needs and no more, and takes up again what was interrupted; pip is a stand-in here."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PIP = """#!/bin/sh
+echo "$@" >> "$(dirname "$0")/log"
+case "$*" in *"$(cat "$(dirname "$0")/broken" 2>/dev/null || echo none)"*) exit 1 ;; esac
+"""
+STUBS = "venv_is_usable() { true; }; link_checkout() { true; }; choose_renderer() { echo none; }; ros_sourced=no\n"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """Where a stand-in for pip notes what it is asked to install."""
+    for file in ROOT.glob("requirements*.txt"):
+        shutil.copy(file, tmp_path)
+    text = (ROOT / "run").read_text(encoding="utf-8")
+    functions, calls = text.split("\nclean_environment\nset_up")
+    assert "check_compiler" in calls
+    (tmp_path / "run").write_text(f"{functions}\n{STUBS}", encoding="utf-8")
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(PIP)
+    python.chmod(0o755)
+    return tmp_path
+
+
+def call(checkout: Path, command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["bash", "-c", f". ./run; {command}"], cwd=checkout, capture_output=True, text=True)
+
+
+def installed(checkout: Path) -> list[set[str]]:
+    """The requirements files of each call of pip since the last look."""
+    log = checkout / ".venv" / "bin" / "log"
+    lines = log.read_text().splitlines() if log.exists() else []
+    log.unlink(missing_ok=True)
+    return [{Path(word).name for word in line.split() if word.endswith(".txt")} for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("words", "groups"),
+    [
+        ("sim --duration 1", "base"),
+        ("optimize", "base"),
+        ("--help", "base"),
+        ("demo --bag B", "base ros"),
+        ("replay B", "base ros"),
+        ("gazebo", "base"),
+        ("gazebo --stand-in", "base gazebo"),
+        ("bench list", "base"),
+        ("bench solver --quick", "base ros gazebo bench"),
+        ("test -x", "base ros gazebo bench test"),
+    ],
+)
+def test_a_job_needs_its_groups(checkout: Path, words: str, groups: str) -> None:
+    assert call(checkout, f"groups_of {words}").stdout.split() == groups.split()
+    sourced = call(checkout, f"ros_sourced=yes; groups_of {words}").stdout.split()
+    assert sourced == [group for group in groups.split() if group != "ros"]
+
+
+def test_groups_are_installed_once_when_first_needed(checkout: Path) -> None:
+    first = call(checkout, "set_up sim")
+    assert first.returncode == 0, first.stderr
+    assert "base, 1 of 1" in first.stderr
+    assert installed(checkout) == [{"requirements.txt"}]
+    call(checkout, "set_up demo")
+    assert installed(checkout) == [{"requirements.txt", "requirements-ros.txt"}]
+    for job in ("sim", "demo", "replay"):
+        assert call(checkout, f"set_up {job}").stderr == ""
+    assert installed(checkout) == []
+
+
+def test_an_interrupted_set_up_is_taken_up_again(checkout: Path) -> None:
+    broken = checkout / ".venv" / "bin" / "broken"
+    broken.write_text("requirements-bench.txt")
+    failed = call(checkout, "set_up bench solver")
+    assert failed.returncode == 1
+    assert "requirements-bench.txt; check the network and run again" in failed.stderr
+    assert len(installed(checkout)) == 4
+    broken.unlink()
+    assert call(checkout, "set_up bench solver").returncode == 0
+    assert installed(checkout) == [{"requirements.txt", "requirements-bench.txt"}]
+
+
+def test_changed_pins_are_installed_again(checkout: Path) -> None:
+    call(checkout, "set_up demo")
+    installed(checkout)
+    with (checkout / "requirements-ros.txt").open("a") as file:
+        file.write("another==1.0\n")
+    call(checkout, "set_up sim")
+    assert installed(checkout) == []
+    call(checkout, "set_up demo")
+    assert installed(checkout) == [{"requirements.txt", "requirements-ros.txt"}]
