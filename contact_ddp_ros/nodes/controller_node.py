@@ -41,7 +41,7 @@ from contact_ddp_ros.nodes.conversions import (
 from contact_ddp_ros.nodes.exchange import Pairing
 from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.lifecycle import run_managed_node
-from contact_ddp_ros.nodes.monitor import LoopMonitor
+from contact_ddp_ros.nodes.monitor import LoopMonitor, Recent
 from contact_ddp_ros.nodes.node_config import ControllerNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.plan_client import REPEAT, PlanClient
@@ -103,7 +103,7 @@ class ControllerNode:
         self._followed: PolicyAnswer | None = None
         self._told: tuple[ControlMode | None, Fault | None, str] = (None, None, "")
         self._told_at = -math.inf
-        self._malformed = 0
+        self._malformed, self._recent = 0, Recent()
         self._refusals_told: dict[Violation, float] = {}
         self._stop = Event()
         self._stop.set()
@@ -174,7 +174,7 @@ class ControllerNode:
     def report(self) -> tuple[bytes, str, dict[str, Any]]:
         """Level, text and values for diagnostics."""
         controller = self._controller
-        loop = self._monitor.report()
+        loop, malformed = self._monitor.report(), self._recent.growth(self._malformed)
         state_age, policy_age = self._ages()
         values = {
             "mode": controller.mode.value,
@@ -189,8 +189,8 @@ class ControllerNode:
         }
         if controller.fault is not None:
             return ERROR, str(controller.fault), values
-        if self._malformed:
-            return WARN, "malformed messages", values
+        if malformed:
+            return WARN, f"{malformed} malformed messages since the last report", values
         if loop.overruns > _OVERRUN_SHARE * loop.rate and not self._config.node.lockstep:
             return WARN, f"{loop.overruns} ticks longer than their period since the last report", values
         return OK, controller.mode.value, values

@@ -14,6 +14,18 @@ from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.sim.options import SimOptions
 
 
+def _discovery_time() -> float:
+    """The parameter of those of whom there may be one."""
+    return parameter(
+        3.0,
+        low=0.0,
+        high=60.0,
+        unit="s",
+        description="from the start of the process to the latest moment at which a second node of this kind is known "
+        "and this one refuses; the middleware's discovery takes up to 3 s unless its profile says otherwise",
+    )
+
+
 @dataclass(frozen=True)
 class PlannerNodeOptions:
     """The planner's node."""
@@ -25,6 +37,7 @@ class PlannerNodeOptions:
         0.5, low=0.05, high=10.0, unit="s", description="age at which a speed command counts as zero"
     )
     plan_rate: float = parameter(5.0, low=0.1, high=50.0, unit="Hz", description="rate of the plan for displays")
+    discovery_time: float = _discovery_time()
 
 
 @dataclass(frozen=True)
@@ -60,6 +73,7 @@ class ControllerNodeOptions:
         description="how far stamps of joint states and odometry may differ",
         structural=True,
     )
+    discovery_time: float = _discovery_time()
 
 
 @dataclass(frozen=True)
@@ -83,6 +97,7 @@ class SimulatorNodeOptions:
     holds: str = parameter(
         "", description="instants [s], separated by commas, at which time is held until it is released", structural=True
     )
+    discovery_time: float = _discovery_time()
     drive: DriveConfig = field(default_factory=DriveConfig)
 
 
