@@ -17,7 +17,7 @@ from rclpy.node import Node
 
 from contact_ddp_ros.errors import NodeError
 from contact_ddp_ros.nodes.ending import building
-from contact_ddp_ros.nodes.interfaces import Topic
+from contact_ddp_ros.nodes.interfaces import ACTIVE, STAND, Topic
 
 _PATIENCE = 3.0
 """Time that another node has to give the part up before this one is refused, at least [s].
@@ -27,6 +27,15 @@ Up to twice that, at random: of two that begin at once and see each other, one g
 
 _LOOK = 0.05
 """Time between two looks at the graph [s]."""
+
+
+def next_step(node: Node) -> str:
+    """What a person may do now that a planner or controller is active, for its log."""
+    missing = [name for name, topic in ACTIVE.items() if not node.count_publishers(topic.name)]
+    if missing:
+        return f"active; waiting for the {' and the '.join(missing)}"
+    stand = node.resolve_service_name(STAND.name)
+    return f"planner and controller are active; next: ros2 service call {stand} std_srvs/srv/Trigger"
 
 
 class Claim:

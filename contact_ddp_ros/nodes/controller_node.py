@@ -104,6 +104,7 @@ class ControllerNode:
         self._told: tuple[ControlMode | None, Fault | None, str] = (None, None, "")
         self._told_at = -math.inf
         self._malformed, self._recent = 0, Recent()
+        self._refused_state = ""
         self._refusals_told: dict[Violation, float] = {}
         self._stop = Event()
         self._stop.set()
@@ -181,6 +182,7 @@ class ControllerNode:
             "waiting for": controller.waiting_for,
             "fault": controller.fault or "",
             "finding": controller.finding or "",
+            "refused state": self._refused_state,
             **loop.values("tick"),
             "state age [ms]": 1e3 * state_age,
             "policy age [ms]": 1e3 * policy_age,
@@ -226,10 +228,11 @@ class ControllerNode:
             state = robot_state(joints, odometry)
         except MessageError as error:
             self._refuse(error)
+            self._refused_state = str(error)
             last = 0.0 if self._last_state is None else self._last_state.time
             self._command(None, from_stamp(joints.header.stamp) if is_time(joints.header.stamp) else last)
             return
-        self._last_stamp, self._last_state = stamp, state
+        self._last_stamp, self._last_state, self._refused_state = stamp, state, ""
         now = self._now(state)
         self._follow_planner(stamp, now)
         steering = self._steering.at(state.time, self._config.node.cmd_vel_timeout)
@@ -308,8 +311,9 @@ class ControllerNode:
         if same[0] == same[1] and 0.0 <= now - self._told_at < _SAY_AGAIN:
             return
         if fault is not None and fault not in self._told:
-            self.node.get_logger().error(f"damping: {fault}")
-            self._event(now, ERROR, str(fault))
+            text = self._with_refused_state(str(fault))
+            self.node.get_logger().error(f"damping: {text}")
+            self._event(now, ERROR, text)
         else:
             self._event(now, OK, waiting_for)
         self._told, self._told_at = told, now
@@ -321,6 +325,11 @@ class ControllerNode:
     def _refuse(self, error: ContactDdpError) -> None:
         self._malformed += 1
         self.node.get_logger().error(f"message refused: {error}", throttle_duration_sec=1.0)
+
+    def _with_refused_state(self, reason: str) -> str:
+        """The reason, and what was wrong with the last state where it could not be used."""
+        refused = self._refused_state
+        return f"{reason}; a state has come and was refused: {refused}" if refused else reason
 
     def _on_joint_states(self, message: JointState) -> None:
         self._take(self._pairing.joints(stamp_ns(message.header.stamp), message))
@@ -344,8 +353,9 @@ class ControllerNode:
                 answer = Answer(False, "the controller is inactive; activate it first")
             else:
                 answer = self._controller.request(mode)
-            response.success, response.message = answer.accepted, answer.reason
-            self.node.get_logger().info(f"{mode.value} requested: {answer.reason}")
+            reason = answer.reason if answer.accepted else self._with_refused_state(answer.reason)
+            response.success, response.message = answer.accepted, reason
+            self.node.get_logger().info(f"{mode.value} requested: {reason}")
             return response
 
         return serve_mode

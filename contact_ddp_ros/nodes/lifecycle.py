@@ -22,7 +22,7 @@ from rclpy.node import Node
 
 from contact_ddp_ros.errors import ContactDdpError, NodeError
 from contact_ddp_ros.nodes import interfaces as io
-from contact_ddp_ros.nodes.claim import Claim
+from contact_ddp_ros.nodes.claim import Claim, next_step
 from contact_ddp_ros.nodes.ending import building
 from contact_ddp_ros.nodes.interfaces import Topic
 from contact_ddp_ros.nodes.parameters import NodeParameters
@@ -100,6 +100,7 @@ class Lifecycle(Generic[Config]):
             for go in (node.trigger_configure, node.trigger_activate):
                 if go() != _SUCCESS:
                     raise self._refusal or NodeError(f"could not {go.__name__.removeprefix('trigger_')}")
+            node.get_logger().info(next_step(node))
 
     def run(self, stop: Event) -> None:
         """Work while active and carry transitions out, until `stop`."""

@@ -206,6 +206,26 @@ def test_a_section_for_nobody_is_pointed_out(
     assert [section in text for text in launch.warnings] == [True] * idle
 
 
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("model", "/nowhere/robot.urdf"),
+        ("model", str(ROOT / "setup.py")),
+        ("record", "/nowhere/bag"),
+        ("enclaves", "contact_ddp"),
+        ("enclaves", "/nobody"),
+    ],
+)
+def test_a_path_that_leads_nowhere_ends_the_launch(
+    launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argument: str, value: str
+) -> None:
+    monkeypatch.setenv("ROS_SECURITY_KEYSTORE", str(tmp_path))
+    register(launch.prefix, "ros2bag")
+    with pytest.raises(RuntimeError, match=f"{argument}:={value}") as caught:
+        launch(**{argument: value})
+    assert "\n" not in str(caught.value)
+
+
 @pytest.mark.parametrize("content", [None, "planner: [", "- planner", "planner: {rate: 50.0}"])
 def test_a_parameter_file_that_is_none_ends_the_launch(launch: Launch, tmp_path: Path, content: str | None) -> None:
     file = tmp_path / "mine.yaml"
