@@ -118,6 +118,12 @@ ARGUMENTS = [
         description="solver of the planner; auto: as params_file says, else ddp",
     ),
     DeclareLaunchArgument(
+        "stamped_cmd_vel",
+        default_value=AUTO,
+        choices=[AUTO, *YES_NO],
+        description="hear cmd_vel as TwistStamped instead of Twist; auto: as params_file says, else false",
+    ),
+    DeclareLaunchArgument(
         "gazebo_release",
         default_value="",
         choices=["", "harmonic", "ionic", "jetty", "stand_in"],
@@ -152,10 +158,13 @@ def _bring_up(context, *_args, **_kwargs) -> list:
         actions += _loopback()
     if given["backend"] == "gazebo":
         actions += _gazebo_server(given)
-    autostart = _switch(given, "autostart", "node.autostart")
+    both = {
+        **_switch(given, "autostart", "node.autostart"),
+        **_switch(given, "stamped_cmd_vel", "node.enable_stamped_cmd_vel"),
+    }
     variant = {} if given["variant"] == AUTO else {"variant": given["variant"]}
-    actions.append(_node(given, "planner", "planner_node", {**variant, **autostart}))
-    actions.append(_node(given, "controller", "controller_node", autostart))
+    actions.append(_node(given, "planner", "planner_node", {**variant, **both}))
+    actions.append(_node(given, "controller", "controller_node", both))
     if backend is not None:
         release = given["gazebo_release"] if given["backend"] == "gazebo" else ""
         actions.append(_node(given, backend.node, backend.executable, {"node.release": release} if release else {}))
@@ -338,6 +347,8 @@ def _tool(given: dict[str, str], package: str, executable: str, *parameters: dic
 
 
 def _joystick(given: dict[str, str]) -> list[Node]:
+    if given["stamped_cmd_vel"] == "true":
+        raise RuntimeError("joystick:=true sends geometry_msgs/Twist, which stamped_cmd_vel:=true does not hear")
     for package in ("joy", "joy_teleop"):
         _require(package, "joystick:=true")
     file = _share("config", "joy.yaml")

@@ -47,7 +47,8 @@ from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.plan_client import REPEAT, PlanClient
 from contact_ddp_ros.nodes.policy_message import PolicyAnswer
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Scalar, status
-from contact_ddp_ros.nodes.runtime import publisher, serve, subscribe
+from contact_ddp_ros.nodes.runtime import publisher, serve
+from contact_ddp_ros.nodes.steering import subscribe_velocity
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 
@@ -121,7 +122,7 @@ class ControllerNode:
         self._planner = PlanClient(node, self._inlet, self._refuse)
         self._inlet.subscribe(io.ODOM, self._on_odometry)
         self._inlet.subscribe(io.JOINT_STATES, self._on_joint_states)
-        subscribe(node, io.CMD_VEL, self._on_cmd_vel)
+        subscribe_velocity(node, parameters.config.node.enable_stamped_cmd_vel, self._on_cmd_vel)
         for service, mode in (
             (io.DAMP, ControlMode.DAMP),
             (io.STAND, ControlMode.STAND),

@@ -26,6 +26,14 @@ def _discovery_time() -> float:
     )
 
 
+def _stamped() -> bool:
+    """The parameter of those who hear velocity commands."""
+    value: bool = parameter(
+        False, description="hear cmd_vel as geometry_msgs/TwistStamped instead of geometry_msgs/Twist", structural=True
+    )
+    return value
+
+
 @dataclass(frozen=True)
 class PlannerNodeOptions:
     """The planner's node."""
@@ -36,6 +44,7 @@ class PlannerNodeOptions:
     cmd_vel_timeout: float = parameter(
         0.5, low=0.05, high=10.0, unit="s", description="age at which a speed command counts as zero"
     )
+    enable_stamped_cmd_vel: bool = _stamped()
     plan_rate: float = parameter(5.0, low=0.1, high=50.0, unit="Hz", description="rate of the plan for displays")
     discovery_time: float = _discovery_time()
 
@@ -65,6 +74,7 @@ class ControllerNodeOptions:
     cmd_vel_timeout: float = parameter(
         0.5, low=0.05, high=10.0, unit="s", description="age at which a steering command counts as zero"
     )
+    enable_stamped_cmd_vel: bool = _stamped()
     pairing_tolerance: float = parameter(
         0.0005,
         low=0.0,

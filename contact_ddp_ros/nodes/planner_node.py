@@ -38,7 +38,8 @@ from contact_ddp_ros.nodes.node_config import PlannerNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.policy_message import STATUS_FAILED, STATUS_STOPPED, no_policy_message, policy_message
 from contact_ddp_ros.nodes.reports import OK, WARN, Scalar, status
-from contact_ddp_ros.nodes.runtime import publisher, subscribe
+from contact_ddp_ros.nodes.runtime import publisher
+from contact_ddp_ros.nodes.steering import subscribe_velocity
 from contact_ddp_ros.nodes.views import path_message, plan_markers
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import RobotState
@@ -108,7 +109,7 @@ class PlannerNode:
         self._speed = Scalar(node, io.SPEED)
         self._odometry = Polled(node, io.ODOM, _WAITING)
         self._joint_states = Polled(node, io.JOINT_STATES, _WAITING)
-        subscribe(node, io.CMD_VEL, self._on_cmd_vel)
+        subscribe_velocity(node, parameters.config.node.enable_stamped_cmd_vel, self._on_cmd_vel)
         self._inlet = Inlet(node)
         self._inlet.subscribe(io.PLAN_REQUEST, self._on_request)
 

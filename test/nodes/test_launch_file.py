@@ -167,6 +167,14 @@ def test_ctrl_c_that_only_the_launch_has_heard_goes_on_to_the_nodes(launch: Laun
     assert [event.options["process_matcher"](node) for node in (ours, other)] == [True, False]
 
 
+def test_velocities_are_stamped_where_asked_for(launch: Launch) -> None:
+    nodes = launch.nodes(stamped_cmd_vel="true")
+    for name in ("planner_node", "controller_node"):
+        assert nodes[name].parameters["node.enable_stamped_cmd_vel"] is True
+    with pytest.raises(RuntimeError, match="joystick"):
+        launch(stamped_cmd_vel="true", joystick="true")
+
+
 def test_what_is_not_asked_for_is_left_to_the_parameter_file(launch: Launch, tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("/**: {ros__parameters: {node.lockstep: true}}\n")
