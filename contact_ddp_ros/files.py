@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -55,15 +56,27 @@ def _free(folder: Path) -> Path:
 def written_whole(path: Path) -> Iterator[Path]:
     """Gives a temporary path beside `path`, of the same suffix, that replaces it when the block ends without an error.
 
-    A reader finds the old file or the new one, never a part of it; after an error the old one, if any, remains.
+    A reader finds the old file or the new one, never a part of it, also after a power failure; after an error the old
+    one, if any, remains. Several processes and threads may write the same file at once; the last one counts.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
+    temporary = path.with_name(f".{path.stem}.{secrets.token_hex(8)}.part{path.suffix}")
     try:
         yield temporary
+        _to_disk(temporary)
         os.replace(temporary, path)
+        _to_disk(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _to_disk(path: Path) -> None:
+    """Have a file's content, or the names in a folder, written to the disk itself."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -11,7 +11,16 @@ import importlib
 import os
 import signal
 import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
+
+_TELL_EVERY = 5.0
+"""Time between two lines about an import that takes long [s]."""
+
+_FIRST_TIME = "the first time and after an update code is compiled, which takes minutes"
 
 
 def planner_node() -> int:
@@ -58,10 +67,34 @@ def run(module: str) -> int:
     """Import a module, run its `main`, which takes over the signals, and end the process with its exit code."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)
-    code = int(importlib.import_module(module).main())
+    with _told(module):
+        program = importlib.import_module(module)
+    code = int(program.main())
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     os._exit(code)
+
+
+@contextmanager
+def _told(module: str) -> Iterator[None]:
+    """Say at once, and again while it takes long, that a module is being imported."""
+    name = module.rpartition(".")[2].removesuffix("_node")
+    began, loaded = time.monotonic(), threading.Event()
+
+    def tell(text: str) -> None:
+        print(f"[INFO] [{time.time():.9f}] [{name}]: {text}", file=sys.stderr, flush=True)
+
+    def remind() -> None:
+        while not loaded.wait(_TELL_EVERY):
+            latest = next(one for one in reversed(list(sys.modules)) if one.startswith(__package__))
+            tell(f"loading for {time.monotonic() - began:.0f} s, now {latest}; {_FIRST_TIME}")
+
+    tell("loading")
+    threading.Thread(target=remind, daemon=True).start()
+    try:
+        yield
+    finally:
+        loaded.set()
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:

@@ -118,6 +118,12 @@ ARGUMENTS = [
         description="solver of the planner; auto: as params_file says, else ddp",
     ),
     DeclareLaunchArgument(
+        "stamped_cmd_vel",
+        default_value=AUTO,
+        choices=[AUTO, *YES_NO],
+        description="hear cmd_vel as TwistStamped instead of Twist; auto: as params_file says, else false",
+    ),
+    DeclareLaunchArgument(
         "gazebo_release",
         default_value="",
         choices=["", "harmonic", "ionic", "jetty", "stand_in"],
@@ -145,16 +151,20 @@ def _bring_up(context, *_args, **_kwargs) -> list:
     backend = BACKENDS.get(given["backend"])
     if given["use_sim_time"] == AUTO:
         given["use_sim_time"] = str(backend is not None and backend.simulated).lower()
+    _check_paths(given)
     _check_parameter_file(given, ["planner", "controller", *([backend.node] if backend else [])])
     actions = [RegisterEventHandler(OnShutdown(on_shutdown=_interrupt_nodes))]
     if given["loopback"] == "true":
         actions += _loopback()
     if given["backend"] == "gazebo":
         actions += _gazebo_server(given)
-    autostart = _switch(given, "autostart", "node.autostart")
+    both = {
+        **_switch(given, "autostart", "node.autostart"),
+        **_switch(given, "stamped_cmd_vel", "node.enable_stamped_cmd_vel"),
+    }
     variant = {} if given["variant"] == AUTO else {"variant": given["variant"]}
-    actions.append(_node(given, "planner", "planner_node", {**variant, **autostart}))
-    actions.append(_node(given, "controller", "controller_node", autostart))
+    actions.append(_node(given, "planner", "planner_node", {**variant, **both}))
+    actions.append(_node(given, "controller", "controller_node", both))
     if backend is not None:
         release = given["gazebo_release"] if given["backend"] == "gazebo" else ""
         actions.append(_node(given, backend.node, backend.executable, {"node.release": release} if release else {}))
@@ -170,6 +180,31 @@ def _bring_up(context, *_args, **_kwargs) -> list:
 
 def _time(given: dict[str, str]) -> dict[str, bool]:
     return {"use_sim_time": given["use_sim_time"] == "true"}
+
+
+def _check_paths(given: dict[str, str]) -> None:
+    """Every path among the arguments, before anything is started with it."""
+    if given["model"]:
+        from contact_ddp_ros.errors import ContactDdpError
+        from contact_ddp_ros.robot.model import load_robot
+
+        try:
+            load_robot(Path(given["model"]))
+        except ContactDdpError as error:
+            raise RuntimeError(f"model:={given['model']}: {error}") from error
+    if given["record"] not in ("", "true", "false"):
+        folder = Path(given["record"])
+        if folder.exists():
+            raise RuntimeError(f"record:={folder} exists already; a bag needs a folder of its own")
+        if not os.access(folder.absolute().parent, os.W_OK):
+            raise RuntimeError(f"record:={folder}: {folder.absolute().parent} is no folder that can be written to")
+    if given["enclaves"]:
+        keystore = os.environ.get("ROS_SECURITY_KEYSTORE", "")
+        folder = Path(keystore, "enclaves", given["enclaves"].strip("/"))
+        if not given["enclaves"].startswith("/"):
+            raise RuntimeError(f"enclaves:={given['enclaves']} is no path in a keystore; it begins with /")
+        if keystore and not folder.is_dir():
+            raise RuntimeError(f"enclaves:={given['enclaves']}: there is no folder {folder} in ROS_SECURITY_KEYSTORE")
 
 
 def _check_parameter_file(given: dict[str, str], nodes: list[str]) -> None:
@@ -312,6 +347,8 @@ def _tool(given: dict[str, str], package: str, executable: str, *parameters: dic
 
 
 def _joystick(given: dict[str, str]) -> list[Node]:
+    if given["stamped_cmd_vel"] == "true":
+        raise RuntimeError("joystick:=true sends geometry_msgs/Twist, which stamped_cmd_vel:=true does not hear")
     for package in ("joy", "joy_teleop"):
         _require(package, "joystick:=true")
     file = _share("config", "joy.yaml")
@@ -328,10 +365,7 @@ def _recorder(given: dict[str, str]) -> ExecuteProcess:
 
     prefix = _prefix(given)
     topics = [topic.name if topic.name.startswith("/") else f"{prefix}/{topic.name}" for topic in RECORDED]
-    own_folder = given["record"] != "true"
-    if own_folder and Path(given["record"]).exists():
-        raise RuntimeError(f"record:={given['record']} exists already; a bag needs a folder of its own")
-    folder = ["--output", given["record"]] if own_folder else []
+    folder = [] if given["record"] == "true" else ["--output", given["record"]]
     own_clock = any(topic == "/clock" for topic, _ in _remappings(given))  # which ros2 bag cannot be told
     clock = ["--use-sim-time"] if given["use_sim_time"] == "true" and not own_clock else []
     return ExecuteProcess(

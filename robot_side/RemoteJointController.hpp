@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <lcm/lcm-cpp.hpp>
 #include <mutex>
 #include <string>
@@ -16,7 +18,11 @@
 
 class RemoteJointController : public RobotController {
  public:
-  RemoteJointController() : _lcm("udpm://239.255.76.67:7667?ttl=1"), _quit(false) { remote_joints_init(&_remote); }
+  /* `address`: an LCM URL. Without one that of the environment variable REMOTE_JOINTS_LCM_URL, else the bridge's default. */
+  explicit RemoteJointController(const std::string& address = configuredAddress())
+      : _address(address), _quit(false) {
+    remote_joints_init(&_remote);
+  }
 
   virtual ~RemoteJointController() {
     _quit = true;
@@ -24,9 +30,11 @@ class RemoteJointController : public RobotController {
   }
 
   virtual void initializeController() {
-    _lcm.subscribe("pd_plustau_targets", &RemoteJointController::onTargets, this);
     _listener = std::thread([this] {
-      while (!_quit) _lcm.handleTimeout(100);
+      while (!_quit) {
+        listen();
+        for (int slice = 0; slice < 10 && !_quit; ++slice) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      }
     });
   }
 
@@ -64,6 +72,26 @@ class RemoteJointController : public RobotController {
   virtual ControlParameters* getUserControlParameters() { return nullptr; }
 
  private:
+  static std::string configuredAddress() {
+    const char* given = std::getenv("REMOTE_JOINTS_LCM_URL");
+    return given && *given ? given : "udpm://239.255.76.67:7667?ttl=1";
+  }
+
+  /* Receive until told to quit or until LCM fails, where no network is up for one. The joints damp meanwhile. */
+  void listen() {
+    lcm::LCM lcm(_address);
+    if (!lcm.good() || !lcm.subscribe("pd_plustau_targets", &RemoteJointController::onTargets, this)) {
+      std::fprintf(stderr, "[RemoteJoints] cannot open LCM at %s; next try in 1 s\n", _address.c_str());
+      return;
+    }
+    while (!_quit) {
+      if (lcm.handleTimeout(100) < 0) {
+        std::fprintf(stderr, "[RemoteJoints] LCM at %s has failed; opened again in 1 s\n", _address.c_str());
+        return;
+      }
+    }
+  }
+
   void onTargets(const lcm::ReceiveBuffer*, const std::string&, const pd_tau_targets_lcmt* message) {
     remote_joints_targets targets;
     std::copy(message->q_des, message->q_des + 12, targets.q_des);
@@ -81,7 +109,7 @@ class RemoteJointController : public RobotController {
     return duration<double>(steady_clock::now().time_since_epoch()).count();
   }
 
-  lcm::LCM _lcm;
+  const std::string _address;
   remote_joints _remote;
   std::mutex _mutex;
   std::atomic<bool> _quit;

@@ -1,5 +1,6 @@
 import json
 import math
+import os
 
 import numpy as np
 import pytest
@@ -63,3 +64,23 @@ def test_a_job_that_ends_well_keeps_its_folder(tmp_path) -> None:
     with kept_unless_empty(new_folder("sim", tmp_path / "new")) as folder:
         pass
     assert folder.is_dir()
+
+
+def test_two_writers_of_one_file_at_once_do_not_meet(tmp_path) -> None:
+    path = tmp_path / "x.txt"
+    with written_whole(path) as one, written_whole(path) as other:
+        assert one != other
+        one.write_text("one")
+        other.write_text("other")
+    assert path.read_text() == "one", "the last one that ends counts"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_content_is_on_the_disk_before_the_name_and_the_name_before_the_end(tmp_path, monkeypatch) -> None:
+    steps = []
+    sync, rename = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda file: (steps.append(os.readlink(f"/proc/self/fd/{file}")), sync(file)))
+    monkeypatch.setattr(os, "replace", lambda old, new: (steps.append("rename"), rename(old, new)))
+    with written_whole(tmp_path / "x.txt") as temporary:
+        temporary.write_text("new")
+    assert steps == [str(temporary), "rename", str(tmp_path)]

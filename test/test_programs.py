@@ -1,4 +1,4 @@
-"""The installed executables: each runs what it is called after, and a signal during the import ends it silently."""
+"""The installed executables: each runs what it is called after, and a signal during the import ends it at once."""
 
 import importlib
 import os
@@ -49,7 +49,9 @@ def test_a_signal_during_the_import_ends_it_without_a_word(tmp_path: Path, numbe
     assert started.stdout.readline() == "importing\n"
     started.send_signal(number)
     output, errors = started.communicate(timeout=60.0)
-    assert (started.returncode, output, errors) == (0, "", "")
+    assert (started.returncode, output) == (0, "")
+    (line,) = errors.splitlines()
+    assert line.endswith("[slow]: loading")
 
 
 def test_the_exit_code_is_that_of_the_program_and_nothing_it_printed_is_lost(tmp_path: Path) -> None:
@@ -57,4 +59,15 @@ def test_the_exit_code_is_that_of_the_program_and_nothing_it_printed_is_lost(tmp
     places = [str(tmp_path), str(ROOT)]
     code = f"import sys; sys.path[:0] = {places!r}; from contact_ddp_ros.programs import run; run('refusing')"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (70, "no", "")
+    assert (ended.returncode, ended.stdout) == (70, "no")
+
+
+def test_an_import_that_takes_long_is_told_at_once_and_again(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text("import time\ntime.sleep(1.0)\ndef main():\n    return 0\n")
+    places = [str(tmp_path), str(ROOT)]
+    code = f"import sys; sys.path[:0] = {places!r}; from contact_ddp_ros import programs; programs._TELL_EVERY = 0.1"
+    command = [sys.executable, "-c", f"{code}; programs.run('slow')"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    first, *later = ended.stderr.splitlines()
+    assert first.endswith("[slow]: loading")
+    assert later and all("now contact_ddp_ros" in line and "takes minutes" in line for line in later)

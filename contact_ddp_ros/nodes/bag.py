@@ -47,6 +47,8 @@ class BagWriter:
     def __init__(self, folder: Path, node: Node, topics: Sequence[io.Topic] = io.RECORDED) -> None:
         """Raises ReplayError where the folder exists or cannot be written."""
         self._inlet, self._stop = Inlet(node), Event()
+        self._folder, self._logger = folder, node.get_logger()
+        self._failure: Exception | None = None
         self._thread = Thread(target=self._run, name="bag", daemon=True)
         self._store = get_typestore(Stores.ROS2_JAZZY)
         try:
@@ -69,14 +71,28 @@ class BagWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Complete the bag, whatever happened."""
+        """Complete the bag, whatever happened within the context. One that lacks messages gets no metadata.
+
+        Raises:
+            ReplayError: the bag could not be written whole, on a full disk for one.
+        """
         self._stop.set()
         self._thread.join()
-        self._writer.close()
+        try:
+            if self._failure is not None:
+                raise self._failure
+            self._writer.close()
+        except Exception as failure:
+            if error is None:
+                raise ReplayError(f"the bag {self._folder} is not whole: {failure}") from failure
 
     def _run(self) -> None:
-        while not self._stop.is_set():
-            self._inlet.receive(_LOOK)
+        try:
+            while not self._stop.is_set():
+                self._inlet.receive(_LOOK)
+        except Exception as failure:  # noqa: BLE001  (an error for who closes the bag)
+            self._failure = failure
+            self._logger.error(f"recording into {self._folder} has ended: {failure}")
 
     def _write(self, connection: Any, message: bytes) -> None:
         self._writer.write(connection, clock.time_ns(), message)

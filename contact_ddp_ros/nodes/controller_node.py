@@ -35,7 +35,8 @@ from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.plan_client import REPEAT, PlanClient
 from contact_ddp_ros.nodes.plan_request import HOLD, MOVE, STOP, PlanRequest
 from contact_ddp_ros.nodes.policy_message import PolicyAnswer
-from contact_ddp_ros.nodes.runtime import publisher, serve, subscribe
+from contact_ddp_ros.nodes.runtime import publisher, serve
+from contact_ddp_ros.nodes.steering import subscribe_velocity
 from contact_ddp_ros.nodes.timebase import Timebase
 from contact_ddp_ros.nodes.wire import stamp_of
 from contact_ddp_ros.robot.model import load_robot
@@ -101,7 +102,7 @@ class ControllerNode:
         self._inlet.subscribe(
             io.JOINT_STATES, partial(self._on_state, 0), raw=True, reliable=self._lockstep, depth=_DEPTH
         )
-        subscribe(node, io.CMD_VEL, self._on_cmd_vel)
+        subscribe_velocity(node, config.node.enable_stamped_cmd_vel, self._on_cmd_vel)
         for service, mode in (
             (io.DAMP, ControlMode.DAMP),
             (io.STAND, ControlMode.STAND),
@@ -182,9 +183,11 @@ class ControllerNode:
             state = self._states.read(joints, odometry, self._timebase.seconds(stamp))
         except MessageError as error:
             self._report.malformed(error)
+            self._report.refused_state = str(error)
             self._refuse(stamp)
             return
         self._last_stamp, self._last_state = stamp, state
+        self._report.refused_state = ""
         now = self._now(state)
         self._follow_planner(stamp, state, now)
         steering = self._steering.at(state.time, self._config.node.cmd_vel_timeout)
@@ -266,8 +269,9 @@ class ControllerNode:
                 answer = Answer(False, "the controller is inactive; activate it first")
             else:
                 answer = self._controller.request(mode)
-            response.success, response.message = answer.accepted, answer.reason
-            self.node.get_logger().info(f"{mode.value} requested: {answer.reason}")
+            reason = answer.reason if answer.accepted else self._report.with_refused_state(answer.reason)
+            response.success, response.message = answer.accepted, reason
+            self.node.get_logger().info(f"{mode.value} requested: {reason}")
             return response
 
         return serve_mode

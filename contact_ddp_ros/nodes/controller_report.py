@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +13,7 @@ from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import contacts_message
-from contact_ddp_ros.nodes.monitor import LoopMonitor
+from contact_ddp_ros.nodes.monitor import LoopMonitor, Recent
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Scalar, status
 from contact_ddp_ros.nodes.runtime import publisher
 from contact_ddp_ros.nodes.timebase import Timebase
@@ -56,8 +55,9 @@ class ControllerReport:
         self._told_contacts: tuple[bool, ...] = ()
         self._told_retreats = 0
         self._refusals_told: dict[Violation, float] = {}
-        self._malformed: Counter[str] = Counter()
-        self._last_malformed = ""
+        self._malformed, self._recent, self._last_malformed = 0, Recent(), ""
+        self.refused_state = ""
+        """What was wrong with the last state, where it could not be used."""
         self._alone = 0
         self._ages: Callable[[], tuple[float, float]] = lambda: (math.nan, math.nan)
 
@@ -95,8 +95,9 @@ class ControllerReport:
         if same[0] == same[1] and 0.0 <= now - self._told_at < _SAY_AGAIN:
             return
         if fault is not None and fault not in self._told:
-            self._node.get_logger().error(f"damping: {fault}")
-            self._event(now, ERROR, str(fault))
+            text = self.with_refused_state(str(fault))
+            self._node.get_logger().error(f"damping: {text}")
+            self._event(now, ERROR, text)
         else:
             self._event(now, OK, waiting_for)
         self._told, self._told_at = told, now
@@ -111,9 +112,13 @@ class ControllerReport:
 
     def malformed(self, error: ContactDdpError) -> None:
         """Count a message that was refused; it is in the next report, and a line in the log."""
-        self._malformed.update(("now", "ever"))
+        self._malformed += 1
         self._last_malformed = str(error)
         self._node.get_logger().error(f"message refused: {error}", throttle_duration_sec=1.0)
+
+    def with_refused_state(self, reason: str) -> str:
+        """The reason, and what was wrong with the last state where it could not be used."""
+        return f"{reason}; a state has come and was refused: {self.refused_state}" if self.refused_state else reason
 
     def unpaired(self, alone: int) -> None:
         """How many joint states and odometry have come in a row without their counterpart."""
@@ -125,7 +130,7 @@ class ControllerReport:
         """Level, text and values."""
         controller, loop = self._controller, self._monitor.report()
         state_age, policy_age = self._ages()
-        malformed, self._malformed["now"] = self._malformed["now"], 0
+        malformed = self._recent.growth(self._malformed)
         values = {
             "mode": controller.mode.value,
             "waiting for": controller.waiting_for,
@@ -135,7 +140,8 @@ class ControllerReport:
             "state age [ms]": 1e3 * state_age,
             "policy age [ms]": 1e3 * policy_age,
             "stands for want of policies": controller.retreats,
-            "malformed messages": self._malformed["ever"],
+            "refused state": self.refused_state,
+            "malformed messages": self._malformed,
             "last malformed message": self._last_malformed,
             **{f"refused policies, {name}": count for name, count in controller.refused_policies.items()},
         }

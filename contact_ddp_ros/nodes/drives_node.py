@@ -21,6 +21,7 @@ from contact_ddp_ros.gazebo.drives import Drives
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import doubles, from_stamp, joint_command, joint_motion
 from contact_ddp_ros.nodes.inlet import Inlet
+from contact_ddp_ros.nodes.monitor import Recent
 from contact_ddp_ros.nodes.node_config import DrivesNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics
@@ -56,7 +57,7 @@ class DrivesNode:
             config.drive.gains(len(LEG_NAMES)), self._robot.effort_limits, config.node.command_timeout
         )
         self._now = -np.inf
-        self._refused = 0
+        self._refused, self._recent = 0, Recent()
         if config.node.output == "group":
             self._publishers = [publisher(node, io.EFFORTS)]
         else:
@@ -114,8 +115,8 @@ class DrivesNode:
 
     def _report(self) -> tuple[bytes, str, dict[str, Any]]:
         values = {"malformed messages": self._refused}
-        if self._refused:
-            return ERROR, "malformed messages", values
+        if refused := self._recent.growth(self._refused):
+            return ERROR, f"{refused} malformed messages since the last report", values
         return (WARN, "no joint command", values) if self._drives.silent else (OK, "driving", values)
 
 

@@ -40,6 +40,7 @@ from contact_ddp_ros.nodes.conversions import (
 )
 from contact_ddp_ros.nodes.exchange import Answers
 from contact_ddp_ros.nodes.inlet import Inlet
+from contact_ddp_ros.nodes.monitor import Recent
 from contact_ddp_ros.nodes.node_config import GazeboBridgeNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, Scalar
@@ -92,7 +93,7 @@ class GazeboBridgeNode:
         self._told: RobotState | None = None
         self._heard, self._resetting, self._missing = clock.monotonic(), False, False
         self._silent = True
-        self._refused = 0
+        self._refused, self._recent = 0, Recent()
         self._commands: Answers[JointCommand] = Answers()
         self._asked, self._answered = 0, -1
         self._joints = publisher(node, io.JOINT_STATES)
@@ -309,10 +310,11 @@ class GazeboBridgeNode:
             "malformed messages of Gazebo": self._bridge.malformed,
             "malformed joint commands": self._refused,
         }
-        if self._bridge.malformed or self._refused:
-            return ERROR, "malformed messages", values
+        malformed = self._recent.growth(self._bridge.malformed + self._refused)
         if self._missing:
             return ERROR, _NO_STATES, values
+        if malformed:
+            return ERROR, f"{malformed} malformed messages since the last report", values
         if self._bridge.silent:
             return WARN, "no joint command", values
         return OK, "paused" if self._bridge.paused else "running", values

@@ -23,7 +23,7 @@ from nav_msgs.msg import Odometry, Path
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
-from std_msgs.msg import Float64, Float64MultiArray
+from std_msgs.msg import Empty, Float64, Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
@@ -122,6 +122,9 @@ CONTROLLER_EVENTS = Topic(
     "changes of mode, faults, and refused policies, at most one a second of a kind",
 )
 
+PLANNER_ACTIVE = Topic("planner/active", Empty, LAST, "never sent; published by whoever is the planner")
+CONTROLLER_ACTIVE = Topic("controller/active", Empty, LAST, "never sent; published by whoever is the controller")
+
 SOLVE_TIME = Topic("planner/solve_time", Float64, PEOPLE, "[s]")
 SOLVE_ITERATIONS = Topic("planner/iterations", Float64, PEOPLE, "")
 SOLVE_COST = Topic("planner/cost", Float64, PEOPLE, "")
@@ -130,6 +133,9 @@ MODE = Topic("controller/mode", Float64, PEOPLE, "0 damp, 1 stand, 2 bound")
 POLICY_AGE = Topic("controller/policy_age", Float64, PEOPLE, "[s]")
 STATE_AGE = Topic("controller/state_age", Float64, PEOPLE, "[s]")
 REAL_TIME_FACTOR = Topic("simulator/real_time_factor", Float64, PEOPLE, "simulated over wall-clock time, last second")
+
+ACTIVE = {"planner": PLANNER_ACTIVE, "controller": CONTROLLER_ACTIVE}
+"""Of which managed node there is to be one; see :mod:`contact_ddp_ros.nodes.claim`."""
 
 REPLAYED = (PLAN_REQUEST, SOLVES, POLICY)
 """What a replay of a bag needs."""

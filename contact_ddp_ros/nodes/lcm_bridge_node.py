@@ -41,6 +41,7 @@ from contact_ddp_ros.nodes.conversions import (
     to_stamp,
 )
 from contact_ddp_ros.nodes.inlet import Inlet
+from contact_ddp_ros.nodes.monitor import Recent
 from contact_ddp_ros.nodes.node_config import BridgeNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, TickRecord, TickRecords
@@ -94,7 +95,7 @@ class LcmBridgeNode:
         self._told_clock = -_CLOCK_PERIOD_NS
         self._measured: Measurement | None = None
         self._states = 0
-        self._refused = 0
+        self._refused, self._recent = 0, Recent()
         self._last_frame = -float("inf")
         self._told_fault: str | None = None
         self._failure: Exception | None = None
@@ -273,6 +274,7 @@ class LcmBridgeNode:
     def _report(self) -> tuple[bytes, str, dict[str, Any]]:
         guard, layout = self._guard, self._reader.layout
         states, self._states = self._states, 0
+        refused = self._recent.growth(self._refused)
         values = {
             "layout": "" if layout is None else layout.name,
             "states since the last report": states,
@@ -284,6 +286,8 @@ class LcmBridgeNode:
             return ERROR, f"damping: {guard.fault}", values
         if not states and not self._paused:
             return WARN, "the robot is silent" if layout is None else "no state that can be believed", values
+        if refused:
+            return WARN, f"{refused} refused frames and commands since the last report", values
         return OK, "enabled" if guard.enabled else "damping", values
 
 

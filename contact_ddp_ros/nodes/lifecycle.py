@@ -21,9 +21,12 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.node import Node
 
 from contact_ddp_ros.errors import ContactDdpError, NodeError
+from contact_ddp_ros.nodes import interfaces as io
+from contact_ddp_ros.nodes.claim import Claim, next_step
 from contact_ddp_ros.nodes.ending import building
+from contact_ddp_ros.nodes.interfaces import Topic
 from contact_ddp_ros.nodes.parameters import NodeParameters
-from contact_ddp_ros.nodes.reports import OK, WARN, Diagnostics
+from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics
 from contact_ddp_ros.nodes.runtime import Work, describe, run_node
 
 Config = TypeVar("Config")
@@ -64,14 +67,17 @@ def run_managed_node(name: str, defaults: Any, build: Build, arguments: list[str
 
     `defaults` is the node's configuration, with `node.autostart`; `build` makes its work from the parameters given.
     """
-    return run_node(name, lambda node: Lifecycle(node, defaults, build), arguments, create=_ManagedNode)
+    part = io.ACTIVE[name]
+    return run_node(name, lambda node: Lifecycle(node, defaults, build, part), arguments, create=_ManagedNode)
 
 
 class Lifecycle(Generic[Config]):
     """The states of one node; towards the process it is the node's work in all of them."""
 
-    def __init__(self, node: "_ManagedNode", defaults: Config, build: Build) -> None:
+    def __init__(self, node: "_ManagedNode", defaults: Config, build: Build, part: Topic) -> None:
         """Declare the parameters and, where the node starts by itself, go to active.
+
+        `part` is the topic that only one active node publishes; see :mod:`contact_ddp_ros.nodes.claim`.
 
         Raises:
             ContactDdpError: a parameter is not usable, or what the node needs could not be built.
@@ -80,6 +86,7 @@ class Lifecycle(Generic[Config]):
         self._build = build
         self._work: ManagedWork | None = None
         self._entities = _Entities(node)
+        self._claim = Claim(node, part)
         self._transitions: SimpleQueue[_Transition | None] = SimpleQueue()
         self._pause = Event()
         self._ended = False
@@ -93,6 +100,7 @@ class Lifecycle(Generic[Config]):
             for go in (node.trigger_configure, node.trigger_activate):
                 if go() != _SUCCESS:
                     raise self._refusal or NodeError(f"could not {go.__name__.removeprefix('trigger_')}")
+            node.get_logger().info(next_step(node))
 
     def run(self, stop: Event) -> None:
         """Work while active and carry transitions out, until `stop`."""
@@ -168,6 +176,7 @@ class Lifecycle(Generic[Config]):
         if outdated := self._parameters.outdated:
             self.node.get_logger().info(f"building anew: {', '.join(outdated)} changed")
             self._renew()
+        self._claim.take(self._parameters.config.node.discovery_time)  # type: ignore[attr-defined]
         self.active = True
 
     def _renew(self) -> None:
@@ -184,9 +193,12 @@ class Lifecycle(Generic[Config]):
         self._parameters.connect(work.configure)
 
     def _rest(self) -> None:
-        if self.active and self._work is not None:
-            self._work.farewell()
-        self.active = False
+        try:
+            if self.active and self._work is not None:
+                self._work.farewell()
+        finally:
+            self._claim.release()
+            self.active = False
 
     def _give_up(self) -> None:
         self._rest()
@@ -199,8 +211,10 @@ class Lifecycle(Generic[Config]):
             return WARN, "unconfigured", {}
         level, text, values = self._work.report()
         values = {"lifecycle": "active" if self.active else "inactive", **values}
-        if not self.active and level == OK:
-            return WARN, "inactive", values
+        if not self.active:
+            return (WARN, "inactive", values) if level == OK else (level, text, values)
+        if complaint := self._claim.complaint():
+            return ERROR, complaint, values
         return level, text, values
 
 

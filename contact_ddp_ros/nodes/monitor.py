@@ -1,7 +1,20 @@
-"""How quick a loop is, for diagnostics: counted by the thread that works, reported by another one."""
+"""What happened since the last report, for diagnostics: counted by the thread that works, reported by another one."""
 
 import time as clock
 from dataclasses import dataclass
+
+
+class Recent:
+    """How much a count has grown from one report to the next: what is over no longer counts, and hides nothing."""
+
+    def __init__(self) -> None:
+        """The count is zero."""
+        self._before = 0
+
+    def growth(self, count: int) -> int:
+        """By how much `count` exceeds what it was at the last call."""
+        growth, self._before = count - self._before, count
+        return growth
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,26 @@ from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.sim.options import SimOptions
 
 
+def _discovery_time() -> float:
+    """The parameter of those of whom there may be one."""
+    return parameter(
+        3.0,
+        low=0.0,
+        high=60.0,
+        unit="s",
+        description="from the start of the process to the latest moment at which a second node of this kind is known "
+        "and this one refuses; the middleware's discovery takes up to 3 s unless its profile says otherwise",
+    )
+
+
+def _stamped() -> bool:
+    """The parameter of those who hear velocity commands."""
+    value: bool = parameter(
+        False, description="hear cmd_vel as geometry_msgs/TwistStamped instead of geometry_msgs/Twist", structural=True
+    )
+    return value
+
+
 @dataclass(frozen=True)
 class PlannerNodeOptions:
     """The planner's node."""
@@ -31,7 +51,9 @@ class PlannerNodeOptions:
         description="share of the planner's period that a solve may take: iterations that would take longer are left"
         " out, but for one; not in lock-step",
     )
+    enable_stamped_cmd_vel: bool = _stamped()
     plan_rate: float = parameter(5.0, low=0.1, high=50.0, unit="Hz", description="rate of the plan for displays")
+    discovery_time: float = _discovery_time()
 
 
 @dataclass(frozen=True)
@@ -59,6 +81,7 @@ class ControllerNodeOptions:
     cmd_vel_timeout: float = parameter(
         0.5, low=0.05, high=10.0, unit="s", description="age at which a steering command counts as zero"
     )
+    enable_stamped_cmd_vel: bool = _stamped()
     pairing_tolerance: float = parameter(
         0.0005,
         low=0.0,
@@ -67,6 +90,7 @@ class ControllerNodeOptions:
         description="how far stamps of joint states and odometry may differ",
         structural=True,
     )
+    discovery_time: float = _discovery_time()
 
 
 @dataclass(frozen=True)
@@ -90,6 +114,7 @@ class SimulatorNodeOptions:
     holds: str = parameter(
         "", description="instants [s], separated by commas, at which time is held until it is released", structural=True
     )
+    discovery_time: float = _discovery_time()
     drive: DriveConfig = field(default_factory=DriveConfig)
 
 

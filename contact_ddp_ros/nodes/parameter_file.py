@@ -6,6 +6,7 @@ another one, changes nothing and nobody says so.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,40 @@ def idle_sections(path: str | Path, nodes: Sequence[str]) -> list[str]:
     if not isinstance(content, dict):
         raise ParameterError(f"parameter file {path}: expected a mapping of node names, found {type(content).__name__}")
     return [section for section in _sections(path, content) if not any(_addresses(section, node) for node in nodes)]
+
+
+def file_that_sets(parameter: str, node: str, arguments: Sequence[str]) -> str:
+    """The last parameter file of a command line that sets a parameter of `node`, a full name; empty where none does."""
+    given = [path for option, path in pairwise(arguments) if option == "--params-file"]
+    for path in reversed(given):
+        try:
+            content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+            names = {section: set(_names(_body(content, section))) for section in _sections(path, content)}
+        except (OSError, UnicodeDecodeError, yaml.YAMLError, ParameterError, AttributeError):
+            continue
+        if any(parameter in found for section, found in names.items() if _addresses(section, node)):
+            return path
+    return ""
+
+
+def _body(content: Mapping[Any, Any], section: str) -> Mapping[Any, Any]:
+    """The parameters of a section, which :func:`_sections` has named."""
+    for key, body in content.items():
+        name = f"/{str(key).strip('/')}"
+        if section == name:
+            return dict(body[_PARAMETERS])
+        if section.startswith(f"{name}/") and isinstance(body, dict) and _PARAMETERS not in body:
+            return _body(body, section.removeprefix(name))
+    return {}
+
+
+def _names(parameters: Mapping[Any, Any], prefix: str = "") -> Iterator[str]:
+    """Dotted names of nested parameters."""
+    for key, value in parameters.items():
+        if isinstance(value, dict):
+            yield from _names(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}"
 
 
 def _sections(path: str | Path, mapping: Mapping[Any, Any], prefix: str = "") -> Iterator[str]:

@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
-from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from contact_ddp_ros.config import ParameterSpec, Value, check, flatten, replace, specs
 from contact_ddp_ros.errors import ContactDdpError, ParameterError
+from contact_ddp_ros.nodes.parameter_file import file_that_sets
 
 Config = TypeVar("Config")
 
@@ -79,17 +79,14 @@ class NodeParameters(Generic[Config]):
 
     def _declare(self, spec: ParameterSpec) -> Value:
         """Declare one parameter and return its checked value; a whole number given for a float is taken as one."""
-        descriptor = _descriptor(spec)
+        given = getattr(self._node, "_parameter_overrides", {}).get(spec.name)
         try:
-            given = self._node.declare_parameter(spec.name, _plain(spec.default), descriptor).value
-        except InvalidParameterTypeException:
-            dynamic = ParameterDescriptor(dynamic_typing=True)
-            given = self._node.declare_parameter(spec.name, _plain(spec.default), dynamic).value
-            self._node.undeclare_parameter(spec.name)
-            self._node.declare_parameter(spec.name, _plain(check(spec, given)), descriptor, ignore_override=True)
-        except InvalidParameterValueException as error:
-            raise ParameterError(str(error)) from error
-        return check(spec, given)
+            value = spec.default if given is None else check(spec, given.value)
+        except ParameterError as error:
+            file = file_that_sets(spec.name, self._node.get_fully_qualified_name(), sys.argv)
+            raise ParameterError(f"{error}; set in {file}" if file else str(error)) from error
+        self._node.declare_parameter(spec.name, _plain(value), _descriptor(spec), ignore_override=True)
+        return value
 
     def _coerce(self, parameters: Sequence[Parameter]) -> list[Parameter]:
         """Whole numbers for floats, as their declared type; what does not fit is left for the check to refuse."""

@@ -31,7 +31,8 @@ from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.plan_request import HOLD, STOP, PlanRequest, plan_request
 from contact_ddp_ros.nodes.policy_message import STATUS_FAILED, STATUS_STOPPED, no_policy_message, policy_message
 from contact_ddp_ros.nodes.reports import OK, WARN, Scalar, status
-from contact_ddp_ros.nodes.runtime import publisher, subscribe
+from contact_ddp_ros.nodes.runtime import publisher
+from contact_ddp_ros.nodes.steering import subscribe_velocity
 from contact_ddp_ros.nodes.timebase import Timebase
 from contact_ddp_ros.nodes.views import path_message, plan_markers
 from contact_ddp_ros.robot.model import load_robot
@@ -87,7 +88,7 @@ class PlannerNode:
         self._iterations = Scalar(node, io.SOLVE_ITERATIONS)
         self._cost = Scalar(node, io.SOLVE_COST)
         self._speed = Scalar(node, io.SPEED)
-        subscribe(node, io.CMD_VEL, self._on_cmd_vel)
+        subscribe_velocity(node, config.node.enable_stamped_cmd_vel, self._on_cmd_vel)
         self._inlet = Inlet(node)
         self._inlet.subscribe(io.PLAN_REQUEST, self._on_request, reliable=self._lockstep, depth=1)
 

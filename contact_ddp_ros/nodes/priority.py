@@ -39,7 +39,10 @@ class SchedulingOptions:
         structural=True,
     )
     priority: int = parameter(
-        10, low=1, high=80, description="of SCHED_FIFO; above the planner's the controller's and the bridge's",
+        10,
+        low=1,
+        high=80,
+        description="of SCHED_FIFO; above the planner's the controller's and the bridge's",
         structural=True,
     )
     processors: str = parameter(

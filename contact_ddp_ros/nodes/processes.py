@@ -26,6 +26,12 @@ _PATIENCE = 5.0
 _MODULES = {"bridge": "contact_ddp_ros.nodes.lcm_bridge_node"}
 """Modules of the nodes that are not called like them."""
 
+_ONE_OF_A_KIND = ("planner", "controller", "simulator")
+"""Nodes that look for another one of their kind."""
+
+_DISCOVERY_TIME = 0.3
+"""How long they do here, in a domain that nobody else has; as long as discovery mostly takes over loopback [s]."""
+
 _TAIL = 3
 """Lines of a dead node's log that are shown."""
 
@@ -63,6 +69,8 @@ class NodeProcesses:
 
     def _parameter_file(self, name: str, parameters: Mapping[str, Any]) -> Path:
         file = Path(self._folder.name, f"{name}.yaml")
+        if name in _ONE_OF_A_KIND:
+            parameters = {"node.discovery_time": _DISCOVERY_TIME, **parameters}
         values = {key: list(value) if isinstance(value, tuple) else value for key, value in parameters.items()}
         file.write_text(yaml.safe_dump({name: {"ros__parameters": values}}), encoding="utf-8")
         return file

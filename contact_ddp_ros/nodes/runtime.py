@@ -5,6 +5,7 @@ SIGINT and SIGTERM ask the work to end, and interrupt a node that is still being
 still runs. An error is one line in the log. The exit code says whether starting the node again may help.
 """
 
+import logging
 import sys
 import time as clock
 import traceback
@@ -75,12 +76,38 @@ def run_node(
         print(f"[FATAL] [{name}]: ROS 2 did not start: {_one_line(error)}", file=sys.stderr)
         rclpy.try_shutdown()
         return REFUSED
+    _pass_on_logging(node)
     process = _Process(node)
     with Ending(process.ask_to_end) as ending:
         end_with_parent()
         code = process.run(build)
         ending.close()
         return process.close(code)
+
+
+def _pass_on_logging(node: Node) -> None:
+    """What the rooms without ROS log, the compiler's progress for one, goes to the node's log."""
+    logger = logging.getLogger(__package__.partition(".")[0])
+    logger.setLevel(logging.INFO)
+    logger.addHandler(_RosHandler(node))
+
+
+class _RosHandler(logging.Handler):
+    """Hands records to a node's logger."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(logging.INFO)
+        self._logger = node.get_logger()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Log one record; ROS 2 wants each severity to have a line of code of its own."""
+        text = record.getMessage()
+        if record.levelno >= logging.ERROR:
+            self._logger.error(text)
+        elif record.levelno >= logging.WARNING:
+            self._logger.warning(text)
+        else:
+            self._logger.info(text)
 
 
 class _Process:

@@ -20,6 +20,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.nodes import interfaces as io
+from contact_ddp_ros.nodes.claim import Claim
 from contact_ddp_ros.nodes.conversions import (
     imu_message,
     push_force,
@@ -28,6 +29,7 @@ from contact_ddp_ros.nodes.conversions import (
 from contact_ddp_ros.nodes.exchange import Answers
 from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.loop_messages import CommandReader, StateWriter
+from contact_ddp_ros.nodes.monitor import Recent
 from contact_ddp_ros.nodes.node_config import SimulatorNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, Scalar, TickRecord, TickRecords
@@ -63,6 +65,7 @@ class SimulatorNode:
             ContactDdpError: a parameter or the robot's description is not usable.
         """
         self.node = node
+        self._claim = Claim(node, io.CLOCK)
         self._parameters = NodeParameters(node, SimulatorNodeConfig())
         config = self._config
         robot = load_robot(Path(config.node.urdf) if config.node.urdf else None)
@@ -82,7 +85,7 @@ class SimulatorNode:
         self._last_command: float | None = None
         self._silent = True
         self._alone = False
-        self._malformed = 0
+        self._malformed, self._recent = 0, Recent()
         self._reported, self._reported_at = 0, clock.monotonic()
         self._commands: Answers[JointCommand] = Answers()
         self._newest: JointCommand | None = None
@@ -91,7 +94,7 @@ class SimulatorNode:
         self._joints = publisher(node, io.JOINT_STATES)
         self._odometry = publisher(node, io.ODOM)
         self._imu = publisher(node, io.IMU)
-        self._clock = publisher(node, io.CLOCK)
+        self._clock = self._claim.take(config.node.discovery_time)
         self._records = TickRecords(node)
         self._markers = publisher(node, io.FORCE_MARKERS)
         self._factor = Scalar(node, io.REAL_TIME_FACTOR)
@@ -299,8 +302,10 @@ class SimulatorNode:
             "late ticks": pace.misses,
             "malformed commands": self._malformed,
         }
-        if self._malformed:
-            return ERROR, "malformed joint commands", values
+        if complaint := self._claim.complaint():
+            return ERROR, complaint, values
+        if malformed := self._recent.growth(self._malformed):
+            return ERROR, f"{malformed} malformed joint commands since the last report", values
         if self._silent or self._alone:
             return WARN, "no joint command", values
         return OK, "paused" if self._paused else "running", values

@@ -192,3 +192,105 @@ def test_the_type_is_the_one_that_the_bridge_sends() -> None:
     text = (SIDE / "pd_tau_targets_lcmt.lcm").read_text()
     members = re.findall(r"(\w+)\s+(\w+)(?:\[(\d+)\])?;", text)
     assert members == [(f.type, f.name, str(f.size) if f.size else "") for f in PD_TAU_TARGETS.fields]
+
+
+FAKES = {
+    "RobotController.h": """
+struct ControlParameters {};
+template <class T> struct Vector { T v[4]; T& operator[](int i) { return v[i]; } };
+template <class T> using Vec4 = Vector<T>;
+template <class T> struct Matrix { void setZero() {} T x; T& operator()(int, int) { return x; } };
+template <class T> struct LegControllerCommand { Matrix<T> kpJoint, kdJoint; Vector<T> qDes, qdDes, tauFeedForward; };
+struct LegController { LegControllerCommand<float> commands[4]; };
+struct StateEstimator { void setContactPhase(Vec4<float>) {} };
+struct RobotController {
+  virtual ~RobotController() {}
+  virtual void initializeController() = 0;
+  virtual void runController() = 0;
+  LegController* _legController;
+  StateEstimator* _stateEstimator;
+};
+""",
+    "pd_tau_targets_lcmt.hpp": """
+struct pd_tau_targets_lcmt { double q_des[12], qd_des[12], tau_ff[12], kp[12], kd[12], se_contactState[4]; };
+""",
+    "lcm/lcm-cpp.hpp": """
+#include <string>
+#include <atomic>
+extern std::atomic<int> opened, handled;
+extern std::string address;
+extern bool usable;
+namespace lcm {
+struct ReceiveBuffer {};
+struct LCM {
+  explicit LCM(const std::string& url) { address = url; ++opened; }
+  bool good() const { return usable; }
+  template <class M, class H>
+  void* subscribe(const std::string&, void (H::*)(const ReceiveBuffer*, const std::string&, const M*), H* handler) {
+    return handler;
+  }
+  int handleTimeout(int) { ++handled; return -1; }
+};
+}
+""",
+    "main.cpp": """
+#include "RemoteJointController.hpp"
+std::atomic<int> opened(0), handled(0);
+std::string address;
+bool usable;
+int main(int count, char** words) {
+  usable = words[1][0] == 'y';
+  {
+    RemoteJointController* controller = count > 2 ? new RemoteJointController(words[2]) : new RemoteJointController();
+    controller->initializeController();
+    while (opened < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    delete controller;
+  }
+  std::printf("%s %d %d", address.c_str(), int(opened), int(handled));
+}
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def controller(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The controller with doubles of Cheetah-Software and of an LCM that fails, as a program."""
+    compiler = shutil.which(os.environ.get("CXX", "g++")) or shutil.which("c++")
+    if compiler is None:
+        pytest.skip("no C++ compiler")
+    folder = tmp_path_factory.mktemp("controller")
+    for name, text in FAKES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    command = [compiler, "-std=c++11", "-Wall", "-Wextra", "-Werror", "-pthread", f"-I{SIDE}", f"-I{folder}"]
+    subprocess.run([*command, str(folder / "main.cpp"), "-o", str(folder / "program")], check=True)
+    return folder / "program"
+
+
+@pytest.mark.parametrize(("usable", "words"), [("no", "cannot open LCM"), ("yes", "has failed")])
+def test_lcm_that_fails_is_told_and_opened_again_after_a_pause(controller: Path, usable: str, words: str) -> None:
+    ended = subprocess.run([str(controller), usable], capture_output=True, text=True, check=True, timeout=60.0)
+    opened, handled = map(int, ended.stdout.split()[1:])
+    assert opened == 2, "not once more for every turn of a loop that does not wait"
+    assert handled in ((1, 2) if usable == "yes" else (0,)), "the program may end before it is used again"
+    assert words in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("variable", "argument", "used"),
+    [
+        ("", [], "udpm://239.255.76.67:7667?ttl=1"),
+        ("udpm://239.255.76.68:7668?ttl=1", [], "udpm://239.255.76.68:7668?ttl=1"),
+        ("udpm://239.255.76.68:7668?ttl=1", ["memq://"], "memq://"),
+    ],
+)
+def test_the_address_is_configured(controller: Path, variable: str, argument: list[str], used: str) -> None:
+    ended = subprocess.run(
+        [str(controller), "no", *argument],
+        env={**os.environ, "REMOTE_JOINTS_LCM_URL": variable},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60.0,
+    )
+    assert ended.stdout.split()[0] == used

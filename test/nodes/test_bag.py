@@ -1,5 +1,7 @@
 """Bags that are written and read back."""
 
+import errno
+import os
 import time as clock
 from pathlib import Path
 
@@ -85,3 +87,30 @@ def test_bags_that_cannot_be_replayed_say_why(tmp_path: Path, make_node: NodeMak
         recorded_solves(poor)
     with pytest.raises(ReplayError, match="cannot write"):
         BagWriter(poor, make_node("again"))
+
+
+FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def fail(*_arguments: object) -> None:
+    raise FULL
+
+
+def test_a_disk_that_is_full_while_it_records_is_an_error_and_the_bag_is_not_whole(
+    make_node: NodeMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("contact_ddp_ros.nodes.bag.Writer.write", fail)
+    with pytest.raises(ReplayError, match=r"bag.* is not whole: .*No space left"):
+        written(tmp_path / "bag", make_node)
+    with pytest.raises(ReplayError, match="cannot read the bag"):
+        recorded_solves(tmp_path / "bag")
+
+
+def test_a_disk_that_is_full_when_the_bag_is_closed_is_an_error(
+    make_node: NodeMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("contact_ddp_ros.nodes.bag.Writer.close", fail)
+    with pytest.raises(ReplayError, match="is not whole"), BagWriter(tmp_path / "bag", make_node("writer")):
+        pass
+    with pytest.raises(ValueError, match="its own"), BagWriter(tmp_path / "other", make_node("other")):
+        raise ValueError("its own")

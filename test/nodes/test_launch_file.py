@@ -167,6 +167,14 @@ def test_ctrl_c_that_only_the_launch_has_heard_goes_on_to_the_nodes(launch: Laun
     assert [event.options["process_matcher"](node) for node in (ours, other)] == [True, False]
 
 
+def test_velocities_are_stamped_where_asked_for(launch: Launch) -> None:
+    nodes = launch.nodes(stamped_cmd_vel="true")
+    for name in ("planner_node", "controller_node"):
+        assert nodes[name].parameters["node.enable_stamped_cmd_vel"] is True
+    with pytest.raises(RuntimeError, match="joystick"):
+        launch(stamped_cmd_vel="true", joystick="true")
+
+
 def test_what_is_not_asked_for_is_left_to_the_parameter_file(launch: Launch, tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("/**: {ros__parameters: {node.lockstep: true}}\n")
@@ -204,6 +212,26 @@ def test_a_section_for_nobody_is_pointed_out(
     file.write_text(f"{section}: {{ros__parameters: {{rate: 50.0}}}}\n")
     launch(params_file=str(file), namespace=namespace)
     assert [section in text for text in launch.warnings] == [True] * idle
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("model", "/nowhere/robot.urdf"),
+        ("model", str(ROOT / "setup.py")),
+        ("record", "/nowhere/bag"),
+        ("enclaves", "contact_ddp"),
+        ("enclaves", "/nobody"),
+    ],
+)
+def test_a_path_that_leads_nowhere_ends_the_launch(
+    launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argument: str, value: str
+) -> None:
+    monkeypatch.setenv("ROS_SECURITY_KEYSTORE", str(tmp_path))
+    register(launch.prefix, "ros2bag")
+    with pytest.raises(RuntimeError, match=f"{argument}:={value}") as caught:
+        launch(**{argument: value})
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("content", [None, "planner: [", "- planner", "planner: {rate: 50.0}"])

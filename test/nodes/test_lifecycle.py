@@ -30,6 +30,7 @@ PARAMETERS = {"node.lockstep": True, "use_sim_time": True, "stand.ramp_time": 0.
 @dataclass(frozen=True)
 class Own:
     autostart: bool = parameter(False, structural=True)
+    discovery_time: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Toy:
 def managed(context: Context) -> Iterator[tuple[_ManagedNode, Lifecycle[Settings]]]:
     Toy.built = []
     node = _ManagedNode("toy", context=context, enable_rosout=False)
-    yield node, Lifecycle(node, Settings(), Toy)
+    yield node, Lifecycle(node, Settings(), Toy, io.PLANNER_ACTIVE)
     node.destroy_node()
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from contact_ddp_ros.nodes.monitor import LoopMonitor
+from contact_ddp_ros.nodes.monitor import LoopMonitor, Recent
 
 
 def test_a_report_is_about_the_rounds_since_the_last_one() -> None:
@@ -16,3 +16,8 @@ def test_a_report_is_about_the_rounds_since_the_last_one() -> None:
     later = monitor.report()
     assert (later.rate, later.mean, later.longest, later.overruns, later.total_overruns) == (0.0, 0.0, 0.0, 0, 1)
     assert later.values("solve")["overruns"] == 1
+
+
+def test_what_was_reported_does_not_count_again() -> None:
+    recent = Recent()
+    assert [recent.growth(count) for count in (0, 3, 3, 4, 4)] == [0, 3, 0, 1, 0]

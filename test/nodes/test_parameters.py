@@ -1,6 +1,8 @@
 """Parameters of a real node: declared from the dataclass, changed as a whole or not at all."""
 
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from rclpy.parameter import Parameter
@@ -136,3 +138,25 @@ def test_what_shapes_the_object_changes_only_while_it_may_be_built_anew(make_nod
     assert parameters.outdated == []
     assert node.set_parameters_atomically(overrides(count=6)).successful
     assert applied == [Outer(step=0.2, count=6)]
+
+
+def test_a_value_that_is_not_allowed_is_told_with_its_name_its_range_and_its_file(
+    make_node: NodeMaker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    weak, strong, other = (tmp_path / name for name in ("weak.yaml", "strong.yaml", "other.yaml"))
+    weak.write_text("/**: {ros__parameters: {inner.gain: 20.0}}")
+    strong.write_text("left: {wrong: {ros__parameters: {inner: {gain: 20.0}}}}")
+    other.write_text("else: {ros__parameters: {inner: {gain: 20.0}}}")
+    files = [word for file in (weak, strong, other) for word in ("--params-file", str(file))]
+    monkeypatch.setattr(sys, "argv", ["node", "--ros-args", *files])
+    node = make_node("wrong", namespace="left", parameter_overrides=overrides(inner__gain=20.0))
+    with pytest.raises(ParameterError) as caught:
+        NodeParameters(node, Outer())
+    assert str(caught.value) == f"parameter inner.gain is 20.0; allowed: 0 to 10 1/s; set in {strong}"
+
+
+@pytest.mark.parametrize("value", ["much", True, [1.0, 2.0]])
+def test_a_value_of_a_wrong_type_is_told_with_its_name(make_node: NodeMaker, value: object) -> None:
+    node = make_node("mistaken", parameter_overrides=overrides(inner__gain=value))
+    with pytest.raises(ParameterError, match=r"inner\.gain"):
+        NodeParameters(node, Outer())

@@ -74,8 +74,14 @@ def test_malformed_states_end_in_damping_until_rearmed(fake: FakeRobot) -> None:
     fake.stand_up()
     permuted = fake.tick(_reversed)
     assert not damping(permuted)
-    for damage in (_without_a_joint, _not_a_number, _wrong_frame):
+    for damage, words in ((_without_a_joint, "joint"), (_not_a_number, "not finite"), (_wrong_frame, "map")):
         assert damping(fake.tick(damage))
+        future = fake.stand.call_async(Trigger.Request())
+        fake.until(future.done)
+        assert not future.result().success
+        assert "a state has come and was refused" in future.result().message
+        assert words in future.result().message
+        fake.until(lambda words=words: any("was refused" in event and words in event for event in fake.events))
         assert damping(fake.tick()), "the fault is latched"
         assert any(event.startswith("damp: ") and len(event) > len("damp: ") for event in fake.events)
         fake.stand_up()

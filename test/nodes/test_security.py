@@ -127,6 +127,11 @@ def running(loopback: dict[str, str]) -> Iterator[NodeProcesses]:
     with NodeProcesses(loopback) as processes:
         for name in ("planner", "controller", "simulator", "drives"):
             processes.start(name, {"use_sim_time": True})
+        deadline = time.monotonic() + PATIENCE
+        while "simulating" not in processes.log("simulator"):  # which refuses to share the clock with the bridge
+            processes.check()
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
         processes.start("bridge", {"use_sim_time": True, "link.port": free_port()})
         yield processes
 
