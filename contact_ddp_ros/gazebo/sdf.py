@@ -4,6 +4,9 @@ Bodies, axes, limits, damping and dry friction go over one to one; links fixed t
 a collision sphere of its shank. Joint angles are those of the URDF: Gazebo starts with all of them at zero, legs
 straight, which is why the model stands higher at the start than the robot does.
 
+Drives. The joints carry the damping of the drives, beside the robot's own: :mod:`contact_ddp_ros.gazebo.drives` says
+why. What is sent to them exceeds the actuators' limit by as much, so theirs is wider.
+
 Rotors. Neither SDF nor DART knows an armature, a kinetic energy :math:`\frac12 A \dot q^2` of the joint rate alone.
 A thin disc of the moment A about the joint's axis, fixed to the link that the joint moves, has instead
 
@@ -27,8 +30,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.config import validate
+from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.gazebo.names import WORLD, Names
+from contact_ddp_ros.gazebo.drives import largest_effort, per_joint
+from contact_ddp_ros.gazebo.names import WORLD, WORLD_FORMAT, Names
 from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES
 from contact_ddp_ros.robot.model import BASE_JOINTS, Robot, foot_positions
 from contact_ddp_ros.robot.rotation import matrix_to_rpy
@@ -61,6 +66,7 @@ _WORLD_PLUGINS = (
     ("scene-broadcaster", "SceneBroadcaster"),
     ("imu", "Imu"),
     ("contact", "Contact"),
+    ("apply-link-wrench", "ApplyLinkWrench"),
 )
 """File and class of the plugins of a world, as in `gz-sim-physics-system` and `gz::sim::systems::Physics`."""
 
@@ -128,7 +134,7 @@ def _model(robot: Robot, options: SimOptions, rotors: bool, controllers: str) ->
     model = Element("model", name=robot.tree.name, canonical_link=BASE_LINK)
     _pose(model, np.array([0.0, 0.0, straight_height(robot)]), np.eye(3))
     _add(model, "self_collide", "false")
-    outline = read_outline(robot.urdf)
+    outline, damping = read_outline(robot.urdf), per_joint(DriveConfig().kd)
     trunk = len(BASE_JOINTS) - 1
     poses = {trunk: (np.eye(3), np.zeros(3))}
     links = dict(enumerate((BASE_LINK, *(outline.moved_links[name] for name in JOINT_NAMES)), start=trunk))
@@ -145,7 +151,7 @@ def _model(robot: Robot, options: SimOptions, rotors: bool, controllers: str) ->
         if index == trunk:
             _add_imu(link)
         else:
-            _add_joint(model, joint, links[joint.parent], link_name)
+            _add_joint(model, joint, float(damping[JOINT_NAMES.index(joint.name)]), links[joint.parent], link_name)
     _add_model_plugins(model, robot, options, controllers)
     return model
 
@@ -204,8 +210,8 @@ def _add_inertial(link: Element, mass: float, com: Array, tensor: Array) -> None
                 _add(inertia, f"i{first}{second}", _number(tensor[row, column]))
 
 
-def _add_joint(model: Element, joint: Joint, parent: str, child: str) -> None:
-    """A revolute joint at the child's origin, its axis in the child's frame."""
+def _add_joint(model: Element, joint: Joint, drive_damping: float, parent: str, child: str) -> None:
+    """A revolute joint at the child's origin, its axis in the child's frame, with its drive's damping [N m s/rad]."""
     element = _add(model, "joint", name=joint.name, type="revolute")
     _add(element, "parent", parent)
     _add(element, "child", child)
@@ -215,12 +221,12 @@ def _add_joint(model: Element, joint: Joint, parent: str, child: str) -> None:
     for tag, value in (
         ("lower", joint.lower),
         ("upper", joint.upper),
-        ("effort", joint.effort_limit),
+        ("effort", largest_effort(joint, drive_damping)),
         ("velocity", joint.velocity_limit),
     ):
         _add(limit, tag, _number(value))
     dynamics = _add(axis, "dynamics")
-    _add(dynamics, "damping", _number(joint.damping))
+    _add(dynamics, "damping", _number(joint.damping + drive_damping))
     _add(dynamics, "friction", _number(joint.dry_friction))
 
 
@@ -294,7 +300,7 @@ def _add_acknowledgement(model: Element, names: Names) -> None:
     """The server answers a message that follows the efforts; :mod:`contact_ddp_ros.gazebo.efforts` says what for."""
     plugin = _plugin(model, "triggered-publisher", "TriggeredPublisher")
     _add(plugin, "input", type="gz.msgs.Double", topic=names.efforts_sent)
-    _add(plugin, "output", "data: 1", type="gz.msgs.Double", topic=names.efforts_received)
+    _add(plugin, "output", f"data: {WORLD_FORMAT}", type="gz.msgs.Double", topic=names.efforts_received)
 
 
 def _plugin(parent: Element, file: str, kind: str) -> Element:

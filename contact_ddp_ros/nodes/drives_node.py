@@ -17,7 +17,7 @@ from std_msgs.msg import Float64, Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from contact_ddp_ros.errors import ContactDdpError
-from contact_ddp_ros.gazebo.drives import Drives
+from contact_ddp_ros.gazebo.drives import Drives, per_joint
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import doubles, from_stamp, joint_command, joint_motion
 from contact_ddp_ros.nodes.inlet import Inlet
@@ -53,7 +53,10 @@ class DrivesNode:
         self._robot = load_robot(Path(config.node.urdf) if config.node.urdf else None)
         self._damping = JointCommand.damping(self._robot.n_joints)
         self._drives = Drives(
-            config.drive.gains(len(LEG_NAMES)), self._robot.effort_limits, config.node.command_timeout
+            config.drive.gains(len(LEG_NAMES)),
+            self._robot.effort_limits,
+            config.node.command_timeout,
+            per_joint(config.node.joint_damping),
         )
         self._now = -np.inf
         self._refused = 0

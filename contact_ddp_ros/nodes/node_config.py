@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from contact_ddp_ros.config import parameter
-from contact_ddp_ros.control.config import ControllerConfig, DriveConfig
+from contact_ddp_ros.control.config import ControllerConfig, DriveConfig, Triple
 from contact_ddp_ros.gazebo.bridge import BridgeConfig
 from contact_ddp_ros.gazebo.transport import RELEASES, STAND_IN
 from contact_ddp_ros.lcm_link.definitions import LAYOUTS
@@ -151,6 +151,14 @@ class DrivesNodeOptions:
         "group",
         choices=("group", "joints"),
         description="one message for all joints, to ros2_control, or one for each, to ros_gz_bridge",
+        structural=True,
+    )
+    joint_damping: Triple = parameter(
+        DriveConfig().kd,
+        low=0.0,
+        high=5.0,
+        unit="N m s/rad",
+        description="damping of the simulator's joints beyond the robot's own, as `contact-ddp sdf` writes it",
         structural=True,
     )
     command_timeout: float = parameter(
