@@ -67,6 +67,9 @@ YES_NO = ["true", "false"]
 AUTO = "auto"
 """Of an argument: what the parameter file says, else the node's own default."""
 
+OF_THE_WORLD = ["gazebo_world", "gazebo_friction", "gazebo_trunk_mass_scale", "gazebo_real_time_factor"]
+"""Arguments that make Gazebo's world, so that they are for a server that is started here."""
+
 ARGUMENTS = [
     DeclareLaunchArgument(
         "backend",
@@ -120,6 +123,33 @@ ARGUMENTS = [
         description="of Gazebo, whose Python bindings are used; empty: the newest; stand_in: DART without Gazebo",
     ),
     DeclareLaunchArgument(
+        "gazebo_server",
+        default_value="start",
+        choices=["start", "join"],
+        description="start a Gazebo server, which ends with the launch, or join one that runs",
+    ),
+    DeclareLaunchArgument(
+        "gazebo_world",
+        default_value=AUTO,
+        description="SDF file of a world of yours, which the robot is put into; auto: flat ground",
+    ),
+    DeclareLaunchArgument(
+        "gazebo_friction", default_value=AUTO, description="of the feet, and of the ground where that is not yours"
+    ),
+    DeclareLaunchArgument(
+        "gazebo_trunk_mass_scale", default_value=AUTO, description="mass and inertia of the trunk over the URDF's"
+    ),
+    DeclareLaunchArgument(
+        "gazebo_real_time_factor", default_value=AUTO, description="pace of simulated time over the wall clock"
+    ),
+    DeclareLaunchArgument(
+        "gazebo_stepping",
+        default_value=AUTO,
+        choices=[AUTO, *YES_NO],
+        description="whether the bridge has the world step, or Gazebo runs by itself; auto: as params_file says, else "
+        "true",
+    ),
+    DeclareLaunchArgument(
         "enclaves",
         default_value="",
         description="where the SROS 2 enclaves of our nodes are in the keystore, such as /contact_ddp; empty: none",
@@ -143,15 +173,16 @@ def _bring_up(context, *_args, **_kwargs) -> list:
         given["use_sim_time"] = str(backend is not None and backend.simulated).lower()
     _check_parameter_file(given, ["planner", "controller", *([backend.node] if backend else [])])
     actions = _loopback() if given["loopback"] == "true" else []
+    of_backend: dict = {}
     if given["backend"] == "gazebo":
-        actions += _gazebo_server(given)
+        server, of_backend = _gazebo(given)
+        actions += server
     autostart = _switch(given, "autostart", "node.autostart")
     variant = {} if given["variant"] == AUTO else {"variant": given["variant"]}
     actions.append(_node(given, "planner", "planner_node", {**variant, **autostart}))
     actions.append(_node(given, "controller", "controller_node", autostart))
     if backend is not None:
-        release = given["gazebo_release"] if given["backend"] == "gazebo" else ""
-        actions.append(_node(given, backend.node, backend.executable, {"node.release": release} if release else {}))
+        actions.append(_node(given, backend.node, backend.executable, of_backend))
     actions += _description(given)
     if given["rviz"] == "true":
         actions += _rviz(given)
@@ -235,26 +266,64 @@ def _end_where_refused(event, _context) -> list:
     return []
 
 
-def _gazebo_server(given: dict[str, str]) -> list:
-    """The server with a world of our own making, in a namespace apart from everybody else's on this machine."""
-    from contact_ddp_ros.gazebo.sdf import world_sdf
-    from contact_ddp_ros.robot.model import load_robot
+def _gazebo(given: dict[str, str]) -> tuple[list, dict]:
+    """The server, unless there is one, and the bridge's parameters that follow from its world.
 
+    In a namespace it is apart from everybody else's on this machine.
+    """
+    parameters: dict = {**_switch(given, "gazebo_stepping", "node.stepping")}
+    if given["gazebo_release"]:
+        parameters["node.release"] = given["gazebo_release"]
+    actions: list = []
+    if _prefix(given):
+        partition = os.environ.get("GZ_PARTITION", getpass.getuser()) + _prefix(given).replace("/", "_")
+        actions.append(SetEnvironmentVariable("GZ_PARTITION", partition))
+    made = {name: given[name] for name in OF_THE_WORLD if given[name] != AUTO}
+    if given["gazebo_server"] == "join":
+        if made:
+            raise RuntimeError(
+                f"gazebo_server:=join takes the running server's world, which {', '.join(made)} cannot change; "
+                "start that server with a world of `contact-ddp sdf`, which has options for it"
+            )
+        return actions, parameters
+    text, world = _gazebo_world(given, made)
     folder = tempfile.mkdtemp(prefix="contact_ddp_ros_")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    world = Path(folder, "world.sdf")
-    world.write_text(world_sdf(load_robot(Path(given["model"]) if given["model"] else None)), encoding="utf-8")
+    file = Path(folder, "world.sdf")
+    file.write_text(text, encoding="utf-8")
     if given["gazebo_release"] == "stand_in":
-        command = [sys.executable, "-m", "contact_ddp_ros.cli", "gazebo-stand-in", str(world)]
+        command = [sys.executable, "-m", "contact_ddp_ros.cli", "gazebo-stand-in", str(file)]
     else:
-        command = ["gz", "sim", "-r", "-s", str(world)]
+        command = ["gz", "sim", "-r", "-s", str(file)]
     server = ExecuteProcess(
         cmd=command, name="gazebo", output="screen", additional_env=WITH_LAUNCH, on_exit=_end_with_server
     )
-    if not _prefix(given):
-        return [server]
-    partition = os.environ.get("GZ_PARTITION", getpass.getuser()) + _prefix(given).replace("/", "_")
-    return [SetEnvironmentVariable("GZ_PARTITION", partition), server]
+    return [*actions, server], {**parameters, **world}
+
+
+def _gazebo_world(given: dict[str, str], made: dict[str, str]) -> tuple[str, dict]:
+    """The world that the server is to have, and the bridge's parameters that follow from it."""
+    from contact_ddp_ros.config import replace
+    from contact_ddp_ros.gazebo.sdf import world_sdf
+    from contact_ddp_ros.gazebo.user_world import with_robot
+    from contact_ddp_ros.robot.model import load_robot
+    from contact_ddp_ros.sim.options import SimOptions
+
+    try:
+        numbers = {name.removeprefix("gazebo_"): float(value) for name, value in made.items() if name != "gazebo_world"}
+    except ValueError as error:
+        raise RuntimeError(f"{', '.join(made)} must be numbers: {error}") from error
+    factor = numbers.pop("real_time_factor", None)
+    robot = load_robot(Path(given["model"]) if given["model"] else None)
+    options = replace(SimOptions(), numbers)
+    if "gazebo_world" not in made:
+        return world_sdf(robot, options, real_time_factor=1.0 if factor is None else factor), {}
+    try:
+        sdf = Path(made["gazebo_world"]).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RuntimeError(f"gazebo_world:={made['gazebo_world']} cannot be read: {error}") from error
+    world = with_robot(sdf, robot, options, real_time_factor=factor)
+    return world.text, {"gazebo.world": world.name, "gazebo.timestep": world.timestep}
 
 
 def _end_with_server(event, _context) -> list:

@@ -233,6 +233,9 @@ def _add_sdf(words: Any) -> None:
     kind.add_argument(
         "--ros2-control", action="store_true", help="the URDF with its joints as hardware of gz_ros2_control instead"
     )
+    kind.add_argument(
+        "--into", type=Path, metavar="FILE", help="put the robot, and the plugins it needs, into the world of this file"
+    )
     parser.add_argument(
         "--controllers",
         type=Path,
@@ -242,9 +245,8 @@ def _add_sdf(words: Any) -> None:
     parser.add_argument(
         "--real-time-factor",
         type=float,
-        default=1.0,
         metavar="X",
-        help="pace of simulated time; less than 1 where the machine is slow (default: 1)",
+        help="pace of simulated time (default: 1, or that of the file with --into)",
     )
     parser.add_argument(
         "--no-rotors",

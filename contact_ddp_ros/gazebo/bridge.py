@@ -290,13 +290,14 @@ class GazeboBridge:
         Raises:
             GazeboError: the server does not answer.
         """
-        with self._news:
-            newest = self._world.newest
-            if self._paused or self._quiet or newest is None:
-                return
-            goal = self._leash.goal(newest.stamp, self._heard, self._drives.silent, clock.monotonic())
-        if goal is not None:
-            self._run(goal)
+        with self._asking:
+            with self._news:
+                newest = self._world.newest
+                if self._paused or self._quiet or newest is None:
+                    return
+                goal = self._leash.goal(newest.stamp, self._heard, self._drives.silent, clock.monotonic())
+            if goal is not None:
+                self._run(goal)
 
     def pause(self, paused: bool) -> None:
         """Hold time, or release it where it runs freely.

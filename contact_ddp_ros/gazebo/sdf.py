@@ -101,12 +101,11 @@ def world_sdf(
     world = _add(root, "world", name=WORLD)
     _add_physics(world, options, real_time_factor)
     _add(world, "gravity", _numbers(robot.tree.gravity))
-    for file, kind in _WORLD_PLUGINS:
-        _plugin(world, file, kind)
+    add_world_plugins(world)
     _add_scene(world)
     _add_ground(world, options)
     world.append(_model(robot, options, rotors, controllers))
-    return _text(root)
+    return to_text(root)
 
 
 def model_sdf(robot: Robot, options: SimOptions | None = None, *, rotors: bool = True, controllers: str = "") -> str:
@@ -116,7 +115,15 @@ def model_sdf(robot: Robot, options: SimOptions | None = None, *, rotors: bool =
     """
     root = Element("sdf", version=SDF_VERSION)
     root.append(_model(robot, SimOptions() if options is None else options, rotors, controllers))
-    return _text(root)
+    return to_text(root)
+
+
+def add_world_plugins(world: Element) -> None:
+    """Add those plugins of the world that it does not have yet."""
+    present = {plugin.get("name") for plugin in world.findall("plugin")}
+    for file, kind in _WORLD_PLUGINS:
+        if f"gz::sim::systems::{kind}" not in present:
+            _plugin(world, file, kind)
 
 
 def straight_height(robot: Robot) -> float:
@@ -327,6 +334,7 @@ def _number(value: float) -> str:
     return f"{round(float(value), 15) + 0.0:.12g}"
 
 
-def _text(root: Element) -> str:
+def to_text(root: Element) -> str:
+    """A document as text, indented."""
     ElementTree.indent(root)
     return '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"

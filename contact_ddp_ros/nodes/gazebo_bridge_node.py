@@ -254,8 +254,7 @@ class GazeboBridgeNode:
     def _on_state(self, state: RobotState, _torques: Any) -> None:
         """A state of free-running time, in the transport's thread: some of them are published."""
         if state.time >= self._due - 1e-9:
-            late = state.time > self._due + self._period
-            self._due = self._period + (state.time if late else self._due)
+            self._due = state.time + self._period
             self._publish(state)
 
     def _publish(self, state: RobotState) -> None:
