@@ -173,16 +173,15 @@ def _bring_up(context, *_args, **_kwargs) -> list:
         given["use_sim_time"] = str(backend is not None and backend.simulated).lower()
     _check_parameter_file(given, ["planner", "controller", *([backend.node] if backend else [])])
     actions = _loopback() if given["loopback"] == "true" else []
-    of_backend: dict = {}
     if given["backend"] == "gazebo":
-        server, of_backend = _gazebo(given)
-        actions += server
+        actions += _gazebo_server(given)
     autostart = _switch(given, "autostart", "node.autostart")
     variant = {} if given["variant"] == AUTO else {"variant": given["variant"]}
     actions.append(_node(given, "planner", "planner_node", {**variant, **autostart}))
     actions.append(_node(given, "controller", "controller_node", autostart))
     if backend is not None:
-        actions.append(_node(given, backend.node, backend.executable, of_backend))
+        own = _gazebo_parameters(given) if given["backend"] == "gazebo" else {}
+        actions.append(_node(given, backend.node, backend.executable, own))
     actions += _description(given)
     if given["rviz"] == "true":
         actions += _rviz(given)
@@ -266,64 +265,67 @@ def _end_where_refused(event, _context) -> list:
     return []
 
 
-def _gazebo(given: dict[str, str]) -> tuple[list, dict]:
-    """The server, unless there is one, and the bridge's parameters that follow from its world.
-
-    In a namespace it is apart from everybody else's on this machine.
-    """
-    parameters: dict = {**_switch(given, "gazebo_stepping", "node.stepping")}
-    if given["gazebo_release"]:
-        parameters["node.release"] = given["gazebo_release"]
+def _gazebo_server(given: dict[str, str]) -> list:
+    """The server with a world of our own making, in a namespace apart from everybody else's on this machine."""
     actions: list = []
     if _prefix(given):
         partition = os.environ.get("GZ_PARTITION", getpass.getuser()) + _prefix(given).replace("/", "_")
         actions.append(SetEnvironmentVariable("GZ_PARTITION", partition))
-    made = {name: given[name] for name in OF_THE_WORLD if given[name] != AUTO}
     if given["gazebo_server"] == "join":
-        if made:
-            raise RuntimeError(
-                f"gazebo_server:=join takes the running server's world, which {', '.join(made)} cannot change; "
-                "start that server with a world of `contact-ddp sdf`, which has options for it"
-            )
-        return actions, parameters
-    text, world = _gazebo_world(given, made)
+        return actions
     folder = tempfile.mkdtemp(prefix="contact_ddp_ros_")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    file = Path(folder, "world.sdf")
-    file.write_text(text, encoding="utf-8")
+    world = Path(folder, "world.sdf")
+    world.write_text(_gazebo_world(given).text, encoding="utf-8")
     if given["gazebo_release"] == "stand_in":
-        command = [sys.executable, "-m", "contact_ddp_ros.cli", "gazebo-stand-in", str(file)]
+        command = [sys.executable, "-m", "contact_ddp_ros.cli", "gazebo-stand-in", str(world)]
     else:
-        command = ["gz", "sim", "-r", "-s", str(file)]
+        command = ["gz", "sim", "-r", "-s", str(world)]
     server = ExecuteProcess(
         cmd=command, name="gazebo", output="screen", additional_env=WITH_LAUNCH, on_exit=_end_with_server
     )
-    return [*actions, server], {**parameters, **world}
+    return [*actions, server]
 
 
-def _gazebo_world(given: dict[str, str], made: dict[str, str]) -> tuple[str, dict]:
-    """The world that the server is to have, and the bridge's parameters that follow from it."""
+def _gazebo_parameters(given: dict[str, str]) -> dict:
+    """Parameters of the bridge that follow from the arguments and from the world."""
+    parameters: dict = {**_switch(given, "gazebo_stepping", "node.stepping")}
+    if given["gazebo_release"]:
+        parameters["node.release"] = given["gazebo_release"]
+    made = [name for name in OF_THE_WORLD if given[name] != AUTO]
+    if given["gazebo_server"] == "join" and made:
+        raise RuntimeError(
+            f"gazebo_server:=join takes the running server's world, which {', '.join(made)} cannot change; start that "
+            "server with a world of `contact-ddp sdf`, which has options for it"
+        )
+    if given["gazebo_world"] != AUTO:
+        world = _gazebo_world(given)
+        parameters |= {"gazebo.world": world.name, "gazebo.timestep": world.timestep}
+    return parameters
+
+
+def _gazebo_world(given: dict[str, str]):
+    """The world that the server is to have."""
     from contact_ddp_ros.config import replace
-    from contact_ddp_ros.gazebo.sdf import world_sdf
-    from contact_ddp_ros.gazebo.user_world import with_robot
+    from contact_ddp_ros.gazebo.user_world import own_world, with_robot
     from contact_ddp_ros.robot.model import load_robot
     from contact_ddp_ros.sim.options import SimOptions
 
-    try:
-        numbers = {name.removeprefix("gazebo_"): float(value) for name, value in made.items() if name != "gazebo_world"}
-    except ValueError as error:
-        raise RuntimeError(f"{', '.join(made)} must be numbers: {error}") from error
+    numbers = {}
+    for name in OF_THE_WORLD[1:]:
+        try:
+            numbers |= {name.removeprefix("gazebo_"): float(given[name])} if given[name] != AUTO else {}
+        except ValueError:
+            raise RuntimeError(f"{name}:={given[name]} must be a number") from None
     factor = numbers.pop("real_time_factor", None)
-    robot = load_robot(Path(given["model"]) if given["model"] else None)
-    options = replace(SimOptions(), numbers)
-    if "gazebo_world" not in made:
-        return world_sdf(robot, options, real_time_factor=1.0 if factor is None else factor), {}
+    robot, options = load_robot(Path(given["model"]) if given["model"] else None), replace(SimOptions(), numbers)
+    if given["gazebo_world"] == AUTO:
+        return own_world(robot, options, real_time_factor=factor)
     try:
-        sdf = Path(made["gazebo_world"]).read_text(encoding="utf-8")
+        sdf = Path(given["gazebo_world"]).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise RuntimeError(f"gazebo_world:={made['gazebo_world']} cannot be read: {error}") from error
-    world = with_robot(sdf, robot, options, real_time_factor=factor)
-    return world.text, {"gazebo.world": world.name, "gazebo.timestep": world.timestep}
+        raise RuntimeError(f"gazebo_world:={given['gazebo_world']} cannot be read: {error}") from error
+    return with_robot(sdf, robot, options, real_time_factor=factor)
 
 
 def _end_with_server(event, _context) -> list:

@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.gazebo.sdf import add_world_plugins, model_sdf, to_text
+from contact_ddp_ros.gazebo.names import WORLD
+from contact_ddp_ros.gazebo.sdf import add_world_plugins, model_sdf, to_text, world_sdf
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.sim.options import SimOptions
 
@@ -30,6 +31,12 @@ class RobotWorld:
     text: str
     name: str
     timestep: float
+
+
+def own_world(robot: Robot, options: SimOptions, *, real_time_factor: float | None = None) -> RobotWorld:
+    """The world of :func:`contact_ddp_ros.gazebo.sdf.world_sdf`, in the same terms; errors as there."""
+    factor = 1.0 if real_time_factor is None else real_time_factor
+    return RobotWorld(world_sdf(robot, options, real_time_factor=factor), WORLD, options.timestep)
 
 
 def with_robot(

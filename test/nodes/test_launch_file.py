@@ -295,7 +295,7 @@ def test_a_running_gazebo_server_is_joined(launch: Launch) -> None:
 @pytest.mark.parametrize(
     ("argument", "value", "error"),
     [
-        ("gazebo_friction", "ice", "must be numbers"),
+        ("gazebo_friction", "ice", "must be a number"),
         ("gazebo_friction", "-1", "friction"),
         ("gazebo_real_time_factor", "0", "real-time factor"),
         ("gazebo_world", "/nowhere.sdf", "/nowhere.sdf cannot be read"),
