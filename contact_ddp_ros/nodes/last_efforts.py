@@ -83,7 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     output, *rest = sys.argv[1:] if arguments is None else arguments
-    named = ["--ros-args", "--remap", f"__node:={NAME}", "--", *rest]
+    # No services: a security policy has none for this node.
+    own = ["--remap", f"__node:={NAME}", "--param", "start_type_description_service:=false"]
+    named = ["--ros-args", *own, "--", *rest]
     rclpy.init(args=named, signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node(NAME, enable_rosout=False, start_parameter_services=False)
     efforts = EffortPublishers(node, output)
