@@ -124,6 +124,7 @@ class World:
             GazeboError: none has come; so in all that follows where it does not answer.
         """
         deadline = clock.monotonic() + timeout
+        said = False
         while True:
             left = deadline - clock.monotonic()
             try:
@@ -132,6 +133,9 @@ class World:
             except GazeboError:
                 if left <= _ATTEMPT or self._cancelled.wait(_BREATH):
                     raise
+                if not said:
+                    said = True
+                    self._log.warning("no server of the world %r yet; waiting up to %g s", self._names.world, timeout)
 
     def run(self, until: int = 0) -> None:
         """Let time run, up to the instant `until` [ns] where there is one."""

@@ -10,6 +10,7 @@ from threading import Event, Thread
 
 import numpy as np
 import pytest
+from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.executors import SingleThreadedExecutor
 from ros_graph import PATIENCE, NodeMaker, Watcher
@@ -28,7 +29,7 @@ from contact_ddp_ros.gazebo.world_control import ControlProcess, WorldRequest
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import from_stamp, joint_command_message, stamp_ns
 from contact_ddp_ros.nodes.processes import NodeProcesses
-from contact_ddp_ros.nodes.runtime import subscribe
+from contact_ddp_ros.nodes.runtime import publisher, subscribe
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand
 
@@ -46,6 +47,12 @@ def stop() -> Event:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, stop: Event) -> Iterator[GazeboStandIn]:
     monkeypatch.setenv("GZ_PARTITION", f"node_test_{os.getpid()}")
+    with serving(stop) as served:
+        yield served
+
+
+@contextmanager
+def serving(stop: Event) -> Iterator[GazeboStandIn]:
     with SocketBus() as bus:
         served = GazeboStandIn(DartWorld(world_sdf(ROBOT)), bus, STAND_IN_MESSAGES)
         thread = Thread(target=served.run, args=(stop,), daemon=True)
@@ -268,6 +275,52 @@ def test_a_step_that_was_asked_for_before_does_not_slip_into_the_next_pause(
         assert stamp_ns(commander.joints[-1].header.stamp) == held
         assert commander.call(io.STEP, Trigger.Request()).success
         commander.until(lambda: stamp_ns(commander.joints[-1].header.stamp) == held + 2_000_000)
+
+
+def test_it_waits_for_a_server_that_is_slower_to_start(
+    loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GZ_PARTITION", f"node_test_{os.getpid()}")
+    with bridge(loopback) as processes:
+        commander = Commander(make_node, executor)
+        commander.until(lambda: "no server" in processes.log(NAME))
+        with serving(Event()):
+            commander.until(lambda: len(commander.joints) > 1)
+            processes.signal(NAME, signal.SIGTERM)
+            assert processes.wait(NAME, PATIENCE) == 0
+
+
+def test_it_ends_on_request_while_it_waits_for_a_server(
+    loopback: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GZ_PARTITION", f"node_test_{os.getpid()}")
+    with bridge(loopback) as processes:
+        while "no server" not in processes.log(NAME):
+            processes.check()
+            clock.sleep(0.05)
+        processes.signal(NAME, signal.SIGINT)
+        assert processes.wait(NAME, PATIENCE) == 0
+        assert "Traceback" not in processes.log(NAME)
+
+
+def test_a_push_by_topic_reaches_the_world(
+    server: GazeboStandIn, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
+) -> None:
+    with bridge(loopback) as processes:
+        commander = Commander(make_node, executor)
+        commander.until(lambda: len(commander.joints) > 1)
+        push = publisher(commander.node, io.PUSH)
+        upwards = WrenchStamped()
+        upwards.wrench.force.z = 4.0 * 9.81 * ROBOT.mass
+
+        def lifted() -> bool:
+            push.publish(upwards)
+            return commander.heights[-1] > ROBOT.standing_height() + 0.1
+
+        commander.until(lifted)
+        turned = WrenchStamped()
+        turned.wrench.torque.z = 1.0
+        commander.until(lambda: push.publish(turned) or "push refused" in processes.log(NAME))
 
 
 def test_without_gazebos_bindings_it_ends_and_names_the_packages(
