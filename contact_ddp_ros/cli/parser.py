@@ -128,8 +128,7 @@ def _add_course(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=int, default=_DEFAULTS.seed, metavar="N", help="of all that is random")
 
 
-def _add_world(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("what the planner does not know")
+def _add_push(group: Any) -> None:
     group.add_argument(
         "--push",
         type=parse_push,
@@ -138,6 +137,11 @@ def _add_world(parser: argparse.ArgumentParser) -> None:
         metavar="T,FX,FY,FZ,DT",
         help="from time T [s], push the trunk with a force [N] (x forward, y left, z up) for DT [s]; repeatable",
     )
+
+
+def _add_world(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what the planner does not know")
+    _add_push(group)
     group.add_argument(
         "--friction",
         type=float,
@@ -296,8 +300,8 @@ def _add_gazebo(words: Any) -> None:
         "--stand-in", action="store_true", help="no Gazebo: DART, its physics engine, behind the same topics"
     )
     _add_course(parser)
+    _add_push(parser)
     parser.set_defaults(
-        push=[],
         step=None,
         friction=_DEFAULTS.friction,
         trunk_mass_scale=_DEFAULTS.trunk_mass_scale,
