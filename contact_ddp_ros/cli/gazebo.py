@@ -10,8 +10,9 @@ from typing import Any
 from contact_ddp_ros.closed_loop import ClosedLoop
 from contact_ddp_ros.config import replace
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.gazebo.bridge import BridgeConfig, GazeboBridge
+from contact_ddp_ros.gazebo.bridge import GazeboBridge
 from contact_ddp_ros.gazebo.claim import WorldClaim
+from contact_ddp_ros.gazebo.config import BridgeConfig
 from contact_ddp_ros.gazebo.names import Names
 from contact_ddp_ros.gazebo.ros2_control import ros2_control_urdf
 from contact_ddp_ros.gazebo.sdf import model_sdf, world_sdf

@@ -19,20 +19,19 @@ answers a state that this bridge has told since its start or the last reset.
 import logging
 import time as clock
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import RLock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.config import parameter
-from contact_ddp_ros.control.config import DriveConfig, Triple
 from contact_ddp_ros.errors import GazeboError
+from contact_ddp_ros.gazebo.config import BridgeConfig
 from contact_ddp_ros.gazebo.drives import Drives, per_joint
 from contact_ddp_ros.gazebo.efforts import Delivery, Efforts
 from contact_ddp_ros.gazebo.leash import Leash
-from contact_ddp_ros.gazebo.names import MODEL, WORLD, Names
+from contact_ddp_ros.gazebo.names import Names
 from contact_ddp_ros.gazebo.push import Push
 from contact_ddp_ros.gazebo.standing_up import reset_and_stand_up
 from contact_ddp_ros.gazebo.states import Measurement
@@ -43,56 +42,6 @@ from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class BridgeConfig:
-    """How to find the robot in Gazebo, and what its drives do there."""
-
-    world: str = parameter(WORLD, description="name of the world in Gazebo", structural=True)
-    model: str = parameter(MODEL, description="name of the robot's model in it", structural=True)
-    timestep: float = parameter(
-        0.001, low=0.0001, high=0.01, unit="s", description="length of that world's physics step", structural=True
-    )
-    differences: bool = parameter(
-        True, description="velocity of the trunk from its poses, not the odometry's lagging twist", structural=True
-    )
-    command_timeout: float = parameter(
-        0.02, low=0.002, high=1.0, unit="s", description="drives damp when no command came for that long"
-    )
-    joint_damping: Triple = parameter(
-        DriveConfig().kd,
-        low=0.0,
-        high=5.0,
-        unit="N m s/rad",
-        description="damping of the joints in that world beyond the robot's own, as `contact-ddp sdf` writes it",
-        structural=True,
-    )
-    push_duration: float = parameter(
-        0.1, low=0.001, high=10.0, unit="s", description="how long a force on the topic push acts"
-    )
-    answer_timeout: float = parameter(
-        5.0, low=0.1, high=120.0, unit="s", description="wall-clock time in which Gazebo must answer", structural=True
-    )
-    server_timeout: float = parameter(
-        120.0,
-        low=0.1,
-        high=3600.0,
-        unit="s",
-        description="wall-clock time in which a server must have come up",
-        structural=True,
-    )
-    leash: float = parameter(
-        0.01,
-        low=0.0,
-        high=1.0,
-        unit="s",
-        description="where Gazebo runs by itself: how far it may get ahead of the commands; 0: it never waits",
-        structural=True,
-    )
-    settle: bool = parameter(
-        True, description="reset the world at the start and put the robot on bent legs", structural=True
-    )
 
 
 class GazeboBridge:

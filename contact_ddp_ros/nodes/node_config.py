@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from contact_ddp_ros.config import parameter
 from contact_ddp_ros.control.config import ControllerConfig, DriveConfig, Triple
-from contact_ddp_ros.gazebo.bridge import BridgeConfig
+from contact_ddp_ros.gazebo.config import BridgeConfig
 from contact_ddp_ros.gazebo.transport import RELEASES, STAND_IN
 from contact_ddp_ros.lcm_link.definitions import LAYOUTS
 from contact_ddp_ros.lcm_link.guard import GuardConfig

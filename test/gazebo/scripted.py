@@ -8,7 +8,8 @@ import numpy as np
 from gazebo.messages import STEP, joint_states, odometry
 
 from contact_ddp_ros.control.config import DriveConfig
-from contact_ddp_ros.gazebo.bridge import BridgeConfig, GazeboBridge
+from contact_ddp_ros.gazebo.bridge import GazeboBridge
+from contact_ddp_ros.gazebo.config import BridgeConfig
 from contact_ddp_ros.gazebo.names import WORLD_FORMAT, Names
 from contact_ddp_ros.gazebo.stand_in.messages import TYPES
 from contact_ddp_ros.gazebo.stand_in.transport import Bus, stand_in_bindings

@@ -12,7 +12,8 @@ from gazebo.messages import STEP, joint_states, odometry
 from gazebo.scripted import GAINS, ROBOT, ScriptedServer
 
 from contact_ddp_ros.errors import GazeboError, MessageError
-from contact_ddp_ros.gazebo.bridge import BridgeConfig, GazeboBridge
+from contact_ddp_ros.gazebo.bridge import GazeboBridge
+from contact_ddp_ros.gazebo.config import BridgeConfig
 from contact_ddp_ros.gazebo.names import Names
 from contact_ddp_ros.gazebo.sdf import straight_height, world_sdf
 from contact_ddp_ros.gazebo.simulator import GazeboSimulator

@@ -5,7 +5,8 @@ from xml.etree import ElementTree
 import pytest
 
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.gazebo.bridge import BridgeConfig, GazeboBridge
+from contact_ddp_ros.gazebo.bridge import GazeboBridge
+from contact_ddp_ros.gazebo.config import BridgeConfig
 from contact_ddp_ros.gazebo.names import MODEL, Names
 from contact_ddp_ros.gazebo.stand_in.server import stand_in
 from contact_ddp_ros.gazebo.user_world import with_robot

@@ -14,7 +14,8 @@ import pytest
 from gazebo.scripted import GAINS
 
 from contact_ddp_ros.errors import GazeboError
-from contact_ddp_ros.gazebo.bridge import BridgeConfig, GazeboBridge
+from contact_ddp_ros.gazebo.bridge import GazeboBridge
+from contact_ddp_ros.gazebo.config import BridgeConfig
 from contact_ddp_ros.gazebo.names import Names
 from contact_ddp_ros.gazebo.sdf import world_sdf
 from contact_ddp_ros.gazebo.stand_in.dart_world import DartWorld
