@@ -317,15 +317,15 @@ def _gazebo_world(given: dict[str, str]):
             numbers |= {name.removeprefix("gazebo_"): float(given[name])} if given[name] != AUTO else {}
         except ValueError:
             raise RuntimeError(f"{name}:={given[name]} must be a number") from None
-    factor = numbers.pop("real_time_factor", None)
+    factor, by_itself = numbers.pop("real_time_factor", None), given["gazebo_stepping"] == "false"
     robot, options = load_robot(Path(given["model"]) if given["model"] else None), replace(SimOptions(), numbers)
     if given["gazebo_world"] == AUTO:
-        return own_world(robot, options, real_time_factor=factor)
+        return own_world(robot, options, drive_damping=by_itself, real_time_factor=factor)
     try:
         sdf = Path(given["gazebo_world"]).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise RuntimeError(f"gazebo_world:={given['gazebo_world']} cannot be read: {error}") from error
-    return with_robot(sdf, robot, options, real_time_factor=factor)
+    return with_robot(sdf, robot, options, drive_damping=by_itself, real_time_factor=factor)
 
 
 def _end_with_server(event, _context) -> list:

@@ -39,24 +39,16 @@ def sdf_text(arguments: argparse.Namespace) -> str:
     """
     robot = load_robot()
     if arguments.ros2_control:
-        return ros2_control_urdf(robot)
+        return ros2_control_urdf(robot, drive_damping=arguments.drive_damping)
     simulated = replace(SimOptions(), RunOptions(overrides=dict(arguments.set)).parameters("simulator"))
     controllers = "" if arguments.controllers is None else str(arguments.controllers.resolve())
+    parts = {"rotors": arguments.rotors, "controllers": controllers, "drive_damping": arguments.drive_damping}
+    factor = arguments.real_time_factor
     if arguments.into is not None:
-        factor = arguments.real_time_factor
-        sdf = _read(arguments.into)
-        return with_robot(
-            sdf, robot, simulated, rotors=arguments.rotors, controllers=controllers, real_time_factor=factor
-        ).text
+        return with_robot(_read(arguments.into), robot, simulated, **parts, real_time_factor=factor).text
     if arguments.model:
-        return model_sdf(robot, simulated, rotors=arguments.rotors, controllers=controllers)
-    return world_sdf(
-        robot,
-        simulated,
-        rotors=arguments.rotors,
-        controllers=controllers,
-        real_time_factor=1.0 if arguments.real_time_factor is None else arguments.real_time_factor,
-    )
+        return model_sdf(robot, simulated, **parts)
+    return world_sdf(robot, simulated, **parts, real_time_factor=1.0 if factor is None else factor)
 
 
 def _read(world: Path) -> str:

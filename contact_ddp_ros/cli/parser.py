@@ -253,6 +253,11 @@ def _add_sdf(words: Any) -> None:
         help="pace of simulated time (default: 1, or that of the file with --into)",
     )
     parser.add_argument(
+        "--drive-damping",
+        action="store_true",
+        help="give the joints the drives' damping: for Gazebo running by itself, where efforts come late",
+    )
+    parser.add_argument(
         "--no-rotors",
         dest="rotors",
         action="store_false",

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import GazeboError
 from contact_ddp_ros.gazebo.config import BridgeConfig
-from contact_ddp_ros.gazebo.drives import Drives, per_joint
+from contact_ddp_ros.gazebo.drives import Drives
 from contact_ddp_ros.gazebo.efforts import Delivery, Efforts
 from contact_ddp_ros.gazebo.leash import Leash
 from contact_ddp_ros.gazebo.names import Names
@@ -76,8 +76,7 @@ class GazeboBridge:
         self.stepped = stepped
         self._robot = robot
         self._on_state = on_state
-        damping = per_joint(config.joint_damping)
-        self._drives = Drives(gains, robot.effort_limits, config.command_timeout, damping)
+        self._drives = Drives(gains, robot.effort_limits, config.command_timeout)
         self._torques, self._sent = np.zeros(robot.n_joints), np.zeros(robot.n_joints)
         self._state: RobotState | None = None
         self._offset = 0.0
@@ -294,6 +293,7 @@ class GazeboBridge:
         """States count from here on; our clock continues where it was."""
         with self._news:
             self._quiet = False
+            self._drives.joint_damping = self._world.joint_damping
             self._drives.forget()
             if self._world.newest is not None:
                 self._take(self._world.newest)
@@ -312,7 +312,7 @@ class GazeboBridge:
         with self._news:
             self._quiet = True
         if reset:
-            reset_and_stand_up(self._world, self._robot, self.config.timestep, self._drives.joint_damping)
+            reset_and_stand_up(self._world, self._robot, self.config.timestep)
         else:
             self._world.hold()
             self._world.accept()

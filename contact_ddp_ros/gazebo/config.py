@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from contact_ddp_ros.config import parameter
-from contact_ddp_ros.control.config import DriveConfig, Triple
 from contact_ddp_ros.gazebo.names import MODEL, WORLD
 
 
@@ -21,14 +20,6 @@ class BridgeConfig:
     )
     command_timeout: float = parameter(
         0.02, low=0.002, high=1.0, unit="s", description="drives damp when no command came for that long"
-    )
-    joint_damping: Triple = parameter(
-        DriveConfig().kd,
-        low=0.0,
-        high=5.0,
-        unit="N m s/rad",
-        description="damping of the joints in that world beyond the robot's own, as `contact-ddp sdf` writes it",
-        structural=True,
     )
     push_duration: float = parameter(
         0.1, low=0.001, high=10.0, unit="s", description="how long a force on the topic push acts"

@@ -1,8 +1,9 @@
 r"""The joint drives that a simulator's joints lack: the law of the robot's own, with a watchdog.
 
-Efforts arrive some milliseconds after the state that they answer, and a joint whose rotor weighs little does not bear
-its damping to be late: 6 ms fell the robot. So the joints of our worlds carry the damping D of the drives themselves
-(<damping>, which the engine integrates implicitly), and what is sent is the law's torque without it,
+Where a simulator runs by itself, efforts arrive some milliseconds after the state that they answer, and a joint whose
+rotor weighs little does not bear its damping to be late: 6 ms fell the robot. So the joints of a world can carry the
+damping D of the drives themselves (<damping>, which the engine integrates implicitly). Sent is then the torque without
+it,
 
 .. math:: e = \tau(q, \dot q) + D \dot q, \qquad e - D \dot q_{now} = \tau(q, \dot q) - D (\dot q_{now} - \dot q),
 
@@ -34,14 +35,14 @@ def largest_effort(joint: Joint, damping: float) -> float:
 class Drives:
     """Efforts from joint commands and joint states; times are those of the states [s]."""
 
-    def __init__(self, gains: DriveGains, limits: Array, timeout: float, joint_damping: Array) -> None:
+    def __init__(self, gains: DriveGains, limits: Array, timeout: float, joint_damping: Array | float = 0.0) -> None:
         """Begin damping.
 
         Args:
             gains: equal to the controller's.
             limits: (12,) largest efforts [N m].
             timeout: silence after which the joints damp [s].
-            joint_damping: (12,) of the joints in the simulator [N m s/rad].
+            joint_damping: (12,) or of all, of the joints in the simulator beyond the robot's own [N m s/rad].
         """
         self.joint_damping = joint_damping
         self.gains, self.timeout = gains, timeout

@@ -23,8 +23,8 @@ MODEL: Final = "mini_cheetah"
 """The model in it; the name of the robot in its URDF."""
 
 
-WORLD_FORMAT: Final = 2
-"""With which a world acknowledges efforts; another number is that of a world whose joints take other ones."""
+PLAIN, DAMPED = 1, 2
+"""With which a world acknowledges efforts: joints with the robot's own damping, or with that of the drives, too."""
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,12 @@ from contact_ddp_ros.robot.model import Robot
 _HARDWARE = "gz_ros2_control/GazeboSimSystem"
 
 
-def ros2_control_urdf(robot: Robot) -> str:
+def ros2_control_urdf(robot: Robot, *, drive_damping: bool = False) -> str:
     """The robot's URDF with its joints as ros2_control hardware, standing at the start.
+
+    Args:
+        robot: to be simulated.
+        drive_damping: as in :func:`contact_ddp_ros.gazebo.sdf.world_sdf`; the efforts' limits are wider then.
 
     Raises:
         ModelError: the URDF cannot be read.
@@ -28,7 +32,7 @@ def ros2_control_urdf(robot: Robot) -> str:
         raise ModelError(f"cannot read the robot description {robot.urdf}: {error}; name a readable file") from error
     system = ElementTree.SubElement(root, "ros2_control", name=robot.tree.name, type="system")
     ElementTree.SubElement(ElementTree.SubElement(system, "hardware"), "plugin").text = _HARDWARE
-    damping, drives = per_joint(DriveConfig().kd), {joint.name: joint for joint in robot.tree.joints}
+    damping, drives = per_joint(DriveConfig().kd) * drive_damping, {joint.name: joint for joint in robot.tree.joints}
     for name, own, angle in zip(JOINT_NAMES, damping.tolist(), robot.standing, strict=True):
         limit = largest_effort(drives[name], own)
         joint = ElementTree.SubElement(system, "joint", name=name)

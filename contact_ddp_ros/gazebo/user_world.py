@@ -33,10 +33,13 @@ class RobotWorld:
     timestep: float
 
 
-def own_world(robot: Robot, options: SimOptions, *, real_time_factor: float | None = None) -> RobotWorld:
+def own_world(
+    robot: Robot, options: SimOptions, *, drive_damping: bool = False, real_time_factor: float | None = None
+) -> RobotWorld:
     """The world of :func:`contact_ddp_ros.gazebo.sdf.world_sdf`, in the same terms; errors as there."""
     factor = 1.0 if real_time_factor is None else real_time_factor
-    return RobotWorld(world_sdf(robot, options, real_time_factor=factor), WORLD, options.timestep)
+    text = world_sdf(robot, options, drive_damping=drive_damping, real_time_factor=factor)
+    return RobotWorld(text, WORLD, options.timestep)
 
 
 def with_robot(
@@ -46,6 +49,7 @@ def with_robot(
     *,
     rotors: bool = True,
     controllers: str = "",
+    drive_damping: bool = False,
     real_time_factor: float | None = None,
 ) -> RobotWorld:
     """Put the robot, at the origin on straight legs, into the world of an SDF file that does not have it yet.
@@ -55,7 +59,7 @@ def with_robot(
         robot: to be simulated.
         options: of the robot: friction of its feet and scale of its trunk's mass; the ground keeps its own.
         rotors: as in :func:`contact_ddp_ros.gazebo.sdf.world_sdf`.
-        controllers: as there.
+        controllers, drive_damping: as there.
         real_time_factor: pace of simulated time over the wall clock; None for the file's own.
 
     Raises:
@@ -78,7 +82,9 @@ def with_robot(
     add_world_plugins(world)
     if not any(element.get("name") == robot.tree.name for element in world.findall("model")):
         options = replace(options or SimOptions(), timestep=timestep)
-        model = ElementTree.fromstring(model_sdf(robot, options, rotors=rotors, controllers=controllers)).find("model")
+        model = ElementTree.fromstring(
+            model_sdf(robot, options, rotors=rotors, controllers=controllers, drive_damping=drive_damping)
+        ).find("model")
         assert model is not None
         world.append(model)
     return RobotWorld(to_text(root), world.get("name", ""), timestep)

@@ -154,11 +154,11 @@ class DrivesNodeOptions:
         structural=True,
     )
     joint_damping: Triple = parameter(
-        DriveConfig().kd,
+        (0.0, 0.0, 0.0),
         low=0.0,
         high=5.0,
         unit="N m s/rad",
-        description="damping of the simulator's joints beyond the robot's own, as `contact-ddp sdf` writes it",
+        description="damping of the simulator's joints beyond the robot's own; drive.kd after `sdf --drive-damping`",
         structural=True,
     )
     command_timeout: float = parameter(

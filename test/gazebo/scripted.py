@@ -10,7 +10,7 @@ from gazebo.messages import STEP, joint_states, odometry
 from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.gazebo.bridge import GazeboBridge
 from contact_ddp_ros.gazebo.config import BridgeConfig
-from contact_ddp_ros.gazebo.names import WORLD_FORMAT, Names
+from contact_ddp_ros.gazebo.names import PLAIN, Names
 from contact_ddp_ros.gazebo.stand_in.messages import TYPES
 from contact_ddp_ros.gazebo.stand_in.transport import Bus, stand_in_bindings
 from contact_ddp_ros.gazebo.world_control import DirectControl
@@ -35,7 +35,7 @@ class ScriptedServer:
         """Whether steps are accepted and not made."""
         self.acknowledging = True
         """Whether marks are answered."""
-        self.format = WORLD_FORMAT
+        self.format = PLAIN
         self.halt_after: int | None = None
         """After how many steps of the next request somebody pauses the world."""
         self._left = 0

@@ -14,7 +14,7 @@ from gazebo.scripted import GAINS, ROBOT, ScriptedServer
 from contact_ddp_ros.errors import GazeboError, MessageError
 from contact_ddp_ros.gazebo.bridge import GazeboBridge
 from contact_ddp_ros.gazebo.config import BridgeConfig
-from contact_ddp_ros.gazebo.names import Names
+from contact_ddp_ros.gazebo.names import DAMPED, Names
 from contact_ddp_ros.gazebo.sdf import straight_height, world_sdf
 from contact_ddp_ros.gazebo.simulator import GazeboSimulator
 from contact_ddp_ros.gazebo.stand_in.server import stand_in
@@ -40,9 +40,9 @@ def damped(server: ScriptedServer, kd_damping: np.ndarray = GAINS.kd_damping) ->
     return sent(-kd_damping * v, v)
 
 
-def sent(torques: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-    """The efforts for these torques of the law, in a world whose joints have the drives' own damping."""
-    return np.clip(torques, -LIMITS, LIMITS) + GAINS.kd * velocities
+def sent(torques: np.ndarray, velocities: np.ndarray, joint_damping: np.ndarray | float = 0.0) -> np.ndarray:
+    """The efforts for these torques of the law, in a world whose joints may have the drives' own damping."""
+    return np.clip(torques, -LIMITS, LIMITS) + joint_damping * velocities
 
 
 def test_every_state_is_answered_by_twelve_efforts_of_the_drives_law() -> None:
@@ -58,6 +58,18 @@ def test_every_state_is_answered_by_twelve_efforts_of_the_drives_law() -> None:
         at_limit = np.abs(bridge.torques) == LIMITS
         assert at_limit.any()
         assert not at_limit.all()
+
+
+def test_where_the_joints_carry_the_drives_damping_efforts_leave_it_out() -> None:
+    server = ScriptedServer()
+    server.format = DAMPED
+    with server.bridge() as bridge:
+        bridge.start()
+        bridge.apply(COMMAND)
+        server.tell()
+        q, v = server.expected()
+        np.testing.assert_allclose(server.efforts, sent(GAINS.torques(COMMAND, q, v), v, GAINS.kd), atol=1e-9)
+        assert (np.abs(bridge.torques) <= LIMITS).all(), "told are those of the drives"
 
 
 def test_drives_damp_before_the_first_command_and_after_silence() -> None:
@@ -455,8 +467,8 @@ def test_only_commands_for_states_of_this_bridge_are_expected() -> None:
 
 def test_a_world_of_another_format_is_refused() -> None:
     server = ScriptedServer()
-    server.format = 1
-    with server.bridge() as bridge, pytest.raises(GazeboError, match=r"format 1.*contact-ddp sdf"):
+    server.format = 3
+    with server.bridge() as bridge, pytest.raises(GazeboError, match=r"format 3.*contact-ddp sdf"):
         bridge.start()
 
 

@@ -11,7 +11,7 @@ from oracle import pinocchio_model
 
 from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.errors import ModelError, ParameterError
-from contact_ddp_ros.gazebo.names import MODEL, WORLD, Names
+from contact_ddp_ros.gazebo.names import DAMPED, MODEL, PLAIN, WORLD, Names
 from contact_ddp_ros.gazebo.sdf import model_sdf, rotor_disc, straight_height, world_sdf
 from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import BASE_JOINTS, foot_positions, load_robot
@@ -92,10 +92,16 @@ def test_rotors_add_their_reflected_inertia_about_each_axis(tmp_path: Path) -> N
     assert geared.getMass() == pytest.approx(ROBOT.mass, rel=1e-12)
 
 
-def test_joints_have_the_axes_limits_and_frictions_of_the_urdf(tmp_path: Path) -> None:
-    sdf = world_sdf(ROBOT)
+@pytest.mark.parametrize("drive_damping", [False, True])
+def test_joints_have_the_axes_limits_and_frictions_of_the_urdf(drive_damping: bool, tmp_path: Path) -> None:
+    """And the drives' damping, where that is asked for, which the world then tells the bridge."""
+    sdf = world_sdf(ROBOT, drive_damping=drive_damping)
+    (acknowledgement,) = elements(sdf, ".//plugin/output")
+    assert acknowledgement.text == f"data: {DAMPED if drive_damping else PLAIN}"
     skeleton = read_by_dart(sdf, tmp_path).getSkeleton(MODEL)
-    for name, drive, kd in zip(JOINT_NAMES, DRIVES, DriveConfig().gains(len(LEG_NAMES)).kd, strict=True):
+    for name, drive, kd in zip(
+        JOINT_NAMES, DRIVES, drive_damping * DriveConfig().gains(len(LEG_NAMES)).kd, strict=True
+    ):
         joint = skeleton.getJoint(name)
         np.testing.assert_allclose(joint.getAxis(), drive.axis)
         assert joint.getPositionLowerLimit(0) == drive.lower

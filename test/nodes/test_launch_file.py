@@ -276,7 +276,7 @@ def test_gazebos_world_is_made_to_measure(launch: Launch, tmp_path: Path) -> Non
     )
     (server,) = (one for one in actions if one.kind == "ExecuteProcess")
     world = Path(server.options["cmd"][-1]).read_text(encoding="utf-8")
-    for part in ("<mu>0.4</mu>", "<real_time_factor>0.5</real_time_factor>", 'name="mini_cheetah"'):
+    for part in ("<mu>0.4</mu>", "<real_time_factor>0.5</real_time_factor>", "data: 2", 'name="mini_cheetah"'):
         assert part in world
     (bridge,) = (one for one in actions if one.options.get("executable") == "gazebo_bridge_node")
     expected = {"gazebo.world": "hall", "gazebo.timestep": 0.002, "node.stepping": False}
