@@ -71,6 +71,9 @@ YES_NO = ["true", "false"]
 AUTO = "auto"
 """Of an argument: what the parameter file says, else the node's own default."""
 
+OF_THE_WORLD = ["gazebo_world", "gazebo_friction", "gazebo_trunk_mass_scale", "gazebo_real_time_factor"]
+"""Arguments that make Gazebo's world, so that they are for a server that is started here."""
+
 ARGUMENTS = [
     DeclareLaunchArgument(
         "backend",
@@ -130,6 +133,33 @@ ARGUMENTS = [
         description="of Gazebo, whose Python bindings are used; empty: the newest; stand_in: DART without Gazebo",
     ),
     DeclareLaunchArgument(
+        "gazebo_server",
+        default_value="start",
+        choices=["start", "join"],
+        description="start a Gazebo server, which ends with the launch, or join one that runs",
+    ),
+    DeclareLaunchArgument(
+        "gazebo_world",
+        default_value=AUTO,
+        description="SDF file of a world of yours, which the robot is put into; auto: flat ground",
+    ),
+    DeclareLaunchArgument(
+        "gazebo_friction", default_value=AUTO, description="of the feet, and of the ground where that is not yours"
+    ),
+    DeclareLaunchArgument(
+        "gazebo_trunk_mass_scale", default_value=AUTO, description="mass and inertia of the trunk over the URDF's"
+    ),
+    DeclareLaunchArgument(
+        "gazebo_real_time_factor", default_value=AUTO, description="pace of simulated time over the wall clock"
+    ),
+    DeclareLaunchArgument(
+        "gazebo_stepping",
+        default_value=AUTO,
+        choices=[AUTO, *YES_NO],
+        description="whether the bridge has the world step, or Gazebo runs by itself; auto: as params_file says, else "
+        "true",
+    ),
+    DeclareLaunchArgument(
         "enclaves",
         default_value="",
         description="where the SROS 2 enclaves of our nodes are in the keystore, such as /contact_ddp; empty: none",
@@ -166,8 +196,8 @@ def _bring_up(context, *_args, **_kwargs) -> list:
     actions.append(_node(given, "planner", "planner_node", {**variant, **both}))
     actions.append(_node(given, "controller", "controller_node", both))
     if backend is not None:
-        release = given["gazebo_release"] if given["backend"] == "gazebo" else ""
-        actions.append(_node(given, backend.node, backend.executable, {"node.release": release} if release else {}))
+        own = _gazebo_parameters(given) if given["backend"] == "gazebo" else {}
+        actions.append(_node(given, backend.node, backend.executable, own))
     actions += _description(given)
     if given["rviz"] == "true":
         actions += _rviz(given)
@@ -289,13 +319,16 @@ def _interrupt_nodes(event, _context) -> list:
 
 def _gazebo_server(given: dict[str, str]) -> list:
     """The server with a world of our own making, in a namespace apart from everybody else's on this machine."""
-    from contact_ddp_ros.gazebo.sdf import world_sdf
-    from contact_ddp_ros.robot.model import load_robot
-
+    actions: list = []
+    if _prefix(given):
+        partition = os.environ.get("GZ_PARTITION", getpass.getuser()) + _prefix(given).replace("/", "_")
+        actions.append(SetEnvironmentVariable("GZ_PARTITION", partition))
+    if given["gazebo_server"] == "join":
+        return actions
     folder = tempfile.mkdtemp(prefix="contact_ddp_ros_")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     world = Path(folder, "world.sdf")
-    world.write_text(world_sdf(load_robot(Path(given["model"]) if given["model"] else None)), encoding="utf-8")
+    world.write_text(_gazebo_world(given).text, encoding="utf-8")
     if given["gazebo_release"] == "stand_in":
         command = [sys.executable, "-m", "contact_ddp_ros.cli", "gazebo-stand-in", str(world)]
     else:
@@ -303,10 +336,48 @@ def _gazebo_server(given: dict[str, str]) -> list:
     server = ExecuteProcess(
         cmd=command, name="gazebo", output="screen", additional_env=WITH_LAUNCH, on_exit=_end_with_server
     )
-    if not _prefix(given):
-        return [server]
-    partition = os.environ.get("GZ_PARTITION", getpass.getuser()) + _prefix(given).replace("/", "_")
-    return [SetEnvironmentVariable("GZ_PARTITION", partition), server]
+    return [*actions, server]
+
+
+def _gazebo_parameters(given: dict[str, str]) -> dict:
+    """Parameters of the bridge that follow from the arguments and from the world."""
+    parameters: dict = {**_switch(given, "gazebo_stepping", "node.stepping")}
+    if given["gazebo_release"]:
+        parameters["node.release"] = given["gazebo_release"]
+    made = [name for name in OF_THE_WORLD if given[name] != AUTO]
+    if given["gazebo_server"] == "join" and made:
+        raise RuntimeError(
+            f"gazebo_server:=join takes the running server's world, which {', '.join(made)} cannot change; start that "
+            "server with a world of `contact-ddp sdf`, which has options for it"
+        )
+    if given["gazebo_world"] != AUTO:
+        world = _gazebo_world(given)
+        parameters |= {"gazebo.world": world.name, "gazebo.timestep": world.timestep}
+    return parameters
+
+
+def _gazebo_world(given: dict[str, str]):
+    """The world that the server is to have."""
+    from contact_ddp_ros.config import replace
+    from contact_ddp_ros.gazebo.user_world import own_world, with_robot
+    from contact_ddp_ros.robot.model import load_robot
+    from contact_ddp_ros.sim.options import SimOptions
+
+    numbers = {}
+    for name in OF_THE_WORLD[1:]:
+        try:
+            numbers |= {name.removeprefix("gazebo_"): float(given[name])} if given[name] != AUTO else {}
+        except ValueError:
+            raise RuntimeError(f"{name}:={given[name]} must be a number") from None
+    factor, by_itself = numbers.pop("real_time_factor", None), given["gazebo_stepping"] == "false"
+    robot, options = load_robot(Path(given["model"]) if given["model"] else None), replace(SimOptions(), numbers)
+    if given["gazebo_world"] == AUTO:
+        return own_world(robot, options, drive_damping=by_itself, real_time_factor=factor)
+    try:
+        sdf = Path(given["gazebo_world"]).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RuntimeError(f"gazebo_world:={given['gazebo_world']} cannot be read: {error}") from error
+    return with_robot(sdf, robot, options, drive_damping=by_itself, real_time_factor=factor)
 
 
 def _end_with_server(event, _context) -> list:

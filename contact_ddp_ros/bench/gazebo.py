@@ -21,7 +21,8 @@ from contact_ddp_ros.bench.gazebo_figure import draw
 from contact_ddp_ros.bench.output import Figure, console, number, print_figures, save_record
 from contact_ddp_ros.closed_loop import ClosedLoop
 from contact_ddp_ros.files import new_folder
-from contact_ddp_ros.gazebo.bridge import BridgeConfig, GazeboBridge
+from contact_ddp_ros.gazebo.bridge import GazeboBridge
+from contact_ddp_ros.gazebo.config import BridgeConfig
 from contact_ddp_ros.gazebo.names import Names
 from contact_ddp_ros.gazebo.sdf import world_sdf
 from contact_ddp_ros.gazebo.simulator import GazeboSimulator

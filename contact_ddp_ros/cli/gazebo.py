@@ -9,12 +9,15 @@ from typing import Any
 
 from contact_ddp_ros.config import replace
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.gazebo.bridge import BridgeConfig, GazeboBridge
+from contact_ddp_ros.gazebo.bridge import GazeboBridge
+from contact_ddp_ros.gazebo.claim import WorldClaim
+from contact_ddp_ros.gazebo.config import BridgeConfig
 from contact_ddp_ros.gazebo.names import Names
 from contact_ddp_ros.gazebo.ros2_control import ros2_control_urdf
 from contact_ddp_ros.gazebo.sdf import model_sdf, world_sdf
 from contact_ddp_ros.gazebo.simulator import GazeboSimulator
 from contact_ddp_ros.gazebo.transport import Bindings, load_bindings
+from contact_ddp_ros.gazebo.user_world import with_robot
 from contact_ddp_ros.gazebo.world_control import ControlProcess, DirectControl, WorldControl
 from contact_ddp_ros.lifetime import end_with_parent
 from contact_ddp_ros.options import RunOptions
@@ -35,18 +38,23 @@ def sdf_text(arguments: argparse.Namespace) -> str:
     """
     robot = load_robot()
     if arguments.ros2_control:
-        return ros2_control_urdf(robot)
+        return ros2_control_urdf(robot, drive_damping=arguments.drive_damping)
     simulated = replace(SimOptions(), RunOptions(overrides=dict(arguments.set)).parameters("simulator"))
     controllers = "" if arguments.controllers is None else str(arguments.controllers.resolve())
+    parts = {"rotors": arguments.rotors, "controllers": controllers, "drive_damping": arguments.drive_damping}
+    factor = arguments.real_time_factor
+    if arguments.into is not None:
+        return with_robot(_read(arguments.into), robot, simulated, **parts, real_time_factor=factor).text
     if arguments.model:
-        return model_sdf(robot, simulated, rotors=arguments.rotors, controllers=controllers)
-    return world_sdf(
-        robot,
-        simulated,
-        rotors=arguments.rotors,
-        controllers=controllers,
-        real_time_factor=arguments.real_time_factor,
-    )
+        return model_sdf(robot, simulated, **parts)
+    return world_sdf(robot, simulated, **parts, real_time_factor=1.0 if factor is None else factor)
+
+
+def _read(world: Path) -> str:
+    try:
+        return world.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ParameterError(f"cannot read the world {world}: {error}") from error
 
 
 def run_in_gazebo(options: RunOptions, recorder: Recorder, release: str, *, stand_in: bool) -> Recording:
@@ -83,11 +91,7 @@ def serve_stand_in(world: Path, *, real_time: bool) -> int:
     from contact_ddp_ros.gazebo.stand_in.server import GazeboStandIn
     from contact_ddp_ros.gazebo.stand_in.transport import STAND_IN_MESSAGES, SocketBus
 
-    try:
-        sdf = world.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ParameterError(f"cannot read the world {world}: {error}") from error
-    stop = Event()
+    sdf, stop = _read(world), Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda _number, _frame: stop.set())
     end_with_parent()
@@ -112,5 +116,6 @@ def _stand_in(connections: ExitStack, robot: Robot, world: SimOptions) -> tuple[
 
 
 def _server(connections: ExitStack, release: str, config: BridgeConfig) -> tuple[Bindings, WorldControl]:
-    bindings = load_bindings(release)
-    return bindings, connections.enter_context(ControlProcess(bindings.name, Names(config.world, config.model)))
+    bindings, names = load_bindings(release), Names(config.world, config.model)
+    connections.enter_context(WorldClaim(names))
+    return bindings, connections.enter_context(ControlProcess(bindings.name, names))

@@ -141,8 +141,7 @@ def _add_course(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=int, default=_DEFAULTS.seed, metavar="N", help="of all that is random")
 
 
-def _add_world(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("what the planner does not know")
+def _add_push(group: Any) -> None:
     group.add_argument(
         "--push",
         type=parse_push,
@@ -151,6 +150,11 @@ def _add_world(parser: argparse.ArgumentParser) -> None:
         metavar="T,FX,FY,FZ,DT",
         help="from time T [s], push the trunk with a force [N] (x forward, y left, z up) for DT [s]; repeatable",
     )
+
+
+def _add_world(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what the planner does not know")
+    _add_push(group)
     group.add_argument(
         "--friction",
         type=float,
@@ -246,6 +250,9 @@ def _add_sdf(words: Any) -> None:
     kind.add_argument(
         "--ros2-control", action="store_true", help="the URDF with its joints as hardware of gz_ros2_control instead"
     )
+    kind.add_argument(
+        "--into", type=Path, metavar="FILE", help="put the robot, and the plugins it needs, into the world of this file"
+    )
     parser.add_argument(
         "--controllers",
         type=Path,
@@ -255,9 +262,13 @@ def _add_sdf(words: Any) -> None:
     parser.add_argument(
         "--real-time-factor",
         type=float,
-        default=1.0,
         metavar="X",
-        help="pace of simulated time; less than 1 where the machine is slow (default: 1)",
+        help="pace of simulated time (default: 1, or that of the file with --into)",
+    )
+    parser.add_argument(
+        "--drive-damping",
+        action="store_true",
+        help="give the joints the drives' damping: for Gazebo running by itself, where efforts come late",
     )
     parser.add_argument(
         "--no-rotors",
@@ -307,8 +318,8 @@ def _add_gazebo(words: Any) -> None:
         "--stand-in", action="store_true", help="no Gazebo: DART, its physics engine, behind the same topics"
     )
     _add_course(parser)
+    _add_push(parser)
     parser.set_defaults(
-        push=[],
         step=None,
         friction=_DEFAULTS.friction,
         trunk_mass_scale=_DEFAULTS.trunk_mass_scale,

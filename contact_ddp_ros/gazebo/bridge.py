@@ -4,66 +4,44 @@ The drives' law is computed here at every state that Gazebo tells, 1 kHz, as the
 torques and gains, damping where there is no command or none for a while, clipped to the actuators. All twelve efforts
 go out each time, and zero ones at the end.
 
-Free running, states come in a thread of the transport, which also sends the efforts that answer them. Where the world
-is stepped it stands, and :meth:`GazeboBridge.advance` moves it: efforts first, then the steps, then it waits for the
-state they lead to (:mod:`contact_ddp_ros.gazebo.world`).
+Free running, states come in a thread of the transport, which also sends the efforts that answer them. The world is on a
+leash then, which :meth:`GazeboBridge.extend` moves on (:mod:`contact_ddp_ros.gazebo.leash`). Where the world is stepped
+it stands, and :meth:`GazeboBridge.advance` moves it: efforts first, then the steps, then it waits for the state they
+lead to (:mod:`contact_ddp_ros.gazebo.world`).
 
-Time on our side goes on where Gazebo's goes back: after a reset the states' stamps continue.
+Somebody else may pause or reset the world, too. A pause is undone by the next request. After a reset the robot is put
+on its legs again, drives damping.
+
+Time on our side goes on where Gazebo's goes back: after a reset the states' stamps continue. A command counts if it
+answers a state that this bridge has told since its start or the last reset.
 """
 
+import logging
+import time as clock
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import RLock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.config import parameter
 from contact_ddp_ros.errors import GazeboError
+from contact_ddp_ros.gazebo.config import BridgeConfig
 from contact_ddp_ros.gazebo.drives import Drives
 from contact_ddp_ros.gazebo.efforts import Delivery, Efforts
-from contact_ddp_ros.gazebo.names import MODEL, WORLD, Names
+from contact_ddp_ros.gazebo.leash import Leash
+from contact_ddp_ros.gazebo.names import Names
+from contact_ddp_ros.gazebo.push import Push
+from contact_ddp_ros.gazebo.standing_up import reset_and_stand_up
 from contact_ddp_ros.gazebo.states import Measurement
 from contact_ddp_ros.gazebo.transport import Bindings
-from contact_ddp_ros.gazebo.world import World
+from contact_ddp_ros.gazebo.world import World, WorldRestartedError
 from contact_ddp_ros.gazebo.world_control import WorldControl
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
 Array = NDArray[np.float64]
-
-_SETTLE_KP, _SETTLE_KD = 80.0, 2.0
-"""Gains with which the robot goes from straight legs to standing [N m/rad, N m s/rad]."""
-
-_SETTLE_TIME, _SETTLE_REST = 0.8, 0.4
-"""Time in which it does, and in which it comes to rest [s]."""
-
-_SETTLE_STEPS = 2
-"""Physics steps between two efforts meanwhile."""
-
-
-@dataclass(frozen=True)
-class BridgeConfig:
-    """How to find the robot in Gazebo, and what its drives do there."""
-
-    world: str = parameter(WORLD, description="name of the world in Gazebo", structural=True)
-    model: str = parameter(MODEL, description="name of the robot's model in it", structural=True)
-    timestep: float = parameter(
-        0.001, low=0.0001, high=0.01, unit="s", description="length of that world's physics step", structural=True
-    )
-    differences: bool = parameter(
-        True, description="velocity of the trunk from its poses, not the odometry's lagging twist", structural=True
-    )
-    command_timeout: float = parameter(
-        0.02, low=0.002, high=1.0, unit="s", description="drives damp when no command came for that long"
-    )
-    answer_timeout: float = parameter(
-        5.0, low=0.1, high=120.0, unit="s", description="wall-clock time in which Gazebo must answer", structural=True
-    )
-    settle: bool = parameter(
-        True, description="reset the world at the start and put the robot on bent legs", structural=True
-    )
 
 
 class GazeboBridge:
@@ -99,17 +77,21 @@ class GazeboBridge:
         self._robot = robot
         self._on_state = on_state
         self._drives = Drives(gains, robot.effort_limits, config.command_timeout)
-        self._torques = np.zeros(robot.n_joints)
+        self._torques, self._sent = np.zeros(robot.n_joints), np.zeros(robot.n_joints)
         self._state: RobotState | None = None
         self._offset = 0.0
         self._quiet = True
         self._closed = False
         self._paused = paused
         self._specific_force: Array | None = None
+        self._since, self._heard = np.inf, -np.inf
+        self._leash = Leash(config.leash)
+        self._log = logging.getLogger(__name__)
         self._asking = RLock()
         self._names = Names(config.world, config.model)
         self._node = bindings.node()
         self._efforts = Efforts(bindings, self._names, self._node)
+        self._push = Push(bindings, self._names, self._node)
         self._world = World(
             self._names,
             control,
@@ -142,7 +124,7 @@ class GazeboBridge:
 
     @property
     def torques(self) -> Array:
-        """(12,) sent last [N m]."""
+        """(12,) of the drives, at the state that was answered last [N m]."""
         with self._news:
             return self._torques.copy()
 
@@ -166,6 +148,11 @@ class GazeboBridge:
         """Whether time stands."""
         return self._paused
 
+    @property
+    def restarted(self) -> bool:
+        """Whether somebody else has reset the world, and :meth:`recover` is wanted."""
+        return self._world.restarted
+
     def start(self) -> RobotState:
         """Bring the robot into its first state, and let time run unless it is to stand; the state.
 
@@ -173,14 +160,13 @@ class GazeboBridge:
             GazeboError: the server or its messages stay away.
         """
         with self._asking:
-            if self.config.settle:
-                self._settle()
-            else:
-                self._world.hold()
-                self._world.find()
-                self._world.first_state()
-            self._speak()
+            self._world.await_server(self.config.server_timeout)
+            self._begin(reset=self.config.settle)
             return self.state
+
+    def cancel(self) -> None:
+        """Have whoever waits for the server give up; may be called from a signal handler."""
+        self._world.cancel()
 
     def configure(self, config: BridgeConfig, gains: DriveGains) -> None:
         """Take other gains and another configuration; of its parameters only those that are not structural count."""
@@ -188,14 +174,28 @@ class GazeboBridge:
             self.config = config
             self._drives.gains, self._drives.timeout = gains, config.command_timeout
 
-    def apply(self, command: JointCommand) -> None:
+    def expects(self, stamp: float) -> bool:
+        """Whether a command of that stamp [s] answers a state since the start or the last reset."""
+        with self._news:
+            slack = 0.5 * self.config.timestep
+            return self._state is not None and self._since - slack < stamp < self._state.time + slack
+
+    def apply(self, command: JointCommand, stamp: float | None = None) -> None:
         """Give the drives a command, which counts from the next effort on.
+
+        Args:
+            command: to be carried out.
+            stamp: of the state that it answers [s]; None for the newest.
 
         Raises:
             MessageError: it is not finite or has another number of joints; the drives damp.
         """
         with self._news:
-            self._drives.apply(command, -np.inf if self._state is None else self._state.time)
+            now = -np.inf if self._state is None else self._state.time
+            if self._state is not None:
+                answered = now if stamp is None else stamp
+                self._leash.answered(round(1e9 * (answered - self._offset)), clock.monotonic())
+            self._drives.apply(command, now)
 
     def advance(self, steps: int) -> RobotState:
         """Where time does not run freely: send the efforts, let the world make the steps; the state they lead to.
@@ -205,9 +205,47 @@ class GazeboBridge:
         """
         with self._asking:
             with self._news:
-                torques = self._answer()
-            self._world.step(steps, torques)
+                efforts = self._answer()
+                self._push.act(self.state.time, self.config.timestep, steps)
+            try:
+                self._world.step(steps, efforts)
+            except WorldRestartedError:
+                self.recover()
             return self.state
+
+    def push(self, force: Array, duration: float) -> None:
+        """Have a force (3,) in odom axes act on the trunk's centre of mass for `duration` [N, s]; the last one counts.
+
+        Raises:
+            GazeboError: there has been no state yet.
+        """
+        with self._news:
+            self._push.begin(force, self.state.time + duration)
+
+    def recover(self) -> None:
+        """After somebody else has reset the world: put the robot on its legs again, drives damping.
+
+        Raises:
+            GazeboError: the server does not answer, or its states do not come.
+        """
+        self._log.warning("somebody has reset the world: the robot stands up again, and the drives damp until then")
+        with self._asking:
+            self._begin(reset=self.config.settle)
+
+    def extend(self) -> None:
+        """Where time runs freely, let it run a little beyond the last state that a command has answered.
+
+        Raises:
+            GazeboError: the server does not answer.
+        """
+        with self._asking:
+            with self._news:
+                newest = self._world.newest
+                if self._paused or self._quiet or newest is None:
+                    return
+                goal = self._leash.goal(newest.stamp, self._heard, self._drives.silent, clock.monotonic())
+            if goal is not None:
+                self._run(goal)
 
     def pause(self, paused: bool) -> None:
         """Hold time, or release it where it runs freely.
@@ -219,7 +257,8 @@ class GazeboBridge:
             if paused or self.stepped:
                 self._world.hold()
             else:
-                self._world.run()
+                newest = self._world.newest
+                self._run(self._leash.begin(None if newest is None else newest.stamp))
             if paused:
                 self._world.rest()
             self._paused = paused
@@ -231,10 +270,7 @@ class GazeboBridge:
             GazeboError: the server does not answer.
         """
         with self._asking:
-            with self._news:
-                self._quiet = True
-            self._settle()
-            self._speak()
+            self._begin(reset=True)
 
     def close(self) -> None:
         """Tell the joints zero effort and fall silent, once and for all."""
@@ -257,26 +293,32 @@ class GazeboBridge:
         """States count from here on; our clock continues where it was."""
         with self._news:
             self._quiet = False
+            self._drives.joint_damping = self._world.joint_damping
             self._drives.forget()
             if self._world.newest is not None:
                 self._take(self._world.newest)
+                self._since = self.state.time
         if not self.stepped:
             self.pause(self._paused)
 
-    def _settle(self) -> None:
-        """Begin again and go from straight legs to standing, step by step, then rest."""
-        self._world.begin_again()
-        self._world.find()
-        state = self._world.first_state()
-        begin = state.joint_positions
-        timestep, n = self.config.timestep, self._robot.n_joints
-        stiff, damped = np.full(n, _SETTLE_KP), np.full(n, _SETTLE_KD)
-        drives = Drives(DriveGains(stiff, damped, damped), self._robot.effort_limits, timeout=np.inf)
-        for tick in range(round((_SETTLE_TIME + _SETTLE_REST) / timestep / _SETTLE_STEPS)):
-            share = min(1.0, tick * _SETTLE_STEPS * timestep / _SETTLE_TIME)
-            target = begin + share * (self._robot.standing - begin)
-            drives.apply(JointCommand(target, np.zeros(n), np.zeros(n)), 0.0)
-            state = self._world.step(_SETTLE_STEPS, drives.efforts(state.joint_positions, state.joint_velocities, 0.0))
+    def _run(self, until: int) -> None:
+        """Let time run to that instant of Gazebo's clock [ns]; 0 for ever."""
+        with self._asking:
+            self._world.run(until)
+            self._leash.granted(until, clock.monotonic())
+
+    def _begin(self, reset: bool) -> None:
+        """Put the robot on its legs after a reset, or find the world as it is; states count from then on."""
+        with self._news:
+            self._quiet = True
+        if reset:
+            reset_and_stand_up(self._world, self._robot, self.config.timestep)
+        else:
+            self._world.hold()
+            self._world.accept()
+            self._world.find()
+            self._world.first_state()
+        self._speak()
 
     def _on_joints(self, message: Any) -> None:
         self._hear(self._world.joints, message)
@@ -290,21 +332,26 @@ class GazeboBridge:
 
     def _hear(self, take: Callable[[Any], Measurement | None], message: Any) -> None:
         """Take a message, and answer the state that it completes."""
-        torques = None
+        efforts = None
         with self._news:
+            before = self._state
             measurement = take(message)
             if measurement is None or self._quiet or self._closed:
                 return
+            self._heard = clock.monotonic()
+            self._take(measurement)
             if measurement.restarted:
                 self._drives.forget()
-            self._take(measurement)
+                self._since = self.state.time
             state = self._state
             if not self.stepped:
-                torques = self._answer()
-        if torques is not None and state is not None:
-            self._efforts.send(torques)
+                efforts = self._answer()
+        if efforts is not None and state is not None:
+            elapsed = 0.0 if before is None else state.time - before.time
+            self._push.act(state.time, self.config.timestep, round(elapsed / self.config.timestep))
+            self._efforts.send(efforts)
             if self._on_state is not None:
-                self._on_state(state, torques)
+                self._on_state(state, self._torques)
 
     def _take(self, measurement: Measurement) -> None:
         """Put a state on our clock: after a jump back of Gazebo's it goes on with one step."""
@@ -314,8 +361,9 @@ class GazeboBridge:
         self._state = replace(measurement.state, time=measurement.state.time + self._offset)
 
     def _answer(self) -> Array:
-        """The torques (12,) [N m] of the drives at the present state."""
+        """The efforts (12,) [N m] that make the drives' torques at the present state."""
         state = self._state
         if state is not None:
-            self._torques = self._drives.efforts(state.joint_positions, state.joint_velocities, state.time)
-        return self._torques
+            self._torques = self._drives.torques(state.joint_positions, state.joint_velocities, state.time)
+            self._sent = self._torques + self._drives.joint_damping * state.joint_velocities
+        return self._sent

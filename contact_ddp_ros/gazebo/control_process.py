@@ -37,25 +37,26 @@ def main(arguments: list[str] | None = None) -> int:
         node = bindings.node()
         control, efforts = DirectControl(bindings, names, node), Efforts(bindings, names, node)
     except ContactDdpError as error:
-        _answer(answers, str(error))
+        _answer(answers, 0, str(error))
         return 1
-    _answer(answers, "")
+    _answer(answers, 0, "")
     with contextlib.suppress(BrokenPipeError):
         for line in sys.stdin:
-            fields = json.loads(line)
-            timeout = fields.pop("timeout")
+            asked = json.loads(line)
+            failure = ""
             try:
-                control.ask(WorldRequest(**fields), timeout)
-                _answer(answers, "")
+                control.ask(WorldRequest(**asked["request"]), asked["timeout"])
             except ContactDdpError as error:
-                _answer(answers, str(error))
+                failure = str(error)
+            _answer(answers, asked["number"], failure)
     clock.sleep(max(0.0, _DISCOVERY - (clock.monotonic() - started)))
     efforts.end()
     return 0
 
 
-def _answer(answers: Any, error: str) -> None:
-    answers.write(json.dumps({"error": error}) + "\n")
+def _answer(answers: Any, number: int, error: str) -> None:
+    """Say how the request of that number went; number 0 is the start."""
+    answers.write(json.dumps({"number": number, "error": error}) + "\n")
     answers.flush()
 
 

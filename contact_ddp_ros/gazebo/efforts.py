@@ -68,6 +68,8 @@ class Delivery:
         self._answered = Condition()
         self.acknowledged = False
         """Whether the world answers."""
+        self.format = 0.0
+        """With which number it does."""
         if not node.subscribe(double, names.efforts_received, self._on_answer):
             raise GazeboError(f"cannot subscribe to {names.efforts_received}")
 
@@ -98,7 +100,8 @@ class Delivery:
         with self._answered:
             return self._answered.wait_for(lambda: self._answers > before, timeout)
 
-    def _on_answer(self, _message: Any) -> None:
+    def _on_answer(self, message: Any) -> None:
         with self._answered:
+            self.format = message.data
             self._answers += 1
             self._answered.notify_all()

@@ -9,6 +9,7 @@
     effort          /model/M/joint/J/cmd_force      gz.msgs.Double
     efforts sent    /model/M/efforts/sent           gz.msgs.Double, answered by
     and received    /model/M/efforts/received       gz.msgs.Double
+    push            /world/W/wrench                 gz.msgs.EntityWrench
     world control   /world/W/control                gz.msgs.WorldControl -> gz.msgs.Boolean
 """
 
@@ -20,6 +21,10 @@ WORLD: Final = "contact_ddp"
 
 MODEL: Final = "mini_cheetah"
 """The model in it; the name of the robot in its URDF."""
+
+
+PLAIN, DAMPED = 1, 2
+"""With which a world acknowledges efforts: joints with the robot's own damping, or with that of the drives, too."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,11 @@ class Names:
     def control(self) -> str:
         """Service that steps, pauses and resets the world."""
         return f"/world/{self.world}/control"
+
+    @property
+    def wrench(self) -> str:
+        """Topic of a wrench that acts on a model for one physics step."""
+        return f"/world/{self.world}/wrench"
 
     def effort(self, joint: str) -> str:
         """Topic of the effort of a joint."""

@@ -7,15 +7,21 @@ read. Unlike the SDF it can say where the joints are at the start.
 
 from xml.etree import ElementTree
 
+from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.errors import ModelError
+from contact_ddp_ros.gazebo.drives import largest_effort, per_joint
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
 
 _HARDWARE = "gz_ros2_control/GazeboSimSystem"
 
 
-def ros2_control_urdf(robot: Robot) -> str:
+def ros2_control_urdf(robot: Robot, *, drive_damping: bool = False) -> str:
     """The robot's URDF with its joints as ros2_control hardware, standing at the start.
+
+    Args:
+        robot: to be simulated.
+        drive_damping: as in :func:`contact_ddp_ros.gazebo.sdf.world_sdf`; the efforts' limits are wider then.
 
     Raises:
         ModelError: the URDF cannot be read.
@@ -26,7 +32,9 @@ def ros2_control_urdf(robot: Robot) -> str:
         raise ModelError(f"cannot read the robot description {robot.urdf}: {error}; name a readable file") from error
     system = ElementTree.SubElement(root, "ros2_control", name=robot.tree.name, type="system")
     ElementTree.SubElement(ElementTree.SubElement(system, "hardware"), "plugin").text = _HARDWARE
-    for name, limit, angle in zip(JOINT_NAMES, robot.effort_limits, robot.standing, strict=True):
+    damping, drives = per_joint(DriveConfig().kd) * drive_damping, {joint.name: joint for joint in robot.tree.joints}
+    for name, own, angle in zip(JOINT_NAMES, damping.tolist(), robot.standing, strict=True):
+        limit = largest_effort(drives[name], own)
         joint = ElementTree.SubElement(system, "joint", name=name)
         effort = ElementTree.SubElement(joint, "command_interface", name="effort")
         _parameter(effort, "min", -limit)

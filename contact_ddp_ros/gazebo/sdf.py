@@ -4,6 +4,10 @@ Bodies, axes, limits, damping and dry friction go over one to one; links fixed t
 a collision sphere of its shank. Joint angles are those of the URDF: Gazebo starts with all of them at zero, legs
 straight, which is why the model stands higher at the start than the robot does.
 
+Drives. With `drive_damping` the joints carry the damping of the drives beside the robot's own:
+:mod:`contact_ddp_ros.gazebo.drives` says why. What is sent to them exceeds the actuators' limit by as much, so theirs
+is wider.
+
 Rotors. Neither SDF nor DART knows an armature, a kinetic energy :math:`\frac12 A \dot q^2` of the joint rate alone.
 A thin disc of the moment A about the joint's axis, fixed to the link that the joint moves, has instead
 
@@ -27,8 +31,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.config import validate
+from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.gazebo.names import WORLD, Names
+from contact_ddp_ros.gazebo.drives import largest_effort, per_joint
+from contact_ddp_ros.gazebo.names import DAMPED, PLAIN, WORLD, Names
 from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES
 from contact_ddp_ros.robot.model import BASE_JOINTS, Robot, foot_positions
 from contact_ddp_ros.robot.rotation import matrix_to_rpy
@@ -61,6 +67,7 @@ _WORLD_PLUGINS = (
     ("scene-broadcaster", "SceneBroadcaster"),
     ("imu", "Imu"),
     ("contact", "Contact"),
+    ("apply-link-wrench", "ApplyLinkWrench"),
 )
 """File and class of the plugins of a world, as in `gz-sim-physics-system` and `gz::sim::systems::Physics`."""
 
@@ -71,6 +78,7 @@ def world_sdf(
     *,
     rotors: bool = True,
     controllers: str = "",
+    drive_damping: bool = False,
     real_time_factor: float = 1.0,
 ) -> str:
     """A world with ground, sun and the robot standing on straight legs at the origin.
@@ -80,6 +88,7 @@ def world_sdf(
         options: time step, friction and what else the planner does not know; its noise does not apply.
         rotors: whether the links carry the discs that stand for the rotors; without them their inertia is the URDF's.
         controllers: parameter file of ros2_control; where it is given, that has the joints instead of ApplyJointForce.
+        drive_damping: whether the joints carry the damping of the drives, for a world that runs by itself.
         real_time_factor: pace of simulated time where it runs, over the wall clock.
 
     Raises:
@@ -95,22 +104,36 @@ def world_sdf(
     world = _add(root, "world", name=WORLD)
     _add_physics(world, options, real_time_factor)
     _add(world, "gravity", _numbers(robot.tree.gravity))
-    for file, kind in _WORLD_PLUGINS:
-        _plugin(world, file, kind)
+    add_world_plugins(world)
     _add_scene(world)
     _add_ground(world, options)
-    world.append(_model(robot, options, rotors, controllers))
-    return _text(root)
+    world.append(_model(robot, options, rotors, controllers, drive_damping))
+    return to_text(root)
 
 
-def model_sdf(robot: Robot, options: SimOptions | None = None, *, rotors: bool = True, controllers: str = "") -> str:
+def model_sdf(
+    robot: Robot,
+    options: SimOptions | None = None,
+    *,
+    rotors: bool = True,
+    controllers: str = "",
+    drive_damping: bool = False,
+) -> str:
     """The robot alone, to be put into another world; arguments and errors as :func:`world_sdf`.
 
     That world needs the plugins Physics, Imu and Contact and a step of `options.timestep`.
     """
     root = Element("sdf", version=SDF_VERSION)
-    root.append(_model(robot, SimOptions() if options is None else options, rotors, controllers))
-    return _text(root)
+    root.append(_model(robot, options or SimOptions(), rotors, controllers, drive_damping))
+    return to_text(root)
+
+
+def add_world_plugins(world: Element) -> None:
+    """Add those plugins of the world that it does not have yet."""
+    present = {plugin.get("name") for plugin in world.findall("plugin")}
+    for file, kind in _WORLD_PLUGINS:
+        if f"gz::sim::systems::{kind}" not in present:
+            _plugin(world, file, kind)
 
 
 def straight_height(robot: Robot) -> float:
@@ -123,12 +146,12 @@ def rotor_disc(joint: Joint) -> Array:
     return 0.5 * joint.armature * (np.eye(3) + np.outer(joint.axis, joint.axis))
 
 
-def _model(robot: Robot, options: SimOptions, rotors: bool, controllers: str) -> Element:
+def _model(robot: Robot, options: SimOptions, rotors: bool, controllers: str, drive_damping: bool) -> Element:
     validate(options)
     model = Element("model", name=robot.tree.name, canonical_link=BASE_LINK)
     _pose(model, np.array([0.0, 0.0, straight_height(robot)]), np.eye(3))
     _add(model, "self_collide", "false")
-    outline = read_outline(robot.urdf)
+    outline, damping = read_outline(robot.urdf), per_joint(DriveConfig().kd) * drive_damping
     trunk = len(BASE_JOINTS) - 1
     poses = {trunk: (np.eye(3), np.zeros(3))}
     links = dict(enumerate((BASE_LINK, *(outline.moved_links[name] for name in JOINT_NAMES)), start=trunk))
@@ -145,8 +168,8 @@ def _model(robot: Robot, options: SimOptions, rotors: bool, controllers: str) ->
         if index == trunk:
             _add_imu(link)
         else:
-            _add_joint(model, joint, links[joint.parent], link_name)
-    _add_model_plugins(model, robot, options, controllers)
+            _add_joint(model, joint, float(damping[JOINT_NAMES.index(joint.name)]), links[joint.parent], link_name)
+    _add_model_plugins(model, robot, options, controllers, drive_damping)
     return model
 
 
@@ -204,8 +227,8 @@ def _add_inertial(link: Element, mass: float, com: Array, tensor: Array) -> None
                 _add(inertia, f"i{first}{second}", _number(tensor[row, column]))
 
 
-def _add_joint(model: Element, joint: Joint, parent: str, child: str) -> None:
-    """A revolute joint at the child's origin, its axis in the child's frame."""
+def _add_joint(model: Element, joint: Joint, drive_damping: float, parent: str, child: str) -> None:
+    """A revolute joint at the child's origin, its axis in the child's frame, with its drive's damping [N m s/rad]."""
     element = _add(model, "joint", name=joint.name, type="revolute")
     _add(element, "parent", parent)
     _add(element, "child", child)
@@ -215,12 +238,12 @@ def _add_joint(model: Element, joint: Joint, parent: str, child: str) -> None:
     for tag, value in (
         ("lower", joint.lower),
         ("upper", joint.upper),
-        ("effort", joint.effort_limit),
+        ("effort", largest_effort(joint, drive_damping)),
         ("velocity", joint.velocity_limit),
     ):
         _add(limit, tag, _number(value))
     dynamics = _add(axis, "dynamics")
-    _add(dynamics, "damping", _number(joint.damping))
+    _add(dynamics, "damping", _number(joint.damping + drive_damping))
     _add(dynamics, "friction", _number(joint.dry_friction))
 
 
@@ -274,14 +297,16 @@ def _add_contact_sensor(link: Element, foot: str, collision: str) -> None:
     _add(contact, "topic", Names().contact(foot))
 
 
-def _add_model_plugins(model: Element, robot: Robot, options: SimOptions, controllers: str) -> None:
+def _add_model_plugins(
+    model: Element, robot: Robot, options: SimOptions, controllers: str, drive_damping: bool
+) -> None:
     if controllers:
         file, name = "gz_ros2_control-system", "gz_ros2_control::GazeboSimROS2ControlPlugin"
         _add(_add(model, "plugin", filename=file, name=name), "parameters", controllers)
     else:
         for joint_name in JOINT_NAMES:
             _add(_plugin(model, "apply-joint-force", "ApplyJointForce"), "joint_name", joint_name)
-        _add_acknowledgement(model, Names(model=robot.tree.name))
+        _add_acknowledgement(model, Names(model=robot.tree.name), DAMPED if drive_damping else PLAIN)
     _plugin(model, "joint-state-publisher", "JointStatePublisher")
     odometry = _plugin(model, "odometry-publisher", "OdometryPublisher")
     _add(odometry, "odom_frame", ODOM_FRAME)
@@ -290,11 +315,11 @@ def _add_model_plugins(model: Element, robot: Robot, options: SimOptions, contro
     _add(odometry, "dimensions", "3")
 
 
-def _add_acknowledgement(model: Element, names: Names) -> None:
+def _add_acknowledgement(model: Element, names: Names, kind: int) -> None:
     """The server answers a message that follows the efforts; :mod:`contact_ddp_ros.gazebo.efforts` says what for."""
     plugin = _plugin(model, "triggered-publisher", "TriggeredPublisher")
     _add(plugin, "input", type="gz.msgs.Double", topic=names.efforts_sent)
-    _add(plugin, "output", "data: 1", type="gz.msgs.Double", topic=names.efforts_received)
+    _add(plugin, "output", f"data: {kind}", type="gz.msgs.Double", topic=names.efforts_received)
 
 
 def _plugin(parent: Element, file: str, kind: str) -> Element:
@@ -321,6 +346,7 @@ def _number(value: float) -> str:
     return f"{round(float(value), 15) + 0.0:.12g}"
 
 
-def _text(root: Element) -> str:
+def to_text(root: Element) -> str:
+    """A document as text, indented."""
     ElementTree.indent(root)
     return '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"

@@ -72,8 +72,8 @@ class GazeboSimulator:
         self._bridge.advance(n)
 
     def push(self, force: Array, duration: float) -> None:
-        """Raises ParameterError: the world has no plugin for it."""
-        raise ParameterError(f"a push of {force} N for {duration} s: the Gazebo world takes none")
+        """Have a force (3,) in odom axes act on the trunk's centre of mass for `duration` [N, s]."""
+        self._bridge.push(force, duration)
 
     def foot_heights(self) -> Array:
         """(4,) height of each foot's lowest point above z = 0 [m]."""

@@ -87,6 +87,11 @@ class StateReader:
         """How often they have come again: more than never only while time stands, after all else of that instant."""
         return self._joints.repeats
 
+    @property
+    def restarts(self) -> int:
+        """How often the time of the joint states has gone back."""
+        return self._joints.restarts
+
     def joints(self, message: Any) -> Measurement | None:
         """Take joint states (gz.msgs.Model); the measurement if that completes one.
 
@@ -137,12 +142,14 @@ class _Waiting:
         self._messages: dict[int, Any] = {}
         self.newest: int | None = None
         self.repeats = 0
+        self.restarts = 0
 
     def is_news(self, stamp: int) -> bool:
         """Whether a message says anything new; one from before the last forgets what waits: time went back."""
         newest, self.newest = self.newest, stamp
         self.repeats = self.repeats + 1 if stamp == newest else 0
         if newest is not None and stamp < newest:
+            self.restarts += 1
             self._messages.clear()
         return stamp != newest
 

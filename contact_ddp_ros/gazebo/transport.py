@@ -7,17 +7,32 @@
 
 Releases do not hear each other; where several are installed the newest counts unless one is named.
 
+The packages are the system's, and the interpreter may be that of a virtual environment. So where `gz` is not on its
+path, the folders of GZ_PYTHON_PATH and then those of the system are looked through; of a folder that has it only `gz`
+is taken, and protobuf where the environment has none, not all the rest that would hide the environment's own packages.
+
 Two traps. A blocking `request` holds the interpreter's lock: in a process that also subscribes it can stand still
 until its time-out, so requests are made from a process of their own (:mod:`contact_ddp_ros.gazebo.world_control`). And
 callbacks come in a thread of the transport, which prints an exception and goes on.
 """
 
 import importlib
+import importlib.util
+import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
 from typing import Any, Final, Protocol
 
 from contact_ddp_ros.errors import GazeboError, ParameterError
+
+SEARCH_PATH: Final = "GZ_PYTHON_PATH"
+"""Environment variable with folders that hold Gazebo's package `gz`, separated as in PATH."""
+
+_SYSTEM_FOLDERS = ("/usr/lib/python3/dist-packages", "/usr/local/lib/python3/dist-packages")
+"""Where Debian and Ubuntu put Python packages."""
 
 STAND_IN: Final = "stand_in"
 """The bindings of the stand-in for a Gazebo server, which needs no Gazebo."""
@@ -63,6 +78,7 @@ class Messages:
     IMU: Any
     WorldControl: Any
     Boolean: Any
+    EntityWrench: Any
 
 
 @dataclass(frozen=True)
@@ -112,6 +128,7 @@ def load_bindings(name: str = "") -> Bindings:
     if name and name not in RELEASES:
         raise ParameterError(f"Gazebo release {name!r}; allowed: {', '.join((*RELEASES, STAND_IN))} or none")
     failures = []
+    _find_system_packages()
     for release in _RELEASES:
         if name in ("", release.name):
             try:
@@ -121,8 +138,39 @@ def load_bindings(name: str = "") -> Bindings:
     raise GazeboError(
         "no Python bindings of Gazebo's transport: "
         + "; ".join(failures)
-        + ". Install those of your release, and see that this interpreter finds them (PYTHONPATH)"
+        + f". Install those of your release. They are looked for on this interpreter's path ({sys.executable}; "
+        f"PYTHONPATH), in {SEARCH_PATH} ({os.environ.get(SEARCH_PATH) or 'not set'}) and in "
+        f"{', '.join(_SYSTEM_FOLDERS)}; they fit the Python that they were built for"
     )
+
+
+def _find_system_packages() -> None:
+    """Make `gz`, and `google.protobuf` with it, importable from where the system has it."""
+    folders = [*filter(None, os.environ.get(SEARCH_PATH, "").split(os.pathsep)), *_SYSTEM_FOLDERS]
+    found = [folder for folder in folders if Path(folder, "gz").is_dir()]
+    for folder in found:
+        _extend("gz", folder)
+        if not _importable("google.protobuf"):
+            _extend("google", folder)
+
+
+def _extend(package: str, folder: str) -> None:
+    """Let a namespace package have its parts in `folder`, too."""
+    try:
+        module = importlib.import_module(package)
+    except ImportError:
+        module = sys.modules[package] = ModuleType(package)
+        module.__path__ = []
+    place = str(Path(folder, package))
+    if place not in module.__path__:
+        module.__path__ = [*module.__path__, place]
+
+
+def _importable(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ImportError:
+        return False
 
 
 def _load(release: _Release) -> Bindings:
@@ -138,5 +186,6 @@ def _load(release: _Release) -> Bindings:
         IMU=message("imu", "IMU"),
         WorldControl=message("world_control", "WorldControl"),
         Boolean=message("boolean", "Boolean"),
+        EntityWrench=message("entity_wrench", "EntityWrench"),
     )
     return Bindings(release.name, transport.Node, messages)

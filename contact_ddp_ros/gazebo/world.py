@@ -9,17 +9,20 @@ import logging
 import time as clock
 from collections.abc import Callable
 from functools import partial
-from threading import Condition
+from threading import Condition, Event
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.errors import GazeboError, MessageError
+from contact_ddp_ros.gazebo.drives import per_joint
 from contact_ddp_ros.gazebo.efforts import Delivery
-from contact_ddp_ros.gazebo.names import Names
+from contact_ddp_ros.gazebo.names import DAMPED, PLAIN, Names
 from contact_ddp_ros.gazebo.states import Measurement, StateReader
 from contact_ddp_ros.gazebo.world_control import WorldControl, WorldRequest
+from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]
@@ -29,6 +32,13 @@ _TRIES = 3
 
 _REPEATS = 2
 """How often joint states are told again before the odometry of their instant, which precedes that, counts as lost."""
+
+_HALT_REPEATS, _HALT_TIME = 20, 0.3
+"""How often joint states of an instant before the one asked for come again, and for how long [s], until it is clear
+that somebody has paused the world."""
+
+_ATTEMPT = 1.0
+"""Longest request while a server is looked for: between two it is seen whether to go on looking [s]."""
 
 _FIRST_STEPS = 10
 """How many steps may pass before the odometry begins."""
@@ -40,6 +50,10 @@ _DISCOVERY = 0.3
 """Wall-clock time in which the last publishers and subscribers find each other when the first have [s]."""
 
 
+class WorldRestartedError(GazeboError):
+    """Somebody else has reset the world: the robot is where its file puts it, and time began at zero."""
+
+
 class World:
     """One robot's world, asked by one thread at a time.
 
@@ -47,6 +61,7 @@ class World:
         news: notified at every message; to be held while `newest` is looked at or a message is taken.
         newest: state that the world has told; None before the first and after it began again.
         malformed: messages that could not be read so far.
+        joint_damping: (12,) of its joints beyond the robot's own, known from :meth:`find` on [N m s/rad].
     """
 
     def __init__(
@@ -72,12 +87,16 @@ class World:
         self.news = Condition()
         self.newest: Measurement | None = None
         self.malformed = 0
+        self.joint_damping = np.zeros(len(JOINT_NAMES))
         self._names = names
         self._control = control
         self._delivery = delivery
         self._timestep = timestep
         self._timeout = answer_timeout
         self._reader = StateReader(differences=differences)
+        self._restarts = 0
+        self._checked = False
+        self._cancelled = Event()
         self._log = logging.getLogger(__name__)
 
     def joints(self, message: Any) -> Measurement | None:
@@ -88,13 +107,44 @@ class World:
         """Take odometry; the state that it completes, if any."""
         return self._take(self._reader.odometry, message)
 
-    def run(self) -> None:
-        """Let time run.
+    @property
+    def restarted(self) -> bool:
+        """Whether somebody else has reset the world since :meth:`begin_again` or :meth:`accept`."""
+        return self._reader.restarts != self._restarts
+
+    def accept(self) -> None:
+        """Begin in a world as it is, also after somebody else has reset it."""
+        with self.news:
+            self.newest = None
+            self._restarts = self._reader.restarts
+
+    def cancel(self) -> None:
+        """Have whoever waits for the server give up; may be called from a signal handler."""
+        self._cancelled.set()
+
+    def await_server(self, timeout: float) -> None:
+        """Let time stand as soon as there is a server, for which `timeout` [s] are allowed.
 
         Raises:
-            GazeboError: the server does not answer; so in all that follows.
+            GazeboError: none has come; so in all that follows where it does not answer.
         """
-        self._ask(WorldRequest(pause=False))
+        deadline = clock.monotonic() + timeout
+        said = False
+        while True:
+            left = deadline - clock.monotonic()
+            try:
+                self._control.ask(WorldRequest(pause=True), min(_ATTEMPT, max(0.0, left)))
+                return
+            except GazeboError:
+                if left <= _ATTEMPT or self._cancelled.wait(_BREATH):
+                    raise
+                if not said:
+                    said = True
+                    self._log.warning("no server of the world %r yet; waiting up to %g s", self._names.world, timeout)
+
+    def run(self, until: int = 0) -> None:
+        """Let time run, up to the instant `until` [ns] where there is one."""
+        self._ask(WorldRequest(pause=False, until=until))
 
     def hold(self) -> None:
         """Let time stand."""
@@ -120,10 +170,18 @@ class World:
         self._await(lambda: self._joint_stamp() < beyond)
         with self.news:
             self.newest = None
+            self._restarts = self._reader.restarts
 
     def find(self) -> None:
         """Wait until the server's plugins and our publishers have found each other, which a reset makes necessary."""
-        if not self._delivery.find(self._timeout):
+        if self._delivery.find(self._timeout):
+            if self._delivery.format not in (PLAIN, DAMPED):
+                raise GazeboError(
+                    f"the world {self._names.world!r} is of format {self._delivery.format:g}; allowed: {PLAIN} and "
+                    f"{DAMPED}; write it with this version's `contact-ddp sdf`"
+                )
+            self.joint_damping = per_joint(DriveConfig().kd) * (self._delivery.format == DAMPED)
+        else:
             self._log.warning(
                 "the world does not acknowledge efforts, so runs in lock-step may differ from one another; write it "
                 "with this version's `contact-ddp sdf`, and leave the model its name"
@@ -145,23 +203,33 @@ class World:
         raise self._strange(self._names.odometry)
 
     def step(self, steps: int, efforts: Array) -> RobotState:
-        """Have steps made with efforts (12,) [N m]; the state after them. One that is lost is stepped beyond."""
+        """Have steps made with efforts (12,) [N m]; the state after them.
+
+        A state that is lost is stepped beyond. Where somebody else pauses the world before the steps have been made, it
+        is asked for one more, with which a server makes those that are left, too.
+
+        Raises:
+            WorldRestartedError: somebody else has reset the world.
+        """
         with self.news:
             assert self.newest is not None
             goal = self.newest.stamp + round(1e9 * (steps - 0.5) * self._timestep)
         self._delivery.deliver(efforts, self._timeout)
-        for _ in range(_TRIES):
+        lost = 0
+        while lost < _TRIES:
             self._ask(WorldRequest(pause=True, steps=steps))
             with self.news:
-                if not self.news.wait_for(lambda: self._arrived(goal) or self._stands_at(goal), self._timeout):
-                    raise GazeboError(
-                        f"Gazebo accepts steps, but no state comes of them ({self._names.joint_state}) "
-                        f"within {self._timeout:g} s"
-                    )
+                self._await_step(goal)
+                if self.restarted:
+                    raise WorldRestartedError(f"somebody has reset the world {self._names.world!r}")
                 newest = self.newest
                 if newest is not None and newest.stamp >= goal:
                     return newest.state
-            self._log.warning("the odometry of a step did not come; stepping on")
+                if self._stands_at(goal):
+                    lost += 1
+                    self._log.warning("the odometry of a step did not come; stepping on")
+                else:
+                    self._log.warning("somebody has paused the world; stepping on")
             steps = 1
         raise GazeboError(f"Gazebo makes steps, but no {self._names.odometry} comes of them")
 
@@ -183,6 +251,8 @@ class World:
         return measurement
 
     def _ask(self, request: WorldRequest) -> None:
+        if self._cancelled.is_set():
+            raise GazeboError("the bridge is ending")
         self._control.ask(request, self._timeout)
 
     def _await(self, condition: Callable[[], bool]) -> None:
@@ -190,6 +260,24 @@ class World:
         with self.news:
             if not self.news.wait_for(condition, self._timeout):
                 raise self._strange(self._names.joint_state)
+
+    def _await_step(self, goal: int) -> None:
+        """With `news` held, wait for what becomes of a request for steps up to the instant `goal` [ns]."""
+        began, seen = clock.monotonic(), (self._reader.joint_stamp, self._reader.joint_repeats)
+
+        def halted() -> bool:
+            stamp, repeats = self._reader.joint_stamp, self._reader.joint_repeats
+            repeats -= seen[1] if stamp == seen[0] else 0
+            return repeats >= _HALT_REPEATS and clock.monotonic() - began > _HALT_TIME
+
+        def done() -> bool:
+            return self.restarted or self._arrived(goal) or self._stands_at(goal) or halted()
+
+        if not self.news.wait_for(done, self._timeout):
+            raise GazeboError(
+                f"Gazebo accepts steps, but no state comes of them ({self._names.joint_state}) within "
+                f"{self._timeout:g} s"
+            )
 
     def _joint_stamp(self) -> int:
         """The instant of the newest joint states [ns]; -1 before the first."""
@@ -209,8 +297,11 @@ class World:
         return self._joint_stamp() >= goal and self._reader.joint_repeats >= _REPEATS
 
     def _check_timestep(self, before: int, after: int) -> None:
-        """Raise GazeboError unless one step leads from the one instant to the other [ns]."""
+        """At the first step, raise GazeboError unless it leads from the one instant to the other [ns]."""
         made = 1e-9 * (after - before)
+        if self._checked:
+            return
+        self._checked = True
         if before >= 0 and abs(made - self._timestep) > 0.1 * self._timestep:
             raise GazeboError(
                 f"a physics step of the world {self._names.world!r} takes {made:g} s, but gazebo.timestep is "

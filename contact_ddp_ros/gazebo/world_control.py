@@ -2,7 +2,8 @@
 
 Requests of Gazebo's Python bindings hold the interpreter's lock while they wait, so whoever also listens makes them
 elsewhere. The helper is a child of ours: it takes one request a line on its standard input and answers each with a line
-(:mod:`contact_ddp_ros.gazebo.control_process`). It also has the last word: however we end, the system closes the pipe,
+(:mod:`contact_ddp_ros.gazebo.control_process`). Both carry the request's number, so that an answer that comes after its
+time-out is not taken for the next one's. The helper also has the last word: however we end, the system closes the pipe,
 and the helper tells every joint zero effort before it ends, for Gazebo's joints hold what they were told last for ever.
 
 In gz.msgs.WorldControl an unset `pause` lets time run: every request says what it wants of it.
@@ -13,6 +14,7 @@ import json
 import os
 import subprocess
 import sys
+import time as clock
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from select import select
@@ -24,6 +26,8 @@ from contact_ddp_ros.gazebo.transport import Bindings, Node
 
 _PATIENCE = 5.0
 """Time that a request or an orderly end may take [s]."""
+
+_NANOSECONDS = 1_000_000_000
 
 _START = 60.0
 """Time in which the helper must have imported the bindings [s]."""
@@ -37,11 +41,13 @@ class WorldRequest:
         pause: whether time stands afterwards.
         steps: physics steps to make although it stands.
         reset: whether to begin again: time at zero, everything where the file puts it.
+        until: where time runs, the instant at which it is to stand again [ns]; 0 for never.
     """
 
     pause: bool
     steps: int = 0
     reset: bool = False
+    until: int = 0
 
 
 class WorldControl(Protocol):
@@ -76,6 +82,8 @@ class DirectControl:
         message.multi_step = request.steps
         if request.reset:
             message.reset.all = True
+        if request.until:
+            message.run_to_sim_time.sec, message.run_to_sim_time.nsec = divmod(request.until, _NANOSECONDS)
         service, milliseconds = self._names.control, max(1, round(1e3 * timeout))
         answered, answer = self._node.request(service, message, messages.WorldControl, messages.Boolean, milliseconds)
         if not answered:
@@ -110,15 +118,22 @@ class ControlProcess:
             start_new_session=True,  # a Ctrl-C is ours to pass on
         )
         self._buffer = b""
+        self._number = 0
         try:
             self._read(_START)
         except GazeboError:
             self.close()
             raise
 
+    @property
+    def pid(self) -> int:
+        """Of the helper."""
+        return self._child.pid
+
     def ask(self, request: WorldRequest, timeout: float = _PATIENCE) -> None:
         """See :class:`WorldControl`."""
-        line = json.dumps({**asdict(request), "timeout": timeout})
+        self._number += 1
+        line = json.dumps({"number": self._number, "timeout": timeout, "request": asdict(request)})
         assert self._child.stdin is not None
         try:
             self._child.stdin.write(line.encode() + b"\n")
@@ -146,17 +161,20 @@ class ControlProcess:
         self.close()
 
     def _read(self, timeout: float) -> None:
-        """Wait for the helper's answer; raise GazeboError with its text where it is not a good one."""
-        answer: dict[str, Any] = json.loads(self._line(timeout))
-        if answer.get("error"):
+        """Wait for the answer to the last request; raise GazeboError with its text where it is not a good one."""
+        deadline = clock.monotonic() + timeout
+        answer: dict[str, Any] = {}
+        while answer.get("number") != self._number:  # answers to requests that were given up come before
+            answer = json.loads(self._line(deadline))
+        if answer["error"]:
             raise GazeboError(str(answer["error"]))
 
-    def _line(self, timeout: float) -> bytes:
+    def _line(self, deadline: float) -> bytes:
         assert self._child.stdout is not None
         descriptor = self._child.stdout.fileno()
         while b"\n" not in self._buffer:
-            if not select([descriptor], [], [], timeout)[0]:
-                raise GazeboError(f"the helper that controls Gazebo's world has not answered for {timeout:g} s")
+            if not select([descriptor], [], [], max(0.0, deadline - clock.monotonic()))[0]:
+                raise GazeboError("the helper that controls Gazebo's world does not answer in time")
             read = os.read(descriptor, 4096)
             if not read:
                 raise GazeboError(f"the helper that controls Gazebo's world ended with code {self._child.wait()}")

@@ -1,10 +1,13 @@
 """The joint drives as a node, for simulators whose joints take efforts over ROS: gz_ros2_control and ros_gz_bridge.
 
 Every joint state is answered by the efforts that the robot's own drives would give: the law of the last joint command,
-damping where none came for a while, clipped to the actuators. Zero efforts are the last word.
+damping where none came for a while, clipped to the actuators. Zero efforts are the last word, also of a node that is
+killed: a helper process says them (:mod:`contact_ddp_ros.nodes.last_efforts`).
 """
 
 import sys
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -13,20 +16,20 @@ import numpy as np
 from rclpy.duration import Duration
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64, Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from contact_ddp_ros.errors import ContactDdpError
-from contact_ddp_ros.gazebo.drives import Drives
+from contact_ddp_ros.gazebo.drives import Drives, per_joint
 from contact_ddp_ros.nodes import interfaces as io
-from contact_ddp_ros.nodes.conversions import doubles, from_stamp, joint_command, joint_motion
+from contact_ddp_ros.nodes.conversions import from_stamp, joint_command, joint_motion
 from contact_ddp_ros.nodes.inlet import Inlet
+from contact_ddp_ros.nodes.last_efforts import EffortPublishers, LastEfforts
 from contact_ddp_ros.nodes.monitor import Recent
 from contact_ddp_ros.nodes.node_config import DrivesNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics
-from contact_ddp_ros.nodes.runtime import publisher, run_node
-from contact_ddp_ros.robot.joints import JOINT_NAMES, LEG_NAMES
+from contact_ddp_ros.nodes.runtime import run_node
+from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand
 
@@ -42,8 +45,8 @@ _ACKNOWLEDGED = 0.2
 class DrivesNode:
     """Answers joint states with efforts."""
 
-    def __init__(self, node: Node) -> None:
-        """Build the drives and their topics.
+    def __init__(self, node: Node, arguments: Sequence[str] = ()) -> None:
+        """Build the drives and their topics; `arguments` of the process, for its helper.
 
         Raises:
             ContactDdpError: a parameter or the robot's description is not usable.
@@ -54,14 +57,15 @@ class DrivesNode:
         self._robot = load_robot(Path(config.node.urdf) if config.node.urdf else None)
         self._damping = JointCommand.damping(self._robot.n_joints)
         self._drives = Drives(
-            config.drive.gains(len(LEG_NAMES)), self._robot.effort_limits, config.node.command_timeout
+            config.drive.gains(len(LEG_NAMES)),
+            self._robot.effort_limits,
+            config.node.command_timeout,
+            per_joint(config.node.joint_damping),
         )
         self._now = -np.inf
         self._refused, self._recent = 0, Recent()
-        if config.node.output == "group":
-            self._publishers = [publisher(node, io.EFFORTS)]
-        else:
-            self._publishers = [publisher(node, io.joint_effort(name)) for name in JOINT_NAMES]
+        self._last_efforts = LastEfforts(config.node.output, arguments)
+        self._efforts = EffortPublishers(node, config.node.output)
         self._inlet = Inlet(node)
         self._inlet.subscribe(io.JOINT_COMMAND, self._on_command)
         self._inlet.subscribe(io.JOINT_STATES, self._on_joint_states)
@@ -78,9 +82,10 @@ class DrivesNode:
 
     def farewell(self) -> None:
         """Leave the joints limp, not with the last effort for ever."""
-        self._send(np.zeros(self._robot.n_joints))
-        for one in self._publishers:
+        self._efforts.send(np.zeros(self._robot.n_joints))
+        for one in self._efforts.publishers:
             one.wait_for_all_acked(Duration(seconds=_ACKNOWLEDGED))
+        self._last_efforts.close()
 
     def _on_command(self, message: JointTrajectory) -> None:
         try:
@@ -97,14 +102,7 @@ class DrivesNode:
             self._refuse(error)
             return
         self._now = from_stamp(message.header.stamp)
-        self._send(self._drives.efforts(positions, velocities, self._now))
-
-    def _send(self, efforts: np.ndarray) -> None:
-        if len(self._publishers) == 1:
-            self._publishers[0].publish(Float64MultiArray(data=doubles(efforts)))
-            return
-        for one, effort in zip(self._publishers, efforts.tolist(), strict=True):
-            one.publish(Float64(data=effort))
+        self._efforts.send(self._drives.efforts(positions, velocities, self._now))
 
     def _refuse(self, error: ContactDdpError) -> None:
         self._refused += 1
@@ -122,7 +120,8 @@ class DrivesNode:
 
 def main(arguments: list[str] | None = None) -> int:
     """Entry point; the exit code."""
-    return run_node(NAME, DrivesNode, arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    return run_node(NAME, partial(DrivesNode, arguments=given), arguments)
 
 
 if __name__ == "__main__":

@@ -5,10 +5,13 @@ one period. Stepping without lock-step is nearly the same: time goes at most as 
 for the planner, and for an answer only so long; what is late acts one period later. On a busy machine time goes slowly
 then; the physics does not go on with efforts that nobody looks after.
 
-Without stepping Gazebo runs by itself. Its messages come in a thread of its transport, which computes and sends the
-efforts of every physics step and publishes the states of every control period. The main thread takes joint commands.
+Without stepping Gazebo runs by itself, on a leash (:mod:`contact_ddp_ros.gazebo.bridge`). Its messages come in a thread
+that computes and sends the efforts of every physics step and publishes the states of every control period. The main
+thread takes joint commands and moves the leash on.
 
-Stamps are Gazebo's simulated time until the world is reset; from then on they go on where Gazebo's go back.
+Stamps are Gazebo's simulated time until the world is reset; from then on they go on where Gazebo's go back. A joint
+command carries the stamp of the state that it answers; one that answers a state of another bridge, or of before a
+reset, does not count.
 """
 
 import sys
@@ -18,14 +21,17 @@ from pathlib import Path
 from threading import Event, Lock, Semaphore
 from typing import Any
 
+from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from contact_ddp_ros.errors import ContactDdpError
+from contact_ddp_ros.errors import ContactDdpError, GazeboError
 from contact_ddp_ros.gazebo.bridge import GazeboBridge
+from contact_ddp_ros.gazebo.claim import WorldClaim
 from contact_ddp_ros.gazebo.names import Names
+from contact_ddp_ros.gazebo.newest import newest_only
 from contact_ddp_ros.gazebo.transport import load_bindings
 from contact_ddp_ros.gazebo.world_control import ControlProcess
 from contact_ddp_ros.nodes import interfaces as io
@@ -34,6 +40,7 @@ from contact_ddp_ros.nodes.conversions import (
     joint_command,
     joint_state_message,
     odometry_message,
+    push_force,
     stamp_ns,
     time_ns,
     to_stamp,
@@ -44,7 +51,7 @@ from contact_ddp_ros.nodes.monitor import Recent
 from contact_ddp_ros.nodes.node_config import GazeboBridgeNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, Scalar
-from contact_ddp_ros.nodes.runtime import publisher, run_node, serve
+from contact_ddp_ros.nodes.runtime import publisher, run_node, serve, subscribe
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand, RobotState
@@ -61,10 +68,10 @@ _IDLE = 0.01
 _PATIENCE = 0.2
 """Longest wait for an answer when stepping: a busy machine keeps the controller from working for so long [s]."""
 
-_NO_STATES = (
-    "no states of Gazebo: has the server ended, or has somebody paused it? Call `pause` with data: false to let time "
-    "run, and `reset` after a restart of the server"
-)
+_SAY_AGAIN = 1.0
+"""Wall-clock time after which the same complaint is made again [s]."""
+
+_NO_STATES = "no states of Gazebo: has the server ended? Call `reset` after a restart of the server"
 """What is said when time ought to run and does not."""
 
 
@@ -82,6 +89,8 @@ class GazeboBridgeNode:
         config = self._config
         robot = load_robot(Path(config.node.urdf) if config.node.urdf else None)
         bindings = load_bindings(config.node.release)
+        names = Names(config.gazebo.world, config.gazebo.model)
+        self._claim = WorldClaim(names)
         self._damping = JointCommand.damping(robot.n_joints)
         self._steps = max(1, round(config.node.period / config.gazebo.timestep))
         self._period = self._steps * config.gazebo.timestep
@@ -93,7 +102,7 @@ class GazeboBridgeNode:
         self._told: RobotState | None = None
         self._heard, self._resetting, self._missing = clock.monotonic(), False, False
         self._silent = True
-        self._refused, self._recent = 0, Recent()
+        self._refused, self._strange, self._recent = 0, 0, Recent()
         self._commands: Answers[JointCommand] = Answers()
         self._asked, self._answered = 0, -1
         self._joints = publisher(node, io.JOINT_STATES)
@@ -106,13 +115,14 @@ class GazeboBridgeNode:
         self._bridge = GazeboBridge(
             robot,
             config.drive.gains(len(LEG_NAMES)),
-            bindings,
-            ControlProcess(bindings.name, Names(config.gazebo.world, config.gazebo.model)),
+            bindings if self._stepped else newest_only(bindings),
+            ControlProcess(bindings.name, names),
             config.gazebo,
             stepped=self._stepped,
             paused=config.node.start_paused,
             on_state=self._on_state,
         )
+        subscribe(node, io.PUSH, self._on_push)
         serve(node, io.RESET, self._on_reset)
         serve(node, io.PAUSE, self._on_pause)
         serve(node, io.STEP, self._on_step)
@@ -127,6 +137,13 @@ class GazeboBridgeNode:
 
     def run(self, stop: Event) -> None:
         """Bring the robot onto its legs, then pass states and commands until `stop`."""
+        try:
+            self._work(stop)
+        except GazeboError:
+            if not stop.is_set():
+                raise
+
+    def _work(self, stop: Event) -> None:
         state = self._bridge.start()
         self._pace.start(state.time)
         self._due = state.time + self._period
@@ -140,19 +157,27 @@ class GazeboBridgeNode:
             self._run_freely(stop)
 
     def wake(self) -> None:
-        """No wait is long."""
+        """End the wait for a server."""
+        self._bridge.cancel()
 
     def farewell(self) -> None:
         """Leave the joints limp, not with the last effort for ever."""
         self._bridge.close()
+        self._claim.release()
 
     def _run_freely(self, stop: Event) -> None:
         while not stop.is_set():
-            self._inlet.receive(_IDLE if self._bridge.paused else 1.0)
+            self._inlet.receive(_IDLE)
             told = self._told
             if self._bridge.paused and told is not None:
                 self._send(told)
                 self._pace.start(told.time)
+            try:
+                if self._bridge.restarted:
+                    self._bridge.recover()
+                self._bridge.extend()
+            except GazeboError as error:
+                self.node.get_logger().error(str(error), throttle_duration_sec=_SAY_AGAIN)
             self._tell_silence()
             self._listen()
 
@@ -230,8 +255,7 @@ class GazeboBridgeNode:
     def _on_state(self, state: RobotState, _torques: Any) -> None:
         """A state of free-running time, in the transport's thread: some of them are published."""
         if state.time >= self._due - 1e-9:
-            late = state.time > self._due + self._period
-            self._due = self._period + (state.time if late else self._due)
+            self._due = state.time + self._period
             self._publish(state)
 
     def _publish(self, state: RobotState) -> None:
@@ -261,11 +285,26 @@ class GazeboBridgeNode:
             self._refused += 1
             self.node.get_logger().error(f"{error}: the drives damp", throttle_duration_sec=1.0)
             command = self._damping
-        if self._config.node.lockstep:
-            self._commands.put(stamp_ns(message.header.stamp), command)
+        stamp = stamp_ns(message.header.stamp)
+        if not self._bridge.expects(1e-9 * stamp):
+            self._strange += 1
+            self.node.get_logger().warning(
+                f"a joint command stamped {1e-9 * stamp:.3f} s is left out: there has been no such state since the "
+                "start or the last reset. It must carry the stamp of the state that it answers",
+                throttle_duration_sec=_SAY_AGAIN,
+            )
+        elif self._config.node.lockstep:
+            self._commands.put(stamp, command)
         else:
-            self._bridge.apply(command)
-            self._answered = stamp_ns(message.header.stamp)
+            self._bridge.apply(command, 1e-9 * stamp)
+            self._answered = stamp
+
+    def _on_push(self, message: WrenchStamped) -> None:
+        try:
+            self._bridge.push(push_force(message), self._config.gazebo.push_duration)
+        except ContactDdpError as error:
+            self._refused += 1
+            self.node.get_logger().error(f"push refused: {error}", throttle_duration_sec=_SAY_AGAIN)
 
     def _on_reset(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self._resetting = True
@@ -280,6 +319,7 @@ class GazeboBridgeNode:
         return response
 
     def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        self._single_steps = Semaphore(0)  # a step that was asked for before must not slip into the next pause
         try:
             self._bridge.pause(request.data)
         except ContactDdpError as error:
@@ -308,7 +348,8 @@ class GazeboBridgeNode:
         values = {
             "real-time factor": self._pace.real_time_factor,
             "malformed messages of Gazebo": self._bridge.malformed,
-            "malformed joint commands": self._refused,
+            "malformed commands and pushes": self._refused,
+            "joint commands of another time": self._strange,
         }
         malformed = self._recent.growth(self._bridge.malformed + self._refused)
         if self._missing:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from contact_ddp_ros.config import parameter
-from contact_ddp_ros.control.config import ControllerConfig, DriveConfig
-from contact_ddp_ros.gazebo.bridge import BridgeConfig
+from contact_ddp_ros.control.config import ControllerConfig, DriveConfig, Triple
+from contact_ddp_ros.gazebo.config import BridgeConfig
 from contact_ddp_ros.gazebo.transport import RELEASES, STAND_IN
 from contact_ddp_ros.lcm_link.definitions import LAYOUTS
 from contact_ddp_ros.lcm_link.guard import GuardConfig
@@ -183,6 +183,14 @@ class DrivesNodeOptions:
         "group",
         choices=("group", "joints"),
         description="one message for all joints, to ros2_control, or one for each, to ros_gz_bridge",
+        structural=True,
+    )
+    joint_damping: Triple = parameter(
+        (0.0, 0.0, 0.0),
+        low=0.0,
+        high=5.0,
+        unit="N m s/rad",
+        description="damping of the simulator's joints beyond the robot's own; drive.kd after `sdf --drive-damping`",
         structural=True,
     )
     command_timeout: float = parameter(

@@ -1,9 +1,10 @@
 """The place of a node's process among the others of the machine: real-time scheduling, processors, locked memory.
 
 A bounding robot that waits 50 ms for a processor falls. What the system allows is taken, and one line says what it does
-not: SCHED_FIFO for every thread of the process (a thread left behind at normal priority could hold the interpreter lock
-while others wait), else a negative nice value; memory that is locked is not paged out. Rights come from being root, from
-CAP_SYS_NICE, or from `rtprio`, `nice` and `memlock` in /etc/security/limits.conf.
+not: SCHED_FIFO for every thread of the process (a thread left behind at normal priority could hold the interpreter
+lock while others wait), else a negative nice value; memory that is locked is not paged out. Rights come from being
+root, from CAP_SYS_NICE, or from `rtprio`, `nice` and `memlock` in /etc/security/limits.conf. Programs that the node
+starts, a compiler for one, are scheduled as usual.
 
 The kernel keeps 5 % of each second for everybody else (sched_rt_runtime_us), so that a node that runs wild cannot take
 the machine along.
@@ -21,11 +22,13 @@ from contact_ddp_ros.errors import ParameterError
 
 AUTO, NONE, NICE, FIFO = "auto", "none", "nice", "fifo"
 
+_FIFO = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
+
 _NICE = -10
 """Nice value where real-time scheduling is not to be had."""
 
 _LOCK_NOW, _LOCK_LATER, _LOCK_ON_FAULT = 1, 2, 4
-"""MCL_CURRENT, MCL_FUTURE and MCL_ONFAULT of mlockall(2): what is touched stays, what is only reserved costs nothing."""
+"""MCL_CURRENT, MCL_FUTURE and MCL_ONFAULT of mlockall(2): what is touched stays, what is reserved costs nothing."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ def settle(options: SchedulingOptions, *, live: bool) -> str:
 
 
 def freeze_garbage() -> None:
-    """Take what is built out of garbage collection: looking through it all would stop the loop for a tenth of a second."""
+    """Take what is built out of garbage collection: to look through it all stops the loop for a tenth of a second."""
     gc.collect()
     gc.freeze()
 
@@ -116,7 +119,7 @@ def _schedule(options: SchedulingOptions) -> str:
         try:
             for thread in _threads():
                 with contextlib.suppress(ProcessLookupError):
-                    os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(options.priority))
+                    os.sched_setscheduler(thread, _FIFO, os.sched_param(options.priority))
             return f"real-time priority {options.priority}"
         except OSError as error:
             refusal = f"no real-time priority ({error.strerror}; see rtprio in limits.conf)"

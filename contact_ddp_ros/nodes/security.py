@@ -133,7 +133,7 @@ ROLES = {
     "gazebo_bridge": Role(
         "gazebo_bridge",
         publishes=(*_STATES, io.IMU, io.CLOCK, io.REAL_TIME_FACTOR, io.DIAGNOSTICS),
-        subscribes=(io.JOINT_COMMAND, io.CLOCK),
+        subscribes=(io.JOINT_COMMAND, io.PUSH, io.CLOCK),
         serves=_TIME,
     ),
     "drives": Role(

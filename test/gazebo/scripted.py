@@ -1,13 +1,16 @@
 """A server that does what a test tells it: states in uniform motion, requests and efforts on record."""
 
+import time as clock
+from threading import Thread
 from typing import Any
 
 import numpy as np
 from gazebo.messages import STEP, joint_states, odometry
 
 from contact_ddp_ros.control.config import DriveConfig
-from contact_ddp_ros.gazebo.bridge import BridgeConfig, GazeboBridge
-from contact_ddp_ros.gazebo.names import Names
+from contact_ddp_ros.gazebo.bridge import GazeboBridge
+from contact_ddp_ros.gazebo.config import BridgeConfig
+from contact_ddp_ros.gazebo.names import PLAIN, Names
 from contact_ddp_ros.gazebo.stand_in.messages import TYPES
 from contact_ddp_ros.gazebo.stand_in.transport import Bus, stand_in_bindings
 from contact_ddp_ros.gazebo.world_control import DirectControl
@@ -32,6 +35,10 @@ class ScriptedServer:
         """Whether steps are accepted and not made."""
         self.acknowledging = True
         """Whether marks are answered."""
+        self.format = PLAIN
+        self.halt_after: int | None = None
+        """After how many steps of the next request somebody pauses the world."""
+        self._left = 0
         self.lose = 0
         """How many of the next steps' odometry gets lost."""
         self.repeats = 2
@@ -63,6 +70,12 @@ class ScriptedServer:
         for _ in range(self.repeats):
             self.bus.publish(self.names.joint_state, joint_states(self.stamp))
 
+    def _stand_still(self) -> None:
+        """Tell the joint states of the present instant again and again until time goes on."""
+        while self._left:
+            self.stand()
+            clock.sleep(0.01)
+
     def expected(self) -> tuple[np.ndarray, np.ndarray]:
         """Positions and velocities of the joints at the present stamp."""
         return np.arange(12.0) + 1e-9 * self.stamp, -np.arange(12.0)
@@ -71,10 +84,12 @@ class ScriptedServer:
         self.efforts[index] = message.data
         self.events.append("effort")
 
-    def _on_mark(self, message: Any) -> None:
+    def _on_mark(self, _message: Any) -> None:
         self.events.append("mark")
         if self.acknowledging:
-            self.bus.publish(self.names.efforts_received, message)
+            answer = TYPES["Double"]()
+            answer.data = self.format
+            self.bus.publish(self.names.efforts_received, answer)
 
     def _on_request(self, request: Any) -> Any:
         self.requests.append(request)
@@ -84,8 +99,13 @@ class ScriptedServer:
             self.bus.publish(self.names.joint_state, joint_states(0))
         elif not self.deaf:
             self.stand()
-            self.tell(request.multi_step)
+            steps = self._left + request.multi_step
+            made, self.halt_after = steps if self.halt_after is None else self.halt_after, None
+            self._left = steps - made
+            self.tell(made)
             self.stand()
+            if self._left:
+                Thread(target=self._stand_still, daemon=True).start()
         answer = TYPES["Boolean"]()
         answer.data = True
         return answer

@@ -2,6 +2,9 @@
 
 import dataclasses
 import math
+import time as clock
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,15 +12,18 @@ from gazebo.messages import STEP, joint_states, odometry
 from gazebo.scripted import GAINS, ROBOT, ScriptedServer
 
 from contact_ddp_ros.errors import GazeboError, MessageError
-from contact_ddp_ros.gazebo.bridge import BridgeConfig, GazeboBridge
-from contact_ddp_ros.gazebo.names import Names
+from contact_ddp_ros.gazebo.bridge import GazeboBridge
+from contact_ddp_ros.gazebo.config import BridgeConfig
+from contact_ddp_ros.gazebo.names import DAMPED, Names
 from contact_ddp_ros.gazebo.sdf import straight_height, world_sdf
 from contact_ddp_ros.gazebo.simulator import GazeboSimulator
 from contact_ddp_ros.gazebo.stand_in.server import stand_in
 from contact_ddp_ros.gazebo.stand_in.transport import Bus, stand_in_bindings
-from contact_ddp_ros.gazebo.world_control import DirectControl
-from contact_ddp_ros.robot.state import DriveGains, JointCommand
+from contact_ddp_ros.gazebo.world_control import DirectControl, WorldRequest
+from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 from contact_ddp_ros.sim.options import SimOptions
+
+PATIENCE = 60.0
 
 LIMITS = ROBOT.effort_limits
 COMMAND = JointCommand(np.arange(12.0) + np.tile([0.1, -0.2, 3.0], 4), np.full(12, -5.0), np.linspace(-3.0, 3.0, 12))
@@ -26,11 +32,17 @@ COMMAND = JointCommand(np.arange(12.0) + np.tile([0.1, -0.2, 3.0], 4), np.full(1
 def commanded(server: ScriptedServer) -> np.ndarray:
     q, v = server.expected()
     torques = COMMAND.torques + GAINS.kp * (COMMAND.positions - q) + GAINS.kd * (COMMAND.velocities - v)
-    return np.clip(torques, -LIMITS, LIMITS)
+    return sent(torques, v)
 
 
-def damped(server: ScriptedServer) -> np.ndarray:
-    return np.clip(-GAINS.kd_damping * server.expected()[1], -LIMITS, LIMITS)
+def damped(server: ScriptedServer, kd_damping: np.ndarray = GAINS.kd_damping) -> np.ndarray:
+    v = server.expected()[1]
+    return sent(-kd_damping * v, v)
+
+
+def sent(torques: np.ndarray, velocities: np.ndarray, joint_damping: np.ndarray | float = 0.0) -> np.ndarray:
+    """The efforts for these torques of the law, in a world whose joints may have the drives' own damping."""
+    return np.clip(torques, -LIMITS, LIMITS) + joint_damping * velocities
 
 
 def test_every_state_is_answered_by_twelve_efforts_of_the_drives_law() -> None:
@@ -43,9 +55,21 @@ def test_every_state_is_answered_by_twelve_efforts_of_the_drives_law() -> None:
             server.tell()
             assert server.events[before:] == ["effort"] * 12
             np.testing.assert_allclose(server.efforts, commanded(server), atol=1e-9)
-        at_limit = np.abs(server.efforts) == LIMITS
+        at_limit = np.abs(bridge.torques) == LIMITS
         assert at_limit.any()
         assert not at_limit.all()
+
+
+def test_where_the_joints_carry_the_drives_damping_efforts_leave_it_out() -> None:
+    server = ScriptedServer()
+    server.format = DAMPED
+    with server.bridge() as bridge:
+        bridge.start()
+        bridge.apply(COMMAND)
+        server.tell()
+        q, v = server.expected()
+        np.testing.assert_allclose(server.efforts, sent(GAINS.torques(COMMAND, q, v), v, GAINS.kd), atol=1e-9)
+        assert (np.abs(bridge.torques) <= LIMITS).all(), "told are those of the drives"
 
 
 def test_drives_damp_before_the_first_command_and_after_silence() -> None:
@@ -78,11 +102,10 @@ def test_gains_and_watchdog_change_while_it_drives() -> None:
         bridge.configure(dataclasses.replace(bridge.config, command_timeout=0.01), gains)
         server.tell()
         q, v = server.expected()
-        np.testing.assert_allclose(server.efforts, np.clip(gains.torques(COMMAND, q, v), -LIMITS, LIMITS), atol=1e-9)
+        np.testing.assert_allclose(server.efforts, sent(gains.torques(COMMAND, q, v), v), atol=1e-9)
         for _ in range(10):
             server.tell()
-        v = server.expected()[1]
-        np.testing.assert_allclose(server.efforts, np.clip(-gains.kd_damping * v, -LIMITS, LIMITS), atol=1e-9)
+        np.testing.assert_allclose(server.efforts, damped(server, gains.kd_damping), atol=1e-9)
 
 
 def test_a_command_to_damp_is_obeyed() -> None:
@@ -299,7 +322,7 @@ def test_a_world_without_the_robot_is_found_out() -> None:
 def test_without_a_server_the_error_says_what_to_look_at() -> None:
     bindings = stand_in_bindings(Bus())
     control = DirectControl(bindings, Names(), bindings.node())
-    with GazeboBridge(ROBOT, GAINS, bindings, control, BridgeConfig()) as bridge:
+    with GazeboBridge(ROBOT, GAINS, bindings, control, BridgeConfig(server_timeout=0.1)) as bridge:
         with pytest.raises(GazeboError, match=r"/world/contact_ddp/control.*GZ_PARTITION"):
             bridge.start()
         with pytest.raises(GazeboError, match="no state"):
@@ -342,3 +365,149 @@ def test_runs_in_lock_step_do_not_depend_on_the_order_of_messages() -> None:
     np.testing.assert_array_equal(ends[0].position, ends[1].position)
     np.testing.assert_array_equal(ends[0].joint_velocities, ends[1].joint_velocities)
     assert ends[0].time == ends[1].time == pytest.approx(0.12)
+
+
+def test_a_pause_by_somebody_else_midway_is_stepped_over(caplog: pytest.LogCaptureFixture) -> None:
+    """The button in Gazebo's window: the server makes some of the steps, and those that are left with the next ones."""
+    server = ScriptedServer()
+    with server.bridge(stepped=True, answer_timeout=PATIENCE) as bridge:
+        last = bridge.start()
+        before = len(server.requests)
+        server.halt_after = 1
+        state = bridge.advance(2)
+        assert 0.002 <= state.time - last.time <= 0.0031
+        assert [request.multi_step for request in server.requests[before:]] == [2, 1]
+        assert "paused" in caplog.text
+        assert bridge.advance(2).time == pytest.approx(state.time + 0.002)
+
+
+def test_a_pause_by_somebody_else_is_undone_where_gazebo_runs_by_itself() -> None:
+    with stand_in(world_sdf(ROBOT)) as (_, bindings):
+        control = DirectControl(bindings, Names(), bindings.node())
+        config = BridgeConfig(settle=False)
+        with GazeboBridge(ROBOT, GAINS, bindings, control, config) as bridge:
+            bridge.start()
+            for _ in range(3):
+                control.ask(WorldRequest(pause=True))
+                now = bridge.state.time
+                until(lambda now=now: bridge.extend() or bridge.state.time > now + 0.02)
+
+
+@pytest.mark.parametrize("settle", [True, False])
+def test_after_a_reset_by_somebody_else_it_stands_again(settle: bool) -> None:
+    with stand_in(world_sdf(ROBOT)) as (server, bindings):
+        control = DirectControl(bindings, Names(), bindings.node())
+        config = BridgeConfig(settle=settle)
+        with GazeboBridge(ROBOT, GAINS, bindings, control, config, stepped=True) as bridge:
+            first = bridge.start()
+            for _ in range(20):
+                bridge.apply(COMMAND, bridge.state.time)
+                last = bridge.advance(2)
+            assert not bridge.silent
+            control.ask(WorldRequest(pause=True, reset=True))
+            until(lambda: server.world.stamp == 0)
+            state = bridge.advance(2)
+            assert state.time > last.time
+            assert not bridge.expects(last.time), "a command from before counts no more"
+            assert bridge.expects(state.time)
+            if settle:
+                np.testing.assert_allclose(state.position, first.position, atol=1e-9)
+            again = bridge.advance(2)
+            assert again.time == pytest.approx(state.time + 0.002)
+            np.testing.assert_allclose(bridge.torques, damping(state), atol=1e-9)
+
+
+def test_where_gazebo_runs_by_itself_a_reset_by_somebody_else_is_noticed() -> None:
+    with stand_in(world_sdf(ROBOT)) as (_, bindings):
+        control = DirectControl(bindings, Names(), bindings.node())
+        with GazeboBridge(ROBOT, GAINS, bindings, control, BridgeConfig()) as bridge:
+            first = bridge.start()
+            until(lambda: bridge.extend() or bridge.state.time > first.time + 0.05)
+            control.ask(WorldRequest(pause=False, reset=True))
+            until(lambda: bridge.restarted)
+            last = bridge.state.time
+            bridge.recover()
+            assert not bridge.restarted
+            state = bridge.state
+            assert state.time > last
+            assert abs(state.position[2] - ROBOT.standing_height()) < 0.02
+            until(lambda: bridge.extend() or bridge.state.time > state.time + 0.05)
+
+
+def test_gazebo_waits_where_commands_do_not_come() -> None:
+    """A leash of 10 ms: the world stands there, by itself, until the state it shows has been answered."""
+    with stand_in(world_sdf(ROBOT)) as (server, bindings):
+        control = DirectControl(bindings, Names(), bindings.node())
+        config = BridgeConfig(settle=False, leash=0.01)
+        with GazeboBridge(ROBOT, GAINS, bindings, control, config) as bridge:
+            bridge.start()
+            for _ in range(5):
+                answered = bridge.state.time
+                bridge.apply(COMMAND, answered)
+                bridge.extend()
+                until(lambda answered=answered: bridge.state.time > answered + 0.0085)
+                assert not bridge.silent
+            stamp = server.world.stamp
+            assert 1e-9 * stamp <= answered + 0.0105
+            assert server.paused
+
+
+def test_only_commands_for_states_of_this_bridge_are_expected() -> None:
+    server = ScriptedServer()
+    server.stamp = 5_000_000_000
+    with server.bridge() as bridge:
+        assert not bridge.expects(0.0)
+        first = bridge.start()
+        server.tell(4)
+        assert bridge.expects(first.time)
+        assert bridge.expects(bridge.state.time)
+        assert not bridge.expects(first.time - 0.001)
+        assert not bridge.expects(bridge.state.time + 0.001)
+
+
+def test_a_world_of_another_format_is_refused() -> None:
+    server = ScriptedServer()
+    server.format = 3
+    with server.bridge() as bridge, pytest.raises(GazeboError, match=r"format 3.*contact-ddp sdf"):
+        bridge.start()
+
+
+@pytest.mark.parametrize("stepped", [True, False])
+def test_a_push_gives_its_impulse_to_the_trunk(stepped: bool) -> None:
+    server = ScriptedServer()
+    impulse = np.zeros(3)
+
+    def on_wrench(message: Any) -> None:
+        assert message.entity.name == server.names.model
+        impulse[:] += 0.001 * np.array([message.wrench.force.x, message.wrench.force.y, message.wrench.force.z])
+
+    server.bus.subscribe(server.names.wrench, on_wrench)
+    with server.bridge(stepped=stepped) as bridge:
+        bridge.start()
+        bridge.push(np.array([10.0, -4.0, 0.0]), 0.025)
+        for _ in range(20):
+            bridge.advance(2) if stepped else server.tell(2)
+    np.testing.assert_allclose(impulse, [0.25, -0.1, 0.0], atol=0.011)
+
+
+def test_a_push_moves_the_robot_in_dart() -> None:
+    with stand_in(world_sdf(ROBOT)) as (_, bindings):
+        control = DirectControl(bindings, Names(), bindings.node())
+        with GazeboBridge(ROBOT, GAINS, bindings, control, BridgeConfig(settle=False), stepped=True) as bridge:
+            simulator = GazeboSimulator(ROBOT, bridge)
+            height = simulator.state().position[2]
+            simulator.push(np.array([0.0, 0.0, 2.0 * 9.81 * ROBOT.mass]), 0.05)
+            simulator.step(50)
+            assert simulator.state().linear_velocity[2] == pytest.approx(9.81 * 0.05, rel=0.35)
+            assert simulator.state().position[2] > height + 0.005
+
+
+def damping(state: RobotState) -> np.ndarray:
+    return np.clip(-GAINS.kd_damping * state.joint_velocities, -LIMITS, LIMITS)
+
+
+def until(condition: Callable[[], object]) -> None:
+    deadline = clock.monotonic() + PATIENCE
+    while not condition():
+        assert clock.monotonic() < deadline, "nothing happened"
+        clock.sleep(0.002)

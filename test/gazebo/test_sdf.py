@@ -9,10 +9,11 @@ import pinocchio as pin
 import pytest
 from oracle import pinocchio_model
 
+from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.errors import ModelError, ParameterError
-from contact_ddp_ros.gazebo.names import MODEL, WORLD, Names
+from contact_ddp_ros.gazebo.names import DAMPED, MODEL, PLAIN, WORLD, Names
 from contact_ddp_ros.gazebo.sdf import model_sdf, rotor_disc, straight_height, world_sdf
-from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES
+from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import BASE_JOINTS, foot_positions, load_robot
 from contact_ddp_ros.sim.options import GroundStepOptions, SimOptions
 
@@ -91,18 +92,24 @@ def test_rotors_add_their_reflected_inertia_about_each_axis(tmp_path: Path) -> N
     assert geared.getMass() == pytest.approx(ROBOT.mass, rel=1e-12)
 
 
-def test_joints_have_the_axes_limits_and_frictions_of_the_urdf(tmp_path: Path) -> None:
-    sdf = world_sdf(ROBOT)
+@pytest.mark.parametrize("drive_damping", [False, True])
+def test_joints_have_the_axes_limits_and_frictions_of_the_urdf(drive_damping: bool, tmp_path: Path) -> None:
+    """And the drives' damping, where that is asked for, which the world then tells the bridge."""
+    sdf = world_sdf(ROBOT, drive_damping=drive_damping)
+    (acknowledgement,) = elements(sdf, ".//plugin/output")
+    assert acknowledgement.text == f"data: {DAMPED if drive_damping else PLAIN}"
     skeleton = read_by_dart(sdf, tmp_path).getSkeleton(MODEL)
-    for name, drive in zip(JOINT_NAMES, DRIVES, strict=True):
+    for name, drive, kd in zip(
+        JOINT_NAMES, DRIVES, drive_damping * DriveConfig().gains(len(LEG_NAMES)).kd, strict=True
+    ):
         joint = skeleton.getJoint(name)
         np.testing.assert_allclose(joint.getAxis(), drive.axis)
         assert joint.getPositionLowerLimit(0) == drive.lower
         assert joint.getPositionUpperLimit(0) == drive.upper
-        assert joint.getDampingCoefficient(0) == drive.damping > 0.0
+        assert joint.getDampingCoefficient(0) == pytest.approx(drive.damping + kd)
         assert joint.getCoulombFriction(0) == drive.dry_friction > 0.0
         (limit,) = elements(sdf, f".//joint[@name='{name}']/axis/limit")
-        assert float(limit.findtext("effort", "")) == drive.effort_limit
+        assert float(limit.findtext("effort", "")) == pytest.approx(drive.effort_limit + kd * drive.velocity_limit)
         assert float(limit.findtext("velocity", "")) == drive.velocity_limit
 
 
@@ -158,6 +165,7 @@ def test_plugins_have_the_names_that_gazebo_knows() -> None:
         ("gz-sim-scene-broadcaster-system", "gz::sim::systems::SceneBroadcaster"),
         ("gz-sim-imu-system", "gz::sim::systems::Imu"),
         ("gz-sim-contact-system", "gz::sim::systems::Contact"),
+        ("gz-sim-apply-link-wrench-system", "gz::sim::systems::ApplyLinkWrench"),
     }
     plugins = elements(world_sdf(ROBOT), f"./world/model[@name='{MODEL}']/plugin")
     driven = [p.findtext("joint_name") for p in plugins if p.get("name") == "gz::sim::systems::ApplyJointForce"]

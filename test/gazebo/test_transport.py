@@ -1,5 +1,6 @@
 """Whose bindings are taken, and what is said where there are none."""
 
+import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from contact_ddp_ros.errors import GazeboError, ParameterError
-from contact_ddp_ros.gazebo.transport import RELEASES, STAND_IN, load_bindings
+from contact_ddp_ros.gazebo.transport import RELEASES, SEARCH_PATH, STAND_IN, load_bindings
 
 KINDS = {
     "double": "Double",
@@ -16,6 +17,7 @@ KINDS = {
     "imu": "IMU",
     "world_control": "WorldControl",
     "boolean": "Boolean",
+    "entity_wrench": "EntityWrench",
 }
 
 
@@ -30,6 +32,8 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     forget()
     kept = [entry for entry in sys.path if not Path(entry, "gz").exists()]
     monkeypatch.setattr(sys, "path", [str(tmp_path), *kept])
+    monkeypatch.setattr("contact_ddp_ros.gazebo.transport._SYSTEM_FOLDERS", ())
+    monkeypatch.delenv(SEARCH_PATH, raising=False)
     yield tmp_path
     forget()
 
@@ -83,3 +87,22 @@ def test_half_an_installation_is_none(site: Path) -> None:
 def test_an_unknown_release_is_refused() -> None:
     with pytest.raises(ParameterError, match=f"harmonic.*{STAND_IN}"):
         load_bindings("fortress")
+
+
+@pytest.mark.parametrize("by_variable", [True, False])
+def test_the_systems_bindings_are_found_and_nothing_else_of_its_packages(
+    by_variable: bool, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a virtual environment the system's numpy must not hide the environment's."""
+    system = tmp_path / "dist-packages"
+    install(system, "transport13", "msgs10")
+    (system / "numpy_of_the_system.py").touch()
+    if by_variable:
+        monkeypatch.setenv(SEARCH_PATH, f"{tmp_path / 'nowhere'}:{system}")
+    else:
+        monkeypatch.setattr("contact_ddp_ros.gazebo.transport._SYSTEM_FOLDERS", (str(system),))
+    bindings = load_bindings()
+    assert (bindings.name, bindings.messages.EntityWrench.release) == ("harmonic", "msgs10")
+    assert str(system) not in sys.path
+    with pytest.raises(ImportError):
+        importlib.import_module("numpy_of_the_system")

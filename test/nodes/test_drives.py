@@ -20,6 +20,7 @@ from contact_ddp_ros.robot.state import JointCommand, RobotState
 
 ROBOT = load_robot()
 GAINS = DriveConfig().gains(4)
+JOINT_DAMPING = (0.7, 0.4, 0.4)
 COMMAND = JointCommand(ROBOT.standing + 0.1, np.full(12, 0.3), np.linspace(-2.0, 2.0, 12))
 
 
@@ -69,14 +70,30 @@ class Joints(Watcher):
 def test_states_are_answered_by_the_drives_law(
     output: str, processes: NodeProcesses, make_node: NodeMaker, executor: SingleThreadedExecutor
 ) -> None:
-    processes.start("drives", {"node.output": output, "use_sim_time": True})
+    own = 0.5 * np.tile(JOINT_DAMPING, 4)
+    parameters = {"node.output": output, "node.joint_damping": JOINT_DAMPING, "use_sim_time": True}
+    processes.start("drives", parameters)
     joints = Joints(make_node, executor)
     state = joints.moving()
-    damping = -GAINS.kd_damping * 0.5
+    damping = -GAINS.kd_damping * 0.5 + own
     joints.told(damping)
-    joints.told(GAINS.torques(COMMAND, state.joint_positions, state.joint_velocities), COMMAND)
+    joints.told(GAINS.torques(COMMAND, state.joint_positions, state.joint_velocities) + own, COMMAND)
     joints.time += 1.0
     joints.told(damping)
     processes.signal("drives", signal.SIGTERM)
     assert processes.wait("drives", PATIENCE) == 0
+    joints.until(lambda: not joints.efforts.any())
+
+
+@pytest.mark.parametrize("output", ["group", "joints"])
+def test_a_killed_node_leaves_zero_efforts(
+    output: str, processes: NodeProcesses, make_node: NodeMaker, executor: SingleThreadedExecutor
+) -> None:
+    """Whoever takes the efforts holds the last ones for ever."""
+    processes.start("drives", {"node.output": output, "use_sim_time": True})
+    joints = Joints(make_node, executor)
+    joints.told(-GAINS.kd_damping * 0.5)
+    topic = (io.EFFORTS if output == "group" else io.joint_effort(JOINT_NAMES[-1])).name
+    joints.until(lambda: joints.node.count_publishers(topic) == 2)
+    processes.signal("drives", signal.SIGKILL)
     joints.until(lambda: not joints.efforts.any())

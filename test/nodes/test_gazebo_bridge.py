@@ -2,18 +2,23 @@
 
 import os
 import signal
+import time as clock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from threading import Event, Thread
 
 import numpy as np
 import pytest
+from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.executors import SingleThreadedExecutor
 from ros_graph import PATIENCE, NodeMaker, Watcher
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
+from contact_ddp_ros.control.config import DriveConfig
+from contact_ddp_ros.gazebo.claim import WorldClaim
 from contact_ddp_ros.gazebo.names import Names
 from contact_ddp_ros.gazebo.sdf import world_sdf
 from contact_ddp_ros.gazebo.stand_in.dart_world import DartWorld
@@ -24,7 +29,7 @@ from contact_ddp_ros.gazebo.world_control import ControlProcess, WorldRequest
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import from_stamp, joint_command_message, stamp_ns
 from contact_ddp_ros.nodes.processes import NodeProcesses
-from contact_ddp_ros.nodes.runtime import subscribe
+from contact_ddp_ros.nodes.runtime import publisher, subscribe
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand
 
@@ -34,9 +39,20 @@ STANDING = JointCommand(ROBOT.standing, np.zeros(12), np.zeros(12))
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[GazeboStandIn]:
+def stop() -> Event:
+    """Ends the server of the test."""
+    return Event()
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, stop: Event) -> Iterator[GazeboStandIn]:
     monkeypatch.setenv("GZ_PARTITION", f"node_test_{os.getpid()}")
-    stop = Event()
+    with serving(stop) as served:
+        yield served
+
+
+@contextmanager
+def serving(stop: Event) -> Iterator[GazeboStandIn]:
     with SocketBus() as bus:
         served = GazeboStandIn(DartWorld(world_sdf(ROBOT)), bus, STAND_IN_MESSAGES)
         thread = Thread(target=served.run, args=(stop,), daemon=True)
@@ -65,6 +81,11 @@ class Commander(Watcher):
         self.last: Odometry | None = None
         subscribe(self.node, io.JOINT_STATES, self._on_joints)
         subscribe(self.node, io.ODOM, self._keep)
+
+    def spin(self, duration: float) -> None:
+        """Answer states for `duration` [s] of the wall clock."""
+        end = clock.monotonic() + duration
+        self.until(lambda: clock.monotonic() >= end)
 
     def _keep(self, message: Odometry) -> None:
         self.last = message
@@ -157,21 +178,149 @@ def test_in_steps_time_goes_on_without_answers_and_obeys_services(
     assert (server.efforts == 0.0).all()
 
 
-def test_where_no_states_come_it_says_so_until_they_do(
+def test_where_no_states_come_it_says_so(
+    server: GazeboStandIn,
+    stop: Event,
+    loopback: dict[str, str],
+    make_node: NodeMaker,
+    executor: SingleThreadedExecutor,
+) -> None:
+    with bridge(loopback, stepping=False) as processes:
+        commander = Commander(make_node, executor)
+        commander.until(lambda: len(commander.joints) > 1)
+        stop.set()
+        commander.until(lambda: "no states of Gazebo" in processes.log(NAME))
+        processes.check()
+
+
+@pytest.mark.parametrize("stepping", [True, False])
+def test_pauses_and_resets_by_somebody_else_do_not_end_it(
+    stepping: bool,
+    server: GazeboStandIn,
+    loopback: dict[str, str],
+    make_node: NodeMaker,
+    executor: SingleThreadedExecutor,
+) -> None:
+    """As when somebody uses the buttons of Gazebo's window."""
+    with bridge(loopback, stepping=stepping) as processes, ControlProcess(STAND_IN, Names()) as somebody:
+        commander = Commander(make_node, executor)
+        commander.command_of = lambda _state: STANDING
+        commander.until(lambda: len(commander.joints) > 20)
+        for _ in range(2):
+            somebody.ask(WorldRequest(pause=True))
+            paused = from_stamp(commander.joints[-1].header.stamp)
+            commander.until(lambda paused=paused: from_stamp(commander.joints[-1].header.stamp) > paused + 0.05)
+            while "somebody has reset" not in processes.log(NAME):
+                somebody.ask(WorldRequest(pause=True, reset=True))
+                commander.spin(0.5)
+            reset = from_stamp(commander.joints[-1].header.stamp)
+            commander.until(lambda reset=reset: from_stamp(commander.joints[-1].header.stamp) > reset + 0.2)
+        assert commander.heights[-1] > 0.2
+        assert np.diff([stamp_ns(message.header.stamp) for message in commander.joints]).min() >= 0
+        processes.check()
+
+
+def test_a_bridge_that_is_started_again_takes_commands_at_once_and_none_of_before(
     server: GazeboStandIn, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
 ) -> None:
-    """As when somebody pauses Gazebo by its window, or the server has been started anew."""
-    with bridge(loopback, start_paused=True, stepping=False) as processes:
+    commander = Commander(make_node, executor)
+    with bridge(loopback) as processes:
+        commander.command_of = lambda _state: STANDING
+        commander.until(lambda: bool(commander.joints) and from_stamp(commander.joints[-1].header.stamp) > 1.5)
+        processes.signal(NAME, signal.SIGKILL)
+        processes.wait(NAME, PATIENCE)
+    old = commander.joints[-1].header.stamp
+    commander.joints.clear()
+    commander.command_of = lambda _state: None
+    stand_tall = JointCommand(ROBOT.standing + 0.3, np.zeros(12), np.zeros(12))
+    with bridge(loopback) as processes:
+
+        def insist() -> bool:
+            commander.command.publish(joint_command_message(stand_tall, old))
+            return "is left out" in processes.log(NAME)
+
+        commander.until(insist)
+        assert from_stamp(commander.joints[-1].header.stamp) < from_stamp(old)
+        for before, after in pairwise(commander.joints):
+            if stamp_ns(after.header.stamp) - stamp_ns(before.header.stamp) == 2_000_000:
+                damping = -DriveConfig().gains(4).kd_damping * np.array(before.velocity)
+                np.testing.assert_allclose(after.effort, damping, atol=1e-6, err_msg="the drives damp")
+        commander.command_of = lambda _state: STANDING
+        first = len(commander.joints)
+        commander.until(lambda: len(commander.joints) > first + 25)
+        assert commander.heights[-1] > 0.2
+        assert "no joint command" not in processes.log(NAME)
+
+
+def test_a_second_bridge_of_one_world_is_refused(server: GazeboStandIn, loopback: dict[str, str]) -> None:
+    with WorldClaim(Names()), bridge(loopback) as second:
+        assert second.wait(NAME, PATIENCE) == 1
+        assert f"process {os.getpid()} drives" in second.log(NAME)
+
+
+def test_a_step_that_was_asked_for_before_does_not_slip_into_the_next_pause(
+    server: GazeboStandIn, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
+) -> None:
+    """In lock-step: permits that nobody has used, for the state has not been answered yet."""
+    with bridge(loopback, lockstep=True, start_paused=True):
         commander = Commander(make_node, executor)
-        assert commander.call(io.PAUSE, SetBool.Request(data=False)).success
         commander.until(lambda: len(commander.joints) > 1)
-        with ControlProcess(STAND_IN, Names()) as somebody:
-            somebody.ask(WorldRequest(pause=True))
-            commander.until(lambda: "no states of Gazebo" in processes.log(NAME))
-            assert commander.call(io.RESET, Trigger.Request()).success
-        before = len(commander.joints)
-        commander.until(lambda: len(commander.joints) > before)
-        commander.until(lambda: "states of Gazebo come again" in processes.log(NAME))
+        held = stamp_ns(commander.joints[-1].header.stamp)
+        for _ in range(3):
+            assert commander.call(io.STEP, Trigger.Request()).success
+        assert commander.call(io.PAUSE, SetBool.Request(data=False)).success
+        assert commander.call(io.PAUSE, SetBool.Request(data=True)).success
+        commander.command_of = lambda _state: STANDING
+        commander.spin(1.0)
+        assert stamp_ns(commander.joints[-1].header.stamp) == held
+        assert commander.call(io.STEP, Trigger.Request()).success
+        commander.until(lambda: stamp_ns(commander.joints[-1].header.stamp) == held + 2_000_000)
+
+
+def test_it_waits_for_a_server_that_is_slower_to_start(
+    loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GZ_PARTITION", f"node_test_{os.getpid()}")
+    with bridge(loopback) as processes:
+        commander = Commander(make_node, executor)
+        commander.until(lambda: "no server" in processes.log(NAME))
+        with serving(Event()):
+            commander.until(lambda: len(commander.joints) > 1)
+            processes.signal(NAME, signal.SIGTERM)
+            assert processes.wait(NAME, PATIENCE) == 0
+
+
+def test_it_ends_on_request_while_it_waits_for_a_server(
+    loopback: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GZ_PARTITION", f"node_test_{os.getpid()}")
+    with bridge(loopback) as processes:
+        while "no server" not in processes.log(NAME):
+            processes.check()
+            clock.sleep(0.05)
+        processes.signal(NAME, signal.SIGINT)
+        assert processes.wait(NAME, PATIENCE) == 0
+        assert "Traceback" not in processes.log(NAME)
+
+
+def test_a_push_by_topic_reaches_the_world(
+    server: GazeboStandIn, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
+) -> None:
+    with bridge(loopback) as processes:
+        commander = Commander(make_node, executor)
+        commander.until(lambda: len(commander.joints) > 1)
+        push = publisher(commander.node, io.PUSH)
+        upwards = WrenchStamped()
+        upwards.wrench.force.z = 4.0 * 9.81 * ROBOT.mass
+
+        def lifted() -> bool:
+            push.publish(upwards)
+            return commander.heights[-1] > ROBOT.standing_height() + 0.1
+
+        commander.until(lifted)
+        turned = WrenchStamped()
+        turned.wrench.torque.z = 1.0
+        commander.until(lambda: push.publish(turned) or "push refused" in processes.log(NAME))
 
 
 def test_without_gazebos_bindings_it_ends_and_names_the_packages(

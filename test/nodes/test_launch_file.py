@@ -13,6 +13,7 @@ import pytest
 from installation import PACKAGE, ROOT, executables, install, register
 
 from contact_ddp_ros.config import specs
+from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.lifetime import END_WITH_STDIN
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.node_config import CONFIGURATIONS
@@ -301,6 +302,52 @@ def test_the_world_for_gazebo_goes_with_the_launch(launch: Launch, monkeypatch: 
     for function in at_exit:
         function()
     assert not world.parent.exists()
+
+
+def test_gazebos_world_is_made_to_measure(launch: Launch, tmp_path: Path) -> None:
+    own = tmp_path / "hall.sdf"
+    own.write_text(
+        "<sdf version='1.9'><world name='hall'><physics type='dart'><max_step_size>0.002</max_step_size></physics>"
+        "</world></sdf>"
+    )
+    actions = launch(
+        backend="gazebo",
+        gazebo_world=str(own),
+        gazebo_friction="0.4",
+        gazebo_trunk_mass_scale="1.1",
+        gazebo_real_time_factor="0.5",
+        gazebo_stepping="false",
+    )
+    (server,) = (one for one in actions if one.kind == "ExecuteProcess")
+    world = Path(server.options["cmd"][-1]).read_text(encoding="utf-8")
+    for part in ("<mu>0.4</mu>", "<real_time_factor>0.5</real_time_factor>", "data: 2", 'name="mini_cheetah"'):
+        assert part in world
+    (bridge,) = (one for one in actions if one.options.get("executable") == "gazebo_bridge_node")
+    expected = {"gazebo.world": "hall", "gazebo.timestep": 0.002, "node.stepping": False}
+    assert bridge.parameters.items() >= expected.items()
+
+
+def test_a_running_gazebo_server_is_joined(launch: Launch) -> None:
+    actions = launch(backend="gazebo", gazebo_server="join", namespace="left")
+    kinds = [one.kind for one in actions]
+    assert "ExecuteProcess" not in kinds
+    assert "SetEnvironmentVariable" in kinds
+    with pytest.raises(RuntimeError, match="gazebo_friction cannot change"):
+        launch(backend="gazebo", gazebo_server="join", gazebo_friction="0.4")
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "error"),
+    [
+        ("gazebo_friction", "ice", "must be a number"),
+        ("gazebo_friction", "-1", "friction"),
+        ("gazebo_real_time_factor", "0", "real-time factor"),
+        ("gazebo_world", "/nowhere.sdf", "/nowhere.sdf cannot be read"),
+    ],
+)
+def test_a_world_that_cannot_be_made_ends_the_launch(launch: Launch, argument: str, value: str, error: str) -> None:
+    with pytest.raises((RuntimeError, ContactDdpError), match=error):
+        launch(backend="gazebo", **{argument: value})
 
 
 def test_description_frames_and_rviz_share_clock_and_frames_with_the_robot(launch: Launch) -> None:

@@ -37,6 +37,7 @@ class DartWorld:
             self.timestep = float(world.findtext("physics/max_step_size", ""))
             self.real_time_factor = float(world.findtext("physics/real_time_factor", ""))
             self.odometry_rate = float(world.findtext(".//odom_publish_frequency", "50"))
+            self.format = float(world.findtext(".//plugin/output", "data: 0").removeprefix("data: "))
             self._world = dart.simulation.World(self.name)
             self._world.setTimeStep(self.timestep)
             self._world.setGravity(_numbers(world.findtext("gravity", "")))
@@ -120,6 +121,10 @@ class DartWorld:
         positions[self._dofs] = joint_positions
         self._robot.setPositions(positions)
         self._robot.resetVelocities()
+
+    def push(self, force: Array) -> None:
+        """Have a force (3,) in world axes act on the trunk's centre of mass for the next step [N]."""
+        self._trunk.addExtForce(force, self._trunk.getLocalCOM(), False, True)
 
     def step(self, efforts: Array) -> None:
         """One physics step with the efforts (12,) at the joints, clipped to their limits [N m]."""

@@ -9,7 +9,10 @@ What a bridge must get along with is here as it is in Gazebo:
 - poses are told anew only when they have changed by more than a millionth;
 - the odometry's twist is the mean of the last ten differences;
 - a request is answered before its steps are made, and one that follows a reset too soon undoes it;
-- every request says whether time stands: one that does not mention it lets time run.
+- every request says whether time stands: one that does not mention it lets time run;
+- a pause stops a request for steps before all of them have been made; those that are left are made with the next ones;
+- time runs no further than the latest request says, if it says so;
+- a wrench acts for one step on the model that it names.
 """
 
 import random
@@ -75,17 +78,24 @@ class GazeboStandIn:
         self._efforts = np.zeros(len(JOINT_NAMES))
         self._requests: deque[Any] = deque()
         self._lock, self._wake = Lock(), Event()
-        self._paused, self._steps_due = True, 0
+        self._paused, self._steps_due, self._run_to = True, 0, 0
+        self._wrenches: deque[Array] = deque()
         self._odometry, self._odometry_told = _Odometry(world), 0
         for index, joint in enumerate(JOINT_NAMES):
             bus.subscribe(self._names.effort(joint), partial(self._on_effort, index))
-        bus.subscribe(self._names.efforts_sent, partial(bus.publish, self._names.efforts_received))
+        bus.subscribe(self._names.efforts_sent, self._on_mark)
+        bus.subscribe(self._names.wrench, self._on_wrench)
         bus.serve(self._names.control, messages.WorldControl, self._on_control)
 
     @property
     def efforts(self) -> Array:
         """(12,) that the joints were told last [N m]."""
         return self._efforts.copy()
+
+    @property
+    def paused(self) -> bool:
+        """Whether time stands."""
+        return self._paused
 
     @property
     def world(self) -> DartWorld:
@@ -96,18 +106,21 @@ class GazeboStandIn:
         """Serve until `stop`."""
         while not stop.is_set():
             self._obey()
-            if self._steps_due:
-                self._steps_due -= 1
-                self._step()
-            elif self._paused:
+            if self._paused:
                 self._publish_joints()
                 self._wake.wait(_IDLE)
                 self._wake.clear()
                 self._pace.start(self._due)
-            else:
-                self._step()
-                if self._real_time:
-                    self._pace.wait(self._due)
+                continue
+            stepping = self._steps_due > 0
+            self._step()
+            if stepping:
+                self._steps_due -= 1
+                self._paused = self._steps_due == 0
+            elif 0 < self._run_to <= self._world.stamp:
+                self._paused, self._run_to = True, 0
+            elif self._real_time:
+                self._pace.wait(self._due)
 
     @property
     def _due(self) -> float:
@@ -116,6 +129,16 @@ class GazeboStandIn:
 
     def _on_effort(self, index: int, message: Any) -> None:
         self._efforts[index] = message.data
+
+    def _on_mark(self, _message: Any) -> None:
+        answer = self._messages.Double()
+        answer.data = self._world.format
+        self._bus.publish(self._names.efforts_received, answer)
+
+    def _on_wrench(self, message: Any) -> None:
+        if message.entity.name == self._world.model:
+            force = message.wrench.force
+            self._wrenches.append(np.array([force.x, force.y, force.z]))
 
     def _on_control(self, request: Any) -> Any:
         with self._lock:
@@ -133,7 +156,11 @@ class GazeboStandIn:
         reset = False
         for request in requests:
             self._paused = bool(request.pause)
-            self._steps_due += int(request.multi_step) if self._paused else 0
+            if self._paused and request.multi_step:
+                self._steps_due += int(request.multi_step)
+                self._paused = False
+            goal = _NANOSECONDS * int(request.run_to_sim_time.sec) + int(request.run_to_sim_time.nsec)
+            self._run_to = goal if goal > self._world.stamp else 0
             reset = bool(request.reset.all)
         if reset:
             self._world.reset()
@@ -141,6 +168,8 @@ class GazeboStandIn:
             self._odometry, self._odometry_told = _Odometry(self._world), 0
 
     def _step(self) -> None:
+        while self._wrenches:
+            self._world.push(self._wrenches.popleft())
         self._world.step(self._efforts)
         news = [self._publish_joints, self._publish_odometry]
         self._luck.shuffle(news)

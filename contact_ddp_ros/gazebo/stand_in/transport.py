@@ -2,12 +2,15 @@
 
 Within a process a :class:`Bus` calls back at once, in the thread that publishes. Between processes the server listens
 on a local socket named after GZ_PARTITION, and each node of another process is a client of it, with a thread that calls
-back. Frames between processes hold what Gazebo's would: names, and messages in protobuf's wire format.
+back. Frames between processes hold what Gazebo's would: names, and messages in protobuf's wire format. As with Gazebo,
+a node may be there before the server: it keeps looking for one, also after that has ended; until then what it publishes
+reaches nobody, and its requests are answered when there is a server or not at all.
 """
 
 import contextlib
 import itertools
 import os
+import socket
 import tempfile
 import time as clock
 from collections.abc import Callable
@@ -23,13 +26,13 @@ from contact_ddp_ros.gazebo.transport import STAND_IN, Bindings, Messages, Publi
 Callback = Callable[[Any], None]
 Handler = Callable[[Any], Any]
 
-_CONNECT_PATIENCE = 10.0
-"""Time in which the server must listen [s]."""
+_LOOK = 0.05
+"""Time between two looks for a server [s]."""
 
 _PUBLISH, _SUBSCRIBE, _UNSUBSCRIBE, _REQUEST, _ANSWER = b"P", b"S", b"U", b"R", b"A"
 
 STAND_IN_MESSAGES = Messages(
-    **{name: TYPES[name] for name in ("Double", "Model", "Odometry", "IMU", "WorldControl", "Boolean")}
+    **{name: TYPES[name] for name in ("Double", "Model", "Odometry", "IMU", "WorldControl", "Boolean", "EntityWrench")}
 )
 
 
@@ -112,6 +115,7 @@ class SocketBus(Bus):
         _clear(self._address)
         self._listener = Listener(str(self._address), "AF_UNIX")
         self._remote: dict[str, list[_Client]] = {}
+        self._clients: set[_Client] = set()
         Thread(target=self._accept, name="stand-in accept", daemon=True).start()
 
     def publish(self, topic: str, message: Any) -> None:
@@ -127,8 +131,12 @@ class SocketBus(Bus):
                     self._forget(client)
 
     def close(self) -> None:
-        """Listen no longer."""
+        """Listen no longer, and hang up."""
         self._listener.close()
+        with self._lock:
+            clients = list(self._clients)
+        for client in clients:
+            client.hang_up()
         self._address.unlink(missing_ok=True)
 
     def __enter__(self) -> "SocketBus":
@@ -144,17 +152,21 @@ class SocketBus(Bus):
                 Thread(target=self._attend, args=(client,), name="stand-in client", daemon=True).start()
 
     def _attend(self, client: "_Client") -> None:
+        with self._lock:
+            self._clients.add(client)
         with contextlib.suppress(OSError, EOFError):
             while True:
                 kind, name, content = _parts(client.connection.recv_bytes())
                 if kind == _SUBSCRIBE:
                     with self._lock:
-                        self._remote[name] = [*self._remote.get(name, []), client]
+                        others = [one for one in self._remote.get(name, []) if one is not client]
+                        self._remote[name] = [*others, client]
                 elif kind == _UNSUBSCRIBE:
                     with self._lock:
                         self._remote[name] = [one for one in self._remote.get(name, []) if one is not client]
                 elif kind == _PUBLISH:
-                    super().publish(name, _parsed(TYPES["Double"], content))
+                    kind_name, _, body = content.partition(b"\0")
+                    super().publish(name, _parsed(TYPES[kind_name.decode()], body))
                 elif kind == _REQUEST:
                     client.send(self._answer(name, content))
         self._forget(client)
@@ -167,6 +179,7 @@ class SocketBus(Bus):
 
     def _forget(self, client: "_Client") -> None:
         with self._lock:
+            self._clients.discard(client)
             self._remote = {
                 topic: [one for one in clients if one is not client] for topic, clients in self._remote.items()
             }
@@ -183,65 +196,96 @@ class _Client:
         with self._sending:
             self.connection.send_bytes(frame)
 
+    def hang_up(self) -> None:
+        """End the connection, also for a thread that waits for a frame of it."""
+        with contextlib.suppress(OSError), socket.socket(fileno=os.dup(self.connection.fileno())) as line:
+            line.shutdown(socket.SHUT_RDWR)
+
 
 class SocketNode:
     """A node of another process than the server's; as the node of Gazebo's bindings."""
 
     def __init__(self, address: Path | None = None) -> None:
-        """Connect.
-
-        Raises:
-            GazeboError: nobody listens.
-        """
-        self._server = _connected(address or partition_address())
+        """Look for the server at `address`, by default at the partition's, now and whenever it is gone."""
+        self._address = address or partition_address()
+        self._server: Connection[Any, Any] | None = None
+        self._connected = Event()
         self._sending = Lock()
         self._callbacks: dict[str, tuple[Any, Callback]] = {}
         self._numbers = itertools.count()
         self._asked: dict[bytes, tuple[Event, list[bytes]]] = {}
-        Thread(target=self._receive, name="stand-in node", daemon=True).start()
+        Thread(target=self._work, name="stand-in node", daemon=True).start()
+        self._connected.wait(_LOOK)
 
-    def advertise(self, topic: str, _message_type: Any) -> Publisher:
+    def advertise(self, topic: str, message_type: Any) -> Publisher:
         """See :class:`contact_ddp_ros.gazebo.transport.Node`."""
-        return _Publisher(lambda message: self._send(_PUBLISH, topic, message.SerializeToString()))
+        kind = str(message_type.KIND).encode() + b"\0"
+        return _Publisher(lambda message: self._send(_PUBLISH, topic, kind + message.SerializeToString()))
 
     def subscribe(self, message_type: Any, topic: str, callback: Callback) -> bool:
         """See :class:`contact_ddp_ros.gazebo.transport.Node`."""
         self._callbacks[topic] = message_type, callback
-        return self._send(_SUBSCRIBE, topic, b"")
+        self._send(_SUBSCRIBE, topic, b"")
+        return True
 
     def unsubscribe(self, topic: str) -> bool:
         """See :class:`contact_ddp_ros.gazebo.transport.Node`."""
-        self._callbacks.pop(topic, None)
-        return self._send(_UNSUBSCRIBE, topic, b"")
+        self._send(_UNSUBSCRIBE, topic, b"")
+        return self._callbacks.pop(topic, None) is not None
 
     def request(
         self, service: str, request: Any, _request_type: Any, response_type: Any, timeout: int
     ) -> tuple[bool, Any]:
         """See :class:`contact_ddp_ros.gazebo.transport.Node`."""
+        deadline = clock.monotonic() + 1e-3 * timeout
         number, answered, answers = str(next(self._numbers)).encode(), Event(), list[bytes]()
         self._asked[number] = answered, answers
+        self._connected.wait(1e-3 * timeout)
         sent = self._send(_REQUEST, service, number + b"\0" + request.SerializeToString())
-        if not (sent and answered.wait(1e-3 * timeout)) or not answers[0].startswith(b"\1"):
-            return False, response_type()
-        return True, _parsed(response_type, answers[0][1:])
+        if sent and answered.wait(max(0.0, deadline - clock.monotonic())) and answers[0].startswith(b"\1"):
+            return True, _parsed(response_type, answers[0][1:])
+        self._asked.pop(number, None)
+        return False, response_type()
 
     def _send(self, kind: bytes, name: str, content: bytes) -> bool:
         try:
             with self._sending:
+                if self._server is None:
+                    return False
                 self._server.send_bytes(_frame(kind, name, content))
         except OSError:
             return False
         return True
 
-    def _receive(self) -> None:
-        with contextlib.suppress(OSError, EOFError):
-            while True:
-                kind, name, content = _parts(self._server.recv_bytes())
-                if kind == _PUBLISH and name in self._callbacks:
-                    message_type, callback = self._callbacks[name]
-                    callback(_parsed(message_type, content))
-                elif kind == _ANSWER:
-                    number, mark, body = _split_answer(content)
+    def _work(self) -> None:
+        """Find a server, say what is subscribed to, receive until it is gone, and begin again."""
+        while True:
+            try:
+                server = Client(str(self._address), "AF_UNIX")
+            except OSError:
+                clock.sleep(_LOOK)
+                continue
+            with self._sending:
+                self._server = server
+            for topic in list(self._callbacks):
+                self._send(_SUBSCRIBE, topic, b"")
+            self._connected.set()
+            with contextlib.suppress(OSError, EOFError):
+                self._receive(server)
+            self._connected.clear()
+            with self._sending:
+                self._server = None
+            server.close()
+
+    def _receive(self, server: "Connection[Any, Any]") -> None:
+        while True:
+            kind, name, content = _parts(server.recv_bytes())
+            if kind == _PUBLISH and name in self._callbacks:
+                message_type, callback = self._callbacks[name]
+                callback(_parsed(message_type, content))
+            elif kind == _ANSWER:
+                number, mark, body = _split_answer(content)
+                if number in self._asked:
                     answered, answers = self._asked.pop(number)
                     answers.append(mark + body)
                     answered.set()
@@ -265,20 +309,6 @@ def partition_address() -> Path:
     """Where the stand-in of this partition listens."""
     partition = "".join(letter if letter.isalnum() else "_" for letter in os.environ.get("GZ_PARTITION", "default"))
     return Path(tempfile.gettempdir(), f"contact_ddp_gazebo_{os.getuid()}_{partition}.socket")
-
-
-def _connected(address: Path) -> "Connection[Any, Any]":
-    deadline = clock.monotonic() + _CONNECT_PATIENCE
-    while True:
-        try:
-            return Client(str(address), "AF_UNIX")
-        except OSError as error:
-            if clock.monotonic() > deadline:
-                raise GazeboError(
-                    f"no stand-in for Gazebo listens at {address}: {error}; start `contact-ddp gazebo-stand-in` with "
-                    "the same GZ_PARTITION"
-                ) from error
-        clock.sleep(0.05)
 
 
 def _clear(address: Path) -> None:

@@ -1,0 +1,49 @@
+"""From straight legs, with which Gazebo starts, to standing on bent ones, in a world that is stepped."""
+
+import numpy as np
+
+from contact_ddp_ros.gazebo.drives import Drives
+from contact_ddp_ros.gazebo.world import World, WorldRestartedError
+from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.state import DriveGains, JointCommand
+
+_KP, _KD = 80.0, 2.0
+"""Gains of all joints meanwhile [N m/rad, N m s/rad]."""
+
+_TIME, _REST = 0.8, 0.4
+"""Time in which the legs bend, and in which the robot comes to rest [s]."""
+
+_STEPS = 2
+"""Physics steps between two efforts."""
+
+_TRIES = 3
+"""How often it is begun where somebody else resets the world meanwhile."""
+
+
+def reset_and_stand_up(world: World, robot: Robot, timestep: float) -> None:
+    """Reset the world and put the robot on its legs, at rest; `timestep` of its physics [s].
+
+    Raises:
+        GazeboError: the server does not answer, or its states do not come.
+    """
+    for _ in range(_TRIES):
+        try:
+            _stand_up(world, robot, timestep)
+            return
+        except WorldRestartedError as error:
+            last = error
+    raise last
+
+
+def _stand_up(world: World, robot: Robot, timestep: float) -> None:
+    world.begin_again()
+    world.find()
+    state = world.first_state()
+    begin, n = state.joint_positions, robot.n_joints
+    stiff, damped = np.full(n, _KP), np.full(n, _KD)
+    drives = Drives(DriveGains(stiff, damped, damped), robot.effort_limits, np.inf, world.joint_damping)
+    for tick in range(round((_TIME + _REST) / timestep / _STEPS)):
+        share = min(1.0, tick * _STEPS * timestep / _TIME)
+        target = begin + share * (robot.standing - begin)
+        drives.apply(JointCommand(target, np.zeros(n), np.zeros(n)), 0.0)
+        state = world.step(_STEPS, drives.efforts(state.joint_positions, state.joint_velocities, 0.0))

@@ -1,0 +1,95 @@
+"""The robot in somebody else's world: an SDF file of a world gets the robot and the plugins that the bridge needs.
+
+Put into the file, not spawned into a running server: a reset of Gazebo takes everything away that has come later, and
+the bridge begins with one.
+"""
+
+from dataclasses import dataclass, replace
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.gazebo.names import WORLD
+from contact_ddp_ros.gazebo.sdf import add_world_plugins, model_sdf, to_text, world_sdf
+from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.sim.options import SimOptions
+
+_TIMESTEP = 0.001
+"""Of a world whose file names none [s]."""
+
+
+@dataclass(frozen=True)
+class RobotWorld:
+    """A world with the robot in it.
+
+    Attributes:
+        text: the SDF.
+        name: of the world.
+        timestep: of its physics [s].
+    """
+
+    text: str
+    name: str
+    timestep: float
+
+
+def own_world(
+    robot: Robot, options: SimOptions, *, drive_damping: bool = False, real_time_factor: float | None = None
+) -> RobotWorld:
+    """The world of :func:`contact_ddp_ros.gazebo.sdf.world_sdf`, in the same terms; errors as there."""
+    factor = 1.0 if real_time_factor is None else real_time_factor
+    text = world_sdf(robot, options, drive_damping=drive_damping, real_time_factor=factor)
+    return RobotWorld(text, WORLD, options.timestep)
+
+
+def with_robot(
+    sdf: str,
+    robot: Robot,
+    options: SimOptions | None = None,
+    *,
+    rotors: bool = True,
+    controllers: str = "",
+    drive_damping: bool = False,
+    real_time_factor: float | None = None,
+) -> RobotWorld:
+    """Put the robot, at the origin on straight legs, into the world of an SDF file that does not have it yet.
+
+    Args:
+        sdf: text of the file.
+        robot: to be simulated.
+        options: of the robot: friction of its feet and scale of its trunk's mass; the ground keeps its own.
+        rotors: as in :func:`contact_ddp_ros.gazebo.sdf.world_sdf`.
+        controllers, drive_damping: as there.
+        real_time_factor: pace of simulated time over the wall clock; None for the file's own.
+
+    Raises:
+        ParameterError: the text is no world, or an option is out of its range.
+        ModelError: the URDF has a shape that SDF has no primitive for.
+    """
+    try:
+        root = ElementTree.fromstring(sdf)
+    except ElementTree.ParseError as error:
+        raise ParameterError(f"the world's file is no SDF: {error}") from error
+    world = root.find("world")
+    if world is None or not world.get("name"):
+        raise ParameterError("the world's file has no <world name=…> within <sdf>; a model alone is not enough")
+    timestep = float(world.findtext("physics/max_step_size") or _TIMESTEP)
+    if real_time_factor is not None:
+        physics = world.find("physics")
+        if physics is None:
+            raise ParameterError("the world's file has no <physics>, which the real-time factor would go into; add one")
+        _child(physics, "real_time_factor").text = f"{real_time_factor:g}"
+    add_world_plugins(world)
+    if not any(element.get("name") == robot.tree.name for element in world.findall("model")):
+        options = replace(options or SimOptions(), timestep=timestep)
+        model = ElementTree.fromstring(
+            model_sdf(robot, options, rotors=rotors, controllers=controllers, drive_damping=drive_damping)
+        ).find("model")
+        assert model is not None
+        world.append(model)
+    return RobotWorld(to_text(root), world.get("name", ""), timestep)
+
+
+def _child(parent: Element, tag: str) -> Element:
+    child = parent.find(tag)
+    return ElementTree.SubElement(parent, tag) if child is None else child
