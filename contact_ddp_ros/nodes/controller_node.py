@@ -35,6 +35,7 @@ from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.plan_client import REPEAT, PlanClient
 from contact_ddp_ros.nodes.plan_request import HOLD, MOVE, STOP, PlanRequest
 from contact_ddp_ros.nodes.policy_message import PolicyAnswer
+from contact_ddp_ros.nodes.priority import settle
 from contact_ddp_ros.nodes.runtime import publisher, serve
 from contact_ddp_ros.nodes.steering import subscribe_velocity
 from contact_ddp_ros.nodes.timebase import Timebase
@@ -122,6 +123,7 @@ class ControllerNode:
     def run(self, stop: Event) -> None:
         """Answer states until `stop`."""
         self._stop = stop
+        self.node.get_logger().info(settle(self._config.node.scheduling, live=not self._lockstep))
         self._planner.begin(self._config.node.planner_delay, stop)
         heard = clock.monotonic()
         while not stop.is_set():

@@ -50,6 +50,7 @@ from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.monitor import Recent
 from contact_ddp_ros.nodes.node_config import GazeboBridgeNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
+from contact_ddp_ros.nodes.priority import settle
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, Scalar
 from contact_ddp_ros.nodes.runtime import publisher, run_node, serve, subscribe
 from contact_ddp_ros.robot.joints import LEG_NAMES
@@ -137,6 +138,8 @@ class GazeboBridgeNode:
 
     def run(self, stop: Event) -> None:
         """Bring the robot onto its legs, then pass states and commands until `stop`."""
+        options = self._config.node
+        self.node.get_logger().info(settle(options.scheduling, live=not options.lockstep))
         try:
             self._work(stop)
         except GazeboError:

@@ -44,6 +44,7 @@ from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.monitor import Recent
 from contact_ddp_ros.nodes.node_config import BridgeNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
+from contact_ddp_ros.nodes.priority import settle
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, TickRecord, TickRecords
 from contact_ddp_ros.nodes.runtime import publisher, run_node, serve
 from contact_ddp_ros.robot.joints import FOOT_NAMES, LEG_NAMES
@@ -118,6 +119,8 @@ class LcmBridgeNode:
 
     def run(self, stop: Event) -> None:
         """Pass states and commands until `stop`."""
+        options = self._config.node
+        self.node.get_logger().info(settle(options.scheduling, live=not options.lockstep))
         receiver = Thread(target=self._receive, args=(stop,), name="lcm", daemon=True)
         receiver.start()
         period = self._config.node.period

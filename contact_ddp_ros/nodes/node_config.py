@@ -1,6 +1,7 @@
 """What each node may be told: the configuration of its object, and under `node` what concerns the node alone."""
 
 from dataclasses import dataclass, field
+from functools import partial
 
 from contact_ddp_ros.config import parameter
 from contact_ddp_ros.control.config import ControllerConfig, DriveConfig, Triple
@@ -11,6 +12,7 @@ from contact_ddp_ros.lcm_link.guard import GuardConfig
 from contact_ddp_ros.lcm_link.measurements import AUTO
 from contact_ddp_ros.lcm_link.transport import LinkOptions
 from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.nodes.priority import SchedulingOptions
 from contact_ddp_ros.sim.options import SimOptions
 
 
@@ -54,6 +56,7 @@ class PlannerNodeOptions:
     enable_stamped_cmd_vel: bool = _stamped()
     plan_rate: float = parameter(5.0, low=0.1, high=50.0, unit="Hz", description="rate of the plan for displays")
     discovery_time: float = _discovery_time()
+    scheduling: SchedulingOptions = field(default_factory=partial(SchedulingOptions, priority=10))
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,7 @@ class ControllerNodeOptions:
         structural=True,
     )
     discovery_time: float = _discovery_time()
+    scheduling: SchedulingOptions = field(default_factory=partial(SchedulingOptions, priority=20))
 
 
 @dataclass(frozen=True)
@@ -116,6 +120,7 @@ class SimulatorNodeOptions:
     )
     discovery_time: float = _discovery_time()
     drive: DriveConfig = field(default_factory=DriveConfig)
+    scheduling: SchedulingOptions = field(default_factory=partial(SchedulingOptions, priority=30))
 
 
 @dataclass(frozen=True)
@@ -146,6 +151,7 @@ class BridgeNodeOptions:
         description="simulated time only: instants [s] at which sending ends until it is released",
         structural=True,
     )
+    scheduling: SchedulingOptions = field(default_factory=partial(SchedulingOptions, priority=30))
 
 
 @dataclass(frozen=True)
@@ -172,6 +178,7 @@ class GazeboBridgeNodeOptions:
     )
     clock_rate: float = parameter(100.0, low=1.0, high=1000.0, unit="Hz", description="rate of /clock", structural=True)
     start_paused: bool = parameter(False, description="wait for the service pause before time runs", structural=True)
+    scheduling: SchedulingOptions = field(default_factory=partial(SchedulingOptions, priority=30))
 
 
 @dataclass(frozen=True)

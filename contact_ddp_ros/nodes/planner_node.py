@@ -30,6 +30,7 @@ from contact_ddp_ros.nodes.node_config import PlannerNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.plan_request import HOLD, STOP, PlanRequest, plan_request
 from contact_ddp_ros.nodes.policy_message import STATUS_FAILED, STATUS_STOPPED, no_policy_message, policy_message
+from contact_ddp_ros.nodes.priority import settle
 from contact_ddp_ros.nodes.reports import OK, WARN, Scalar, status
 from contact_ddp_ros.nodes.runtime import publisher
 from contact_ddp_ros.nodes.steering import subscribe_velocity
@@ -99,6 +100,8 @@ class PlannerNode:
 
     def run(self, stop: Event) -> None:
         """Answer requests until `stop`."""
+        scheduling = self._parameters.config.node.scheduling
+        self.node.get_logger().info(settle(scheduling, live=not self._lockstep))
         while not stop.is_set():
             self._inlet.until(lambda: stop.is_set() or self._wanted is not None, _PATIENCE)
             request, self._wanted = self._wanted, None

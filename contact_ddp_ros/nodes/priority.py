@@ -91,8 +91,8 @@ def processors(text: str) -> set[int]:
         found = {
             number
             for part in text.split(",")
-            for first, _, last in [part.partition("-")]
-            for number in range(int(first), int(last or first) + 1)
+            for first, dash, last in [part.partition("-")]
+            for number in range(int(first), int(last if dash else first) + 1)
         }
     except ValueError:
         raise ParameterError(f"processors are {text!r}; allowed: numbers and ranges such as 0,2-3") from None

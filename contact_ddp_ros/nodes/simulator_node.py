@@ -32,6 +32,7 @@ from contact_ddp_ros.nodes.loop_messages import CommandReader, StateWriter
 from contact_ddp_ros.nodes.monitor import Recent
 from contact_ddp_ros.nodes.node_config import SimulatorNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
+from contact_ddp_ros.nodes.priority import settle
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, Scalar, TickRecord, TickRecords
 from contact_ddp_ros.nodes.runtime import publisher, run_node, serve, subscribe
 from contact_ddp_ros.nodes.views import force_markers
@@ -115,6 +116,7 @@ class SimulatorNode:
 
     def run(self, stop: Event) -> None:
         """Let time run until `stop`."""
+        self.node.get_logger().info(settle(self._config.node.scheduling, live=not self._config.node.lockstep))
         self._pace.start(self._simulator.time)
         state = self._publish()
         while not stop.is_set():
