@@ -12,6 +12,7 @@ BENCHMARKS = {
     "shooting": "multiple beside single shooting from bad guesses and over long horizons",
     "integrators": "error of each integration scheme against its step and the time of an iteration",
     "gazebo": "the bound in DART, Gazebo's engine, behind Gazebo's topics beside the same in MuJoCo",
+    "realtime": "the live nodes on a machine with other work: neighbours, observers that come and go, stalled planners",
     "soak": "an hour of simulated bounding through the real nodes: memory, rates, faults, falls",
     "robustness": "pushes, friction, mass, delay and speeds in the closed loop",
     "closed-loop": "full DDP against iLQR inside the MPC on equal time budgets",

@@ -132,6 +132,9 @@ class Tally:
         self.seen.failed_solves += not ok
         self._solve_ms.append(solve_ms)
 
+    def processors(self, cores: Mapping[str, float]) -> None:
+        """Every look at the processes says more."""
+
     def event(self, time: float, text: str, *, fault: bool = False) -> None:
         """Count faults, refusals and pushes."""
         if fault:

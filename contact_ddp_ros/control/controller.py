@@ -136,6 +136,11 @@ class Controller:
         """What was wrong with the last policy; None where nothing was."""
         return self._refused
 
+    def policy_age(self, now: float) -> float:
+        """Age of the policy in use at time `now` [s]; not a number where there is none."""
+        policy = self._slot.current
+        return math.nan if policy is None else now - policy.start
+
     @property
     def retreats(self) -> int:
         """How often the robot had to stand because no policy came in time."""

@@ -59,6 +59,7 @@ class ControllerReport:
         self.refused_state = ""
         """What was wrong with the last state, where it could not be used."""
         self._alone = 0
+        self._oldest_policy = 0.0
         self._ages: Callable[[], tuple[float, float]] = lambda: (math.nan, math.nan)
 
     def watch(self, ages: Callable[[], tuple[float, float]]) -> None:
@@ -68,6 +69,8 @@ class ControllerReport:
     def tick(self, now: float, duration: float, available: float) -> None:
         """After a tick of `duration` [s] that had `available` [s]: what has changed, and now and then numbers."""
         self._monitor.round(duration, available)
+        if self._controller.mode is ControlMode.BOUND:
+            self._oldest_policy = max(self._oldest_policy, self._controller.policy_age(now))
         self.changes(now)
         self._since_plotted += 1
         if self._since_plotted >= _PLOT_EVERY:
@@ -131,6 +134,7 @@ class ControllerReport:
         controller, loop = self._controller, self._monitor.report()
         state_age, policy_age = self._ages()
         malformed = self._recent.growth(self._malformed)
+        oldest, self._oldest_policy = self._oldest_policy, 0.0
         values = {
             "mode": controller.mode.value,
             "waiting for": controller.waiting_for,
@@ -139,6 +143,7 @@ class ControllerReport:
             **loop.values("tick"),
             "state age [ms]": 1e3 * state_age,
             "policy age [ms]": 1e3 * policy_age,
+            "oldest policy followed [ms]": round(1e3 * oldest, 1),
             "stands for want of policies": controller.retreats,
             "refused state": self.refused_state,
             "malformed messages": self._malformed,

@@ -5,6 +5,7 @@ is released. At `stand_time` the robot is told to bound as soon as it can, at `s
 time is held there until it knows.
 """
 
+import math
 import sys
 import time as clock
 from contextlib import nullcontext
@@ -81,6 +82,9 @@ class Demo:
         self._bag = bag
         self.log = log
         self.processes: dict[str, int] = {}
+        self.variables: dict[str, str] = {}
+        """Environment that puts a process into the run's corner of the middleware, while there is one."""
+        self._observer: Observer | None = None
         robot = load_robot()
         self.planner = replace(PlannerConfig(), {"variant": options.variant, **options.parameters("planner")})
         timing = policy_timing(options, self.planner.rate)
@@ -97,6 +101,7 @@ class Demo:
         """
         with reserved_domain() as domain:
             variables = loopback_environment(domain)
+            self.variables.update(variables)
             with NodeProcesses(variables) as processes, environment(variables):
                 for name, parameters in self._parameters().items():
                     self.processes[name] = processes.start(name, parameters)
@@ -109,12 +114,23 @@ class Demo:
                 finally:
                     rclpy.try_shutdown(context=context)
 
+    def bounding_planner(self) -> int | None:
+        """Id of the planner's process once time runs; None before."""
+        running = self._observer is not None and self._observer.time > 0.0
+        return self.processes.get("planner") if running else None
+
+    def worst(self, node: str, key: str) -> float:
+        """The largest value that a node has reported for a key of its diagnostics; not a number where none."""
+        found = self._observer.diagnostics if self._observer is not None else []
+        values = [float(values[key]) for _, name, values in found if name.endswith(node) and key in values]
+        return max(values, default=math.nan)
+
     def _observe(self, context: Context, processes: NodeProcesses) -> None:
         node = rclpy.create_node("demo", context=context, enable_rosout=False, start_parameter_services=False)
         executor = SingleThreadedExecutor(context=context)
         executor.add_node(node)
         try:
-            observer = Observer(node, self.options, self.log)
+            observer = self._observer = Observer(node, self.options, self.log)
             with BagWriter(self._bag, node) if self._bag is not None else nullcontext():
                 _Lead(self, observer, executor, processes).through()
         finally:
@@ -211,6 +227,7 @@ class _Lead:
             observer.event(f"{observer.late_ticks} ticks of the simulator began late")
         self._drain()
         observer.flush()
+        observer.conclude()
 
     def _drain(self) -> None:
         """Take what is still on its way; in real time more comes for ever."""

@@ -3,7 +3,7 @@
 from collections import deque
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import Twist
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
@@ -14,7 +14,7 @@ from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import time_ns
 from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.policy_message import PolicyAnswer, policy_answer
-from contact_ddp_ros.nodes.reports import ERROR, WARN, TickRecord, status_values, tick_records
+from contact_ddp_ros.nodes.reports import ERROR, PROCESSOR, WARN, TickRecord, status_values, tick_records
 from contact_ddp_ros.nodes.runtime import publisher
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.policy import PolicySample
@@ -36,6 +36,8 @@ class Observer:
         self._policies: deque[PolicyAnswer] = deque(maxlen=_KEPT_POLICIES)
         self._modes: deque[tuple[float, str]] = deque([(-1.0, "damp")])
         self._pending: TickRecord | None = None
+        self.diagnostics: list[tuple[float, str, dict[str, str]]] = []
+        """Time [s], node and values of every report while time ran."""
         self._pushes = sorted(options.pushes, key=lambda push: push.time)
         self._velocity = publisher(node, io.CMD_VEL)
         self.inlet = Inlet(node)
@@ -44,6 +46,7 @@ class Observer:
         self.inlet.subscribe(io.CONTROLLER_EVENTS, self._on_event)
         self.inlet.subscribe(io.SOLVES, self._on_solve)
         self.inlet.subscribe(io.RECORD, self._on_record)
+        self.inlet.subscribe(io.DIAGNOSTICS, self._on_diagnostics)
         self.stand = node.create_client(Trigger, io.STAND.name)
         self.bound = node.create_client(Trigger, io.BOUND.name)
         self.pause = node.create_client(SetBool, io.PAUSE.name)
@@ -77,11 +80,26 @@ class Observer:
         """Note something that happened now."""
         self._log.event(max(self.time, 0.0), text)
 
+    def conclude(self) -> None:
+        """Hand on what is known at the end only."""
+        self._log.processors(self.processors())
+
+    def processors(self) -> dict[str, float]:
+        """How many processors each node kept busy on average, as it reported itself."""
+        cores: dict[str, list[float]] = {}
+        for _, name, values in self.diagnostics:
+            cores.setdefault(name.rsplit("/", 1)[-1], []).append(float(values.get(PROCESSOR, "nan")))
+        return {name: sum(found) / len(found) for name, found in sorted(cores.items())}
+
     def flush(self) -> None:
         """Write down the tick that waits."""
         record, self._pending = self._pending, None
         if record is not None:
             self._write(record)
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        if self.time > 0.0:
+            self.diagnostics += [(self.time, each.name, status_values(each)) for each in message.status]
 
     def _on_record(self, message: Float64MultiArray) -> None:
         for record in tick_records(message):

@@ -25,6 +25,9 @@ Array = NDArray[np.float64]
 
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 
+PROCESSOR = "processor [cores]"
+"""Key of the processor time in every node's diagnostics."""
+
 _DIAGNOSTICS_PERIOD = 1.0
 """Time between diagnostics [s]."""
 
@@ -177,7 +180,7 @@ class Diagnostics:
 
     def _publish(self) -> None:
         level, text, values = self._report()
-        values = {**values, "processor [cores]": self._processor()}
+        values = {**values, PROCESSOR: self._processor()}
         message = DiagnosticArray(status=[status(self._node.get_fully_qualified_name(), level, text, values)])
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(message)

@@ -84,6 +84,7 @@ class SimulatorNode:
         self._tick = 0
         self._late = False
         self._last_command: float | None = None
+        self._longest_silence = 0.0
         self._silent = True
         self._alone = False
         self._malformed, self._recent = 0, Recent()
@@ -156,6 +157,7 @@ class SimulatorNode:
         if newest is None or self._last_command is None:
             return self._damping
         silence = state.time - self._last_command
+        self._longest_silence = max(self._longest_silence, silence)
         if silence > self._config.node.command_timeout:
             if not self._silent:
                 text = f"no joint command for {1e3 * silence:.0f} ms: the drives damp"
@@ -293,12 +295,14 @@ class SimulatorNode:
     def _report(self) -> tuple[bytes, str, dict[str, Any]]:
         pace, ticks, last = self._pace, self._tick - self._reported, self._last_command
         now, self._reported = clock.monotonic(), self._tick
+        silence, self._longest_silence = self._longest_silence, 0.0
         elapsed, self._reported_at = now - self._reported_at, now
         values = {
             "mode": "lock-step" if self._config.node.lockstep else "real time",
             "simulated time [s]": self._simulator.time,
             "tick rate [Hz]": round(ticks / elapsed, 1) if elapsed > 0.0 else 0.0,
             "command age [ms]": math.nan if last is None else 1e3 * (self._simulator.time - last),
+            "longest time without a command [ms]": round(1e3 * silence, 1),
             "real-time factor": pace.real_time_factor,
             "ticks": self._tick,
             "late ticks": pace.misses,

@@ -33,6 +33,7 @@ class RunInfo:
         parameters: in effect, by section ("planner", ...) and dotted name.
         commit: of the checkout the code came from, `+` at its end where files differed; empty for an installed package.
         versions, machine: see :mod:`contact_ddp_ros.provenance`.
+        processors: by node, how many processors its process kept busy on average; empty where nothing measured it.
         started: UTC date and time, ISO 8601.
         interrupted: whether the user stopped the run early.
     """
@@ -56,6 +57,7 @@ class RunInfo:
     commit: str | None = None
     versions: Mapping[str, str] | None = None
     machine: Mapping[str, str | int] | None = None
+    processors: Mapping[str, float] | None = None
     started: str = ""
     interrupted: bool = False
 
@@ -69,6 +71,7 @@ class RunInfo:
         if unknown:
             raise RecordingError(f"mode_feet names {sorted(unknown)}; the feet are {list(self.foot_names)}")
         object.__setattr__(self, "parameters", self.parameters or {})
+        object.__setattr__(self, "processors", self.processors or {})
         object.__setattr__(self, "commit", provenance.commit() if self.commit is None else self.commit)
         object.__setattr__(self, "versions", self.versions or provenance.versions())
         object.__setattr__(self, "machine", self.machine or provenance.machine())

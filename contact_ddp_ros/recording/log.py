@@ -1,6 +1,6 @@
 """What is told about a run while it happens, whoever listens."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from contact_ddp_ros.recording.info import RunInfo
@@ -21,6 +21,10 @@ class RunLog(Protocol):
     @property
     def solve(self) -> Callable[..., None]:
         """As :meth:`Recorder.solve`."""
+        ...
+
+    def processors(self, cores: Mapping[str, float]) -> None:
+        """How many processors each node kept busy on average, by name; once, at the end."""
         ...
 
     def event(self, time: float, text: str, *, fault: bool = False) -> None:

@@ -203,6 +203,10 @@ class Recorder:
         self._require_begun()
         self._events.append(Event(float(time), text, fault))
 
+    def processors(self, cores: Mapping[str, float]) -> None:
+        """How many processors each node kept busy on average, by name."""
+        self._info = replace(self.info, processors=dict(cores))
+
     def finish(self, *, interrupted: bool = False) -> Recording:
         """The run so far as an immutable record; more may be added and finish called again."""
         info = replace(self.info, interrupted=interrupted)

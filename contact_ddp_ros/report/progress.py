@@ -152,6 +152,7 @@ def _computing(s: Summary) -> list[tuple[str, str]]:
             f"{s.deadline_misses} ({_percent(s.deadline_miss_fraction)})",
         ),
         ("real-time factor", _number(s.real_time_factor, ".2f")),
+        *((f"processors kept busy, {name}", _number(cores, ".2f")) for name, cores in s.processor_cores.items()),
     ]
 
 

@@ -84,6 +84,7 @@ class Summary:
         deadline_misses: solves that took longer than the planner's period; deadline_miss_fraction their share.
         planner_period_ms, control_period_ms: the rates of the run.
         real_time_factor: simulated time over wall time between the first and the last tick.
+        processor_cores: by node, how many processors its process kept busy on average; empty without nodes.
         pushes: what each push did, see :class:`contact_ddp_ros.report.falls.Recovery`.
         variant, lockstep, seed: of the options.
         options: all of them.
@@ -125,6 +126,7 @@ class Summary:
     planner_period_ms: float
     control_period_ms: float
     real_time_factor: float
+    processor_cores: Mapping[str, float]
     pushes: tuple[Recovery, ...]
     variant: str
     lockstep: bool
@@ -161,6 +163,7 @@ def summarise(recording: Recording) -> Summary:
         planner_period_ms=1e3 * info.planner_period,
         control_period_ms=1e3 * info.control_period,
         real_time_factor=_ratio(_span(ticks["time"]), _span(ticks["wall_time"])),
+        processor_cores=dict(info.processors or {}),
         pushes=recoveries(recording),
         variant=str(options.get("variant", "")),
         lockstep=bool(options.get("lockstep", True)),
