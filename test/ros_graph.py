@@ -15,12 +15,13 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray, Header
+from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import joint_state_message, odometry_message, stamp_ns
+from contact_ddp_ros.nodes.plan_request import PlanRequest, plan_request
 from contact_ddp_ros.nodes.reports import status_values
 from contact_ddp_ros.nodes.runtime import publisher, subscribe
 from contact_ddp_ros.robot.model import load_robot
@@ -56,7 +57,7 @@ class FakeRobot:
         self.stand = self.node.create_client(Trigger, io.STAND.name)
         self.bound = self.node.create_client(Trigger, io.BOUND.name)
         self.time = 0.0
-        self.plan: Callable[[Header], Float64MultiArray] | None = None
+        self.plan: Callable[[PlanRequest], Float64MultiArray] | None = None
         subscribe(self.node, io.PLAN_REQUEST, self._on_request)
         subscribe(self.node, io.JOINT_COMMAND, self.commands.append)
         subscribe(self.node, io.CONTROLLER_EVENTS, self._on_event)
@@ -64,9 +65,9 @@ class FakeRobot:
     def _on_event(self, message: DiagnosticStatus) -> None:
         self.events.append(f"{status_values(message)['mode']}: {message.message}")
 
-    def _on_request(self, request: Header) -> None:
+    def _on_request(self, message: Float64MultiArray) -> None:
         if self.plan is not None:
-            self.policy.publish(self.plan(request))
+            self.policy.publish(self.plan(plan_request(message)))
 
     def until(self, condition: Callable[[], bool], repeat: Callable[[], None] | None = None) -> None:
         deadline, again = clock.monotonic() + PATIENCE, 0.0

@@ -12,37 +12,35 @@ from ros_graph import PATIENCE, NodeMaker
 from contact_ddp_ros.errors import ReplayError
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.bag import BagWriter, recorded_solves
-from contact_ddp_ros.nodes.conversions import joint_state_message, odometry_message, to_stamp
+from contact_ddp_ros.nodes.plan_request import MOVE, PlanRequest, plan_request_message
 from contact_ddp_ros.nodes.policy_message import policy_message
-from contact_ddp_ros.nodes.reports import OK, TickRecord, status, ticks_message
+from contact_ddp_ros.nodes.reports import OK, status
 from contact_ddp_ros.nodes.runtime import publisher
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.model import load_robot
 
-STAMPS = (1.0, 1.002, 1.01)
-MISSED = (1.018, 1.02)
-"""States that the recorder missed and the simulator's record holds."""
+BEGIN = 1_700_000_000_000_000_000
+"""Stamp of the first request: bags of a robot have the stamps of the wall clock [ns]."""
+
+PERIOD = 10_000_000
+"""Time between two [ns]."""
 
 
 def written(folder: Path, make_node: NodeMaker, topics: tuple[io.Topic, ...] = io.REPLAYED) -> Path:
-    """A bag of three states, two of which were planned from, and of one plan whose state is lacking."""
+    """A bag of two requests, a plan for the second, and reports on three solves."""
     node, robot = make_node("writer", namespace="dog"), load_robot()
     outlets = {topic.name: publisher(node, topic) for topic in topics}
-    report = {"speed": 0.5, "hold": False, "gait_start": 0.9, "solve_ms": 2.0, "ok": True}
+    report = {"speed": 0.5, "hold": False, "gait_start": BEGIN - 5 * PERIOD, "solve_ms": 2.0, "ok": True}
     messages: list[tuple[io.Topic, object]] = []
-    for time in STAMPS:
-        state = robot.standing_state(time)
-        messages += [(io.JOINT_STATES, joint_state_message(state, np.zeros(12))), (io.ODOM, odometry_message(state))]
-    for time in (1.0, 1.01, 1.02):
-        messages.append((io.SOLVES, status("planner", OK, "fine", {"time": time, **report})))
-    times = 1.01 + np.array([0.0, 0.5])
+    for k in range(2):
+        request = PlanRequest(BEGIN + k * PERIOD, MOVE, robot.standing_state())
+        messages.append((io.PLAN_REQUEST, plan_request_message(request)))
+    for k in range(3):
+        values = {"time": 0.0, "stamp": BEGIN + k * PERIOD, **report}
+        messages.append((io.SOLVES, status("planner", OK, "fine", values)))
+    times = 0.01 + np.array([0.0, 0.5])
     policy = Policy(times, np.zeros((2, 14)), np.ones((1, 4)), np.zeros((1, 4, 14)), np.zeros(1, int), np.zeros((1, 4)))
-    messages.append((io.POLICY, policy_message(policy, to_stamp(1.01))))
-    ticks = [
-        TickRecord(robot.standing_state(time), np.zeros(12), np.zeros(4), np.zeros((4, 3)), 0.0, False)
-        for time in MISSED
-    ]
-    messages.append((io.RECORD, ticks_message(ticks)))
+    messages.append((io.POLICY, policy_message(policy, BEGIN + PERIOD, BEGIN)))
     with BagWriter(folder, node, topics):
         deadline = clock.monotonic() + PATIENCE
         while any(outlet.get_subscription_count() == 0 for outlet in outlets.values()):
@@ -57,23 +55,15 @@ def written(folder: Path, make_node: NodeMaker, topics: tuple[io.Topic, ...] = i
     return folder
 
 
-def test_what_was_written_is_read_back(tmp_path: Path, make_node: NodeMaker) -> None:
+def test_what_was_written_is_read_back_in_seconds_since_the_first_request(tmp_path: Path, make_node: NodeMaker) -> None:
     solves, missing = recorded_solves(written(tmp_path / "bag", make_node))
-    assert [one.state.time for one in solves] == [1.0, 1.01]
+    assert [one.state.time for one in solves] == [0.0, 0.01]
     assert missing == 1
-    assert all((one.speed, one.hold, one.gait_start, one.solve_time) == (0.5, False, 0.9, 0.002) for one in solves)
+    assert all((one.speed, one.hold, one.gait_start, one.solve_time) == (0.5, False, -0.05, 0.002) for one in solves)
     assert solves[0].policy is None and solves[0].ok
     assert solves[1].policy is not None and (solves[1].policy.controls == 1.0).all()
-    np.testing.assert_allclose(solves[0].state.joint_positions, load_robot().standing)
-
-
-def test_a_state_that_the_recorder_missed_is_taken_from_the_simulators_record(
-    tmp_path: Path, make_node: NodeMaker
-) -> None:
-    solves, missing = recorded_solves(written(tmp_path / "bag", make_node, (*io.REPLAYED, io.RECORD)))
-    assert [one.state.time for one in solves] == [1.0, 1.01, 1.02]
-    assert missing == 0
-    np.testing.assert_array_equal(solves[2].state.joint_positions, load_robot().standing)
+    assert solves[1].policy.start == 0.01
+    np.testing.assert_array_equal(solves[0].state.joint_positions, load_robot().standing)
 
 
 def test_bags_that_cannot_be_replayed_say_why(tmp_path: Path, make_node: NodeMaker) -> None:
@@ -82,7 +72,7 @@ def test_bags_that_cannot_be_replayed_say_why(tmp_path: Path, make_node: NodeMak
     (tmp_path / "empty").mkdir()
     with pytest.raises(ReplayError, match="cannot read"):
         recorded_solves(tmp_path / "empty")
-    poor = written(tmp_path / "poor", make_node, (io.JOINT_STATES, io.ODOM))
+    poor = written(tmp_path / "poor", make_node, (io.PLAN_REQUEST, io.POLICY))
     with pytest.raises(ReplayError, match=r"holds none for the topic planner/solves"):
         recorded_solves(poor)
     with pytest.raises(ReplayError, match="cannot write"):

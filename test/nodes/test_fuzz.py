@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
+from rclpy.serialization import deserialize_message, serialize_message
 from ros_graph import NodeMaker
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -22,7 +23,7 @@ from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.planner import BoundingPlanner
 from contact_ddp_ros.nodes.controller_node import ControllerNode
-from contact_ddp_ros.nodes.conversions import doubles, joint_state_message, odometry_message, to_stamp
+from contact_ddp_ros.nodes.conversions import doubles, joint_state_message, odometry_message, time_ns
 from contact_ddp_ros.nodes.node_config import ControllerNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.policy_message import DATA_OFFSET, HEADER, policy_message
@@ -68,9 +69,9 @@ class Rig:
         self.limits = robot.effort_limits * (1.0 + 1e-6)
         self.last: JointTrajectory | None = None
 
-    def publish(self, message: JointTrajectory) -> None:
+    def publish(self, message: bytes) -> None:
         """What the node sends to the drives."""
-        self.last = message
+        self.last = message = deserialize_message(message, JointTrajectory)
         point = message.points[0]
         efforts = np.array(point.effort)
         assert np.isfinite(efforts).all() and (np.abs(efforts) <= self.limits).all()
@@ -95,21 +96,20 @@ class Rig:
             self.plan.times + self.time, self.plan.states, self.plan.controls, self.plan.gains, self.plan.modes,
             self.plan.forces, self.ticks, 1, self.robot.model_hash,
         )  # fmt: skip
-        return policy_message(moved, to_stamp(self.time))
+        return policy_message(moved, time_ns(self.time))
 
     def receive(self, message: object) -> None:
         """As the node's inlet would, then as its loop."""
         node = self.under_test
-        by_type = {
-            JointState: node._on_joint_states,
-            Odometry: node._on_odometry,
-            Float64MultiArray: node._planner.on_policy,
-            Twist: node._on_cmd_vel,
-        }
-        by_type[type(message)](message)
+        if isinstance(message, JointState | Odometry):
+            node._on_state(int(isinstance(message, Odometry)), serialize_message(message))
+        elif isinstance(message, Float64MultiArray):
+            node._planner.on_policy(message)
+        else:
+            node._on_cmd_vel(message)
         pair, node._pair = node._pair, None
         if pair is not None:
-            node._answer(pair)
+            node._answer(*pair)
         self.modes.add(node._controller.mode)
 
     def tick(self) -> None:

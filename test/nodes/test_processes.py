@@ -15,16 +15,17 @@ from nav_msgs.msg import Odometry
 from rclpy.executors import SingleThreadedExecutor
 from ros_graph import PATIENCE, PERIOD, FakeRobot, NodeMaker, Operator, Watcher
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray, Header
+from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from contact_ddp_ros.errors import NodeError
 from contact_ddp_ros.nodes import interfaces as io
-from contact_ddp_ros.nodes.conversions import from_stamp, joint_command_message, to_stamp
+from contact_ddp_ros.nodes.conversions import joint_command_message, to_stamp
 from contact_ddp_ros.nodes.demo import run_demo
 from contact_ddp_ros.nodes.domain import reserved_domain
-from contact_ddp_ros.nodes.policy_message import STATUS_FAILED, no_policy_message, policy_message
+from contact_ddp_ros.nodes.plan_request import PlanRequest
+from contact_ddp_ros.nodes.policy_message import SCHEMA, STATUS_FAILED, no_policy_message, policy_message
 from contact_ddp_ros.nodes.processes import NodeProcesses
 from contact_ddp_ros.options import Push, RunOptions
 from contact_ddp_ros.policy import Policy
@@ -90,9 +91,9 @@ def test_malformed_states_end_in_damping_until_rearmed(fake: FakeRobot) -> None:
 def test_policies_that_do_not_fit_never_move_the_robot(fake: FakeRobot) -> None:
     model_hash = fake.robot.model_hash
 
-    def plan(n_x: int, model: int, schema: float = 1.0) -> Callable[[Header], Float64MultiArray]:
-        def answer(request: Header) -> Float64MultiArray:
-            times = from_stamp(request.stamp) + np.array([0.0, 0.5])
+    def plan(n_x: int, model: int, schema: float = SCHEMA) -> Callable[[PlanRequest], Float64MultiArray]:
+        def answer(request: PlanRequest) -> Float64MultiArray:
+            times = 1e-9 * request.stamp + np.array([0.0, 0.5])
             controls, gains, modes = np.full((1, 4), 30.0), np.zeros((1, 4, n_x)), np.zeros(1, dtype=int)
             policy = Policy(times, np.zeros((2, n_x)), controls, gains, modes, np.zeros((1, 4)), 1, 1, model)
             message = policy_message(policy, request.stamp)
@@ -120,7 +121,7 @@ def test_policies_that_do_not_fit_never_move_the_robot(fake: FakeRobot) -> None:
     for _ in range(50):
         fake.tick()
     assert sum("policy refused" in event for event in fake.events) == 2, "one event a second of each kind"
-    fake.plan = plan(14, model_hash, schema=2.0)
+    fake.plan = plan(14, model_hash, schema=3.0)
     for _ in range(10):
         assert not damping(fake.tick())
     assert not any(event.startswith("bound") for event in fake.events)
@@ -129,12 +130,12 @@ def test_policies_that_do_not_fit_never_move_the_robot(fake: FakeRobot) -> None:
 def test_a_bound_that_waits_for_a_fresh_policy_says_so_once_a_second(fake: FakeRobot) -> None:
     model, good = fake.robot.model_hash, True
 
-    def plan(request: Header) -> Float64MultiArray:
+    def plan(request: PlanRequest) -> Float64MultiArray:
         nonlocal good
         if not good:
             return no_policy_message(request.stamp, STATUS_FAILED, model)
         good = False
-        times = from_stamp(request.stamp) + np.array([0.0, 0.08])
+        times = 1e-9 * request.stamp + np.array([0.0, 0.08])
         states = np.tile(PlanarMap().planar_state(fake.robot.standing_state()), (2, 1))
         arrays = np.full((1, 4), 5.0), np.zeros((1, 4, 14)), np.zeros(1, dtype=int), np.zeros((1, 4))
         return policy_message(Policy(times, states, *arrays, 1, 1, model), request.stamp)

@@ -1,0 +1,118 @@
+"""The controller's node without a loop: which state is answered by what."""
+
+import copy
+
+import numpy as np
+import pytest
+from rclpy.serialization import deserialize_message, serialize_message
+from ros_graph import NodeMaker
+from trajectory_msgs.msg import JointTrajectory
+
+from contact_ddp_ros.config import replace
+from contact_ddp_ros.nodes.controller_node import ControllerNode
+from contact_ddp_ros.nodes.conversions import joint_state_message, odometry_message, stamp_message
+from contact_ddp_ros.nodes.node_config import ControllerNodeConfig
+from contact_ddp_ros.nodes.parameters import NodeParameters
+from contact_ddp_ros.nodes.reports import ERROR, OK, WARN
+from contact_ddp_ros.nodes.wire import stamp_of
+from contact_ddp_ros.robot.model import load_robot
+
+WALL = 1_800_000_000_123_456_789
+PERIOD = 2_000_000
+
+
+class Rig:
+    """Messages go in by the node's callbacks, commands are kept."""
+
+    def __init__(self, make_node: NodeMaker) -> None:
+        node = make_node("controller_under_test")
+        self.node = ControllerNode(node, NodeParameters(node, ControllerNodeConfig()))
+        self.node._now = lambda state: state.time
+        self.node._commands = self
+        self.commands: list[bytes] = []
+        self.state = load_robot().standing_state()
+
+    def publish(self, message: bytes) -> None:
+        self.commands.append(message)
+
+    def joints(self, stamp: int, **changes: object) -> bytes:
+        message = joint_state_message(self.state, np.zeros(12))
+        message.header.stamp = stamp_message(stamp)
+        for name, value in changes.items():
+            setattr(message, name, value)
+        return serialize_message(message)
+
+    def odometry(self, stamp: int) -> bytes:
+        message = copy.deepcopy(odometry_message(self.state))
+        message.header.stamp = stamp_message(stamp)
+        return serialize_message(message)
+
+    def send(self, kind: int, message: bytes) -> None:
+        self.node._on_state(kind, message)
+        pair, self.node._pair = self.node._pair, None
+        if pair is not None:
+            self.node._answer(*pair)
+
+    def tick(self, stamp: int, **changes: object) -> None:
+        self.send(1, self.odometry(stamp))
+        self.send(0, self.joints(stamp, **changes))
+
+
+@pytest.fixture
+def rig(make_node: NodeMaker) -> Rig:
+    return Rig(make_node)
+
+
+def test_commands_answer_stamps_of_the_wall_clock_to_the_nanosecond(rig: Rig) -> None:
+    stamps = [WALL + k * PERIOD + k for k in range(50)]
+    for stamp in stamps:
+        rig.tick(stamp)
+    assert [stamp_of(command) for command in rig.commands] == stamps
+
+
+def test_a_malformed_state_does_not_take_the_answer_of_a_good_one(rig: Rig) -> None:
+    rig.tick(WALL)
+    answer = rig.commands[-1]
+    rig.tick(WALL + PERIOD, name=["knee"])
+    assert stamp_of(rig.commands[-1]) == WALL + PERIOD
+    assert not len(deserialize_message(rig.commands[-1], JointTrajectory).points[0].positions), "it damps"
+    rig.node._answer(WALL, rig.joints(WALL), rig.odometry(WALL))
+    assert rig.commands[-1] == answer
+
+
+def test_odometry_that_comes_a_period_late_is_no_loss(rig: Rig) -> None:
+    for k in range(100):
+        rig.send(0, rig.joints(WALL + k * PERIOD))
+        if k:
+            rig.send(1, rig.odometry(WALL + (k - 1) * PERIOD))
+    assert [stamp_of(command) for command in rig.commands] == [WALL + k * PERIOD for k in range(99)]
+
+
+def test_states_that_do_not_pair_are_reported(rig: Rig) -> None:
+    for k in range(20):
+        rig.send(0, rig.joints(WALL + k * PERIOD))
+        rig.send(1, rig.odometry(WALL + k * PERIOD + PERIOD // 2))
+    rig.node._report.unpaired(rig.node._pairing.alone)
+    level, text, _ = rig.node.report()
+    assert level == ERROR and "do not pair" in text
+    assert not rig.commands
+    rig.tick(WALL + 100 * PERIOD)
+    rig.node._report.unpaired(rig.node._pairing.alone)
+    assert rig.node.report()[0] == OK
+
+
+def test_one_malformed_message_is_forgotten_by_the_next_report(rig: Rig) -> None:
+    rig.node.configure(replace(ControllerNodeConfig(), {}))
+    rig.tick(WALL, name=["knee"])
+    level, text, values = rig.node.report()
+    assert level == WARN and "malformed" in text and "knee" in values["last malformed message"]
+    rig.tick(WALL + PERIOD)
+    level, _, values = rig.node.report()
+    assert level == OK and values["malformed messages"] == 1
+
+
+def test_a_clock_that_is_set_back_is_followed(rig: Rig) -> None:
+    rig.tick(WALL)
+    rig.tick(5 * PERIOD)
+    rig.tick(6 * PERIOD)
+    assert [stamp_of(command) for command in rig.commands] == [WALL, 5 * PERIOD, 6 * PERIOD]

@@ -1,0 +1,74 @@
+"""The planner's node without a loop: what it answers to a request."""
+
+import numpy as np
+import pytest
+from ros_graph import NodeMaker
+from std_msgs.msg import Float64MultiArray
+
+from contact_ddp_ros.nodes.node_config import PlannerNodeConfig
+from contact_ddp_ros.nodes.parameters import NodeParameters
+from contact_ddp_ros.nodes.plan_request import AIMS, HOLD, MOVE, PlanRequest, plan_request, plan_request_message
+from contact_ddp_ros.nodes.planner_node import PlannerNode
+from contact_ddp_ros.nodes.policy_message import DATA_OFFSET, PolicyAnswer, policy_answer
+from contact_ddp_ros.robot.model import load_robot
+
+PERIOD = 10_000_000
+WALL = 1_800_000_000_123_456_789
+
+
+class Planner:
+    """Requests go in, policies come out."""
+
+    def __init__(self, make_node: NodeMaker, name: str) -> None:
+        node = make_node(name)
+        self.node = PlannerNode(node, NodeParameters(node, PlannerNodeConfig()))
+        self.node._lockstep = True  # all iterations, however slow the machine
+        self.node._policies = self
+        self.answers: list[Float64MultiArray] = []
+
+    def publish(self, message: Float64MultiArray) -> None:
+        self.answers.append(message)
+
+    def ask(self, stamp: int, aim: str, height: float = 0.0) -> PolicyAnswer:
+        state = load_robot().standing_state()
+        state.position[2] += height
+        self.node._on_request(plan_request_message(PlanRequest(stamp, aim, state)))
+        self.node._solve(self.node._wanted)
+        return policy_answer(self.answers[-1], stamp)
+
+
+@pytest.fixture
+def make_planner(make_node: NodeMaker) -> "type[Planner]":
+    return lambda name: Planner(make_node, name)
+
+
+def test_plans_do_not_depend_on_where_the_clock_is(make_planner: "type[Planner]") -> None:
+    """The same states at any time give the same plan to the last bit."""
+    plans = []
+    for name, begin in (("early", 0), ("late", WALL)):
+        planner = make_planner(name)
+        aims = [HOLD, HOLD, *[MOVE] * 20]
+        heights = 1e-3 * np.sin(np.arange(len(aims)))
+        plans.append([planner.ask(begin + k * PERIOD, aim, heights[k]).policy for k, aim in enumerate(aims)])
+        rows = [np.array(message.data[DATA_OFFSET:]) for message in planner.answers]
+        plans[-1] = list(zip(plans[-1], rows, strict=True))
+    for (early, early_rows), (late, late_rows) in zip(*plans, strict=True):
+        assert early is not None and late is not None
+        np.testing.assert_array_equal(early_rows, late_rows)
+        np.testing.assert_array_equal(early.times, late.times)
+
+
+def test_an_answer_carries_the_stamp_and_begins_at_the_state(make_planner: "type[Planner]") -> None:
+    planner = make_planner("stamps")
+    for k in range(3):
+        answer = planner.ask(WALL + k * PERIOD, MOVE)
+        assert answer.stamp == WALL + k * PERIOD
+        assert answer.policy is not None and answer.policy.start == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_damaged_request_is_refused_and_the_next_one_answered(make_planner: "type[Planner]") -> None:
+    planner = make_planner("damaged")
+    planner.node._on_request(Float64MultiArray())
+    assert planner.node._wanted is None
+    assert planner.ask(WALL, AIMS[0]).policy is not None
+    assert plan_request(plan_request_message(PlanRequest(1, MOVE, load_robot().standing_state()))).stamp == 1
