@@ -212,6 +212,7 @@ def test_a_controller_goes_through_its_states(
     assert damping(fake.commands[-1])
     processes.signal("controller", signal.SIGINT)
     assert processes.wait("controller", PATIENCE) == 0
+    fake.until(lambda: "controller" not in operator.node.get_node_names())
 
 
 def test_a_planner_that_cannot_be_configured_says_why_and_may_be_told_better(
