@@ -5,6 +5,8 @@ comes later does: nothing has begun that would have to be ended in order.
 
 Once a node has left the middleware, nothing is left to do either. Python would spend a second of processor time, on a
 busy machine several, on taking compiled libraries apart, and `ros2 launch` loses patience after five.
+
+`python -m contact_ddp_ros.programs MODULE` does the same where nothing is installed.
 """
 
 import importlib
@@ -99,3 +101,7 @@ def _told(module: str) -> Iterator[None]:
 
 def _leave(_number: int, _frame: FrameType | None) -> None:
     os._exit(0)
+
+
+if __name__ == "__main__":
+    run(sys.argv.pop(1))

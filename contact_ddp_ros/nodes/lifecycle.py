@@ -262,6 +262,11 @@ class _ManagedNode(LifecycleNode):  # type: ignore[misc]
 
     lifecycle: Lifecycle[Any]
 
+    def destroy_node(self) -> None:
+        """Leave the middleware; rclpy forgets the state machine, and others would see its services for 20 s more."""
+        super().destroy_node()
+        self._state_machine.destroy_when_not_in_use()
+
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Unconfigured to inactive."""
         return self.lifecycle.in_main_thread(self.lifecycle.configure)

@@ -78,7 +78,7 @@ class NodeProcesses:
     def _start(self, name: str, module: str, arguments: Sequence[str]) -> int:
         with open(self._log(name), "wb") as log:
             child = subprocess.Popen(
-                [sys.executable, "-m", module, *arguments],
+                [sys.executable, "-m", "contact_ddp_ros.programs", module, *arguments],
                 env=self._environment,
                 stdin=subprocess.PIPE,
                 stdout=log,

@@ -4,11 +4,14 @@ import os
 import signal
 import subprocess
 import sys
+import time as clock
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from ros_graph import PATIENCE
+from ros_graph import BUILDING, PATIENCE
+
+from contact_ddp_ros.nodes.processes import NodeProcesses
 
 ROOT = Path(__file__).parents[2]
 
@@ -171,3 +174,24 @@ def test_last_messages_that_cannot_be_sent_are_an_error_of_their_own(
     assert len(lines) == 1
     assert "the last messages could not be sent" in lines[0]
     assert "the line is dead" in lines[0]
+
+
+@pytest.mark.slow
+def test_nodes_end_cleanly_on_ctrl_c_in_every_phase(loopback: dict[str, str]) -> None:
+    phases = {"planner": ["loading", "building", "active"], "controller": ["loading", "controlling", "active"]}
+    for phase in range(3):
+        with NodeProcesses(loopback) as nodes:
+            nodes.start("simulator", {"use_sim_time": True})
+            for name, words in phases.items():
+                nodes.start(name, {"use_sim_time": True})
+                deadline = clock.monotonic() + BUILDING
+                while words[phase] not in nodes.log(name):
+                    nodes.check()
+                    assert clock.monotonic() < deadline, nodes.log(name)
+                    clock.sleep(0.01)
+            for _ in range(2):  # as a terminal and a launch do
+                for name in ("simulator", *phases):
+                    nodes.signal(name, signal.SIGINT)
+            for name in ("simulator", *phases):
+                assert nodes.wait(name, PATIENCE) == 0, nodes.log(name)
+                assert "Traceback" not in nodes.log(name)

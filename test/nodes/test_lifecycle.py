@@ -121,7 +121,7 @@ def test_activation_builds_anew_what_a_parameter_has_shaped(
     assert change(node, size=5)
     node.trigger_activate()
     assert [toy.size for toy in Toy.built] == [3, 5]
-    assert len(list(node.publishers)) == before + 1
+    assert len(list(node.publishers)) == before + 2, "the toy's, and the one that says who is active"
     assert change(node, gain=4.0)
     assert (Toy.built[0].gain, Toy.built[1].gain) == (3.0, 4.0)
 
@@ -212,6 +212,7 @@ def test_a_controller_goes_through_its_states(
     assert damping(fake.commands[-1])
     processes.signal("controller", signal.SIGINT)
     assert processes.wait("controller", PATIENCE) == 0
+    fake.until(lambda: "controller" not in operator.node.get_node_names())
 
 
 def test_a_planner_that_cannot_be_configured_says_why_and_may_be_told_better(
