@@ -18,7 +18,7 @@ examples:
   contact-ddp {job} --speed 0:0,2:1.0,8:0              bound on the spot, at 1 m/s from 2 s on, on the spot from 8 s on
   contact-ddp {job} --stand-time 2 --stop-time 8       stand, bound, stand again
   contact-ddp {job} --push 3,0,40,0,0.1                40 N to the left for 0.1 s, 3 s into the run
-  contact-ddp {job} --step 2,0.02                      a step of 2 cm, 2 m ahead, that nobody expects
+  contact-ddp {job} --step 2,0.01                      a step of 1 cm, 2 m ahead, that nobody expects
   contact-ddp {job} --variant ilqr --realtime --no-video
   contact-ddp {job} --config my.yaml --set planner.constraint.friction=0.5
 
