@@ -6,12 +6,15 @@ robot fell, 130 after Ctrl-C, what was recorded until then being saved. Errors a
 Whatever is slow to import is imported by the job that needs it, so that `--help` answers at once.
 """
 
+import errno
 import sys
 from collections.abc import Sequence
 
 from contact_ddp_ros.cli.parser import UsageError, build_parser
 from contact_ddp_ros.cli.plain_output import spell_out
 from contact_ddp_ros.errors import ContactDdpError, ParameterError
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
@@ -39,8 +42,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _what_failed(error: OSError) -> str:
     """What the system refused, and to which file where it says: a full disk, a lost permission."""
-    place = f"{error.filename}: " if error.filename else ""
-    return f"{place}{error.strerror or error}"
+    reason = error.strerror or str(error)
+    if error.filename:
+        return f"{error.filename}: {reason}"
+    return f"cannot write the output: {reason}" if error.errno in _FULL else reason
 
 
 def _complain(error: object, code: int) -> int:
