@@ -7,6 +7,7 @@ Whatever is slow to import is imported by the job that needs it, so that `--help
 """
 
 import errno
+import logging
 import sys
 from collections.abc import Sequence
 
@@ -22,6 +23,7 @@ EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one job and return the exit code; `arguments` are those of the process where left out."""
     spell_out()
+    _tell_what_is_compiled()
     parser = build_parser()
     try:
         options = parser.parse_args(arguments)
@@ -38,6 +40,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(_what_failed(error), EXIT_FAILED)
     except KeyboardInterrupt:
         return _complain("interrupted", EXIT_INTERRUPTED)
+
+
+class _Teller(logging.Handler):
+    """Plain lines on what is standard error at the time."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print the message."""
+        print(self.format(record), file=sys.stderr)
+
+
+def _tell_what_is_compiled() -> None:
+    """Let what the package logs, above all that it compiles for a while, be seen on standard error."""
+    log = logging.getLogger("contact_ddp_ros")
+    if not log.handlers:
+        log.addHandler(_Teller())
+        log.setLevel(logging.INFO)
 
 
 def _what_failed(error: OSError) -> str:
