@@ -131,6 +131,7 @@ BAD_WORDS = [
     ("sim --set friction=1", "section"),
     ("sim --config /does/not/exist.yaml", "parameter file"),
     ("sim --unknown", "--unknown"),
+    ("sim --set planer.rate=50", "did you mean planner?"),
     ("sim --set planner.friction=0.5", "did you mean constraint.friction?"),
     ("sim --set controller.lateral.rol_damping=1", "did you mean lateral.roll_damping"),
     ("sim --set simulator.fricton=1", "did you mean friction?"),
