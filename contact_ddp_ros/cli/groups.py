@@ -15,11 +15,7 @@ def add_run_output(parser: argparse.ArgumentParser, name: str) -> None:
     output = parser.add_argument_group("output")
     output.add_argument("--out", type=Path, metavar="FOLDER", help=f"new or empty folder (default: out/{name}-<time>)")
     output.add_argument("--no-video", action="store_true", help="do not render a video")
-
-
-def add_record_plans(parser: argparse.ArgumentParser) -> None:
-    """How many plans are kept."""
-    parser.add_argument(
+    output.add_argument(
         "--record-plans",
         type=int,
         default=DEFAULTS.record_plans,

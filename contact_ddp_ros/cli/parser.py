@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from contact_ddp_ros import __version__
 from contact_ddp_ros.cli import jobs
-from contact_ddp_ros.cli.groups import DEFAULTS, add_common, add_course, add_record_plans, add_run_output, add_world
+from contact_ddp_ros.cli.groups import DEFAULTS, add_common, add_course, add_run_output, add_world
 from contact_ddp_ros.config import parse_setting
 from contact_ddp_ros.options import BACKENDS, SHOOTINGS
 
@@ -60,7 +60,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"contact-ddp {__version__}")
     words = parser.add_subparsers(title="jobs", metavar="JOB", required=True)
-    add_record_plans(_add_run(words, "sim", jobs.run_sim, "closed loop in the simulator, without ROS"))
+    _add_run(words, "sim", jobs.run_sim, "closed loop in the simulator, without ROS")
     demo = _add_run(words, "demo", jobs.run_demo, "closed loop in the simulator through the ROS 2 nodes")
     demo.add_argument(
         "--backend",
@@ -69,7 +69,6 @@ def build_parser() -> argparse.ArgumentParser:
         help=f"lcm: through the bridge to the robot, with a stand-in for the robot (default: {DEFAULTS.backend})",
     )
     demo.add_argument("--bag", type=Path, metavar="FOLDER", help="also record a bag, for contact-ddp replay")
-    demo.set_defaults(record_plans=DEFAULTS.record_plans)  # its plans are in the bag
     _add_optimize(words)
     _add_bench(words)
     _add_report(words)
@@ -222,7 +221,6 @@ def _add_gazebo(words: Any) -> None:
     )
     add_common(parser)
     add_run_output(parser, "gazebo")
-    add_record_plans(parser)
 
 
 def _add_gazebo_stand_in(words: Any) -> None:
