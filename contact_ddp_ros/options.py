@@ -13,6 +13,7 @@ from typing import Any
 
 from contact_ddp_ros.config import check_sections, load_yaml
 from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.suggestions import did_you_mean
 
 VARIANTS = ("ilqr", "ddp", "ddp_tensor")
 """Solver variants: Gauss-Newton, full second order through mRNEAc, full second order through tensors."""
@@ -155,7 +156,7 @@ class RunOptions:
             section, _, parameter = name.partition(".")
             _require(
                 section in SECTIONS and bool(parameter),
-                f"parameter {name!r} has no known section; write SECTION.NAME with one of {', '.join(SECTIONS)}",
+                f"parameter {name!r} has no known section; write SECTION.NAME, {did_you_mean(section, SECTIONS)}",
             )
             _require(section != "bridge" or self.backend == "lcm", f"parameter {name!r} needs the backend lcm")
 

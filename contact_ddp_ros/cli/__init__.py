@@ -6,6 +6,8 @@ robot fell, 130 after Ctrl-C, what was recorded until then being saved. Errors a
 Whatever is slow to import is imported by the job that needs it, so that `--help` answers at once.
 """
 
+import errno
+import logging
 import sys
 from collections.abc import Sequence
 
@@ -13,12 +15,15 @@ from contact_ddp_ros.cli.parser import UsageError, build_parser
 from contact_ddp_ros.cli.plain_output import spell_out
 from contact_ddp_ros.errors import ContactDdpError, ParameterError
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
 EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one job and return the exit code; `arguments` are those of the process where left out."""
     spell_out()
+    _tell_what_is_compiled()
     parser = build_parser()
     try:
         options = parser.parse_args(arguments)
@@ -37,10 +42,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain("interrupted", EXIT_INTERRUPTED)
 
 
+class _Teller(logging.Handler):
+    """Plain lines on what is standard error at the time."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print the message."""
+        print(self.format(record), file=sys.stderr)
+
+
+def _tell_what_is_compiled() -> None:
+    """Let what the package logs, above all that it compiles for a while, be seen on standard error."""
+    log = logging.getLogger("contact_ddp_ros")
+    if not log.handlers:
+        log.addHandler(_Teller())
+        log.setLevel(logging.INFO)
+
+
 def _what_failed(error: OSError) -> str:
     """What the system refused, and to which file where it says: a full disk, a lost permission."""
-    place = f"{error.filename}: " if error.filename else ""
-    return f"{place}{error.strerror or error}"
+    reason = error.strerror or str(error)
+    if error.filename:
+        return f"{error.filename}: {reason}"
+    return f"cannot write the output: {reason}" if error.errno in _FULL else reason
 
 
 def _complain(error: object, code: int) -> int:

@@ -6,11 +6,9 @@ from typing import Any, NoReturn
 
 from contact_ddp_ros import __version__
 from contact_ddp_ros.cli import jobs
-from contact_ddp_ros.cli.values import parse_push, parse_speed, parse_step
+from contact_ddp_ros.cli.groups import DEFAULTS, add_common, add_course, add_push, add_run_output, add_world
 from contact_ddp_ros.config import parse_setting
-from contact_ddp_ros.options import BACKENDS, SECTIONS, SHOOTINGS, VARIANTS, RunOptions
-
-_DEFAULTS = RunOptions()
+from contact_ddp_ros.options import BACKENDS, SHOOTINGS
 
 _RUN_EXAMPLES = """
 examples:
@@ -18,7 +16,7 @@ examples:
   contact-ddp {job} --speed 0:0,2:1.0,8:0              bound on the spot, at 1 m/s from 2 s on, on the spot from 8 s on
   contact-ddp {job} --stand-time 2 --stop-time 8       stand, bound, stand again
   contact-ddp {job} --push 3,0,40,0,0.1                40 N to the left for 0.1 s, 3 s into the run
-  contact-ddp {job} --step 2,0.02                      a step of 2 cm, 2 m ahead, that nobody expects
+  contact-ddp {job} --step 2,0.01                      a step of 1 cm, 2 m ahead, that nobody expects
   contact-ddp {job} --variant ilqr --realtime --no-video
   contact-ddp {job} --config my.yaml --set planner.ground.friction=0.5
 
@@ -62,16 +60,15 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"contact-ddp {__version__}")
     words = parser.add_subparsers(title="jobs", metavar="JOB", required=True)
-    _add_record_plans(_add_run(words, "sim", jobs.run_sim, "closed loop in the simulator, without ROS"))
+    _add_run(words, "sim", jobs.run_sim, "closed loop in the simulator, without ROS")
     demo = _add_run(words, "demo", jobs.run_demo, "closed loop in the simulator through the ROS 2 nodes")
     demo.add_argument(
         "--backend",
         choices=BACKENDS,
-        default=_DEFAULTS.backend,
-        help=f"lcm: through the bridge to the robot, with a stand-in for the robot (default: {_DEFAULTS.backend})",
+        default=DEFAULTS.backend,
+        help=f"lcm: through the bridge to the robot, with a stand-in for the robot (default: {DEFAULTS.backend})",
     )
     demo.add_argument("--bag", type=Path, metavar="FOLDER", help="also record a bag, for contact-ddp replay")
-    demo.set_defaults(record_plans=_DEFAULTS.record_plans)  # its plans are in the bag
     _add_optimize(words)
     _add_bench(words)
     _add_report(words)
@@ -92,108 +89,12 @@ def _add_run(words: Any, name: str, job: Any, summary: str) -> argparse.Argument
         epilog=_RUN_EXAMPLES.format(job=name),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(job=job, backend=_DEFAULTS.backend)
-    _add_course(parser)
-    _add_world(parser)
-    _add_common(parser)
-    _add_run_output(parser, name)
+    parser.set_defaults(job=job, backend=DEFAULTS.backend)
+    add_course(parser)
+    add_world(parser)
+    add_common(parser)
+    add_run_output(parser, name)
     return parser
-
-
-def _add_run_output(parser: argparse.ArgumentParser, name: str) -> None:
-    output = parser.add_argument_group("output")
-    output.add_argument("--out", type=Path, metavar="FOLDER", help=f"new or empty folder (default: out/{name}-<time>)")
-    output.add_argument("--no-video", action="store_true", help="do not render a video")
-
-
-def _add_record_plans(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--record-plans",
-        type=int,
-        default=_DEFAULTS.record_plans,
-        metavar="N",
-        help="keep the plan (states, torques, gains) of every Nth solve and the cost by term of all; 1 takes 5 MB per "
-        "second of the run, 0 keeps neither (default: %(default)s)",
-    )
-
-
-def _add_course(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("course of the run")
-    group.add_argument("--duration", type=float, default=_DEFAULTS.duration, metavar="S", help="simulated time [s]")
-    group.add_argument(
-        "--speed",
-        type=parse_speed,
-        default=_DEFAULTS.speed,
-        metavar="V|T:V,...",
-        help="forward speed [m/s], or breakpoints time:speed, each held until the next (default: 0.5)",
-    )
-    group.add_argument("--ramp", action="store_true", help="change linearly between the breakpoints instead")
-    group.add_argument("--stand-time", type=float, default=0.0, metavar="S", help="stand at least until then [s]")
-    group.add_argument("--stop-time", type=float, metavar="S", help="come back to a stand then [s] (default: never)")
-    clock = group.add_mutually_exclusive_group()
-    clock.add_argument(
-        "--lockstep",
-        action="store_true",
-        default=_DEFAULTS.lockstep,
-        help="physics waits for planner and controller: deterministic (default)",
-    )
-    clock.add_argument("--realtime", dest="lockstep", action="store_false", help="follow the wall clock")
-    group.add_argument("--seed", type=int, default=_DEFAULTS.seed, metavar="N", help="of all that is random")
-
-
-def _add_push(group: Any) -> None:
-    group.add_argument(
-        "--push",
-        type=parse_push,
-        action="append",
-        default=[],
-        metavar="T,FX,FY,FZ,DT",
-        help="from time T [s], push the trunk with a force [N] (x forward, y left, z up) for DT [s]; repeatable",
-    )
-
-
-def _add_world(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("what the planner does not know")
-    _add_push(group)
-    group.add_argument(
-        "--friction",
-        type=float,
-        default=_DEFAULTS.friction,
-        metavar="MU",
-        help=f"of the simulated ground (default: {_DEFAULTS.friction})",
-    )
-    group.add_argument(
-        "--trunk-mass-scale", type=float, default=1.0, metavar="X", help="simulated trunk mass over the nominal one"
-    )
-    group.add_argument(
-        "--step",
-        type=parse_step,
-        metavar="X,H",
-        help="from x = X [m] on the ground is higher by H [m]; negative leads down (default: flat ground)",
-    )
-    group.add_argument(
-        "--planner-delay",
-        type=float,
-        default=0.0,
-        metavar="S",
-        help="age of a policy when the controller gets it, in lock-step [s]",
-    )
-
-
-def _add_common(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("parameters")
-    group.add_argument(
-        "--variant", choices=VARIANTS, default=_DEFAULTS.variant, help=f"solver (default: {_DEFAULTS.variant})"
-    )
-    group.add_argument("--config", type=Path, metavar="FILE", help="ROS parameter file on top of the packaged one")
-    group.add_argument(
-        "--set",
-        type=parse_setting,
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help=f"one parameter, with its section ({', '.join(SECTIONS)}) before the first dot; repeatable",
-    )
 
 
 def _add_optimize(words: Any) -> None:
@@ -212,7 +113,7 @@ def _add_optimize(words: Any) -> None:
         default=SHOOTINGS[0],
         help="multiple: begin with states that do not join and close their gaps, for long horizons (default: single)",
     )
-    _add_common(parser)
+    add_common(parser)
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/optimize-<time>)")
 
 
@@ -299,7 +200,7 @@ def _add_replay(words: Any) -> None:
     parser.add_argument(
         "--tolerance", type=float, default=1e-6, metavar="X", help="of a control, to agree [N m] (default: %(default)s)"
     )
-    _add_common(parser)
+    add_common(parser)
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/replay-<time>)")
 
 
@@ -309,7 +210,7 @@ def _add_gazebo(words: Any) -> None:
         help="closed loop in a running Gazebo server, without ROS",
         description="Closed loop in lock-step with a Gazebo server that runs the world of `contact-ddp sdf`.",
     )
-    parser.set_defaults(job=jobs.run_gazebo, backend=_DEFAULTS.backend)
+    parser.set_defaults(job=jobs.run_gazebo, backend=DEFAULTS.backend)
     server = parser.add_argument_group("server").add_mutually_exclusive_group()
     server.add_argument(
         "--release", default="", metavar="NAME", help="harmonic, ionic or jetty (default: the newest installed)"
@@ -317,17 +218,16 @@ def _add_gazebo(words: Any) -> None:
     server.add_argument(
         "--stand-in", action="store_true", help="no Gazebo: DART, its physics engine, behind the same topics"
     )
-    _add_course(parser)
-    _add_push(parser)
+    add_course(parser)
+    add_push(parser)
     parser.set_defaults(
         step=None,
-        friction=_DEFAULTS.friction,
-        trunk_mass_scale=_DEFAULTS.trunk_mass_scale,
-        planner_delay=_DEFAULTS.planner_delay,
+        friction=DEFAULTS.friction,
+        trunk_mass_scale=DEFAULTS.trunk_mass_scale,
+        planner_delay=DEFAULTS.planner_delay,
     )
-    _add_common(parser)
-    _add_run_output(parser, "gazebo")
-    _add_record_plans(parser)
+    add_common(parser)
+    add_run_output(parser, "gazebo")
 
 
 def _add_gazebo_stand_in(words: Any) -> None:

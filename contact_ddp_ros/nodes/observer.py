@@ -17,7 +17,7 @@ from contact_ddp_ros.nodes.policy_message import PolicyAnswer, policy_answer
 from contact_ddp_ros.nodes.reports import ERROR, PROCESSOR, WARN, TickRecord, status_values, tick_records
 from contact_ddp_ros.nodes.runtime import publisher
 from contact_ddp_ros.options import RunOptions
-from contact_ddp_ros.policy import PolicySample
+from contact_ddp_ros.policy import Policy, PolicySample
 from contact_ddp_ros.recording import RunLog
 
 _KEPT_POLICIES = 64
@@ -148,6 +148,11 @@ class Observer:
                 return answer.policy.sample(time)
         return None
 
+    def _plan_of(self, time: float) -> Policy | None:
+        """The policy that a solve gave, where its message has come."""
+        stamp = time_ns(time)
+        return next((answer.policy for answer in reversed(self._policies) if answer.stamp == stamp), None)
+
     def _on_policy(self, message: Float64MultiArray) -> None:
         try:
             self._policies.append(policy_answer(message))
@@ -182,5 +187,6 @@ class Observer:
             status=message.message,
             ok=values["ok"] == "True",
             deadline_missed=values["deadline_missed"] == "True",
+            plan=self._plan_of(float(values["time"])),
             **{name: float(values[name]) for name in numbers},
         )

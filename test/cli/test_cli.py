@@ -2,6 +2,7 @@ import errno
 import importlib
 import io
 import json
+import logging
 import re
 import subprocess
 import sys
@@ -130,6 +131,7 @@ BAD_WORDS = [
     ("sim --set friction=1", "section"),
     ("sim --config /does/not/exist.yaml", "parameter file"),
     ("sim --unknown", "--unknown"),
+    ("sim --set planer.rate=50", "did you mean planner?"),
     ("sim --set planner.friction=0.5", "did you mean ground.friction?"),
     ("sim --set controller.lateral.rol_damping=1", "did you mean lateral.roll_damping"),
     ("sim --set simulator.fricton=1", "did you mean friction?"),
@@ -205,6 +207,13 @@ def test_a_terminal_that_knows_ascii_only_gets_plain_text(fake_loop, tmp_path, m
     text = bytes_out.getvalue().decode("ascii")
     assert "1.1 deg" in text
     assert "?" not in text
+
+
+def test_what_is_compiled_is_told(fake_loop, tmp_path, capsys):
+    log = logging.getLogger("contact_ddp_ros.dynamics.kernels")
+    fake_loop.behaviour = lambda recorder: log.info("compiled first_0 (1/20, 0.9 s)")
+    assert main(["sim", "--no-video", "--out", str(tmp_path / "new")]) == 0
+    assert capsys.readouterr().err == "compiled first_0 (1/20, 0.9 s)\n"
 
 
 def test_a_fall_has_an_exit_status_of_its_own(fake_loop, tmp_path, capsys):
