@@ -359,7 +359,9 @@ def _gazebo_parameters(given: dict[str, str]) -> dict:
 def _gazebo_world(given: dict[str, str]):
     """The world that the server is to have."""
     from contact_ddp_ros.config import replace
+    from contact_ddp_ros.control.config import DriveConfig
     from contact_ddp_ros.gazebo.user_world import own_world, with_robot
+    from contact_ddp_ros.robot.joints import LEG_NAMES
     from contact_ddp_ros.robot.model import load_robot
     from contact_ddp_ros.sim.options import SimOptions
 
@@ -369,15 +371,16 @@ def _gazebo_world(given: dict[str, str]):
             numbers |= {name.removeprefix("gazebo_"): float(given[name])} if given[name] != AUTO else {}
         except ValueError:
             raise RuntimeError(f"{name}:={given[name]} must be a number") from None
-    factor, by_itself = numbers.pop("real_time_factor", None), given["gazebo_stepping"] == "false"
+    factor = numbers.pop("real_time_factor", None)
+    damping = DriveConfig().gains(len(LEG_NAMES)).kd if given["gazebo_stepping"] == "false" else None
     robot, options = load_robot(Path(given["model"]) if given["model"] else None), replace(SimOptions(), numbers)
     if given["gazebo_world"] == AUTO:
-        return own_world(robot, options, drive_damping=by_itself, real_time_factor=factor)
+        return own_world(robot, options, drive_damping=damping, real_time_factor=factor)
     try:
         sdf = Path(given["gazebo_world"]).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise RuntimeError(f"gazebo_world:={given['gazebo_world']} cannot be read: {error}") from error
-    return with_robot(sdf, robot, options, drive_damping=by_itself, real_time_factor=factor)
+    return with_robot(sdf, robot, options, drive_damping=damping, real_time_factor=factor)
 
 
 def _end_with_server(event, _context) -> list:

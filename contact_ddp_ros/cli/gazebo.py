@@ -8,6 +8,7 @@ from threading import Event
 from typing import Any
 
 from contact_ddp_ros.config import replace
+from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.gazebo.bridge import GazeboBridge
 from contact_ddp_ros.gazebo.claim import WorldClaim
@@ -22,6 +23,7 @@ from contact_ddp_ros.gazebo.world_control import ControlProcess, DirectControl, 
 from contact_ddp_ros.lifetime import end_with_parent
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.recording import Recorder, Recording
+from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.state import DriveGains
 from contact_ddp_ros.sim.options import SimOptions
@@ -37,11 +39,12 @@ def sdf_text(arguments: argparse.Namespace) -> str:
         ContactDdpError: a parameter is not allowed, or the robot's description cannot be used.
     """
     robot = load_robot()
+    damping = DriveConfig().gains(len(LEG_NAMES)).kd if arguments.drive_damping else None
     if arguments.ros2_control:
-        return ros2_control_urdf(robot, drive_damping=arguments.drive_damping)
+        return ros2_control_urdf(robot, drive_damping=damping)
     simulated = replace(SimOptions(), RunOptions(overrides=dict(arguments.set)).parameters("simulator"))
     controllers = "" if arguments.controllers is None else str(arguments.controllers.resolve())
-    parts = {"rotors": arguments.rotors, "controllers": controllers, "drive_damping": arguments.drive_damping}
+    parts: dict[str, Any] = {"rotors": arguments.rotors, "controllers": controllers, "drive_damping": damping}
     factor = arguments.real_time_factor
     if arguments.into is not None:
         return with_robot(_read(arguments.into), robot, simulated, **parts, real_time_factor=factor).text

@@ -77,6 +77,7 @@ class GazeboBridge:
         self._robot = robot
         self._on_state = on_state
         self._drives = Drives(gains, robot.effort_limits, config.command_timeout)
+        self._drive_damping = gains.kd
         self._torques, self._sent = np.zeros(robot.n_joints), np.zeros(robot.n_joints)
         self._state: RobotState | None = None
         self._offset = 0.0
@@ -293,7 +294,7 @@ class GazeboBridge:
         """States count from here on; our clock continues where it was."""
         with self._news:
             self._quiet = False
-            self._drives.joint_damping = self._world.joint_damping
+            self._drives.joint_damping = self._drive_damping if self._world.damped else 0.0
             self._drives.forget()
             if self._world.newest is not None:
                 self._take(self._world.newest)
@@ -312,7 +313,7 @@ class GazeboBridge:
         with self._news:
             self._quiet = True
         if reset:
-            reset_and_stand_up(self._world, self._robot, self.config.timestep)
+            reset_and_stand_up(self._world, self._robot, self.config.timestep, self._drive_damping)
         else:
             self._world.hold()
             self._world.accept()

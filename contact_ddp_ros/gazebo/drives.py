@@ -13,18 +13,11 @@ which is the law's torque when it comes at once, and damps with the present velo
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.control.config import Triple
 from contact_ddp_ros.errors import MessageError
-from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.state import DriveGains, JointCommand
 from contact_ddp_ros.robot.tree import Joint
 
 Array = NDArray[np.float64]
-
-
-def per_joint(values: Triple) -> Array:
-    """(12,) of values for abad, hip and knee, leg after leg."""
-    return np.tile(np.asarray(values, float), len(LEG_NAMES))
 
 
 def largest_effort(joint: Joint, damping: float) -> float:

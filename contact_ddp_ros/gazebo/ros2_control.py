@@ -7,16 +7,20 @@ read. Unlike the SDF it can say where the joints are at the start.
 
 from xml.etree import ElementTree
 
-from contact_ddp_ros.control.config import DriveConfig
+import numpy as np
+from numpy.typing import NDArray
+
 from contact_ddp_ros.errors import ModelError
-from contact_ddp_ros.gazebo.drives import largest_effort, per_joint
+from contact_ddp_ros.gazebo.drives import largest_effort
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
+
+Array = NDArray[np.float64]
 
 _HARDWARE = "gz_ros2_control/GazeboSimSystem"
 
 
-def ros2_control_urdf(robot: Robot, *, drive_damping: bool = False) -> str:
+def ros2_control_urdf(robot: Robot, *, drive_damping: Array | None = None) -> str:
     """The robot's URDF with its joints as ros2_control hardware, standing at the start.
 
     Args:
@@ -32,7 +36,8 @@ def ros2_control_urdf(robot: Robot, *, drive_damping: bool = False) -> str:
         raise ModelError(f"cannot read the robot description {robot.urdf}: {error}; name a readable file") from error
     system = ElementTree.SubElement(root, "ros2_control", name=robot.tree.name, type="system")
     ElementTree.SubElement(ElementTree.SubElement(system, "hardware"), "plugin").text = _HARDWARE
-    damping, drives = per_joint(DriveConfig().kd) * drive_damping, {joint.name: joint for joint in robot.tree.joints}
+    damping = np.zeros(robot.n_joints) if drive_damping is None else drive_damping
+    drives = {joint.name: joint for joint in robot.tree.joints}
     for name, own, angle in zip(JOINT_NAMES, damping.tolist(), robot.standing, strict=True):
         limit = largest_effort(drives[name], own)
         joint = ElementTree.SubElement(system, "joint", name=name)

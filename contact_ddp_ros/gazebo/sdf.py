@@ -31,9 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.config import validate
-from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.gazebo.drives import largest_effort, per_joint
+from contact_ddp_ros.gazebo.drives import largest_effort
 from contact_ddp_ros.gazebo.names import DAMPED, PLAIN, WORLD, Names
 from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES
 from contact_ddp_ros.robot.model import BASE_JOINTS, Robot, foot_positions
@@ -78,7 +77,7 @@ def world_sdf(
     *,
     rotors: bool = True,
     controllers: str = "",
-    drive_damping: bool = False,
+    drive_damping: Array | None = None,
     real_time_factor: float = 1.0,
 ) -> str:
     """A world with ground, sun and the robot standing on straight legs at the origin.
@@ -88,7 +87,7 @@ def world_sdf(
         options: time step, friction and what else the planner does not know; its noise does not apply.
         rotors: whether the links carry the discs that stand for the rotors; without them their inertia is the URDF's.
         controllers: parameter file of ros2_control; where it is given, that has the joints instead of ApplyJointForce.
-        drive_damping: whether the joints carry the damping of the drives, for a world that runs by itself.
+        drive_damping: (12,) of the drives, for joints that are to carry it: in a world that runs by itself [N m s/rad].
         real_time_factor: pace of simulated time where it runs, over the wall clock.
 
     Raises:
@@ -117,7 +116,7 @@ def model_sdf(
     *,
     rotors: bool = True,
     controllers: str = "",
-    drive_damping: bool = False,
+    drive_damping: Array | None = None,
 ) -> str:
     """The robot alone, to be put into another world; arguments and errors as :func:`world_sdf`.
 
@@ -146,12 +145,12 @@ def rotor_disc(joint: Joint) -> Array:
     return 0.5 * joint.armature * (np.eye(3) + np.outer(joint.axis, joint.axis))
 
 
-def _model(robot: Robot, options: SimOptions, rotors: bool, controllers: str, drive_damping: bool) -> Element:
+def _model(robot: Robot, options: SimOptions, rotors: bool, controllers: str, drive_damping: Array | None) -> Element:
     validate(options)
     model = Element("model", name=robot.tree.name, canonical_link=BASE_LINK)
     _pose(model, np.array([0.0, 0.0, straight_height(robot)]), np.eye(3))
     _add(model, "self_collide", "false")
-    outline, damping = read_outline(robot.urdf), per_joint(DriveConfig().kd) * drive_damping
+    outline, damping = read_outline(robot.urdf), (np.zeros(robot.n_joints) if drive_damping is None else drive_damping)
     trunk = len(BASE_JOINTS) - 1
     poses = {trunk: (np.eye(3), np.zeros(3))}
     links = dict(enumerate((BASE_LINK, *(outline.moved_links[name] for name in JOINT_NAMES)), start=trunk))
@@ -298,7 +297,7 @@ def _add_contact_sensor(link: Element, foot: str, collision: str) -> None:
 
 
 def _add_model_plugins(
-    model: Element, robot: Robot, options: SimOptions, controllers: str, drive_damping: bool
+    model: Element, robot: Robot, options: SimOptions, controllers: str, drive_damping: Array | None
 ) -> None:
     if controllers:
         file, name = "gz_ros2_control-system", "gz_ros2_control::GazeboSimROS2ControlPlugin"
@@ -306,7 +305,7 @@ def _add_model_plugins(
     else:
         for joint_name in JOINT_NAMES:
             _add(_plugin(model, "apply-joint-force", "ApplyJointForce"), "joint_name", joint_name)
-        _add_acknowledgement(model, Names(model=robot.tree.name), DAMPED if drive_damping else PLAIN)
+        _add_acknowledgement(model, Names(model=robot.tree.name), PLAIN if drive_damping is None else DAMPED)
     _plugin(model, "joint-state-publisher", "JointStatePublisher")
     odometry = _plugin(model, "odometry-publisher", "OdometryPublisher")
     _add(odometry, "odom_frame", ODOM_FRAME)

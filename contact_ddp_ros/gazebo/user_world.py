@@ -8,11 +8,16 @@ from dataclasses import dataclass, replace
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+import numpy as np
+from numpy.typing import NDArray
+
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.gazebo.names import WORLD
 from contact_ddp_ros.gazebo.sdf import add_world_plugins, model_sdf, to_text, world_sdf
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.sim.options import SimOptions
+
+Array = NDArray[np.float64]
 
 _TIMESTEP = 0.001
 """Of a world whose file names none [s]."""
@@ -34,7 +39,7 @@ class RobotWorld:
 
 
 def own_world(
-    robot: Robot, options: SimOptions, *, drive_damping: bool = False, real_time_factor: float | None = None
+    robot: Robot, options: SimOptions, *, drive_damping: Array | None = None, real_time_factor: float | None = None
 ) -> RobotWorld:
     """The world of :func:`contact_ddp_ros.gazebo.sdf.world_sdf`, in the same terms; errors as there."""
     factor = 1.0 if real_time_factor is None else real_time_factor
@@ -49,7 +54,7 @@ def with_robot(
     *,
     rotors: bool = True,
     controllers: str = "",
-    drive_damping: bool = False,
+    drive_damping: Array | None = None,
     real_time_factor: float | None = None,
 ) -> RobotWorld:
     """Put the robot, at the origin on straight legs, into the world of an SDF file that does not have it yet.

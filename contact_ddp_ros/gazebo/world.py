@@ -15,14 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.errors import GazeboError, MessageError
-from contact_ddp_ros.gazebo.drives import per_joint
 from contact_ddp_ros.gazebo.efforts import Delivery
 from contact_ddp_ros.gazebo.names import DAMPED, PLAIN, Names
 from contact_ddp_ros.gazebo.states import Measurement, StateReader
 from contact_ddp_ros.gazebo.world_control import WorldControl, WorldRequest
-from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]
@@ -61,7 +58,7 @@ class World:
         news: notified at every message; to be held while `newest` is looked at or a message is taken.
         newest: state that the world has told; None before the first and after it began again.
         malformed: messages that could not be read so far.
-        joint_damping: (12,) of its joints beyond the robot's own, known from :meth:`find` on [N m s/rad].
+        damped: whether its joints carry the damping of the drives, known from :meth:`find` on.
     """
 
     def __init__(
@@ -87,7 +84,7 @@ class World:
         self.news = Condition()
         self.newest: Measurement | None = None
         self.malformed = 0
-        self.joint_damping = np.zeros(len(JOINT_NAMES))
+        self.damped = False
         self._names = names
         self._control = control
         self._delivery = delivery
@@ -180,7 +177,7 @@ class World:
                     f"the world {self._names.world!r} is of format {self._delivery.format:g}; allowed: {PLAIN} and "
                     f"{DAMPED}; write it with this version's `contact-ddp sdf`"
                 )
-            self.joint_damping = per_joint(DriveConfig().kd) * (self._delivery.format == DAMPED)
+            self.damped = self._delivery.format == DAMPED
         else:
             self._log.warning(
                 "the world does not acknowledge efforts, so runs in lock-step may differ from one another; write it "

@@ -19,7 +19,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from contact_ddp_ros.errors import ContactDdpError
-from contact_ddp_ros.gazebo.drives import Drives, per_joint
+from contact_ddp_ros.gazebo.drives import Drives
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import from_stamp, joint_command, joint_motion
 from contact_ddp_ros.nodes.inlet import Inlet
@@ -60,7 +60,7 @@ class DrivesNode:
             config.drive.gains(len(LEG_NAMES)),
             self._robot.effort_limits,
             config.node.command_timeout,
-            per_joint(config.node.joint_damping),
+            np.tile(config.node.joint_damping, len(LEG_NAMES)),
         )
         self._now = -np.inf
         self._refused, self._recent = 0, Recent()

@@ -95,7 +95,8 @@ def test_rotors_add_their_reflected_inertia_about_each_axis(tmp_path: Path) -> N
 @pytest.mark.parametrize("drive_damping", [False, True])
 def test_joints_have_the_axes_limits_and_frictions_of_the_urdf(drive_damping: bool, tmp_path: Path) -> None:
     """And the drives' damping, where that is asked for, which the world then tells the bridge."""
-    sdf = world_sdf(ROBOT, drive_damping=drive_damping)
+    added = drive_damping * DriveConfig().gains(len(LEG_NAMES)).kd
+    sdf = world_sdf(ROBOT, drive_damping=added if drive_damping else None)
     (acknowledgement,) = elements(sdf, ".//plugin/output")
     assert acknowledgement.text == f"data: {DAMPED if drive_damping else PLAIN}"
     skeleton = read_by_dart(sdf, tmp_path).getSkeleton(MODEL)
