@@ -1,0 +1,82 @@
+"""A planner that is late or stops for good while the robot bounds: the closed loop in lock-step."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from contact_ddp_ros.closed_loop import ClosedLoop
+from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.links import Links
+from contact_ddp_ros.options import RunOptions
+from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.robot.rotation import quaternion_to_rpy
+
+BOUNDING = 3.0
+CYCLE = 0.36
+
+
+class Stallable(Links):
+    """Links over which policies stop coming where `stalled`."""
+
+    stalled = False
+
+    def policies(self, policy: Policy, due: float) -> Sequence[tuple[float, Policy]]:
+        return () if self.stalled else super().policies(policy, due)
+
+
+@pytest.fixture(scope="module")
+def bounding() -> ClosedLoop:
+    loop = ClosedLoop(RunOptions(duration=60.0), links=Stallable())
+    while loop.simulator.time < BOUNDING:
+        loop.tick()
+    assert loop.controller.mode is ControlMode.BOUND
+    return loop
+
+
+def advance(loop: ClosedLoop, seconds: float) -> float:
+    """Let it run; the largest roll or pitch meanwhile [rad]."""
+    end, tilt = loop.simulator.time + seconds, 0.0
+    while loop.simulator.time < end - 1e-9:
+        loop.tick()
+        roll, pitch, _ = quaternion_to_rpy(loop.simulator.true_state().orientation)
+        tilt = max(tilt, abs(float(roll)), abs(float(pitch)))
+    return tilt
+
+
+def stalled(bounding: ClosedLoop, phase: float, seconds: float) -> tuple[ClosedLoop, float]:
+    """A copy whose planner is silent from a phase of the gait on [s], for some time [s]; the tilt meanwhile."""
+    links = Stallable()
+    loop = bounding.fork(links)
+    advance(loop, phase)
+    links.stalled = True
+    tilt = advance(loop, seconds)
+    links.stalled = False
+    return loop, tilt
+
+
+@pytest.mark.parametrize("phase", np.arange(6) * CYCLE / 6)
+@pytest.mark.parametrize("seconds", [0.1, 0.25])
+def test_a_policy_bridges_a_quarter_of_a_second(bounding: ClosedLoop, phase: float, seconds: float) -> None:
+    loop, tilt = stalled(bounding, phase, seconds)
+    assert max(tilt, advance(loop, 1.0)) < 0.35
+    assert loop.controller.mode is ControlMode.BOUND and loop.controller.retreats == 0
+
+
+@pytest.mark.parametrize("phase", np.arange(6) * CYCLE / 6)
+def test_without_policies_the_robot_stands_and_bounds_again_when_they_come(
+    bounding: ClosedLoop, phase: float
+) -> None:
+    loop, tilt = stalled(bounding, phase, 1.0)
+    assert loop.controller.standing and loop.controller.retreats == 1
+    assert loop.controller.fault is None
+    assert max(tilt, advance(loop, 1.5)) < 0.35
+    assert loop.controller.mode is ControlMode.BOUND
+
+
+def test_without_policies_for_good_it_stays_standing(bounding: ClosedLoop) -> None:
+    loop, _ = stalled(bounding, 0.1, 4.0)
+    assert loop.controller.standing and loop.controller.waiting_for == ""
+    advance(loop, 0.5)
+    assert loop.controller.standing, "the wish to bound is over"
+    assert float(np.abs(loop.simulator.true_state().linear_velocity).max()) < 0.02
