@@ -17,11 +17,14 @@ VERSION = {}
 exec((HERE / PACKAGE / "__init__.py").read_text(encoding="utf-8"), VERSION)
 
 
+EXACT = ("pin==",)  # pin 4.1 crashes beside the crocoddyl that the benchmarks need
+
+
 def requirements(name):
     """Pins of a requirements file as compatible releases: `numpy==2.4.6; marker` as `numpy~=2.4; marker`."""
     lines = (HERE / name).read_text(encoding="utf-8").splitlines()
     pins = [line.split("#")[0].strip() for line in lines]
-    return [re.sub(r"==(\d+\.\d+)[^;\s]*", r"~=\1", pin) for pin in pins if pin]
+    return [pin if pin.startswith(EXACT) else re.sub(r"==(\d+\.\d+)[^;\s]*", r"~=\1", pin) for pin in pins if pin]
 
 
 EXTRAS = {name: requirements(f"requirements-{name}.txt") for name in ("ros", "bench", "test", "gazebo")}
