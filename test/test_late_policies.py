@@ -64,9 +64,7 @@ def test_a_policy_bridges_a_quarter_of_a_second(bounding: ClosedLoop, phase: flo
 
 
 @pytest.mark.parametrize("phase", np.arange(6) * CYCLE / 6)
-def test_without_policies_the_robot_stands_and_bounds_again_when_they_come(
-    bounding: ClosedLoop, phase: float
-) -> None:
+def test_without_policies_the_robot_stands_and_bounds_again_when_they_come(bounding: ClosedLoop, phase: float) -> None:
     loop, tilt = stalled(bounding, phase, 1.0)
     assert loop.controller.standing and loop.controller.retreats == 1
     assert loop.controller.fault is None

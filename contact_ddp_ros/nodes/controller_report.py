@@ -17,7 +17,6 @@ from contact_ddp_ros.nodes.monitor import LoopMonitor, Recent
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Scalar, status
 from contact_ddp_ros.nodes.runtime import publisher
 from contact_ddp_ros.nodes.timebase import Timebase
-from contact_ddp_ros.policy import Policy
 
 _OVERRUN_SHARE = 0.05
 """Share of overlong ticks from which diagnostics warn."""
@@ -105,13 +104,13 @@ class ControllerReport:
             self._event(now, OK, waiting_for)
         self._told, self._told_at = told, now
 
-    def policy(self, policy: Policy, now: float) -> None:
+    def refusal(self, now: float) -> None:
         """After a policy was offered: an event where it was refused; one a second of each kind of refusal."""
         finding = self._controller.refused_policy
         if finding is None or 0.0 <= now - self._refusals_told.get(finding.violation, -math.inf) < _SAY_AGAIN:
             return
         self._refusals_told[finding.violation] = now
-        self._event(now, WARN, f"policy {policy.sequence} refused: {finding}")
+        self._event(now, WARN, f"policy refused: {finding}")
 
     def malformed(self, error: ContactDdpError) -> None:
         """Count a message that was refused; it is in the next report, and a line in the log."""

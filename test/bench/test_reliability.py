@@ -115,6 +115,9 @@ def test_complaints_name_all_that_did_not_hold() -> None:
     assert fine.complaints == []
     assert len(dataclasses.replace(fine, damped_after=0.022, torque_share=1.1, rearmed=False).complaints) == 3
     assert dataclasses.replace(fine, damped_after=float("nan")).complaints, "it never damped"
+    planned = Reaction(Injection("policy", "off", 0), bounding=False, stood=True, rearmed=True)
+    assert planned.complaints == []
+    assert dataclasses.replace(planned, fault="policy_over").complaints == ["damped: policy_over"]
     driven = Reaction(Injection("velocity", "off", 0), rearmed=True)
     assert driven.complaints == []
     assert dataclasses.replace(driven, bounding=False).complaints == ["the bound ended"]
@@ -123,7 +126,7 @@ def test_complaints_name_all_that_did_not_hold() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "kind", "violation"),
-    [("state", "wrong", "state_jump"), ("policy", "garbage", "policy_stale"), ("clock", "stuck", "state_from_future")],
+    [("state", "wrong", "state_jump"), ("clock", "stuck", "state_from_future")],
 )
 def test_it_damps_in_time_and_bounds_again(target: str, kind: str, violation: str) -> None:
     reaction = inject(Injection(target, kind, 0))
@@ -131,9 +134,20 @@ def test_it_damps_in_time_and_bounds_again(target: str, kind: str, violation: st
     assert reaction.fault == violation
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["off", "wrong", "delayed"])
+def test_without_good_policies_it_never_damps(kind: str) -> None:
+    reaction = inject(Injection("policy", kind, 0))
+    assert reaction.complaints == []
+    assert reaction.fault == ""
+    assert reaction.stood == (kind != "delayed"), "late ones still serve"
+
+
 def test_a_figure_and_a_table_are_made(tmp_path) -> None:
     runs = [
-        Reaction(Injection(target, kind, 0), 0.01, "f", False, 0.5, 0.5, True) for target in FAULTS for kind in KINDS
+        Reaction(Injection(target, kind, 0), 0.01, "f", False, False, 0.5, 0.5, True)
+        for target in FAULTS
+        for kind in KINDS
     ]
     reliability_figure.draw(runs, LIMITS, tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 1000
