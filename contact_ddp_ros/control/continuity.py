@@ -7,6 +7,11 @@ last message under new stamps, legs exchanged on the wire. No joint is faster th
 
 and while the robot bounds its joints and its trunk never repeat themselves to the last bit for `stuck_timeout`. One
 that stands may: how long it has stood still before it bounds says nothing.
+
+A trunk that rests may, too, while its joints only begin to move: simulators send no change that is too small for them.
+
+States that have jumped and then go on from where they jumped to are believed after a moment: the robot was put there,
+by a reset of the simulator for one. The jump itself has been found by then, and what moved the robot has been stopped.
 """
 
 import math
@@ -25,6 +30,12 @@ Array = NDArray[np.float64]
 _MEMORY = 0.1
 """A state older than this says nothing about the present one [s]."""
 
+_SETTLED = 0.008
+"""States that have gone on for this long from where they jumped to are where the robot is [s]."""
+
+_BEGINNING = 2e-3
+"""Motion of a joint that need not have moved the trunk yet [rad]."""
+
 _JOINT_FIELDS = ("joint_positions", "joint_velocities")
 _BASE_FIELDS = ("position", "orientation", "linear_velocity", "angular_velocity")
 
@@ -37,15 +48,19 @@ class StateContinuity:
         self._speed = config.velocity_factor * robot.velocity_limits
         self._config = config
         self._last: RobotState | None = None
+        self._resting: RobotState | None = None
+        self._jumped: RobotState | None = None
+        self._jumped_at = -math.inf
         self._changed = {"joint": -math.inf, "trunk": -math.inf}
 
     def forget(self) -> None:
         """The next state may be any."""
-        self._last = None
+        self._last = self._jumped = None
 
     def take_over(self, other: "StateContinuity") -> None:
         """Go on from where another one, of other parameters, was."""
         self._last, self._changed = other._last, other._changed
+        self._resting, self._jumped, self._jumped_at = other._resting, other._jumped, other._jumped_at
 
     def check(self, state: RobotState, moving: bool) -> Finding | None:
         """What is wrong with the sequence up to `state`, or None; `moving`: the robot is to be in motion."""
@@ -54,16 +69,28 @@ class StateContinuity:
             if last is None or state.time != last.time:
                 self._believe(state)
             return None
-        finding = self._jump(last, state) or (self._stuck(last, state) if moving else None)
+        jump = self._jump(last, state)
+        if jump is not None and not self._has_settled(state):
+            return jump
+        finding = self._stuck(last, state) if moving else None
         if finding is None:
             self._believe(state, last if moving else None)
         return finding
+
+    def _has_settled(self, state: RobotState) -> bool:
+        """Whether a state that has jumped goes on from others that jumped there, for long enough."""
+        before, self._jumped = self._jumped, state
+        if before is None or not 0.0 < state.time - before.time <= _MEMORY or self._jump(before, state) is not None:
+            self._jumped_at = state.time
+        return state.time - self._jumped_at >= _SETTLED
 
     def _believe(self, state: RobotState, last: RobotState | None = None) -> None:
         for part, fields in (("joint", _JOINT_FIELDS), ("trunk", _BASE_FIELDS)):
             if last is None or _differ(last, state, fields):
                 self._changed[part] = state.time
-        self._last = state
+                if part == "trunk":
+                    self._resting = state
+        self._last, self._jumped = state, None
 
     def _jump(self, last: RobotState, state: RobotState) -> Finding | None:
         dt, config = state.time - last.time, self._config
@@ -84,11 +111,20 @@ class StateContinuity:
     def _stuck(self, last: RobotState, state: RobotState) -> Finding | None:
         for part, fields in (("joint", _JOINT_FIELDS), ("trunk", _BASE_FIELDS)):
             still = 0.0 if _differ(last, state, fields) else state.time - self._changed[part]
+            if part == "trunk" and self._begins_to_move(state):
+                continue
             if not still <= self._config.stuck_timeout:
                 text = f"no {part} state has changed for {1e3 * still:.0f} ms; "
                 text += f"allowed: {1e3 * self._config.stuck_timeout:.0f} ms"
                 return Finding(Violation.STATE_STUCK, text)
         return None
+
+    def _begins_to_move(self, state: RobotState) -> bool:
+        """Whether no joint has moved by much since the trunk last did."""
+        resting = self._resting
+        return resting is not None and bool(
+            (np.abs(state.joint_positions - resting.joint_positions) <= _BEGINNING).all()
+        )
 
 
 def _differ(one: RobotState, other: RobotState, fields: tuple[str, ...]) -> bool:

@@ -90,7 +90,7 @@ ROLES = {
             io.PLANNER_ACTIVE,
             io.DIAGNOSTICS,
         ),
-        subscribes=(*_STATES, io.CMD_VEL, io.PLAN_REQUEST, io.CLOCK),
+        subscribes=(io.CMD_VEL, io.PLAN_REQUEST, io.CLOCK),
         managed=True,
     ),
     "controller": Role(

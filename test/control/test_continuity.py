@@ -72,7 +72,8 @@ def test_measurements_that_repeat_are_found_while_bounding(
     found = []
     for k in range(1, 10):
         state = alive(robot, 1.0 + k * TICK)
-        state = dataclasses.replace(state, **{field: getattr(first, field) for field in frozen})
+        moved = dataclasses.replace(state, joint_positions=state.joint_positions + 0.01 * k)
+        state = dataclasses.replace(moved, **{field: getattr(first, field) for field in frozen})
         found.append(violation(continuity, state, moving=True))
     stuck = found.index(Violation.STATE_STUCK)
     assert (stuck + 1) * TICK == pytest.approx(CONFIG.stuck_timeout, abs=1.01 * TICK)
@@ -113,3 +114,40 @@ def test_new_parameters_keep_the_memory(robot: Robot) -> None:
     now += TICK
     controller.update(state_at(alive(robot, now), now, joint_positions=robot.standing + 0.4), now)
     assert controller.fault is not None and controller.fault.violation is Violation.STATE_JUMP
+
+
+def test_a_robot_that_was_put_elsewhere_is_believed_after_a_moment(continuity: StateContinuity, robot: Robot) -> None:
+    found = []
+    for k in range(1, 20):
+        state = alive(robot, 1.0 + k * TICK)
+        found.append(violation(continuity, dataclasses.replace(state, position=state.position + [0.5, 0.0, 0.0])))
+    believed = found.index(None)
+    assert 3 <= believed <= 5
+    assert set(found[:believed]) == {Violation.STATE_JUMP} and set(found[believed:]) == {None}
+
+
+def test_states_that_jump_to_and_fro_are_never_believed(continuity: StateContinuity, robot: Robot) -> None:
+    for k in range(1, 40):
+        state = alive(robot, 1.0 + k * TICK)
+        place = state.position + [2.0 if k % 2 else -2.0, 0.0, 0.0]
+        assert violation(continuity, dataclasses.replace(state, position=place)) is Violation.STATE_JUMP
+
+
+def test_after_a_reset_it_stands_up_as_soon_as_it_is_told(robot: Robot) -> None:
+    controller = Controller(robot, ControllerConfig())
+    now = start_bound(controller, robot)
+    for k in range(1, 8):
+        state = alive(robot, now + k * TICK)
+        controller.update(dataclasses.replace(state, position=state.position + [2.0, 1.0, 0.0]), now + k * TICK)
+    assert controller.fault is not None and controller.fault.violation is Violation.STATE_JUMP
+    assert controller.request(ControlMode.STAND).accepted
+
+
+def test_a_trunk_may_rest_while_its_joints_begin_to_move(continuity: StateContinuity, robot: Robot) -> None:
+    still = alive(robot, 1.0)
+    found = []
+    for k in range(1, 60):
+        joints = robot.standing + 1e-4 * k
+        state = state_at(still, 1.0 + k * TICK, joint_positions=joints)
+        found.append(violation(continuity, state, moving=True))
+    assert 19 <= found.index(Violation.STATE_STUCK) <= 20, "2e-3 rad"
