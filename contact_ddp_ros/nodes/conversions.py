@@ -232,11 +232,20 @@ def joint_command(message: JointTrajectory) -> JointCommand:
         velocities=_joint_values(point.velocities, order, "velocities"),
         torques=_joint_values(point.effort, order, "effort"),
     )
+    check_command(command)
+    return command
+
+
+def check_command(command: JointCommand) -> None:
+    """What is asked of the numbers of a command that arrives.
+
+    Raises:
+        MessageError: one is not finite.
+    """
     for name in ("positions", "velocities", "torques"):
         values = getattr(command, name)
         if values is not None and not np.isfinite(values).all():
             raise MessageError(f"joint command {name} hold a number that is not finite: {values}")
-    return command
 
 
 def contacts_message(contacts: Sequence[bool]) -> Float64MultiArray:

@@ -8,7 +8,7 @@ The state travels with the request, so the planner plans from just what the cont
 own, and need not receive five states for each one it reads.
 """
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
@@ -44,8 +44,10 @@ class PlanRequest:
 def plan_request_message(request: PlanRequest) -> Float64MultiArray:
     """A request as a message."""
     header = (SCHEMA, *divmod(request.stamp, NANOSECONDS), AIMS.index(request.aim))
-    _, *parts = astuple(request.state)
-    message = Float64MultiArray(data=doubles(np.concatenate([header, *parts])))
+    state = request.state
+    parts = (state.position, state.orientation, state.linear_velocity, state.angular_velocity)
+    numbers = np.concatenate([header, *parts, state.joint_positions, state.joint_velocities])
+    message = Float64MultiArray(data=doubles(numbers))
     message.layout.data_offset = _HEADER
     message.layout.dim = [MultiArrayDimension(label="position,orientation,v,w,q,qd", size=_LENGTH - _HEADER, stride=1)]
     return message

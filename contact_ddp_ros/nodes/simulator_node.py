@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
+from rclpy.serialization import serialize_message
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import SetBool, Trigger
 
@@ -92,7 +93,7 @@ class SimulatorNode:
         self._commands: Answers[JointCommand] = Answers()
         self._newest: JointCommand | None = None
         self._writer, self._reader = StateWriter(), CommandReader()
-        self._clock_message = Template(Clock(), {})
+        self._clock_message = Template(serialize_message(Clock()), ())
         self._joints = publisher(node, io.JOINT_STATES)
         self._odometry = publisher(node, io.ODOM)
         self._imu = publisher(node, io.IMU)

@@ -1,40 +1,52 @@
 """Serialised messages whose numbers are read and written in place.
 
 Two messages of one type with the same names and array sizes differ, serialised, in a few numbers only: the stamp and
-the values. A :class:`Template` knows where these are, from one message of the kind, and the rest must agree to the last
-byte. That costs a tenth of what serialising and reading message objects does, for the messages of the control loop.
+the values. A :class:`Template` knows where these are, from one message of the kind, and the rest must agree. That costs
+a tenth of what serialising and reading message objects does, for the messages of the control loop.
 
-The places are found by serialising the message once with marked numbers, so nothing here depends on the encoding but
-that a message begins with a stamp or a std_msgs/Header behind the four bytes of its encapsulation, that a float64 is
-eight bytes, and that the numbers of a part lie one behind the other.
+The encoding is plain CDR, little-endian (OMG CORBA 3.3, part 2, 9.3; DDS-RTPS 2.2, 10): behind four bytes of
+encapsulation every primitive is aligned to its size, a string is its length and its characters with a zero, a sequence
+its length and its elements. Bytes of padding may hold anything and are left out of every comparison.
 """
 
-import copy
 import struct
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from rclpy.serialization import serialize_message
 
+from contact_ddp_ros.errors import MessageError
 from contact_ddp_ros.nodes.timebase import NANOSECONDS
 
 Array = NDArray[np.float64]
-
-Fill = Callable[[Any, Array], None]
-"""Writes the numbers of one part into a message."""
 
 _ENCAPSULATION = 4
 _STAMP = slice(_ENCAPSULATION, _ENCAPSULATION + 8)
 _STAMP_ORDERS = (struct.Struct(">iI"), struct.Struct("<iI"))
 """A serialised stamp in big-endian and in little-endian CDR."""
 
+_LENGTH = struct.Struct("<I")
 _NUMBER = np.dtype("<f8")
 
 
+@dataclass(frozen=True)
+class Numbers:
+    """Float64 under a name: a sequence of as many as the message has, or `size` of fixed fields."""
+
+    name: str
+    size: int | None = None
+
+
+TEXT, TEXTS, WORD = "text", "texts", "word"
+"""A string, a sequence of strings, and four bytes that are not compared further, such as a count of points."""
+
+Layout = Sequence[Numbers | str]
+"""The fields of a message type behind its stamp."""
+
+
 def stamp_of(message: bytes) -> int:
-    """The stamp [ns] of a serialised message that begins with a std_msgs/Header, without reading the rest."""
+    """The stamp [ns] of a serialised message that begins with a stamp or a std_msgs/Header."""
     seconds, nanoseconds = _STAMP_ORDERS[message[1] & 1].unpack_from(message, _ENCAPSULATION)
     return int(seconds) * NANOSECONDS + int(nanoseconds)
 
@@ -42,34 +54,33 @@ def stamp_of(message: bytes) -> int:
 class Template:
     """One kind of serialised message."""
 
-    def __init__(self, message: Any, parts: Mapping[str, tuple[int, Fill]]) -> None:
-        """Learn the places of `parts`, name → (how many numbers, how they are written), from a message of the kind."""
-        marked, marks = copy.deepcopy(message), {}
-        for index, (name, (size, fill)) in enumerate(parts.items()):
-            marks[name] = np.arange(size, dtype=np.float64) + ((index + 1) * 1e3 + np.pi)
-            if size:
-                fill(marked, marks[name])
-        self._bytes = bytearray(serialize_message(marked))
-        plain = bytes(self._bytes)
-        self._parts: dict[str, tuple[int, int]] = {}
-        for name, values in marks.items():
-            begin = plain.index(values.astype(_NUMBER).tobytes()) if len(values) else 0
-            self._parts[name] = (begin, len(values))
-        self._fixed = self._fixed_slices()
+    def __init__(self, message: bytes, layout: Layout) -> None:
+        """Learn the places of the fields behind the stamp from a message of the kind.
 
-    def _fixed_slices(self) -> list[tuple[slice, bytes]]:
-        """What lies between stamp and parts: names, frames, sizes."""
-        ends = sorted((begin, begin + _NUMBER.itemsize * size) for begin, size in self._parts.values() if size)
-        slices, begin = [slice(0, _STAMP.start)], _STAMP.stop
-        for first, last in ends:
-            slices.append(slice(begin, first))
-            begin = last
-        slices.append(slice(begin, len(self._bytes)))
-        return [(one, bytes(self._bytes[one])) for one in slices if one.stop > one.start]
+        Raises:
+            MessageError: the message is big-endian, or shorter than its layout.
+        """
+        if not message[1] & 1:
+            raise MessageError("a message in big-endian CDR has no template")
+        self._bytes = bytearray(message)
+        self._parts: dict[str, tuple[int, int]] = {}
+        self._fixed: list[tuple[slice, bytes]] = [(slice(0, _STAMP.start), bytes(message[: _STAMP.start]))]
+        self._at = _STAMP.stop
+        try:
+            for field in layout:
+                self._walk(field)
+        except struct.error as error:
+            raise MessageError(f"a message of {len(message)} bytes is shorter than its layout") from error
+        if not self._at <= len(message):
+            raise MessageError(f"a message of {len(message)} bytes is shorter than its layout")
 
     def fits(self, message: bytes) -> bool:
-        """Whether a message differs from the kind in its stamp and its numbers only."""
+        """Whether a message differs from the kind in its stamp, its numbers and its padding only."""
         return len(message) == len(self._bytes) and all(message[one] == fixed for one, fixed in self._fixed)
+
+    def size(self, part: str) -> int:
+        """How many numbers a part has."""
+        return self._parts[part][1]
 
     def read(self, message: bytes, part: str) -> Array:
         """The numbers of a part of a message that fits."""
@@ -84,3 +95,38 @@ class Template:
             begin, size = self._parts[name]
             self._bytes[begin : begin + _NUMBER.itemsize * size] = values.astype(_NUMBER, copy=False).tobytes()
         return bytes(self._bytes)
+
+    def _walk(self, field: Numbers | str) -> None:
+        if isinstance(field, Numbers):
+            size = self._length() if field.size is None else field.size
+            if size:
+                self._align(_NUMBER.itemsize)
+            self._parts[field.name] = (self._at, size)
+            self._at += _NUMBER.itemsize * size
+        elif field == TEXTS:
+            for _ in range(self._length()):
+                self._keep(self._length())
+        elif field == TEXT:
+            self._keep(self._length())
+        else:
+            self._align(_LENGTH.size)
+            self._keep(_LENGTH.size)
+
+    def _length(self) -> int:
+        """A length, which belongs to the kind."""
+        self._align(_LENGTH.size)
+        (length,) = _LENGTH.unpack_from(self._bytes, self._at)
+        self._keep(_LENGTH.size)
+        return int(length)
+
+    def _keep(self, count: int) -> None:
+        end = self._at + count
+        before, kept = self._fixed[-1]
+        if before.stop == self._at:
+            self._fixed[-1] = (slice(before.start, end), kept + bytes(self._bytes[self._at : end]))
+        else:
+            self._fixed.append((slice(self._at, end), bytes(self._bytes[self._at : end])))
+        self._at = end
+
+    def _align(self, size: int) -> None:
+        self._at += -(self._at - _ENCAPSULATION) % size

@@ -4,6 +4,7 @@ Joint arrays are in the order of :data:`contact_ddp_ros.robot.joints.JOINT_NAMES
 REP-105: `odom` is the fixed frame (z up), `base_link` the trunk (x forward, y left, z up).
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,14 +45,9 @@ class RobotState:
 
     def is_finite(self) -> bool:
         """Whether every entry, the stamp included, is a finite number."""
-        return bool(
-            np.isfinite(self.time)
-            and np.isfinite(self.position).all()
-            and np.isfinite(self.orientation).all()
-            and np.isfinite(self.linear_velocity).all()
-            and np.isfinite(self.angular_velocity).all()
-            and np.isfinite(self.joint_positions).all()
-            and np.isfinite(self.joint_velocities).all()
+        parts = (self.position, self.orientation, self.linear_velocity, self.angular_velocity)
+        return math.isfinite(self.time) and bool(
+            np.isfinite(np.concatenate([*parts, self.joint_positions, self.joint_velocities])).all()
         )
 
 

@@ -22,6 +22,9 @@ from contact_ddp_ros.sim.options import NoiseOptions, SimOptions
 
 Array = NDArray[np.float64]
 
+_ORIENTATION = np.array([4, 5, 6, 3])
+"""Where (x, y, z, w) are in qpos."""
+
 _BASE_POSITIONS, _BASE_VELOCITIES = 7, 6
 """Sizes of the free joint's part of qpos and qvel."""
 
@@ -119,7 +122,7 @@ class MujocoSimulator:
     def true_state(self) -> RobotState:
         """The state without noise."""
         qpos, qvel = self.data.qpos, self.data.qvel
-        orientation = np.roll(qpos[3:_BASE_POSITIONS], -1)
+        orientation = qpos[_ORIENTATION]
         return RobotState(
             time=self.time,
             position=qpos[:3].copy(),

@@ -139,3 +139,18 @@ def test_a_command_that_is_not_finite_is_refused_in_place_too() -> None:
 def _state() -> RobotState:
     zeros = np.zeros(12)
     return RobotState(1.5, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.zeros(3), zeros, zeros)
+
+
+def test_later_messages_are_read_in_place_whatever_the_padding_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Serialisers leave in the padding what the memory held before."""
+    state, reader, commands = _state(), StateReader(), CommandReader()
+    command = JointCommand(np.zeros(12), np.ones(12), np.ones(12))
+    objects = joint_command_message(command, stamp_message(1)), joint_state_message(state, np.zeros(12))
+    kept = [[serialize_message(each) for each in (*objects, odometry_message(state))] for _ in range(20)]
+    for message, joints, odometry in kept[:1]:
+        commands.read(message)
+        reader.read(joints, odometry, 0.0)
+    monkeypatch.setattr("contact_ddp_ros.nodes.loop_messages.deserialize_message", None)
+    for message, joints, odometry in kept:
+        commands.read(message)
+        reader.read(joints, odometry, 0.0)
