@@ -37,7 +37,7 @@ class PolicyGate:
         is always welcome, and an earlier one once the last policy has run out (the planner has been restarted).
         """
         finding = self._size(policy) or self._finite(policy) or self._order(policy, now, following)
-        finding = finding or self._age(policy, now) or self._range(policy) or self._torque(policy)
+        finding = finding or self._age(policy, now, following) or self._range(policy) or self._torque(policy)
         finding = finding or self.away(policy, now, state)
         if finding is None:
             self._last = policy
@@ -83,13 +83,14 @@ class PolicyGate:
             return Finding(Violation.POLICY_SEQUENCE, text)
         return None
 
-    def _age(self, policy: Policy, now: float) -> Finding | None:
+    def _age(self, policy: Policy, now: float, following: bool) -> Finding | None:
+        """A late policy is better than the one before it, but none to begin with."""
         age = now - policy.start
-        if not age <= self.config.policy_timeout:
-            text = f"starts {age:.3f} s ago; allowed: {self.config.policy_timeout:.3f} s"
-            return Finding(Violation.POLICY_STALE, text)
         if not now < policy.end:
             return Finding(Violation.POLICY_OVER, f"ended {now - policy.end:.3f} s ago")
+        if not following and not age <= self.config.policy_timeout:
+            text = f"starts {age:.3f} s ago; allowed: {self.config.policy_timeout:.3f} s"
+            return Finding(Violation.POLICY_STALE, text)
         if not -age <= self.config.policy_timeout + self.config.clock_tolerance:
             text = f"starts {-age:.3f} s from now; allowed: {self.config.policy_timeout:.3f} s"
             return Finding(Violation.POLICY_FROM_FUTURE, text)

@@ -105,9 +105,10 @@ def test_policies_of_another_time_are_named(gate: PolicyGate, policy: Policy) ->
     assert violation(gate.check(policy, late, following=False)) is Violation.POLICY_STALE
     early = NOW - CONFIG.policy_timeout - CONFIG.clock_tolerance - 0.001
     assert violation(gate.check(policy, early, following=False)) is Violation.POLICY_FROM_FUTURE
-    assert violation(gate.check(policy, np.nan, following=False)) is Violation.POLICY_STALE
+    assert violation(gate.check(policy, np.nan, following=False)) is Violation.POLICY_OVER
     short = dataclasses.replace(policy, times=NOW + 1e-5 * np.arange(len(policy.times)))
     assert violation(gate.check(short, NOW + 0.01, following=False)) is Violation.POLICY_OVER
+    assert gate.check(policy, late, following=True) is None, "better than the one before it"
 
 
 def test_policies_that_ask_for_more_than_the_joints_can_give_are_named(gate: PolicyGate, policy: Policy) -> None:

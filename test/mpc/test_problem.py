@@ -83,7 +83,7 @@ def test_only_normal_forces_have_a_reference():
 
 
 def test_constraint_parameters():
-    parameters = build(constraint__friction=0.45, constraint__torque_share=0.5).parameters
+    parameters = build(ground__friction=0.45, constraint__torque_share=0.5).parameters
     assert parameters[at.FRICTION] == 0.45
     assert parameters[at.FORCE_SCALE] == BUILDER.reference.mean_force
     limits = [TREE.joints[joint].effort_limit for joint in TREE.actuated]
@@ -94,7 +94,7 @@ def test_constraint_parameters():
     "values",
     [
         {"weight__pitch": 3.0},
-        {"constraint__friction": 0.3},
+        {"ground__friction": 0.3},
         {"reference__height": 0.3},
         {"ground__height": 1.0},
     ],
