@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
-from builtin_interfaces.msg import Duration
+from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Point, PoseStamped, Vector3
 from nav_msgs.msg import Path
 from numpy.typing import NDArray
@@ -87,10 +87,11 @@ def plan_markers(policy: Policy, state: RobotState, robot: Robot, stride: int = 
     Times count from the stamp `origin` [ns].
     """
     plane, feet = _Plane(state), _PlannedFeet(robot)
-    trunk = _marker(state, "horizon", Marker.LINE_STRIP, _BLUE, (_LINE, 0.0, 0.0))
+    stamp = stamp_message(origin + time_ns(state.time))
+    trunk = _marker(stamp, "horizon", Marker.LINE_STRIP, _BLUE, (_LINE, 0.0, 0.0))
     trunk.points = [plane.point(x, 0.0, z) for x, z in policy.states[::stride, :2].tolist()]
-    touchdowns = _marker(state, "touchdowns", Marker.SPHERE_LIST, _ORANGE, (_BALL, _BALL, _BALL))
-    forces = _marker(state, "planned forces", Marker.LINE_LIST, _ORANGE, (_LINE, 0.0, 0.0))
+    touchdowns = _marker(stamp, "touchdowns", Marker.SPHERE_LIST, _ORANGE, (_BALL, _BALL, _BALL))
+    forces = _marker(stamp, "planned forces", Marker.LINE_LIST, _ORANGE, (_LINE, 0.0, 0.0))
     standing = np.abs(policy.forces).reshape(len(policy.forces), -1, _N_AXES).sum(axis=2) > 0.0
     for k in range(len(policy.forces)):
         landing = np.flatnonzero(standing[k] & ~standing[k - 1]) if k else np.zeros(0, dtype=int)
@@ -105,10 +106,7 @@ def plan_markers(policy: Policy, state: RobotState, robot: Robot, stride: int = 
             for leg in feet.legs[pair]:
                 x, y, z = places[leg]
                 forces.points += [plane.point(x, y, z), plane.point(x + along, y, z + up)]
-    markers = [trunk, touchdowns, forces]
-    for marker in markers:
-        marker.header.stamp = stamp_message(origin + time_ns(state.time))
-    return MarkerArray(markers=markers)
+    return MarkerArray(markers=[trunk, touchdowns, forces])
 
 
 def force_markers(state: RobotState, forces: Array, robot: Robot) -> MarkerArray:
@@ -117,7 +115,7 @@ def force_markers(state: RobotState, forces: Array, robot: Robot) -> MarkerArray
     places = state.position + foot_positions(robot, state.joint_positions) @ rotation.T
     markers = []
     for index, (place, force) in enumerate(zip(places, forces)):
-        arrow = _marker(state, "measured forces", Marker.ARROW, _GREEN, (_SHAFT, _HEAD, 0.0))
+        arrow = _marker(to_stamp(state.time), "measured forces", Marker.ARROW, _GREEN, (_SHAFT, _HEAD, 0.0))
         arrow.id = index
         arrow.points = [_point(place), _point(place + _LENGTH * force)]
         arrow.action = Marker.ADD if force.any() else Marker.DELETE
@@ -145,10 +143,10 @@ class _PlannedFeet:
 
 
 def _marker(
-    state: RobotState, namespace: str, kind: int, colour: tuple[float, float, float], scale: tuple[float, float, float]
+    stamp: Time, namespace: str, kind: int, colour: tuple[float, float, float], scale: tuple[float, float, float]
 ) -> Marker:
     marker = Marker(ns=namespace, type=kind, action=Marker.ADD, lifetime=_LIFETIME)
-    marker.header.stamp = to_stamp(state.time)
+    marker.header.stamp = stamp
     marker.header.frame_id = ODOM_FRAME
     marker.pose.orientation.w = 1.0
     red, green, blue = colour

@@ -10,6 +10,7 @@ from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.plan_request import AIMS, HOLD, MOVE, PlanRequest, plan_request, plan_request_message
 from contact_ddp_ros.nodes.planner_node import PlannerNode
 from contact_ddp_ros.nodes.policy_message import DATA_OFFSET, PolicyAnswer, policy_answer
+from contact_ddp_ros.nodes.views import path_message, plan_markers
 from contact_ddp_ros.robot.model import load_robot
 
 PERIOD = 10_000_000
@@ -64,6 +65,17 @@ def test_an_answer_carries_the_stamp_and_begins_at_the_state(make_planner: "type
         answer = planner.ask(WALL + k * PERIOD, MOVE)
         assert answer.stamp == WALL + k * PERIOD
         assert answer.policy is not None and answer.policy.start == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_clock_that_is_set_back_is_followed(make_planner: "type[Planner]") -> None:
+    """As where a simulator is started again: its time is before the planner's first stamp."""
+    planner = make_planner("set_back")
+    planner.ask(5_000_000_000, HOLD)
+    answer = planner.ask(PERIOD, HOLD)
+    assert answer.stamp == PERIOD and answer.policy is not None
+    state = load_robot().standing_state(-4.99)
+    assert plan_markers(answer.policy, state, load_robot(), origin=5_000_000_000).markers
+    assert path_message(answer.policy, state, origin=5_000_000_000).poses
 
 
 def test_a_damaged_request_is_refused_and_the_next_one_answered(make_planner: "type[Planner]") -> None:
