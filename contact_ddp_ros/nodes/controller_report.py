@@ -146,7 +146,7 @@ class ControllerReport:
             "stands for want of policies": controller.retreats,
             "refused state": self.refused_state,
             "malformed messages": self._malformed,
-            "last malformed message": self._last_malformed,
+            "last refused message": self._last_malformed,
             **{f"refused policies, {name}": count for name, count in controller.refused_policies.items()},
         }
         if controller.fault is not None:

@@ -105,7 +105,7 @@ def test_one_malformed_message_is_forgotten_by_the_next_report(rig: Rig) -> None
     rig.node.configure(replace(ControllerNodeConfig(), {}))
     rig.tick(WALL, name=["knee"])
     level, text, values = rig.node.report()
-    assert level == WARN and "malformed" in text and "knee" in values["last malformed message"]
+    assert level == WARN and "malformed" in text and "knee" in values["last refused message"]
     rig.tick(WALL + PERIOD)
     level, _, values = rig.node.report()
     assert level == OK and values["malformed messages"] == 1
