@@ -5,7 +5,6 @@ import math
 
 import numpy as np
 import pytest
-from builtin_interfaces.msg import Time
 from hypothesis import given
 from hypothesis import strategies as st
 from rclpy.serialization import deserialize_message, serialize_message
@@ -24,7 +23,7 @@ from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.ground import Ground
 
 SLOT = {name: index for index, name in enumerate(HEADER)}
-STAMP = Time(sec=12, nanosec=345_678_912)
+STAMP = 12_345_678_912
 
 
 @st.composite

@@ -150,9 +150,9 @@ def test_a_bound_that_waits_for_a_fresh_policy_says_so_once_a_second(fake: FakeR
     fake.until(future.done)
     for _ in range(100):
         fake.tick()
-    fake.until(lambda: "policy_stale" in fake.events[-1])
-    stale = [event for event in fake.events if "policy_stale" in event]
-    assert len(stale) == 1, "its age grows with every tick"
+    fake.until(lambda: "policy_over" in fake.events[-1])
+    over = [event for event in fake.events if "policy_over" in event]
+    assert len(over) == 1, "its age grows with every tick"
 
 
 def test_damping_is_the_last_word(fake: FakeRobot, processes: NodeProcesses) -> None:
