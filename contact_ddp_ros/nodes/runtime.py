@@ -15,6 +15,7 @@ from threading import Event, Thread
 from typing import Any, Protocol
 
 import rclpy
+from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
@@ -197,8 +198,9 @@ def _nothing() -> None:
 
 
 def publisher(node: Node, topic: Topic) -> rclpy.publisher.Publisher:
-    """A publisher of a topic of the table."""
-    return node.create_publisher(topic.type, topic.name, topic.qos)
+    """A publisher of a topic of the table; subscribers say themselves where their quality of service does not fit."""
+    quiet = PublisherEventCallbacks(use_default_callbacks=False)
+    return node.create_publisher(topic.type, topic.name, topic.qos, event_callbacks=quiet)
 
 
 def subscribe(node: Node, topic: Topic, callback: Callable[..., None], *, raw: bool = False) -> None:
