@@ -13,7 +13,7 @@ from contact_ddp_ros.nodes.conversions import time_ns
 from contact_ddp_ros.nodes.exchange import Answers, PlanTicks, Request
 from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.plan_request import PlanRequest, plan_request_message
-from contact_ddp_ros.nodes.policy_message import STATUS_STOPPED, PolicyAnswer, policy_answer
+from contact_ddp_ros.nodes.policy_message import STATUS_STOPPED, PolicyAnswer, serialised_policy_answer
 from contact_ddp_ros.nodes.runtime import publisher
 from contact_ddp_ros.nodes.timebase import Timebase
 
@@ -38,7 +38,7 @@ class PlanClient:
         self._ticks = PlanTicks(0)
         self._planner_answers = True
         self._stop = Event()
-        inlet.subscribe(io.POLICY, self.on_policy, wakes=lockstep, reliable=lockstep)
+        inlet.subscribe(io.POLICY, self.on_policy, raw=True, wakes=lockstep, reliable=lockstep)
 
     def begin(self, delay: float, stop: Event) -> None:
         """Start counting; policies are due `delay` [s] after their states. `stop` ends every wait."""
@@ -65,10 +65,10 @@ class PlanClient:
         answers = (self._wait_for(request, timeout) for request in self._ticks.due(stamp))
         return [answer for answer in answers if answer is not None]
 
-    def on_policy(self, message: Float64MultiArray) -> None:
-        """Take a message of the planner."""
+    def on_policy(self, message: bytes) -> None:
+        """Take a serialised message of the planner."""
         try:
-            answer = policy_answer(message, self._timebase.origin)
+            answer = serialised_policy_answer(message, self._timebase.origin)
         except ContactDdpError as error:
             self._refuse(error)
             return

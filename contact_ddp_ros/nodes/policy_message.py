@@ -15,16 +15,19 @@ The last row is the state at the horizon's end; its other columns repeat the mod
 says that the planner has no policy for that state; then there is no row. Integers below 2^53 are exact in a float64.
 """
 
+import struct
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from rclpy.serialization import deserialize_message
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
-from contact_ddp_ros.config import validate
+from contact_ddp_ros.config import check, specs
 from contact_ddp_ros.errors import MessageError, ParameterError, PolicyError
 from contact_ddp_ros.nodes.conversions import doubles, time_ns
 from contact_ddp_ros.nodes.timebase import NANOSECONDS
+from contact_ddp_ros.nodes.wire import array_of
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.ground import Ground
 
@@ -63,6 +66,8 @@ STATUS_FAILED = 1
 
 STATUS_STOPPED = 2
 """The planner has stopped working and answers nothing until it says something else."""
+
+_GROUND = tuple(specs(Ground()).values())
 
 _HALF = 1 << 32
 _MAX_NODES = 100_000
@@ -120,10 +125,28 @@ def policy_answer(message: Float64MultiArray, origin: int = 0) -> PolicyAnswer:
         PolicyError: the policy it holds is not one (a number that is not finite, times running backwards).
     """
     data = np.frombuffer(memoryview(message.data), dtype=np.float64) if len(message.data) else np.zeros(0)
-    if len(data) < DATA_OFFSET or message.layout.data_offset != DATA_OFFSET:
+    return _answer(data, message.layout.data_offset, origin)
+
+
+def serialised_policy_answer(message: bytes, origin: int = 0) -> PolicyAnswer:
+    """As :func:`policy_answer`, from the serialised message, whose numbers are not copied into an object first.
+
+    Raises:
+        MessageError, PolicyError: as :func:`policy_answer`.
+    """
+    if not message[1] & 1:
+        return policy_answer(deserialize_message(message, Float64MultiArray), origin)
+    try:
+        offset, data = array_of(message)
+    except (struct.error, ValueError) as error:
+        raise MessageError(f"policy message of {len(message)} bytes cannot be read: {error}") from error
+    return _answer(data, offset, origin)
+
+
+def _answer(data: Array, offset: int, origin: int) -> PolicyAnswer:
+    if len(data) < DATA_OFFSET or offset != DATA_OFFSET:
         raise MessageError(
-            f"policy message of {len(data)} numbers, {message.layout.data_offset} of them header; "
-            f"allowed: {DATA_OFFSET} header slots"
+            f"policy message of {len(data)} numbers, {offset} of them header; allowed: {DATA_OFFSET} header slots"
         )
     header = _checked_header(data[: len(HEADER)])
     stamp = header["stamp_sec"] * NANOSECONDS + header["stamp_nanosec"]
@@ -150,12 +173,12 @@ def columns(n_x: int, n_u: int, n_f: int) -> int:
 
 
 def _ground(values: Array) -> Ground:
-    ground = Ground(*values.tolist())
     try:
-        validate(ground)
+        for spec, value in zip(_GROUND, values.tolist()):
+            check(spec, value)
     except ParameterError as error:
         raise PolicyError(f"the ground of a policy: {error}") from error
-    return ground
+    return Ground(*values.tolist())
 
 
 def _policy(

@@ -51,6 +51,28 @@ def stamp_of(message: bytes) -> int:
     return int(seconds) * NANOSECONDS + int(nanoseconds)
 
 
+def array_of(message: bytes) -> tuple[int, Array]:
+    """`layout.data_offset` and a view of `data` of a serialised std_msgs/Float64MultiArray.
+
+    Raises:
+        struct.error, ValueError: the message is damaged.
+    """
+
+    def word(at: int) -> tuple[int, int]:
+        at += -(at - _ENCAPSULATION) % _LENGTH.size
+        return int(_LENGTH.unpack_from(message, at)[0]), at + _LENGTH.size
+
+    dimensions, at = word(_ENCAPSULATION)
+    for _ in range(dimensions):
+        length, at = word(at)
+        _, at = word(at + length)
+        _, at = word(at)
+    offset, at = word(at)
+    count, at = word(at)
+    at += -(at - _ENCAPSULATION) % _NUMBER.itemsize
+    return offset, np.frombuffer(message, _NUMBER, count, at) if count else np.zeros(0)
+
+
 class Template:
     """One kind of serialised message."""
 

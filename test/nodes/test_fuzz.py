@@ -104,7 +104,7 @@ class Rig:
         if isinstance(message, JointState | Odometry):
             node._on_state(int(isinstance(message, Odometry)), serialize_message(message))
         elif isinstance(message, Float64MultiArray):
-            node._planner.on_policy(message)
+            node._planner.on_policy(serialize_message(message))
         else:
             node._on_cmd_vel(message)
         pair, node._pair = node._pair, None

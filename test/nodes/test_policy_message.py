@@ -18,12 +18,14 @@ from contact_ddp_ros.nodes.policy_message import (
     no_policy_message,
     policy_answer,
     policy_message,
+    serialised_policy_answer,
 )
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.ground import Ground
 
 SLOT = {name: index for index, name in enumerate(HEADER)}
 STAMP = 12_345_678_912
+ARRAYS = ("times", "states", "controls", "gains", "modes", "forces")
 
 
 @st.composite
@@ -59,6 +61,8 @@ def test_a_policy_survives_the_wire(policy: Policy) -> None:
     answer = policy_answer(deserialize_message(wire, Float64MultiArray))
     back = answer.policy
     assert back is not None
+    raw = serialised_policy_answer(wire).policy
+    assert raw is not None and all((getattr(raw, name) == getattr(back, name)).all() for name in ARRAYS)
     assert answer.stamp == 12_345_678_912
     np.testing.assert_allclose(back.times, policy.times, rtol=0.0, atol=1e-9)
     np.testing.assert_array_equal(np.diff(back.times) > 0.0, np.diff(policy.times) > 0.0)
@@ -143,3 +147,10 @@ def test_rows_that_are_no_policy_are_refused(column: int, value: float) -> None:
     message.data[DATA_OFFSET + column] = value
     with pytest.raises(PolicyError):
         policy_answer(message)
+
+
+@pytest.mark.parametrize("cut", [5, 20, 100, 1000])
+def test_serialised_messages_that_end_too_soon_are_refused(cut: int) -> None:
+    wire = serialize_message(policy_message(some_policy(), STAMP))
+    with pytest.raises(MessageError):
+        serialised_policy_answer(wire[:cut])
