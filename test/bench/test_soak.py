@@ -176,7 +176,7 @@ def test_durations_that_measure_nothing_are_refused():
 
 
 def test_the_real_nodes_bound_while_they_are_watched(tmp_path: Path):
-    code = soak.main(["--duration", "3", "--out", str(tmp_path / "out")])
+    code = soak.main(["--duration", "4", "--out", str(tmp_path / "out")])
     results = json.loads((tmp_path / "out" / "benchmark.json").read_text())
     assert code == 0, results
     samples = results["samples"]
