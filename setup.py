@@ -27,20 +27,27 @@ def requirements(name):
     return [pin if pin.startswith(EXACT) else re.sub(r"==(\d+\.\d+)[^;\s]*", r"~=\1", pin) for pin in pins if pin]
 
 
-EXTRAS = {name: requirements(f"requirements-{name}.txt") for name in ("ros", "bench", "test", "gazebo")}
+GROUPS = ("ros", "bench", "test", "gazebo", "robots", "play", "docs", "export")
+EXTRAS = {name: requirements(f"requirements-{name}.txt") for name in GROUPS}
 
 setup(
     name=PACKAGE,
     version=VERSION["__version__"],
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
+    package_data={PACKAGE: ["py.typed"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"lib/{PACKAGE}", sorted(glob("scripts/*"))),
         (f"share/{PACKAGE}", ["package.xml"]),
         (f"share/{PACKAGE}/urdf", glob("urdf/*.urdf")),
-        (f"share/{PACKAGE}/config", glob("config/*.yaml") + glob("config/*.xml") + glob("config/*.rviz")),
+        (
+            f"share/{PACKAGE}/config",
+            glob("config/*.yaml") + glob("config/*.xml") + glob("config/*.rviz") + glob("config/*.json"),
+        ),
         (f"share/{PACKAGE}/robot_side", glob("robot_side/*")),
         (f"share/{PACKAGE}/config/security", glob("config/security/*.xml")),
+        (f"share/{PACKAGE}/config/gaits", glob("config/gaits/*.yaml")),
+        (f"share/{PACKAGE}/config/robots", glob("config/robots/*.yaml")),
         (f"share/{PACKAGE}/config/gazebo", glob("config/gazebo/*.yaml")),
         (f"share/{PACKAGE}/launch", glob("launch/*.launch.py")),
     ],

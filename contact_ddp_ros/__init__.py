@@ -1,3 +1,148 @@
-"""Full second-order MPC of the sagittal plane for the bounding MIT Mini Cheetah, as a ROS 2 package."""
+"""Full second-order MPC of the sagittal plane for the bounding MIT Mini Cheetah, as a ROS 2 package and a library.
+
+What `from contact_ddp_ros import ...` offers is listed in `__all__` and described in docs/library.md. A name is loaded
+with what it needs when it is first asked for: importing the package imports nothing else.
+"""
+
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "closed_loop": ("ClosedLoop",),
+    "errors": ("CompilerError", "ContactDdpError", "ModelError", "ParameterError", "SolverError"),
+    "library.casadi_problem": ("LeastSquares", "casadi_problem"),
+    "library.contact_dynamics": ("ContactDynamics", "FirstPartials", "Motion", "SecondPartials"),
+    "library.cost_terms": ("check_constraint", "check_cost_term"),
+    "library.derivatives": ("DerivativeReport", "check_derivatives"),
+    "library.simulation": ("simulate",),
+    "models.planar": ("PlanarModel",),
+    "mpc.config": ("PlannerConfig",),
+    "mpc.constraint": ("Constraint",),
+    "mpc.cost_term": ("CostTerm",),
+    "mpc.user_term": ("Horizon", "NodeSymbols"),
+    "mpc.plan_result": ("PlanResult",),
+    "mpc.planner": ("Planner",),
+    "options": ("Push", "RunOptions"),
+    "policy": ("Policy",),
+    "recording": ("Recording",),
+    "recording.storage": ("load_recording", "save_recording"),
+    "robot.model": ("Robot", "load_robot"),
+    "robot.state": ("RobotState",),
+    "robot.tree": ("ContactPoint", "Joint", "RigidBodyTree"),
+    "robot.urdf_tree": ("read_tree",),
+    "solver.continuation": ("ConstrainedSolution", "Continuation", "solve_constrained"),
+    "solver.ddp": ("DdpSolver",),
+    "solver.options": ("SolverOptions",),
+    "solver.protocol": ("Problem",),
+    "solver.solution": ("Guess", "Iteration", "Solution", "Termination"),
+}
+"""Modules of this package and what is offered of each."""
+
+_OTHERWISE = {"load_recording": "load", "save_recording": "save"}
+"""Names that their module has shorter."""
+
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [  # noqa: RUF022
+    # problems and their solution
+    "casadi_problem",
+    "LeastSquares",
+    "Problem",
+    "check_derivatives",
+    "DerivativeReport",
+    "DdpSolver",
+    "SolverOptions",
+    "Guess",
+    "Solution",
+    "Iteration",
+    "Termination",
+    "solve_constrained",
+    "Continuation",
+    "ConstrainedSolution",
+    # dynamics of a tree with contacts
+    "ContactDynamics",
+    "Motion",
+    "FirstPartials",
+    "SecondPartials",
+    "read_tree",
+    "RigidBodyTree",
+    "Joint",
+    "ContactPoint",
+    # the robot and its planner
+    "load_robot",
+    "Robot",
+    "RobotState",
+    "PlanarModel",
+    "Planner",
+    "PlannerConfig",
+    "PlanResult",
+    "Policy",
+    # cost terms and constraints of one's own
+    "CostTerm",
+    "Constraint",
+    "NodeSymbols",
+    "Horizon",
+    "check_cost_term",
+    "check_constraint",
+    # closed loops
+    "simulate",
+    "ClosedLoop",
+    "RunOptions",
+    "Push",
+    "Recording",
+    "load_recording",
+    "save_recording",
+    # errors
+    "ContactDdpError",
+    "SolverError",
+    "ParameterError",
+    "ModelError",
+    "CompilerError",
+]
+
+if TYPE_CHECKING:
+    from contact_ddp_ros.closed_loop import ClosedLoop
+    from contact_ddp_ros.errors import CompilerError, ContactDdpError, ModelError, ParameterError, SolverError
+    from contact_ddp_ros.library.casadi_problem import LeastSquares, casadi_problem
+    from contact_ddp_ros.library.contact_dynamics import ContactDynamics, FirstPartials, Motion, SecondPartials
+    from contact_ddp_ros.library.cost_terms import check_constraint, check_cost_term
+    from contact_ddp_ros.library.derivatives import DerivativeReport, check_derivatives
+    from contact_ddp_ros.library.simulation import simulate
+    from contact_ddp_ros.models.planar import PlanarModel
+    from contact_ddp_ros.mpc.config import PlannerConfig
+    from contact_ddp_ros.mpc.constraint import Constraint
+    from contact_ddp_ros.mpc.cost_term import CostTerm
+    from contact_ddp_ros.mpc.plan_result import PlanResult
+    from contact_ddp_ros.mpc.planner import Planner
+    from contact_ddp_ros.mpc.user_term import Horizon, NodeSymbols
+    from contact_ddp_ros.options import Push, RunOptions
+    from contact_ddp_ros.policy import Policy
+    from contact_ddp_ros.recording import Recording
+    from contact_ddp_ros.recording.storage import load as load_recording
+    from contact_ddp_ros.recording.storage import save as save_recording
+    from contact_ddp_ros.robot.model import Robot, load_robot
+    from contact_ddp_ros.robot.state import RobotState
+    from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
+    from contact_ddp_ros.robot.urdf_tree import read_tree
+    from contact_ddp_ros.solver.continuation import ConstrainedSolution, Continuation, solve_constrained
+    from contact_ddp_ros.solver.ddp import DdpSolver
+    from contact_ddp_ros.solver.options import SolverOptions
+    from contact_ddp_ros.solver.protocol import Problem
+    from contact_ddp_ros.solver.solution import Guess, Iteration, Solution, Termination
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, imported when it is first asked for."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), _OTHERWISE.get(name, name))
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """The public names, loaded or not, beside the module's own."""
+    return sorted({*globals(), *__all__})

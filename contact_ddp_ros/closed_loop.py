@@ -8,6 +8,7 @@ Both begin standing, stand up, and bound as soon as the controller stands and ha
 """
 
 import copy
+import dataclasses
 import time as clock
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,21 +19,24 @@ from typing import Any
 import numpy as np
 
 from contact_ddp_ros.config import flatten, replace
-from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig
+from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.controller import Controller
-from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.control.modes import Answer, ControlMode
 from contact_ddp_ros.errors import MessageError
+from contact_ddp_ros.fitting import controller_config, planner_config, robot_of, scales, simulator_options
 from contact_ddp_ros.links import Links
+from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.mpc.cost_terms import TERMS
-from contact_ddp_ros.mpc.planner import BoundingPlanner, PlanResult
-from contact_ddp_ros.mpc.reference import bounding_schedule
+from contact_ddp_ros.mpc.cost_breakdown import TERMS
+from contact_ddp_ros.mpc.own_terms import configured_terms
+from contact_ddp_ros.mpc.plan_result import PlanResult
+from contact_ddp_ros.mpc.planner import Planner
+from contact_ddp_ros.mpc.reference import gait_sequence, planar_schedule
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.policy import Policy
-from contact_ddp_ros.recording import Recorder, Recording, RunInfo, plain_options
+from contact_ddp_ros.recording import FALL_HEIGHT, Recorder, Recording, RunInfo, plain_options
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
-from contact_ddp_ros.robot.model import Robot, load_robot
-from contact_ddp_ros.robot.planar import PAIRS, reduce_to_plane
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 from contact_ddp_ros.sim.interface import Simulator
 from contact_ddp_ros.sim.mujoco import MujocoSimulator
@@ -71,22 +75,21 @@ class ClosedLoop:
         """
         self.options = options
         self._links = links or Links()
-        robot = load_robot()
-        planner_config = replace(PlannerConfig(), {"variant": options.variant, **options.parameters("planner")})
-        controller_values = {
-            **policy_timing(options, planner_config.rate),
-            **options.parameters("controller"),
-        }
-        self.controller = Controller(robot, replace(ControllerConfig(), controller_values))
-        self.planner = BoundingPlanner(robot, planner_config)
-        world = replace(SimOptions(), options.simulator_parameters())
+        robot = robot_of(options)
+        planner = planner_config(options, robot)
+        self.controller = Controller(robot, controller_config(options, robot, policy_timing(options, planner.rate)))
+        self.planner = Planner(PlanarModel(robot), planner)
+        self._gaits = list(options.gaits)
+        for _, gait in self._gaits:
+            self.planner.know(gait)
+        world = simulator_options(options, robot)
         self.simulator = make_simulator(robot, self.controller.drive_gains, world)
         self.steps_per_tick = max(1, round(CONTROL_PERIOD / self.simulator.timestep))
-        self.ticks_per_plan = max(1, round(1.0 / planner_config.rate / CONTROL_PERIOD))
+        self.ticks_per_plan = max(1, round(1.0 / planner.rate / CONTROL_PERIOD))
         self.recorder = recorder or Recorder()
         planner_period = self.ticks_per_plan * CONTROL_PERIOD
         control_period = self.steps_per_tick * self.simulator.timestep
-        self.recorder.begin(run_info(job, options, robot, planner_config, control_period, planner_period))
+        self.recorder.begin(run_info(job, options, robot, planner, control_period, planner_period))
         self._pending: list[_Pending] = []
         self._pushes = sorted(options.pushes, key=lambda push: push.time)
         self._tick = 0
@@ -114,6 +117,15 @@ class ClosedLoop:
             twin._links = links
         return twin
 
+    def want(self, mode: ControlMode) -> Answer:
+        """Ask for a mode from outside, between two ticks; MOVE comes as soon as the robot stands and has a policy."""
+        self._asked = mode is not ControlMode.MOVE
+        if self._tick == 0:
+            self.controller.update(self.simulator.state(), self.simulator.time)
+        if mode is not ControlMode.MOVE or self.controller.mode is not ControlMode.DAMP:
+            return self.controller.request(mode)
+        return self.controller.request(ControlMode.STAND)
+
     def tick(self) -> None:
         """One control tick in lock-step: state, plan where one is due, command, physics."""
         now = self.simulator.time
@@ -121,10 +133,9 @@ class ClosedLoop:
         shown = self._links.clock(now)
         speed = self._links.speed(self.options.speed_at(now), now)
         self._supervise(state, shown)
+        self._change_gait(now)
         if self._tick % self.ticks_per_plan == 0 and self._wants_plan() and state is not None:
-            solve = partial(
-                self.planner.plan, state, self._wanted_speed(speed), hold=self.controller.mode is not ControlMode.BOUND
-            )
+            solve = self._solve(state, speed)
             self._take(solve, now, now + self.options.planner_delay)
         self._deliver(now, shown)
         self._control(state, shown, speed)
@@ -147,8 +158,8 @@ class ClosedLoop:
         self.simulator.apply(self._links.command(command, now))
         while self._pushes and self._pushes[0].time <= now + 1e-9:
             push = self._pushes.pop(0)
-            self.simulator.push(np.array(push.force), push.duration)
-            self.recorder.event(now, f"push {push.force} N for {push.duration} s")
+            self.simulator.push(np.array(push.force), push.duration, np.array(push.torque))
+            self.recorder.event(now, str(push))
         self.simulator.step(self.steps_per_tick)
         self._tick += 1
 
@@ -158,11 +169,24 @@ class ClosedLoop:
             self.controller.update(state, shown)
             self.controller.request(ControlMode.STAND)
 
+    def _change_gait(self, now: float) -> None:
+        """Tell the planner of a gait that is due."""
+        while self._gaits and self._gaits[0][0] <= now + 1e-9:
+            _, gait = self._gaits.pop(0)
+            self.planner.configure(replace(self.planner.config, {"gait.name": gait}))
+            self.recorder.event(now, f"gait {gait} requested")
+
     def _ask_to_bound(self) -> bool:
-        return self.controller.standing and self.controller.request(ControlMode.BOUND).accepted
+        return self.controller.standing and self.controller.request(ControlMode.MOVE).accepted
+
+    def _solve(self, state: RobotState, speed: float) -> Callable[[], PlanResult]:
+        """What makes a plan for a state and a commanded speed [m/s]."""
+        controller = self.controller
+        hold = controller.mode is not ControlMode.MOVE
+        return partial(self.planner.plan, state, self._wanted_speed(speed), hold=hold, felt=controller.felt)
 
     def _wants_plan(self) -> bool:
-        return self.controller.mode is ControlMode.BOUND or (self.controller.standing and not self._stopped)
+        return self.controller.mode is ControlMode.MOVE or (self.controller.standing and not self._stopped)
 
     def _wanted_speed(self, commanded: float) -> float:
         """What the planner is told: a robot on its way to a stand slows down whatever is commanded."""
@@ -189,7 +213,7 @@ class ClosedLoop:
             friction_violation=result.friction_violation,
             regularisation=last.rho if last else np.nan,
             barrier=self.planner.config.constraint.barrier_width,
-            theta=last.theta if last else np.nan,
+            theta=last.hessian_blend if last else np.nan,
             cost_terms=result.cost_terms() if self.recorder.detailed else None,
             plan=result.policy,
         )
@@ -203,7 +227,7 @@ class ClosedLoop:
                 self.recorder.event(now, f"policy refused: {answer.reason}")
 
     def _log(self, state: RobotState, speed: float, command: JointCommand) -> None:
-        bounding = self.controller.mode is ControlMode.BOUND
+        bounding = self.controller.mode is ControlMode.MOVE
         sample = self.controller.sample(state.time) if bounding else None
         self.recorder.tick(
             state,
@@ -232,9 +256,10 @@ class ClosedLoop:
                     self._take(busy.result, planned, now)
                     busy = None
                 due = now - planned >= self.ticks_per_plan * CONTROL_PERIOD - 1e-9
+                if busy is None:
+                    self._change_gait(now)
                 if busy is None and due and self._wants_plan():
-                    hold = self.controller.mode is not ControlMode.BOUND
-                    busy, planned = pool.submit(self.planner.plan, state, self._wanted_speed(speed), hold=hold), now
+                    busy, planned = pool.submit(self._solve(state, speed)), now
                 self._deliver(now, now)
                 self._control(state, now, speed)
                 ahead = self.simulator.time - (clock.perf_counter() - start)
@@ -261,37 +286,40 @@ def run_info(
     planner_period: float,
 ) -> RunInfo:
     """What a recording of a closed loop means, with or without ROS."""
-    tree = reduce_to_plane(robot)
-    schedule = bounding_schedule(planner.gait)
+    model = PlanarModel(robot)
+    sequence = gait_sequence(planner.gait)
+    for _, name in options.gaits:
+        sequence = sequence.knowing(name, planar_schedule(dataclasses.replace(planner.gait, name=name)))
     foot_of = dict(zip(LEG_NAMES, FOOT_NAMES, strict=True))
-    feet_of = {f"{pair}_foot": tuple(foot_of[leg] for leg in legs) for pair, legs in PAIRS.items()}
+    feet_of = {contact: tuple(foot_of[leg] for leg in legs) for contact, legs in model.legs_of.items()}
     return RunInfo(
         job=job,
         options=plain_options(options),
         joint_names=JOINT_NAMES,
         torque_limits=tuple(float(limit) for limit in robot.effort_limits),
         foot_names=FOOT_NAMES,
-        contact_points=tuple(point.name for point in tree.contacts),
-        mode_names=tuple(mode.name for mode in schedule.modes),
-        mode_feet=tuple(tuple(foot for name in mode.contacts for foot in feet_of[name]) for mode in schedule.modes),
+        contact_points=tuple(model.legs_of),
+        mode_names=tuple(mode.name for mode in sequence.modes),
+        gait_period=sequence.period,
+        mode_feet=tuple(tuple(foot for name in mode.contacts for foot in feet_of[name]) for mode in sequence.modes),
         control_period=control_period,
         planner_period=planner_period,
         planner_friction=planner.ground.friction,
-        cost_terms=TERMS,
-        plan_coordinates=tuple(joint.name for joint in tree.joints),
-        parameters=_in_effect(options, planner),
+        cost_terms=(*TERMS, *(term.name for term in configured_terms(planner))),
+        plan_coordinates=model.coordinates,
+        parameters=_in_effect(options, robot, planner),
         ground_height=planner.ground.height,
+        fall_height=FALL_HEIGHT * scales(robot)[0],
     )
 
 
-def _in_effect(options: RunOptions, planner: PlannerConfig) -> dict[str, dict[str, Any]]:
+def _in_effect(options: RunOptions, robot: Robot, planner: PlannerConfig) -> dict[str, dict[str, Any]]:
     """Every parameter of planner, controller and simulated world."""
-    controller = {**policy_timing(options, planner.rate), **options.parameters("controller")}
-    world = {name: value for name, value in options.simulator_parameters().items() if not name.startswith("node.")}
+    timing = policy_timing(options, planner.rate)
     return {
         "planner": flatten(planner),
-        "controller": flatten(replace(ControllerConfig(), controller)),
-        "simulator": flatten(replace(SimOptions(), world)),
+        "controller": flatten(controller_config(options, robot, timing)),
+        "simulator": flatten(simulator_options(options, robot)),
     }
 
 

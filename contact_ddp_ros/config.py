@@ -143,13 +143,41 @@ def replace(config: Config, values: Mapping[str, Any]) -> Config:
     return _rebuild(config, checked)
 
 
+def scaled(config: Config, factors: Mapping[str, float]) -> Config:
+    """A configuration of the same kind whose parameters of these dotted names have so many times the value and bounds.
+
+    Its class is a subclass with other declarations, made anew: two calls give two classes.
+    """
+    fields: list[tuple[str, Any, Any]] = []
+    values = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}  # type: ignore[arg-type]
+    for field in dataclasses.fields(config):  # type: ignore[arg-type]
+        inside = {name.partition(".")[2]: one for name, one in factors.items() if name.startswith(f"{field.name}.")}
+        if inside:
+            values[field.name] = inner = scaled(values[field.name], inside)
+            fields.append((field.name, type(inner), dataclasses.field(default=inner)))
+        elif field.name in factors:
+            factor, spec = factors[field.name], field.metadata[_METADATA_KEY]
+            low, high = (None if bound is None else factor * bound for bound in (spec.low, spec.high))
+            new = dataclasses.replace(spec, default=_times(spec.default, factor), low=low, high=high)
+            values[field.name] = _times(values[field.name], factor)
+            fields.append(
+                (field.name, field.type, dataclasses.field(default=new.default, metadata={_METADATA_KEY: new}))
+            )
+    kind = dataclasses.make_dataclass(type(config).__name__, fields, bases=(type(config),), frozen=True)
+    return kind(**values)  # type: ignore[return-value]
+
+
+def _times(value: Any, factor: float) -> Any:
+    return tuple(factor * one for one in value) if isinstance(value, tuple) else factor * value
+
+
 def from_mapping(config: Config, mapping: Mapping[str, Any]) -> Config:
     """A copy of `config` (usually all defaults) with the values of a nested or dotted mapping, as YAML gives it.
 
     Raises:
         ParameterError: as :func:`replace`.
     """
-    return replace(config, _dotted(mapping))
+    return replace(config, dotted(mapping))
 
 
 def load_yaml(path: str | Path, section: str) -> dict[str, Any]:
@@ -168,7 +196,7 @@ def load_yaml(path: str | Path, section: str) -> dict[str, Any]:
         body = content[name]
         if not isinstance(body, dict) or not isinstance(body.get("ros__parameters"), dict):
             raise ParameterError(f"parameter file {path}: section {name} has no mapping ros__parameters")
-        values.update(_dotted(body["ros__parameters"]))
+        values.update(dotted(body["ros__parameters"]))
     return {name: value for name, value in values.items() if not name.startswith(_NODE_NAMES)}
 
 
@@ -260,11 +288,12 @@ def _declared_default(config: Any, name: str) -> Value:
     return getattr(config, head)  # type: ignore[no-any-return]
 
 
-def _dotted(mapping: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+def dotted(mapping: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """A nested mapping flat, with dotted names."""
     flat: dict[str, Any] = {}
     for key, value in mapping.items():
         if isinstance(value, Mapping):
-            flat.update(_dotted(value, f"{prefix}{key}."))
+            flat.update(dotted(value, f"{prefix}{key}."))
         else:
             flat[f"{prefix}{key}"] = value
     return flat

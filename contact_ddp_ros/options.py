@@ -5,7 +5,7 @@ through the nodes both read it. Units are SI.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -18,11 +18,20 @@ from contact_ddp_ros.suggestions import did_you_mean
 VARIANTS = ("ilqr", "ddp", "ddp_tensor")
 """Solver variants: Gauss-Newton, full second order through mRNEAc, full second order through tensors."""
 
+GAIT_SUFFIXES = (".yaml", ".yml")
+"""Of gait files; a name without one is that of a packaged gait."""
+
+ROBOT_SUFFIXES = (".yaml", ".yml")
+"""Of robot files; a name without one is that of a packaged robot."""
+
+DEFAULT_ROBOT = "mini_cheetah"
+"""The robot whose parameters the defaults are."""
+
 SHOOTINGS = ("single", "multiple")
 """Ways to begin a trajectory: rolled out from the guess's controls, or from its states, whose gaps close."""
 
 BACKENDS = ("mujoco", "lcm")
-"""What the demo's nodes have in front of them: a simulator, or a robot stand-in behind the robot's own LCM link."""
+"""What the demo's nodes have in front of them: a simulator, or a robot emulator behind the robot's own LCM link."""
 
 SECTIONS = ("planner", "controller", "simulator", "bridge", "gazebo_bridge", "drives")
 """Whose parameters a run may change; the names of the nodes, and of the sections of a parameter file."""
@@ -36,51 +45,54 @@ MAX_SPEED = 4.0
 
 @dataclass(frozen=True)
 class Push:
-    """An external force on the trunk's origin, constant from `time` until `time + duration`.
+    """An external force on the trunk's origin and a moment, constant from `time` until `time + duration`.
 
     Attributes:
         time: when it begins on the simulation's clock [s].
         force: (3,) in `odom` axes [N].
         duration: how long it acts [s].
+        torque: (3,) in `odom` axes [N m].
     """
 
     time: float
     force: tuple[float, float, float]
     duration: float
+    torque: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
         """Raises ParameterError where a number is not finite, the start is negative or it does not last."""
-        if len(self.force) != 3:
-            raise ParameterError(f"a push has three force components, found {len(self.force)}")
-        _require_finite("push", self.time, *self.force, self.duration)
+        for name, vector in (("force", self.force), ("torque", self.torque)):
+            _require(len(vector) == 3, f"a push has three components of {name}, found {len(vector)}")
+        _require_finite("push", self.time, *self.force, self.duration, *self.torque)
         _require(self.time >= 0.0, f"a push begins at {self.time} s; give a time of 0 or later")
         _require(self.duration > 0.0, f"a push lasts {self.duration} s; give a positive duration")
+
+    @classmethod
+    def from_numbers(cls, numbers: Sequence[float]) -> "Push":
+        """From `t, fx, fy, fz, dt` or those and `tx, ty, tz`.
+
+        Raises:
+            ParameterError: the count is another, or a number is not allowed.
+        """
+        if len(numbers) not in (5, 8):
+            raise ParameterError(f"a push is t,fx,fy,fz,dt or t,fx,fy,fz,dt,tx,ty,tz; found {len(numbers)} numbers")
+        time, x, y, z, duration, *torque = numbers
+        return cls(time, (x, y, z), duration, (torque[0], torque[1], torque[2]) if torque else (0.0, 0.0, 0.0))
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """What :meth:`from_numbers` reads."""
+        return (self.time, *self.force, self.duration, *(self.torque if any(self.torque) else ()))
 
     @property
     def end(self) -> float:
         """When it ends [s]."""
         return self.time + self.duration
 
-    def active(self, time: float) -> bool:
-        """Whether it acts at that instant; the end is excluded."""
-        return self.time <= time < self.end
-
-
-@dataclass(frozen=True)
-class GroundStep:
-    """A step of the simulated ground, of which planner and controller know nothing.
-
-    Attributes:
-        position: x in `odom` from which on the ground has another height [m].
-        height: of the ground beyond it [m]; negative leads down.
-    """
-
-    position: float
-    height: float
-
-    def __post_init__(self) -> None:
-        """Raises ParameterError where a number is not finite; the simulator knows what else it allows."""
-        _require_finite("ground_step", self.position, self.height)
+    def __str__(self) -> str:
+        """For people."""
+        moment = f" with {self.torque} N m" if any(self.torque) else ""
+        return f"push {self.force} N{moment} for {self.duration} s"
 
 
 @dataclass(frozen=True)
@@ -90,15 +102,19 @@ class RunOptions:
     Attributes:
         duration: simulated time [s].
         speed: breakpoints (time [s], forward speed [m/s]) of the speed command, times increasing from 0.
+        gaits: changes of the gait, (time [s], name or file), times increasing; the planner's parameter is the first.
         ramp: whether the command is linear between breakpoints; otherwise each holds until the next.
         variant: one of :data:`VARIANTS`.
+        robot: name of a packaged robot, or the path of a .yaml file.
         backend: one of :data:`BACKENDS`, where there are nodes.
+        composed: whether the controller shares a process with what plays the robot, where there are nodes.
         lockstep: physics waits for planner and controller; otherwise the run follows the wall clock.
         pushes: disturbances on the trunk.
         seed: of everything random in the run.
         friction: coefficient of the simulated ground, which the planner does not know.
         trunk_mass_scale: simulated trunk mass over nominal, which the planner does not know.
-        ground_step: step of the simulated ground, which the planner does not know; None for flat ground.
+        terrain: word for the shape of the simulated ground, in the words of :mod:`contact_ddp_ros.terrain`; the
+            planner does not know it.
         planner_delay: age of a policy when the controller first sees it, in lock-step [s].
         stand_time: the bound begins once the robot stands, but not before this time [s].
         stop_time: when the robot is asked to come back to a stand [s]; None for never.
@@ -111,15 +127,18 @@ class RunOptions:
 
     duration: float = 10.0
     speed: tuple[tuple[float, float], ...] = ((0.0, 0.5),)
+    gaits: tuple[tuple[float, str], ...] = ()
     ramp: bool = False
     variant: str = "ddp"
+    robot: str = DEFAULT_ROBOT
     backend: str = BACKENDS[0]
+    composed: bool = False
     lockstep: bool = True
     pushes: tuple[Push, ...] = ()
     seed: int = 0
     friction: float = 0.8
     trunk_mass_scale: float = 1.0
-    ground_step: GroundStep | None = None
+    terrain: str = "flat"
     planner_delay: float = 0.0
     stand_time: float = 0.0
     stop_time: float | None = None
@@ -134,8 +153,13 @@ class RunOptions:
         _require_finite("duration", self.duration)
         _require(self.duration > 0.0, f"duration is {self.duration} s; it must be positive")
         _check_profile(self.speed)
+        _check_changes(self.gaits)
         _require(self.variant in VARIANTS, f"variant is {self.variant!r}; choose one of {', '.join(VARIANTS)}")
         _require(self.backend in BACKENDS, f"backend is {self.backend!r}; choose one of {', '.join(BACKENDS)}")
+        _require(
+            self.backend != "lcm" or self.robot == DEFAULT_ROBOT,
+            f"robot is {self.robot!r}; behind the backend lcm there is always a {DEFAULT_ROBOT}",
+        )
         _require(self.seed >= 0, f"seed is {self.seed}; it must not be negative")
         for name, low, high in (("friction", 0.05, 5.0), ("trunk_mass_scale", 0.1, 10.0)):
             value = getattr(self, name)
@@ -191,22 +215,13 @@ class RunOptions:
         Raises:
             ParameterError: as :meth:`parameters`.
         """
-        step = self.ground_step
         return {
             "friction": self.friction,
             "trunk_mass_scale": self.trunk_mass_scale,
             "seed": self.seed,
-            **({} if step is None else {"ground_step.position": step.position, "ground_step.height": step.height}),
+            "terrain": self.terrain,
             **self.parameters("simulator"),
         }
-
-    def push_at(self, time: float) -> tuple[float, float, float]:
-        """Sum of the pushes that act at an instant: (3,) force in `odom` axes [N]."""
-        total = [0.0, 0.0, 0.0]
-        for push in self.pushes:
-            if push.active(time):
-                total = [a + b for a, b in zip(total, push.force, strict=True)]
-        return (total[0], total[1], total[2])
 
 
 def _check_profile(points: tuple[tuple[float, float], ...]) -> None:
@@ -220,6 +235,14 @@ def _check_profile(points: tuple[tuple[float, float], ...]) -> None:
     _require(
         all(a < b for a, b in pairwise(times)),
         f"the breakpoints of the speed command are at {times} s; their times must increase",
+    )
+
+
+def _check_changes(changes: tuple[tuple[float, str], ...]) -> None:
+    times = [time for time, _ in changes]
+    _require_finite("gaits", *times)
+    _require(
+        all(a < b for a, b in pairwise([0.0, *times])), f"the gait changes at {times} s; times must increase from 0 s"
     )
 
 

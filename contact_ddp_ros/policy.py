@@ -5,9 +5,12 @@ the state before the reset and the next row, at the same time, the state after i
 interval therefore never crosses a mode switch.
 
     u(t) = controls[k] + gains[k] (x - xbar(t)),   times[k] <= t < times[k + 1]
+
+See eq. (22) of docs/mathematics.md.
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numba as nb
 import numpy as np
@@ -24,6 +27,15 @@ _MODES = nb.types.Array(nb.int64, 1, "A", readonly=True)
 
 SWITCH_TOLERANCE = 1e-9
 """An instant this close before a node counts as the node's own: clocks are sums of floating-point steps [s]."""
+
+
+NUMBERS = ("times", "states", "controls", "gains", "forces")
+"""The fields of a policy that hold floating-point numbers."""
+
+CHECKED = tuple(nb.types.Array(nb.float64, n_dims, "C", readonly=True) for n_dims in (1, 2, 2, 3, 2))
+"""Their types in compiled checks."""
+
+_LARGEST = np.finfo(np.float64).max
 
 
 @dataclass(frozen=True)
@@ -64,6 +76,7 @@ class Policy:
         epoch: changes whenever the planner (re)starts its gait; policies of another epoch never mix.
         model_hash: fingerprint of the planner's model.
         ground: that the plan counts on.
+        advance: how far the gait was ahead of its schedule when this was planned [s].
     """
 
     times: Array
@@ -76,6 +89,7 @@ class Policy:
     epoch: int = 0
     model_hash: int = 0
     ground: Ground = field(default_factory=Ground)
+    advance: float = 0.0
 
     def __post_init__(self) -> None:
         """Raises PolicyError where shapes disagree, numbers are not finite or times run backwards."""
@@ -92,18 +106,23 @@ class Policy:
         for name, (found, allowed) in shapes.items():
             if found != allowed:
                 raise PolicyError(f"policy {name} has shape {found}, expected {allowed}")
-        for name in ("times", "states", "controls", "gains", "forces"):
+        if n and _is_sound(*self.numbers()):
+            return
+        for name in NUMBERS:
             if not np.isfinite(getattr(self, name)).all():
                 raise PolicyError(f"policy {name} holds a number that is not finite")
-        if n == 0 or not (np.diff(self.times) >= 0.0).all():
-            raise PolicyError("policy times must be at least two and must not decrease")
+        raise PolicyError("policy times must be at least two and must not decrease")
 
-    @property
+    def numbers(self) -> tuple[Array, ...]:
+        """The arrays of NUMBERS, for compiled checks: C-contiguous and of float64."""
+        return tuple([np.ascontiguousarray(getattr(self, name), np.float64) for name in NUMBERS])
+
+    @cached_property
     def start(self) -> float:
         """First instant covered [s]."""
         return float(self.times[0])
 
-    @property
+    @cached_property
     def end(self) -> float:
         """Instant where the horizon ends [s]."""
         return float(self.times[-1])
@@ -132,3 +151,23 @@ def _look_up(times, states, modes, time):  # type: ignore[no-untyped-def]
     while later < n and modes[later] == modes[k]:
         later += 1
     return k, (1.0 - ratio) * states[k] + ratio * states[k + 1], times[later]
+
+
+@nb.njit(nb.boolean(nb.types.Array(nb.float64, 1, "C", readonly=True), nb.float64), **COMPILED)
+def all_within(values, limit):  # type: ignore[no-untyped-def]
+    """Whether every value lies in ± a limit; a NaN does not."""
+    inside = True
+    for value in values:
+        inside &= abs(value) <= limit
+    return inside
+
+
+@nb.njit(nb.boolean(*CHECKED), **COMPILED)
+def _is_sound(times, states, controls, gains, forces):  # type: ignore[no-untyped-def]
+    """Whether all numbers are finite and the times do not decrease."""
+    sound = all_within(times, _LARGEST) and all_within(states.ravel(), _LARGEST)
+    sound &= all_within(controls.ravel(), _LARGEST) and all_within(gains.ravel(), _LARGEST)
+    sound &= all_within(forces.ravel(), _LARGEST)
+    for k in range(len(times) - 1):
+        sound &= times[k] <= times[k + 1]
+    return sound

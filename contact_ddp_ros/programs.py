@@ -1,4 +1,4 @@
-"""The executables that are installed: nodes, and the stand-in for the robot.
+"""The executables that are installed: nodes, and the emulator of the robot.
 
 Importing a node takes seconds. A signal that comes meanwhile ends the program at once and without a word, as one that
 comes later does: nothing has begun that would have to be ended in order.
@@ -60,9 +60,19 @@ def drives_node() -> int:
     return run("contact_ddp_ros.nodes.drives_node")
 
 
-def robot_stand_in() -> int:
+def composed_node() -> int:
+    """The controller and what plays the robot, in one process."""
+    return run("contact_ddp_ros.nodes.composed_node")
+
+
+def robot_emulator() -> int:
     """A robot that speaks LCM, where there is none."""
     return run("contact_ddp_ros.lcm_link.program")
+
+
+def robot_stand_in() -> int:
+    """`robot_emulator` under its former name."""
+    return robot_emulator()
 
 
 def run(module: str) -> int:

@@ -2,6 +2,8 @@
 
 ros2 launch contact_ddp_ros bringup.launch.py
 ros2 launch contact_ddp_ros bringup.launch.py lockstep:=true params_file:=my.yaml
+ros2 launch contact_ddp_ros bringup.launch.py composed:=true
+ros2 launch contact_ddp_ros bringup.launch.py model:=go1 gait:=bound_long_stance
 ros2 launch contact_ddp_ros bringup.launch.py backend:=gazebo rviz:=true record:=true
 ros2 launch contact_ddp_ros bringup.launch.py backend:=lcm autostart:=false
 
@@ -18,6 +20,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import yaml
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix, get_package_share_directory
 from launch import LaunchDescription
 from launch.actions import (
@@ -71,7 +74,13 @@ YES_NO = ["true", "false"]
 AUTO = "auto"
 """Of an argument: what the parameter file says, else the node's own default."""
 
-OF_THE_WORLD = ["gazebo_world", "gazebo_friction", "gazebo_trunk_mass_scale", "gazebo_real_time_factor"]
+OF_THE_WORLD = [
+    "gazebo_world",
+    "gazebo_ground",
+    "gazebo_friction",
+    "gazebo_trunk_mass_scale",
+    "gazebo_real_time_factor",
+]
 """Arguments that make Gazebo's world, so that they are for a server that is started here."""
 
 ARGUMENTS = [
@@ -81,7 +90,9 @@ ARGUMENTS = [
         choices=[*BACKENDS, "none"],
         description="what plays the robot; none: states come from elsewhere",
     ),
-    DeclareLaunchArgument("model", default_value="", description="URDF of the robot; empty: the packaged one"),
+    DeclareLaunchArgument(
+        "model", default_value="", description="robot of config/robots, its .yaml file, or a URDF; empty: mini_cheetah"
+    ),
     DeclareLaunchArgument("namespace", default_value="", description="of all nodes and topics"),
     DeclareLaunchArgument(
         "use_sim_time",
@@ -108,6 +119,12 @@ ARGUMENTS = [
         "respawn", default_value="true", choices=YES_NO, description="start nodes that have died again"
     ),
     DeclareLaunchArgument(
+        "composed",
+        default_value="false",
+        choices=YES_NO,
+        description="controller and what plays the robot share a process, which saves both of them work",
+    ),
+    DeclareLaunchArgument(
         "lockstep",
         default_value=AUTO,
         choices=[AUTO, *YES_NO],
@@ -121,6 +138,11 @@ ARGUMENTS = [
         description="solver of the planner; auto: as params_file says, else ddp",
     ),
     DeclareLaunchArgument(
+        "gait",
+        default_value=AUTO,
+        description="gait of config/gaits, or a .yaml file; auto: as params_file says, else bound",
+    ),
+    DeclareLaunchArgument(
         "stamped_cmd_vel",
         default_value=AUTO,
         choices=[AUTO, *YES_NO],
@@ -129,8 +151,8 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "gazebo_release",
         default_value="",
-        choices=["", "harmonic", "ionic", "jetty", "stand_in"],
-        description="of Gazebo, whose Python bindings are used; empty: the newest; stand_in: DART without Gazebo",
+        choices=["", "harmonic", "ionic", "jetty", "emulator", "stand_in"],
+        description="of Gazebo, whose Python bindings are used; empty: the newest; emulator: DART without Gazebo",
     ),
     DeclareLaunchArgument(
         "gazebo_server",
@@ -141,7 +163,12 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "gazebo_world",
         default_value=AUTO,
-        description="SDF file of a world of yours, which the robot is put into; auto: flat ground",
+        description="SDF file of a world of yours, which the robot is put into; auto: a plain one",
+    ),
+    DeclareLaunchArgument(
+        "gazebo_ground",
+        default_value=AUTO,
+        description="shape of the ground: slope:DEG, step:X,RISE or another of docs/worlds.md; auto: flat",
     ),
     DeclareLaunchArgument(
         "gazebo_friction", default_value=AUTO, description="of the feet, and of the ground where that is not yours"
@@ -192,12 +219,16 @@ def _bring_up(context, *_args, **_kwargs) -> list:
         **_switch(given, "autostart", "node.autostart"),
         **_switch(given, "stamped_cmd_vel", "node.enable_stamped_cmd_vel"),
     }
-    variant = {} if given["variant"] == AUTO else {"variant": given["variant"]}
-    actions.append(_node(given, "planner", "planner_node", {**variant, **both}))
-    actions.append(_node(given, "controller", "controller_node", both))
-    if backend is not None:
-        own = _gazebo_parameters(given) if given["backend"] == "gazebo" else {}
-        actions.append(_node(given, backend.node, backend.executable, own))
+    actions.append(_process(given, "planner_node", {"planner": {**_plan(given), **both}}))
+    own = _gazebo_parameters(given) if given["backend"] == "gazebo" else {}
+    if given["composed"] == "true":
+        if backend is None:
+            raise RuntimeError("composed:=true needs a backend whose process the controller is to share")
+        actions.append(_process(given, "composed_node", {"controller": both, backend.node: own}, [backend.node]))
+    else:
+        actions.append(_process(given, "controller_node", {"controller": both}))
+        if backend is not None:
+            actions.append(_process(given, backend.executable, {backend.node: own}))
     actions += _description(given)
     if given["rviz"] == "true":
         actions += _rviz(given)
@@ -212,16 +243,24 @@ def _time(given: dict[str, str]) -> dict[str, bool]:
     return {"use_sim_time": given["use_sim_time"] == "true"}
 
 
-def _check_paths(given: dict[str, str]) -> None:
-    """Every path among the arguments, before anything is started with it."""
-    if given["model"]:
-        from contact_ddp_ros.errors import ContactDdpError
-        from contact_ddp_ros.robot.model import load_robot
+def _plan(given: dict[str, str]) -> dict[str, str]:
+    """The planner's own parameters among the arguments."""
+    variant = {} if given["variant"] == AUTO else {"variant": given["variant"]}
+    return variant if given["gait"] == AUTO else {**variant, "gait.name": _in_full(given["gait"])}
 
+
+def _check_paths(given: dict[str, str]) -> None:
+    """Every name of a file and every path among the arguments, before anything is started with it."""
+    from contact_ddp_ros.errors import ContactDdpError
+    from contact_ddp_ros.gaits.gait import load_gait
+    from contact_ddp_ros.robot.model import load_robot
+
+    for argument, load, left_out in (("model", load_robot, ""), ("gait", load_gait, AUTO)):
         try:
-            load_robot(Path(given["model"]))
+            if given[argument] != left_out:
+                load(given[argument])
         except ContactDdpError as error:
-            raise RuntimeError(f"model:={given['model']}: {error}") from error
+            raise RuntimeError(f"{argument}:={given[argument]}: {error}") from error
     if given["record"] not in ("", "true", "false"):
         folder = Path(given["record"])
         if folder.exists():
@@ -235,6 +274,12 @@ def _check_paths(given: dict[str, str]) -> None:
             raise RuntimeError(f"enclaves:={given['enclaves']} is no path in a keystore; it begins with /")
         if keystore and not folder.is_dir():
             raise RuntimeError(f"enclaves:={given['enclaves']}: there is no folder {folder} in ROS_SECURITY_KEYSTORE")
+
+
+def _in_full(source: str) -> str:
+    """A robot or a gait for nodes that may start elsewhere: a name as it is, the path of a file in full."""
+    path = Path(source)
+    return str(path.resolve()) if path.suffix or path.name != source else source
 
 
 def _check_parameter_file(given: dict[str, str], nodes: list[str]) -> None:
@@ -268,35 +313,56 @@ def _switch(given: dict[str, str], argument: str, parameter: str) -> dict[str, b
 
 
 def _enclave(given: dict[str, str], executable: str) -> list[str]:
-    """ROS arguments that give a node of ours its enclave, if it is to have one."""
+    """ROS arguments that give a process of ours its enclave, if it is to have one."""
     folder = given["enclaves"].rstrip("/")
+    if folder and executable == "composed_node":
+        raise RuntimeError("composed:=true and enclaves: the packaged policy has an enclave for each node apart")
     return ["--enclave", f"{folder}/{executable.removesuffix('_node')}"] if folder else []
 
 
-def _node(given: dict[str, str], name: str, executable: str, own: dict) -> Node:
-    """One of our nodes; the command-line arguments are stronger than files."""
+def _process(given: dict[str, str], executable: str, nodes: dict[str, dict], words: list[str] | None = None) -> Node:
+    """A process with nodes of ours, each with parameters of its own; command-line arguments are stronger than files."""
     if not Path(get_package_prefix(PACKAGE), "lib", PACKAGE, executable).exists():
         raise RuntimeError(f"this installation of {PACKAGE} has no executable {executable}; build and source it anew")
     packaged = ["base.yaml", *(["robot.yaml"] if given["backend"] == "lcm" else [])]
     files = [_share("config", file) for file in packaged] + [given["params_file"]]
-    model = {"node.urdf": str(Path(given["model"]).resolve())} if given["model"] else {}
-    arguments = {**_time(given), **_switch(given, "lockstep", "node.lockstep"), **model, **own}
-    logger = ".".join([*_prefix(given).split("/")[1:], name])
+    model = {"node.urdf": _in_full(given["model"])} if given["model"] else {}
+    common = {**_time(given), **_switch(given, "lockstep", "node.lockstep"), **model}
+    levels = [f"{'.'.join([*_prefix(given).split('/')[1:], name])}:={given['log_level']}" for name in nodes]
+    alone = len(nodes) == 1
+    (name, *_), (own, *_) = nodes, nodes.values()
+    arguments = {**common, **own} if alone else _parameter_file(given, {one: {**common, **nodes[one]} for one in nodes})
     return Node(
         package=PACKAGE,
         executable=executable,
-        additional_env=WITH_LAUNCH,
-        name=name,
+        arguments=words,
+        additional_env={**WITH_LAUNCH, **_transports(given)},
+        name=name if alone else None,
         namespace=given["namespace"],
         parameters=[*(ParameterFile(file) for file in files if file), arguments],
         remappings=_remappings(given),
-        ros_arguments=["--log-level", f"{logger}:={given['log_level']}", *_enclave(given, executable)],
+        ros_arguments=[*(word for level in levels for word in ("--log-level", level)), *_enclave(given, executable)],
         output="screen",
         emulate_tty=True,
         respawn=given["respawn"] == "true",
         respawn_delay=RESPAWN_DELAY,
         on_exit=_end_where_refused,
     )
+
+
+def _parameter_file(given: dict[str, str], nodes: dict[str, dict]) -> ParameterFile:
+    """Parameters of the nodes of one process, where each must get its own only."""
+    sections = {f"{_prefix(given)}/{name}": {"ros__parameters": own} for name, own in nodes.items()}
+    file = _scratch() / "parameters.yaml"
+    file.write_text(yaml.safe_dump(sections), encoding="utf-8")
+    return ParameterFile(str(file))
+
+
+def _scratch() -> Path:
+    """A folder that goes with the launch."""
+    folder = tempfile.mkdtemp(prefix="contact_ddp_ros_")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def _end_where_refused(event, _context) -> list:
@@ -325,12 +391,10 @@ def _gazebo_server(given: dict[str, str]) -> list:
         actions.append(SetEnvironmentVariable("GZ_PARTITION", partition))
     if given["gazebo_server"] == "join":
         return actions
-    folder = tempfile.mkdtemp(prefix="contact_ddp_ros_")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    world = Path(folder, "world.sdf")
+    world = _scratch() / "world.sdf"
     world.write_text(_gazebo_world(given).text, encoding="utf-8")
-    if given["gazebo_release"] == "stand_in":
-        command = [sys.executable, "-m", "contact_ddp_ros.cli", "gazebo-stand-in", str(world)]
+    if given["gazebo_release"] in ("emulator", "stand_in"):  # the second is its former name
+        command = [sys.executable, "-m", "contact_ddp_ros.cli", "gazebo-emulator", str(world)]
     else:
         command = ["gz", "sim", "-r", "-s", str(world)]
     server = ExecuteProcess(
@@ -359,21 +423,24 @@ def _gazebo_parameters(given: dict[str, str]) -> dict:
 def _gazebo_world(given: dict[str, str]):
     """The world that the server is to have."""
     from contact_ddp_ros.config import replace
-    from contact_ddp_ros.control.config import DriveConfig
+    from contact_ddp_ros.control.config import ControllerConfig
+    from contact_ddp_ros.fitting import fitted_config
     from contact_ddp_ros.gazebo.user_world import own_world, with_robot
     from contact_ddp_ros.robot.joints import LEG_NAMES
     from contact_ddp_ros.robot.model import load_robot
     from contact_ddp_ros.sim.options import SimOptions
 
+    ground = {} if given["gazebo_ground"] == AUTO else {"terrain": given["gazebo_ground"]}
     numbers = {}
-    for name in OF_THE_WORLD[1:]:
+    for name in OF_THE_WORLD[2:]:
         try:
             numbers |= {name.removeprefix("gazebo_"): float(given[name])} if given[name] != AUTO else {}
         except ValueError:
             raise RuntimeError(f"{name}:={given[name]} must be a number") from None
     factor = numbers.pop("real_time_factor", None)
-    damping = DriveConfig().gains(len(LEG_NAMES)).kd if given["gazebo_stepping"] == "false" else None
-    robot, options = load_robot(Path(given["model"]) if given["model"] else None), replace(SimOptions(), numbers)
+    robot, options = load_robot(given["model"] or None), replace(SimOptions(), {**ground, **numbers})
+    drive = fitted_config(ControllerConfig(), robot, "controller").drive
+    damping = drive.gains(len(LEG_NAMES)).kd if given["gazebo_stepping"] == "false" else None
     if given["gazebo_world"] == AUTO:
         return own_world(robot, options, drive_damping=damping, real_time_factor=factor)
     try:
@@ -393,13 +460,20 @@ def _description(given: dict[str, str]) -> list:
     """The robot's description and joint frames for other tools, where ROS 2 has what publishes them."""
     if not _has("robot_state_publisher"):
         return [LogInfo(msg="robot_state_publisher is not installed: no robot_description, no frames of the links")]
-    from contact_ddp_ros.robot.urdf import default_urdf
+    from contact_ddp_ros.robot.model import load_robot
 
-    urdf = Path(given["model"] or default_urdf()).read_text(encoding="utf-8")
+    urdf = load_robot(given["model"] or None).description
     description = {"robot_description": ParameterValue(urdf, value_type=str)}
     return [
         _tool(given, "robot_state_publisher", "robot_state_publisher", description),
-        _tool(given, PACKAGE, "frames_node", output="screen", ros_arguments=_enclave(given, "frames_node")),
+        _tool(
+            given,
+            PACKAGE,
+            "frames_node",
+            additional_env=_transports(given),
+            output="screen",
+            ros_arguments=_enclave(given, "frames_node"),
+        ),
     ]
 
 
@@ -453,6 +527,13 @@ def _loopback() -> list[SetEnvironmentVariable]:
     variables = profile_variables(_share("config", "fastdds_loopback.xml"))
     variables["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SYSTEM_DEFAULT"  # which leaves the transports to the profile
     return [SetEnvironmentVariable(name, value) for name, value in variables.items()]
+
+
+def _transports(given: dict[str, str]) -> dict[str, str]:
+    """Variables that keep a process of ours out of shared memory, unless the user has chosen transports."""
+    from contact_ddp_ros.nodes.domain import transport_variables
+
+    return {} if given["loopback"] == "true" else transport_variables(os.environ)
 
 
 def _share(*parts: str) -> str:

@@ -1,4 +1,12 @@
-"""Common to all rooms' tests; the helpers beside this file are imported by name (`oracle`)."""
+"""Common to all rooms' tests; the helpers beside this file are imported by name (`oracle`).
+
+`--quick` selects the tests that take less than a minute together once everything is compiled: all but the marked and
+those of SLOW. They start no process, which is enforced: one that does fails, and belongs into SLOW.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -8,10 +16,118 @@ from contact_ddp_ros.lcm_link.transport import Link, LinkOptions, free_port
 
 # How long an example takes says something about the machine, not about the code.
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", settings.get_profile("steady"), max_examples=20)
 settings.load_profile("steady")
 
 
+HERE = Path(__file__).parent
+
+SLOW = (
+    "bench/dynamics",
+    "bench/loop",
+    "bench/peers",
+    "bench/ros",
+    "bench/solver",
+    "bench/test_engine.py",
+    "bench/test_output.py",
+    "cli",
+    "control/test_stand_simulated.py",
+    "dynamics",
+    "export",
+    "gazebo",
+    "lcm_link",
+    "library",
+    "models/test_planar.py",
+    "mpc/test_constraint.py",
+    "mpc/test_cost_term.py",
+    "mpc/test_gait_change.py",
+    "mpc/test_midpoint.py",
+    "mpc/test_offline.py",
+    "mpc/test_planner_inputs.py",
+    "mpc/test_variants.py",
+    "nodes",
+    "recording/test_storage.py",
+    "replay",
+    "report",
+    "robot/test_foreign.py",
+    "sim",
+    "solver/test_checks.py",
+    "study",
+    "test_closed_loop.py",
+    "test_docs.py",
+    "test_docs_site.py",
+    "test_examples.py",
+    "test_fitting.py",
+    "test_late_policies.py",
+    "test_notebook.py",
+    "test_packaging.py",
+    "test_priority.py",
+    "test_programs.py",
+    "test_run.py",
+    "test_start.py",
+)
+"""Folders and modules of tests that start processes, compile, simulate or render."""
+
+QUICK = (
+    "gazebo/test_config.py",
+    "gazebo/test_newest.py",
+    "gazebo/test_sdf.py",
+    "gazebo/test_states.py",
+    "library/test_casadi_arguments.py",
+    "library/test_derivatives.py",
+    "nodes/test_conversions.py",
+    "nodes/test_exchange.py",
+    "nodes/test_loop_messages.py",
+    "nodes/test_monitor.py",
+    "nodes/test_plan_request.py",
+    "nodes/test_policy_message.py",
+    "nodes/test_timebase.py",
+    "report/test_analysis.py",
+)
+"""Modules of those folders that do not."""
+
+PROGRAMS = ("cc", "gcc", "clang", "git")
+"""What a quick test may start: compilers of kernels that are not in the cache yet, and git, for the commit."""
+
+
+def is_left_out(place: Path) -> bool:
+    """Whether `--quick` leaves out a folder or module, given relative to this folder."""
+    slow = any(str(one) in SLOW for one in (place, *place.parents))
+    return slow and not any(str(place) == one or one.startswith(f"{place}/") for one in QUICK)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import what `--quick` leaves out."""
+    inside = config.getoption("--quick") and collection_path.is_relative_to(HERE)
+    return True if inside and is_left_out(collection_path.relative_to(HERE)) else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the marked tests, too."""
+    if config.getoption("--quick"):
+        marked = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=marked)
+        items[:] = [item for item in items if item not in marked]
+
+
+class ProcessStartedError(Exception):
+    """A test selected by `--quick` has started a process."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Few examples of each property, and no processes."""
+    if config.getoption("--quick"):
+        settings.load_profile("quick")
+        sys.addaudithook(_refuse_processes)
+
+
+def _refuse_processes(event: str, arguments: tuple[Any, ...]) -> None:
+    if event == "subprocess.Popen" and Path(str(arguments[0])).name not in PROGRAMS:
+        raise ProcessStartedError(f"{arguments[0]}: its module belongs into SLOW in test/conftest.py")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="only tests that take less than a minute together")
     parser.addoption("--fuzz", type=int, default=300, metavar="N", help="damaged messages of each topic")
 
 

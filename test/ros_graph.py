@@ -58,14 +58,14 @@ class FakeRobot:
         self.bound = self.node.create_client(Trigger, io.BOUND.name)
         self.time = 0.0
         self.plan: Callable[[PlanRequest], Float64MultiArray] | None = None
-        subscribe(self.node, io.PLAN_REQUEST, self._on_request)
+        subscribe(self.node, io.PLAN_REQUEST, self._on_request, raw=True)
         subscribe(self.node, io.JOINT_COMMAND, self.commands.append)
         subscribe(self.node, io.CONTROLLER_EVENTS, self._on_event)
 
     def _on_event(self, message: DiagnosticStatus) -> None:
         self.events.append(f"{status_values(message)['mode']}: {message.message}")
 
-    def _on_request(self, message: Float64MultiArray) -> None:
+    def _on_request(self, message: bytes) -> None:
         if self.plan is not None:
             self.policy.publish(self.plan(plan_request(message)))
 

@@ -47,6 +47,7 @@ def run_info(gait: Gait = Gait(), **options: object) -> RunInfo:
         contact_points=("front_foot", "back_foot"),
         mode_names=MODES,
         mode_feet=MODE_FEET,
+        gait_period=MODE_ENDS[-1],
         control_period=gait.period,
         planner_period=gait.planner_period,
         planner_friction=gait.friction,
@@ -141,6 +142,6 @@ def _tick(
         contact_forces=forces,
         mode=mode,
         planned_forces=planned,
-        control_mode="bound" if bounding else "stand",
+        control_mode="move" if bounding else "stand",
         wall_time=time / gait.real_time_factor,
     )

@@ -4,6 +4,7 @@ from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
+import yaml
 
 from contact_ddp_ros.closed_loop import ClosedLoop, run
 from contact_ddp_ros.control.findings import Violation
@@ -11,6 +12,7 @@ from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.links import Links
 from contact_ddp_ros.options import Push, RunOptions
 from contact_ddp_ros.report.falls import first_fall, recoveries
+from contact_ddp_ros.robot.joints import LEG_NAMES
 
 BOUND = 2
 SPEED = 0.5
@@ -58,6 +60,52 @@ def test_its_feet_follow_the_schedule(bound):
     assert back_down[mode == 0].mean() > 0.8
     assert front_down[mode == 2].mean() > 0.8
     assert (front_down | back_down)[(mode == 1) | (mode == 3)].mean() < 0.25
+
+
+def test_a_pronk_from_its_file_lands_and_leaves_with_all_feet():
+    pronk = run(replace(OPTIONS, overrides={**OPTIONS.overrides, "planner.gait.name": "pronk"}))
+    assert first_fall(pronk) is None
+    assert pronk.solves["ok"].all()
+    assert steady_speed(pronk) == pytest.approx(SPEED, rel=0.1)
+    assert pronk.info.mode_names == ("stance", "flight")
+    rows = bounding(pronk) & (pronk.ticks["time"] > STEADY)
+    down = (pronk.ticks["contact_forces"][rows][:, :, 2] > 5.0).sum(axis=1)
+    mode = pronk.ticks["mode"][rows]
+    assert down[mode == 0].mean() > 3.2
+    assert down[mode == 1].mean() < 0.5
+    assert np.abs(pronk.rpy[rows]).max() < 0.1
+
+
+@pytest.mark.parametrize(("period", "duty"), [(0.32, 0.25), (0.42, 0.2)])
+def test_a_bound_of_another_period_and_duty_runs_from_a_file(tmp_path, period, duty):
+    stances = {leg: [0.5, 0.5 + duty] if leg in ("fr", "fl") else [0.0, duty] for leg in LEG_NAMES}
+    file = tmp_path / "mine.yaml"
+    file.write_text(yaml.safe_dump({"period": period, "stances": stances}))
+    other = run(replace(OPTIONS, overrides={**OPTIONS.overrides, "planner.gait.name": str(file)}))
+    assert first_fall(other) is None
+    assert other.solves["ok"].all()
+    steady = other.ticks["time"] > STEADY
+    assert other.heading_velocity[steady, 0].mean() == pytest.approx(SPEED, rel=0.2)
+
+
+def test_the_gait_changes_at_the_end_of_a_cycle_and_back_again():
+    changes = ((1.5, "pronk"), (3.0, "bound"))
+    changed = run(replace(OPTIONS, duration=5.0, gaits=changes))
+    assert first_fall(changed) is None
+    assert changed.solves["ok"].all()
+    assert [event.text for event in changed.events] == ["gait pronk requested", "gait bound requested"]
+    names, time = np.array(changed.info.mode_names), changed.ticks["time"]
+    gaits = np.array([name.split()[0] for name in names[changed.ticks["mode"]]])
+    rows = bounding(changed)
+    begins = time[1:][(gaits[1:] != gaits[:-1]) & rows[1:] & rows[:-1]]
+    assert len(begins) == 2
+    for (asked, _), begun in zip(changes, begins, strict=True):
+        assert asked + 0.36 <= begun + 0.01 <= asked + 2 * 0.36 + 0.02
+    start = time[rows][0]
+    assert np.abs(np.mod(begins - start + 0.18, 0.36) - 0.18).max() < 0.005
+    between = (time > begins[0] + 0.36) & (time < begins[1] - 0.36)
+    assert np.abs(changed.rpy[between, 1]).max() < 0.1
+    assert changed.heading_velocity[rows & (time > start + STEADY), 0].mean() == pytest.approx(SPEED, rel=0.05)
 
 
 def test_every_plan_is_sound(bound):

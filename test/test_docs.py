@@ -1,7 +1,6 @@
 """What the README and the pages under docs/ tell to type, set or open is there."""
 
 import argparse
-import importlib
 import io
 import re
 import shlex
@@ -12,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from contact_ddp_ros.bench import BENCHMARKS
+from contact_ddp_ros.bench import BENCHMARKS, load
 from contact_ddp_ros.cli.parser import build_parser
 from contact_ddp_ros.config import specs
 from contact_ddp_ros.nodes import interfaces
 from contact_ddp_ros.nodes.node_config import CONFIGURATIONS
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
 OUR_KINDS = {".py", ".md", ".h", ".hpp", ".txt"}
 """Of files that are the package's wherever a page names them; others may be the reader's."""
 
@@ -49,7 +48,7 @@ def code(page: Path) -> Iterator[str]:
 def commands(page: Path) -> Iterator[list[str]]:
     """Words of every command, without what a comment says; one line may hold several."""
     for line in code(page):
-        if re.match(r"\s*(\./run|contact-ddp|ros2|robot_stand_in) ", line) and "…" not in line:
+        if re.match(r"\s*(\./run|contact-ddp|ros2|robot_emulator) ", line) and "…" not in line:
             words = shlex.split(line, comments=True)
             ends = [i for i, word in enumerate(words) if word in ("&&", "|", ";")]
             for begin, end in zip([0, *(i + 1 for i in ends)], [*ends, len(words)]):
@@ -68,18 +67,25 @@ def jobs() -> dict[str, argparse.ArgumentParser]:
     return next(action for action in build_parser()._actions if isinstance(action.choices, dict)).choices
 
 
+def deeds(job: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
+    """The parsers of the words that may follow a job: `check` of `robot`."""
+    return [one for action in job._actions if isinstance(action.choices, dict) for one in action.choices.values()]
+
+
 @cache
 def options_of(benchmark: str) -> str:
     """What the benchmark's `--help` says."""
-    module = importlib.import_module(f"contact_ddp_ros.bench.{benchmark.replace('-', '_')}")
     printed = io.StringIO()
     with redirect_stdout(printed), pytest.raises(SystemExit):
-        module.main(["--help"])
+        load(benchmark).main(["--help"])
     return printed.getvalue()
 
 
 @pytest.mark.parametrize("words", told("./run", "contact-ddp"), ids=" ".join)
 def test_a_command_is_understood(words: tuple[str, ...]) -> None:
+    if words[1] == "docs":  # of `run` alone
+        assert (ROOT / "mkdocs.yml").is_file() and len(words) == 2
+        return
     if words[1] == "test":
         assert all((ROOT / word).exists() for word in words if word.startswith("test/"))
         return
@@ -96,7 +102,7 @@ def test_a_command_is_understood(words: tuple[str, ...]) -> None:
 
 
 def test_an_option_by_itself_is_one_of_some_command() -> None:
-    known = {option for job in jobs().values() for option in job._option_string_actions}
+    known = {option for job in jobs().values() for one in (job, *deeds(job)) for option in one._option_string_actions}
     known |= {option for name in BENCHMARKS for option in re.findall(r"--[a-z-]+", options_of(name))}
     used = {line.split()[0].split("=")[0] for page in PAGES for line in code(page) if re.match(r"--[a-z]", line)}
     assert len(used) > 10
@@ -121,6 +127,19 @@ def test_a_command_of_ros_names_what_there_is(words: tuple[str, ...]) -> None:
             assert kind == f"{found.__module__.split('.')[0]}/srv/{found.__name__}"
         case ["topic", "pub" | "echo", *rest]:
             assert {one.name.strip("/") for one in interfaces.TOPICS} & {word.strip("/").split(".")[0] for word in rest}
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+
+
+def test_the_readme_leads_to_every_page() -> None:
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")}
+    linked = {"README.md"}
+    todo = [ROOT / "README.md", *(ROOT / "docs" / name for name in ("robots.md", "library.md", "index.md"))]
+    for page in todo:
+        linked |= {Path(target).name for target in re.findall(r"\]\(([^)#]+\.md)", page.read_text(encoding="utf-8"))}
+    assert pages - linked == {"index.md"}
 
 
 def test_every_parameter_that_is_named_exists() -> None:

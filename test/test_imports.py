@@ -2,7 +2,9 @@
 
 import ast
 import sys
+from collections.abc import Container
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -21,26 +23,54 @@ PLAIN = {
     "numba_cache",
     "environment",
     "lifetime",
+    "priority",
     "safe_ranges",
     "suggestions",
 }
 ALLOWED = {
     "robot": set(),
-    "hybrid": set(),
-    "policy": {"hybrid", "robot"},
+    "gaits": {"robot"},
+    "models": {"robot"},
+    "urdf_check": {"gaits", "models", "robot"},
+    "policy": {"gaits", "robot"},
     "dynamics": {"robot"},
-    "solver": {"hybrid"},
-    "mpc": {"solver", "dynamics", "hybrid", "policy", "robot"},
-    "control": {"policy", "robot"},
-    "sim": {"robot"},
-    "recording": {"policy", "robot"},
-    "report": {"recording", "robot", "sim"},
+    "solver": {"gaits"},
+    "mpc": {"estimation", "models", "solver", "dynamics", "gaits", "policy", "robot"},
+    "estimation": {"robot"},
+    "control": {"estimation", "models", "policy", "robot"},
+    "terrain": {"robot"},
+    "sim": {"terrain", "robot"},
+    "recording": {"terrain", "policy", "robot"},
+    "report": {"planned", "recording", "robot", "sim"},
     "links": {"policy", "robot"},
-    "closed_loop": {"links", "mpc", "control", "sim", "policy", "hybrid", "robot", "recording"},
+    "fitting": {"models", "mpc", "control", "sim", "robot"},
+    "play": {
+        "planned",
+        "models",
+        "fitting",
+        "links",
+        "closed_loop",
+        "run_checks",
+        "mpc",
+        "control",
+        "sim",
+        "policy",
+        "robot",
+    }
+    | {"recording", "terrain"},
+    "closed_loop": {"models", "fitting", "links", "mpc", "control", "sim", "policy", "gaits", "robot", "recording"},
+    "planned": {"models", "robot"},
+    "export": {"planned", "recording", "report", "robot", "sim"},
+    "study": {"bench", "closed_loop", "run_checks", "report", "recording"},
+    "run_checks": {"fitting", "mpc", "robot"},
+    "library": {"models", "closed_loop", "run_checks", "mpc", "solver", "dynamics", "robot", "gaits", "recording"},
+    "__init__": {"library", "models", "closed_loop", "mpc", "solver", "policy", "robot", "recording"},
     "lcm_link": {"control", "robot", "sim"},  # the bridge is the last link of the control chain
-    "gazebo": {"robot", "sim"},
-    "replay": {"mpc", "policy", "robot", "hybrid"},
+    "gazebo": {"terrain", "robot", "sim"},
+    "replay": {"mpc", "policy", "robot", "gaits"},
     "nodes": {
+        "models",
+        "fitting",
         "lcm_link",
         "replay",
         "gazebo",
@@ -49,12 +79,14 @@ ALLOWED = {
         "control",
         "sim",
         "policy",
-        "hybrid",
+        "gaits",
         "robot",
         "recording",
+        "play",
     }
     | {"report"},
     "bench": {
+        "models",
         "closed_loop",
         "gazebo",
         "links",
@@ -62,24 +94,37 @@ ALLOWED = {
         "control",
         "sim",
         "policy",
-        "hybrid",
+        "gaits",
         "robot",
         "recording",
         "solver",
         "dynamics",
     }
     | {"report", "nodes"},
-    "cli": {"closed_loop", "mpc", "control", "sim", "policy", "hybrid", "robot", "recording"}
-    | {"report", "bench", "nodes", "lcm_link", "gazebo", "replay"},
+    "cli": {
+        "models",
+        "terrain",
+        "closed_loop",
+        "run_checks",
+        "fitting",
+        "mpc",
+        "control",
+        "sim",
+        "policy",
+        "gaits",
+        "robot",
+        "recording",
+    }
+    | {"report", "bench", "nodes", "lcm_link", "gazebo", "replay", "play", "study", "export", "urdf_check"},
 }
 LAZY_ONLY = {("cli", "nodes"), ("cli", "bench"), ("bench", "nodes")}
 """The command line starts the nodes and the benchmarks, but runs where neither ROS nor the peers are installed."""
 
 ROS = {"rclpy", "rcl_interfaces", "rosgraph_msgs", "std_srvs", "builtin_interfaces", "launch", "launch_ros"}
 THIRD_PARTY = {
-    "casadi": {"dynamics", "mpc", "bench"},
+    "casadi": {"dynamics", "mpc", "bench", "library"},
     "mujoco": {"sim"},
-    "pinocchio": {"robot", "bench"},
+    "pinocchio": {"robot", "estimation", "urdf_check", "bench"},
     "crocoddyl": {"bench"},
     "dask": {"bench"},
     "distributed": {"bench"},
@@ -88,11 +133,28 @@ THIRD_PARTY = {
     "rosbags": {"nodes"},
     "dartpy": {"gazebo"},
     "ament_index_python": {"nodes"},
-    "numba": {"numba_cache", "robot", "policy", "solver", "dynamics", "mpc", "control", "bench"},
+    "numba": {
+        "numba_cache",
+        "robot",
+        "models",
+        "policy",
+        "solver",
+        "dynamics",
+        "mpc",
+        "control",
+        "estimation",
+        "bench",
+        "library",
+    },
     "llvmlite": {"dynamics"},
-    "rich": {"cli", "report", "bench"},
-    "matplotlib": {"report", "cli", "bench"},
+    "foxglove": {"export"},
+    "rerun": {"export"},
+    "viser": {"play"},
+    "trimesh": {"play"},
+    "rich": {"cli", "report", "bench", "study"},
+    "matplotlib": {"report", "cli", "bench", "study"},
     "imageio": {"report", "sim"},
+    "psutil": {"bench"},
 }
 ANYWHERE = {"numpy", "scipy", "yaml"}
 
@@ -195,6 +257,25 @@ def test_plain_modules_know_nobody_above_them() -> None:
         and _room(entry.module) not in PLAIN | {"", "__version__"}
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def _modules_needed(path: Path, modules: Container[str]) -> set[str]:
+    """Those of some modules that a file imports, at its top or inside a function, which would only hide a circle."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                named = f"{node.module}.{alias.name}"
+                found.add(named if named in modules else node.module)
+    return {one for one in found if one in modules}
+
+
+def test_benchmarks_import_each_other_in_no_circle() -> None:
+    paths = (ROOT / PACKAGE / "bench").rglob("*.py")
+    modules = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
+    needs = {name: _modules_needed(path, modules) for name, path in modules.items()}
+    assert sum(map(len, needs.values())) > len(modules)
+    TopologicalSorter(needs).prepare()  # CycleError names the circle
 
 
 def test_a_forbidden_import_is_found() -> None:

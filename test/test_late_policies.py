@@ -30,7 +30,7 @@ def bounding() -> ClosedLoop:
     loop = ClosedLoop(RunOptions(duration=60.0), links=Stallable())
     while loop.simulator.time < BOUNDING:
         loop.tick()
-    assert loop.controller.mode is ControlMode.BOUND
+    assert loop.controller.mode is ControlMode.MOVE
     return loop
 
 
@@ -60,7 +60,7 @@ def stalled(bounding: ClosedLoop, phase: float, seconds: float) -> tuple[ClosedL
 def test_a_policy_bridges_a_quarter_of_a_second(bounding: ClosedLoop, phase: float, seconds: float) -> None:
     loop, tilt = stalled(bounding, phase, seconds)
     assert max(tilt, advance(loop, 1.0)) < 0.35
-    assert loop.controller.mode is ControlMode.BOUND and loop.controller.retreats == 0
+    assert loop.controller.mode is ControlMode.MOVE and loop.controller.retreats == 0
 
 
 @pytest.mark.parametrize("phase", np.arange(6) * CYCLE / 6)
@@ -69,7 +69,7 @@ def test_without_policies_the_robot_stands_and_bounds_again_when_they_come(bound
     assert loop.controller.standing and loop.controller.retreats == 1
     assert loop.controller.fault is None
     assert max(tilt, advance(loop, 1.5)) < 0.35
-    assert loop.controller.mode is ControlMode.BOUND
+    assert loop.controller.mode is ControlMode.MOVE
 
 
 def test_without_policies_for_good_it_stays_standing(bounding: ClosedLoop) -> None:

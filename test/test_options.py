@@ -1,7 +1,7 @@
 import pytest
 
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.options import GroundStep, Push, RunOptions
+from contact_ddp_ros.options import Push, RunOptions
 
 PROFILE = ((0.0, 0.0), (2.0, 1.0), (8.0, -0.5))
 
@@ -14,14 +14,6 @@ def test_speed_holds_between_breakpoints(time, speed):
 @pytest.mark.parametrize(("time", "speed"), [(0.0, 0.0), (1.0, 0.5), (2.0, 1.0), (5.0, 0.25), (8.0, -0.5), (9.0, -0.5)])
 def test_speed_ramps_between_breakpoints(time, speed):
     assert RunOptions(speed=PROFILE, ramp=True).speed_at(time) == pytest.approx(speed)
-
-
-def test_overlapping_pushes_add_up_and_their_end_is_excluded():
-    options = RunOptions(pushes=(Push(1.0, (10.0, 0.0, 0.0), 0.2), Push(1.1, (1.0, 2.0, 0.0), 0.2)))
-    assert options.push_at(0.99) == (0.0, 0.0, 0.0)
-    assert options.push_at(1.15) == (11.0, 2.0, 0.0)
-    assert options.push_at(1.25) == (1.0, 2.0, 0.0)
-    assert options.push_at(1.3 + 1e-9) == (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -70,14 +62,13 @@ def test_overrides_win_over_the_file_and_stay_in_their_section(tmp_path):
 
 
 def test_the_world_reaches_the_simulator_and_overrides_win():
-    options = RunOptions(friction=0.5, seed=3, ground_step=GroundStep(2.0, 0.03))
+    options = RunOptions(friction=0.5, seed=3, terrain="step:2,0.03")
     assert options.simulator_parameters() == {
         "friction": 0.5,
         "trunk_mass_scale": 1.0,
         "seed": 3,
-        "ground_step.position": 2.0,
-        "ground_step.height": 0.03,
+        "terrain": "step:2,0.03",
     }
-    lower = RunOptions(ground_step=GroundStep(2.0, 0.03), overrides={"simulator.ground_step.height": 0.01})
-    assert lower.simulator_parameters()["ground_step.height"] == 0.01
-    assert "ground_step.height" not in RunOptions().simulator_parameters()
+    lower = RunOptions(terrain="step:2,0.03", overrides={"simulator.terrain": "slope:3"})
+    assert lower.simulator_parameters()["terrain"] == "slope:3"
+    assert RunOptions().simulator_parameters()["terrain"] == "flat"

@@ -1,17 +1,24 @@
 """What pip and colcon install: contents of the distributions, entry points, dependencies; and it runs elsewhere."""
 
+import json
 import os
 import re
 import shutil
+import signal
+import site
 import subprocess
 import sys
 import tarfile
+import urllib.request
+import venv
 import zipfile
 from email import message_from_string
 from email.message import Message
 from pathlib import Path
 
 import pytest
+
+from contact_ddp_ros.lcm_link.transport import free_port
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = "contact_ddp_ros"
@@ -68,6 +75,7 @@ def test_a_wheel_holds_the_code_and_the_files_beside_it(wheel: Path) -> None:
         names = archive.namelist()
     modules = {str(path.relative_to(ROOT)) for path in (ROOT / PACKAGE).rglob("*.py")}
     assert modules <= set(names)
+    assert f"{PACKAGE}/py.typed" in names
     data = {name.partition(".data/data/")[2] for name in names if ".data/data/" in name}
     assert {f"share/{PACKAGE}/{name}" for name in SHARED} <= data
     assert {f"lib/{PACKAGE}/{name}" for name in NODES} <= data
@@ -87,7 +95,9 @@ def test_the_metadata_names_what_the_package_needs(wheel: Path) -> None:
     base = {re.split(r"[~=;\s\[]", one)[0].lower() for one in needed if "extra ==" not in one}
     assert {"numpy", "scipy", "matplotlib", "mujoco", "pin", "casadi", "numba", "rich", "pyyaml", "imageio"} <= base
     assert not {"crocoddyl", "dask", "mypy", "pytest", "dartpy"} & base
-    assert {"ros", "bench", "test", "gazebo"} == set(metadata(wheel).get_all("Provides-Extra") or [])
+    assert {"ros", "bench", "test", "gazebo", "robots", "play", "docs", "export"} == set(
+        metadata(wheel).get_all("Provides-Extra") or []
+    )
     assert all(re.search(r"[~=]=\d+\.\d+", one) for one in needed), "the next major release may break anything"
 
 
@@ -106,11 +116,75 @@ def test_it_runs_from_where_pip_put_it(installed: Path, tmp_path: Path) -> None:
     assert "<world " in (tmp_path / "world.sdf").read_text(encoding="utf-8")
 
 
-def test_a_source_distribution_can_be_built_from(source: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def clean(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A virtual environment of its own into which pip has installed the wheel; what the wheel needs is borrowed."""
+    environment = tmp_path_factory.mktemp("clean") / "venv"
+    venv.create(environment, with_pip=False, symlinks=True)
+    python = environment / "bin" / "python"
+    where = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    inside = Path(subprocess.run([python, "-c", where], capture_output=True, text=True, check=True).stdout.strip())
+    borrowed = "".join(f"import site; site.addsitedir({folder!r})\n" for folder in site.getsitepackages())
+    (inside / "borrowed.pth").write_text(borrowed, encoding="utf-8")
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
+    subprocess.run([*pip, "install", "-q", "--no-deps", "--no-index", str(wheel)], check=True)
+    return environment / "bin"
+
+
+def outside() -> dict[str, str]:
+    """The environment's variables without those that would lead to the checkout."""
+    hidden = ("PYTHONPATH", "AMENT_PREFIX_PATH", "VIRTUAL_ENV", "PYTHONHOME")
+    return {name: value for name, value in os.environ.items() if name not in hidden}
+
+
+def test_the_installed_command_simulates(clean: Path, tmp_path: Path) -> None:
+    program = [clean / "contact-ddp", "sim", "--duration", "1.7", "--no-video", "--out", "run"]
+    done = subprocess.run(program, cwd=tmp_path, env=outside(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text(encoding="utf-8"))
+    assert summary["fell"] is False and summary["solves"] > 0
+    code = "import contact_ddp_ros.robot.urdf as urdf; print(urdf.__file__, urdf.default_urdf())"
+    found = subprocess.run([clean / "python", "-c", code], cwd=tmp_path, env=outside(), capture_output=True, text=True)
+    assert all(Path(path).is_relative_to(clean.parent) for path in found.stdout.split()), found.stdout + found.stderr
+
+
+def test_the_installed_command_plays(clean: Path, tmp_path: Path) -> None:
+    pytest.importorskip("viser", reason="pinned in requirements-play.txt")
+    program = [clean / "contact-ddp", "play", "--port", str(free_port()), "--rate", "1"]
+    with subprocess.Popen(
+        program, cwd=tmp_path, env=outside(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as page:
+        assert page.stdout is not None
+        told = ""
+        try:
+            for line in page.stdout:
+                told += line
+                if (address := re.search(r"http://localhost:\d+", line)) is not None:
+                    break
+            assert address is not None, told
+            with urllib.request.urlopen(address[0], timeout=60) as answer:
+                assert answer.status == 200 and b"<html" in answer.read()
+            page.send_signal(signal.SIGINT)
+            told += page.stdout.read()
+            assert page.wait(timeout=60) == 0, told
+        finally:
+            page.kill()
+
+
+def test_a_source_distribution_can_be_built_from(source: Path, wheel: Path, tmp_path: Path) -> None:
     setup(source, "sdist", "--dist-dir", str(tmp_path))
     with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
+        archive.extractall(tmp_path, filter="data")
+    unpacked = next(path for path in tmp_path.iterdir() if path.is_dir())
+    setup(unpacked, "bdist_wheel")
+    with zipfile.ZipFile(wheel) as ours, zipfile.ZipFile(next((unpacked / "dist").glob("*.whl"))) as theirs:
+        assert {one.filename: one.CRC for one in ours.infolist()} == {
+            one.filename: one.CRC for one in theirs.infolist()
+        }
     wanted = {"setup.py", "pyproject.toml", "requirements.txt", "requirements-ros.txt", "package.xml", "LICENSE"}
+    wanted |= {"CITATION.cff", "CONTRIBUTING.md", "mkdocs.yml", "examples/paper.ipynb"}
+    wanted |= {f"examples/{path.name}" for path in (ROOT / "examples").glob("*.py")}
     assert wanted | SHARED | {f"scripts/{name}" for name in NODES} <= names
 
 

@@ -6,12 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from test import conftest
+
+pytest_plugins = ["pytester"]
+
 ROOT = Path(__file__).parents[1]
 PIP = """#!/bin/sh
 echo "$@" >> "$(dirname "$0")/log"
 case "$*" in *"$(cat "$(dirname "$0")/broken" 2>/dev/null || echo none)"*) exit 1 ;; esac
 """
-STUBS = "venv_is_usable() { true; }; link_checkout() { true; }; choose_renderer() { echo none; }; ros_sourced=no\n"
+STUBS = (
+    "venv_is_usable() { true; }; link_checkout() { true; }; choose_renderer() { echo none; }; "
+    "find_browser() { echo none; }; ros_sourced=no\n"
+)
 
 
 @pytest.fixture
@@ -51,10 +58,21 @@ def installed(checkout: Path) -> list[set[str]]:
         ("demo --bag B", "base ros"),
         ("replay B", "base ros"),
         ("gazebo", "base"),
+        ("gazebo --emulator", "base gazebo"),
         ("gazebo --stand-in", "base gazebo"),
+        ("gazebo-emulator world.sdf", "base gazebo"),
+        ("gazebo-stand-in world.sdf", "base gazebo"),
         ("bench list", "base"),
         ("bench solver --quick", "base ros gazebo bench"),
-        ("test -x", "base ros gazebo bench test"),
+        ("test -x", "base ros gazebo bench robots play docs export test"),
+        ("test quick", "base ros gazebo bench robots play docs export test"),
+        ("docs", "base docs"),
+        ("play --port 0", "base play"),
+        ("export RUN --to mcap", "base export"),
+        ("play --ros", "base play ros"),
+        ("play --robot go1", "base play robots"),
+        ("sim --robot go1", "base robots"),
+        ("demo --duration 3 --robot=go1", "base ros robots"),
     ],
 )
 def test_a_job_needs_its_groups(checkout: Path, words: str, groups: str) -> None:
@@ -96,3 +114,53 @@ def test_changed_pins_are_installed_again(checkout: Path) -> None:
     assert installed(checkout) == []
     call(checkout, "set_up demo")
     assert installed(checkout) == [{"requirements.txt", "requirements-ros.txt"}]
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        ("", ["ruff check .", "ruff format --check .", "mypy", "python -m pytest -n 2 --dist loadfile"]),
+        ("test/gaits -x", ["ruff check .", "ruff format --check .", "mypy", "python -m pytest test/gaits -x"]),
+        ("quick", ["ruff check .", "ruff format --check .", "python -m pytest --quick"]),
+        ("quick -k gait", ["ruff check .", "ruff format --check .", "python -m pytest --quick -k gait"]),
+    ],
+)
+def test_the_tests_are_asked_for_as_wanted(checkout: Path, words: str, asked: list[str]) -> None:
+    """Each tool is a function here that says how it was called; all are, also after one that fails."""
+    tools = "; ".join(f"{tool}() {{ echo {tool} $@; false; }}" for tool in ("ruff", "mypy", "python"))
+    done = call(checkout, f"{tools}; run_tests {words}")
+    assert done.stdout.splitlines() == asked
+    assert done.returncode == 1 and "failed: ruff check; ruff format;" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["SLOW", "QUICK"])
+def test_places_of_the_quick_selection_are_there(name: str) -> None:
+    places = getattr(conftest, name)
+    assert [place for place in places if not (ROOT / "test" / place).exists()] == []
+    assert list(places) == sorted(places)
+
+
+def test_a_quick_test_that_starts_a_process_fails(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest((ROOT / "test" / "conftest.py").read_text(encoding="utf-8"))
+    pytester.makepyprojecttoml("[tool.pytest.ini_options]\nmarkers = ['slow: takes long']")
+    pytester.makepyfile(
+        """
+        import subprocess
+        import pytest
+
+        def test_starts_one():
+            subprocess.run(["true"])
+
+        @pytest.mark.slow
+        def test_marked():
+            assert False
+
+        def test_quick():
+            pass
+        """
+    )
+    pytester.mkdir("report")
+    (pytester.path / "report" / "test_left_out.py").write_text("raise ImportError")
+    result = pytester.runpytest_subprocess("--quick")
+    result.assert_outcomes(passed=1, failed=1, deselected=1)
+    result.stdout.fnmatch_lines(["*ProcessStartedError: true: its module belongs into SLOW*"])

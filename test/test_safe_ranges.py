@@ -15,7 +15,7 @@ TUNABLE = {
     f"{section}.{name}": spec
     for section, config in (("planner", PlannerConfig()), ("controller", ControllerConfig()))
     for name, spec in specs(config).items()
-    if not spec.structural
+    if not spec.structural and (spec.choices or not isinstance(spec.default, str))
 }
 
 

@@ -1,20 +1,60 @@
-"""The measurements that back every claim. Each benchmark is a module with `main(arguments) -> exit code`."""
+"""The measurements that back every claim, in rooms by question.
 
-BENCHMARKS = {
-    "convergence": "observed order of DDP and iLQR near an optimum, across impacts, touchdown and limits",
-    "trajopt": "the paper's bound from many perturbed starts: time, cost and feasibility of iLQR and both DDPs",
-    "solver": "time per iteration, kernels, convergence, in the loop and until ready, beside Crocoddyl",
-    "partials": "partials of the dynamics against n, by mRNEAc and by tensors, and the choice of joint angles",
-    "latency": "the way of a state to the torque that answers it, hop by hop, over LCM and ROS 2",
-    "peers": "the same bound by Crocoddyl and by IPOPT: agreement of the optimum, time to it, over the horizon",
-    "reliability": "faults of state, policy, velocity command and clock, injected while the robot bounds",
-    "parameters": "every parameter to its bounds and beyond while the robot bounds: what is held, what is refused",
-    "shooting": "multiple beside single shooting from bad guesses and over long horizons",
-    "integrators": "error of each integration scheme against its step and the time of an iteration",
-    "gazebo": "the bound in DART, Gazebo's engine, behind Gazebo's topics beside the same in MuJoCo",
-    "realtime": "the live nodes on a machine with other work: neighbours, observers that come and go, stalled planners",
-    "soak": "an hour of simulated bounding through the real nodes: memory, rates, faults, falls",
-    "robustness": "pushes, friction, mass, delay and speeds in the closed loop",
-    "closed-loop": "full DDP against iLQR inside the MPC on equal time budgets",
+    dynamics    what partials cost, and how that grows with the model
+    solver      what an iteration costs, how it converges, beside the paper's numbers
+    loop        what the closed loop in lock-step bears
+    ros         what processes do on the wall clock, over LCM and ROS 2, for hours, in another physics engine
+    peers       what other solvers make of the same problem
+
+Every benchmark is a :class:`contact_ddp_ros.bench.benchmark.Benchmark` by the name `BENCHMARK` in a module of its own.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from contact_ddp_ros.bench.benchmark import Benchmark
+
+ROOMS: dict[str, dict[str, str]] = {
+    "solver": {
+        "convergence": "observed order of DDP and iLQR near an optimum, across impacts, touchdown and limits",
+        "trajopt": "the paper's bound from many perturbed starts: time, cost and feasibility of iLQR and both DDPs",
+        "solver": "time per iteration, kernels, convergence, in the loop and until ready, beside Crocoddyl",
+        "shooting": "multiple beside single shooting from bad guesses and over long horizons",
+        "integrators": "error of each integration scheme against its step and the time of an iteration",
+    },
+    "dynamics": {
+        "partials": "partials of the dynamics against n, by mRNEAc and by tensors, and the choice of joint angles",
+    },
+    "ros": {
+        "latency": "the way of a state to the torque that answers it, hop by hop, over LCM and ROS 2",
+        "gazebo": "the bound in DART, Gazebo's engine, behind Gazebo's topics beside the same in MuJoCo",
+        "realtime": "the live nodes on a machine with other work: neighbours, observers that come and go, stalled "
+        "planners",
+        "soak": "an hour of simulated bounding through the real nodes: memory, rates, faults, falls",
+    },
+    "peers": {
+        "peers": "the same bound by Crocoddyl and by IPOPT: agreement of the optimum, time to it, over the horizon",
+    },
+    "loop": {
+        "reliability": "faults of state, policy, velocity command and clock, injected while the robot bounds",
+        "parameters": "every parameter to its bounds and beyond while the robot bounds: what is held, what is refused",
+        "robustness": "pushes, friction, mass, delay and speeds in the closed loop",
+        "world": "slopes, steps, boxes, loads, errors and delays that the plan does not know",
+        "contact": "the same bound on stiff, relaxed and springy feet, and in DART: speed, slip, depth, forces",
+        "pushes": "the largest push that is survived, by direction and phase of the gait",
+        "closed-loop": "full DDP against iLQR inside the MPC on equal time budgets",
+    },
 }
-"""Name, which is the module's, and what is measured."""
+"""By room: the name of each benchmark, which with underscores is that of its module, and what it measures."""
+
+BENCHMARKS = {name: text for listed in ROOMS.values() for name, text in listed.items()}
+"""What each benchmark measures, by name."""
+
+
+def load(name: str) -> "Benchmark":
+    """The benchmark of a name in BENCHMARKS."""
+    room = next(room for room, listed in ROOMS.items() if name in listed)
+    module = importlib.import_module(f"{__name__}.{room}.{name.replace('-', '_')}")
+    benchmark: Benchmark = module.BENCHMARK
+    return benchmark

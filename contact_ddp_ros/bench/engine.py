@@ -1,7 +1,8 @@
-"""Where independent pieces of work are done: in processes of this machine, or on a Dask cluster.
+"""Independent pieces of work, done in processes of this machine or on a Dask cluster, with a journal or without.
 
-Both take a function of a module and things to call it with, and hand results back as they come, each with the index of
-its item. What a call gives must depend on its item only, so neither the engine nor the order shows in the results.
+An engine takes a function of a module and things to call it with, and hands results back as they come, each with the
+index of its item. What a call gives must depend on its item only, so neither the engine nor the order shows in the
+results.
 """
 
 import argparse
@@ -16,9 +17,14 @@ from multiprocessing.process import BaseProcess
 from threading import Thread
 from typing import Any, Protocol, TypeVar
 
+from rich.console import Console
+
 from contact_ddp_ros import provenance
+from contact_ddp_ros.bench.benchmark import at_least
+from contact_ddp_ros.bench.journal import Journal
 from contact_ddp_ros.environment import environment
-from contact_ddp_ros.errors import BenchmarkError, ParameterError
+from contact_ddp_ros.errors import BenchmarkError
+from contact_ddp_ros.report.terminal import progress_bar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -90,7 +96,7 @@ class DaskCluster:
         except (OSError, TimeoutError, ValueError) as error:
             raise BenchmarkError(f"no Dask scheduler answers at {self.address!r}: {error}") from error
         with client:
-            _check_workers(client)
+            check_workers(client)
             futures = client.map(work, items, pure=False)
             index = {future.key: position for position, future in enumerate(futures)}
             for future, result in as_completed(futures, loop=client.loop, with_results=True):
@@ -100,25 +106,20 @@ class DaskCluster:
 def add_engine_options(parser: argparse._ActionsContainer) -> None:
     """`--jobs` and `--scheduler`, which :func:`chosen_engine` reads."""
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--jobs", type=int, metavar="N", help="processes on this machine (default: its cores)")
-    where.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster to use instead, e.g. tcp://host:8786")
+    where.add_argument("--jobs", type=at_least(1), metavar="N", help="processes on this machine (default: its cores)")
+    where.add_argument(
+        "--scheduler", metavar="ADDRESS", help="address of a Dask cluster to use instead, e.g. tcp://host:8786"
+    )
 
 
 def chosen_engine(options: argparse.Namespace) -> Engine:
-    """The engine that the options ask for.
-
-    Raises:
-        ParameterError: there is to be no process at all.
-    """
+    """The engine that the options ask for."""
     if options.scheduler is not None:
         return DaskCluster(options.scheduler)
-    jobs = len(os.sched_getaffinity(0)) if options.jobs is None else options.jobs
-    if jobs < 1:
-        raise ParameterError(f"--jobs is {jobs}; it must be at least 1")
-    return LocalProcesses(jobs)
+    return LocalProcesses(len(os.sched_getaffinity(0)) if options.jobs is None else options.jobs)
 
 
-def _check_workers(client: Any) -> None:
+def check_workers(client: Any) -> None:
     """Raises BenchmarkError where there is no worker, or one whose results may differ from ours."""
     own = provenance.versions()
     try:
@@ -145,3 +146,57 @@ def depend_on_the_parent() -> None:
 def _end_after(parent: BaseProcess) -> None:
     parent.join()
     os._exit(1)
+
+
+class Job(Protocol):
+    """A piece of work that can travel to another process."""
+
+    @property
+    def name(self) -> str:
+        """Unique among the jobs of a run."""
+        ...
+
+    @property
+    def cost(self) -> float:
+        """How long it takes about, in any unit."""
+        ...
+
+
+AnyJob = TypeVar("AnyJob", bound=Job)
+
+
+def run_all(
+    work: Callable[[AnyJob], Any],
+    jobs: Sequence[AnyJob],
+    engine: Engine,
+    terminal: Console,
+    journal: Journal | None = None,
+) -> list[Any]:
+    """Results in the order of the jobs; those that the journal holds are not worked on again.
+
+    Args:
+        work: a function of a module. Its result depends on the job only and, with a journal, is fit for JSON.
+        jobs: the longest begin first, whatever their order.
+        engine: where the work is done.
+        terminal: for the progress bar.
+        journal: where each result is kept as it comes; results are as it gives them back.
+
+    Raises:
+        BenchmarkError: names are not unique, or the journal holds one that no job has.
+    """
+    names = [job.name for job in jobs]
+    if len(set(names)) < len(names):
+        raise BenchmarkError(f"{len(names) - len(set(names))} jobs share their names with others")
+    found: dict[str, Any] = {} if journal is None else dict(journal.finished)
+    strange = sorted(set(found) - set(names))
+    if strange:
+        raise BenchmarkError(f"the journal holds {len(strange)} results of other jobs, such as {strange[0]!r}")
+    todo = sorted((job for job in jobs if job.name not in found), key=lambda job: -job.cost)
+    whole, done = sum(job.cost for job in jobs), sum(job.cost for job in jobs if job.name in found)
+    with progress_bar(terminal, f"{len(todo)} runs") as advance:
+        for index, result in engine.results(work, todo):
+            job = todo[index]
+            found[job.name] = result if journal is None else journal.add(job.name, result)
+            done += job.cost
+            advance(done / whole)
+    return [found[name] for name in names]

@@ -6,11 +6,12 @@ before the next item counts as finished; one that was torn by a crash is cut off
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from contact_ddp_ros import __version__
 from contact_ddp_ros.errors import BenchmarkError
 from contact_ddp_ros.files import plain
 
@@ -58,11 +59,47 @@ class Journal:
         whole = content[: content.rfind(b"\n") + 1]
         lines = [_parsed(path, number, line) for number, line in enumerate(whole.splitlines(), 1)]
         if not lines or "settings" not in lines[0]:
-            raise BenchmarkError(f"{path} does not begin with the settings of a benchmark; start anew without --resume")
+            raise BenchmarkError(
+                f"{path} does not begin with the settings of a benchmark; start anew in another folder"
+            )
         if len(whole) < len(content):
             with path.open("r+b") as file:
                 file.truncate(len(whole))
         return cls(path, lines[0]["settings"], {line["name"]: line["result"] for line in lines[1:]})
+
+    @classmethod
+    def begin_or_resume(
+        cls,
+        folder: Path,
+        wanted: Mapping[str, Any],
+        measured: Callable[[], Mapping[str, Any]] = dict,
+        *,
+        resume: bool,
+        unset: Mapping[str, Any] | None = None,
+    ) -> "Journal":
+        """The journal of a new run with the settings that are wanted, or of a run that goes on with its own.
+
+        Args:
+            wanted: settings by the names of their options.
+            measured: more of them, found once at the beginning of a new run.
+            resume: go on; then what is wanted must be what the run has.
+            unset: values that stand for options that were left out.
+
+        Raises:
+            BenchmarkError: there is no run to go on with, or it was begun with another version or other settings.
+        """
+        if not resume:
+            return cls.create(folder, {**wanted, **measured(), "version": __version__})
+        journal = cls.resume(folder)
+        begun, wanted = journal.settings, plain(wanted)
+        differing = [one for one in unset or {} if wanted[one] not in ((unset or {})[one], begun.get(one))]
+        words = ", ".join(f"--{name} {wanted[name]} (it has {begun.get(name)})" for name in differing)
+        if begun.get("version") != __version__:
+            words = f"version {__version__} (it has {begun.get('version')})"
+        if words:
+            journal.close()
+            raise BenchmarkError(f"{folder} was begun with other settings than {words}; leave them out, or start anew")
+        return journal
 
     def add(self, name: str, result: Any) -> Any:
         """Keep a result; returns it as it will be read back: tuples as lists, numbers that are not finite as None."""
@@ -96,7 +133,7 @@ def _parsed(path: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
         entry = json.loads(line)
     except ValueError as error:
-        raise BenchmarkError(f"line {number} of {path} is damaged: {error}; start anew without --resume") from error
+        raise BenchmarkError(f"line {number} of {path} is damaged: {error}; start anew in another folder") from error
     if not isinstance(entry, dict) or not ("settings" in entry if number == 1 else entry.keys() == {"name", "result"}):
-        raise BenchmarkError(f"line {number} of {path} is no entry of a journal; start anew without --resume")
+        raise BenchmarkError(f"line {number} of {path} is no entry of a journal; start anew in another folder")
     return entry

@@ -1,7 +1,7 @@
-"""What every benchmark leaves behind: a folder with a JSON record, and a table of figures beside their targets."""
+"""What every benchmark leaves behind: a JSON record, and tables, one of them of figures beside their targets."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from contact_ddp_ros import provenance
@@ -24,7 +25,7 @@ RECORD_FILE = "benchmark.json"
 
 
 @dataclass(frozen=True)
-class Figure:
+class Metric:
     """One measured figure.
 
     Attributes:
@@ -61,21 +62,35 @@ def save_record(
     benchmark: str,
     settings: Mapping[str, Any],
     results: Mapping[str, Any],
-    figures: Sequence[Figure] | None = None,
+    metrics: Sequence[Metric] | None = None,
 ) -> None:
-    """Write the results, and figures with whether their targets are met, with how, when and on what they came about."""
+    """Write the results, and metrics with whether their targets are met, with how, when and on what they came about.
+
+    Dataclasses become objects of their fields.
+    """
     write_json(
         folder / RECORD_FILE,
-        {
-            "benchmark": benchmark,
-            "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-            "machine": provenance.machine(),
-            "versions": {**provenance.versions(), **_peer_versions()},
-            "settings": settings,
-            **({} if figures is None else {"figures": [{**asdict(one), "met": one.met} for one in figures]}),
-            **results,
-        },
+        as_data(
+            {
+                "benchmark": benchmark,
+                "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+                "machine": provenance.machine(),
+                "versions": {**provenance.versions(), **_peer_versions()},
+                "settings": settings,
+                **({} if metrics is None else {"figures": [{**asdict(one), "met": one.met} for one in metrics]}),
+                **results,
+            }
+        ),
     )
+
+
+def as_data(value: Any) -> Any:
+    """The same with every dataclass in it as a dictionary of its fields."""
+    if is_dataclass(value):
+        return {one.name: as_data(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, Mapping):
+        return {key: as_data(one) for key, one in value.items()}
+    return [as_data(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def console() -> Console:
@@ -84,14 +99,31 @@ def console() -> Console:
     return plain if plain.is_terminal else Console(width=_WIDTH)
 
 
-def print_figures(terminal: Console, title: str, figures: Sequence[Figure]) -> None:
-    """A table of figures beside their targets."""
+def new_table(title: str, first: str, *headings: str, whole_names: bool = False, whole_numbers: bool = True) -> Table:
+    """An empty table whose first column is text; all others hold numbers.
+
+    Where the terminal is too narrow, columns are broken into lines but for those that are to stay whole.
+    """
+    table = Table(title=escape(title), box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1, 0, 0))
+    table.add_column(escape(first), no_wrap=whole_names)
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=whole_numbers)
+    return table
+
+
+def text_table(title: str, *headings: str) -> Table:
+    """An empty table of text, which is broken into lines where it has to be."""
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1, 0, 0))
-    table.add_column("figure")
-    for heading in ("median", "quartiles", "of minima", "target"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    return table
+
+
+def print_metrics(terminal: Console, title: str, metrics: Sequence[Metric]) -> None:
+    """A table of figures beside their targets."""
+    table = new_table(title, "figure", "median", "quartiles", "of minima", "target")
     table.add_column("")
-    for one in figures:
+    for one in metrics:
         verdict = {None: "", True: "[green]met[/]", False: "[red]missed[/]"}[one.met]
         target = "" if one.target is None else f"{'≥' if one.at_least else '≤'} {one.target:g} {one.unit}".rstrip()
         remark = "  ".join(part for part in (verdict, one.note) if part)

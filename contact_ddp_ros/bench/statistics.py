@@ -1,13 +1,14 @@
 """What a number of successes says about a probability, and about the difference of two."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from scipy import stats
 
 
 @dataclass(frozen=True)
 class Proportion:
-    """Successes among trials, with an interval for the probability behind them."""
+    """Successes among trials, with the 95 % interval of the probability behind them."""
 
     successes: int
     trials: int
@@ -20,19 +21,12 @@ class Proportion:
         return self.successes / self.trials if self.trials else float("nan")
 
 
-def wilson(successes: int, trials: int, z: float = 1.959964) -> Proportion:
-    """Wilson's score interval, 95 % by default (Wilson, J. Am. Stat. Assoc. 22, 1927); sensible at 0 and at all.
-
-    Without trials it is [0, 1].
-    """
+def wilson(successes: int, trials: int) -> Proportion:
+    """Wilson's score interval (J. Am. Stat. Assoc. 22, 1927), sensible at 0 and at all; [0, 1] without trials."""
     if not trials:
         return Proportion(successes, trials, 0.0, 1.0)
-    share, spread = successes / trials, z * z / trials
-    centre = (share + 0.5 * spread) / (1.0 + spread)
-    half = z / (1.0 + spread) * math.sqrt(share * (1.0 - share) / trials + 0.25 * spread / trials)
-    lower = 0.0 if successes == 0 else centre - half
-    upper = 1.0 if successes == trials else centre + half
-    return Proportion(successes, trials, lower, upper)
+    interval = stats.binomtest(successes, trials).proportion_ci(method="wilson")
+    return Proportion(successes, trials, float(interval.low), float(interval.high))
 
 
 @dataclass(frozen=True)
@@ -51,9 +45,8 @@ class Paired:
     @property
     def p_value(self) -> float:
         """Of the exact two-sided sign test of "neither is better"; 1 without a difference (McNemar, for survivals)."""
-        differing, fewer = self.first + self.second, min(self.first, self.second)
-        tail = sum(math.comb(differing, k) for k in range(fewer + 1)) / 2.0**differing
-        return min(1.0, 2.0 * tail)
+        differing = self.first + self.second
+        return float(stats.binomtest(self.first, differing).pvalue) if differing else 1.0
 
 
 def paired(first: Sequence[float], second: Sequence[float]) -> Paired:

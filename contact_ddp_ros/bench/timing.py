@@ -7,12 +7,12 @@ The order rotates from round to round. The garbage collector is off while the cl
 """
 
 import gc
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
@@ -21,6 +21,16 @@ Candidate = Callable[[], Mapping[str, float]]
 
 Progress = Callable[[float], None]
 """Receives the share that is done, 0 to 1."""
+
+_Item = TypeVar("_Item")
+
+
+def watched(items: Sequence[_Item], progress: Progress | None) -> Iterator[_Item]:
+    """Each item in turn; the progress is told after each that it is done."""
+    for done, item in enumerate(items, 1):
+        yield item
+        if progress is not None:
+            progress(done / len(items))
 
 
 @dataclass(frozen=True)
@@ -41,14 +51,16 @@ class Spread:
     of_minima: float | None = None
 
     @classmethod
-    def of(cls, values: Array, of_minima: float | None = None) -> "Spread":
+    def of(cls, values: ArrayLike, of_minima: float | None = None) -> "Spread":
         """Of (n,) samples."""
-        lower, median, upper = np.percentile(values, (25.0, 50.0, 75.0))
-        return cls(float(median), float(np.min(values)), float(lower), float(upper), len(values), of_minima)
+        samples = np.asarray(values, dtype=float)
+        lower, median, upper = map(float, np.percentile(samples, (25.0, 50.0, 75.0)))
+        return cls(median, float(samples.min()), lower, upper, samples.size, of_minima)
 
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
+    @classmethod
+    def of_ratio(cls, above: Array, below: Array) -> "Spread":
+        """Of the ratios of (n,) samples, one by one."""
+        return cls.of(above / below, float(above.min() / below.min()))
 
 
 @dataclass(frozen=True)
@@ -63,8 +75,7 @@ class Times:
 
     def ratio(self, of: tuple[str, str], to: tuple[str, str]) -> Spread:
         """Of the ratios, round by round, of one (candidate, part) to another."""
-        above, below = self.parts[of[0]][of[1]], self.parts[to[0]][to[1]]
-        return Spread.of(above / below, float(above.min() / below.min()))
+        return Spread.of_ratio(self.parts[of[0]][of[1]], self.parts[to[0]][to[1]])
 
 
 def interleave(
@@ -74,7 +85,7 @@ def interleave(
     names = list(candidates)
     collected: dict[str, list[Mapping[str, float]]] = {name: [] for name in names}
     collecting = gc.isenabled()
-    for turn in range(-1, rounds):
+    for turn in watched(range(-1, rounds), progress):
         for name in names[turn % len(names) :] + names[: turn % len(names)]:
             gc.disable()
             try:
@@ -84,8 +95,6 @@ def interleave(
                     gc.enable()
             if turn >= 0:
                 collected[name].append({part: min(call[part] for call in calls) for part in calls[0]})
-        if progress is not None:
-            progress((turn + 1) / rounds)
     return Times(
         {name: {part: np.array([one[part] for one in turns]) for part in turns[0]} for name, turns in collected.items()}
     )

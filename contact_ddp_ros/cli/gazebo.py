@@ -1,4 +1,4 @@
-"""What the words `sdf`, `gazebo` and `gazebo-stand-in` of the command line do."""
+"""What the words `sdf`, `gazebo` and `gazebo-emulator` of the command line do."""
 
 import argparse
 import signal
@@ -7,19 +7,22 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
+from contact_ddp_ros.cli.values import simulated_world
 from contact_ddp_ros.config import replace
-from contact_ddp_ros.control.config import DriveConfig
+from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.fitting import fitted_config, simulator_options
 from contact_ddp_ros.gazebo.bridge import GazeboBridge
 from contact_ddp_ros.gazebo.claim import WorldClaim
 from contact_ddp_ros.gazebo.config import BridgeConfig
 from contact_ddp_ros.gazebo.names import Names
+from contact_ddp_ros.gazebo.options import OF_SENSORS, OF_WORLD, refuse_others
 from contact_ddp_ros.gazebo.ros2_control import ros2_control_urdf
 from contact_ddp_ros.gazebo.sdf import model_sdf, world_sdf
 from contact_ddp_ros.gazebo.simulator import GazeboSimulator
 from contact_ddp_ros.gazebo.transport import Bindings, load_bindings
 from contact_ddp_ros.gazebo.user_world import with_robot
-from contact_ddp_ros.gazebo.world_control import ControlProcess, DirectControl, WorldControl
+from contact_ddp_ros.gazebo.world_control import ControlProcess, WorldControl
 from contact_ddp_ros.lifetime import end_with_parent
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.recording import Recorder, Recording
@@ -38,11 +41,12 @@ def sdf_text(arguments: argparse.Namespace) -> str:
     Raises:
         ContactDdpError: a parameter is not allowed, or the robot's description cannot be used.
     """
-    robot = load_robot()
-    damping = DriveConfig().gains(len(LEG_NAMES)).kd if arguments.drive_damping else None
+    robot = load_robot(arguments.robot)
+    drive = fitted_config(ControllerConfig(), robot, "controller").drive
+    damping = drive.gains(len(LEG_NAMES)).kd if arguments.drive_damping else None
     if arguments.ros2_control:
         return ros2_control_urdf(robot, drive_damping=damping)
-    simulated = replace(SimOptions(), RunOptions(overrides=dict(arguments.set)).parameters("simulator"))
+    simulated = replace(SimOptions(), simulated_world(arguments))
     controllers = "" if arguments.controllers is None else str(arguments.controllers.resolve())
     parts: dict[str, Any] = {"rotors": arguments.rotors, "controllers": controllers, "drive_damping": damping}
     factor = arguments.real_time_factor
@@ -60,46 +64,55 @@ def _read(world: Path) -> str:
         raise ParameterError(f"cannot read the world {world}: {error}") from error
 
 
-def run_in_gazebo(options: RunOptions, recorder: Recorder, release: str, *, stand_in: bool) -> Recording:
-    """The closed loop in lock-step with a running Gazebo server, or with a stand-in that this process plays.
+def run_in_gazebo(options: RunOptions, recorder: Recorder, release: str, *, emulator: bool) -> Recording:
+    """The closed loop in lock-step with a running Gazebo server, or with an emulator that this process plays.
 
     Raises:
         ContactDdpError: an option does not suit, or there is no such server.
     """
+    robot = load_robot(options.robot)
+    world_takes = OF_WORLD if emulator else ("terrain",)
+    what = "the emulator" if emulator else "a running server has the world of its file; this side"
+    refuse_others(simulator_options(options, robot), (*world_takes, *OF_SENSORS), what)
     from contact_ddp_ros.closed_loop import ClosedLoop  # loads the planner, which the other words do not need
 
     if not options.lockstep:
         raise ParameterError("without ROS Gazebo runs in lock-step only; for the wall clock launch the nodes")
-    config = replace(BridgeConfig(), _bridge_parameters(options))
+    if moments := [push for push in options.pushes if any(push.torque)]:
+        raise ParameterError(f"{moments[0]}: in Gazebo a push is a force alone, without a moment")
+    named = {"model": robot.tree.name}  # as the SDF calls it
+    config = replace(BridgeConfig(), {**named, **_bridge_parameters(options)})
     with ExitStack() as connections:
 
         def make(robot: Robot, gains: DriveGains, world: SimOptions) -> GazeboSimulator:
-            bindings, control = (
-                _stand_in(connections, robot, world) if stand_in else _server(connections, release, config)
-            )
+            if emulator:
+                from contact_ddp_ros.gazebo.emulator.simulator import emulated
+
+                return emulated(connections, robot, gains, world, config)
+            bindings, control = _server(connections, release, config)
             bridge = connections.enter_context(GazeboBridge(robot, gains, bindings, control, config, stepped=True))
-            return GazeboSimulator(robot, bridge)
+            return GazeboSimulator(robot, bridge, world)
 
         return ClosedLoop(options, recorder, "gazebo", make_simulator=make).run()
 
 
-def serve_stand_in(world: Path, *, real_time: bool) -> int:
+def serve_emulator(world: Path, *, real_time: bool) -> int:
     """Serve the world of an SDF file for other processes until a signal ends it; the exit code.
 
     Raises:
         ParameterError: the file cannot be read.
-        ContactDdpError: it is no world of ours, or another stand-in serves this partition.
+        ContactDdpError: it is no world of ours, or another emulator serves this partition.
     """
-    from contact_ddp_ros.gazebo.stand_in.dart_world import DartWorld
-    from contact_ddp_ros.gazebo.stand_in.server import GazeboStandIn
-    from contact_ddp_ros.gazebo.stand_in.transport import STAND_IN_MESSAGES, SocketBus
+    from contact_ddp_ros.gazebo.emulator.dart_world import DartWorld
+    from contact_ddp_ros.gazebo.emulator.server import GazeboEmulator
+    from contact_ddp_ros.gazebo.emulator.transport import EMULATOR_MESSAGES, SocketBus
 
     sdf, stop = _read(world), Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda _number, _frame: stop.set())
     end_with_parent()
     with SocketBus() as bus:
-        server = GazeboStandIn(DartWorld(sdf), bus, STAND_IN_MESSAGES, real_time=real_time)
+        server = GazeboEmulator(DartWorld(sdf), bus, EMULATOR_MESSAGES, real_time=real_time)
         print(f"serving {world}; time stands until somebody lets it run", flush=True)
         server.run(stop)
     return 0
@@ -109,13 +122,6 @@ def _bridge_parameters(options: RunOptions) -> dict[str, Any]:
     """What was set of the parameters `gazebo.*` of the bridge's node, without that prefix; others are the node's."""
     parameters = options.parameters("gazebo_bridge").items()
     return {name.removeprefix(_GROUP): value for name, value in parameters if name.startswith(_GROUP)}
-
-
-def _stand_in(connections: ExitStack, robot: Robot, world: SimOptions) -> tuple[Bindings, WorldControl]:
-    from contact_ddp_ros.gazebo.stand_in.server import stand_in
-
-    _, bindings = connections.enter_context(stand_in(world_sdf(robot, world)))
-    return bindings, DirectControl(bindings, Names(), bindings.node())
 
 
 def _server(connections: ExitStack, release: str, config: BridgeConfig) -> tuple[Bindings, WorldControl]:

@@ -4,7 +4,16 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from contact_ddp_ros.cli.values import parse_push, parse_speed, parse_step
+from contact_ddp_ros.cli.values import (
+    parse_delay,
+    parse_gait,
+    parse_payload,
+    parse_push,
+    parse_robot,
+    parse_speed,
+    parse_state_error,
+    parse_step,
+)
 from contact_ddp_ros.config import parse_setting
 from contact_ddp_ros.options import SECTIONS, VARIANTS, RunOptions
 
@@ -38,8 +47,12 @@ def add_course(parser: argparse.ArgumentParser) -> None:
         help="forward speed [m/s], or breakpoints time:speed, each held until the next (default: 0.5)",
     )
     group.add_argument("--ramp", action="store_true", help="change linearly between the breakpoints instead")
-    group.add_argument("--stand-time", type=float, default=0.0, metavar="S", help="stand at least until then [s]")
-    group.add_argument("--stop-time", type=float, metavar="S", help="come back to a stand then [s] (default: never)")
+    group.add_argument(
+        "--stand-time", type=float, default=0.0, metavar="S", help="time until which the robot stands at least [s]"
+    )
+    group.add_argument(
+        "--stop-time", type=float, metavar="S", help="time at which the robot is to stand again [s] (default: never)"
+    )
     clock = group.add_mutually_exclusive_group()
     clock.add_argument(
         "--lockstep",
@@ -48,7 +61,7 @@ def add_course(parser: argparse.ArgumentParser) -> None:
         help="physics waits for planner and controller: deterministic (default)",
     )
     clock.add_argument("--realtime", dest="lockstep", action="store_false", help="follow the wall clock")
-    group.add_argument("--seed", type=int, default=DEFAULTS.seed, metavar="N", help="of all that is random")
+    group.add_argument("--seed", type=int, default=DEFAULTS.seed, metavar="N", help="seed of all random numbers")
 
 
 def add_push(group: Any) -> None:
@@ -58,31 +71,16 @@ def add_push(group: Any) -> None:
         type=parse_push,
         action="append",
         default=[],
-        metavar="T,FX,FY,FZ,DT",
-        help="from time T [s], push the trunk with a force [N] (x forward, y left, z up) for DT [s]; repeatable",
+        metavar="T,FX,FY,FZ,DT[,TX,TY,TZ]",
+        help="from time T [s], push the trunk with a force [N] (x forward, y left, z up) for DT [s], and a moment [N m]"
+        " about the same axes; repeatable",
     )
 
 
 def add_world(parser: argparse.ArgumentParser) -> None:
     """The simulated world, of which the planner knows nothing."""
-    group = parser.add_argument_group("what the planner does not know")
+    group = add_ground(parser)
     add_push(group)
-    group.add_argument(
-        "--friction",
-        type=float,
-        default=DEFAULTS.friction,
-        metavar="MU",
-        help=f"of the simulated ground (default: {DEFAULTS.friction})",
-    )
-    group.add_argument(
-        "--trunk-mass-scale", type=float, default=1.0, metavar="X", help="simulated trunk mass over the nominal one"
-    )
-    group.add_argument(
-        "--step",
-        type=parse_step,
-        metavar="X,H",
-        help="from x = X [m] on the ground is higher by H [m]; negative leads down (default: flat ground)",
-    )
     group.add_argument(
         "--planner-delay",
         type=float,
@@ -92,13 +90,90 @@ def add_world(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_common(parser: argparse.ArgumentParser) -> None:
-    """Variant and parameters."""
+def add_simulated(parser: argparse.ArgumentParser) -> Any:
+    """Ground and loads, which every engine has; the group, for more of the kind."""
+    group = parser.add_argument_group("what the planner does not know")
+    group.add_argument(
+        "--friction",
+        type=float,
+        default=DEFAULTS.friction,
+        metavar="MU",
+        help=f"friction coefficient of the simulated ground (default: {DEFAULTS.friction})",
+    )
+    group.add_argument(
+        "--trunk-mass-scale", type=float, default=1.0, metavar="X", help="simulated trunk mass over the nominal one"
+    )
+    ground = group.add_mutually_exclusive_group()
+    ground.add_argument(
+        "--ground",
+        default=DEFAULTS.terrain,
+        metavar="SHAPE",
+        help="flat, slope:DEG[,HEADING_DEG] (positive climbs along the heading), step:X,RISE, "
+        "stairs:RISE,COUNT[,TREAD] or boxes:HEIGHT[,SEED] (default: flat)",
+    )
+    ground.add_argument(
+        "--step",
+        dest="ground",
+        type=parse_step,
+        metavar="X,H",
+        help="from x = X [m] on the ground is higher by H [m]; the same as --ground step:X,H",
+    )
+    group.add_argument(
+        "--payload",
+        type=parse_payload,
+        metavar="KG,X,Y",
+        help="a mass on the trunk, X ahead and Y left of its origin [m]",
+    )
+    return group
+
+
+def add_ground(parser: argparse.ArgumentParser) -> Any:
+    """Ground, loads, delays and errors of the state; the group, for more of the kind."""
+    group = add_simulated(parser)
+    group.add_argument(
+        "--delay",
+        type=parse_delay,
+        metavar="NAME=S,...",
+        help="state, command, torque, planner: age of measured states, time to the drives and within them, age of a "
+        "policy when the controller gets it, in lock-step [s]",
+    )
+    group.add_argument(
+        "--state-error",
+        type=parse_state_error,
+        metavar="NAME=X,...",
+        help="constant errors of the measured state: z [m], roll, pitch, yaw [rad]",
+    )
+    return group
+
+
+def add_robot(parser: argparse.ArgumentParser) -> None:
+    """Whom it is about."""
+    parser.add_argument(
+        "--robot",
+        type=parse_robot,
+        default=DEFAULTS.robot,
+        metavar="NAME",
+        help=f"a robot of config/robots, or the path of a .yaml file like those (default: {DEFAULTS.robot})",
+    )
+
+
+def add_common(parser: argparse.ArgumentParser, *, setting: bool = True) -> None:
+    """Variant and parameters; without `setting`, `--set` is the job's own."""
     group = parser.add_argument_group("parameters")
     group.add_argument(
         "--variant", choices=VARIANTS, default=DEFAULTS.variant, help=f"solver (default: {DEFAULTS.variant})"
     )
+    group.add_argument(
+        "--gait",
+        type=parse_gait,
+        default=(),
+        metavar="NAME|T:NAME,...",
+        help="bound, pronk or another of config/gaits, or the path of a .yaml file; or changes time:name, each at the "
+        "end of a cycle: 0:bound,4:pronk (default: bound)",
+    )
     group.add_argument("--config", type=Path, metavar="FILE", help="ROS parameter file on top of the packaged one")
+    if not setting:
+        return
     group.add_argument(
         "--set",
         type=parse_setting,

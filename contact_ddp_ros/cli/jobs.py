@@ -1,7 +1,6 @@
 """What each word of `contact-ddp` does. Every job takes the parsed arguments and returns the exit code."""
 
 import argparse
-import importlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from contact_ddp_ros.recording import Recorder, Recording
     from contact_ddp_ros.report.summary import Summary
+    from contact_ddp_ros.robot.model import Robot
 
     Loop = Callable[[RunOptions, Recorder], Recording]
 
@@ -44,6 +44,13 @@ def run_demo(arguments: argparse.Namespace) -> int:
     return _run("demo", arguments, loop)
 
 
+def run_play(arguments: argparse.Namespace) -> int:
+    """The live page."""
+    from contact_ddp_ros.cli.play import play
+
+    return play(arguments)
+
+
 def run_optimize(arguments: argparse.Namespace) -> int:
     """One offline trajectory optimisation."""
     from contact_ddp_ros.cli.optimize import optimize
@@ -51,9 +58,16 @@ def run_optimize(arguments: argparse.Namespace) -> int:
     return optimize(arguments)
 
 
+def check_robot(arguments: argparse.Namespace) -> int:
+    """What is understood of a URDF."""
+    from contact_ddp_ros.cli.robot import check
+
+    return check(arguments)
+
+
 def run_bench(arguments: argparse.Namespace) -> int:
     """A benchmark by name; `list` names them."""
-    from contact_ddp_ros.bench import BENCHMARKS
+    from contact_ddp_ros.bench import BENCHMARKS, load
 
     name = arguments.name
     if name == "list":
@@ -62,8 +76,7 @@ def run_bench(arguments: argparse.Namespace) -> int:
         return 0
     if name not in BENCHMARKS:
         raise ParameterError(f"no benchmark {name!r}; there are {', '.join(BENCHMARKS)}")
-    module = importlib.import_module(f"contact_ddp_ros.bench.{name.replace('-', '_')}")
-    return int(module.main(arguments.arguments) or 0)
+    return load(name).main(arguments.arguments)
 
 
 def run_report(arguments: argparse.Namespace) -> int:
@@ -82,16 +95,16 @@ def run_gazebo(arguments: argparse.Namespace) -> int:
     def loop(options: RunOptions, recorder: "Recorder") -> "Recording":
         from contact_ddp_ros.cli.gazebo import run_in_gazebo
 
-        return run_in_gazebo(options, recorder, release=arguments.release, stand_in=arguments.stand_in)
+        return run_in_gazebo(options, recorder, release=arguments.release, emulator=arguments.emulator)
 
     return _run("gazebo", arguments, loop)
 
 
-def run_gazebo_stand_in(arguments: argparse.Namespace) -> int:
+def run_gazebo_emulator(arguments: argparse.Namespace) -> int:
     """A server with Gazebo's topics, until a signal ends it."""
-    from contact_ddp_ros.cli.gazebo import serve_stand_in
+    from contact_ddp_ros.cli.gazebo import serve_emulator
 
-    return serve_stand_in(arguments.world, real_time=not arguments.fast)
+    return serve_emulator(arguments.world, real_time=not arguments.fast)
 
 
 def write_sdf(arguments: argparse.Namespace) -> int:
@@ -130,6 +143,16 @@ def run_security_policy(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def say_of_robot(robot: "Robot", console: "Console") -> None:
+    """Say what the planner's model leaves out of a robot whose left and right differ."""
+    from contact_ddp_ros.models.planar_tree import averaged
+    from contact_ddp_ros.report.terminal import say
+
+    difference = averaged(robot)
+    if difference is not None:
+        say(console, f"{robot.tree.name}: the planner averages left and right; they differ at most in the {difference}")
+
+
 def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
     """Run a closed loop with live progress; whatever happens, keep what was recorded.
 
@@ -137,14 +160,15 @@ def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
     """
     from rich.console import Console
 
-    from contact_ddp_ros.cli.checks import check_run
     from contact_ddp_ros.files import kept_unless_empty, new_folder
     from contact_ddp_ros.recording import Recorder
     from contact_ddp_ros.report.progress import LiveProgress
+    from contact_ddp_ros.run_checks import check_run
 
     options = run_options(arguments)
-    check_run(options)
+    robot = check_run(options)
     console = Console()
+    say_of_robot(robot, console)
     progress = LiveProgress(console, options.duration)
     recorder = Recorder(progress, options.record_plans)
     with kept_unless_empty(new_folder(job, options.out)) as folder:

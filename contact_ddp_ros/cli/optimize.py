@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from contact_ddp_ros import provenance
+from contact_ddp_ros.cli.jobs import say_of_robot
+from contact_ddp_ros.cli.values import overrides
 from contact_ddp_ros.config import replace
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.files import kept_unless_empty, new_folder, write_json, written_whole
@@ -34,11 +36,12 @@ def optimize(arguments: argparse.Namespace) -> int:
     options = RunOptions(
         speed=((0.0, arguments.speed),),
         variant=arguments.variant,
+        robot=arguments.robot,
         config=arguments.config,
-        overrides=dict(arguments.set),
+        overrides=overrides(arguments),
     )
-    optimiser, start = _prepare(arguments, options)
     console = Console()
+    optimiser, start = _prepare(arguments, options, console)
     with kept_unless_empty(new_folder("optimize", arguments.out)) as folder:
         started = clock.perf_counter()
         result = optimiser.solve(start, options.speed_at(0.0))
@@ -53,23 +56,27 @@ def optimize(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _prepare(arguments: argparse.Namespace, options: RunOptions) -> tuple["OfflineOptimiser", Any]:
+def _prepare(arguments: argparse.Namespace, options: RunOptions, console: Console) -> tuple["OfflineOptimiser", Any]:
     """The optimiser and the planar state (2n,) of the standing robot."""
+    if len(arguments.gait) > 1:
+        raise ParameterError("--gait changes in the middle; one trajectory is optimised in one gait")
     for name in ("cycles", "iterations"):
         if getattr(arguments, name) < 1:
             raise ParameterError(f"--{name} is {getattr(arguments, name)}; it must be at least 1")
-    from contact_ddp_ros.cli.checks import check_speed, checked_planner
+    from contact_ddp_ros.fitting import robot_of
+    from contact_ddp_ros.models.planar import PlanarModel
     from contact_ddp_ros.mpc.offline import OfflineOptimiser
-    from contact_ddp_ros.robot.model import load_robot
-    from contact_ddp_ros.robot.planar import PlanarMap, reduce_to_plane
+    from contact_ddp_ros.run_checks import check_speed, checked_planner
 
-    planner = checked_planner(options)
+    robot = robot_of(options)
+    say_of_robot(robot, console)
+    planner = checked_planner(options, robot)
     check_speed(arguments.speed, planner)
     chosen = {"first_iterations": arguments.iterations, "gait.horizon_cycles": float(arguments.cycles)}
     config = replace(planner, chosen)
-    robot = load_robot()
-    optimiser = OfflineOptimiser(reduce_to_plane(robot), config, robot.model_hash, arguments.shooting)
-    return optimiser, PlanarMap().planar_state(robot.standing_state())
+    model = PlanarModel(robot)
+    optimiser = OfflineOptimiser(model.tree, config, robot.model_hash, arguments.shooting)
+    return optimiser, model.state(robot.standing_state())
 
 
 def _summary(
@@ -84,10 +91,11 @@ def _summary(
     return {
         "job": "optimize",
         "variant": options.variant,
+        "robot": options.robot,
         "shooting": optimiser.shooting,
         "commanded_speed": options.speed_at(0.0),
         "status": solution.termination.name,
-        "message": solution.termination.value,
+        "message": solution.message,
         "feasible": result.outcome.feasible,
         "cost": solution.cost,
         "gap_max": solution.gap,
@@ -138,7 +146,7 @@ def _table(result: "OfflineResult") -> Table:
                 f"{it.expected:.1e}",
                 f"{it.actual:.1e}",
                 f"{it.step:.3g}",
-                f"{it.theta:.2g}",
+                f"{it.hessian_blend:.2g}",
                 f"{it.rho:.0e}",
                 f"{it.gap:.1e}" if it.gap > 0.0 else "",
                 f"{1e6 * it.equality:.1f}",

@@ -65,7 +65,7 @@ def _convergence(drawn: Figure, drawing: Drawing) -> None:
     axes[1].lines[1].set_label("limits and cone, relative [-]")
     axes[1].set(ylabel="violation", title="Violated constraints")
     legend(axes[1])
-    axes[2].plot(count, values("theta"), ".-", color=POINT_COLOURS[0], label="second-order share θ")
+    axes[2].plot(count, values("hessian_blend"), ".-", color=POINT_COLOURS[0], label="second-order share θ")
     axes[2].plot(count, values("step"), ".-", color=POINT_COLOURS[1], label="step length α")
     axes[2].set(ylabel="[-]", xlabel="iteration", title="Step", ylim=(-0.05, 1.05))
     legend(axes[0])

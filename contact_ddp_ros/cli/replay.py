@@ -10,15 +10,15 @@ from rich.console import Console
 from rich.table import Table
 
 from contact_ddp_ros import provenance
-from contact_ddp_ros.config import replace
+from contact_ddp_ros.cli.values import overrides
 from contact_ddp_ros.files import kept_unless_empty, new_folder, write_json
-from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.mpc.planner import BoundingPlanner
+from contact_ddp_ros.fitting import planner_config, robot_of
+from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.replay.comparison import Comparison, replay
 from contact_ddp_ros.report import style
 from contact_ddp_ros.report.terminal import progress_bar, say
-from contact_ddp_ros.robot.model import load_robot
 
 RESULT_FILE, FIGURE_FILE = "replay.json", "replay.png"
 
@@ -27,15 +27,18 @@ def run(arguments: argparse.Namespace) -> int:
     """Exit code 0 where every pair of policies agrees within the tolerance and there is one, 1 otherwise."""
     from contact_ddp_ros.nodes.bag import recorded_solves
 
-    options = RunOptions(variant=arguments.variant, config=arguments.config, overrides=dict(arguments.set))
-    config = replace(PlannerConfig(), {"variant": options.variant, **options.parameters("planner")})
+    options = RunOptions(
+        variant=arguments.variant, robot=arguments.robot, config=arguments.config, overrides=overrides(arguments)
+    )
+    robot = robot_of(options)
+    config = planner_config(options, robot)
     solves, missing = recorded_solves(arguments.bag)
     console = Console()
     with (
         kept_unless_empty(new_folder("replay", arguments.out)) as folder,
         progress_bar(console, "Planning again") as advance,
     ):
-        compared = replay(BoundingPlanner(load_robot(), config), solves, advance)
+        compared = replay(Planner(PlanarModel(robot), config), solves, advance)
     agree = compared.agrees(arguments.tolerance)
     write_json(
         folder / RESULT_FILE,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from contact_ddp_ros.config import parameter
+from contact_ddp_ros.estimation.config import EstimationConfig
 from contact_ddp_ros.robot.state import DriveGains
 
 Triple = tuple[float, float, float]
@@ -12,13 +13,17 @@ Triple = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class DriveConfig:
-    """Fixed gains of the joint drives; whoever plays the drives (simulator, bridge) must use the same."""
+    """Fixed gains of the joint drives; whoever plays the drives (simulator, bridge) must use the same.
+
+    A swinging shank with its rotor has some 0.003 kg m^2: kd / inertia times a delay inside the drives has to stay well
+    below pi / 2. These gains leave room for 10 ms, and are stiff enough to carry where states come 20 ms late.
+    """
 
     kp: Triple = parameter(
-        (40.0, 15.0, 15.0), low=0.0, high=200.0, unit="N m/rad", description="position gains of the joint drives"
+        (20.0, 15.0, 15.0), low=0.0, high=200.0, unit="N m/rad", description="position gains of the joint drives"
     )
     kd: Triple = parameter(
-        (1.0, 0.5, 0.5), low=0.0, high=5.0, unit="N m s/rad", description="velocity gains of the joint drives"
+        (0.5, 0.3, 0.2), low=0.0, high=5.0, unit="N m s/rad", description="velocity gains of the joint drives"
     )
     kd_damping: Triple = parameter(
         (2.5, 2.5, 2.5), low=0.1, high=5.0, unit="N m s/rad", description="velocity gains while only damping"
@@ -27,6 +32,18 @@ class DriveConfig:
     def gains(self, n_legs: int) -> DriveGains:
         """The gains of every joint, leg after leg: arrays of (3 n_legs,)."""
         return DriveGains(*(np.tile(np.asarray(each, float), n_legs) for each in (self.kp, self.kd, self.kd_damping)))
+
+
+@dataclass(frozen=True)
+class MotorConfig:
+    """The motors' torque-speed curve: all of the torque up to one speed, from there linearly down to none."""
+
+    full_speed: float = parameter(
+        0.9, low=0.1, high=5.0, description="share of a joint's velocity limit up to which it is driven with all torque"
+    )
+    idle_speed: float = parameter(
+        1.2, low=0.2, high=10.0, description="share of a joint's velocity limit from which on it is driven no faster"
+    )
 
 
 @dataclass(frozen=True)
@@ -70,10 +87,16 @@ class StandConfig:
         " the air, brakes it on the ground",
     )
     capture_reach: float = parameter(0.1, low=0.0, high=0.15, unit="m", description="largest such shift")
+    rest_speed: float = parameter(
+        0.2, low=0.01, high=5.0, unit="m/s", description="a trunk no faster than this along any axis is at rest"
+    )
+    rest_time: float = parameter(
+        0.1, low=0.0, high=5.0, unit="s", description="how long it must have been at rest where a bound begins"
+    )
 
 
 @dataclass(frozen=True)
-class BoundConfig:
+class MoveConfig:
     """Following the planner's policy, entering and leaving it."""
 
     feedback: bool = parameter(True, description="apply the policy's feedback gains, not only its feedforward")
@@ -94,6 +117,9 @@ class BoundConfig:
     )
     exit_timeout: float = parameter(
         3.0, low=0.0, high=10.0, unit="s", description="longest wait for speed and instant; then stand at once"
+    )
+    command_delay: float = parameter(
+        0.0, low=0.0, high=0.1, unit="s", description="known time from a command to the torque in the joints"
     )
     resume_timeout: float = parameter(
         3.0,
@@ -126,11 +152,19 @@ class LateralConfig:
         10.0, low=0.0, high=40.0, unit="1/s", description="lateral deceleration per lateral velocity in stance"
     )
     position_gain: float = parameter(
-        0.0, low=0.0, high=3.0, unit="1/s", description="lateral velocity wanted per offset from the straight line"
+        1.0, low=0.0, high=3.0, unit="1/s", description="lateral velocity wanted per offset from the straight line"
     )
     velocity_limit: float = parameter(
         0.2, low=0.0, high=1.0, unit="m/s", description="largest lateral velocity that the position gain asks for"
     )
+    velocity_integral: float = parameter(
+        1.0, low=0.0, high=10.0, unit="1/s", description="how fast the wanted velocity makes up for one not reached"
+    )
+    velocity_trim: float = parameter(0.5, low=0.0, high=2.0, unit="m/s", description="most that it makes up for")
+    roll_integral: float = parameter(
+        1.5, low=0.0, high=10.0, unit="1/s", description="how fast the wanted roll makes up for one not reached"
+    )
+    roll_trim: float = parameter(0.5, low=0.0, high=0.5, unit="rad", description="most that it makes up for")
     roll_stiffness: float = parameter(
         130.0, low=0.0, high=500.0, unit="1/s^2", description="roll acceleration per roll in stance"
     )
@@ -193,13 +227,16 @@ class SafetyConfig:
         description="age from which a policy is late, in planner periods: no bound begins with it, and one that is"
         " under way follows it while the robot stays near it, until the horizon ends",
     )
-    roll: float = parameter(0.5, low=0.05, high=1.5, unit="rad", description="largest roll")
-    pitch: float = parameter(0.5, low=0.05, high=1.5, unit="rad", description="largest pitch")
+    roll: float = parameter(0.8, low=0.05, high=1.5, unit="rad", description="largest roll against the ground")
+    pitch: float = parameter(0.8, low=0.05, high=1.5, unit="rad", description="largest pitch against the ground")
     position_margin: float = parameter(
         0.1, low=0.0, high=1.0, unit="rad", description="how far beyond its limits a joint may be measured"
     )
     velocity_factor: float = parameter(
         1.2, low=0.1, high=5.0, description="largest measured joint velocity, as a multiple of its limit"
+    )
+    velocity_time: float = parameter(
+        0.02, low=0.0, high=1.0, unit="s", description="how long a joint must be faster than that to be a fault"
     )
     trunk_speed: float = parameter(
         10.0, low=0.5, high=100.0, unit="m/s", description="largest measured speed of the trunk along an axis"
@@ -269,7 +306,9 @@ class ControllerConfig:
     """All parameters of the joint controller."""
 
     drive: DriveConfig = field(default_factory=DriveConfig)
+    motor: MotorConfig = field(default_factory=MotorConfig)
     stand: StandConfig = field(default_factory=StandConfig)
-    bound: BoundConfig = field(default_factory=BoundConfig)
+    move: MoveConfig = field(default_factory=MoveConfig)
     lateral: LateralConfig = field(default_factory=LateralConfig)
+    estimation: EstimationConfig = field(default_factory=EstimationConfig)
     safety: SafetyConfig = field(default_factory=SafetyConfig)

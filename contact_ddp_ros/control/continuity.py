@@ -15,7 +15,9 @@ by a reset of the simulator for one. The jump itself has been found by then, and
 """
 
 import math
+from collections.abc import Sequence
 
+import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,6 +25,7 @@ from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.findings import Finding, Violation
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.rotation import COMPILED, READ
 from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]
@@ -36,8 +39,9 @@ _SETTLED = 0.008
 _BEGINNING = 2e-3
 """Motion of a joint that need not have moved the trunk yet [rad]."""
 
-_JOINT_FIELDS = ("joint_positions", "joint_velocities")
-_BASE_FIELDS = ("position", "orientation", "linear_velocity", "angular_velocity")
+_PARTS = ("joint", "trunk")
+_ALL_NEW = (True, True)
+"""Both parts have changed."""
 
 
 class StateContinuity:
@@ -69,12 +73,13 @@ class StateContinuity:
             if last is None or state.time != last.time:
                 self._believe(state)
             return None
-        jump = self._jump(last, state)
+        near, *changes = self._compare(last, state)
+        jump = None if near else self._jump(last, state)
         if jump is not None and not self._has_settled(state):
             return jump
-        finding = self._stuck(last, state) if moving else None
+        finding = self._stuck(state, changes) if moving else None
         if finding is None:
-            self._believe(state, last if moving else None)
+            self._believe(state, changes if moving else _ALL_NEW)
         return finding
 
     def _has_settled(self, state: RobotState) -> bool:
@@ -84,13 +89,36 @@ class StateContinuity:
             self._jumped_at = state.time
         return state.time - self._jumped_at >= _SETTLED
 
-    def _believe(self, state: RobotState, last: RobotState | None = None) -> None:
-        for part, fields in (("joint", _JOINT_FIELDS), ("trunk", _BASE_FIELDS)):
-            if last is None or _differ(last, state, fields):
+    def _believe(self, state: RobotState, changes: Sequence[bool] = _ALL_NEW) -> None:
+        for part, changed in zip(_PARTS, changes):
+            if changed:
                 self._changed[part] = state.time
                 if part == "trunk":
                     self._resting = state
         self._last, self._jumped = state, None
+
+    def _compare(self, last: RobotState, state: RobotState) -> tuple[bool, bool, bool]:
+        """Whether a state is as near to the last one as it can be, and whether joints and trunk differ from it."""
+        config, dt = self._config, state.time - last.time
+        return _compare(
+            last.joint_positions,
+            last.joint_velocities,
+            last.position,
+            last.orientation,
+            last.linear_velocity,
+            last.angular_velocity,
+            state.joint_positions,
+            state.joint_velocities,
+            state.position,
+            state.orientation,
+            state.linear_velocity,
+            state.angular_velocity,
+            self._speed,
+            dt,
+            config.joint_jump,
+            config.trunk_speed * dt + config.base_jump,
+            config.trunk_turn_rate * dt + config.turn_jump,
+        )
 
     def _jump(self, last: RobotState, state: RobotState) -> Finding | None:
         dt, config = state.time - last.time, self._config
@@ -103,14 +131,16 @@ class StateContinuity:
         distance = float(np.abs(state.position - last.position).max())
         if not distance <= config.trunk_speed * dt + config.base_jump:
             return _jump_finding("the trunk", distance, config.trunk_speed * dt + config.base_jump, "m", dt)
-        angle = 2.0 * math.acos(min(1.0, abs(float(state.orientation @ last.orientation))))
+        angle = _turned(state.orientation, last.orientation)
         if not angle <= config.trunk_turn_rate * dt + config.turn_jump:
             return _jump_finding("the trunk", angle, config.trunk_turn_rate * dt + config.turn_jump, "rad", dt)
         return None
 
-    def _stuck(self, last: RobotState, state: RobotState) -> Finding | None:
-        for part, fields in (("joint", _JOINT_FIELDS), ("trunk", _BASE_FIELDS)):
-            still = 0.0 if _differ(last, state, fields) else state.time - self._changed[part]
+    def _stuck(self, state: RobotState, changes: Sequence[bool]) -> Finding | None:
+        for part, changed in zip(_PARTS, changes):
+            if changed:
+                continue
+            still = state.time - self._changed[part]
             if part == "trunk" and self._begins_to_move(state):
                 continue
             if not still <= self._config.stuck_timeout:
@@ -127,8 +157,24 @@ class StateContinuity:
         )
 
 
-def _differ(one: RobotState, other: RobotState, fields: tuple[str, ...]) -> bool:
-    return any((getattr(one, field) != getattr(other, field)).any() for field in fields)
+@nb.njit(nb.float64(READ, READ), **COMPILED)
+def _turned(one, other):  # type: ignore[no-untyped-def]
+    """Angle between two orientations (4,) [rad]."""
+    return 2.0 * math.acos(min(1.0, abs((one * other).sum())))
+
+
+@nb.njit(nb.types.UniTuple(nb.boolean, 3)(*[READ] * 13, *[nb.float64] * 4), **COMPILED)
+def _compare(q0, v0, p0, o0, l0, a0, q, v, p, o, l, a, speed, dt, joint_jump, distance, angle):  # type: ignore[no-untyped-def]
+    """:meth:`StateContinuity._compare`: joints, position, orientation, linear and angular velocity before and now."""
+    near = _turned(o, o0) <= angle
+    joints, trunk = False, (o != o0).any()
+    for j in range(len(q)):
+        near &= abs(q[j] - q0[j]) <= speed[j] * dt + joint_jump
+        joints |= q[j] != q0[j] or v[j] != v0[j]
+    for k in range(3):
+        near &= abs(p[k] - p0[k]) <= distance
+        trunk |= p[k] != p0[k] or l[k] != l0[k] or a[k] != a0[k]
+    return near, joints, trunk
 
 
 def _jump_finding(what: str, found: float, allowed: float, unit: str, dt: float) -> Finding:

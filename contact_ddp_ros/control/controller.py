@@ -18,26 +18,27 @@ from numpy.typing import NDArray
 from contact_ddp_ros.config import validate
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.continuity import StateContinuity
-from contact_ddp_ros.control.drives import JointTargets, limited_command
+from contact_ddp_ros.control.drives import JointTargets, TorqueSpeedCurve, limited_command
 from contact_ddp_ros.control.findings import Fault, Finding, Violation
-from contact_ddp_ros.control.lateral import LateralCommand, LateralStabiliser
-from contact_ddp_ros.control.legs import LegGeometry
+from contact_ddp_ros.control.gait_clock import GaitClock
+from contact_ddp_ros.control.lateral import LateralCommand
 from contact_ddp_ros.control.modes import Answer, ControlMode, ModeMachine
+from contact_ddp_ros.control.planar_tracker import PlanarTracker
 from contact_ddp_ros.control.policy_gate import PolicyGate
 from contact_ddp_ros.control.safety import Supervisor
 from contact_ddp_ros.control.stand import StandLaw
-from contact_ddp_ros.control.tracking import PolicySlot, exit_obstacle, last_exit, planar_targets
+from contact_ddp_ros.control.tracking import PolicySlot, exit_obstacle, last_exit
 from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.estimation.estimator import Estimator
+from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.policy import Policy, PolicySample
+from contact_ddp_ros.robot.ground import Felt
 from contact_ddp_ros.robot.joints import FOOT_NAMES, LEG_NAMES
+from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.planar import PAIRS, PLANAR_FOOT_NAMES, PLANAR_JOINT_NAMES, PlanarMap
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
 Array = NDArray[np.float64]
-
-_PLANAR_AXES = 2
-"""Planned force components of a planar foot: x and z."""
 
 _ALL_FEET = (True,) * len(FOOT_NAMES)
 
@@ -56,11 +57,9 @@ class Controller:
         """
         self._robot = robot
         self._geometry = LegGeometry.from_tree(robot.tree, FOOT_NAMES)
-        self._planar_map = PlanarMap()
-        n_forces = _PLANAR_AXES * len(PLANAR_FOOT_NAMES)
+        self._model = PlanarModel(robot)
         expected = robot.model_hash if model_hash is None else model_hash
-        torques = robot.effort_limits[self._planar_map.pairs].sum(axis=1)
-        self._gate = PolicyGate(torques, 2 * len(PLANAR_JOINT_NAMES), n_forces, expected, config.safety)
+        self._gate = PolicyGate(self._model, expected, config.safety)
         self._lock = Lock()
         self._slot = PolicySlot()
         self._refused: Finding | None = None
@@ -69,14 +68,19 @@ class Controller:
         self._now: float | None = None
         self._state: RobotState | None = None
         self._finding: Finding | None = Finding(Violation.NO_STATE, "no robot state has arrived")
-        self._lateral_command: LateralCommand | None = None
+        self._moved = False
+        """Whether the last update followed a policy."""
         self._contacts = _ALL_FEET
         self._retreat: Fault | None = None
         self._retreats = 0
         self._steering = (0.0, 0.0)
         self._continuity = StateContinuity(robot, config.safety)
+        self._estimator = Estimator(robot, config.estimation)
+        self._command = JointCommand.damping(robot.n_joints)
+        legs = [[LEG_NAMES.index(leg) for leg in group] for group in self._model.legs_of.values()]
+        self._clock = GaitClock(legs, len(self._model.axes))
         self._stand: StandLaw
-        self._lateral: LateralStabiliser
+        self._tracker: PlanarTracker
         self._adopt(config)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -136,6 +140,16 @@ class Controller:
         """What was wrong with the last policy; None where nothing was."""
         return self._refused
 
+    @property
+    def felt(self) -> Felt:
+        """What contact has taught, for the planner."""
+        return Felt(self._estimator.ground, self._clock.advance)
+
+    @property
+    def estimator(self) -> Estimator:
+        """What is felt, for diagnosis."""
+        return self._estimator
+
     def policy_age(self, now: float) -> float:
         """Age of the policy in use at time `now` [s]; not a number where there is none."""
         policy = self._slot.current
@@ -154,12 +168,12 @@ class Controller:
     @property
     def heading(self) -> float:
         """Yaw that is held while bounding [rad]."""
-        return self._lateral.heading
+        return self._tracker.heading
 
     @property
     def lateral_command(self) -> LateralCommand | None:
         """What the stabiliser did in the last update, for diagnosis; None unless bounding."""
-        return self._lateral_command
+        return self._tracker.lateral_command if self._moved else None
 
     @property
     def contacts(self) -> tuple[bool, ...]:
@@ -170,7 +184,7 @@ class Controller:
         """The policy in use at time `now` [s]; None where there is none."""
         with self._lock:
             policy = self._slot.at(now)
-            return None if policy is None else policy.sample(now)
+            return None if policy is None else policy.sample(self._clock.time(policy, now))
 
     def configure(self, config: ControllerConfig) -> None:
         """Take over new parameters; the mode, the policy and the heading stay.
@@ -191,7 +205,7 @@ class Controller:
             raise ParameterError(f"steering command is ({yaw_rate}, {lateral_velocity}); allowed: finite numbers")
         with self._lock:
             self._steering = (yaw_rate, lateral_velocity)
-            self._lateral.steer(yaw_rate, lateral_velocity)
+            self._tracker.steer(yaw_rate, lateral_velocity)
 
     def rearm(self) -> Answer:
         """Clear a latched fault and stay in DAMP."""
@@ -200,7 +214,7 @@ class Controller:
             return Answer(True, f"cleared {fault.violation.value}" if fault else "no fault was latched")
 
     def request(self, mode: ControlMode) -> Answer:
-        """Ask for a mode. DAMP is taken at once; STAND clears a fault; BOUND waits for a policy that covers now."""
+        """Ask for a mode. DAMP is taken at once; STAND clears a fault; MOVE waits for a policy that covers now."""
         with self._lock:
             before, now = self.mode, self._now
             answer = self._modes.request(mode, now or 0.0, self._obstacle(mode))
@@ -214,8 +228,8 @@ class Controller:
     def set_policy(self, policy: Policy, now: float) -> Answer:
         """Offer a policy at time `now` [s]. One that does not fit is refused, named and counted, and never used."""
         with self._lock:
-            state = None if self._state is None else self._planar_map.planar_state(self._state)
-            finding = self._gate.check(policy, now, following=self.mode is ControlMode.BOUND, state=state)
+            state = None if self._state is None else self._model.state(self._state)
+            finding = self._gate.check(policy, now, following=self.mode is ControlMode.MOVE, state=state)
             self._refused = finding
             if finding is not None:
                 self._refusals[finding.violation] += 1
@@ -226,30 +240,37 @@ class Controller:
     def update(self, state: RobotState | None, now: float) -> JointCommand:
         """The command for the joint drives at time `now` [s], from the latest state (None where none has arrived)."""
         with self._lock:
-            self._lateral_command = None
-            self._contacts = _ALL_FEET
-            last = self._now
-            finding = self._advance_clock(now) or self._judge(state, now)
-            self._finding = finding
-            self._state = state if finding is None else None
-            if self.mode is ControlMode.DAMP:
-                return self._damping()
-            if finding is not None or state is None:
-                return self._fail(finding or Finding(Violation.NO_STATE, "no robot state has arrived"), now)
-            dt = 0.0 if last is None else now - last
-            self._move_mode(state, now)
-            targets = self._targets(state, now, dt)
-            if isinstance(targets, Finding):
-                return self._fail(targets, now)
-            limited = limited_command(targets, state, self._drive, self._robot.effort_limits)
-            finding = self._supervisor.command(limited.command.torques, limited.total)
-            return self._fail(finding, now) if finding else limited.command
+            self._command = self._next_command(state, now)
+            return self._command
+
+    def _next_command(self, state: RobotState | None, now: float) -> JointCommand:
+        last, scheduled = self._now, self._contacts
+        self._moved = False
+        self._contacts = _ALL_FEET
+        finding = self._advance_clock(now) or self._judge(state, now)
+        self._finding = finding
+        self._state = state if finding is None else None
+        if finding is None and state is not None:
+            self._estimator.update(state, self._command, self._drive, scheduled)
+        if self.mode is ControlMode.DAMP:
+            return self._damping()
+        if finding is not None or state is None:
+            return self._fail(finding or Finding(Violation.NO_STATE, "no robot state has arrived"), now)
+        dt = 0.0 if last is None else now - last
+        self._stand.watch(state, now)
+        self._move_mode(state, now)
+        targets = self._targets(state, now, dt)
+        if isinstance(targets, Finding):
+            return self._fail(targets, now)
+        limited = limited_command(targets, state, self._drive, self._robot.effort_limits, self._curve)
+        finding = self._supervisor.command(limited.command.torques, limited.total)
+        return self._fail(finding, now) if finding else limited.command
 
     def _judge(self, state: RobotState | None, now: float) -> Finding | None:
-        finding = self._supervisor.state(state, now)
+        finding = self._supervisor.state(state, now, self._estimator.ground)
         if finding is not None or state is None:
             return finding
-        return self._continuity.check(state, moving=self.mode is ControlMode.BOUND)
+        return self._continuity.check(state, moving=self.mode is ControlMode.MOVE)
 
     def _adopt(self, config: ControllerConfig) -> None:
         validate(config)
@@ -263,15 +284,16 @@ class Controller:
         continuity.take_over(self._continuity)
         drive = config.drive.gains(len(FOOT_NAMES))
         stand = StandLaw(self._robot, self._geometry, drive, config.stand)
-        lateral = LateralStabiliser(self._robot, self._geometry, config.lateral)
-        lateral.steer(*self._steering)
-        if self.mode is ControlMode.BOUND:
-            lateral.take_over(self._lateral)
+        tracker = PlanarTracker(self._model, self._geometry, config)
+        tracker.steer(*self._steering)
+        if self.mode is ControlMode.MOVE:
+            tracker.take_over(self._tracker)
         if self.mode is ControlMode.STAND:
             stand.take_over(self._stand)
         self._config, self._supervisor, self._continuity = config, supervisor, continuity
-        self._drive, self._stand, self._lateral = drive, stand, lateral
-        self._gate.config = config.safety
+        self._drive, self._stand, self._tracker = drive, stand, tracker
+        self._curve = TorqueSpeedCurve.of(self._robot.velocity_limits, config.motor)
+        self._gate.config, self._estimator.config = config.safety, config.estimation
 
     def _advance_clock(self, now: float) -> Finding | None:
         """Note the time. Where it jumps back, ages begin anew, and policies, being of another time, are dropped."""
@@ -283,9 +305,10 @@ class Controller:
         self._slot.clear()
         self._gate.forget()
         self._continuity.forget()
+        self._estimator.forget()
         self._modes.restart_clock(now)
         self._stand.shift(now - last)
-        if self.mode is not ControlMode.BOUND:
+        if self.mode is not ControlMode.MOVE:
             return None
         return Finding(Violation.CLOCK_BACKWARDS, f"the clock stepped back by {last - now:.3f} s")
 
@@ -296,8 +319,10 @@ class Controller:
         if self._state is None or self._now is None:
             return f"no usable robot state ({self._finding})"
         policy = self._slot.at(self._now)
-        if self.mode is ControlMode.BOUND:
-            return "" if policy is None else exit_obstacle(policy, self._state, self._now, self._config.bound)
+        if self.mode is ControlMode.MOVE:
+            if policy is None:
+                return ""
+            return exit_obstacle(policy, self._state, self._clock.time(policy, self._now), self._config.move)
         if mode is ControlMode.STAND:
             return ""
         if not self._stand.progress(self._now) >= 1.0:
@@ -308,7 +333,7 @@ class Controller:
             return f"{finding}{'' if refused is None else f'; the last one was refused: {refused.violation.value}'}"
         if policy.start > self._now:
             return f"the policy begins in {policy.start - self._now:.3f} s"
-        return self._stand.obstacle(self._state, policy.ground, self._config.bound)
+        return self._stand.obstacle(self._state, self._now, policy.ground, self._config.move)
 
     def _move_mode(self, state: RobotState, now: float) -> None:
         """Carry out the request that waits, if its moment has come."""
@@ -316,51 +341,58 @@ class Controller:
         if wish is None:
             return
         if self._modes.resuming:
-            patience = config.bound.resume_timeout
+            patience = config.move.resume_timeout
         else:
-            patience = config.bound.exit_timeout if wish is ControlMode.STAND else config.bound.request_timeout
+            patience = config.move.exit_timeout if wish is ControlMode.STAND else config.move.request_timeout
         if not self._modes.advance(now, self._obstacle(wish), patience):
             return
-        if wish is ControlMode.BOUND:
-            self._lateral.reset(state)
+        if wish is ControlMode.MOVE:
+            self._tracker.reset(state)
+            self._clock.restart()
         else:
             self._slot.clear()
             self._stand.start(now, state.joint_positions, config.stand.catch_time)
 
     def _targets(self, state: RobotState, now: float, dt: float) -> JointTargets | Finding:
         if self.mode is ControlMode.STAND:
-            return self._stand.targets(state, now)
+            return self._stand.targets(state, now, self._late(state, now))
         policy = self._slot.at(now)
         if policy is None:
             return Finding(Violation.NO_POLICY, "no policy has arrived")
         reason = self._reason_to_stand(policy, state, now)
         if reason is None:
-            return self._bound_targets(policy.sample(now), state, dt)
+            felt = self._estimator.contacts.contact.tolist()
+            self._clock.follow(policy, now, felt, self._config.estimation)
+            return self._move_targets(policy, state, now, dt)
         self._retreats += 1
         self._retreat = Fault(reason, now)
-        self._modes.retreat(now, f"bounding again: {reason}")
+        self._modes.retreat(now, f"moving again: {reason}")
         self._slot.clear()
         self._stand.start(now, state.joint_positions, self._config.stand.catch_time)
-        return self._stand.targets(state, now)
+        return self._stand.targets(state, now, self._late(state, now))
+
+    def _late(self, state: RobotState, now: float) -> float:
+        """From the measurement of a state to the torque that answers it [s]."""
+        return now + self._config.move.command_delay - state.time
 
     def _reason_to_stand(self, policy: Policy, state: RobotState, now: float) -> Finding | None:
         """Why the robot must leave the bound now: its policy is late and no longer fits, or about to end; or None."""
         late = self._supervisor.policy_age(policy, now)
         if late is None or late.violation is Violation.POLICY_OVER:
             return late
-        away = self._gate.away(policy, now, self._planar_map.planar_state(state))
+        away = self._gate.away(policy, self._clock.time(policy, now), self._model.state(state))
         if away is not None:
             return Finding(late.violation, f"{late.text}; it {away.text}")
-        return late if now >= last_exit(policy, self._config.bound.exit_lead) else None
+        return late if self._clock.time(policy, now) >= last_exit(policy, self._config.move.exit_lead) else None
 
-    def _bound_targets(self, sample: PolicySample, state: RobotState, dt: float) -> JointTargets:
-        planar = planar_targets(sample, state, self._planar_map, self._config.bound)
-        lateral = self._lateral.update(state, sample, dt)
-        self._lateral_command = lateral
-        self._contacts = _planned_contacts(sample)
-        planar.positions[self._lateral.abads] = lateral.abad_positions
-        planar.velocities[self._lateral.abads] = lateral.abad_velocities
-        return JointTargets(planar.positions, planar.velocities, planar.torques + lateral.torques)
+    def _move_targets(self, policy: Policy, state: RobotState, now: float, dt: float) -> JointTargets:
+        """Follow the policy where it will be when the command acts, from where it was when the state was measured."""
+        self._moved = True
+        acts, was = now + self._config.move.command_delay, min(state.time, now)
+        sample = policy.sample(self._clock.time(policy, acts))
+        measured = sample if was == acts else policy.sample(self._clock.time(policy, was))
+        self._contacts = self._tracker.contacts(sample)
+        return self._tracker.targets(sample, state, dt, measured)
 
     def _fail(self, finding: Finding, now: float) -> JointCommand:
         retreat = self._retreat
@@ -368,14 +400,8 @@ class Controller:
             finding = Finding(finding.violation, f"{finding.text}; on the way down for want of policies: {retreat}")
         self._modes.fail(finding, now)
         self._slot.clear()
+        self._estimator.forget()
         return self._damping()
 
     def _damping(self) -> JointCommand:
         return JointCommand.damping(self._robot.n_joints)
-
-
-def _planned_contacts(sample: PolicySample) -> tuple[bool, ...]:
-    """Feet that carry load by plan, in the order of FOOT_NAMES."""
-    loads = np.reshape(sample.forces, (len(PAIRS), _PLANAR_AXES))[:, -1]
-    loaded = {leg for legs, load in zip(PAIRS.values(), loads) if load > 0.0 for leg in legs}
-    return tuple(leg in loaded for leg in LEG_NAMES)

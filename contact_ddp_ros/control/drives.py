@@ -7,6 +7,9 @@ feedforward than the actuator can give, the targets move towards the measurement
     |feedforward| <= limit,      |feedforward + kp (q* - q) + kd (v* - v)| <= limit
 
 for whatever was wanted. Between two commands the state moves on, and the drive clips the sum once more.
+
+Along the motors' torque-speed curve the limit falls with speed: a joint that turns faster than `full` is driven on with
+less, and not at all beyond `idle`; torque that brakes it is not cut.
 """
 
 from dataclasses import dataclass
@@ -15,6 +18,8 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.control.config import MotorConfig
+from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.robot.rotation import COMPILED, READ, WRITTEN
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
@@ -40,6 +45,27 @@ class JointTargets:
 
 
 @dataclass(frozen=True)
+class TorqueSpeedCurve:
+    """Speeds of the joints (12,) up to which all the torque is there, and from which on none is [rad/s]."""
+
+    full: Array
+    idle: Array
+
+    @classmethod
+    def of(cls, velocity_limits: Array, config: MotorConfig) -> "TorqueSpeedCurve":
+        """From the joints' velocity limits (12,) [rad/s].
+
+        Raises:
+            ParameterError: there is no torque where it should all be there.
+        """
+        if not config.idle_speed > config.full_speed:
+            raise ParameterError(
+                f"motor.idle_speed is {config.idle_speed}; allowed: above motor.full_speed, {config.full_speed}"
+            )
+        return cls(config.full_speed * velocity_limits, config.idle_speed * velocity_limits)
+
+
+@dataclass(frozen=True)
 class LimitedCommand:
     """The command to send and the (12,) torques that the drives make of it at the measured state [N m]."""
 
@@ -47,8 +73,14 @@ class LimitedCommand:
     total: Array
 
 
-def limited_command(targets: JointTargets, state: RobotState, gains: DriveGains, limits: Array) -> LimitedCommand:
-    """The command nearest to `targets` that keeps every part of the torque within `limits` (12,) [N m]."""
+def limited_command(
+    targets: JointTargets, state: RobotState, gains: DriveGains, limits: Array, curve: TorqueSpeedCurve | None = None
+) -> LimitedCommand:
+    """The command nearest to `targets` that keeps every part of the torque within `limits` (12,) [N m].
+
+    With a `curve`, the sum also within what the motors have at their speed.
+    """
+    curve = curve or TorqueSpeedCurve(np.full_like(limits, 1e6), np.full_like(limits, 2e6))
     positions, velocities, torques, total = _limited(
         targets.positions,
         targets.velocities,
@@ -58,15 +90,17 @@ def limited_command(targets: JointTargets, state: RobotState, gains: DriveGains,
         gains.kp,
         gains.kd,
         limits,
+        curve.full,
+        curve.idle,
     )
     return LimitedCommand(JointCommand(positions, velocities, torques), total)
 
 
 @nb.njit(
-    nb.types.UniTuple(WRITTEN, 4)(*[READ] * 8),
+    nb.types.UniTuple(WRITTEN, 4)(*[READ] * 10),
     **COMPILED,
 )
-def _limited(targets, rates, wanted, q, v, kp, kd, limits):  # type: ignore[no-untyped-def]
+def _limited(targets, rates, wanted, q, v, kp, kd, limits, full, idle):  # type: ignore[no-untyped-def]
     """Target positions, velocities, feedforward and total torques (12,)."""
     n = len(q)
     positions, velocities, torques, total = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
@@ -78,7 +112,9 @@ def _limited(targets, rates, wanted, q, v, kp, kd, limits):  # type: ignore[no-u
         if not abs(asked) < np.inf:  # the supervisor sees it; clipping could hide it
             torques[j] = total[j] = asked
             continue
-        total[j] = min(max(asked, -limits[j]), limits[j])
+        left = min(max((idle[j] - abs(v[j])) / (idle[j] - full[j]), 0.0), 1.0) * limits[j]
+        upper, lower = (left, limits[j]) if v[j] > 0.0 else (limits[j], left)
+        total[j] = min(max(asked, -lower), upper)
         torques[j] = min(max(total[j] - drive, -limits[j]), limits[j])
         left_over = total[j] - torques[j]
         if abs(left_over - drive) > rounding and drive != 0.0:

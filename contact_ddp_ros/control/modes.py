@@ -1,11 +1,11 @@
 """What the controller is doing, how that changes, and the answers to those who want it to change.
 
-    DAMP --request(STAND)--> STAND --request(BOUND), once a policy covers the present--> BOUND
+    DAMP --request(STAND)--> STAND --request(MOVE), once a policy covers the present--> MOVE
       ^                       |  ^                                                         |
       |----- fault, request --|  |---------- request(STAND), once the instant is good -----|
       |--------------------------------- fault, request -----------------------------------|
 
-Where no policy comes in time, BOUND goes to STAND by itself, and back where one comes soon after.
+Where no policy comes in time, MOVE goes to STAND by itself, and back where one comes soon after.
 A fault is latched: the mode stays DAMP until a request for STAND finds a usable state, or the fault is cleared.
 """
 
@@ -20,7 +20,7 @@ class ControlMode(Enum):
 
     DAMP = "damp"
     STAND = "stand"
-    BOUND = "bound"
+    MOVE = "move"
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class ModeMachine:
     def advance(self, now: float, obstacle: str, patience: float) -> bool:
         """Carry the waiting request out if nothing stands in its way any more; whether the mode has changed.
 
-        After `patience` [s] a request to stand is carried out in any case, and one to bound is dropped.
+        After `patience` [s] a request to stand is carried out in any case, and one to move is dropped.
         """
         if self.wish is None:
             return False
@@ -76,8 +76,8 @@ class ModeMachine:
         return enter
 
     def retreat(self, now: float, reason: str) -> None:
-        """Stand instead of bounding from `now` [s] on; the bound is wished for again."""
-        self.mode, self.wish, self.resuming = ControlMode.STAND, ControlMode.BOUND, True
+        """Stand instead of moving from `now` [s] on; moving is wished for again."""
+        self.mode, self.wish, self.resuming = ControlMode.STAND, ControlMode.MOVE, True
         self._since, self.waiting_for = now, reason
 
     def damp(self) -> None:

@@ -1,12 +1,14 @@
 """What the controller asks of a policy before it follows it: sizes, finite, of this model, in order, of the present."""
 
+import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.findings import Finding, Violation
-from contact_ddp_ros.policy import Policy
-from contact_ddp_ros.robot.planar import PLANAR_JOINT_NAMES
+from contact_ddp_ros.models.model import Model
+from contact_ddp_ros.policy import CHECKED, NUMBERS, Policy, all_within
+from contact_ddp_ros.robot.rotation import COMPILED, READ
 
 Array = NDArray[np.float64]
 
@@ -14,14 +16,12 @@ Array = NDArray[np.float64]
 class PolicyGate:
     """Admits policies one after another: right sizes, finite, of this model, in order, of the present."""
 
-    def __init__(self, torques: Array, n_x: int, n_forces: int, model_hash: int, config: SafetyConfig) -> None:
-        """Sizes are those of the planner's model, whose fingerprint is `model_hash`.
-
-        `torques` are what each of its controls (n_u,) can be at most [N m].
-        """
+    def __init__(self, model: Model, model_hash: int, config: SafetyConfig) -> None:
+        """`model` is the planner's, and `model_hash` the fingerprint that its policies must carry."""
         self.config = config
-        self._torques, n_u = torques, len(torques)
-        self._sizes = {"state": n_x, "control": n_u, "force": n_forces}
+        self._coordinates, self._torques = model.coordinates, model.torque_limits
+        n_forces = len(model.legs_of) * len(model.axes)
+        self._sizes = {"state": 2 * len(self._coordinates), "control": len(self._torques), "force": n_forces}
         self._model_hash = model_hash
         self._last: Policy | None = None
 
@@ -36,8 +36,11 @@ class PolicyGate:
         Where the last policy is being followed (`following`), one of another epoch is refused; otherwise a later epoch
         is always welcome, and an earlier one once the last policy has run out (the planner has been restarted).
         """
-        finding = self._size(policy) or self._finite(policy) or self._order(policy, now, following)
-        finding = finding or self._age(policy, now, following) or self._range(policy) or self._torque(policy)
+        finding = self._size(policy)
+        fine = finding is None and self._is_fine(policy)
+        finding = finding or (None if fine else self._finite(policy)) or self._order(policy, now, following)
+        finding = finding or self._age(policy, now, following)
+        finding = finding or (None if fine else self._range(policy) or self._torque(policy))
         finding = finding or self.away(policy, now, state)
         if finding is None:
             self._last = policy
@@ -60,8 +63,14 @@ class PolicyGate:
                 return Finding(Violation.POLICY_SIZE, f"{name} has shape {found}; allowed: {shape}, at least one knot")
         return None
 
+    def _is_fine(self, policy: Policy) -> bool:
+        """All checks of a policy's numbers at once, compiled; what exactly is wrong is for the ones below to say."""
+        config = self.config
+        limits = config.policy_knot, config.policy_step, config.policy_velocity, config.policy_gain, config.policy_force
+        return _is_fine(*policy.numbers(), limits, config.policy_torque_factor * self._torques)
+
     def _finite(self, policy: Policy) -> Finding | None:
-        for name in ("times", "states", "controls", "gains", "forces"):
+        for name in NUMBERS:
             if not np.isfinite(getattr(policy, name)).all():
                 return Finding(Violation.POLICY_NOT_FINITE, f"not a finite number in {name}")
         return None
@@ -126,13 +135,29 @@ class PolicyGate:
         if state is None:
             return None
         n_q = len(state) // 2
-        away = np.abs(policy.sample(now).state - state)[1:n_q]
-        allowed = np.full(n_q - 1, self.config.policy_angle)
-        allowed[0] = self.config.policy_height
-        within = away <= allowed
-        if within.all():
+        away = np.abs(policy.sample(now).state - state)[1:n_q].tolist()
+        allowed = [self.config.policy_height, *[self.config.policy_angle] * (n_q - 2)]
+        within = [distance <= limit for distance, limit in zip(away, allowed)]
+        if all(within):
             return None
-        index = int(np.argmin(within))
-        what, unit = PLANAR_JOINT_NAMES[index + 1], "m" if index == 0 else "rad"
+        index = within.index(False)
+        what, unit = self._coordinates[index + 1], "m" if index == 0 else "rad"
         text = f"has {what} {away[index]:.2f} {unit} from where it is; allowed: {allowed[index]:.2f} {unit}"
         return Finding(Violation.POLICY_AWAY, text)
+
+
+@nb.njit(nb.boolean(*CHECKED, nb.types.UniTuple(nb.float64, 5), READ), **COMPILED)
+def _is_fine(times, states, controls, gains, forces, limits, torques):  # type: ignore[no-untyped-def]
+    """Whether every number lies within its limits, which are finite: so are the numbers then."""
+    longest, step, velocity, gain, force = limits
+    n, n_q = len(controls), states.shape[1] // 2
+    fine = all_within(gains.ravel(), gain) and all_within(forces.ravel(), force)
+    for k in range(n):
+        fine &= 0.0 <= times[k + 1] - times[k] <= longest
+        for i in range(n_q):
+            fine &= abs(states[k + 1, i] - states[k, i]) <= step
+        for i in range(len(torques)):
+            fine &= abs(controls[k, i]) <= torques[i]
+    for k in range(n + 1):
+        fine &= all_within(states[k, n_q:], velocity)
+    return fine

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.findings import Finding, Violation
 from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import COMPILED, READ, quaternion_to_rpy
@@ -25,6 +26,9 @@ Array = NDArray[np.float64]
 _QUATERNION_TOLERANCE = 1e-2
 """How far the norm of an orientation may be from one."""
 _BASE_SIZES = {"position": 3, "orientation": 4, "linear_velocity": 3, "angular_velocity": 3}
+_BEYOND_BELIEF = 2.0
+"""Joint velocity over its limit that is a fault at once."""
+_PAIR = nb.types.UniTuple(nb.float64, 2)
 _TORQUE_SLACK = 1e-6
 """Rounding allowed in the sum of feedforward and drive torque, relative to the limit."""
 
@@ -41,44 +45,49 @@ class Supervisor:
         self._upper = robot.upper + config.position_margin
         self._velocity = config.velocity_factor * robot.velocity_limits
         self._effort = robot.effort_limits * (1.0 + _TORQUE_SLACK)
+        self._limits = config.state_timeout, config.clock_tolerance, config.roll, config.pitch
+        self._fast_since: float | None = None
+        """When a joint began to be faster than its limit [s]."""
+        self._trunk_limits = config.trunk_speed, config.trunk_turn_rate
 
-    def state(self, state: RobotState | None, now: float) -> Finding | None:
-        """The first thing wrong with a state at time `now` [s], or None."""
+    def state(self, state: RobotState | None, now: float, ground: Ground | None = None) -> Finding | None:
+        """The first thing wrong with a state at time `now` [s] above a ground, level by default; or None."""
         if state is None:
             return Finding(Violation.NO_STATE, "no robot state has arrived")
-        return None if self._is_fine(state, now) else self._first_finding(state, now)
+        lean = (0.0, 0.0) if ground is None else _lean(ground, state)
+        if self._is_fine(state, now, lean):
+            self._fast_since = None
+            return None
+        return self._first_finding(state, now, lean)
 
-    def _is_fine(self, state: RobotState, now: float) -> bool:
+    def _is_fine(self, state: RobotState, now: float, lean: tuple[float, float]) -> bool:
         """All checks of a state at once, compiled; what exactly is wrong is for the ones below to say."""
-        if not state.has_sizes(len(self._lower)):
-            return False
-        config = self.config
-        return bool(
-            _is_fine(
-                state.time,
-                now,
-                state.position,
-                state.orientation,
-                state.linear_velocity,
-                state.angular_velocity,
-                state.joint_positions,
-                state.joint_velocities,
-                self._lower,
-                self._upper,
-                self._velocity,
-                (config.state_timeout, config.clock_tolerance, config.roll, config.pitch),
-                (config.trunk_speed, config.trunk_turn_rate),
-            )
+        return state.has_sizes(len(self._lower)) and _is_fine(
+            state.time,
+            now,
+            state.position,
+            state.orientation,
+            state.linear_velocity,
+            state.angular_velocity,
+            state.joint_positions,
+            state.joint_velocities,
+            self._lower,
+            self._upper,
+            self._velocity,
+            self._limits,
+            self._trunk_limits,
+            lean,
         )
 
-    def _first_finding(self, state: RobotState, now: float) -> Finding | None:
+    def _first_finding(self, state: RobotState, now: float, lean: tuple[float, float]) -> Finding | None:
         return (
             self._state_size(state)
             or self._state_finite(state)
             or self._state_age(state.time, now)
-            or self._tilt(state)
-            or self._joints(state)
+            or self._tilt(state, lean)
+            or self._joint_positions(state)
             or self._trunk_velocity(state)
+            or self._joint_velocities(state, now)
         )
 
     def policy_age(self, policy: Policy | None, now: float) -> Finding | None:
@@ -95,7 +104,7 @@ class Supervisor:
 
     def command(self, feedforward: Array, total: Array) -> Finding | None:
         """Whether joint torques, as fed forward and as the drives will add them up (12,) [N m], are within limits."""
-        if _within(feedforward, self._effort) and _within(total, self._effort):
+        if _within(feedforward, total, self._effort):
             return None
         if not (np.isfinite(feedforward).all() and np.isfinite(total).all()):
             return Finding(Violation.COMMAND_NOT_FINITE, f"torque of {JOINT_NAMES[int(np.argmin(np.isfinite(total)))]}")
@@ -130,29 +139,40 @@ class Supervisor:
             return Finding(Violation.STATE_FROM_FUTURE, text)
         return None
 
-    def _tilt(self, state: RobotState) -> Finding | None:
+    def _tilt(self, state: RobotState, lean: tuple[float, float]) -> Finding | None:
         norm = math.hypot(*state.orientation.tolist())
         if not abs(norm - 1.0) < _QUATERNION_TOLERANCE:
             return Finding(Violation.ORIENTATION, f"the orientation has norm {norm:.3f}; allowed: 1")
         roll, pitch, _ = quaternion_to_rpy(state.orientation).tolist()
-        for name, angle, limit in (("roll", roll, self.config.roll), ("pitch", pitch, self.config.pitch)):
-            if not abs(angle) < limit:
-                return Finding(Violation.TILT, f"{name} is {angle:.2f} rad; allowed: ±{limit:.2f}")
+        for name, angle, own, limit in zip(
+            ("roll", "pitch"), (roll, pitch), lean, (self.config.roll, self.config.pitch), strict=True
+        ):
+            if not abs(angle - own) < limit:
+                where = f" about the ground's {own:.2f}" if abs(own) > 0.005 else ""
+                return Finding(Violation.TILT, f"{name} is {angle:.2f} rad; allowed: ±{limit:.2f}{where}")
         return None
 
-    def _joints(self, state: RobotState) -> Finding | None:
-        q, v = state.joint_positions, state.joint_velocities
+    def _joint_positions(self, state: RobotState) -> Finding | None:
+        q = state.joint_positions
         within = (q > self._lower) & (q < self._upper)
         if not within.all():
             joint = int(np.argmin(within))
             text = f"{JOINT_NAMES[joint]} at {q[joint]:.2f} rad; allowed: {self._lower[joint]:.2f} to "
             return Finding(Violation.JOINT_POSITION, f"{text}{self._upper[joint]:.2f}")
-        within = np.abs(v) < self._velocity
-        if not within.all():
-            joint = int(np.argmin(within))
-            text = f"{JOINT_NAMES[joint]} at {v[joint]:.1f} rad/s; allowed: ±{self._velocity[joint]:.1f}"
-            return Finding(Violation.JOINT_VELOCITY, text)
         return None
+
+    def _joint_velocities(self, state: RobotState, now: float) -> Finding | None:
+        """Too fast for too long, or so fast that it cannot be true."""
+        v = state.joint_velocities
+        shares = np.abs(v) / self._velocity
+        if (shares < 1.0).all():
+            return None
+        since = self._fast_since = now if self._fast_since is None else min(self._fast_since, now)
+        joint = int(np.argmax(shares))
+        if shares[joint] < _BEYOND_BELIEF and now - since < self.config.velocity_time:
+            return None
+        text = f"{JOINT_NAMES[joint]} at {v[joint]:.1f} rad/s; allowed: ±{self._velocity[joint]:.1f}"
+        return Finding(Violation.JOINT_VELOCITY, text)
 
     def _trunk_velocity(self, state: RobotState) -> Finding | None:
         for name, unit, limit in (
@@ -166,12 +186,19 @@ class Supervisor:
         return None
 
 
-@nb.njit(nb.boolean(READ, READ), **COMPILED)
-def _within(values, limits):  # type: ignore[no-untyped-def]
-    """Whether every value lies in ± its limit; a NaN does not."""
+def _lean(ground: Ground, state: RobotState) -> tuple[float, float]:
+    """Roll and pitch of a trunk that is parallel to the ground, under the state's heading [rad]."""
+    yaw = float(quaternion_to_rpy(state.orientation)[2])
+    ahead, aside = ground.ahead(yaw), ground.aside(yaw)
+    return math.atan(aside / math.hypot(1.0, ahead)), -math.atan(ahead)
+
+
+@nb.njit(nb.boolean(READ, READ, READ), **COMPILED)
+def _within(feedforward, total, limits):  # type: ignore[no-untyped-def]
+    """Whether every torque lies in ± its limit; a NaN does not."""
     inside = True
-    for value, limit in zip(values, limits):
-        inside &= abs(value) <= limit
+    for fed, summed, limit in zip(feedforward, total, limits):
+        inside &= abs(fed) <= limit and abs(summed) <= limit
     return inside
 
 
@@ -185,7 +212,7 @@ def _below(values, limit):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(
-    nb.boolean(nb.float64, nb.float64, *[READ] * 9, nb.types.UniTuple(nb.float64, 4), nb.types.UniTuple(nb.float64, 2)),
+    nb.boolean(nb.float64, nb.float64, *[READ] * 9, nb.types.UniTuple(nb.float64, 4), _PAIR, _PAIR),
     **COMPILED,
 )
 def _is_fine(  # type: ignore[no-untyped-def]
@@ -202,6 +229,7 @@ def _is_fine(  # type: ignore[no-untyped-def]
     velocity,
     limits,
     trunk_limits,
+    lean,
 ):
     state_timeout, clock_tolerance, roll, pitch = limits
     if not (-clock_tolerance <= now - stamp <= state_timeout) or not _below(position, np.inf):
@@ -210,7 +238,7 @@ def _is_fine(  # type: ignore[no-untyped-def]
     if not abs(norm - 1.0) < _QUATERNION_TOLERANCE:
         return False
     angles = quaternion_to_rpy(orientation)
-    if not (abs(angles[0]) < roll and abs(angles[1]) < pitch):
+    if not (abs(angles[0] - lean[0]) < roll and abs(angles[1] - lean[1]) < pitch):
         return False
     for j in range(len(lower)):
         if not (lower[j] < joint_positions[j] < upper[j] and abs(joint_velocities[j]) < velocity[j]):

@@ -11,14 +11,16 @@ four feet need less). On the ground, where the feet do not move, the same shift 
 the offset x of the feet obeys x = c v = -c dx/dt.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.control.config import BoundConfig, StandConfig
+from contact_ddp_ros.control.config import MoveConfig, StandConfig
 from contact_ddp_ros.control.drives import JointTargets
-from contact_ddp_ros.control.legs import LegGeometry
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.joints import JOINT_NAMES
+from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import DriveGains, RobotState
@@ -26,6 +28,8 @@ from contact_ddp_ros.robot.state import DriveGains, RobotState
 Array = NDArray[np.float64]
 
 _DOWN = np.array([0.0, 0.0, -1.0])
+_PROMPT, _TOO_LATE = 0.005, 0.01
+"""Delays up to which the fed-forward part of the gains is whole, and from which on it would only shake the legs [s]."""
 _NEWTON_STEPS = 3
 """Steps of the inverse kinematics of a shifted foot; the shift is small against the leg."""
 
@@ -49,6 +53,7 @@ class StandLaw:
         self._weight = (jacobians.transpose(0, 2, 1) @ share).ravel()
         self._origin = self._pose
         self._started = 0.0
+        self._moved = -math.inf
         self._folding = 0.0
         self._duration = config.ramp_time
 
@@ -68,18 +73,24 @@ class StandLaw:
     def shift(self, offset: float) -> None:
         """Move the start of the way by `offset` [s]: the clock has jumped by it."""
         self._started += offset
+        self._moved += offset
 
     def take_over(self, other: "StandLaw") -> None:
         """Go on with the way that another law is on, under this one's configuration."""
-        self._origin, self._started = other._origin, other._started
+        self._origin, self._started, self._moved = other._origin, other._started, other._moved
         self._folding, self._duration = other._folding, other._duration
 
     def progress(self, now: float) -> float:
         """How much of the way has passed, from 0 to 1."""
         return min(max((now - self._started) / (self._folding + self._duration), 0.0), 1.0)
 
-    def obstacle(self, state: RobotState, ground: Ground, config: BoundConfig) -> str:
-        """Why a robot that should stand by now does not, so that it cannot bound; empty where it does."""
+    def watch(self, state: RobotState, now: float) -> None:
+        """Note at `now` [s] whether the trunk of a finite state is at rest."""
+        if max(map(abs, state.linear_velocity.tolist())) > self.config.rest_speed:
+            self._moved = now
+
+    def obstacle(self, state: RobotState, now: float, ground: Ground, config: MoveConfig) -> str:
+        """Why a robot that should stand by `now` [s] does not, so that it cannot bound; empty where it does."""
         away = np.abs(state.joint_positions - self._pose)
         joint = int(np.argmax(away))
         if not away[joint] <= config.ready_angle:
@@ -88,13 +99,16 @@ class StandLaw:
         roll, pitch, _ = quaternion_to_rpy(state.orientation).tolist()
         if not max(abs(roll), abs(pitch)) <= config.ready_angle:
             return f"the trunk is tilted by {roll:.2f}, {pitch:.2f} rad; allowed: ±{config.ready_angle}"
-        height, standing = float(state.position[2]) - ground.height, -float(self._feet[:, 2].mean())
+        height, standing = _height_above(ground, state), -float(self._feet[:, 2].mean())
         if not abs(height - standing) <= config.ready_height:
             return f"the trunk is {height:.2f} m above the ground; standing: {standing:.2f} ± {config.ready_height} m"
+        if not now - self._moved >= self.config.rest_time:
+            return f"the trunk has not been slower than {self.config.rest_speed} m/s for {self.config.rest_time} s"
         return ""
 
-    def targets(self, state: RobotState, now: float) -> JointTargets:
-        """Joint targets for a finite state at time `now` [s]."""
+    def targets(self, state: RobotState, now: float, late: float = 0.0) -> JointTargets:
+        """Joint targets for a finite state at time `now` [s], which act `late` [s] after the state was measured."""
+        fed = min(max((_TOO_LATE - late) / (_TOO_LATE - _PROMPT), 0.0), 1.0)
         elapsed = now - self._started
         if self._folding > 0.0 and elapsed < self._folding:
             origin, pose, load = self._origin, self._fold, 0.0
@@ -108,8 +122,8 @@ class StandLaw:
         velocities = rate * (pose - origin)
         torques = (
             load * self._weight
-            + self._extra_kp * (positions - state.joint_positions)
-            + self._extra_kd * (velocities - state.joint_velocities)
+            + fed * self._extra_kp * (positions - state.joint_positions)
+            + fed * self._extra_kd * (velocities - state.joint_velocities)
         )
         return JointTargets(positions, velocities, torques)
 
@@ -133,6 +147,11 @@ class StandLaw:
             feet, _ = self._geometry.points_and_jacobians(joints, _DOWN)
             joints += (self._inverses @ (wanted - feet)[:, :, None]).ravel()
         return joints - self._pose
+
+
+def _height_above(ground: Ground, state: RobotState) -> float:
+    x, y, z = state.position.tolist()
+    return float(z - ground.height_at(x, y))
 
 
 def _minimum_jerk(elapsed: float, duration: float) -> tuple[float, float]:

@@ -1,18 +1,10 @@
-"""Following the planner's policy: torques of the plane by time and state, and where the gait stands.
-
-    u = ubar + K (x - xbar)                                     (planar torques, both legs of a pair together)
-    tau = spread(u) / 2 + kp (qbar_j - q_j) + kd (vbar_j - v_j)           (the drives add the PD part)
-
-The policy holds ubar and K between its knots and interpolates xbar. Its planned forces say which feet are to stand.
-"""
+"""Which policy is in use, and where its gait stands. A policy's planned forces say which feet are to stand."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.control.config import BoundConfig
-from contact_ddp_ros.control.drives import JointTargets
-from contact_ddp_ros.policy import Policy, PolicySample
-from contact_ddp_ros.robot.planar import PlanarMap
+from contact_ddp_ros.control.config import MoveConfig
+from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]
@@ -43,22 +35,6 @@ class PolicySlot:
         if self._next is not None and self._next.start <= now:
             self.current, self._next = self._next, None
         return self.current
-
-
-def planar_targets(sample: PolicySample, state: RobotState, planar_map: PlanarMap, config: BoundConfig) -> JointTargets:
-    """Joint targets that follow the policy in the plane; abductions at zero.
-
-    Args:
-        sample: the policy now.
-        state: a checked state.
-        planar_map: between the plane and the joints.
-        config: whether to apply the feedback gains.
-    """
-    u = sample.control
-    if config.feedback:
-        u = u + sample.gain @ (planar_map.planar_state(state) - sample.state)
-    positions, velocities = planar_map.joint_state(sample.state)
-    return JointTargets(positions, velocities, planar_map.joint_torques(u))
 
 
 def in_flight(forces: Array) -> bool:
@@ -93,7 +69,7 @@ def last_exit(policy: Policy, lead: float) -> float:
     return max(begin, end - lead)
 
 
-def exit_obstacle(policy: Policy, state: RobotState, now: float, config: BoundConfig) -> str:
+def exit_obstacle(policy: Policy, state: RobotState, now: float, config: MoveConfig) -> str:
     """Why now is no good instant for leaving the bound; empty where it is one."""
     speed = float(np.hypot(state.linear_velocity[0], state.linear_velocity[1]))
     if not speed <= config.exit_speed:

@@ -30,14 +30,14 @@ _PROCESSOR_LINES = ("vendor_id", "cpu family", "model", "model name", "flags", "
 
 
 def cache_folder() -> Path:
-    """Where compiled kernels live; need not exist yet."""
+    """Folder of the compiled kernels, which need not exist yet."""
     chosen = os.environ.get(_CACHE_VARIABLE)
     root = Path(chosen).expanduser() if chosen else Path.home() / ".cache" / "contact_ddp_ros"
     return root / "kernels"
 
 
 def content_key(*described: Any) -> str:
-    """Hash of data, of the sources of this room, of CasADi's version and of the processor."""
+    """Hash of data, of the sources of this package, of CasADi's version and of the processor."""
     digest = hashlib.sha256()
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
@@ -60,7 +60,7 @@ class Entry:
         return self.library.with_suffix(".json")
 
     def description(self) -> list[dict[str, Any]] | None:
-        """What was stored with the library; None where there is no such library, or not a whole one."""
+        """Stored description of the kernels; None where the library is missing or incomplete."""
         try:
             stored = json.loads(self.manifest.read_text())
             whole = self.library.stat().st_size == stored["bytes"]
@@ -69,7 +69,7 @@ class Entry:
         return list(stored["kernels"]) if whole else None
 
     def describe(self, kernels: list[dict[str, Any]]) -> None:
-        """Store the description; from now on the entry exists."""
+        """Write the manifest, with which the entry becomes valid."""
         text = json.dumps({"bytes": self.library.stat().st_size, "kernels": kernels}, indent=1)
         temporary = self.manifest.with_name(f".{self.manifest.name}.{os.getpid()}")
         temporary.write_text(text)
@@ -77,19 +77,19 @@ class Entry:
 
 
 def entry(content: str, compiler_identity: str) -> Entry:
-    """The entry of this content and compiler, there or not."""
+    """The cache entry of a content and compiler, whether it exists or not."""
     compiler = hashlib.sha256(compiler_identity.encode()).hexdigest()[:16]
     return Entry(cache_folder() / content / f"{compiler}.so")
 
 
 def entries(content: str) -> list[Entry]:
-    """The entries of this content by any compiler."""
+    """Existing cache entries of a content, for any compiler."""
     return [Entry(path.with_suffix(".so")) for path in sorted((cache_folder() / content).glob("*.json"))]
 
 
 @contextmanager
 def exclusive(content: str) -> Iterator[None]:
-    """Hold the lock of a content; waits while another process builds it. The system frees it if a holder dies.
+    """Hold the file lock of a content, waiting while another process has it; released when the process ends.
 
     Raises:
         CompilerError: the cache folder cannot be written.

@@ -1,4 +1,4 @@
-"""From C sources to one shared library, with whatever C compiler the machine has."""
+"""Compilation of C sources to one shared library with the machine's C compiler."""
 
 import os
 import shlex
@@ -33,7 +33,7 @@ def find_compiler() -> Compiler:
     """The compiler of $CC, or the first of gcc, cc and clang on the path.
 
     Raises:
-        CompilerError: there is none; says which were looked for and what to install.
+        CompilerError: no compiler is found; the text names those looked for and what to install.
     """
     wanted = shlex.split(os.environ.get("CC", ""))
     for words in [wanted] if wanted else [[name] for name in _CANDIDATES]:
@@ -54,7 +54,7 @@ def compile_library(
     """Compile C sources {unit name: text}, several at once, and link them into `library`, which appears atomically.
 
     Raises:
-        CompilerError: with the command and the end of what the compiler said.
+        CompilerError: the compiler fails; the text has its command and the end of its output.
     """
     tell = progress or (lambda line: None)
     library.parent.mkdir(parents=True, exist_ok=True)

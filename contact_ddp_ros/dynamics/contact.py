@@ -4,7 +4,10 @@
                    = K(q) nu + b(q, v; p),        K = [[H, -J'], [-J, 0]],        nu = (vdot, lambda)
 
 H includes the armature and ID the armature and the viscous damping of the joints. The model parameters
-p = (ground height [m], Baumgarte's alpha [1/s], coefficient of restitution) are inputs: nothing of them is baked in.
+p = (ground height [m], Baumgarte's alpha [1/s], coefficient of restitution, slope of the ground along x and y) are
+inputs: nothing of them is baked in.
+
+See eqs. (1) and (2) of docs/mathematics.md.
 """
 
 from collections.abc import Callable
@@ -19,13 +22,13 @@ from contact_ddp_ros.dynamics.mechanism import Foot, Mechanism
 from contact_ddp_ros.dynamics.motion import Geometry
 from contact_ddp_ros.dynamics.mrneac import Stabilisation, mrneac
 
-N_PARAMETERS = 3
-"""Ground height [m], Baumgarte's alpha [1/s], coefficient of restitution."""
+N_PARAMETERS = 5
+"""Ground height at the origin [m], Baumgarte's alpha [1/s], coefficient of restitution, slope along x and along y."""
 
 
 @dataclass(frozen=True)
 class Symbols:
-    """Arguments of the scalar s: (n,) q and v, (n + n_c,) nu and xi, (3,) p; q, v, vdot and mu absolute."""
+    """Arguments of the scalar s: (n,) q and v, (n + n_c,) nu and xi, p; q, v, vdot and mu absolute."""
 
     q: cs.SX
     v: cs.SX
@@ -79,7 +82,8 @@ def contact_system(mechanism: Mechanism, contacts: tuple[str, ...], axes: Axes) 
 
     def scalar(x: Symbols) -> cs.SX:
         geometry = Geometry(mechanism, x.q)
-        motion, multipliers = (x.v, x.nu[:n]), (x.xi[:n], x.xi[n:])
-        return mrneac(geometry, feet, axes, motion, x.nu[n:], multipliers, Stabilisation(x.p[0], x.p[1]))
+        motion, multipliers = (x.v, x.nu[:n]), (x.xi[:n], x.xi[n:, :])
+        stabilisation = Stabilisation(x.p[0], x.p[3:], x.p[1])
+        return mrneac(geometry, feet, axes, motion, x.nu[n:, :], multipliers, stabilisation)
 
     return ScalarSystem(mechanism, feet, axes, scalar, mechanism.armature, mechanism.damping)

@@ -43,13 +43,6 @@ def acceleration_along(motion: Accelerations, foot: Foot, axes: Axes, weights: c
     return along + cs.dot(motion.angular[foot.body], _leverage(motion.geometry, foot, local))
 
 
-def wrench(geometry: Geometry, foot: Foot, axes: Axes, force: cs.SX) -> tuple[cs.SX, cs.SX]:
-    """(3,) force and (3,) moment about the body's origin, in its frame, of a force (n_axes,) in the world at a foot."""
-    local = geometry.from_world(foot.body, _in_world(axes, force))
-    arm = cs.mtimes(geometry.postures[foot.body], symbolic(foot.position))
-    return local, cross(arm, local) + _leverage(geometry, foot, local)
-
-
 def _leverage(geometry: Geometry, foot: Foot, local: cs.SX) -> cs.SX:
     """(-r z) x local, the moment about the centre of a force at the lowest point, in the body's expression frame."""
     if foot.radius == 0.0:

@@ -4,6 +4,8 @@
                    = K(q) nu + b(q, v; p),        b = [ -H v ; -e J v ]
 
 v is the velocity before; e the coefficient of restitution. Its scalar xi' r is mRNEAc without gravity and velocity.
+
+See eq. (7) of docs/mathematics.md.
 """
 
 from dataclasses import replace

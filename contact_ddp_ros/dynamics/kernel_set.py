@@ -1,8 +1,8 @@
-"""Kernels in memory: addresses for nopython code, and a slow, convenient way in for tests."""
+"""Compiled kernels in memory: addresses for nopython code, and slow Python functions for tests."""
 
 import ctypes
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,12 +43,12 @@ class Kernel:
     n_instructions: int
 
     def as_dict(self, name: str) -> dict[str, Any]:
-        """For a manifest."""
+        """Entry of a cache manifest."""
         return {"name": name, **asdict(self)}
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> "Kernel":
-        """From a manifest's entry."""
+        """Read an entry of a cache manifest."""
         return cls(
             stored["symbol"],
             tuple(Block(**block) for block in stored["arguments"]),
@@ -62,7 +62,7 @@ class KernelSet:
     """Kernels by name; see `build_kernels` for the names and their arguments.
 
     Attributes:
-        kernels: what each kernel takes and gives.
+        kernels: arguments and results of each kernel.
         addresses: of the functions, by symbol; valid while this object lives.
         work: (sz_arg, sz_res, sz_iw, sz_w) by symbol.
         native: whether they are machine code; CasADi interprets them otherwise.
@@ -89,8 +89,27 @@ class KernelSet:
             raise CompilerError(f"cannot load the compiled kernels {path}: {error}; delete the file") from error
         return cls(kernels, addresses, work, True, path, library)
 
+    def renamed(self, modes: Mapping[str, str]) -> "KernelSet":
+        """The same kernels under other names of modes."""
+        kernels = {}
+        for name, kernel in self.kernels.items():
+            level, slash, mode = name.partition("/")
+            kernels[level + slash + modes.get(mode, mode)] = kernel
+        return replace(self, kernels=kernels)
+
+    def merged(self, other: "KernelSet") -> "KernelSet":
+        """The kernels of both, which must be of one model: of a symbol that both have either function serves."""
+        return KernelSet(
+            {**self.kernels, **other.kernels},
+            {**self.addresses, **other.addresses},
+            {**self.work, **other.work},
+            self.native and other.native,
+            self.source,
+            (self.keep_alive, other.keep_alive),
+        )
+
     def __deepcopy__(self, _memo: dict[int, Any]) -> "KernelSet":
-        """Code in memory has no state: whoever is copied shares it."""
+        """The object itself: code in memory has no state, so copies share it."""
         return self
 
     def __iter__(self) -> Iterator[str]:

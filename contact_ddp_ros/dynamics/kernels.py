@@ -1,7 +1,8 @@
 """The compiled dynamics of a model: one shared library per model and set of modes, built once and cached.
 
 The cache is keyed by everything that a kernel follows from: the tree, the modes, the sources of this room, the version
-of CasADi, the processor and the compiler. No expression graph is built unless the library is missing.
+of CasADi, the processor and the compiler. No expression graph is built unless the library is missing. Functions that a
+user has written go the same way (:func:`compile_functions`), keyed by the C that CasADi makes of them.
 
 Where there is no C compiler, a library that an earlier run left for this model and processor still serves; without
 one, CasADi's own interpreter takes over with a warning (see `interpreter`).
@@ -9,10 +10,11 @@ one, CasADi's own interpreter takes over with a warning (see `interpreter`).
 
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 import casadi as cs
+import numpy as np
 
 from contact_ddp_ros.dynamics import cache, partials
 from contact_ddp_ros.dynamics.compiler import Compiler, Progress, compile_library, find_compiler
@@ -30,6 +32,7 @@ _LOG = logging.getLogger(__name__)
 Axes = tuple[int, ...]
 Modes = Mapping[str, tuple[str, ...]]
 Build = Callable[[], cs.Function]
+_Functions = Mapping[str, tuple[str, Build]]
 _Of = Callable[[Mechanism, tuple[str, ...], Axes], ScalarSystem]
 _Make = Callable[[str, ScalarSystem], cs.Function]
 
@@ -43,6 +46,9 @@ _MOTION: dict[str, tuple[_Of, _Make]] = {
     "tensor": (contact_system, contact_tensor),
     "impact_tensor": (impact_system, impact_tensor),
 }
+_SAMPLES = 3
+"""Random configurations at which contacts are looked at: one alone may happen to be singular."""
+
 _FEET = {"feet": partials.feet, "feet_second": partials.feet_second}
 
 TENSOR_LEVELS = ("tensor", "impact_tensor")
@@ -66,7 +72,8 @@ def build_kernels(
     n = tree.n, n_c = contacts of the mode x axes, m = n + n_c, n_f = all contact points of the tree x axes. Arguments
     and results in this order, float64, matrices dense and column-major (Fortran order). Coordinates are those of the
     tree's joints in the tree's order; contact rows run over the contacts as the mode lists them and, within each, over
-    `axes` in world directions. p (3,) = (ground height [m], Baumgarte's alpha [1/s], coefficient of restitution).
+    `axes` in world directions. p (5,) = (ground height at the
+    origin [m], Baumgarte's alpha [1/s], coefficient of restitution, slope of the ground along x and along y).
 
     | name | arguments | results |
     |---|---|---|
@@ -99,15 +106,52 @@ def build_kernels(
     _check(tree, modes, axes, levels)
     wanted = {mode: tuple(contacts) for mode, contacts in modes.items()}
     content = cache.content_key(tree, wanted, tuple(axes), tuple(levels))
+    return _of_cache(
+        content,
+        "the robot's dynamics with {compiler}; this happens once per model",
+        lambda: kernel_functions(tree, wanted, axes, levels),
+        fallback,
+        progress,
+    )
+
+
+def compile_functions(
+    functions: Iterable[cs.Function], *, fallback: bool = True, progress: Progress | None = None
+) -> KernelSet:
+    """Kernels of CasADi functions, under the functions' own names, from the cache or compiled now.
+
+    Arguments and results are those of the functions, whose outputs must be dense: float64, matrices column-major.
+
+    Args:
+        functions: with names that are all different.
+        fallback, progress: as in :func:`build_kernels`.
+
+    Raises:
+        CompilerError: there is no working C compiler, no library from an earlier run, and `fallback` is off.
+    """
+    built = {function.name(): function for function in functions}
+    content = cache.content_key({name: c_source(function) for name, function in built.items()})
+    ready = {name: (name, partial(_itself, function)) for name, function in built.items()}
+    return _of_cache(
+        content, "the functions of a problem with {compiler}; this happens once", lambda: ready, fallback, progress
+    )
+
+
+def _itself(function: cs.Function) -> cs.Function:
+    return function
+
+
+def _of_cache(
+    content: str, what: str, functions: Callable[[], _Functions], fallback: bool, progress: Progress | None
+) -> KernelSet:
+    """The kernels of a content, from the cache, compiled now, or interpreted; `what` says what is compiled."""
     try:
         compiler = find_compiler()
         entry = cache.entry(content, compiler.identity)
         found = _load(entry)
         if found is None:
             with cache.exclusive(content):
-                found = _load(entry) or _build(
-                    entry, compiler, kernel_functions(tree, wanted, axes, levels), progress or _LOG.info
-                )
+                found = _load(entry) or _build(entry, compiler, what, functions(), progress or _LOG.info)
         return found
     except CompilerError as error:
         for left in map(_load, cache.entries(content)):
@@ -116,7 +160,7 @@ def build_kernels(
         if not fallback:
             raise
         _LOG.warning("%s\nUntil then CasADi interprets the dynamics, several times slower than compiled.", error)
-        return _interpret(kernel_functions(tree, wanted, axes, levels))
+        return _interpret(functions())
 
 
 def kernel_functions(
@@ -124,6 +168,7 @@ def kernel_functions(
 ) -> dict[str, tuple[str, Build]]:
     """Of every kernel its name -> (symbol, how to build its CasADi function of that symbol)."""
     mechanism = prepare(tree)
+    _check_independence(mechanism, modes, axes)
     order = [point.name for point in tree.contacts]
     functions: dict[str, tuple[str, Build]] = {
         level: (level, partial(make, level, mechanism, axes)) for level, make in _FEET.items() if level in levels
@@ -154,6 +199,25 @@ def _check(tree: RigidBodyTree, modes: Modes, axes: Axes, levels: tuple[str, ...
             raise ModelError(f"mode {mode!r} has contacts {contacts}; the model's contact points are {known}")
 
 
+def _check_independence(mechanism: Mechanism, modes: Modes, axes: Axes) -> None:
+    """Refuse contacts whose forces the motion does not determine, at whatever configuration.
+
+    K is then singular: the same foot twice, or more rows than the joints can move.
+    """
+    jacobian = partials.feet("feet", mechanism, axes)
+    samples = np.random.default_rng(0).uniform(-1.0, 1.0, (_SAMPLES, mechanism.n))
+    jacobians = [np.array(jacobian(q, np.zeros(partials.N_PARAMETERS))[1]) for q in samples]
+    order = [foot.name for foot in mechanism.feet]
+    for mode, contacts in modes.items():
+        rows = [order.index(name) * len(axes) + axis for name in contacts for axis in range(len(axes))]
+        rank = max((int(np.linalg.matrix_rank(one[rows])) for one in jacobians if rows), default=0)
+        if rank < len(rows):
+            raise ModelError(
+                f"contacts {', '.join(contacts)} of mode {mode!r} hold {rank} directions of motion with {len(rows)} "
+                f"forces, which are not determined; name each contact once, and no more than the joints can move"
+            )
+
+
 def _load(entry: cache.Entry) -> KernelSet | None:
     """The kernels of a cache entry, or None where it does not exist or cannot be loaded."""
     stored = entry.description()
@@ -166,11 +230,9 @@ def _load(entry: cache.Entry) -> KernelSet | None:
         return None
 
 
-def _build(
-    entry: cache.Entry, compiler: Compiler, functions: Mapping[str, tuple[str, Build]], progress: Progress
-) -> KernelSet:
+def _build(entry: cache.Entry, compiler: Compiler, what: str, functions: _Functions, progress: Progress) -> KernelSet:
     """Compile the kernels into the cache entry and load them."""
-    progress(f"compiling the robot's dynamics with {compiler.command[0]}; this happens once per model")
+    progress(f"compiling {what.format(compiler=compiler.command[0])}")
     built = {symbol: build() for symbol, build in dict(functions.values()).items()}
     compile_library(compiler, {symbol: c_source(one) for symbol, one in built.items()}, entry.library, progress)
     kernels = _described(functions, built)
@@ -178,13 +240,13 @@ def _build(
     return KernelSet.of_library(entry.library, kernels)
 
 
-def _interpret(functions: Mapping[str, tuple[str, Build]]) -> KernelSet:
+def _interpret(functions: _Functions) -> KernelSet:
     """The kernels without a compiler."""
     built = {symbol: build() for symbol, build in dict(functions.values()).items()}
     return interpret(built, _described(functions, built))
 
 
-def _described(functions: Mapping[str, tuple[str, Build]], built: Mapping[str, cs.Function]) -> dict[str, Kernel]:
+def _described(functions: _Functions, built: Mapping[str, cs.Function]) -> dict[str, Kernel]:
     """Descriptions by name."""
     by_symbol = {symbol: describe(function) for symbol, function in built.items()}
     return {name: by_symbol[symbol] for name, (symbol, _) in functions.items()}

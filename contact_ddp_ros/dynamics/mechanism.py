@@ -135,17 +135,26 @@ class Mechanism:
         return tuple(known[name] for name in names)
 
 
+_ORTHONORMAL = 1e-6
+"""How far an axis may be from length 1, and a frame's R R' from the identity."""
+
+_NEGATIVE_INERTIA = 1e-9
+"""Slack for rounding of the least principal moment of inertia, relative to the largest entry [or to 1 kg m^2]."""
+
+
 def prepare(tree: RigidBodyTree) -> Mechanism:
     """Prepare a tree.
 
     Raises:
-        ModelError: a parent comes after its child, or a joint is neither revolute nor prismatic.
+        ModelError: a parent comes after its child, a joint is neither revolute nor prismatic, or its axis, its frame or
+            its body's inertia is none.
     """
     for i, joint in enumerate(tree.joints):
         if not _WORLD <= joint.parent < i:
             raise ModelError(f"joint {joint.name!r} has index {i} and parent {joint.parent}; parents must come first")
         if joint.kind not in ("revolute", "prismatic"):
             raise ModelError(f"joint {joint.name!r} is {joint.kind!r}; only revolute and prismatic joints are modelled")
+        _check(joint)
     frames = [_WORLD]
     links: list[Link] = []
     for joint, inertia in zip(tree.joints, _regroup(tree.joints), strict=True):
@@ -158,6 +167,24 @@ def prepare(tree: RigidBodyTree) -> Mechanism:
         armature=np.array([joint.armature for joint in tree.joints]),
         damping=np.array([joint.damping for joint in tree.joints]),
     )
+
+
+def _check(joint: Joint) -> None:
+    """Numbers that would give a wrong dynamics in silence."""
+    length = float(np.linalg.norm(joint.axis))
+    if not abs(length - 1.0) < _ORTHONORMAL:
+        raise ModelError(f"joint {joint.name!r} has an axis of length {length:.6g}; allowed: 1")
+    skew = float(np.abs(joint.rotation @ joint.rotation.T - np.eye(3)).max())
+    if not (skew < _ORTHONORMAL and np.linalg.det(joint.rotation) > 0.0):
+        raise ModelError(f"joint {joint.name!r} has a frame that is no rotation: R R' differs from 1 by {skew:.3g}")
+    for what, value in (("mass", joint.mass), ("armature", joint.armature), ("damping", joint.damping)):
+        if not 0.0 <= value < np.inf:
+            raise ModelError(f"joint {joint.name!r} has a {what} of {value}; allowed: a finite number, not negative")
+    if not (np.isfinite(joint.com).all() and np.isfinite(joint.translation).all()):
+        raise ModelError(f"joint {joint.name!r} has a centre of mass or an origin that is not finite")
+    lowest = float(np.linalg.eigvalsh(joint.inertia).min()) if np.isfinite(joint.inertia).all() else np.nan
+    if not lowest >= -_NEGATIVE_INERTIA * max(float(np.abs(joint.inertia).max()), 1.0):
+        raise ModelError(f"the body of joint {joint.name!r} has a least moment of inertia of {lowest:.3g} kg m^2")
 
 
 def _regroup(joints: tuple[Joint, ...]) -> list[SpatialInertia]:

@@ -17,6 +17,8 @@ multipliers, the integral of w(r)'a(r) over its mass. With w = w_O + W r and a =
     w_i' F_i = m w_O'a_O + h'(W'a_O + T'w_O) + tr(W Sigma T')
 
 with mass m, first moment h and second moment Sigma = tr(I)/2 - I of the body: no rotation of inertias is needed.
+
+See eq. (5) of docs/mathematics.md.
 """
 
 from dataclasses import dataclass
@@ -36,10 +38,24 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Stabilisation:
-    """Of the constraint: height of the ground [m] and Baumgarte's alpha [1/s], both (1,)."""
+    """Of the constraint: the ground z = height + slope . (x, y), and Baumgarte's alpha.
+
+    Attributes:
+        ground_height: (1,) below the world's origin or above it [m].
+        ground_slope: (2,) along the world's x and y; what is no axis of the contacts is left out.
+        alpha: (1,) [1/s].
+    """
 
     ground_height: cs.SX
+    ground_slope: cs.SX
     alpha: cs.SX
+
+    def height(self, position: cs.SX, axes: Axes) -> cs.SX:
+        """(1,) of a point (n_axes,) above the ground [m]."""
+        ground = self.ground_height
+        for k, axis in enumerate(axes[:-1]):
+            ground += self.ground_slope[axis] * position[k]
+        return position[len(axes) - 1] - ground
 
 
 def mrneac(
@@ -61,7 +77,7 @@ def mrneac(
     alpha = stabilisation.alpha
     for k, foot in enumerate(feet):
         rows = slice(k * len(axes), (k + 1) * len(axes))
-        height = contact_point.position(geometry, foot, axes)[len(axes) - 1] - stabilisation.ground_height
+        height = stabilisation.height(contact_point.position(geometry, foot, axes), axes)
         s -= contact_point.velocity_along(directions, foot, axes, lam[rows])
         s -= contact_point.acceleration_along(accelerations, foot, axes, pi_[rows])
         s -= 2.0 * alpha * contact_point.velocity_along(velocities, foot, axes, pi_[rows])

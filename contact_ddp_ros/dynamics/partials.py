@@ -5,6 +5,8 @@ K = s_xi_nu, r_q = s_xi_q, and the contracted second-order partials are the Hess
 by the absolute coordinates, in which a run of parallel joints is nearly decoupled, and mapped to joints by constants.
 
 All outputs are dense and column-major. n = degrees of freedom, n_c = contacts x axes, m = n + n_c.
+
+See eqs. (3) and (6) of docs/mathematics.md.
 """
 
 import casadi as cs
@@ -106,8 +108,8 @@ def _at_joints(of: ScalarSystem, x: Symbols, joint: Symbols, outputs: list[cs.SX
         [
             mechanism.absolute(joint.q),
             mechanism.absolute(joint.v),
-            cs.vertcat(mechanism.absolute(joint.nu[:n]), joint.nu[n:]),
-            cs.vertcat(mechanism.absolute(joint.xi[:n]), joint.xi[n:]),
+            cs.vertcat(mechanism.absolute(joint.nu[:n]), joint.nu[n:, :]),
+            cs.vertcat(mechanism.absolute(joint.xi[:n]), joint.xi[n:, :]),
             joint.p,
         ]
     )

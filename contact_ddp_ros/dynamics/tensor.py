@@ -37,7 +37,7 @@ def _tensor(name: str, of: ScalarSystem, forced: bool) -> cs.Function:
     absolute = of.mechanism.absolute
     # Forces, and gamma like them, map with the inverse transpose of what maps coordinates.
     dual = cs.SX(cs.DM(np.linalg.inv(of.mechanism.transform()).T))
-    dual_gamma = cs.vertcat(cs.mtimes(dual, gamma[:n]), gamma[n:])
+    dual_gamma = cs.vertcat(cs.mtimes(dual, gamma[:n]), gamma[n:, :])
     values = in_absolute.call([absolute(joint.q), absolute(joint.v), cs.mtimes(dual, tau), dual_gamma, joint.p])
     outputs = {key: _at_joints(of.mechanism, dual, key, value) for key, value in zip(pairs, values, strict=True)}
     arguments = {"q": joint.q, "v": joint.v} | ({"tau": tau} if forced else {}) | {"gamma": gamma, "p": joint.p}

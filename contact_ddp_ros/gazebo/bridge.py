@@ -1,19 +1,19 @@
-"""The robot in Gazebo as our controllers know it: states out, joint commands in, drives in between.
+"""Bridge between Gazebo and the controller: publishes states, takes joint commands, computes the drives' torques.
 
-The drives' law is computed here at every state that Gazebo tells, 1 kHz, as the robot's own drives do: the command's
-torques and gains, damping where there is no command or none for a while, clipped to the actuators. All twelve efforts
-go out each time, and zero ones at the end.
+The drives' control law is evaluated at every state that Gazebo publishes, 1 kHz, as the robot's own drives do: the
+command's torques and gains, damping without a command or after a timeout, clipped to the actuators' limits. All twelve
+efforts are sent each time, and zero efforts at the end.
 
 Free running, states come in a thread of the transport, which also sends the efforts that answer them. The world is on a
 leash then, which :meth:`GazeboBridge.extend` moves on (:mod:`contact_ddp_ros.gazebo.leash`). Where the world is stepped
 it stands, and :meth:`GazeboBridge.advance` moves it: efforts first, then the steps, then it waits for the state they
 lead to (:mod:`contact_ddp_ros.gazebo.world`).
 
-Somebody else may pause or reset the world, too. A pause is undone by the next request. After a reset the robot is put
-on its legs again, drives damping.
+Other programs may pause or reset the world, too. A pause is undone by the next request. After a reset the robot stands
+up again with damping drives.
 
-Time on our side goes on where Gazebo's goes back: after a reset the states' stamps continue. A command counts if it
-answers a state that this bridge has told since its start or the last reset.
+The bridge's clock never goes back: after a reset of Gazebo the stamps of the states continue. A command is accepted if
+it carries the stamp of a state that this bridge has published since its start or the last reset.
 """
 
 import logging
@@ -66,9 +66,9 @@ class GazeboBridge:
             gains: of its drives, equal to the controller's.
             bindings: of Gazebo's transport.
             control: passes requests to the world.
-            config: see there.
-            stepped: the world stands but for the steps that it is asked for.
-            paused: whether time is to stand at first where it runs freely.
+            config: parameters of the bridge.
+            stepped: whether the world is paused except for the steps of :meth:`advance`.
+            paused: whether time is paused at first where it runs freely.
             on_state: called with every state and the torques (12,) that answer it [N m], where time runs freely; in the
                 transport's thread.
         """
@@ -113,52 +113,52 @@ class GazeboBridge:
 
     @property
     def state(self) -> RobotState:
-        """The newest state, on our clock.
+        """The newest state, stamped with the bridge's clock.
 
         Raises:
             GazeboError: there has been none.
         """
         with self._news:
             if self._state is None:
-                raise GazeboError("Gazebo has told no state yet")
+                raise GazeboError("Gazebo has published no state yet")
             return self._state
 
     @property
     def torques(self) -> Array:
-        """(12,) of the drives, at the state that was answered last [N m]."""
+        """(12,) torques of the drives at the last state for which efforts were computed [N m]."""
         with self._news:
             return self._torques.copy()
 
     @property
     def malformed(self) -> int:
-        """Messages of Gazebo that could not be read so far."""
+        """Number of messages of Gazebo so far that could not be read."""
         return self._world.malformed
 
     @property
     def silent(self) -> bool:
-        """Whether the drives damp because no command has come for a while."""
+        """Whether the drives damp because the command timeout has passed."""
         return self._drives.silent
 
     @property
     def specific_force(self) -> Array | None:
-        """(3,) what the IMU showed last, in `base_link` axes [m/s^2]; None where it is silent."""
+        """(3,) newest specific force of the IMU, in `base_link` axes [m/s^2]; None before its first message."""
         return self._specific_force
 
     @property
     def paused(self) -> bool:
-        """Whether time stands."""
+        """Whether simulated time is paused."""
         return self._paused
 
     @property
     def restarted(self) -> bool:
-        """Whether somebody else has reset the world, and :meth:`recover` is wanted."""
+        """Whether another program has reset the world, so that :meth:`recover` must be called."""
         return self._world.restarted
 
     def start(self) -> RobotState:
-        """Bring the robot into its first state, and let time run unless it is to stand; the state.
+        """Bring the robot into its first state and start time unless it is to be paused; return the state.
 
         Raises:
-            GazeboError: the server or its messages stay away.
+            GazeboError: the server does not answer, or its messages do not arrive.
         """
         with self._asking:
             self._world.await_server(self.config.server_timeout)
@@ -166,27 +166,27 @@ class GazeboBridge:
             return self.state
 
     def cancel(self) -> None:
-        """Have whoever waits for the server give up; may be called from a signal handler."""
+        """Abort all waiting for the server; may be called from a signal handler."""
         self._world.cancel()
 
     def configure(self, config: BridgeConfig, gains: DriveGains) -> None:
-        """Take other gains and another configuration; of its parameters only those that are not structural count."""
+        """Replace the gains and those parameters of the configuration that are not structural."""
         with self._news:
             self.config = config
             self._drives.gains, self._drives.timeout = gains, config.command_timeout
 
     def expects(self, stamp: float) -> bool:
-        """Whether a command of that stamp [s] answers a state since the start or the last reset."""
+        """Whether a stamp [s] belongs to a state published since the start or the last reset."""
         with self._news:
             slack = 0.5 * self.config.timestep
             return self._state is not None and self._since - slack < stamp < self._state.time + slack
 
     def apply(self, command: JointCommand, stamp: float | None = None) -> None:
-        """Give the drives a command, which counts from the next effort on.
+        """Set the drives' command, used from the next effort on.
 
         Args:
-            command: to be carried out.
-            stamp: of the state that it answers [s]; None for the newest.
+            command: joint command.
+            stamp: of the state that it was computed from [s]; None for the newest.
 
         Raises:
             MessageError: it is not finite or has another number of joints; the drives damp.
@@ -199,7 +199,7 @@ class GazeboBridge:
             self._drives.apply(command, now)
 
     def advance(self, steps: int) -> RobotState:
-        """Where time does not run freely: send the efforts, let the world make the steps; the state they lead to.
+        """In a stepped world: send the efforts, make `steps` physics steps, return the state.
 
         Raises:
             GazeboError: the server does not answer, or its states do not come.
@@ -215,7 +215,7 @@ class GazeboBridge:
             return self.state
 
     def push(self, force: Array, duration: float) -> None:
-        """Have a force (3,) in odom axes act on the trunk's centre of mass for `duration` [N, s]; the last one counts.
+        """Apply a force (3,) in odom axes [N] at the trunk's centre of mass for `duration` [s]; replaces an active one.
 
         Raises:
             GazeboError: there has been no state yet.
@@ -224,7 +224,7 @@ class GazeboBridge:
             self._push.begin(force, self.state.time + duration)
 
     def recover(self) -> None:
-        """After somebody else has reset the world: put the robot on its legs again, drives damping.
+        """Stand the robot up, with damping drives, after another program has reset the world.
 
         Raises:
             GazeboError: the server does not answer, or its states do not come.
@@ -234,7 +234,7 @@ class GazeboBridge:
             self._begin(reset=self.config.settle)
 
     def extend(self) -> None:
-        """Where time runs freely, let it run a little beyond the last state that a command has answered.
+        """Where time runs freely, move its limit on, to a little beyond the last state that a command has answered.
 
         Raises:
             GazeboError: the server does not answer.
@@ -249,7 +249,7 @@ class GazeboBridge:
                 self._run(goal)
 
     def pause(self, paused: bool) -> None:
-        """Hold time, or release it where it runs freely.
+        """Pause simulated time, or resume it where it runs freely.
 
         Raises:
             GazeboError: the server does not answer.
@@ -265,7 +265,7 @@ class GazeboBridge:
             self._paused = paused
 
     def reset(self) -> None:
-        """Put the robot back on bent legs at the origin of `odom`, drives damping; our time goes on.
+        """Put the robot on bent legs at the origin of `odom`, with damping drives; the bridge's clock continues.
 
         Raises:
             GazeboError: the server does not answer.
@@ -274,12 +274,12 @@ class GazeboBridge:
             self._begin(reset=True)
 
     def close(self) -> None:
-        """Tell the joints zero effort and fall silent, once and for all."""
+        """Send zero effort to the joints, unsubscribe and close the connection; later calls do nothing."""
         with self._news:
             if self._closed:
                 return
             self._closed = True
-        self._efforts.end()
+        self._efforts.shutdown()
         self._world.close()
         for topic in (self._names.joint_state, self._names.odometry, self._names.imu, self._names.efforts_received):
             self._node.unsubscribe(topic)
@@ -290,12 +290,12 @@ class GazeboBridge:
     def __exit__(self, *_error: object) -> None:
         self.close()
 
-    def _speak(self) -> None:
-        """States count from here on; our clock continues where it was."""
+    def _accept_states(self) -> None:
+        """Accept states from now on; the bridge's clock continues."""
         with self._news:
             self._quiet = False
             self._drives.joint_damping = self._drive_damping if self._world.damped else 0.0
-            self._drives.forget()
+            self._drives.clear_command()
             if self._world.newest is not None:
                 self._take(self._world.newest)
                 self._since = self.state.time
@@ -303,13 +303,13 @@ class GazeboBridge:
             self.pause(self._paused)
 
     def _run(self, until: int) -> None:
-        """Let time run to that instant of Gazebo's clock [ns]; 0 for ever."""
+        """Run time up to an instant of Gazebo's clock [ns]; 0 without limit."""
         with self._asking:
             self._world.run(until)
             self._leash.granted(until, clock.monotonic())
 
     def _begin(self, reset: bool) -> None:
-        """Put the robot on its legs after a reset, or find the world as it is; states count from then on."""
+        """Reset the world and stand the robot up, or take the world as it is; then accept states."""
         with self._news:
             self._quiet = True
         if reset:
@@ -319,20 +319,20 @@ class GazeboBridge:
             self._world.accept()
             self._world.find()
             self._world.first_state()
-        self._speak()
+        self._accept_states()
 
     def _on_joints(self, message: Any) -> None:
-        self._hear(self._world.joints, message)
+        self._on_measurement(self._world.joints, message)
 
     def _on_odometry(self, message: Any) -> None:
-        self._hear(self._world.odometry, message)
+        self._on_measurement(self._world.odometry, message)
 
     def _on_imu(self, message: Any) -> None:
         force = message.linear_acceleration
         self._specific_force = np.array([force.x, force.y, force.z])
 
-    def _hear(self, take: Callable[[Any], Measurement | None], message: Any) -> None:
-        """Take a message, and answer the state that it completes."""
+    def _on_measurement(self, take: Callable[[Any], Measurement | None], message: Any) -> None:
+        """Read a message; where it completes a state, send the efforts that answer it."""
         efforts = None
         with self._news:
             before = self._state
@@ -342,7 +342,7 @@ class GazeboBridge:
             self._heard = clock.monotonic()
             self._take(measurement)
             if measurement.restarted:
-                self._drives.forget()
+                self._drives.clear_command()
                 self._since = self.state.time
             state = self._state
             if not self.stepped:
@@ -355,14 +355,14 @@ class GazeboBridge:
                 self._on_state(state, self._torques)
 
     def _take(self, measurement: Measurement) -> None:
-        """Put a state on our clock: after a jump back of Gazebo's it goes on with one step."""
+        """Stamp a state with the bridge's clock, which advances by one step where Gazebo's goes back."""
         now = measurement.state.time + self._offset
         if self._state is not None and now <= self._state.time:
             self._offset += self._state.time + self.config.timestep - now
         self._state = replace(measurement.state, time=measurement.state.time + self._offset)
 
     def _answer(self) -> Array:
-        """The efforts (12,) [N m] that make the drives' torques at the present state."""
+        """Efforts (12,) [N m] that make the drives' torques at the newest state."""
         state = self._state
         if state is not None:
             self._torques = self._drives.torques(state.joint_positions, state.joint_velocities, state.time)

@@ -1,7 +1,7 @@
-"""One bridge to a world: two of them would send efforts, steps and resets past each other.
+"""File lock that allows one bridge per world: two would send conflicting efforts, steps and resets.
 
-The claim is a lock on a file named after user, GZ_PARTITION and world. The system gives it back however the process
-ends. It says nothing about other machines.
+The file is named after user, GZ_PARTITION and world. The operating system releases the lock however the process ends.
+Bridges on other machines are not detected.
 """
 
 import fcntl
@@ -14,17 +14,17 @@ from contact_ddp_ros.errors import GazeboError
 from contact_ddp_ros.gazebo.names import Names
 
 _PATIENCE = 2.0
-"""Time in which a bridge that is ending lets go of the world [s]."""
+"""Time for which a bridge that is ending is waited for [s]."""
 
 _LOOK = 0.05
-"""Time between two tries [s]."""
+"""Time between two attempts [s]."""
 
 
 class WorldClaim:
-    """This process's right to drive the robot in a world."""
+    """Exclusive lock of this process on a world."""
 
     def __init__(self, names: Names, patience: float = _PATIENCE) -> None:
-        """Take it within `patience` [s].
+        """Acquire the lock, trying for `patience` [s].
 
         Raises:
             GazeboError: another process has it.
@@ -47,7 +47,7 @@ class WorldClaim:
         os.write(self._file, f"{os.getpid()}\n".encode())
 
     def release(self) -> None:
-        """Give it back."""
+        """Release the lock."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1

@@ -16,10 +16,12 @@ class BridgeConfig:
         0.001, low=0.0001, high=0.01, unit="s", description="length of that world's physics step", structural=True
     )
     differences: bool = parameter(
-        True, description="velocity of the trunk from its poses, not the odometry's lagging twist", structural=True
+        True,
+        description="compute the trunk's velocity from its poses, since the odometry's twist lags",
+        structural=True,
     )
     command_timeout: float = parameter(
-        0.02, low=0.002, high=1.0, unit="s", description="drives damp when no command came for that long"
+        0.02, low=0.002, high=1.0, unit="s", description="time without a command after which the drives damp"
     )
     push_duration: float = parameter(
         0.1, low=0.001, high=10.0, unit="s", description="how long a force on the topic push acts"
@@ -40,7 +42,7 @@ class BridgeConfig:
         low=0.0,
         high=1.0,
         unit="s",
-        description="where Gazebo runs by itself: how far it may get ahead of the commands; 0: it never waits",
+        description="where Gazebo runs by itself: how far it may run ahead of the commands; 0: without limit",
         structural=True,
     )
     settle: bool = parameter(

@@ -50,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
                 failure = str(error)
             _answer(answers, asked["number"], failure)
     clock.sleep(max(0.0, _DISCOVERY - (clock.monotonic() - started)))
-    efforts.end()
+    efforts.shutdown()
     return 0
 
 

@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 
 def largest_effort(joint: Joint, damping: float) -> float:
-    """What is sent at most to a joint with that damping [N m s/rad] in the simulator [N m]."""
+    """Largest effort [N m] sent to a joint whose simulated damping is `damping` [N m s/rad]."""
     return joint.effort_limit + damping * joint.velocity_limit
 
 
@@ -29,7 +29,7 @@ class Drives:
     """Efforts from joint commands and joint states; times are those of the states [s]."""
 
     def __init__(self, gains: DriveGains, limits: Array, timeout: float, joint_damping: Array | float = 0.0) -> None:
-        """Begin damping.
+        """Start without a command, damping.
 
         Args:
             gains: equal to the controller's.
@@ -45,7 +45,7 @@ class Drives:
         self.silent = True
 
     def apply(self, command: JointCommand, now: float) -> None:
-        """Take a command, which counts from the next efforts on.
+        """Set the command, used from the next efforts on.
 
         Raises:
             MessageError: it is not finite or has another number of joints; the drives damp.
@@ -58,8 +58,8 @@ class Drives:
         if not good:
             raise MessageError(f"joint command holds {parts}; every part must be {self._limits.size} finite numbers")
 
-    def forget(self) -> None:
-        """Damp until the next command."""
+    def clear_command(self) -> None:
+        """Discard the command: damp until the next one."""
         self._command, self._commanded = self._damping, -np.inf
 
     def efforts(self, positions: Array, velocities: Array, now: float) -> Array:
@@ -69,7 +69,7 @@ class Drives:
     def torques(self, positions: Array, velocities: Array, now: float) -> Array:
         """(12,) of the law at joint positions [rad] and velocities [rad/s], clipped [N m]."""
         if not 0.0 <= now - self._commanded <= self.timeout:
-            self.forget()
+            self.clear_command()
             self.silent = True
         torques = self.gains.torques(self._command, positions, velocities)
         return np.minimum(np.maximum(torques, -self._limits), self._limits)

@@ -1,4 +1,4 @@
-"""The twelve efforts on their way to Gazebo's joints, and how it is known that they have arrived.
+"""Publishers of the twelve joint efforts, and acknowledgement of their arrival in Gazebo.
 
 Messages and requests travel to the server on connections of their own, and it takes the two in turn: a request for
 steps may be carried out when some of the efforts that were sent before it still wait. Messages of one process, though,
@@ -21,17 +21,17 @@ from contact_ddp_ros.robot.joints import JOINT_NAMES
 Array = NDArray[np.float64]
 
 _LAST_WORDS, _BREATH = 3, 0.02
-"""How often zero effort is told at the end, and the time after each, in which the transport sends it [s]."""
+"""Number of times that zero effort is published at shutdown, and time after each for the transport to send it [s]."""
 
 _KNOCK = 0.1
-"""Wall-clock time after which a message that nobody has acknowledged is sent again, while publishers are found [s]."""
+"""Wall-clock time after which an unacknowledged message is sent again while publishers are discovered [s]."""
 
 _LEAD = 0.0005
 """Time by which efforts are ahead of a request for steps where nobody acknowledges them [s]."""
 
 
 class Efforts:
-    """Publishers of the efforts, joint by joint as ApplyJointForce wants them."""
+    """Publishers of the efforts, one topic per joint, as the plugin ApplyJointForce expects."""
 
     def __init__(self, bindings: Bindings, names: Names, node: Node) -> None:
         double = bindings.messages.Double
@@ -39,21 +39,21 @@ class Efforts:
         self._publishers = [node.advertise(names.effort(joint), double) for joint in JOINT_NAMES]
 
     def send(self, torques: Array) -> None:
-        """Tell every joint its torque (12,) [N m]; it holds until the next is told."""
+        """Publish the efforts (12,) [N m]; each is applied until the next one."""
         message = self._message
         for publisher, torque in zip(self._publishers, torques.tolist(), strict=True):
             message.data = torque
             publisher.publish(message)
 
-    def end(self) -> None:
-        """Tell every joint zero effort, several times: nobody acknowledges."""
+    def shutdown(self) -> None:
+        """Publish zero effort several times, since it is not acknowledged."""
         for _ in range(_LAST_WORDS):
             self.send(np.zeros(len(self._publishers)))
             clock.sleep(_BREATH)
 
 
 class Delivery:
-    """Efforts that are known to have arrived; for one thread, which is not the transport's."""
+    """Sends efforts and waits for their acknowledgement; for one thread other than the transport's."""
 
     def __init__(self, efforts: Efforts, bindings: Bindings, names: Names, node: Node) -> None:
         """Connect.
@@ -67,14 +67,14 @@ class Delivery:
         self._answers = 0
         self._answered = Condition()
         self.acknowledged = False
-        """Whether the world answers."""
+        """Whether the world acknowledges efforts."""
         self.format = 0.0
-        """With which number it does."""
+        """Number that its acknowledgements carry."""
         if not node.subscribe(double, names.efforts_received, self._on_answer):
             raise GazeboError(f"cannot subscribe to {names.efforts_received}")
 
     def find(self, timeout: float) -> bool:
-        """Try until the server answers, or for `timeout` [s]; whether it does."""
+        """Send probes until the server acknowledges one, for up to `timeout` [s]; return whether it did."""
         deadline = clock.monotonic() + timeout
         self.acknowledged = False
         while not self.acknowledged and clock.monotonic() < deadline:
@@ -82,7 +82,7 @@ class Delivery:
         return self.acknowledged
 
     def deliver(self, torques: Array, timeout: float) -> None:
-        """Tell every joint its torque (12,) [N m], and return when the server has all of them.
+        """Publish the efforts (12,) [N m] and wait until the server acknowledges them.
 
         Raises:
             GazeboError: it does not answer within `timeout` [s], although it has before.

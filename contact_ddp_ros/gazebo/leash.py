@@ -1,4 +1,4 @@
-"""How far a world that runs by itself may get ahead of the commands that answer its states.
+"""Run-ahead limit: how far free-running simulated time may get ahead of the commands that answer its states.
 
 A server that runs freely does not care whether anybody keeps up with it: where the machine is busy, efforts are held
 that were meant for states of long ago, and the robot falls over. So time is let run to an instant (`run_to_sim_time` of
@@ -22,34 +22,34 @@ _ASK_AGAIN = 0.1
 
 
 class Leash:
-    """Decides when the world is to be asked to run, and how far; instants are of Gazebo's clock [ns]."""
+    """Computes the limits `run_to_sim_time` to request, and when; instants are of Gazebo's clock [ns]."""
 
     def __init__(self, length: float) -> None:
-        """`length` [s]; 0 for a world that never waits."""
+        """`length`: largest run-ahead [s]; 0 for no limit."""
         self._length = round(1e9 * length)
         self._granted, self._asked = 0, -math.inf
         self._answered, self._answered_at = 0, -math.inf
 
     def answered(self, stamp: int, now: float) -> None:
-        """A command has answered the state of the instant `stamp`, at `now` on the wall clock [s]."""
+        """Record that a command for the state of the instant `stamp` arrived at `now` on the wall clock [s]."""
         self._answered, self._answered_at = stamp, now
 
     def granted(self, until: int, now: float) -> None:
-        """The world has been asked to run to the instant `until`, at `now` on the wall clock [s]."""
+        """Record that the world was asked at `now` on the wall clock [s] to run to the instant `until`."""
         self._granted, self._asked = until, now
 
     def begin(self, newest: int | None) -> int:
-        """How far the world may run from the instant `newest` on; 0 for ever."""
+        """Limit for a world that starts to run at the instant `newest`; 0 for no limit."""
         return 0 if newest is None or not self._length else newest + self._length
 
     def goal(self, newest: int, heard: float, silent: bool, now: float) -> int | None:
-        """How far the world is to be asked to run; None where nothing has to be asked.
+        """Limit to request now; None where the present one still serves.
 
         Args:
             newest: instant of the newest state.
-            heard: when that came, on the wall clock [s].
-            silent: whether there have been no commands for a while, so that none is waited for.
-            now: on the wall clock [s].
+            heard: arrival of that state, on the wall clock [s].
+            silent: whether the command timeout has passed, so that no command is waited for.
+            now: wall-clock time [s].
         """
         if not self._length:
             return None

@@ -1,4 +1,4 @@
-"""Messages for a reader that may be late: it gets the newest of each topic, and never works through a backlog.
+"""Subscriptions that keep only the newest messages of each topic, so that a slow reader never gets a backlog.
 
 A transport's thread that falls behind hears every message, each later than the one before. Efforts that answer states
 of long ago fell the robot; states that are left out do not. So here the transport's thread only puts messages down, and

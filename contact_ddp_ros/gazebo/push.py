@@ -1,4 +1,4 @@
-"""A force on the trunk for a while, by Gazebo's plugin ApplyLinkWrench.
+"""External force on the trunk for a given time, through Gazebo's plugin ApplyLinkWrench.
 
 A message of it acts for one physics step and is forgotten, so nothing goes on acting when its sender has ended.
 Messages that wait for the same step add up: a force for several steps goes out as one impulse.
@@ -17,7 +17,7 @@ _MODEL = 2
 
 
 class Push:
-    """The force that acts on the trunk now, if any; times are those of the states [s]."""
+    """The active external force on the trunk, if any; times are those of the states [s]."""
 
     def __init__(self, bindings: Bindings, names: Names, node: Node) -> None:
         self._publisher = node.advertise(names.wrench, bindings.messages.EntityWrench)
@@ -26,11 +26,11 @@ class Push:
         self._force, self._end = np.zeros(3), -np.inf
 
     def begin(self, force: Array, end: float) -> None:
-        """Have a force (3,) in world axes act until `end` [N, s], instead of one that still does."""
+        """Set the active force (3,) in world axes [N], until `end` [s]; replaces the previous one."""
         self._force, self._end = force, end
 
     def act(self, now: float, timestep: float, steps: int) -> None:
-        """Send what acts within the next `steps` physics steps of `timestep` [s]."""
+        """Publish the part of the force that acts within the next `steps` physics steps of `timestep` [s]."""
         if now >= self._end:
             return
         count = min(steps, round((self._end - now) / timestep))

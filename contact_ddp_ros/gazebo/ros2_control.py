@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.errors import ModelError
 from contact_ddp_ros.gazebo.drives import largest_effort
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
@@ -26,14 +25,8 @@ def ros2_control_urdf(robot: Robot, *, drive_damping: Array | None = None) -> st
     Args:
         robot: to be simulated.
         drive_damping: as in :func:`contact_ddp_ros.gazebo.sdf.world_sdf`; the efforts' limits are wider then.
-
-    Raises:
-        ModelError: the URDF cannot be read.
     """
-    try:
-        root = ElementTree.parse(robot.urdf).getroot()
-    except (OSError, ElementTree.ParseError) as error:
-        raise ModelError(f"cannot read the robot description {robot.urdf}: {error}; name a readable file") from error
+    root = ElementTree.fromstring(robot.description)
     system = ElementTree.SubElement(root, "ros2_control", name=robot.tree.name, type="system")
     ElementTree.SubElement(ElementTree.SubElement(system, "hardware"), "plugin").text = _HARDWARE
     damping = np.zeros(robot.n_joints) if drive_damping is None else drive_damping

@@ -1,4 +1,4 @@
-"""From straight legs, with which Gazebo starts, to standing on bent ones, in a world that is stepped."""
+"""Stand up from straight legs, Gazebo's initial posture, to bent legs in a stepped world."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,20 +11,20 @@ from contact_ddp_ros.robot.state import DriveGains, JointCommand
 Array = NDArray[np.float64]
 
 _KP, _KD = 80.0, 2.0
-"""Gains of all joints meanwhile [N m/rad, N m s/rad]."""
+"""Gains of all joints while standing up [N m/rad, N m s/rad]."""
 
 _TIME, _REST = 0.8, 0.4
-"""Time in which the legs bend, and in which the robot comes to rest [s]."""
+"""Duration of the joint motion, and of the rest after it [s]."""
 
 _STEPS = 2
-"""Physics steps between two efforts."""
+"""Physics steps per effort."""
 
 _TRIES = 3
-"""How often it is begun where somebody else resets the world meanwhile."""
+"""Number of attempts where another program resets the world meanwhile."""
 
 
 def reset_and_stand_up(world: World, robot: Robot, timestep: float, drive_damping: Array) -> None:
-    """Reset the world and put the robot on its legs, at rest.
+    """Reset the world and stand the robot up, at rest.
 
     Args:
         world: of the robot.

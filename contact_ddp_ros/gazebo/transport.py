@@ -34,37 +34,40 @@ SEARCH_PATH: Final = "GZ_PYTHON_PATH"
 _SYSTEM_FOLDERS = ("/usr/lib/python3/dist-packages", "/usr/local/lib/python3/dist-packages")
 """Where Debian and Ubuntu put Python packages."""
 
-STAND_IN: Final = "stand_in"
-"""The bindings of the stand-in for a Gazebo server, which needs no Gazebo."""
+EMULATOR: Final = "emulator"
+"""Name of the bindings of :mod:`contact_ddp_ros.gazebo.emulator`, which need no Gazebo."""
+
+EMULATOR_NAMES: Final = (EMULATOR, "stand_in")
+"""All names under which these bindings are loaded; the second is the former one."""
 
 
 class Publisher(Protocol):
-    """Where messages of one topic go."""
+    """Publisher of one topic."""
 
     def publish(self, message: Any) -> bool:
-        """Send a message; whether that worked."""
+        """Publish a message; return whether that succeeded."""
         ...
 
 
 class Node(Protocol):
-    """A connection to everybody in the partition; as the node of Gazebo's bindings."""
+    """Interface of a transport node, that of Gazebo's bindings."""
 
     def advertise(self, topic: str, message_type: Any) -> Publisher:
-        """A publisher of the topic."""
+        """Create a publisher of a topic."""
         ...
 
     def subscribe(self, message_type: Any, topic: str, callback: Callable[[Any], None]) -> bool:
-        """Call back, in another thread, with every message of a topic; whether that worked."""
+        """Call `callback` in another thread with every message of a topic; return whether that succeeded."""
         ...
 
     def unsubscribe(self, topic: str) -> bool:
-        """No more messages of a topic; whether that worked."""
+        """Unsubscribe from a topic; return whether that succeeded."""
         ...
 
     def request(
         self, service: str, request: Any, request_type: Any, response_type: Any, timeout: int
     ) -> tuple[bool, Any]:
-        """Whether a service answered within `timeout` [ms], and its answer."""
+        """Call a service: whether it answered within `timeout` [ms], and its answer."""
         ...
 
 
@@ -115,18 +118,18 @@ RELEASES: Final = tuple(release.name for release in _RELEASES)
 
 
 def load_bindings(name: str = "") -> Bindings:
-    """The bindings of a release of :data:`RELEASES`, of the stand-in, or of the newest release that is installed.
+    """The bindings of a release of :data:`RELEASES`, of the emulator, or of the newest release that is installed.
 
     Raises:
         ParameterError: there is no release of that name.
         GazeboError: nothing that fits is installed; the text names the packages.
     """
-    if name == STAND_IN:
-        from contact_ddp_ros.gazebo.stand_in.transport import stand_in_bindings
+    if name in EMULATOR_NAMES:
+        from contact_ddp_ros.gazebo.emulator.transport import emulator_bindings
 
-        return stand_in_bindings()
+        return emulator_bindings()
     if name and name not in RELEASES:
-        raise ParameterError(f"Gazebo release {name!r}; allowed: {', '.join((*RELEASES, STAND_IN))} or none")
+        raise ParameterError(f"Gazebo release {name!r}; allowed: {', '.join((*RELEASES, EMULATOR))} or none")
     failures = []
     _find_system_packages()
     for release in _RELEASES:

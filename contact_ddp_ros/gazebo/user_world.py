@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.gazebo.elements import to_text
 from contact_ddp_ros.gazebo.names import WORLD
-from contact_ddp_ros.gazebo.sdf import add_world_plugins, model_sdf, to_text, world_sdf
+from contact_ddp_ros.gazebo.plugins import add_world_plugins
+from contact_ddp_ros.gazebo.sdf import model_sdf, world_sdf
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.sim.options import SimOptions
 
@@ -62,7 +64,7 @@ def with_robot(
     Args:
         sdf: text of the file.
         robot: to be simulated.
-        options: of the robot: friction of its feet and scale of its trunk's mass; the ground keeps its own.
+        options: of the robot: friction of its feet, scale of its trunk's mass, payload; the world keeps its ground.
         rotors: as in :func:`contact_ddp_ros.gazebo.sdf.world_sdf`.
         controllers, drive_damping: as there.
         real_time_factor: pace of simulated time over the wall clock; None for the file's own.

@@ -1,8 +1,8 @@
-"""One world of a Gazebo server: what it has told last, and requests that wait for what they lead to.
+"""One world of a Gazebo server: its newest state, and requests that block until their effect is visible.
 
-The service of the server answers a request before anything has come of it, and after a reset plugins and publishers
-have to find each other again. So whoever asks for something here waits until the world's messages show that it has
-happened. Messages come in a thread of the transport.
+The server's service acknowledges a request before it is carried out, and after a reset plugins and publishers must
+discover each other again. So each request here waits until the world's messages show its effect. Messages arrive in a
+thread of the transport.
 """
 
 import logging
@@ -25,7 +25,7 @@ from contact_ddp_ros.robot.state import RobotState
 Array = NDArray[np.float64]
 
 _TRIES = 3
-"""How often a state that is lost is stepped beyond before the odometry counts as dead."""
+"""Number of lost states in a row after which the odometry is considered dead."""
 
 _REPEATS = 2
 """How often joint states are told again before the odometry of their instant, which precedes that, counts as lost."""
@@ -35,30 +35,30 @@ _HALT_REPEATS, _HALT_TIME = 20, 0.3
 that somebody has paused the world."""
 
 _ATTEMPT = 1.0
-"""Longest request while a server is looked for: between two it is seen whether to go on looking [s]."""
+"""Longest single request while waiting for a server; cancellation is checked between two [s]."""
 
 _FIRST_STEPS = 10
 """How many steps may pass before the odometry begins."""
 
 _BREATH = 0.05
-"""Wall-clock time after which nothing is under way any more [s]."""
+"""Wall-clock time after which no message is in transit any more [s]."""
 
 _DISCOVERY = 0.3
 """Wall-clock time in which the last publishers and subscribers find each other when the first have [s]."""
 
 
 class WorldRestartedError(GazeboError):
-    """Somebody else has reset the world: the robot is where its file puts it, and time began at zero."""
+    """Another program has reset the world: the robot is at its initial pose, and simulated time at zero."""
 
 
 class World:
-    """One robot's world, asked by one thread at a time.
+    """One robot's world; requests come from one thread at a time.
 
     Attributes:
-        news: notified at every message; to be held while `newest` is looked at or a message is taken.
-        newest: state that the world has told; None before the first and after it began again.
-        malformed: messages that could not be read so far.
-        damped: whether its joints carry the damping of the drives, known from :meth:`find` on.
+        news: condition notified at every message; hold it to read `newest` or to process a message.
+        newest: newest state; None before the first and after a reset.
+        malformed: number of messages so far that could not be read.
+        damped: whether its joints carry the damping of the drives; set by :meth:`find`.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class World:
         answer_timeout: float,
         differences: bool,
     ) -> None:
-        """Nothing is asked yet.
+        """Store the connection; no request is made yet.
 
         Args:
             names: of the world and of the robot's model in it.
@@ -97,33 +97,33 @@ class World:
         self._log = logging.getLogger(__name__)
 
     def joints(self, message: Any) -> Measurement | None:
-        """Take joint states; the state that they complete, if any."""
+        """Process joint states (gz.msgs.Model); return the state that they complete, if any."""
         return self._take(self._reader.joints, message)
 
     def odometry(self, message: Any) -> Measurement | None:
-        """Take odometry; the state that it completes, if any."""
+        """Process odometry (gz.msgs.Odometry); return the state that it completes, if any."""
         return self._take(self._reader.odometry, message)
 
     @property
     def restarted(self) -> bool:
-        """Whether somebody else has reset the world since :meth:`begin_again` or :meth:`accept`."""
+        """Whether another program has reset the world since :meth:`begin_again` or :meth:`accept`."""
         return self._reader.restarts != self._restarts
 
     def accept(self) -> None:
-        """Begin in a world as it is, also after somebody else has reset it."""
+        """Discard the newest state and accept the world as it is, also after a reset by another program."""
         with self.news:
             self.newest = None
             self._restarts = self._reader.restarts
 
     def cancel(self) -> None:
-        """Have whoever waits for the server give up; may be called from a signal handler."""
+        """Abort all waiting for the server; may be called from a signal handler."""
         self._cancelled.set()
 
     def await_server(self, timeout: float) -> None:
-        """Let time stand as soon as there is a server, for which `timeout` [s] are allowed.
+        """Wait up to `timeout` [s] for a server, and pause its world.
 
         Raises:
-            GazeboError: none has come; so in all that follows where it does not answer.
+            GazeboError: no server answers in time; the methods below raise it for the same reason.
         """
         deadline = clock.monotonic() + timeout
         said = False
@@ -140,15 +140,15 @@ class World:
                     self._log.warning("no server of the world %r yet; waiting up to %g s", self._names.world, timeout)
 
     def run(self, until: int = 0) -> None:
-        """Let time run, up to the instant `until` [ns] where there is one."""
+        """Run time, up to the instant `until` [ns]; 0 without limit."""
         self._ask(WorldRequest(pause=False, until=until))
 
     def hold(self) -> None:
-        """Let time stand."""
+        """Pause time."""
         self._ask(WorldRequest(pause=True))
 
     def rest(self) -> None:
-        """Wait until time stands and all of its last instant has been told."""
+        """Wait until time is paused and all messages of its last instant have arrived."""
         self._await(lambda: self._stands_at(0))
 
     def begin_again(self) -> None:
@@ -170,7 +170,7 @@ class World:
             self._restarts = self._reader.restarts
 
     def find(self) -> None:
-        """Wait until the server's plugins and our publishers have found each other, which a reset makes necessary."""
+        """Wait until the server's plugins and the publishers here have discovered each other, needed after a reset."""
         if self._delivery.find(self._timeout):
             if self._delivery.format not in (PLAIN, DAMPED):
                 raise GazeboError(
@@ -186,7 +186,7 @@ class World:
         clock.sleep(_DISCOVERY)
 
     def first_state(self) -> RobotState:
-        """Step until the odometry has begun, which takes two steps after a start; see how long a step is."""
+        """Step until the first odometry, which takes two steps after a start; check the time step; return the state."""
         for _ in range(_FIRST_STEPS):
             before = self._joint_stamp()
             self._ask(WorldRequest(pause=True, steps=1))
@@ -200,13 +200,13 @@ class World:
         raise self._strange(self._names.odometry)
 
     def step(self, steps: int, efforts: Array) -> RobotState:
-        """Have steps made with efforts (12,) [N m]; the state after them.
+        """Make physics steps with the efforts (12,) [N m]; return the state after them.
 
-        A state that is lost is stepped beyond. Where somebody else pauses the world before the steps have been made, it
-        is asked for one more, with which a server makes those that are left, too.
+        If the state is lost, one more step is made. Where another program pauses the world before all steps are made,
+        one more is requested, with which the server makes the remaining ones, too.
 
         Raises:
-            WorldRestartedError: somebody else has reset the world.
+            WorldRestartedError: another program has reset the world.
         """
         with self.news:
             assert self.newest is not None
@@ -231,7 +231,7 @@ class World:
         raise GazeboError(f"Gazebo makes steps, but no {self._names.odometry} comes of them")
 
     def close(self) -> None:
-        """Ask no more."""
+        """Close the connection for requests."""
         self._control.close()
 
     def _take(self, read: Callable[[Any], Measurement | None], message: Any) -> Measurement | None:

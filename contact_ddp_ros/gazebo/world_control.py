@@ -35,7 +35,7 @@ _START = 60.0
 
 @dataclass(frozen=True)
 class WorldRequest:
-    """What the world is asked for.
+    """A request to the world.
 
     Attributes:
         pause: whether time stands afterwards.
@@ -51,10 +51,10 @@ class WorldRequest:
 
 
 class WorldControl(Protocol):
-    """Who passes requests to the world."""
+    """Interface that passes requests to the world."""
 
     def ask(self, request: WorldRequest, timeout: float = _PATIENCE) -> None:
-        """Have the request accepted; its steps have then not been made yet.
+        """Send a request and wait for its acceptance; its steps have not been made yet then.
 
         Raises:
             GazeboError: no server accepts it within `timeout` [s].
@@ -62,7 +62,7 @@ class WorldControl(Protocol):
         ...
 
     def close(self) -> None:
-        """No more requests."""
+        """Close the connection."""
         ...
 
 
@@ -96,7 +96,7 @@ class DirectControl:
             raise GazeboError(f"Gazebo refuses {request} on {service}")
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing: there is no resource to release."""
 
 
 class ControlProcess:
@@ -127,7 +127,7 @@ class ControlProcess:
 
     @property
     def pid(self) -> int:
-        """Of the helper."""
+        """Process id of the helper."""
         return self._child.pid
 
     def ask(self, request: WorldRequest, timeout: float = _PATIENCE) -> None:
@@ -143,7 +143,7 @@ class ControlProcess:
         self._read(timeout + _PATIENCE)
 
     def close(self) -> None:
-        """Let the helper tell the joints zero effort and end."""
+        """Have the helper publish zero effort and exit."""
         for pipe in (self._child.stdin, self._child.stdout):
             if pipe is not None:
                 with contextlib.suppress(OSError):

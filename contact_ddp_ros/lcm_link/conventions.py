@@ -3,7 +3,7 @@
 Cheetah-Software and this package share the order of legs and joints (FR, FL, HR, HL; abduction, hip, knee), the joints'
 signs and zeros (positive abduction about +x, positive hip and knee about -y, legs straight down at zero), and axes
 (x forward, y left, z up). Tests hold both kinematics beside each other, and :func:`disagreement` asks the same of a
-robot that tells where it believes its feet to be. What differs: quaternions are (w, x, y, z) there and (x, y, z, w)
+robot that sends its own foot positions. What differs: quaternions are (w, x, y, z) there and (x, y, z, w)
 here, and a torque command carries its gains with it.
 """
 
@@ -48,7 +48,7 @@ _STATE_PARTS = (
 
 
 def robot_state(leg_data: Frame, estimate: Frame, time: float) -> RobotState:
-    """The state that joints and estimate of one instant tell, stamped `time` [s].
+    """Convert the joint and estimator frames of one instant to a state stamped `time` [s].
 
     Raises:
         LinkError: something was never filled in (encoders not read yet, no estimator running), or the quaternion is no
@@ -79,12 +79,12 @@ def robot_state(leg_data: Frame, estimate: Frame, time: float) -> RobotState:
 
 
 def specific_force(estimate: Frame) -> Array | None:
-    """(3,) what the accelerometer shows in trunk axes [m/s^2], where the layout has it."""
+    """(3,) specific force of the accelerometer in trunk axes [m/s^2]; None where the layout lacks it."""
     return estimate.array("aBody") if "aBody" in estimate.values else None
 
 
 def disagreement(robot: Robot, leg_data: Frame, estimate: Frame) -> str | None:
-    """What the robot's own redundant numbers contradict under our conventions; None where they agree.
+    """Describe the first contradiction between the robot's redundant numbers and our conventions; None if they agree.
 
     Feet against our forward kinematics (signs, zeros and order of joints), roll, pitch and yaw and the velocity in the
     world against the quaternion (its order and direction). Feet that are all zero are not filled in.
@@ -118,7 +118,7 @@ def disagreement(robot: Robot, leg_data: Frame, estimate: Frame) -> str | None:
 
 
 def leg_data_values(robot: Robot, state: RobotState, torques: Array) -> dict[str, Any]:
-    """What a robot in `state` tells of its legs; `torques` (12,) [N m]."""
+    """Members of the leg frame of a robot in `state` with the torques (12,) [N m]."""
     q, v = state.joint_positions, state.joint_velocities
     feet = feet_in_leg_frames(robot, q)
     velocities = (feet_in_leg_frames(robot, q + _DIFFERENCE * v) - feet) / _DIFFERENCE
@@ -126,7 +126,7 @@ def leg_data_values(robot: Robot, state: RobotState, torques: Array) -> dict[str
 
 
 def estimate_values(layout: Layout, state: RobotState, acceleration: Array, contact_forces: Array) -> dict[str, Any]:
-    """What a robot in `state` tells of its trunk.
+    """Members of the estimator frame of a robot in `state`.
 
     Args:
         layout: its family; only one of them has the following two.
@@ -160,7 +160,7 @@ def stamps(time: float, number: int) -> dict[str, int]:
 
 
 def timestamp_us(time: float) -> int:
-    """Seconds as frames carry them."""
+    """A time [s] in microseconds, as in frames."""
     return round(1e6 * time)
 
 
@@ -187,7 +187,7 @@ def contact_phases(contacts: Sequence[bool]) -> Array:
 
 
 def joint_command(targets: Frame) -> tuple[JointCommand, DriveGains]:
-    """The joint command that torque targets mean, and its gains; without stiffness and feedforward it only damps.
+    """Convert torque targets to a joint command and its gains; without stiffness and feedforward it only damps.
 
     Raises:
         LinkError: a gain is negative.
@@ -202,7 +202,7 @@ def joint_command(targets: Frame) -> tuple[JointCommand, DriveGains]:
 
 
 def tick_values(state: RobotState) -> dict[str, Any]:
-    """The state's part of a stand-in's tick, in this package's own conventions."""
+    """The state's part of an emulator's tick, in this package's own conventions."""
     return {"time_ns": round(1e9 * state.time), **{name: getattr(state, name) for name in _STATE_PARTS}}
 
 

@@ -101,8 +101,8 @@ estimator how far through its stance each foot is: 0.5 on the ground, 0 in the a
 
 TARGETS_CHANNEL = "pd_plustau_targets"
 
-STAND_IN_TICK = Definition(
-    "stand_in_tick",
+EMULATOR_TICK = Definition(
+    "emulator_tick",
     (
         Field("time_ns", "int64_t"),
         Field("late", "int64_t"),
@@ -115,17 +115,17 @@ STAND_IN_TICK = Definition(
         *_doubles("contact_forces", 3 * N_LEGS),
     ),
 )
-"""What only the robot stand-in knows, at one instant of its own clock and in this package's conventions: for clocks
-and records, never for control. It comes before the robot's frames of the same instant."""
+"""What only the robot emulator knows, at one instant of its own clock and in this package's conventions: for clocks
+and records, never for control. It is sent before the robot's frames of the same instant."""
 
-TICK_CHANNEL = "stand_in_tick"
+TICK_CHANNEL = "emulator_tick"
 
-STAND_IN_NAME = "stand_in"
-"""Of the stand-in as a program: its section of a parameter file."""
+ROBOT_EMULATOR = "robot_emulator"
+"""Name of the emulator as a program, and of its section in a parameter file."""
 
 DEFINITIONS = (
     *(definition for layout in LAYOUTS.values() for definition in (layout.leg_data, layout.estimate)),
     LEG_CONTROL_COMMAND,
     PD_TAU_TARGETS,
-    STAND_IN_TICK,
+    EMULATOR_TICK,
 )

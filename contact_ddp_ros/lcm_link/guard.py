@@ -1,4 +1,4 @@
-"""The last word on what the robot's joints are told: watchdog, limits, soft start.
+"""Safety filter of the robot's joint commands: watchdog, limits, soft start.
 
     damping --(the controller damps, too)--> ready --(it commands positions)--> enabled
        ^---------(silence, malformed commands, no state: trip)---------'  |
@@ -34,24 +34,28 @@ _NOT_YET = "the controller has not damped yet"
 
 @dataclass(frozen=True)
 class GuardConfig:
-    """What passes to the robot."""
+    """Limits and timeouts of the safety filter."""
 
     torque_share: float = parameter(
-        1.0, low=0.05, high=1.0, description="largest torque over the actuators' limits; less on the first day"
+        1.0, low=0.05, high=1.0, description="largest torque over the actuators' limits; choose less for first tests"
     )
     soft_start: float = parameter(
         0.5, low=0.0, high=5.0, unit="s", description="time in which stiffness and torque grow after damping"
     )
     command_timeout: float = parameter(
-        0.02, low=0.002, high=1.0, unit="s", description="silence of controller or robot after which joints damp"
+        0.02,
+        low=0.002,
+        high=1.0,
+        unit="s",
+        description="time without messages of controller or robot after which joints damp",
     )
 
 
 class CommandGuard:
-    """Makes torque targets of joint commands. One thread tells it states, another one commands."""
+    """Converts joint commands to torque targets within limits; one thread passes states, another one commands."""
 
     def __init__(self, robot: Robot, gains: DriveGains, config: GuardConfig) -> None:
-        """`gains`: of the drives, equal to the controller's."""
+        """`gains`: those of the drives, equal to the controller's."""
         self._config = config
         self._robot = robot
         self._gains = gains
@@ -67,30 +71,30 @@ class CommandGuard:
         self._contacts = conventions.contact_phases((True,) * len(FOOT_NAMES))
 
     def tune(self, gains: DriveGains, config: GuardConfig) -> None:
-        """From now on use these gains and limits."""
+        """Replace gains and limits."""
         self._gains, self._config = gains, config
 
     @property
     def fault(self) -> str | None:
-        """Why joints damp whatever is commanded; None where they follow commands."""
+        """Reason why the joints damp whatever the command; None where they follow commands."""
         return self._fault
 
     @property
     def tripped(self) -> float | None:
-        """When it tripped [s], until the controller has damped; None otherwise."""
+        """Time of the trip [s], until the controller has damped; None otherwise."""
         return self._tripped
 
     @property
     def enabled(self) -> bool:
-        """Whether anything but damping is sent."""
+        """Whether torque targets other than damping are sent."""
         return self._enabled is not None
 
     def measured(self, state: RobotState, now: float) -> None:
-        """The robot's state, which came at `now` [s]."""
+        """Process a state of the robot, received at `now` [s]."""
         self._measured = (state, now)
 
     def command(self, command: JointCommand, stamp: float, now: float) -> None:
-        """Take a command that came at `now` [s] and answers the state of `stamp` [s]; one that is malformed trips."""
+        """Process a command received at `now` [s] for the state of `stamp` [s]; a malformed one trips the filter."""
         self._stamp, self._last_command = stamp, now
         if not self._well_formed(command):
             self.trip("joint command of another size or not finite", now)
@@ -103,7 +107,7 @@ class CommandGuard:
             self._command = command
 
     def contacts(self, contacts: Sequence[bool]) -> None:
-        """Which feet are on the ground by plan: for the robot's estimator, which trusts those."""
+        """Set which feet are on the ground by plan, passed on to the robot's state estimator."""
         self._contacts = conventions.contact_phases(contacts)
 
     def trip(self, reason: str, now: float, stamp: float | None = None) -> None:
@@ -117,7 +121,7 @@ class CommandGuard:
         self._damp()
 
     def frame(self, now: float) -> bytes:
-        """The torque targets of this instant [s], the watchdog's judgement included."""
+        """Encode the torque targets for `now` [s], after the watchdog's check."""
         self._watch(now)
         self._count += 1
         values = {**conventions.target_values(*self._limited(now)), "se_contactState": self._contacts}
@@ -144,7 +148,7 @@ class CommandGuard:
             self.trip(f"no robot state for {1e3 * age:.0f} ms; allowed: {1e3 * timeout:.0f} ms", now)
 
     def _limited(self, now: float) -> tuple[JointCommand, DriveGains]:
-        """What may pass of the present command, and the gains it is to be executed with."""
+        """The present command within the limits, and the gains to execute it with."""
         command, measured = self._command, self._measured
         if self._enabled is None or command.positions is None or measured is None:
             return self._damping, self._gains

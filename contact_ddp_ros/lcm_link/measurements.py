@@ -20,7 +20,7 @@ from contact_ddp_ros.robot.state import RobotState
 Array = NDArray[np.float64]
 
 AUTO = "auto"
-"""The layout of whoever speaks first."""
+"""The layout of the first valid frame."""
 
 _TOLERANCE = 0.001
 """How far apart the two frames of one tick may come: half a tick at 500 Hz [s]."""
@@ -31,7 +31,7 @@ _CHECK_PERIOD = 1.0
 
 @dataclass(frozen=True)
 class Measurement:
-    """What the robot told of one instant.
+    """State and sensor readings of the robot at one instant.
 
     Attributes:
         state: stamped on receipt.
@@ -51,13 +51,13 @@ class _Received:
 
 
 class MeasurementReader:
-    """Takes frames in the order of their arrival; for one thread."""
+    """Pairs frames of joints and estimator in the order of their arrival; for one thread."""
 
     def __init__(self, robot: Robot, layout: str = AUTO) -> None:
-        """`layout`: the name of the only one that is believed, or :data:`AUTO`.
+        """`layout`: name of the only layout that is accepted, or :data:`AUTO`.
 
         Raises:
-            ParameterError: there is none of that name.
+            ParameterError: there is no layout of that name.
         """
         if layout != AUTO and layout not in LAYOUTS:
             raise ParameterError(f"layout {layout!r}; allowed: {', '.join((AUTO, *LAYOUTS))}")
@@ -69,18 +69,18 @@ class MeasurementReader:
 
     @property
     def layout(self) -> Layout | None:
-        """The layout that is believed; None until somebody has spoken."""
+        """The accepted layout; None before the first frame in the case of :data:`AUTO`."""
         return self._layout
 
     def forget(self) -> None:
-        """Drop a frame that waits for its other half."""
+        """Discard a frame that waits for its counterpart."""
         self._leg_data = self._estimate = None
 
     def leg_data(self, data: bytes, stamp: float) -> Measurement | None:
-        """Take a frame of the legs, received at `stamp` [s]; the measurement if that completes one.
+        """Process a frame of the legs, received at `stamp` [s]; return the measurement it completes.
 
         Raises:
-            LinkError: the frame is malformed, of another layout, or what the robot tells contradicts itself.
+            LinkError: the frame is malformed or of another layout, or its redundant numbers contradict each other.
         """
         layouts = self._believed()
         frame = decode(data, [layout.leg_data for layout in layouts])
@@ -89,7 +89,7 @@ class MeasurementReader:
         return self._complete()
 
     def estimate(self, data: bytes, stamp: float) -> Measurement | None:
-        """Take a frame of the estimator, received at `stamp` [s]; the measurement if that completes one.
+        """Process a frame of the estimator received at `stamp` [s]; return the measurement it completes.
 
         Raises:
             LinkError: as :meth:`leg_data`.

@@ -34,7 +34,7 @@ Callback = Callable[[bytes], None]
 
 @dataclass(frozen=True)
 class LinkOptions:
-    """Where frames travel."""
+    """Multicast group, port and network interface of the link."""
 
     interface: str = parameter(
         "", description="network interface to the robot; empty: frames never leave this machine", structural=True
@@ -48,7 +48,7 @@ class LinkOptions:
 
 
 class Link:
-    """A connection to everybody on one group and port."""
+    """LCM connection to one multicast group and port."""
 
     def __init__(self, options: LinkOptions) -> None:
         """Raises LinkError where the group, the interface or the route of multicast is not usable."""
@@ -59,12 +59,12 @@ class Link:
         self._lcm = _opened(options)
 
     def subscribe(self, channel: str, callback: Callback) -> None:
-        """Call back with every frame of a channel, from :meth:`receive`."""
+        """Have :meth:`receive` call `callback` with every frame of a channel."""
         subscription = self._lcm.subscribe(self._prefix + channel, lambda _channel, data: callback(data))
         subscription.set_queue_capacity(_QUEUE)
 
     def publish(self, channel: str, frame: bytes) -> None:
-        """Send a frame to everybody.
+        """Publish a frame on a channel.
 
         Raises:
             LinkError: the system refuses, e.g. because the interface is down.
@@ -75,9 +75,9 @@ class Link:
             raise LinkError(f"cannot send on {channel}: {error}") from error
 
     def receive(self, timeout: float) -> bool:
-        """Wait up to `timeout` [s] for a frame and call back for it and all that wait; whether there was one.
+        """Wait up to `timeout` [s] for a frame, then process all queued frames; return whether there was one.
 
-        Who acts on the newest only acts after this: what has waited for long is not taken for fresh.
+        Readers that use only the newest frame should do so after this call, when the queue is empty.
         """
         found = False
         while select.select([self._lcm.fileno()], [], [], 0.0 if found else timeout)[0]:
@@ -87,7 +87,7 @@ class Link:
 
 
 def free_port() -> int:
-    """A UDP port that nobody on this machine uses at the moment, for a link of one's own."""
+    """A UDP port that is free on this machine, for a private link."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.bind(("", 0))
         return int(probe.getsockname()[1])

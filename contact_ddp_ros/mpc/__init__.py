@@ -1,4 +1,4 @@
-"""The bounding problem, its references, and the receding horizon that solves it: compiled dynamics meets the solver."""
+"""The optimal control problem of a gait, its references, and the receding horizon that solves it."""
 
 from contact_ddp_ros import numba_cache
 

@@ -1,6 +1,6 @@
-"""Parameters of the bounding MPC. Every one but the structural ones may change between two solves."""
+"""Parameters of the MPC. Every one but the structural ones may change between two solves."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from contact_ddp_ros.config import parameter
 from contact_ddp_ros.robot.ground import Ground
@@ -9,14 +9,18 @@ from contact_ddp_ros.solver.options import VARIANTS
 
 @dataclass(frozen=True)
 class GaitConfig:
-    """Durations of the bounding modes and the planner's time grid; every mode lasts a whole number of steps."""
+    """The gait and the planner's time grid, of which the gait's period lasts a whole number of steps."""
 
-    back_stance: float = parameter(
-        0.08, low=0.02, high=0.5, unit="s", description="time on the back feet", structural=True
+    name: str = parameter(
+        "bound",
+        description="gait: a name in config/gaits, or the path of a .yaml file; a change begins at a cycle's end",
     )
-    flight: float = parameter(0.10, low=0.02, high=0.5, unit="s", description="time in the air", structural=True)
-    front_stance: float = parameter(
-        0.08, low=0.02, high=0.5, unit="s", description="time on the front feet", structural=True
+    stretch: float = parameter(
+        1.0,
+        low=0.25,
+        high=4.0,
+        description="period of the gait over that of its file; where it is not 1, rounded to whole steps",
+        structural=True,
     )
     step: float = parameter(
         0.004, low=0.0005, high=0.02, unit="s", description="planner's integration step", structural=True
@@ -45,6 +49,14 @@ class ReferenceConfig:
     acceleration: float = parameter(
         2.0, low=0.1, high=20.0, unit="m/s^2", description="fastest change of the planned speed towards the command"
     )
+    speed_integral: float = parameter(
+        0.5,
+        low=0.0,
+        high=5.0,
+        unit="1/s",
+        description="how fast the planned speed makes up for one not reached",
+    )
+    speed_trim: float = parameter(0.5, low=0.0, high=1.0, unit="m/s", description="most that it makes up for")
     height: float = parameter(0.27, low=0.15, high=0.36, unit="m", description="trunk height above the ground")
     pitch_amplitude: float = parameter(
         0.12, low=0.0, high=0.4, unit="rad", description="nose down at front touchdown, nose up at back touchdown"
@@ -88,6 +100,18 @@ class WeightConfig:
 
 
 @dataclass(frozen=True)
+class GuessConfig:
+    """The heuristic controller that makes the first guess of a cold solve."""
+
+    kp: float = parameter(
+        30.0, low=0.0, high=2000.0, unit="N m/rad", description="position gain, both legs of a pair together"
+    )
+    kd: float = parameter(
+        1.0, low=0.0, high=200.0, unit="N m s/rad", description="velocity gain, both legs of a pair together"
+    )
+
+
+@dataclass(frozen=True)
 class ConstraintConfig:
     """Torque limits, contact and touchdown as penalties of the solver."""
 
@@ -108,14 +132,32 @@ class ConstraintConfig:
 
 @dataclass(frozen=True)
 class PlannerConfig:
-    """Everything the bounding planner may be told."""
+    """Everything the planner may be told."""
 
     variant: str = parameter("ddp", choices=VARIANTS, description="partials that the solver uses", structural=True)
+    cost_terms: str = parameter(
+        "", description="cost terms of one's own: module:Class or file.py:Class, with commas between", structural=True
+    )
+    constraints: str = parameter(
+        "",
+        description="inequality constraints of one's own: module:Class or file.py:Class, with commas between",
+        structural=True,
+    )
     iterations: int = parameter(2, low=1, high=100, description="DDP iterations per solve")
     first_iterations: int = parameter(60, low=1, high=1000, description="iterations of the first, cold solve")
     rate: float = parameter(100.0, low=10.0, high=500.0, unit="Hz", description="solves per second")
     gait: GaitConfig = field(default_factory=GaitConfig)
     reference: ReferenceConfig = field(default_factory=ReferenceConfig)
     weight: WeightConfig = field(default_factory=WeightConfig)
+    first_guess: GuessConfig = field(default_factory=GuessConfig)
     constraint: ConstraintConfig = field(default_factory=ConstraintConfig)
     ground: Ground = field(default_factory=Ground)
+
+    @property
+    def structure(self) -> tuple[object, ...]:
+        """What is fixed while a planner exists: all that shapes its problem, but for the gait's name.
+
+        Of variants the compiled kernels count: ddp and ilqr have the same.
+        """
+        tensors = self.variant == "ddp_tensor"
+        return replace(self.gait, name=""), tensors, self.cost_terms, self.constraints

@@ -2,13 +2,15 @@
 
 For the vector γ of the backward sweep, which the caller leaves in the node's aux where ξ goes, both write γᵀν_zy:
 `hxx` (2n, 2n) for z, y ∈ {q, v} and `hux` (n_u, 2n) for z = u; γᵀν_uu vanishes.
+
+See eqs. (4) and (6) of docs/mathematics.md.
 """
 
 import numba as nb
 
 from contact_ddp_ros.dynamics.native import call_kernel
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.layout import aux_offsets
+from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
 from contact_ddp_ros.mpc.linear_system import solve_symmetric_vector
 from contact_ddp_ros.solver.borrowed import address, part, table
 from contact_ddp_ros.solver.linear_algebra import add_transpose_multiply, clear
@@ -20,21 +22,21 @@ from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
 )
 def motion_curvature(integers, block, impact, x, parameters, aux, hxx, hux):
     """By mRNEAc: ξ = −K⁻¹γ, then γᵀν_zy = s_zy + s_zν ν_y + (s_yν ν_z)ᵀ; needs K's factor and ν_z in aux."""
-    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
-    factor, derivatives, _, _, xi_start, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
+    n, n_u, n_f, n_a = sizes_of(integers)
+    own = aux_offsets(n, n_u, n_f, n_a)
     n_s = n + integers[block + at.CONTACTS] * n_a
     n_z = 2 * n + n_u
-    lu = table(aux, factor, n_s, n_s)
-    nu_z = table(aux, derivatives, n_s, n_z)
-    xi = part(aux, xi_start, n_s)
+    lu = table(aux, own.factor, n_s, n_s)
+    nu_z = table(aux, own.derivatives, n_s, n_z)
+    xi = part(aux, own.xi, n_s)
     for i in range(n_s):
         xi[i] = -xi[i]
     solve_symmetric_vector(lu, xi)
 
-    s_qq = table(aux, scratch, n, n)
-    s_qv = table(aux, scratch + n * n, n, n)
-    s_vv = table(aux, scratch + 2 * n * n, n, n)
-    start = scratch + 3 * n * n
+    s_qq = table(aux, own.scratch, n, n)
+    s_qv = table(aux, own.scratch + n * n, n, n)
+    s_vv = table(aux, own.scratch + 2 * n * n, n, n)
+    start = own.scratch + 3 * n * n
     s_nuq = table(aux, start, n_s, n)
     start += n_s * n
     through = table(aux, start, n, n_z)
@@ -73,27 +75,27 @@ def motion_curvature(integers, block, impact, x, parameters, aux, hxx, hux):
 )
 def motion_curvature_by_tensor(integers, block, impact, x, u, parameters, aux, hxx, hux):
     """By the conventional way: ν differentiated twice as a tensor, contracted with γ afterwards."""
-    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
-    _, _, _, _, gamma, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
+    n, n_u, n_f, n_a = sizes_of(integers)
+    own = aux_offsets(n, n_u, n_f, n_a)
     clear(hux)
-    tau = part(aux, scratch, n)
+    tau = part(aux, own.scratch, n)
     tau[:] = 0.0
     for a in range(n_u):
         tau[integers[at.HEADER + a]] = u[a]
-    start = scratch + n
+    start = own.scratch + n
     c_qq = table(aux, start, n, n)
     c_vq = table(aux, start + n * n, n, n)
     c_vv = table(aux, start + 2 * n * n, n, n)
     c_tau_q = table(aux, start + 3 * n * n, n, n)
     results = (address(c_qq, 0), address(c_vq, 0), address(c_vv, 0))
     if impact:
-        arguments = (address(x, 0), address(x, n), address(aux, gamma), address(parameters, 0))
+        arguments = (address(x, 0), address(x, n), address(aux, own.xi), address(parameters, 0))
         call_kernel(integers[block + at.IMPACT_TENSOR], arguments, results, 0, 0)
         clear(c_tau_q)
     else:
         call_kernel(
             integers[block + at.TENSOR],
-            (address(x, 0), address(x, n), address(tau, 0), address(aux, gamma), address(parameters, 0)),
+            (address(x, 0), address(x, n), address(tau, 0), address(aux, own.xi), address(parameters, 0)),
             (address(c_qq, 0), address(c_vq, 0), address(c_vv, 0), address(c_tau_q, 0)),
             0,
             0,

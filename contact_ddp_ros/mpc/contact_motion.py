@@ -8,7 +8,7 @@ import numba as nb
 
 from contact_ddp_ros.dynamics.native import call_kernel
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.layout import aux_offsets
+from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
 from contact_ddp_ros.mpc.linear_system import factorise, solve_matrix, solve_symmetric_vector
 from contact_ddp_ros.solver.borrowed import address, part, table
 from contact_ddp_ros.solver.protocol import INTEGERS, VECTOR
@@ -23,31 +23,31 @@ def mode_block(integers, mode):
 @nb.njit(nb.void(INTEGERS, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
 def locate_feet(integers, q, parameters, aux):
     """Positions of all feet and their Jacobian (row-major, (n_f n_a, n)) into aux."""
-    n, n_f, n_a = integers[at.N], integers[at.N_FEET], integers[at.N_AXES]
-    _, _, positions, jacobian, _, scratch, _ = aux_offsets(n, integers[at.N_U], n_f, n_a)
+    n, n_u, n_f, n_a = sizes_of(integers)
+    own = aux_offsets(n, n_u, n_f, n_a)
     rows = n_f * n_a
-    columns = part(aux, scratch, rows * n)
+    columns = part(aux, own.scratch, rows * n)
     call_kernel(
         integers[at.FEET],
         (address(q, 0), address(parameters, 0)),
-        (address(aux, positions), address(columns, 0)),
+        (address(aux, own.positions), address(columns, 0)),
         0,
         0,
     )
     for i in range(rows):
         for j in range(n):
-            aux[jacobian + i * n + j] = columns[j * rows + i]
+            aux[own.jacobian + i * n + j] = columns[j * rows + i]
 
 
 @nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
 def solve_motion(integers, block, impact, x, u, parameters, aux):
     """Factorise K into aux and solve for ν, of the dynamics or of the impact."""
-    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
-    factor, _, _, _, _, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
+    n, n_u, n_f, n_a = sizes_of(integers)
+    own = aux_offsets(n, n_u, n_f, n_a)
     n_s = n + integers[block + at.CONTACTS] * n_a
     nu = part(aux, 0, n_s)
-    lu = table(aux, factor, n_s, n_s)
-    bias = part(aux, scratch, n_s)
+    lu = table(aux, own.factor, n_s, n_s)
+    bias = part(aux, own.scratch, n_s)
     call_kernel(
         integers[block + at.IMPACT_SYSTEM] if impact else integers[block + at.SYSTEM],
         (address(x, 0), address(x, n), address(parameters, 0)),
@@ -69,11 +69,11 @@ def solve_motion(integers, block, impact, x, u, parameters, aux):
 )
 def residual_partials(integers, block, impact, x, parameters, aux):
     """[−r_q  −r_v  Sᵀ], the right side of `motion_partials`, where that leaves its result."""
-    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
-    _, derivatives, _, _, _, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
+    n, n_u, n_f, n_a = sizes_of(integers)
+    own = aux_offsets(n, n_u, n_f, n_a)
     n_s = n + integers[block + at.CONTACTS] * n_a
-    right = table(aux, derivatives, n_s, 2 * n + n_u)
-    columns = part(aux, scratch, 2 * n * n_s)
+    right = table(aux, own.derivatives, n_s, 2 * n + n_u)
+    columns = part(aux, own.scratch, 2 * n * n_s)
     call_kernel(
         integers[block + at.IMPACT_FIRST] if impact else integers[block + at.FIRST],
         (address(x, 0), address(x, n), address(aux, 0), address(parameters, 0)),
@@ -94,8 +94,8 @@ def residual_partials(integers, block, impact, x, parameters, aux):
 @nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
 def motion_partials(integers, block, impact, x, parameters, aux):
     """ν_z for z = (q, v, u) into aux, (n_s, 2n + n_u) row-major; the impact has no u (zero columns)."""
-    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
-    factor, derivatives, _, _, _, _, _ = aux_offsets(n, n_u, n_f, n_a)
+    n, n_u, n_f, n_a = sizes_of(integers)
+    own = aux_offsets(n, n_u, n_f, n_a)
     n_s = n + integers[block + at.CONTACTS] * n_a
     residual_partials(integers, block, impact, x, parameters, aux)
-    solve_matrix(table(aux, factor, n_s, n_s), table(aux, derivatives, n_s, 2 * n + n_u))
+    solve_matrix(table(aux, own.factor, n_s, n_s), table(aux, own.derivatives, n_s, 2 * n + n_u))

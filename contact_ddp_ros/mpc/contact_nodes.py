@@ -18,7 +18,12 @@ The cost of a time step of length h is
     ℓ = h [ ½‖x − x_ref‖²_Q + ½‖u‖²_R + ½‖λ − λ_ref‖²_S + ½‖height − height_ref‖²_P
             + ε Σ B_δ(1 ± u/u_max) + ε Σ_contacts ( B_δ(λ_n/F) + Σ_t B_δ((friction λ_n ± λ_t)/F) ) ],
 
+and where the user has terms of their own, h times those (:mod:`contact_ddp_ros.mpc.own_terms`);
 that of a switch and of the end ½‖x − x_ref‖²_Q plus, at a touchdown, the augmented Lagrangian of the feet's heights.
+Each term is a file of :mod:`contact_ddp_ros.mpc.terms`; those on the forces are summed in `contact_forces`, those on
+the feet's heights in `foot_heights`, the others here.
+
+See eqs. (1) to (11) of docs/mathematics.md.
 """
 
 import numba as nb
@@ -28,32 +33,37 @@ from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_curvature import motion_curvature, motion_curvature_by_tensor
 from contact_ddp_ros.mpc.contact_forces import add_force_terms, force_cost
 from contact_ddp_ros.mpc.contact_motion import locate_feet, mode_block, motion_partials, solve_motion
-from contact_ddp_ros.mpc.foot_heights import add_height_cost, add_height_curvature, height_slopes
-from contact_ddp_ros.mpc.layout import aux_offsets, midpoint_offset, node_offsets, position_share
+from contact_ddp_ros.mpc.foot_heights import add_height_cost, add_height_curvature, height_of, height_slopes
+from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets, position_share, sizes_of
 from contact_ddp_ros.mpc.midpoint import midpoint_curvature, midpoint_partials, solve_midpoint
+from contact_ddp_ros.mpc.own_term_nodes import add_own_cost, add_own_curvature, add_own_force_slopes, own_cost
+from contact_ddp_ros.mpc.terms.foot_height import foot_height
+from contact_ddp_ros.mpc.terms.state_tracking import state_tracking
+from contact_ddp_ros.mpc.terms.torque_limit import torque_limit
+from contact_ddp_ros.mpc.terms.torque_tracking import torque_tracking
+from contact_ddp_ros.mpc.terms.touchdown import touchdown
 from contact_ddp_ros.solver.borrowed import part, table
 from contact_ddp_ros.solver.linear_algebra import clear
-from contact_ddp_ros.solver.penalties import augmented_lagrangian, relaxed_barrier
-from contact_ddp_ros.solver.protocol import DATA, FIRST, SECOND, STEP, VECTOR
+from contact_ddp_ros.solver.protocol import DATA, FIRST, MATRIX, SECOND, STEP, VECTOR
 
 
 @nb.njit(STEP, cache=True, nogil=True, error_model="numpy")
 def step(data, k, x, u, x_next, aux, residual):
     """One node forward; see the module's text for the cost."""
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
-    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
+    n, n_u, n_f, n_a = sizes_of(integers)
     kind = node_integers[k, at.NODE_KIND]
     row = node_parameters[k]
-    x_weight, u_weight, _, _, height_reference, height_weight, lands, _ = node_offsets(n, n_u, n_f, n_a)
-    _, _, positions, _, _, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
+    of = node_offsets(n, n_u, n_f, n_a)
+    own = aux_offsets(n, n_u, n_f, n_a)
     h = row[at.DURATION]
     for f in range(residual.size):
         residual[f] = 0.0
     violation = 0.0
     cost = 0.0
     for i in range(2 * n):
-        error = x[i] - row[at.X_REFERENCE + i]
-        cost += 0.5 * row[x_weight + i] * error * error
+        value, _, _ = state_tracking(1.0, row, of, i, x)
+        cost += value
 
     if kind == at.STEP:
         block = mode_block(integers, node_integers[k, at.NODE_MODE])
@@ -65,26 +75,28 @@ def step(data, k, x, u, x_next, aux, residual):
         else:
             solve_motion(integers, block, False, x, u, parameters, aux)
         for a in range(n_u):
-            cost += 0.5 * row[u_weight + a] * u[a] * u[a]
-            ratio = u[a] / parameters[at.LIMITS + a]
-            if penalty[at.EPSILON] > 0.0:
-                lower, _, _ = relaxed_barrier(1.0 + ratio, penalty[at.DELTA])
-                upper, _, _ = relaxed_barrier(1.0 - ratio, penalty[at.DELTA])
-                cost += penalty[at.EPSILON] * (lower + upper)
-            violation = max(violation, abs(ratio) - 1.0)
-        gradient = part(aux, scratch, n_f * n_a + 1)
+            value, _, _ = torque_tracking(row, of, a, u)
+            cost += value
+            value, _, _, excess = torque_limit(parameters, penalty, a, u)
+            cost += value
+            violation = max(violation, excess)
+        gradient = part(aux, own.scratch, n_f * n_a + 1)
         cost += force_cost(integers, block, row, parameters, penalty, aux, gradient)
         violation = max(violation, gradient[-1])
+        if integers[at.TERMS] != 0:
+            value, excess = own_cost(integers, block, row, penalty, x, u, aux)
+            cost += value
+            violation = max(violation, excess)
         locate_feet(integers, x, parameters, aux)
         for f in range(n_f):
-            error = aux[positions + f * n_a + n_a - 1] - row[height_reference + f]
-            cost += 0.5 * row[height_weight + f] * error * error
+            value, _, _ = foot_height(1.0, row, of, f, height_of(parameters, n_a, aux, own.positions + f * n_a))
+            cost += value
         if integers[at.SCHEME] == at.SEMI_IMPLICIT_EULER:
             for i in range(n):
                 x_next[n + i] = x[n + i] + h * aux[i]
                 x_next[i] = x[i] + h * x_next[n + i]
         elif integers[at.SCHEME] == at.IMPLICIT_MIDPOINT:
-            middle = midpoint_offset(n, n_u, n_f, n_a)
+            middle = own.middle
             for i in range(n):
                 x_next[n + i] = x[n + i] + h * aux[i]
                 x_next[i] = x[i] + h * aux[middle + n + i]
@@ -98,10 +110,10 @@ def step(data, k, x, u, x_next, aux, residual):
     if kind == at.TOUCHDOWN:
         locate_feet(integers, x, parameters, aux)
         for f in range(n_f):
-            if row[lands + f] > 0.0:
-                height = aux[positions + f * n_a + n_a - 1] - parameters[0]
+            if row[of.lands + f] > 0.0:
+                height = height_of(parameters, n_a, aux, own.positions + f * n_a) - parameters[at.GROUND_HEIGHT]
                 residual[f] = height
-                value, _, _ = augmented_lagrangian(height, multipliers[k, f], penalty[at.SIGMA])
+                value, _, _ = touchdown(height, multipliers[k, f], penalty)
                 cost += value
         block = mode_block(integers, node_integers[k + 1, at.NODE_MODE])
         solve_motion(integers, block, True, x, u, parameters, aux)
@@ -119,11 +131,11 @@ def first(data, k, x, u, aux, d):
     """First-order partials of a node and the Gauss-Newton Hessian of its cost."""
     integers, node_integers, parameters, node_parameters, _, penalty = data
     fx, fu, lx, lu, lxx, lux, luu = d
-    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
+    n, n_u, n_f, n_a = sizes_of(integers)
     kind = node_integers[k, at.NODE_KIND]
     row = node_parameters[k]
-    x_weight, u_weight, _, _, _, _, _, _ = node_offsets(n, n_u, n_f, n_a)
-    _, derivatives, _, _, _, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
+    of = node_offsets(n, n_u, n_f, n_a)
+    own = aux_offsets(n, n_u, n_f, n_a)
     n_x, n_z = 2 * n, 2 * n + n_u
     h = row[at.DURATION] if kind == at.STEP else 1.0
     if kind != at.STEP:
@@ -133,8 +145,7 @@ def first(data, k, x, u, aux, d):
     clear(lux)
     clear(luu)
     for i in range(n_x):
-        lx[i] = h * row[x_weight + i] * (x[i] - row[at.X_REFERENCE + i])
-        lxx[i, i] = h * row[x_weight + i]
+        _, lx[i], lxx[i, i] = state_tracking(h, row, of, i, x)
     for a in range(n_u):
         lu[a] = 0.0
     if kind == at.TERMINAL:
@@ -147,7 +158,7 @@ def first(data, k, x, u, aux, d):
     if kind == at.TOUCHDOWN:
         block = mode_block(integers, node_integers[k + 1, at.NODE_MODE])
         motion_partials(integers, block, True, x, parameters, aux)
-        nu_z = table(aux, derivatives, n, n_z)
+        nu_z = table(aux, own.derivatives, n, n_z)
         for i in range(n):
             fx[i, i] = 1.0
             for j in range(n_x):
@@ -158,7 +169,7 @@ def first(data, k, x, u, aux, d):
             midpoint_partials(integers, block, h, parameters, aux)
         else:
             motion_partials(integers, block, False, x, parameters, aux)
-        nu_z = table(aux, derivatives, n, n_z)
+        nu_z = table(aux, own.derivatives, n, n_z)
         share = h * position_share(integers[at.SCHEME])
         for i in range(n):
             for j in range(n_x):
@@ -173,36 +184,33 @@ def first(data, k, x, u, aux, d):
             fx[i, i] += 1.0
             fx[i, n + i] += h
         for a in range(n_u):
-            limit = parameters[at.LIMITS + a]
-            slope, bend = row[u_weight + a] * u[a], row[u_weight + a]
-            if penalty[at.EPSILON] > 0.0:
-                _, lower_slope, lower_bend = relaxed_barrier(1.0 + u[a] / limit, penalty[at.DELTA])
-                _, upper_slope, upper_bend = relaxed_barrier(1.0 - u[a] / limit, penalty[at.DELTA])
-                slope += penalty[at.EPSILON] * (lower_slope - upper_slope) / limit
-                bend += penalty[at.EPSILON] * (lower_bend + upper_bend) / (limit * limit)
-            lu[a] = h * slope
-            luu[a, a] = h * bend
+            _, slope, bend = torque_tracking(row, of, a, u)
+            _, limit_slope, limit_bend, _ = torque_limit(parameters, penalty, a, u)
+            lu[a] = h * (slope + limit_slope)
+            luu[a, a] = h * (bend + limit_bend)
         add_force_terms(integers, block, h, row, parameters, penalty, aux, lx, lu, lxx, lux, luu)
+        if integers[at.TERMS] != 0:
+            add_own_cost(integers, block, h, row, penalty, x, u, aux, lx, lu, lxx, lux, luu)
 
-    slopes = part(aux, scratch, n_f)
-    bends = part(aux, scratch + n_f, n_f)
+    slopes = part(aux, own.scratch, n_f)
+    bends = part(aux, own.scratch + n_f, n_f)
     height_slopes(data, k, aux, slopes, bends)
-    add_height_cost(integers, aux, slopes, bends, lx, lxx)
+    add_height_cost(integers, parameters, aux, slopes, bends, lx, lxx)
 
 
-@nb.njit(nb.int64(DATA, nb.int64, VECTOR, VECTOR), cache=True, error_model="numpy")
-def _contraction(data, k, vx, aux):
+@nb.njit(nb.int64(DATA, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
+def _contraction(data, k, x, u, vx, aux):
     """Leave γ of a node, V'x through the integration scheme and ℓ_λ, in aux; its mode's block, −1 without dynamics."""
     integers, node_integers, parameters, node_parameters, _, penalty = data
-    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
+    n, n_u, n_f, n_a = sizes_of(integers)
     kind = node_integers[k, at.NODE_KIND]
     if kind == at.LIFT_OFF or kind == at.TERMINAL:
         return -1
     row = node_parameters[k]
-    _, _, _, _, xi, _, _ = aux_offsets(n, n_u, n_f, n_a)
+    own = aux_offsets(n, n_u, n_f, n_a)
     block = mode_block(integers, node_integers[k + 1 if kind == at.TOUCHDOWN else k, at.NODE_MODE])
     n_s = n + integers[block + at.CONTACTS] * n_a
-    gamma = part(aux, xi, n_s + 1)
+    gamma = part(aux, own.xi, n_s + 1)
     if kind == at.TOUCHDOWN:
         for i in range(n):
             gamma[i] = vx[n + i]
@@ -214,16 +222,29 @@ def _contraction(data, k, vx, aux):
     for i in range(n):
         gamma[i] = h * vx[n + i] + share * vx[i]
     force_cost(integers, block, row, parameters, penalty, aux, gamma[n:])
+    if integers[at.TERMS] != 0:
+        add_own_force_slopes(integers, block, row, penalty, x, u, aux, gamma[n:])
     for i in range(n, n_s):
         gamma[i] *= h
     return block
+
+
+@nb.njit(
+    nb.void(DATA, nb.int64, nb.int64, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX, MATRIX), cache=True, error_model="numpy"
+)
+def _add_cost_curvature(data, k, block, x, u, aux, hxx, hux, huu):
+    """Add what Gauss-Newton leaves out of the cost's Hessian, but for that of λ(x, u), which is part of γ's."""
+    add_height_curvature(data, k, x, aux, hxx)
+    if data[1][k, at.NODE_KIND] == at.STEP and data[0][at.TERMS] != 0:
+        row = data[3][k]
+        add_own_curvature(data[0], block, row[at.DURATION], row, data[5], x, u, aux, hxx, hux, huu)
 
 
 @nb.njit(SECOND, cache=True, nogil=True, error_model="numpy")
 def second(data, k, x, u, aux, vx, hxx, hux, huu):
     """Contracted second-order partials of a node: dynamics by mRNEAc, and the curvature of the feet's heights."""
     clear(huu)
-    block = _contraction(data, k, vx, aux)
+    block = _contraction(data, k, x, u, vx, aux)
     if block < 0:
         clear(hxx)
         clear(hux)
@@ -233,18 +254,18 @@ def second(data, k, x, u, aux, vx, hxx, hux, huu):
         midpoint_curvature(data[0], block, data[3][k, at.DURATION], data[2], aux, hxx, hux, huu)
     else:
         motion_curvature(data[0], block, impact, x, data[2], aux, hxx, hux)
-    add_height_curvature(data, k, x, aux, hxx)
+    _add_cost_curvature(data, k, block, x, u, aux, hxx, hux, huu)
 
 
 @nb.njit(SECOND, cache=True, nogil=True, error_model="numpy")
 def second_tensor(data, k, x, u, aux, vx, hxx, hux, huu):
     """The same as `second` by the conventional way, the baseline."""
     clear(huu)
-    block = _contraction(data, k, vx, aux)
+    block = _contraction(data, k, x, u, vx, aux)
     if block < 0:
         clear(hxx)
         clear(hux)
         return
     impact = data[1][k, at.NODE_KIND] == at.TOUCHDOWN
     motion_curvature_by_tensor(data[0], block, impact, x, u, data[2], aux, hxx, hux)
-    add_height_curvature(data, k, x, aux, hxx)
+    _add_cost_curvature(data, k, block, x, u, aux, hxx, hux, huu)

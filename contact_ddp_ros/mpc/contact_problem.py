@@ -6,25 +6,26 @@ not known here.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.dynamics.kernels import LEVELS, TENSOR_LEVELS, KernelSet, build_kernels
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.hybrid.grid import KnotGrid
-from contact_ddp_ros.hybrid.schedule import ModeSchedule
+from contact_ddp_ros.gaits.grid import KnotGrid
+from contact_ddp_ros.gaits.schedule import ModeSchedule
+from contact_ddp_ros.gaits.sequence import GaitSequence
+from contact_ddp_ros.models.planar import AXES
 from contact_ddp_ros.mpc import contact_nodes
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.kernel_table import kernel_table
 from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets
+from contact_ddp_ros.mpc.own_terms import OwnTerms
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.protocol import Problem
 
 Array = NDArray[np.float64]
-
-PLANAR_AXES = (0, 2)
-"""World axes of a planar contact: x and the normal z."""
 
 _SCHEMES = {
     "forward_euler": at.FORWARD_EULER,
@@ -56,7 +57,7 @@ class NodeCosts:
         states, state_weights: (N+1, 2n).
         torque_weights: (N+1, n_u) of the torques themselves.
         forces, force_weights: (N+1, n_f n_a), foot by foot; those of feet in the air do not count.
-        heights, height_weights: (N+1, n_f) of the feet's lowest points [m].
+        heights, height_weights: (N+1, n_f) of the feet's lowest points above the ground's slope through the origin [m].
     """
 
     states: Array
@@ -73,7 +74,9 @@ class ContactLaw:
     """What holds at every node: the ground and what the constraints allow.
 
     Attributes:
-        ground_height: [m]. baumgarte_rate: of the contacts' stabilisation, 0 for none [1/s].
+        ground_height: where the world's vertical axis meets it [m].
+        ground_slope: rise over run along the world's x.
+        baumgarte_rate: of the contacts' stabilisation, 0 for none [1/s].
         friction: coefficient. force_scale: by which the barriers of forces are normalised [N].
         torque_limits: (n_u,) [N m].
     """
@@ -83,63 +86,68 @@ class ContactLaw:
     friction: float
     force_scale: float
     torque_limits: Array
+    ground_slope: float = 0.0
+
+
+def kernel_levels(variant: str) -> tuple[str, ...]:
+    """The kernels that a variant of the solver needs."""
+    return LEVELS + TENSOR_LEVELS if variant == "ddp_tensor" else LEVELS
 
 
 class ContactProblem:
-    """Builds :class:`Problem` objects for one tree, one schedule and one integration scheme."""
+    """Builds :class:`Problem` objects for one tree, the modes of one or more schedules, and one integration scheme."""
 
     def __init__(
         self,
         tree: RigidBodyTree,
-        schedule: ModeSchedule,
+        schedule: ModeSchedule | GaitSequence,
         integrator: str,
         variant: str,
         kernels: KernelSet | None = None,
+        terms: OwnTerms | None = None,
     ) -> None:
         """Raises ParameterError where second order is asked for by tensors and the integrator is implicit."""
         if variant == "ddp_tensor" and integrator == "implicit_midpoint":
             raise ParameterError("the implicit midpoint has no second order by tensors; use variant ddp or ilqr")
+        self.terms = terms or OwnTerms(tree, AXES, ())
         self.tree = tree
         self.schedule = schedule
-        self.n_axes = len(PLANAR_AXES)
+        self.n_axes = len(AXES)
         self.feet = tuple(point.name for point in tree.contacts)
-        tensor = variant == "ddp_tensor"
         modes = {mode.name: mode.contacts for mode in schedule.modes}
-        levels = LEVELS + TENSOR_LEVELS if tensor else LEVELS
-        self.kernels = kernels or build_kernels(tree, modes, PLANAR_AXES, levels=levels)
-        self.integers = kernel_table(tree, self.kernels, modes, self.n_axes, _SCHEMES[integrator], levels)
+        levels = kernel_levels(variant)
+        self.kernels = kernels or build_kernels(tree, modes, AXES, levels=levels)
+        self.integers = kernel_table(
+            tree, self.kernels, modes, self.n_axes, _SCHEMES[integrator], levels, self.terms.kernels
+        )
         self.sizes = (tree.n, len(tree.actuated), len(self.feet), self.n_axes)
         self.effort_limits = np.array([tree.joints[i].effort_limit for i in tree.actuated])
-        self.second = contact_nodes.second_tensor if tensor else contact_nodes.second
+        self.second = contact_nodes.second_tensor if variant == "ddp_tensor" else contact_nodes.second
 
-    def assemble(self, grid: KnotGrid, costs: NodeCosts, law: ContactLaw) -> Problem:
-        """The problem along a grid."""
-        n, n_u, n_f, n_a = self.sizes
-        x_weight, u_weight, force_reference, force_weight, height_reference, height_weight, lands, size = node_offsets(
-            *self.sizes
-        )
+    def assemble(self, grid: KnotGrid, costs: NodeCosts, law: ContactLaw, numbers: Array | None = None) -> Problem:
+        """The problem along a grid; `numbers` (N+1, n) are those of the user's cost terms."""
+        n, n_u, n_f, _ = self.sizes
         kinds = np.full(grid.n_nodes + 1, at.STEP, dtype=np.int64)
         kinds[-1] = at.TERMINAL
         stance = self.stance_table()
         landing = stance[grid.modes[1:]] & ~stance[grid.modes[:-1]] & grid.switches[:, None]
         kinds[:-1][grid.switches] = np.where(landing[grid.switches].any(axis=1), at.TOUCHDOWN, at.LIFT_OFF)
 
-        rows = np.zeros((grid.n_nodes + 1, size))
+        size = node_offsets(*self.sizes).size
+        rows = np.zeros((grid.n_nodes + 1, size + self.terms.n_parameters))
+        if numbers is not None:
+            rows[:, size:] = numbers
         rows[:-1, at.DURATION] = grid.durations
-        rows[:, at.X_REFERENCE : at.X_REFERENCE + 2 * n] = costs.states
-        rows[:, x_weight : x_weight + 2 * n] = costs.state_weights
-        rows[:, u_weight : u_weight + n_u] = costs.torque_weights
-        rows[:, force_reference : force_reference + n_f * n_a] = costs.forces
-        rows[:, force_weight : force_weight + n_f * n_a] = costs.force_weights
-        rows[:, height_reference : height_reference + n_f] = costs.heights
-        rows[:, height_weight : height_weight + n_f] = costs.height_weights
-        rows[:-1, lands : lands + n_f] = landing
-        model = [law.ground_height, law.baumgarte_rate, 0.0]
+        *parts, lands = self.parts(rows)
+        for part, values in zip(parts, vars(costs).values(), strict=True):
+            part[:] = values
+        lands[:-1] = landing
+        model = [law.ground_height, law.baumgarte_rate, 0.0, law.ground_slope, 0.0]
         return Problem(
             n_x=2 * n,
             n_u=n_u,
             n_e=n_f,
-            n_aux=int(aux_offsets(*self.sizes)[-1]),
+            n_aux=int(aux_offsets(*self.sizes).size),
             has_control=~grid.switches,
             integers=self.integers,
             node_integers=np.column_stack([grid.modes, kinds]).astype(np.int64),
@@ -149,6 +157,11 @@ class ContactProblem:
             first=contact_nodes.first,
             second=self.second,
         )
+
+    def parts(self, rows: Array) -> list[Array]:
+        """Views of (N+1, size) rows of a problem's node_parameters: the fields of NodeCosts, then which feet land."""
+        begins = (at.X_REFERENCE, *(int(offset) for offset in node_offsets(*self.sizes)))
+        return [rows[:, begin:end] for begin, end in pairwise(begins)]
 
     def forces(self, grid: KnotGrid, aux: Array) -> Array:
         """(N, n_f n_a) contact forces of a solution's nodes [N], zero in the air and at switches."""
@@ -160,6 +173,13 @@ class ContactProblem:
                 foot = self.feet.index(name)
                 forces[rows, foot * n_a : (foot + 1) * n_a] = aux[:-1][rows, n + c * n_a : n + (c + 1) * n_a]
         return forces
+
+    def friction_violation(self, forces: Array, friction: float) -> float:
+        """Largest violation [N] of the normal forces' sign or of the friction pyramid by forces (N, n_f n_a)."""
+        by_foot = forces.reshape(len(forces), len(self.feet), self.n_axes)
+        normal, tangential = by_foot[..., -1:], by_foot[..., :-1]
+        worst = np.maximum(-normal, np.abs(tangential) - friction * normal)
+        return max(float(worst.max()), 0.0)
 
     def stance_table(self) -> NDArray[np.bool_]:
         """(n_modes, n_f): which foot is down in which mode."""

@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.dynamics.kernels import LEVELS, KernelSet
 from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.own_terms import FIRST, SECOND, VALUE
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
 _FEET = {"feet": at.FEET, "feet_second": at.FEET_SECOND}
+
+_TERMS = {VALUE: at.TERMS, FIRST: at.TERMS_FIRST, SECOND: at.TERMS_SECOND}
 
 _MOTION = {
     "system": at.SYSTEM,
@@ -33,8 +36,11 @@ def kernel_table(
     n_axes: int,
     scheme: int,
     levels: tuple[str, ...] = LEVELS,
+    terms: KernelSet | None = None,
 ) -> NDArray[np.int64]:
-    """The table for a model's modes (contact points by name), in their order; kernels of other levels have address 0.
+    """The table for a model's modes (contact points by name), in their order.
+
+    Kernels of other levels, and of the user's cost `terms` where there are none, have address 0.
 
     Raises:
         ParameterError: a kernel of these levels was not built.
@@ -46,6 +52,8 @@ def kernel_table(
     header[at.SCHEME] = scheme
     for level, slot in _FEET.items():
         header[slot] = kernels.address(level) if level in levels else 0
+    for name, slot in _TERMS.items():
+        header[slot] = 0 if terms is None else terms.address(name)
     header[at.HEADER :] = tree.actuated
     blocks = [header]
     for mode, contacts in modes.items():

@@ -3,14 +3,17 @@
 The arrays of :data:`contact_ddp_ros.solver.protocol.DATA`, for a tree of n joints with n_f feet of n_a contact axes
 each (the last axis is the normal):
 
-integers        sizes, integration scheme, kernel addresses of the feet, actuated joints (n_u), then one block per mode:
+integers        sizes, integration scheme, kernel addresses of the feet and of the user's cost terms (0 without any),
+                actuated joints (n_u), then one block per mode:
                 number of contacts, kernel addresses, foot index of each contact (n_f slots)
 node_integers   (N+1, 2): mode and kind of each node
 parameters      model parameters, friction coefficient, normalising force, actuator limits (n_u)
-node_parameters (N+1, size): duration, references and weights of each node
+node_parameters (N+1, size + numbers of the user's cost terms): duration, references and weights of each node
 multipliers     (N+1, n_f): of the height of each foot at touchdown
 penalty         (σ, δ, ε): augmented-Lagrangian penalty, width and weight of the relaxed barriers
 """
+
+from typing import NamedTuple
 
 import numba as nb
 from numba import types
@@ -21,67 +24,119 @@ STEP, LIFT_OFF, TOUCHDOWN, TERMINAL = 0, 1, 2, 3
 FORWARD_EULER, SEMI_IMPLICIT_EULER, IMPLICIT_MIDPOINT = 0, 1, 2
 """Integration schemes."""
 
-N, N_U, N_FEET, N_AXES, SCHEME, FEET, FEET_SECOND = range(7)
-HEADER = 7
+N, N_U, N_FEET, N_AXES, SCHEME, FEET, FEET_SECOND, TERMS, TERMS_FIRST, TERMS_SECOND = range(10)
+HEADER = 10
 
 CONTACTS, SYSTEM, FIRST, SECOND, TENSOR, IMPACT_SYSTEM, IMPACT_FIRST, IMPACT_SECOND, IMPACT_TENSOR = range(9)
 MODE_HEADER = 9
 
 NODE_MODE, NODE_KIND = 0, 1
 
-N_MODEL_PARAMETERS = 3
-FRICTION, FORCE_SCALE, LIMITS = 3, 4, 5
+GROUND_HEIGHT, GROUND_SLOPE = 0, 3
+N_MODEL_PARAMETERS = 5
+FRICTION, FORCE_SCALE, LIMITS = 5, 6, 7
 
 SIGMA, DELTA, EPSILON = 0, 1, 2
 
 DURATION, X_REFERENCE = 0, 1
 
-_SIZES = (nb.int64, nb.int64, nb.int64, nb.int64)
+
+class Sizes(NamedTuple):
+    """Joints, controls, feet and contact axes of each."""
+
+    n: int
+    n_u: int
+    n_f: int
+    n_a: int
 
 
-@nb.njit(types.UniTuple(nb.int64, 8)(*_SIZES), cache=True, inline="always")
-def node_offsets(n, n_u, n_feet, n_axes):
-    """Offsets into a row of node_parameters, and its size.
+class NodeOffsets(NamedTuple):
+    """Offsets into a row of node_parameters, and its size; the duration and the state reference (2n) come first."""
 
-    (x weight (2n), u weight (n_u), force reference (n_f n_a), force weight (n_f n_a), height reference (n_f),
-    height weight (n_f), touchdown flag (n_f), size); the duration and the state
-    reference (2n) come first.
+    x_weight: int
+    """(2n,)"""
+    u_weight: int
+    """(n_u,)"""
+    force_reference: int
+    """(n_f n_a,)"""
+    force_weight: int
+    """(n_f n_a,)"""
+    height_reference: int
+    """(n_f,)"""
+    height_weight: int
+    """(n_f,)"""
+    lands: int
+    """(n_f,) whether a foot touches down"""
+    size: int
+
+
+class AuxOffsets(NamedTuple):
+    """Offsets into a node's aux, and its size; the solution ν comes first.
+
+    Every block has room for n_s = n + n_f n_a rows, the largest system, and n_z = 2n + n_u columns.
     """
+
+    factor: int
+    """(n_s, n_s) factor of K"""
+    derivatives: int
+    """(n_s, n_z) ν_z"""
+    positions: int
+    """(n_f n_a,) of the feet"""
+    jacobian: int
+    """(n_f n_a, n) of the feet"""
+    xi: int
+    """(n_s + 1,) γ, then ξ"""
+    scratch: int
+    middle: int
+    """(2n,) the state at the middle of an implicit step"""
+    size: int
+
+
+_INTEGERS = (nb.int64,) * len(Sizes._fields)
+_SIZES = types.NamedUniTuple(nb.int64, len(Sizes._fields), Sizes)
+NODE_OFFSETS = types.NamedUniTuple(nb.int64, len(NodeOffsets._fields), NodeOffsets)
+"""Type of :class:`NodeOffsets` for compiled code."""
+
+_AUX = types.NamedUniTuple(nb.int64, len(AuxOffsets._fields), AuxOffsets)
+
+
+@nb.njit(_SIZES(types.Array(nb.int64, 1, "C")), cache=True, inline="always")
+def sizes_of(integers):
+    """The sizes that the header of `integers` begins with."""
+    return Sizes(integers[N], integers[N_U], integers[N_FEET], integers[N_AXES])
+
+
+@nb.njit(NODE_OFFSETS(*_INTEGERS), cache=True, inline="always")
+def node_offsets(n, n_u, n_f, n_a):
+    """Where the parts of a row of node_parameters lie."""
     x_weight = X_REFERENCE + 2 * n
     u_weight = x_weight + 2 * n
     force_reference = u_weight + n_u
-    force_weight = force_reference + n_feet * n_axes
-    height_reference = force_weight + n_feet * n_axes
-    height_weight = height_reference + n_feet
-    lands = height_weight + n_feet
-    size = lands + n_feet
-    return x_weight, u_weight, force_reference, force_weight, height_reference, height_weight, lands, size
+    force_weight = force_reference + n_f * n_a
+    height_reference = force_weight + n_f * n_a
+    height_weight = height_reference + n_f
+    lands = height_weight + n_f
+    size = lands + n_f
+    return NodeOffsets(x_weight, u_weight, force_reference, force_weight, height_reference, height_weight, lands, size)
 
 
-@nb.njit(types.UniTuple(nb.int64, 7)(*_SIZES), cache=True, inline="always")
-def aux_offsets(n, n_u, n_feet, n_axes):
-    """Offsets into a node's aux: (factor of K, derivatives of ν, foot positions, their Jacobian, ξ, scratch, size).
-
-    The solution ν comes first, the state at the middle of an implicit step last (:func:`midpoint_offset`). Every block
-    has room for n_s = n + n_f n_a rows, the largest system.
-    """
-    n_s = n + n_feet * n_axes
+@nb.njit(_AUX(*_INTEGERS), cache=True, inline="always")
+def aux_offsets(n, n_u, n_f, n_a):
+    """Where the parts of a node's aux lie."""
+    n_s = n + n_f * n_a
     n_z = 2 * n + n_u
     factor = n_s
     derivatives = factor + n_s * n_s
     positions = derivatives + n_s * n_z
-    jacobian = positions + n_feet * n_axes
-    xi = jacobian + n_feet * n_axes * n
+    jacobian = positions + n_f * n_a
+    xi = jacobian + n_f * n_a * n
     scratch = xi + n_s + 1
-    size = scratch + 3 * n_z * n_z + n * n_s + n * n_z + 2 * n
-    return factor, derivatives, positions, jacobian, xi, scratch, size
-
-
-@nb.njit(nb.int64(*_SIZES), cache=True, inline="always")
-def midpoint_offset(n, n_u, n_feet, n_axes):
-    """Offset into a node's aux of the state (2n,) at the middle of an implicit step."""
-    _, _, _, _, _, _, size = aux_offsets(n, n_u, n_feet, n_axes)
-    return size - 2 * n
+    n_e = n_z + n_f * n_a
+    curvature = 3 * n_z * n_z + n * n_s + n * n_z
+    terms = n_f * n_a + n_e + n_e * n_e + n_e * n_z
+    middle = scratch + max(curvature, terms)
+    size = middle + 2 * n
+    return AuxOffsets(factor, derivatives, positions, jacobian, xi, scratch, middle, size)
 
 
 @nb.njit(nb.float64(nb.int64), cache=True, inline="always")

@@ -1,7 +1,9 @@
 """LU factorisation without pivoting of the contact KKT matrix, in place, for Numba code.
 
-K = [[H, −Jᵀ], [−J, 0]] with H positive definite is quasi-definite: every order of elimination exists (Vanderbei 1995),
-so no pivoting is needed as long as the contacts are independent.
+K = [[H, −Jᵀ], [−J, 0]]: H is positive definite, and eliminated first; what is left, −J H⁻¹ Jᵀ, is negative definite
+where the contacts are independent, that is, where J has full row rank. No pivot vanishes then, so none is looked for.
+Contacts that are dependent at every configuration are refused before (:mod:`contact_ddp_ros.dynamics.kernels`); at a
+singular one, a leg stretched out, pivots go to zero and forces to infinity, and the solver turns such a rollout down.
 """
 
 import numba as nb

@@ -32,6 +32,8 @@ schemes take from the same kernel, and no tensor is formed:
     γᵀν_zy = Q_zᵀ s_qq Q_y + V_zᵀ s_vv V_y + (Q_zᵀ (s_qv V_y + s_qν ν_y) + its transpose),      s_vν = s_νν = 0.
 
 Unlike there γᵀν_uu is not zero, since the torque moves the middle, and K̃ is not symmetric.
+
+See eq. (9) of docs/mathematics.md.
 """
 
 import numba as nb
@@ -40,7 +42,7 @@ import numpy as np
 from contact_ddp_ros.dynamics.native import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_motion import residual_partials, solve_motion
-from contact_ddp_ros.mpc.layout import aux_offsets, midpoint_offset
+from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
 from contact_ddp_ros.mpc.linear_system import factorise, solve_matrix, solve_transposed_vector, solve_vector
 from contact_ddp_ros.solver.borrowed import address, part, table
 from contact_ddp_ros.solver.linear_algebra import add_transpose_multiply, clear, multiply
@@ -59,8 +61,8 @@ MAX_CORRECTIONS = 12
 @nb.njit(nb.void(INTEGERS, nb.float64, VECTOR, VECTOR), cache=True, inline="always", error_model="numpy")
 def _to_middle(integers, h, x, aux):
     """Write (q_m, v_m) of the present v̇ into aux."""
-    n = integers[at.N]
-    middle = midpoint_offset(n, integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES])
+    n, n_u, n_f, n_a = sizes_of(integers)
+    middle = aux_offsets(n, n_u, n_f, n_a).middle
     for i in range(n):
         aux[middle + n + i] = x[n + i] + 0.5 * h * aux[i]
         aux[middle + i] = x[i] + 0.5 * h * aux[middle + n + i]
@@ -69,8 +71,8 @@ def _to_middle(integers, h, x, aux):
 @nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, MATRIX, VECTOR), cache=True, inline="always", error_model="numpy")
 def _system(integers, block, parameters, aux, k, bias):
     """Write K and b of the middle in aux."""
-    n = integers[at.N]
-    middle = midpoint_offset(n, integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES])
+    n, n_u, n_f, n_a = sizes_of(integers)
+    middle = aux_offsets(n, n_u, n_f, n_a).middle
     call_kernel(
         integers[block + at.SYSTEM],
         (address(aux, middle), address(aux, middle + n), address(parameters, 0)),
@@ -83,12 +85,12 @@ def _system(integers, block, parameters, aux, k, bias):
 @nb.njit(nb.void(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
 def _factorise(integers, block, h, parameters, aux, k):
     """Turn K of the middle in aux into the factor of K̃; leaves [−r_q  −r_v  Sᵀ] where ν_z goes."""
-    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
-    _, derivatives, _, _, _, _, _ = aux_offsets(n, n_u, n_f, n_a)
-    middle = part(aux, midpoint_offset(n, n_u, n_f, n_a), 2 * n)
+    n, n_u, n_f, n_a = sizes_of(integers)
+    own = aux_offsets(n, n_u, n_f, n_a)
+    middle = part(aux, own.middle, 2 * n)
     n_s = k.shape[0]
     residual_partials(integers, block, False, middle, parameters, aux)
-    right = table(aux, derivatives, n_s, 2 * n + n_u)
+    right = table(aux, own.derivatives, n_s, 2 * n + n_u)
     for i in range(n_s):
         for j in range(n):
             k[i, j] -= 0.25 * h * h * right[i, j] + 0.5 * h * right[i, n + j]
@@ -98,12 +100,12 @@ def _factorise(integers, block, h, parameters, aux, k):
 @nb.njit(nb.boolean(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
 def solve_midpoint(integers, block, h, x, u, parameters, aux):
     """Solve for ν of a step; leave it and the middle in aux. False where that fails."""
-    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
-    factor, derivatives, _, _, xi, _, _ = aux_offsets(n, n_u, n_f, n_a)
+    n, n_u, n_f, n_a = sizes_of(integers)
+    own = aux_offsets(n, n_u, n_f, n_a)
     n_s = n + integers[block + at.CONTACTS] * n_a
-    nu, lu, residual = part(aux, 0, n_s), table(aux, factor, n_s, n_s), part(aux, xi, n_s)
-    beside = table(aux, derivatives, n_s, n_s)  # fits: with more constraints than joints K would be singular
-    middle = part(aux, midpoint_offset(n, n_u, n_f, n_a), 2 * n)
+    nu, lu, residual = part(aux, 0, n_s), table(aux, own.factor, n_s, n_s), part(aux, own.xi, n_s)
+    beside = table(aux, own.derivatives, n_s, n_s)  # fits: with more constraints than joints K would be singular
+    middle = part(aux, own.middle, 2 * n)
     for i in range(n):
         middle[i] = x[i] + 0.5 * h * x[n + i]
         middle[n + i] = x[n + i]
@@ -137,11 +139,11 @@ def solve_midpoint(integers, block, h, x, u, parameters, aux):
 @nb.njit(nb.void(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR), cache=True, error_model="numpy")
 def midpoint_partials(integers, block, h, parameters, aux):
     """ν_z for z = (q, v, u) into aux, as `motion_partials` of the explicit schemes leaves it, and the factor of K̃."""
-    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
-    factor, derivatives, _, _, xi, _, _ = aux_offsets(n, n_u, n_f, n_a)
+    n, n_u, n_f, n_a = sizes_of(integers)
+    own = aux_offsets(n, n_u, n_f, n_a)
     n_s = n + integers[block + at.CONTACTS] * n_a
-    lu, nu_z = table(aux, factor, n_s, n_s), table(aux, derivatives, n_s, 2 * n + n_u)
-    _system(integers, block, parameters, aux, lu, part(aux, xi, n_s))
+    lu, nu_z = table(aux, own.factor, n_s, n_s), table(aux, own.derivatives, n_s, 2 * n + n_u)
+    _system(integers, block, parameters, aux, lu, part(aux, own.xi, n_s))
     _factorise(integers, block, h, parameters, aux, lu)
     for i in range(n_s):
         for j in range(n):
@@ -154,21 +156,21 @@ def midpoint_partials(integers, block, h, parameters, aux):
 )
 def midpoint_curvature(integers, block, h, parameters, aux, hxx, hux, huu):
     """Write γᵀν_zy for the γ that the caller leaves where ξ goes; needs the factor of K̃, the middle and ν_z in aux."""
-    n, n_u, n_f, n_a = integers[at.N], integers[at.N_U], integers[at.N_FEET], integers[at.N_AXES]
-    factor, derivatives, _, _, xi_start, scratch, _ = aux_offsets(n, n_u, n_f, n_a)
-    middle = midpoint_offset(n, n_u, n_f, n_a)
+    n, n_u, n_f, n_a = sizes_of(integers)
+    own = aux_offsets(n, n_u, n_f, n_a)
+    middle = own.middle
     n_s = n + integers[block + at.CONTACTS] * n_a
     n_x, n_z = 2 * n, 2 * n + n_u
-    nu_z = table(aux, derivatives, n_s, n_z)
-    xi = part(aux, xi_start, n_s)
+    nu_z = table(aux, own.derivatives, n_s, n_z)
+    xi = part(aux, own.xi, n_s)
     for i in range(n_s):
         xi[i] = -xi[i]
-    solve_transposed_vector(table(aux, factor, n_s, n_s), xi)
+    solve_transposed_vector(table(aux, own.factor, n_s, n_s), xi)
 
-    s_qq = table(aux, scratch, n, n)
-    s_qv = table(aux, scratch + n * n, n, n)
-    s_vv = table(aux, scratch + 2 * n * n, n, n)
-    start = scratch + 3 * n * n
+    s_qq = table(aux, own.scratch, n, n)
+    s_qv = table(aux, own.scratch + n * n, n, n)
+    s_vv = table(aux, own.scratch + 2 * n * n, n, n)
+    start = own.scratch + 3 * n * n
     s_nuq = table(aux, start, n_s, n)
     start += n_s * n
     q_z = table(aux, start, n, n_z)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import SolverError
-from contact_ddp_ros.hybrid.grid import KnotGrid, knot_grid
+from contact_ddp_ros.gaits.grid import KnotGrid, knot_grid
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.guess import heuristic_guess
-from contact_ddp_ros.mpc.problem import BoundingProblem
+from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.continuation import ConstrainedSolution, Continuation, solve_constrained
@@ -42,7 +42,7 @@ class OfflineOptimiser:
     ) -> None:
         """`shooting` as in :class:`SolverOptions`; "multiple" takes a guess's states as they are."""
         self.tree, self.config, self.model_hash, self.shooting = tree, config, model_hash, shooting
-        self.builder = BoundingProblem(tree, config)
+        self.builder = ProblemBuilder(tree, config)
         steps = round(config.gait.horizon_cycles * self.builder.schedule.period / config.gait.step)
         self.grid = knot_grid(self.builder.schedule, 0, steps, config.gait.step)
 
@@ -53,7 +53,7 @@ class OfflineOptimiser:
     def guess(self, speed: float) -> Guess:
         """The heuristic controller's policy, which the first rollout closes."""
         _, xs = self.problem(speed)
-        return heuristic_guess(self.builder, self.grid, xs)
+        return heuristic_guess(self.builder, self.grid, xs, self.config.first_guess)
 
     def solve(
         self,
@@ -79,7 +79,7 @@ class OfflineOptimiser:
         outcome = self.outcome(x0, speed, guess=guess, continuation=continuation, max_iterations=max_iterations)
         solution = outcome.solution
         if solution.termination is Termination.DIVERGED:
-            raise SolverError(f"the optimisation {solution.termination.value}; try another speed or a shorter horizon")
+            raise SolverError(f"the optimisation failed: {solution.message}; try another speed or a shorter horizon")
         policy = Policy(
             times=self.grid.times,
             states=solution.xs,

@@ -1,20 +1,16 @@
-"""Receding-horizon bounding MPC: a measured state in, a policy out.
+"""Receding-horizon MPC: a measured state in, a policy out.
 
 The horizon begins at the measurement's own instant: the first step is shortened so that it ends on the gait's grid, and
 every later step lies on it. Each solve starts from the last policy, shifted; what the policy did not reach begins from
 the heuristic controller of a cold solve. (What the policy did one gait cycle before is the worse guess: its gains, made
-for the middle of a horizon, overshoot from the state at its end.) A touchdown's multipliers travel with it, and a new
-one takes those of a cycle before. Where the shifted policy diverges from the measured state, the heuristic controller
-is the guess for all of the horizon. A solve that diverges even so, or holds a number that is not finite, is reported
-and gives no policy; the last good one stays the warm start.
-
-A warm start also keeps what is bad: a plan made while the robot lay on its belly, or was picked up, may lead to a local
-optimum that the solve converges to ever after. In a bound the horizon leaves it behind; while the gait is held each
-horizon is the last one, so there the heuristic controller challenges the plan now and then, and the cheaper one counts.
+for the middle of a horizon, overshoot from the state at its end.) Touchdown multipliers are kept from solve to solve
+(:mod:`contact_ddp_ros.mpc.touchdown_multipliers`). Where the shifted policy diverges from the measured state, the
+heuristic controller is the guess for all of the horizon. A solve that diverges even so, or holds a number that is not
+finite, is reported and gives no policy; the last good one stays the warm start. While the gait is held, the heuristic
+controller challenges the warm start now and then (:mod:`contact_ddp_ros.mpc.challenge`).
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
@@ -24,193 +20,234 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.config import validate
 from contact_ddp_ros.errors import MessageError, ParameterError
-from contact_ddp_ros.hybrid.grid import KnotGrid, knot_grid
+from contact_ddp_ros.estimation.trim import Trim
+from contact_ddp_ros.gaits.grid import KnotGrid
+from contact_ddp_ros.gaits.sequence import GaitSequence
+from contact_ddp_ros.models.model import Model
+from contact_ddp_ros.mpc.challenge import Challenge, cheaper
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.mpc.contact_problem import Penalty
-from contact_ddp_ros.mpc.cost_terms import cost_terms, no_cost_terms
+from contact_ddp_ros.mpc.cost_breakdown import cost_terms
 from contact_ddp_ros.mpc.guess import heuristic_guess
-from contact_ddp_ros.mpc.problem import BoundingProblem
+from contact_ddp_ros.mpc.horizon import followed, horizon_grid, steps_of_cycle
+from contact_ddp_ros.mpc.iteration_budget import IterationBudget
+from contact_ddp_ros.mpc.plan_result import PlanResult
+from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.rate_limit import RateLimited
+from contact_ddp_ros.mpc.touchdown_multipliers import TouchdownMultipliers, switches_ahead
+from contact_ddp_ros.mpc.warm_start import shifted
 from contact_ddp_ros.policy import Policy
-from contact_ddp_ros.robot.joints import N_JOINTS
-from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.planar import PlanarMap, reduce_to_plane
+from contact_ddp_ros.robot.ground import Felt, GroundLine
 from contact_ddp_ros.robot.state import RobotState
-from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.ddp import DdpSolver
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.protocol import Problem
-from contact_ddp_ros.solver.solution import Guess, Iteration, Solution, Termination
+from contact_ddp_ros.solver.solution import Guess, Solution, Termination
 
 Array = NDArray[np.float64]
 
-_ON_GRID = 1e-6
-"""An instant within this share of a step of a grid point counts as on it."""
+_NOTHING_FELT = Felt()
 
-_TIE = 1e-7
-"""Times of grid points that differ by less are equal [s]."""
+_LONGEST_TRIM = 0.05
+"""A longer time between two plans counts as this much for the speed's trim [s]."""
 
 _MEMORY = 0.5
 """Plans older than this are no warm start for a gait that is held at its beginning [s]."""
 
-_CHALLENGE = 0.1
-"""While the gait is held, the warm start must hold its own against a cold one this often [s]."""
-
-_ITERATION_SHARE = 0.2
-"""Share of the last solve in the running mean of the time that an iteration takes."""
-
-_SHORTEST_STEP = 0.25
-"""A first step shorter than this share of a full one is merged into the next."""
-
 
 @dataclass(frozen=True)
-class PlanResult:
-    """What one call of the planner gave.
+class Prepared:
+    """The problem builder that knows a gait, and that gait's index."""
 
-    Attributes:
-        policy: None where the solve failed.
-        status: name of the termination reason, or of the failure.
-        message: the same for people.
-        solve_time: wall-clock time of the call [s].
-        iterations: one record per DDP iteration.
-        cost: of the plan, penalties included.
-        touchdown_error: largest height error of a landing foot in the plan [m].
-        inequality_violation: largest violated constraint of the plan, relative to its scale; 0 where all hold.
-        friction_violation: largest violation of the friction cone or the normal force in the plan [N].
-        cold: whether there was no plan to start from, so that it took as long as it had to.
-        cost_terms: (7,) when called, the cost by term as in :mod:`contact_ddp_ros.mpc.cost_terms`; for records.
-    """
-
-    policy: Policy | None
-    status: str
-    message: str
-    solve_time: float
-    iterations: tuple[Iteration, ...]
-    cost: float
-    touchdown_error: float
-    inequality_violation: float
-    friction_violation: float
-    cold: bool = False
-    cost_terms: Callable[[], Array] = no_cost_terms
+    builder: ProblemBuilder
+    gait: int
 
 
-class BoundingPlanner:
-    """Plans bounds for one robot; call :meth:`reset` before the first plan of a gait."""
+class Planner:
+    """Plans a gait for one model of a robot; call :meth:`reset` before the first plan of a gait."""
 
-    def __init__(self, robot: Robot, config: PlannerConfig | None = None, epoch: int = 0) -> None:
-        """`epoch` of the first gait; a planner that follows another one must begin with a later epoch."""
+    def __init__(self, model: Model, config: PlannerConfig | None = None, epoch: int = 0) -> None:
+        """Build the problem for a model, which compiles its kernels or loads them.
+
+        Args:
+            model: of the robot that is planned for.
+            config: parameters, the default ones by default.
+            epoch: of the first gait; a planner that replaces another must begin with a later epoch.
+
+        Raises:
+            ContactDdpError: a parameter, the robot's description or the compiler is not usable.
+        """
         self.config = config or PlannerConfig()
         validate(self.config)
-        self.tree: RigidBodyTree = reduce_to_plane(robot)
-        self.model_hash = robot.model_hash
-        self.problem = BoundingProblem(self.tree, self.config)
-        self._map = PlanarMap()
+        self.model = model
+        self.model_hash = model.robot.model_hash
+        self.builder = ProblemBuilder(model.tree, self.config)
+        self._gait = 0
+        """Index of the gait that is to be followed."""
         self._solver = DdpSolver(SolverOptions(variant=self.config.variant, max_iterations=self.config.iterations))
         self.epoch = epoch
         self._epoch_time = 0.0
         self._sequence = 0
+        self._ground = self.config.ground
+        """That the present plan counts on."""
+        self._advance = 0.0
         self._last: Policy | None = None
-        self._challenged = -math.inf
-        self._theta = 1.0
+        self._challenge = Challenge()
+        self._hessian_blend = 1.0
         self._speed = RateLimited()
+        self._trim, self._trimmed = Trim(), 0.0
         self._height = RateLimited(self.config.reference.height)
-        self._multipliers: dict[int, Array] = {}
-        self._iteration_time = 0.0
+        self._multipliers = TouchdownMultipliers(self.config.gait.step)
+        self._budget = IterationBudget()
 
-    def configure(self, config: PlannerConfig) -> None:
-        """Apply new parameters from the next solve on.
+    def prepared(self, config: PlannerConfig) -> Prepared:
+        """What :meth:`configure` takes over; another thread may make it, as a new gait is compiled here.
 
         Raises:
-            ParameterError: a structural one differs (the gait's timing, the variant); nothing has changed then.
+            ParameterError: a structural parameter differs (the grid, the kernels), or the gait is not for this model.
         """
         validate(config)
-        if config.gait != self.config.gait or config.variant != self.config.variant:
-            raise ParameterError("gait timing, integrator and variant are fixed while the planner exists; restart it")
+        if config.structure != self.config.structure:
+            raise ParameterError(
+                "grid, integrator, tensors, constraints and cost terms are fixed while the planner exists; restart it"
+            )
+        if config.gait == self.config.gait:
+            return Prepared(self.builder, self._gait)
+        return Prepared(*self.builder.knowing(config.gait))
+
+    def configure(self, config: PlannerConfig, prepared: Prepared | None = None) -> None:
+        """Apply new parameters from the next solve on.
+
+        Another gait begins where a cycle ends, as soon as none of it lies within the present horizon; a robot that
+        stands begins with it.
+
+        Raises:
+            ParameterError: as :meth:`prepared`; nothing has changed then.
+        """
+        prepared = prepared or self.prepared(config)
+        if prepared.builder.sequence.gaits != self.builder.sequence.gaits:
+            known = replace(prepared.builder.sequence, sections=self.builder.sequence.sections)
+            self.builder = prepared.builder.along(known)
+        self._gait = prepared.gait
         self.config = config
         self._solver = DdpSolver(SolverOptions(variant=config.variant, max_iterations=config.iterations))
 
+    def know(self, gait: str) -> None:
+        """Load or compile a gait now that is to be followed later.
+
+        Raises:
+            ParameterError: there is no such gait, or it is not for this model or grid.
+        """
+        self.builder, _ = self.builder.knowing(replace(self.config.gait, name=gait))
+
     @property
     def gait_start(self) -> float:
-        """When the gait's first mode began [s]."""
-        return self._epoch_time
+        """When the gait's first mode began, had contact not moved it [s]."""
+        return self._epoch_time + self._advance
 
     def reset(self, time: float) -> None:
         """Start a new gait whose first mode begins at `time` [s]."""
         self.epoch += 1
-        self._epoch_time = time
+        self._epoch_time = time - self._advance
+        self.builder = self.builder.along(self.builder.sequence.only(self._gait))
         self._forget()
 
-    def plan(self, state: RobotState, speed: float, *, hold: bool = False, deadline: float | None = None) -> PlanResult:
+    def warm_up(self, state: RobotState) -> None:
+        """Load all that a plan needs by making one, and forget that plan."""
+        self.plan(state, 0.0, hold=True)
+        self._forget()
+
+    def plan(
+        self,
+        state: RobotState,
+        speed: float,
+        *,
+        hold: bool = False,
+        deadline: float | None = None,
+        felt: Felt = _NOTHING_FELT,
+    ) -> PlanResult:
         """Solve from a measured state for a commanded speed [m/s].
 
         With `hold` the gait stays at its beginning: each plan starts the first mode at the state's own instant, so that
         a robot that stands may begin to bound with any of them. Where there is a `deadline`, on the clock of
-        `time.perf_counter` [s], iterations that would not end in time are left out, but for one.
+        `time.perf_counter` [s], iterations that would not end in time are left out, but for one. Where `felt` has
+        a ground, it takes the place of the parameters', but for its friction.
 
         Raises:
             MessageError: an array of the state has another size, or the state or the speed is not finite.
         """
-        if not state.has_sizes(N_JOINTS):
-            raise MessageError(f"an array of the state has another size; no plan is made but for {N_JOINTS} joints")
+        n_joints = self.model.robot.n_joints
+        if not state.has_sizes(n_joints):
+            raise MessageError(f"an array of the state has another size; no plan is made but for {n_joints} joints")
         if not state.is_finite():
             raise MessageError("the state holds a number that is not finite; no plan is made from it")
         if not math.isfinite(speed):
             raise MessageError(f"the commanded speed is {speed}; allowed: a finite number")
-        x0, time, reference = self._map.planar_state(state), state.time, self.config.reference
-        challenge = hold and not 0.0 <= time - self._challenged < _CHALLENGE - _TIE
+        self._move_ahead(felt.advance)
+        x0, time, reference = self.model.state(state), state.time, self.config.reference
+        challenge = hold and self._challenge.is_due(time)
+        configured = self.config.ground
+        self._ground = configured if felt.ground is None else replace(felt.ground, friction=configured.friction)
+        line = self.model.ground_line(self._ground, state)
         if hold:
-            self._hold(time, float(x0[1]) - self.config.ground.height)
-        if challenge:
-            self._challenged = time
+            self._hold(time, float(x0[1]) - line.height_at(float(x0[0])))
         target = min(max(speed, -reference.speed_limit), reference.speed_limit)
         speed = self._speed.approach(target, reference.acceleration, time)
+        if hold:
+            self._trim.reset()
+        else:
+            dt = min(max(time - self._trimmed, 0.0), _LONGEST_TRIM)
+            forward = float(x0[self.model.tree.n])
+            speed += self._trim.follow(speed - forward, reference.speed_integral, reference.speed_trim, dt)
+            speed = min(max(speed, -reference.speed_limit), reference.speed_limit)
+        self._trimmed = time
         height = self._height.approach(reference.height, reference.height_rate, time)
-        return self.plan_planar(x0, time, speed, height, challenge=challenge, deadline=deadline)
+        return self.plan_coordinates(x0, time, speed, height, line, challenge=challenge, deadline=deadline)
 
-    def plan_planar(
+    def plan_coordinates(
         self,
         x0: Array,
         time: float,
         speed: float,
         height: float | None = None,
+        line: GroundLine | None = None,
         *,
         challenge: bool = False,
         deadline: float | None = None,
     ) -> PlanResult:
-        """The same from a planar state (2n,) at an instant, for a reference speed and height taken as they are.
+        """Solve from the model's state x0 (2n,) at `time` [s] for a reference speed [m/s] and height [m].
+
+        `line` is the ground in the plane, by default level at the configured height.
 
         With `challenge` it is solved from the warm start and from the cold guess, and the cheaper plan counts.
         """
         started = perf_counter()
-        grid = self._grid(time)
-        phased = self._relative(grid)
+        self._follow_gait(time)
+        grid = horizon_grid(self._timetable(), self.config.gait.horizon_cycles, time)
+        phased = replace(grid, times=grid.times - self._epoch_time)  # from the gait's epoch
         config = self.config
         if height is not None:
             config = replace(config, reference=replace(config.reference, height=height))
-        problem, xs_reference = self.problem.build(phased, config, speed, float(x0[0]))
-        heuristic = heuristic_guess(self.problem, phased, xs_reference)
-        multipliers = self._multipliers_on(grid)
+        problem, xs_reference = self.builder.build(phased, config, speed, float(x0[0]), line)
+        heuristic = heuristic_guess(self.builder, phased, xs_reference, config.first_guess)
+        cycle = steps_of_cycle(self.builder.sequence, grid.start_step)
+        multipliers = self._multipliers.of(phased, cycle, len(self.builder.feet))
         cold = self._last is None
-        if cold:
+        if self._last is None:
             solution = self._solve(problem, x0, heuristic, multipliers, self.config.first_iterations)
         else:
-            shifted = self._shifted(grid, heuristic)
-            solution = self._solve(problem, x0, shifted, multipliers, self._affordable(deadline))
+            affordable = self._budget.iterations(deadline, self.config.iterations)
+            solution = self._solve(problem, x0, shifted(self._last, grid, heuristic), multipliers, affordable)
             # far from the last plan its gains may do harm, and would again at the next call
             if challenge or solution.termination is Termination.DIVERGED:
-                solution = _better(solution, self._solve(problem, x0, heuristic, multipliers, self.config.iterations))
-        terms = partial(cost_terms, self.problem, problem, grid, solution, multipliers, self._penalty())
-        return replace(self._result(grid, solution, multipliers, started, terms), cold=cold)
-
-    def _affordable(self, deadline: float | None) -> int:
-        """Iterations that end before the deadline if they take as long as the last ones, at least one."""
-        if deadline is None or self._iteration_time <= 0.0:
-            return self.config.iterations
-        return min(max(int((deadline - perf_counter()) / self._iteration_time), 1), self.config.iterations)
-
-    def _penalty(self) -> Array:
-        constraint = self.config.constraint
-        return Penalty(constraint.touchdown_penalty, constraint.barrier_width, constraint.barrier_weight).array()
+                solution = cheaper(solution, self._solve(problem, x0, heuristic, multipliers, self.config.iterations))
+        terms = partial(
+            cost_terms, self.builder, problem, grid, solution, multipliers, self.builder.penalty(self.config)
+        )
+        result = self._result(grid, solution, started)
+        if result.policy is not None:
+            heights, sigma = solution.residuals[:, :-1], self.config.constraint.touchdown_penalty
+            self._multipliers.update(phased, cycle, multipliers, heights, sigma)
+        return replace(result, cost_terms=terms, gait=self.config.gait.name, cold=cold)
 
     def _solve(self, problem: Problem, x0: Array, guess: Guess, multipliers: Array, iterations: int) -> Solution:
         started = perf_counter()
@@ -219,25 +256,22 @@ class BoundingPlanner:
             x0,
             guess,
             multipliers=multipliers,
-            penalty=self._penalty(),
-            theta=self._theta,
+            penalty=self.builder.penalty(self.config),
+            hessian_blend=self._hessian_blend,
             max_iterations=iterations,
         )
-        if solution.iterations:
-            taken = (perf_counter() - started) / len(solution.iterations)
-            self._iteration_time += _ITERATION_SHARE * (taken - self._iteration_time)
+        self._budget.record(perf_counter() - started, len(solution.iterations))
         return solution
 
-    def _result(
-        self, grid: KnotGrid, solution: Solution, multipliers: Array, started: float, terms: Callable[[], Array]
-    ) -> PlanResult:
+    def _result(self, grid: KnotGrid, solution: Solution, started: float) -> PlanResult:
         termination = solution.termination
-        failed = termination is Termination.DIVERGED or not self._is_finite(solution)
+        sound = termination is Termination.DIVERGED or solution.is_finite
+        failed = termination is Termination.DIVERGED or not sound
         policy = None
         friction_violation = math.inf
         if not failed:
-            forces = self.problem.forces(grid, solution.aux)
-            friction_violation = self._friction_violation(forces)
+            forces = self.builder.forces(grid, solution.aux)
+            friction_violation = self.builder.friction_violation(forces, self.config.ground.friction)
             self._sequence += 1
             policy = Policy(
                 times=grid.times.copy(),
@@ -249,33 +283,40 @@ class BoundingPlanner:
                 sequence=self._sequence,
                 epoch=self.epoch,
                 model_hash=self.model_hash,
-                ground=self.config.ground,
+                ground=self._ground,
+                advance=self._advance,
             )
             self._last = policy
-            self._theta = solution.theta
-            sigma = self.config.constraint.touchdown_penalty
-            for k in self._switches_ahead(grid):
-                key = self._switch_key(grid.times[k])
-                self._multipliers[key] = multipliers[k] + sigma * solution.residuals[k, :-1]
-            self._drop_old_multipliers(grid)
+            self._hessian_blend = solution.hessian_blend
         return PlanResult(
             policy=policy,
             status="DIVERGED" if failed else termination.name,
-            message=Termination.DIVERGED.value if failed else termination.value,
+            message=solution.message if sound else "the plan holds a number that is not finite",
             solve_time=perf_counter() - started,
             iterations=solution.iterations,
             cost=solution.cost,
-            touchdown_error=float(np.abs(solution.residuals[self._switches_ahead(grid), :-1]).max(initial=0.0)),
+            touchdown_error=float(np.abs(solution.residuals[switches_ahead(grid), :-1]).max(initial=0.0)),
             inequality_violation=solution.inequality_violation,
             friction_violation=friction_violation,
-            cost_terms=terms,
         )
+
+    def _move_ahead(self, advance: float) -> None:
+        """Let the gait, and the warm start with it, be as far ahead as contact has moved it [s]."""
+        sooner = advance - self._advance
+        self._advance = advance
+        self._epoch_time -= sooner
+        if self._last is not None and sooner != 0.0:
+            self._last = replace(self._last, times=self._last.times - sooner)
 
     def _hold(self, time: float, height: float) -> None:
         """Let the gait begin at `time`, at rest at the present height; the warm start keeps its phase."""
         last = self._last
         if last is not None and not (time - last.start <= _MEMORY and last.start - self._epoch_time <= _MEMORY):
             self._forget()  # what was planned long ago, or in the middle of the gait, leads astray
+        alone = self.builder.sequence.only(self._gait)
+        if alone != self.builder.sequence:
+            self.builder = self.builder.along(alone)
+            self._forget()
         self._speed.restart(0.0, time)
         self._height.restart(height, time)
         delay = time - self._epoch_time
@@ -285,109 +326,18 @@ class BoundingPlanner:
 
     def _forget(self) -> None:
         self._last = None
-        self._theta = 1.0
+        self._hessian_blend = 1.0
         self._speed.restart(0.0, self._epoch_time)
         self._height.restart(self.config.reference.height, self._epoch_time)
-        self._multipliers = {}
+        self._multipliers = TouchdownMultipliers(self.config.gait.step)
 
-    def _grid(self, time: float) -> KnotGrid:
-        """The horizon from `time`, in absolute times."""
-        step = self.config.gait.step
-        schedule = replace(self.problem.schedule, epoch=self._epoch_time)
-        n_steps = round(self.config.gait.horizon_cycles * schedule.period / step)
-        position = (time - self._epoch_time) / step
-        start = math.floor(position + _ON_GRID)
-        if start + 1 - position < _SHORTEST_STEP:
-            start += 1
-        # A state measured at a switch may be that before or after it. Contact resets are projections, which leave a
-        # state that has been reset already as it is, so the switch is taken as ahead.
-        grid = knot_grid(schedule, start, n_steps, step, switch_at_start=position < start + _ON_GRID)
-        times, durations = grid.times.copy(), grid.durations.copy()
-        first = 1 if grid.switches[0] else 0
-        if abs(times[first] - time) > _ON_GRID * step:
-            times[: first + 1] = time
-            durations[first] = times[first + 1] - time
-        return KnotGrid(times, durations, grid.modes, grid.switches, grid.start_step)
+    def _timetable(self) -> GaitSequence:
+        """The gaits on the clock of the states."""
+        return replace(self.builder.sequence, epoch=self._epoch_time)
 
-    def _relative(self, grid: KnotGrid) -> KnotGrid:
-        """The grid on the clock whose zero is the gait's epoch."""
-        return KnotGrid(grid.times - self._epoch_time, grid.durations, grid.modes, grid.switches, grid.start_step)
-
-    def _shifted(self, grid: KnotGrid, beyond: Guess) -> Guess:
-        """The last policy on a later grid, and another guess beyond its end."""
-        last = self._last
-        assert last is not None
-        rows = self._rows(grid.times[:-1] + _TIE, grid.switches)
-        known = np.flatnonzero(grid.times[:-1] < last.end - _TIE)
-        xs, us, gains = beyond.xs.copy(), beyond.us.copy(), beyond.gains.copy()
-        xs[known] = last.states[rows[known]]
-        us[known] = last.controls[rows[known]]
-        gains[known] = last.gains[rows[known]]
-        us[grid.switches] = 0.0
-        gains[grid.switches] = 0.0
-        # the first node may lie inside an interval: its nominal state is interpolated
-        if known.size and not grid.switches[0]:
-            xs[0] = last.sample(float(grid.times[0])).state
-        return Guess(xs, us, gains)
-
-    def _rows(self, times: Array, switches: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Rows of the last policy for nodes just after `times`: a switch maps to the switch, a step to the step."""
-        last = self._last
-        assert last is not None
-        rows = np.searchsorted(last.times, times, side="right") - 1
-        # a switch shares its time with the step after it, which searchsorted finds: step back by one
-        rows = np.where(switches, rows - 1, rows)
-        return np.clip(rows, 0, len(last.controls) - 1)
-
-    @staticmethod
-    def _switches_ahead(grid: KnotGrid) -> NDArray[np.int64]:
-        """Nodes of the switches that the plan can still influence: not one at its very start."""
-        return 1 + np.flatnonzero(grid.switches[1:])
-
-    def _switch_key(self, time: float) -> int:
-        return round((time - self._epoch_time) / self.config.gait.step)
-
-    def _multipliers_on(self, grid: KnotGrid) -> Array:
-        """(N+1, n_f) multipliers of the horizon's touchdowns; a new touchdown takes those of the one a cycle before."""
-        multipliers = np.zeros((grid.n_nodes + 1, self.problem.sizes[2]))
-        cycle = round(self.problem.schedule.period / self.config.gait.step)
-        for k in np.flatnonzero(grid.switches):
-            key = self._switch_key(grid.times[k])
-            known = self._multipliers.get(key)
-            if known is None:
-                known = self._multipliers.get(key - cycle)
-            if known is not None:
-                multipliers[k] = known
-        return multipliers
-
-    def _drop_old_multipliers(self, grid: KnotGrid) -> None:
-        cycle = round(self.problem.schedule.period / self.config.gait.step)
-        oldest = self._switch_key(grid.times[0]) - 2 * cycle
-        self._multipliers = {key: value for key, value in self._multipliers.items() if key >= oldest}
-
-    def _friction_violation(self, forces: Array) -> float:
-        n_a = self.problem.n_axes
-        friction = self.config.ground.friction
-        worst = 0.0
-        for foot in range(len(self.problem.feet)):
-            normal = forces[:, (foot + 1) * n_a - 1]
-            worst = max(worst, float((-normal).max()))
-            for axis in range(n_a - 1):
-                worst = max(worst, float((np.abs(forces[:, foot * n_a + axis]) - friction * normal).max()))
-        return max(worst, 0.0)
-
-    @staticmethod
-    def _is_finite(solution: Solution) -> bool:
-        return bool(
-            np.isfinite(solution.cost)
-            and np.isfinite(solution.xs).all()
-            and np.isfinite(solution.us).all()
-            and np.isfinite(solution.gains).all()
-        )
-
-
-def _better(warm: Solution, cold: Solution) -> Solution:
-    """The cheaper of two solutions of one problem, of those that did not diverge."""
-    if warm.termination is Termination.DIVERGED:
-        return cold
-    return cold if cold.termination is not Termination.DIVERGED and cold.cost < warm.cost else warm
+    def _follow_gait(self, time: float) -> None:
+        """Forget gaits that are over, and let another begin after the horizon where one is wanted."""
+        sequence = self.builder.sequence
+        wanted = followed(self._timetable(), self._gait, self.config.gait.horizon_cycles, time)
+        if wanted.sections != sequence.sections:
+            self.builder = self.builder.along(replace(sequence, sections=wanted.sections))

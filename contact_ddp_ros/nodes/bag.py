@@ -24,7 +24,7 @@ from contact_ddp_ros.errors import MessageError, ReplayError
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.plan_request import PlanRequest, plan_request
-from contact_ddp_ros.nodes.policy_message import policy_answer
+from contact_ddp_ros.nodes.policy_message import serialised_policy_answer
 from contact_ddp_ros.nodes.reports import status_values
 from contact_ddp_ros.nodes.timebase import Timebase
 from contact_ddp_ros.policy import Policy
@@ -40,8 +40,9 @@ _DEPTH = 1000
 class BagWriter:
     """Writes every message of some topics into a new bag, from a thread of its own. Use as a context manager.
 
-    Most topics keep the newest message only, so what the thread does not get to in time is missing in the bag. Requests
-    to the planner wait for half a second, so that no state that was planned from is lost.
+    Subscriptions to most topics keep the newest message only, so messages that the thread does not read in time are
+    missing in the bag. Requests to the planner are queued for half a second, so that no state that was planned from is
+    lost.
     """
 
     def __init__(self, folder: Path, node: Node, topics: Sequence[io.Topic] = io.RECORDED) -> None:
@@ -101,9 +102,9 @@ class BagWriter:
 def recorded_solves(folder: Path) -> tuple[list[RecordedSolve], int]:
     """The solves of a recorded run, in order, each with its state and, where there is one, its policy.
 
-    Times count from the first request. The number of solves whose request was not recorded comes second.
+    Times count from the first request. Returns the solves and the number of those whose request was not recorded.
 
-    Topics are known by the end of their names, so that a bag of any namespace can be read, but of one robot only.
+    Topics are recognised by the end of their names: a bag of any namespace can be read, but of one robot only.
 
     Raises:
         ReplayError: the bag cannot be read, lacks a topic, or holds it of several namespaces.
@@ -112,20 +113,21 @@ def recorded_solves(folder: Path) -> tuple[list[RecordedSolve], int]:
         raise ReplayError(f"there is no bag {folder}")
     requests: dict[int, PlanRequest] = {}
     solves: list[dict[str, str]] = []
-    policies: dict[int, Policy | None] = {}
+    answers: list[bytes] = []
     timebase = Timebase()
     try:
         with AnyReader([folder], default_typestore=get_typestore(Stores.ROS2_JAZZY)) as reader:
             for name, message in _messages(reader, folder):
                 if name == io.PLAN_REQUEST.name:
-                    request = plan_request(deserialize_message(message, io.PLAN_REQUEST.type))
+                    request = plan_request(message)
                     timebase.seconds(request.stamp)
                     requests.setdefault(request.stamp, request)
                 elif name == io.SOLVES.name:
                     solves.append(status_values(deserialize_message(message, io.SOLVES.type)))
                 else:
-                    answer = policy_answer(deserialize_message(message, io.POLICY.type), timebase.origin)
-                    policies[answer.stamp] = answer.policy
+                    answers.append(message)
+        # a topic may have come to the bag before another: what time begins with is known only now
+        policies = {one.stamp: one.policy for one in (serialised_policy_answer(x, timebase.origin) for x in answers)}
         found = [one for values in solves for one in _solve(values, requests, policies, timebase)]
     except (AnyReaderError, OSError, MessageError) as error:
         raise ReplayError(f"cannot read the bag {folder}: {error}") from error
@@ -160,7 +162,9 @@ def _solve(
             RecordedSolve(
                 state=replace(request.state, time=timebase.seconds(request.stamp)),
                 speed=float(values["speed"]),
+                felt=request.felt,
                 hold=values["hold"] == "True",
+                gait=values["gait"],
                 gait_start=timebase.seconds(int(values["gait_start"])),
                 solve_time=1e-3 * float(values["solve_ms"]),
                 ok=values["ok"] == "True",

@@ -1,9 +1,9 @@
-"""One controller, one planner, one clock: who has a part says so, and a second one is refused.
+"""One controller, one planner, one clock per namespace: each announces itself, and a second one is refused.
 
-Two controllers in one namespace command the same drives in turn, and two clocks make time leap. Whoever takes such a
-part publishes a topic that belongs to it as long as it has the part (`controller/active`, `planner/active`, `/clock`);
-the graph of the middleware names everybody who does. A node looks there before it begins, and while it works once a
-second, for diagnostics.
+Two controllers in one namespace command the same drives in turn, and two clocks make time jump. A node in such a role
+publishes a topic for as long as it has the role (`controller/active`, `planner/active`, `/clock`); the middleware's
+graph lists all publishers of it. A node looks there before it starts, and once a second while it works, for
+diagnostics.
 
 A node that was killed remains in the graph of others until the middleware's lease for it is over (20 s by default),
 but a process that starts after its end never learns of it, so that a node which is started again is not refused.
@@ -30,7 +30,7 @@ _LOOK = 0.05
 
 
 def next_step(node: Node) -> str:
-    """What a person may do now that a planner or controller is active, for its log."""
+    """Hint for the log: what to do next, now that a planner or controller is active."""
     missing = [name for name, topic in ACTIVE.items() if not node.count_publishers(topic.name)]
     if missing:
         return f"active; waiting for the {' and the '.join(missing)}"
@@ -39,7 +39,7 @@ def next_step(node: Node) -> str:
 
 
 class Claim:
-    """The part of one node that only one may have, known by a topic that only one publishes.
+    """A role that only one node may have, announced by publishing its topic.
 
     A node publishes the topic before it looks for others, so that of two that begin at once neither is overlooked.
     """
@@ -52,13 +52,13 @@ class Claim:
         self._began = clock.monotonic()
 
     def take(self, discovery_time: float) -> Any:
-        """Take the part; the publisher of its topic.
+        """Take the role and return the publisher of its topic.
 
-        `discovery_time` [s] after the node was made those are known who had the part before. A signal that comes
-        meanwhile raises KeyboardInterrupt.
+        Waits until `discovery_time` [s] after the node was created, when earlier holders of the role have been
+        discovered. A signal during the wait raises KeyboardInterrupt.
 
         Raises:
-            NodeError: somebody else has it and does not give it up.
+            NodeError: another node has the role and keeps it.
         """
         if self._publisher is None:
             self._publisher = self._node.create_publisher(self._topic.type, self._topic.name, self._topic.qos)
@@ -71,11 +71,14 @@ class Claim:
         return self._publisher
 
     def _wait_for_others(self, discovery_time: float) -> None:
-        while clock.monotonic() < self._began + discovery_time and not self.others():
-            clock.sleep(_LOOK)
+        """Return when discovery has had its time and nobody else is there.
+
+        Somebody who is seen for a moment only, as is a publisher whose node is not known yet, shortens nothing.
+        """
+        known = self._began + discovery_time
         deadline = clock.monotonic() + _PATIENCE * random.uniform(1.0, 2.0)
-        while others := self.others():
-            if clock.monotonic() > deadline:
+        while (others := self.others()) or clock.monotonic() < known:
+            if others and clock.monotonic() > deadline:
                 raise NodeError(
                     f"{self._name} is published by {', '.join(others)} already and allows one publisher; end or "
                     "deactivate that node, use another namespace, or wait 20 s where it has been killed"
@@ -83,13 +86,13 @@ class Claim:
             clock.sleep(_LOOK)
 
     def release(self) -> None:
-        """Give the part up."""
+        """Give up the role."""
         if self._publisher is not None:
             self._node.destroy_publisher(self._publisher)
             self._publisher = None
 
     def others(self) -> list[str]:
-        """Full names of the other nodes that have the part."""
+        """Full names of the other nodes that have the role."""
         names = [
             f"{one.node_namespace.rstrip('/')}/{one.node_name}"
             for one in self._node.get_publishers_info_by_topic(self._name)
@@ -100,6 +103,6 @@ class Claim:
         return names
 
     def complaint(self) -> str:
-        """What is wrong, for diagnostics; empty where nothing is."""
+        """Error text for diagnostics; empty if no other node has the role."""
         others = self.others()
         return f"{self._name} is also published by {', '.join(others)}" if others else ""

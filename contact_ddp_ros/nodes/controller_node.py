@@ -2,7 +2,7 @@
 
 The control loop is the main thread, receives states and policies itself and runs at the rate of the states; services,
 parameters and the rest have a thread with an executor. It asks the planner for policies (`plan_request`) while it
-stands or bounds. Where states stay away it goes on by itself, so that the drives are told to damp. In lock-step it
+stands or bounds. Without states it goes on by itself, so that the drives are commanded to damp. In lock-step it
 waits for the policies that are due (:mod:`contact_ddp_ros.nodes.plan_client`), as long as there is a planner.
 """
 
@@ -10,7 +10,6 @@ import math
 import sys
 import time as clock
 from functools import partial
-from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -28,18 +27,18 @@ from contact_ddp_ros.nodes.controller_report import ControllerReport
 from contact_ddp_ros.nodes.conversions import time_ns, velocity_command
 from contact_ddp_ros.nodes.exchange import Synchroniser
 from contact_ddp_ros.nodes.inlet import Inlet
-from contact_ddp_ros.nodes.lifecycle import run_managed_node
+from contact_ddp_ros.nodes.lifecycle import managed_part
 from contact_ddp_ros.nodes.loop_messages import CommandWriter, StateReader
 from contact_ddp_ros.nodes.node_config import ControllerNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.plan_client import REPEAT, PlanClient
 from contact_ddp_ros.nodes.plan_request import HOLD, MOVE, STOP, PlanRequest
 from contact_ddp_ros.nodes.policy_message import PolicyAnswer
-from contact_ddp_ros.nodes.priority import settle
-from contact_ddp_ros.nodes.runtime import publisher, serve
+from contact_ddp_ros.nodes.runtime import publisher, run_parts, serve
 from contact_ddp_ros.nodes.steering import subscribe_velocity
 from contact_ddp_ros.nodes.timebase import Timebase
 from contact_ddp_ros.nodes.wire import stamp_of
+from contact_ddp_ros.priority import settle
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 
@@ -65,7 +64,7 @@ Pair = tuple[int, bytes, bytes]
 
 
 class ControllerNode:
-    """Gives the drives their commands and the planner its cues."""
+    """Commands the drives and requests policies from the planner."""
 
     def __init__(self, node: Node, parameters: NodeParameters[ControllerNodeConfig]) -> None:
         """Build the controller and its topics.
@@ -77,9 +76,10 @@ class ControllerNode:
         self._parameters = parameters
         config = self._config
         self._lockstep = config.node.lockstep
-        self._robot = load_robot(Path(config.node.urdf) if config.node.urdf else None)
+        self._robot = load_robot(config.node.urdf or None)
         self._controller = Controller(self._robot, config)
         self._simulated = bool(node.get_parameter("use_sim_time").value)
+        self._clock = node.get_clock().handle  # of which the node's clock makes an object of a time at every look
         self._timebase = Timebase()
         self._states = StateReader()
         self._writer = CommandWriter()
@@ -107,7 +107,7 @@ class ControllerNode:
         for service, mode in (
             (io.DAMP, ControlMode.DAMP),
             (io.STAND, ControlMode.STAND),
-            (io.BOUND, ControlMode.BOUND),
+            (io.BOUND, ControlMode.MOVE),
         ):
             serve(node, service, self._mode_service(mode))
         node.get_logger().info(f"controlling {self._robot.tree.name}, {'lock-step' if self._lockstep else 'live'}")
@@ -139,10 +139,10 @@ class ControllerNode:
                 self._miss(self._last_state, clock.monotonic() - heard)
 
     def wake(self) -> None:
-        """No wait is longer than the inlet's."""
+        """Nothing to do: every wait of :meth:`run` ends within the inlet's timeout."""
 
     def farewell(self) -> None:
-        """Leave the drives damping."""
+        """Command the drives to damp."""
         self._stop.set()
         self._controller.request(ControlMode.DAMP)
         self._last_answer = self._writer.message(self._last_stamp or 0, JointCommand.damping(self._robot.n_joints))
@@ -181,6 +181,8 @@ class ControllerNode:
         if not 0 <= stamp < _LATEST_STAMP:
             self._report.malformed(MessageError(f"a state is stamped {stamp} ns; allowed: 0 to {_LATEST_STAMP}"))
             return
+        if self._controller.mode is ControlMode.DAMP:
+            self._timebase.follow(stamp)
         try:
             state = self._states.read(joints, odometry, self._timebase.seconds(stamp))
         except MessageError as error:
@@ -228,16 +230,17 @@ class ControllerNode:
         """
         if self._lockstep:
             return state.time
-        now = self._timebase.seconds(int(self.node.get_clock().now().nanoseconds))
+        with self._clock:
+            now = self._timebase.seconds(self._clock.get_now().nanoseconds)
         return max(state.time, now) if self._simulated else now
 
     def _follow_planner(self, stamp: int, state: RobotState, now: float) -> None:
         """Ask for plans where they are wanted and follow those that have come, or in lock-step, that are due."""
         controller, config = self._controller, self._config
-        if controller.mode is ControlMode.BOUND or controller.standing:
+        if controller.mode is ControlMode.MOVE or controller.standing:
             moving = STOP if controller.stopping else MOVE
-            aim = moving if controller.mode is ControlMode.BOUND else HOLD
-            self._planner.ask(PlanRequest(stamp, aim, state), config.safety.planner_period)
+            aim = moving if controller.mode is ControlMode.MOVE else HOLD
+            self._planner.ask(PlanRequest(stamp, aim, state, controller.felt), config.safety.planner_period)
         if self._lockstep:
             answers = self._planner.due(stamp, config.node.lockstep_timeout)
         else:
@@ -279,9 +282,12 @@ class ControllerNode:
         return serve_mode
 
 
+PART = managed_part(NAME, ControllerNodeConfig(), ControllerNode)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Entry point; the exit code."""
-    return run_managed_node(NAME, ControllerNodeConfig(), ControllerNode, arguments)
+    return run_parts([PART], arguments)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the controller's node says about itself: events, numbers for plots, diagnostics; never before its command."""
+"""Events, numbers for plots and diagnostics of the controller node, published after the command of a tick."""
 
 import math
 import re
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rclpy.node import Node
+from std_msgs.msg import Float64MultiArray
 
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.findings import Fault, Violation
@@ -13,6 +14,7 @@ from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import contacts_message
+from contact_ddp_ros.nodes.felt_message import FeltReport, felt_message
 from contact_ddp_ros.nodes.monitor import LoopMonitor, Recent
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Scalar, status
 from contact_ddp_ros.nodes.runtime import publisher
@@ -28,7 +30,7 @@ _NUMBERS = re.compile(r"-?\d+(\.\d+)?")
 """In a reason; without them it is the same reason as long as it lasts."""
 
 _PLOT_EVERY = 10
-"""Ticks from one set of numbers for plots to the next."""
+"""Ticks from one set of numbers for plots and displays to the next."""
 
 _ALONE = 10
 """Joint states and odometry in a row without their counterpart, from which that is said."""
@@ -37,7 +39,7 @@ _MODE_NUMBERS = {mode: float(number) for number, mode in enumerate(ControlMode)}
 
 
 class ControllerReport:
-    """Speaks for one controller; times are in seconds of the node's time base."""
+    """Publishes the reports of one controller; times are in seconds of the node's time base."""
 
     def __init__(self, node: Node, controller: Controller, timebase: Timebase, *, lockstep: bool) -> None:
         """Make the topics."""
@@ -47,6 +49,7 @@ class ControllerReport:
         self._mode = Scalar(node, io.MODE)
         self._policy_age = Scalar(node, io.POLICY_AGE)
         self._state_age = Scalar(node, io.STATE_AGE)
+        self._felt = publisher(node, io.FELT)
         self._monitor = LoopMonitor()
         self._since_plotted = 0
         self._told: tuple[ControlMode | None, Fault | None, str] = (None, None, "")
@@ -62,13 +65,13 @@ class ControllerReport:
         self._ages: Callable[[], tuple[float, float]] = lambda: (math.nan, math.nan)
 
     def watch(self, ages: Callable[[], tuple[float, float]]) -> None:
-        """`ages` gives the ages of the last state and of the last policy [s]."""
+        """Start reporting; `ages` returns the ages of the last state and of the last policy [s]."""
         self._ages = ages
 
     def tick(self, now: float, duration: float, available: float) -> None:
-        """After a tick of `duration` [s] that had `available` [s]: what has changed, and now and then numbers."""
+        """Report a tick that took `duration` of `available` [s]: changes at once, numbers for people less often."""
         self._monitor.round(duration, available)
-        if self._controller.mode is ControlMode.BOUND:
+        if self._controller.mode is ControlMode.MOVE:
             self._oldest_policy = max(self._oldest_policy, self._controller.policy_age(now))
         self.changes(now)
         self._since_plotted += 1
@@ -78,9 +81,11 @@ class ControllerReport:
             self._mode.publish(_MODE_NUMBERS[self._controller.mode])
             self._state_age.publish(state_age)
             self._policy_age.publish(policy_age)
+            if self._felt.get_subscription_count():
+                self._felt.publish(self._felt_now(now))
 
     def changes(self, now: float) -> None:
-        """Publish changes of mode, faults, planned contacts and of what is waited for."""
+        """Publish changes of the mode, the fault, the planned contacts and the condition that is waited for."""
         controller = self._controller
         if controller.contacts != self._told_contacts:
             self._told_contacts = controller.contacts
@@ -105,7 +110,7 @@ class ControllerReport:
         self._told, self._told_at = told, now
 
     def refusal(self, now: float) -> None:
-        """After a policy was offered: an event where it was refused; one a second of each kind of refusal."""
+        """Publish an event where an offered policy was refused, at most one a second for each reason."""
         finding = self._controller.refused_policy
         if finding is None or 0.0 <= now - self._refusals_told.get(finding.violation, -math.inf) < _SAY_AGAIN:
             return
@@ -113,17 +118,17 @@ class ControllerReport:
         self._event(now, WARN, f"policy refused: {finding}")
 
     def malformed(self, error: ContactDdpError) -> None:
-        """Count a message that was refused; it is in the next report, and a line in the log."""
+        """Count a refused message for the next diagnostics and log its error."""
         self._malformed += 1
         self._last_malformed = str(error)
         self._node.get_logger().error(f"message refused: {error}", throttle_duration_sec=1.0)
 
     def with_refused_state(self, reason: str) -> str:
-        """The reason, and what was wrong with the last state where it could not be used."""
+        """The reason, with the error of the last state if that was refused."""
         return f"{reason}; a state has come and was refused: {self.refused_state}" if self.refused_state else reason
 
     def unpaired(self, alone: int) -> None:
-        """How many joint states and odometry have come in a row without their counterpart."""
+        """Number of joint states and odometry messages received in a row without their counterpart."""
         self._alone = alone
         if alone >= _ALONE:
             self._node.get_logger().error(self._pairs_missing(), throttle_duration_sec=5.0)
@@ -158,6 +163,11 @@ class ControllerReport:
         if loop.overruns > _OVERRUN_SHARE * loop.rate and not self._lockstep:
             return WARN, f"{loop.overruns} ticks longer than their period since the last report", values
         return OK, controller.mode.value, values
+
+    def _felt_now(self, now: float) -> Float64MultiArray:
+        estimator, stamp = self._controller.estimator, self._timebase.stamp(now)
+        contacts = estimator.contacts.contact.tolist()
+        return felt_message(FeltReport(stamp, contacts, estimator.forces, estimator.ground, estimator.footholds))
 
     def _pairs_missing(self) -> str:
         text = "states come but do not pair"

@@ -77,7 +77,7 @@ def time_ns(time: float) -> int:
 
 
 def joint_order(names: Sequence[str]) -> NDArray[np.int64]:
-    """(12,) where in a message each joint of JOINT_NAMES is.
+    """(12,) index in a message of each joint of JOINT_NAMES.
 
     Raises:
         MessageError: a joint is missing or occurs twice, or one is unknown.
@@ -130,14 +130,14 @@ def robot_state(joints: JointState, odometry: Odometry, time: float | None = Non
 
 
 def check_state(state: RobotState) -> None:
-    """What is asked of the numbers of a state that arrives.
+    """Check the numbers of a received state.
 
     Raises:
         MessageError: a number is not finite, or the orientation is no unit quaternion.
     """
     if not state.is_finite():
         raise MessageError(f"robot state holds a number that is not finite: {_not_finite(state)}")
-    norm = math.sqrt(float(state.orientation @ state.orientation))
+    norm = math.hypot(*state.orientation.tolist())
     if not abs(norm - 1.0) < _QUATERNION_TOLERANCE:
         raise MessageError(f"orientation has norm {norm:.4f}; allowed: 1 ± {_QUATERNION_TOLERANCE}")
 
@@ -237,7 +237,7 @@ def joint_command(message: JointTrajectory) -> JointCommand:
 
 
 def check_command(command: JointCommand) -> None:
-    """What is asked of the numbers of a command that arrives.
+    """Check the numbers of a received command.
 
     Raises:
         MessageError: one is not finite.
@@ -266,7 +266,7 @@ def contacts(message: Float64MultiArray) -> tuple[bool, ...]:
 
 
 def velocity_command(message: Twist) -> VelocityCommand:
-    """What a twist commands.
+    """The velocity command of a Twist.
 
     Raises:
         MessageError: a number is not finite.
@@ -295,7 +295,7 @@ def _finite(x: float, y: float, z: float, what: str) -> tuple[float, float, floa
 
 
 def doubles(values: Array) -> "array.array[float]":
-    """An array as the type that messages take without a copy per element."""
+    """Convert an array to the type that message fields accept without a copy per element."""
     out = array.array("d")
     out.frombytes(np.ascontiguousarray(values, dtype=np.float64).tobytes())
     return out

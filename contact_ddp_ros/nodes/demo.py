@@ -1,39 +1,41 @@
 """A closed loop through the ROS 2 nodes, each in its own process, over loopback in a domain of its own.
 
 The simulator begins with its time held. When all endpoints have found each other the robot is told to stand, and time
-is released. At `stand_time` the robot is told to bound as soon as it can, at `stop_time` to stand again; in lock-step
-time is held there until it knows.
+is released. At `stand_time` the robot is commanded to bound as soon as it can, at `stop_time` to stand again; in
+lock-step time is held until the command has arrived.
 """
 
 import math
 import sys
 import time as clock
+from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import rclpy
+from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import SetBool, Trigger
 
 from contact_ddp_ros.closed_loop import policy_timing, run_info
-from contact_ddp_ros.config import flatten, replace
-from contact_ddp_ros.control.config import ControllerConfig
+from contact_ddp_ros.config import flatten
 from contact_ddp_ros.environment import environment
 from contact_ddp_ros.errors import NodeError
-from contact_ddp_ros.lcm_link.definitions import STAND_IN_NAME
+from contact_ddp_ros.fitting import controller_config, planner_config, robot_of
+from contact_ddp_ros.lcm_link.definitions import ROBOT_EMULATOR
 from contact_ddp_ros.lcm_link.transport import free_port
-from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.nodes.bag import BagWriter
 from contact_ddp_ros.nodes.domain import loopback_environment, reserved_domain
 from contact_ddp_ros.nodes.node_config import SimulatorNodeOptions
 from contact_ddp_ros.nodes.observer import Observer
 from contact_ddp_ros.nodes.processes import NodeProcesses
-from contact_ddp_ros.options import RunOptions
+from contact_ddp_ros.options import DEFAULT_ROBOT, RunOptions
 from contact_ddp_ros.recording import Recorder, Recording, RunLog
-from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.sim.pushes import format_instants, format_pushes
 
 _START_TIMEOUT = 300.0
@@ -71,7 +73,7 @@ _QUICK_LOOK = 0.002
 
 
 class Demo:
-    """One run: its nodes and the observer that leads it."""
+    """One run: its node processes and the observer that commands and records them."""
 
     def __init__(self, options: RunOptions, log: RunLog, bag: Path | None = None) -> None:
         """`log` is told what happens; `bag` is a folder for a bag of the run, if one is wanted.
@@ -85,28 +87,26 @@ class Demo:
         self.variables: dict[str, str] = {}
         """Environment that puts a process into the run's corner of the middleware, while there is one."""
         self._observer: Observer | None = None
-        robot = load_robot()
-        self.planner = replace(PlannerConfig(), {"variant": options.variant, **options.parameters("planner")})
-        timing = policy_timing(options, self.planner.rate)
-        self.controller = replace(ControllerConfig(), {**timing, **options.parameters("controller")})
+        robot = robot_of(options)
+        self.planner = planner_config(options, robot)
+        self.controller = controller_config(options, robot, policy_timing(options, self.planner.rate))
         self._port = free_port()
         periods = (SimulatorNodeOptions().period, 1.0 / self.planner.rate)
         log.begin(run_info("demo", options, robot, self.planner, *periods))
 
     def run(self) -> None:
-        """Until the options' duration has passed; `processes` holds the nodes' ids by name as they start.
+        """Run for the duration of the options; fills `processes` with the nodes' process ids by name.
 
         Raises:
-            NodeError: a node did not start, ended before its time or stopped answering.
+            NodeError: a node did not start, ended early or stopped answering.
         """
         with reserved_domain() as domain:
             variables = loopback_environment(domain)
             self.variables.update(variables)
             with NodeProcesses(variables) as processes, environment(variables):
-                for name, parameters in self._parameters().items():
-                    self.processes[name] = processes.start(name, parameters)
+                self._start(processes)
                 if self.options.backend == "lcm":
-                    self.processes[STAND_IN_NAME] = processes.start_stand_in(self._stand_in())
+                    self.processes[ROBOT_EMULATOR] = processes.start_emulator(self._emulator())
                 context = Context()
                 rclpy.init(context=context, domain_id=domain, signal_handler_options=SignalHandlerOptions.NO)
                 try:
@@ -114,13 +114,23 @@ class Demo:
                 finally:
                     rclpy.try_shutdown(context=context)
 
+    def _start(self, processes: NodeProcesses) -> None:
+        parameters = self._parameters()
+        if self.options.composed:
+            together = {name: own for name, own in parameters.items() if name != "planner"}
+            robot = list(together)[-1]
+            self.processes["planner"] = processes.start("planner", parameters["planner"])
+            self.processes.update(dict.fromkeys(together, processes.start_composed(robot, together)))
+        else:
+            self.processes.update({name: processes.start(name, own) for name, own in parameters.items()})
+
     def bounding_planner(self) -> int | None:
         """Id of the planner's process once time runs; None before."""
         running = self._observer is not None and self._observer.time > 0.0
         return self.processes.get("planner") if running else None
 
     def worst(self, node: str, key: str) -> float:
-        """The largest value that a node has reported for a key of its diagnostics; not a number where none."""
+        """Largest value that a node has reported under a key of its diagnostics; NaN if it reported none."""
         found = self._observer.diagnostics if self._observer is not None else []
         values = [float(values[key]) for _, name, values in found if name.endswith(node) and key in values]
         return max(values, default=math.nan)
@@ -140,7 +150,8 @@ class Demo:
     def _parameters(self) -> dict[str, dict[str, Any]]:
         """Parameters of each node, by its name, in the order in which the nodes are started and ended."""
         options = self.options
-        common = {"use_sim_time": True, "node.lockstep": options.lockstep}
+        named = {} if options.robot == DEFAULT_ROBOT else {"node.urdf": options.robot}
+        common = {"use_sim_time": True, "node.lockstep": options.lockstep, **named}
         patience = {"node.cmd_vel_timeout": _SPEED_PATIENCE} if options.lockstep else {}
         robot = self._bridge() if options.backend == "lcm" else self._simulator()
         return {
@@ -166,8 +177,8 @@ class Demo:
         patience = {} if self.options.lockstep else {"guard.command_timeout": _COMMAND_TIMEOUT}
         return {"bridge": {"link.port": self._port, **drive, **patience, **self.options.parameters("bridge")}}
 
-    def _stand_in(self) -> dict[str, Any]:
-        """Parameters of the stand-in, which is no node."""
+    def _emulator(self) -> dict[str, Any]:
+        """Parameters of the emulator, which is no node."""
         options = self.options
         patience = {} if options.lockstep else {"targets_timeout": 2.0 * _COMMAND_TIMEOUT}
         return {
@@ -185,7 +196,8 @@ class Demo:
     def _holds(self) -> list[float]:
         """Instants at which time waits for a word: in lock-step wherever one comes, and the end."""
         options = self.options
-        words = [options.stand_time, options.stop_time] if options.lockstep else []
+        changes = [time for time, _ in options.gaits]
+        words = [options.stand_time, options.stop_time, *changes] if options.lockstep else []
         return [*(time for time in words if time is not None and 0.0 < time < options.duration), options.duration]
 
 
@@ -207,9 +219,11 @@ class _Lead:
         self._insist_on_standing()
         self._wait_for_first_tick()
         observer, options = self._observer, self._options
-        words = [(options.stand_time, "bound", observer.bound)]
+        words: list[tuple[float, Callable[[], None]]] = []
+        words.append((options.stand_time, partial(self._request, "bound", observer.bound)))
         if options.stop_time is not None:
-            words.append((options.stop_time, "stand", observer.stand))
+            words.append((options.stop_time, partial(self._request, "stand", observer.stand)))
+        words += [(time, partial(self._change_gait, name)) for time, name in options.gaits]
         self._say_what_is_due(words)
         self._release()
         last, stood, looked = observer.time, 0.0, clock.monotonic()
@@ -269,17 +283,25 @@ class _Lead:
         """Let time run."""
         self._call(self._observer.pause, SetBool.Request(data=False))
 
-    def _say_what_is_due(self, words: list[tuple[float, str, Any]]) -> bool:
-        """Send the requests (instant, name, client) that are due, each once; whether there was one."""
+    def _say_what_is_due(self, words: list[tuple[float, Callable[[], None]]]) -> bool:
+        """Send the requests that are due, each once; whether there was one."""
         due = [word for word in words if word[0] <= self._observer.time + 1e-9]
         for word in due:
             words.remove(word)
-            self._request(word[1], word[2])
+            word[1]()
         return bool(due)
 
     def _request(self, name: str, client: Any) -> None:
         response = self._call(client, Trigger.Request())
         self._observer.event(f"{name} requested: {response.message}")
+
+    def _change_gait(self, name: str) -> None:
+        parameter = Parameter("gait.name", value=name).to_parameter_msg()
+        request = SetParametersAtomically.Request(parameters=[parameter])
+        result = self._call(self._observer.planner_parameters, request).result
+        if not result.successful:
+            raise NodeError(f"the planner refused the gait {name}: {result.reason}")
+        self._observer.event(f"gait {name} requested")
 
     def _call(self, client: Any, request: Any) -> Any:
         """The answer of a service; the rest goes on meanwhile."""

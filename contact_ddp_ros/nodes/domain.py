@@ -1,7 +1,7 @@
 """A private corner of the middleware: a ROS domain that nobody else on this machine uses, over loopback only.
 
-Two runs at once must not hear each other. A domain is taken by locking a file, which the system lets go of when the
-process ends however it ends, and by looking whether its discovery port is in use by programs that take no locks.
+Two simultaneous runs must not receive each other's messages. A domain is reserved by locking a file, which the system
+releases when the process ends for any reason, and by checking that no other program uses its discovery port.
 """
 
 import contextlib
@@ -9,7 +9,7 @@ import fcntl
 import os
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from contact_ddp_ros.errors import NodeError
@@ -26,16 +26,22 @@ _FAST_DDS = "rmw_fastrtps"
 _OLDER_NAME = "jazzy"
 """The distribution that knows Fast DDS by its older name."""
 
+_PROFILES = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE")
+"""Variables that name a profile: of Jazzy, and of Kilted and later."""
+
+_TRANSPORTS = "FASTDDS_BUILTIN_TRANSPORTS"
+"""Variable that names the transports of Fast DDS where no profile and no range of discovery does (Fast DDS 2.14)."""
+
 PROFILE = Path("config", "fastdds_loopback.xml")
 """Where the discovery profile is in a checkout or a share folder."""
 
 
 @contextlib.contextmanager
 def reserved_domain() -> Iterator[int]:
-    """A domain id that stays ours within the context.
+    """Context manager: reserve a domain id that no other run uses.
 
     Raises:
-        NodeError: all domains are taken.
+        NodeError: all domains are in use.
     """
     for domain in _DOMAINS:
         lock = _lock(domain)
@@ -51,7 +57,7 @@ def reserved_domain() -> Iterator[int]:
 
 
 def loopback_environment(domain: int) -> dict[str, str]:
-    """Environment variables that keep a process in that domain and on this machine, with quick discovery."""
+    """Environment variables that confine a process to that domain and to this machine, with fast discovery."""
     variables = {"ROS_DOMAIN_ID": str(domain), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
     profile = _profile()
     if profile is not None and os.environ.get("RMW_IMPLEMENTATION", _FAST_DDS).startswith(_FAST_DDS):
@@ -64,9 +70,19 @@ def loopback_environment(domain: int) -> dict[str, str]:
 
 
 def profile_variables(profile: str) -> dict[str, str]:
-    """What tells Fast DDS of a profile file; the older name, which Jazzy reads, is deprecated from Kilted on."""
+    """Environment variables that name a Fast DDS profile file, also the one read by Jazzy and deprecated in Kilted."""
     older = os.environ.get("ROS_DISTRO", _OLDER_NAME) == _OLDER_NAME
-    return {f"{name}_DEFAULT_PROFILES_FILE": profile for name in (["FASTRTPS"] if older else []) + ["FASTDDS"]}
+    return dict.fromkeys(_PROFILES if older else _PROFILES[1:], profile)
+
+
+def transport_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Environment variables that disable Fast DDS's shared memory; none if `environment` chooses the transports.
+
+    A killed process leaves shared memory locked, and the other processes, a publishing planner among them, then block.
+    """
+    chosen = any(environment.get(name) for name in (_TRANSPORTS, *_PROFILES))
+    fast_dds = (environment.get("RMW_IMPLEMENTATION") or _FAST_DDS).startswith(_FAST_DDS)
+    return {_TRANSPORTS: "UDPv4"} if fast_dds and not chosen else {}
 
 
 def _profile() -> Path | None:

@@ -1,14 +1,13 @@
 """The joint drives as a node, for simulators whose joints take efforts over ROS: gz_ros2_control and ros_gz_bridge.
 
 Every joint state is answered by the efforts that the robot's own drives would give: the law of the last joint command,
-damping where none came for a while, clipped to the actuators. Zero efforts are the last word, also of a node that is
-killed: a helper process says them (:mod:`contact_ddp_ros.nodes.last_efforts`).
+damping where none came for a while, clipped to the actuators. The last efforts are zero, even of a node that is
+killed: a helper process sends them (:mod:`contact_ddp_ros.nodes.last_efforts`).
 """
 
 import sys
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -22,6 +21,7 @@ from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.gazebo.drives import Drives
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import from_stamp, joint_command, joint_motion
+from contact_ddp_ros.nodes.fitted import fitted
 from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.last_efforts import EffortPublishers, LastEfforts
 from contact_ddp_ros.nodes.monitor import Recent
@@ -52,9 +52,9 @@ class DrivesNode:
             ContactDdpError: a parameter or the robot's description is not usable.
         """
         self.node = node
-        self._parameters = NodeParameters(node, DrivesNodeConfig())
+        self._parameters = NodeParameters(node, fitted(node, DrivesNodeConfig()))
         config = self._parameters.config
-        self._robot = load_robot(Path(config.node.urdf) if config.node.urdf else None)
+        self._robot = load_robot(config.node.urdf or None)
         self._damping = JointCommand.damping(self._robot.n_joints)
         self._drives = Drives(
             config.drive.gains(len(LEG_NAMES)),
@@ -78,10 +78,10 @@ class DrivesNode:
             self._inlet.receive(_SLICE)
 
     def wake(self) -> None:
-        """No wait is long."""
+        """Nothing to do: every wait of :meth:`run` ends by itself within a fraction of a second."""
 
     def farewell(self) -> None:
-        """Leave the joints limp, not with the last effort for ever."""
+        """Send zero efforts, since the last ones would act for ever."""
         self._efforts.send(np.zeros(self._robot.n_joints))
         for one in self._efforts.publishers:
             one.wait_for_all_acked(Duration(seconds=_ACKNOWLEDGED))

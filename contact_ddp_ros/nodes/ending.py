@@ -1,14 +1,14 @@
-"""How SIGINT and SIGTERM end a node: heard at once, whatever the main thread is at.
+"""How SIGINT and SIGTERM end a node at once, whatever the main thread is doing.
 
 Python runs a signal handler in the main thread, between two bytecodes of whatever that thread does. There it must not
 take a lock: a second Ctrl-C in the middle of `threading.Event.set` would wait for that event's own lock for ever. It
 comes late where the main thread waits in C, and an exception that it raises in a destructor or in a callback of a
 compiled library is lost. So a thread of its own carries out the request to end, woken through a socket by the part of
 the handler that is in C (:func:`signal.set_wakeup_fd`). The main thread is interrupted, by KeyboardInterrupt, only
-while it builds what nobody uses yet.
+while it builds objects that are not in use yet.
 
-A process that has not ended some time after the request hangs. It says where, and the system ends it by SIGALRM, which
-needs neither a thread nor the interpreter's lock.
+A process that has not ended some time after the request hangs. It logs where, and SIGALRM, which needs neither a thread
+nor the interpreter's lock, ends it.
 """
 
 import contextlib
@@ -80,7 +80,7 @@ class Ending:
         self._writer.close()
 
     def close(self) -> None:
-        """Ignore signals from now on; the time that the process may take to end begins here, if not before."""
+        """Ignore further signals and start the time limit for the process to end, unless it is running."""
         self._building = 0
         for number in _SIGNALS:
             signal.signal(number, signal.SIG_IGN)
@@ -89,7 +89,7 @@ class Ending:
 
     @contextlib.contextmanager
     def building(self) -> Iterator[None]:
-        """Within, a signal raises KeyboardInterrupt; one that has come before does so at the beginning."""
+        """Context manager: a signal raises KeyboardInterrupt, at once if it has already arrived."""
         self._building += 1
         try:
             if self._asked:
@@ -125,5 +125,5 @@ class Ending:
 
 
 def building() -> contextlib.AbstractContextManager[None]:
-    """Where nodes build what nobody uses yet: within, a signal raises KeyboardInterrupt."""
+    """Context manager for building objects that are not in use yet: a signal raises KeyboardInterrupt."""
     return _current[-1].building() if _current else contextlib.nullcontext()

@@ -1,11 +1,11 @@
-"""What nodes keep between messages: the newest of each kind, who answered what, and how lock-step waits.
+"""Pairing of messages by stamp, answers to requests, and the waits of lock-step.
 
 Lock-step rests on stamps. The simulator publishes the state of time t and holds time until a command stamped t has
 come. The controller asks the planner, by a request with the state of t, for a policy at every planner tick, and holds
 its command for t' back until each request that is due by then (t + planner delay <= t') is answered: by a policy
-stamped t or by the word that there is none. Messages may so come late or in any order; nothing depends on the machine's
-speed. What was lost before two endpoints had found each other is sent again: the simulator repeats a state that nobody
-answers, the controller a command or a request.
+stamped t or by a message that there is none. Messages may so come late or in any order; nothing depends on the
+machine's speed. What was lost before two endpoints had found each other is sent again: the simulator repeats a state
+that nobody answers, the controller a command or a request.
 """
 
 from collections import OrderedDict
@@ -25,10 +25,10 @@ _PERIOD_SHARE = 1000
 
 
 class Synchroniser(Generic[Message]):
-    """Joins the messages of one instant, in whatever order and however late they arrive.
+    """Pairs messages of two kinds by stamp, in any order of arrival and with any delay.
 
-    Of each kind the last few wait for their counterpart. The newest pair counts; what is older than it is forgotten,
-    and waits no more. The first kind's stamp is the pair's.
+    The last few of each kind are kept until their counterpart arrives. A new pair discards all older messages. The pair
+    has the stamp of the first kind.
     """
 
     def __init__(self, tolerance: int, depth: int = _WAITING) -> None:
@@ -41,7 +41,7 @@ class Synchroniser(Generic[Message]):
         """Messages in a row that have not met their counterpart."""
 
     def put(self, kind: int, stamp: int, message: Message) -> tuple[int, Message, Message] | None:
-        """Take a message of kind 0 or 1; (stamp, first, second) if that completes a pair."""
+        """Add a message of kind 0 or 1; returns (stamp, first, second) if it completes a pair, else None."""
         if self._paired is not None and 0 < self._paired - stamp < _CLOCK_STEP:
             return None
         own, others = self._waiting[kind], self._waiting[1 - kind]
@@ -64,7 +64,7 @@ class Synchroniser(Generic[Message]):
 
     @property
     def expecting(self) -> bool:
-        """Whether a message waits that its counterpart, not being late, should follow at once."""
+        """Whether the newest message still lacks a counterpart that should arrive next."""
         return any(self._waiting)
 
     def _counterpart(self, others: "OrderedDict[int, Message]", stamp: int) -> int | None:
@@ -75,7 +75,7 @@ class Synchroniser(Generic[Message]):
 
 
 class Answers(Generic[Message]):
-    """Answers by the stamp of the question; for one thread."""
+    """Answers by the stamp of their request; not thread-safe."""
 
     def __init__(self, capacity: int = 64) -> None:
         """`capacity`: answers kept; older ones are forgotten."""
@@ -83,31 +83,31 @@ class Answers(Generic[Message]):
         self._capacity = capacity
 
     def put(self, stamp: int, answer: Message) -> None:
-        """Keep an answer; the newest of several to one question counts."""
+        """Store an answer; it replaces an earlier one to the same request."""
         self._answers[stamp] = answer
         self._answers.move_to_end(stamp)
         while len(self._answers) > self._capacity:
             self._answers.popitem(last=False)
 
     def get(self, stamp: int) -> Message | None:
-        """The answer to the question of that stamp, or None."""
+        """The answer to the request of that stamp, or None."""
         return self._answers.get(stamp)
 
     def newest(self) -> Message | None:
-        """The answer put last, or None."""
+        """The answer stored last, or None."""
         return next(reversed(self._answers.values())) if self._answers else None
 
 
 @dataclass(frozen=True)
 class Request:
-    """A question to the planner: the stamp of its state [ns] and when its policy is due at the controller [ns]."""
+    """A request to the planner: stamp of its state [ns], and stamp of the state at which its policy is due [ns]."""
 
     stamp: int
     due: int
 
 
 class PlanTicks:
-    """When the controller asks for a plan, and which answers it waits for in lock-step."""
+    """Schedules the controller's plan requests and lists the policies that are due in lock-step."""
 
     def __init__(self, delay_ns: int) -> None:
         """`delay_ns`: modelled time between the state and the arrival of its policy."""
@@ -116,7 +116,7 @@ class PlanTicks:
         self._open: list[Request] = []
 
     def ask(self, stamp: int, period_ns: int) -> bool:
-        """Whether a plan is to be asked for at this stamp, the last request being a period or more ago.
+        """Whether to request a plan at this stamp: the last request is a period or more ago.
 
         Stamps are rounded: a nanosecond less than a period is one, or the plan would come a control period late.
         """
@@ -127,7 +127,7 @@ class PlanTicks:
         return True
 
     def due(self, stamp: int) -> list[Request]:
-        """The requests whose policies are to be there by `stamp`, oldest first; each is given once."""
+        """The requests whose policies are due by `stamp`, oldest first; each is returned once."""
         due = [request for request in self._open if request.due <= stamp]
         self._open = [request for request in self._open if request.due > stamp]
         return due

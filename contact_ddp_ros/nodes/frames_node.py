@@ -1,4 +1,4 @@
-"""The frame of the trunk for RViz and other tools: /tf from odometry, slow enough not to be in anybody's way."""
+"""The frame of the trunk for RViz and other tools: /tf from odometry, at a reduced rate to save processor time."""
 
 import sys
 from threading import Event
@@ -25,7 +25,7 @@ _DEPTH = 100
 
 
 class FramesNode:
-    """Publishes where `base_link` is in `odom`."""
+    """Publishes the transform of `base_link` in `odom`."""
 
     def __init__(self, node: Node) -> None:
         """Raises NodeError where ROS 2's tf2_msgs is not installed."""
@@ -46,10 +46,10 @@ class FramesNode:
             self._inlet.receive(_PATIENCE)
 
     def wake(self) -> None:
-        """No wait is long."""
+        """Nothing to do: every wait of :meth:`run` ends by itself within a fraction of a second."""
 
     def farewell(self) -> None:
-        """Nothing is left to say."""
+        """Nothing to do: the node has no last message."""
 
     def _on_odometry(self, message: Odometry) -> None:
         stamp = stamp_ns(message.header.stamp)

@@ -1,13 +1,13 @@
 """The bridge between ROS 2 and Gazebo: states and clock out, joint commands in, as the simulator's node.
 
-In lock-step a state is published, the command that is stamped like it is waited for, and the world makes the steps of
-one period. Stepping without lock-step is nearly the same: time goes at most as quickly as the wall clock, nobody waits
-for the planner, and for an answer only so long; what is late acts one period later. On a busy machine time goes slowly
-then; the physics does not go on with efforts that nobody looks after.
+In lock-step the bridge publishes a state, waits for the command with the same stamp, and lets the world make the steps
+of one period. Stepping without lock-step differs in three points: time runs at most as fast as the wall clock, the
+planner is not waited for, and a command only up to a limit; a late one acts one period later. On a busy machine time
+then runs slowly instead of letting the physics go on with outdated efforts.
 
-Without stepping Gazebo runs by itself, on a leash (:mod:`contact_ddp_ros.gazebo.bridge`). Its messages come in a thread
-that computes and sends the efforts of every physics step and publishes the states of every control period. The main
-thread takes joint commands and moves the leash on.
+Without stepping Gazebo runs by itself, up to a limit that the bridge moves on (:mod:`contact_ddp_ros.gazebo.bridge`).
+Its messages come in a thread that computes and sends the efforts of every physics step and publishes the states of
+every control period. The main thread receives joint commands and moves the limit on.
 
 Stamps are Gazebo's simulated time until the world is reset; from then on they go on where Gazebo's go back. A joint
 command carries the stamp of the state that it answers; one that answers a state of another bridge, or of before a
@@ -17,7 +17,6 @@ reset, does not count.
 import sys
 import time as clock
 from functools import partial
-from pathlib import Path
 from threading import Event, Lock, Semaphore
 from typing import Any
 
@@ -25,7 +24,6 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import SetBool, Trigger
-from trajectory_msgs.msg import JointTrajectory
 
 from contact_ddp_ros.errors import ContactDdpError, GazeboError
 from contact_ddp_ros.gazebo.bridge import GazeboBridge
@@ -37,22 +35,21 @@ from contact_ddp_ros.gazebo.world_control import ControlProcess
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import (
     imu_message,
-    joint_command,
-    joint_state_message,
-    odometry_message,
     push_force,
-    stamp_ns,
     time_ns,
     to_stamp,
 )
 from contact_ddp_ros.nodes.exchange import Answers
+from contact_ddp_ros.nodes.fitted import fitted
 from contact_ddp_ros.nodes.inlet import Inlet
+from contact_ddp_ros.nodes.loop_messages import CommandReader, StateWriter
 from contact_ddp_ros.nodes.monitor import Recent
 from contact_ddp_ros.nodes.node_config import GazeboBridgeNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
-from contact_ddp_ros.nodes.priority import settle
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, Scalar
-from contact_ddp_ros.nodes.runtime import publisher, run_node, serve, subscribe
+from contact_ddp_ros.nodes.runtime import Part, publisher, run_parts, serve, subscribe
+from contact_ddp_ros.nodes.wire import stamp_of
+from contact_ddp_ros.priority import settle
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand, RobotState
@@ -86,9 +83,9 @@ class GazeboBridgeNode:
             ContactDdpError: a parameter or the robot's description is not usable, or Gazebo's bindings are not there.
         """
         self.node = node
-        self._parameters = NodeParameters(node, GazeboBridgeNodeConfig())
+        self._parameters = NodeParameters(node, fitted(node, GazeboBridgeNodeConfig()))
         config = self._config
-        robot = load_robot(Path(config.node.urdf) if config.node.urdf else None)
+        robot = load_robot(config.node.urdf or None)
         bindings = load_bindings(config.node.release)
         names = Names(config.gazebo.world, config.gazebo.model)
         self._claim = WorldClaim(names)
@@ -106,13 +103,14 @@ class GazeboBridgeNode:
         self._refused, self._strange, self._recent = 0, 0, Recent()
         self._commands: Answers[JointCommand] = Answers()
         self._asked, self._answered = 0, -1
+        self._writer, self._reader = StateWriter(), CommandReader()
         self._joints = publisher(node, io.JOINT_STATES)
         self._odometry = publisher(node, io.ODOM)
         self._imu = publisher(node, io.IMU)
         self._clock = publisher(node, io.CLOCK)
         self._factor = Scalar(node, io.REAL_TIME_FACTOR)
         self._inlet = Inlet(node)
-        self._inlet.subscribe(io.JOINT_COMMAND, self._on_command)
+        self._inlet.subscribe(io.JOINT_COMMAND, self._on_command, raw=True)
         self._bridge = GazeboBridge(
             robot,
             config.drive.gains(len(LEG_NAMES)),
@@ -137,7 +135,7 @@ class GazeboBridgeNode:
         return self._parameters.config
 
     def run(self, stop: Event) -> None:
-        """Bring the robot onto its legs, then pass states and commands until `stop`."""
+        """Make the robot stand, then pass states and commands until `stop`."""
         options = self._config.node
         self.node.get_logger().info(settle(options.scheduling, live=not options.lockstep))
         try:
@@ -164,7 +162,7 @@ class GazeboBridgeNode:
         self._bridge.cancel()
 
     def farewell(self) -> None:
-        """Leave the joints limp, not with the last effort for ever."""
+        """Send zero efforts, since the last ones would act for ever."""
         self._bridge.close()
         self._claim.release()
 
@@ -278,17 +276,18 @@ class GazeboBridgeNode:
             if self._told is not None and state.time < self._told.time:
                 return
             self._told, self._heard = state, clock.monotonic()
-            self._odometry.publish(odometry_message(state))
-            self._joints.publish(joint_state_message(state, self._bridge.torques))
+            stamp = time_ns(state.time)
+            self._odometry.publish(self._writer.odometry(stamp, state))
+            self._joints.publish(self._writer.joint_states(stamp, state, self._bridge.torques))
 
-    def _on_command(self, message: JointTrajectory) -> None:
+    def _on_command(self, message: bytes) -> None:
+        stamp = stamp_of(message)
         try:
-            command = joint_command(message)
+            _, command = self._reader.read(message)
         except ContactDdpError as error:
             self._refused += 1
             self.node.get_logger().error(f"{error}: the drives damp", throttle_duration_sec=1.0)
             command = self._damping
-        stamp = stamp_ns(message.header.stamp)
         if not self._bridge.expects(1e-9 * stamp):
             self._strange += 1
             self.node.get_logger().warning(
@@ -364,9 +363,12 @@ class GazeboBridgeNode:
         return OK, "paused" if self._bridge.paused else "running", values
 
 
+PART = Part(NAME, GazeboBridgeNode)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Entry point; the exit code."""
-    return run_node(NAME, GazeboBridgeNode, arguments)
+    return run_parts([PART], arguments)
 
 
 if __name__ == "__main__":

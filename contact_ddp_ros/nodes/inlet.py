@@ -1,10 +1,10 @@
 """Receiving the messages of the control loop without an executor.
 
-rclpy's executor builds its wait set anew from every entity of the node, services and timers included, for each single
-message: about 2 ms of processor time, many times what the control law takes. An inlet waits for a few subscriptions and
-calls back in the thread that asks it to, so nothing has to be handed from one thread to another either. Its
+For each message rclpy's executor rebuilds its wait set from every entity of the node, services and timers included:
+about 2 ms of processor time, many times that of the control law. An inlet waits for a few subscriptions and calls back
+in the calling thread, so nothing has to be passed between threads either. Its
 subscriptions have no event handlers (for incompatible qualities of service and the like): with them an executor in
-another thread wakes for every message that is none of its own, and finds nothing to do.
+another thread wakes for every message of these subscriptions, too.
 """
 
 import copy
@@ -14,12 +14,13 @@ from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.event_handler import SubscriptionEventCallbacks
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 
 from contact_ddp_ros.nodes.interfaces import Topic
+from contact_ddp_ros.nodes.local import Mailbox, is_local
+from contact_ddp_ros.nodes.rclpy_internals import Waiter, take
 
 _LONGEST = 0.1
 """Longest wait in one go: Python runs signal handlers only between two [s]."""
@@ -29,10 +30,10 @@ _BATCH = 64
 
 
 class Inlet:
-    """Some subscriptions of one node, in the order in which they are looked at when several have messages.
+    """Subscriptions of one node, read in the order in which they were made when several have messages.
 
-    A wake-up costs more than the message it is for. So only some subscriptions end a wait; messages of the others are
-    called back for at the next occasion.
+    A wake-up costs more than reading a message, so only some subscriptions end a wait; messages of the others are read
+    at the next wake-up.
     """
 
     def __init__(self, node: Node) -> None:
@@ -40,6 +41,8 @@ class Inlet:
         self._node = node
         self._subscriptions: list[Any] = [one for one in node.subscriptions if one.msg_type is Clock]
         self._waking: list[Any] = []
+        self._mailboxes: list[Mailbox] = []
+        self._waiter = Waiter(node)
         for one in self._subscriptions:
             one.callback_group = _Unattended()
             for handler in one.event_handlers:
@@ -57,12 +60,16 @@ class Inlet:
     ) -> None:
         """Subscribe to a topic of the table.
 
-        With `raw` the callback gets the serialised message. Without `wakes` a message of the topic ends no wait. Where
-        it is not to be `reliable` what is lost is not sent again, and the publisher waits for no acknowledgement.
-        `depth` messages wait to be read, by default as many as the table says.
+        With `raw` the callback gets the serialised message. Without `wakes` a message of the topic does not end a wait.
+        With `reliable` lost messages are sent again. `depth` is the length of the queue, by default that of the table.
         """
+        depth = topic.qos.depth if depth is None else depth
+        if is_local(topic):
+            wake = self._waiter.wake if wakes else lambda: None
+            self._mailboxes.append(Mailbox(self._node, topic, callback, wake, raw=raw, depth=depth))
+            return
         qos = copy.copy(topic.qos)
-        qos.depth = topic.qos.depth if depth is None else depth
+        qos.depth = depth
         if not reliable:
             qos.reliability = ReliabilityPolicy.BEST_EFFORT
         subscription = self._node.create_subscription(
@@ -79,31 +86,27 @@ class Inlet:
             self._waking.append(subscription)
 
     def receive(self, timeout: float, *, any_wakes: bool = False) -> bool:
-        """Wait up to `timeout` [s], never long, and call back for every message; whether something came that wakes.
+        """Wait up to `timeout` [s] and call back for every message; returns whether a message ended the wait.
 
-        With `any_wakes` a message of any topic does.
+        With `any_wakes` messages of all topics end it.
         """
-        waited = self._subscriptions if any_wakes else self._waking
-        waiting = rclpy_implementation.WaitSet(len(waited), 0, 0, 0, 0, 0, self._node.context.handle)
-        waiting.clear_entities()
-        for subscription in waited:
-            waiting.add_subscription(subscription.handle)
-        waiting.wait(round(1e9 * min(timeout, _LONGEST)))
-        came = bool(waiting.get_ready_entities("subscription"))
+        came = self._waiter.wait(self._subscriptions if any_wakes else self._waking, min(timeout, _LONGEST))
         self.drain()
         return came
 
     def drain(self) -> None:
-        """Call back for every message that is there, without waiting."""
+        """Call back for every message received so far, without waiting."""
+        for mailbox in self._mailboxes:
+            mailbox.drain()
         for subscription in self._subscriptions:
             for _ in range(_BATCH):
-                taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
-                if taken is None:
+                message = take(subscription)
+                if message is None:
                     break
-                subscription.callback(taken[0])
+                subscription.callback(message)
 
     def until(self, condition: Callable[[], bool], timeout: float) -> bool:
-        """Receive until the condition holds, for `timeout` [s] at most; whether it holds. Every topic wakes."""
+        """Receive until a condition holds or `timeout` [s] has passed; returns whether it holds. All topics wake it."""
         deadline = clock.monotonic() + timeout
         while not condition():
             left = deadline - clock.monotonic()

@@ -1,8 +1,8 @@
 """Every topic and service of the nodes: name, type and quality of service, in one table.
 
-Names are relative, so that a namespace moves all of them together (`/clock` and `/diagnostics` belong to everybody).
+Names are relative, so that a namespace applies to all of them (`/clock` and `/diagnostics` are global).
 
-Who speaks to whom in one control tick at the stamp t:
+Messages of one control tick at the stamp t:
 
     simulator or robot --odom, joint_states (t)--> controller
     controller --plan_request (state of t, aim)--> planner                  at planner ticks
@@ -68,7 +68,7 @@ SHARED = _qos(10)
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic: its relative name, message type, quality of service and what it says."""
+    """A topic: relative name, message type, quality of service and description."""
 
     name: str
     type: type[Any]
@@ -78,7 +78,7 @@ class Topic:
 
 @dataclass(frozen=True)
 class Service:
-    """A service: its relative name, type and what it does."""
+    """A service: relative name, type and description."""
 
     name: str
     type: type[Any]
@@ -122,16 +122,22 @@ CONTROLLER_EVENTS = Topic(
     "changes of mode, faults, and refused policies, at most one a second of a kind",
 )
 
-PLANNER_ACTIVE = Topic("planner/active", Empty, LAST, "never sent; published by whoever is the planner")
-CONTROLLER_ACTIVE = Topic("controller/active", Empty, LAST, "never sent; published by whoever is the controller")
+PLANNER_ACTIVE = Topic("planner/active", Empty, LAST, "never sent; its publisher is the planner")
+CONTROLLER_ACTIVE = Topic("controller/active", Empty, LAST, "never sent; its publisher is the controller")
 
 SOLVE_TIME = Topic("planner/solve_time", Float64, PEOPLE, "[s]")
 SOLVE_ITERATIONS = Topic("planner/iterations", Float64, PEOPLE, "")
 SOLVE_COST = Topic("planner/cost", Float64, PEOPLE, "")
 SPEED = Topic("planner/speed", Float64, PEOPLE, "commanded forward speed, after the time-out [m/s]")
-MODE = Topic("controller/mode", Float64, PEOPLE, "0 damp, 1 stand, 2 bound")
+MODE = Topic("controller/mode", Float64, PEOPLE, "0 damp, 1 stand, 2 move")
 POLICY_AGE = Topic("controller/policy_age", Float64, PEOPLE, "[s]")
 STATE_AGE = Topic("controller/state_age", Float64, PEOPLE, "[s]")
+FELT = Topic(
+    "controller/felt",
+    Float64MultiArray,
+    PEOPLE,
+    "contacts, forces, footholds and ground that the feet feel; layout in felt_message.py",
+)
 REAL_TIME_FACTOR = Topic("simulator/real_time_factor", Float64, PEOPLE, "simulated over wall-clock time, last second")
 
 ACTIVE = {"planner": PLANNER_ACTIVE, "controller": CONTROLLER_ACTIVE}
@@ -153,7 +159,7 @@ TOPICS = tuple(value for value in list(globals().values()) if isinstance(value, 
 
 DAMP = Service("damp", Trigger, "controller: damping, at once")
 STAND = Service("stand", Trigger, "controller: stand, clearing a fault")
-BOUND = Service("bound", Trigger, "controller: bound as soon as it stands and has a policy")
+BOUND = Service("bound", Trigger, "controller: move in the planner's gait as soon as it stands and has a policy")
 RESET = Service("reset", Trigger, "simulator: standing again at odom's origin; the clock goes on")
 PAUSE = Service("pause", SetBool, "simulator: hold or release time")
 STEP = Service("step", Trigger, "simulator: one control period while paused")

@@ -1,9 +1,9 @@
-"""The last word to a simulator's joints: zero effort when the drives' node has ended, however that happened.
+"""Sends zero efforts to a simulator's joints when the drives node has ended for any reason.
 
     python -m contact_ddp_ros.nodes.last_efforts OUTPUT [--ros-args ...]
 
-Neither gz_ros2_control nor ros_gz_bridge lets efforts expire: what came last acts for ever. So a helper of the drives'
-node holds publishers of its own and waits until its standard input, a pipe from that node, closes.
+In gz_ros2_control and ros_gz_bridge efforts do not expire: the last one acts for ever. So a helper process of the
+drives node has publishers of its own and waits until its standard input, a pipe from that node, closes.
 """
 
 import contextlib
@@ -53,7 +53,7 @@ class EffortPublishers:
 
 
 class LastEfforts:
-    """The helper, as its parent sees it."""
+    """The parent's handle of the helper process."""
 
     def __init__(self, output: str, arguments: Sequence[str]) -> None:
         """Start it; `arguments` of the parent, for its namespace and remappings."""
@@ -67,7 +67,7 @@ class LastEfforts:
         )
 
     def close(self) -> None:
-        """Let it say zero effort and end."""
+        """Have it send zero efforts and end."""
         if self._child.stdin is not None:
             with contextlib.suppress(OSError):
                 self._child.stdin.close()

@@ -1,11 +1,11 @@
-"""Plays the robot on one side of bridge and controller and listens on the topics between them: when each word came.
+"""Measures when each state passes bridge and controller: emulates the robot and listens on the topics between them.
 
     robot --LCM--> bridge --joint_states, odom--> controller --joint_command--> bridge --LCM--> robot
     sent           stamp    heard                              commanded                         executed
 
-All times are of this machine's one clock. The listener takes as long to hear a message as controller and bridge do, so
-a hop ends where its message has been read, not where it was sent. For comparison the same controller is asked without
-the bridge, by the topics alone, and a frame goes to this process itself and back with nobody in between.
+All times are of this machine's monotonic clock. A hop ends when the listener, which takes as long as controller and
+bridge, has read the message, not when it was sent. For comparison the same controller is measured without the bridge,
+over the topics alone, and a frame is sent to this process itself and back.
 """
 
 import time as clock
@@ -64,7 +64,7 @@ _TOLERANT = {
 
 @dataclass(frozen=True)
 class Journey:
-    """When the word of one state came where [ns]; zero where that was not on its way."""
+    """Arrival times of one state and its command along the way [ns]; zero for stations that are not on it."""
 
     sent: int
     stamp: int = 0
@@ -82,7 +82,7 @@ class _Arrival:
 
 
 def measure(rounds: int, samples: int, progress: Callable[[float], None]) -> dict[str, list[list[Journey]]]:
-    """Journeys of each way, round by round; the ways take turns.
+    """Measure the journeys of each way; the ways take turns, round by round.
 
     Raises:
         NodeError: a node did not start or does not answer.

@@ -1,19 +1,18 @@
 """The bridge between ROS 2 and the robot: LCM frames in, states out; joint commands in, LCM frames out.
 
 One thread waits for the robot's frames and publishes each state as soon as it is complete, stamped with the time of its
-receipt. The main thread waits for joint commands and answers each with torque targets at once; where commands stay away
-it goes on sending at the same rate, and after a while what it sends is damping (:mod:`contact_ddp_ros.lcm_link.guard`).
+receipt. The main thread waits for joint commands and answers each with torque targets at once; without commands
+it goes on sending at the same rate, and after a while it sends damping (:mod:`contact_ddp_ros.lcm_link.guard`).
 After that it publishes no state for a moment, so that the controller finds its states stale and damps as well: both are
 armed again by one request to stand.
 
-With `use_sim_time` the robot is a stand-in that tells its own clock; stamps and `/clock` are that one's then, and its
-records are passed on. In lock-step, which needs that clock, the stand-in waits for the targets that carry the stamp of
-its state. Time is held by sending nothing.
+With `use_sim_time` the robot is an emulator that sends its own clock; stamps and `/clock` are then that clock's, and
+its records are passed on. In lock-step, which needs that clock, the emulator waits for the targets that carry the stamp
+of its state. Time is held by sending nothing.
 """
 
 import sys
 import time as clock
-from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
@@ -21,32 +20,31 @@ from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool
-from trajectory_msgs.msg import JointTrajectory
 
 from contact_ddp_ros.errors import ContactDdpError, LinkError, MessageError, ParameterError
 from contact_ddp_ros.lcm_link.codec import Frame, decode
 from contact_ddp_ros.lcm_link.conventions import tick_state
-from contact_ddp_ros.lcm_link.definitions import LAYOUTS, STAND_IN_TICK, TARGETS_CHANNEL, TICK_CHANNEL
+from contact_ddp_ros.lcm_link.definitions import EMULATOR_TICK, LAYOUTS, TARGETS_CHANNEL, TICK_CHANNEL
 from contact_ddp_ros.lcm_link.guard import CommandGuard
 from contact_ddp_ros.lcm_link.measurements import Measurement, MeasurementReader
 from contact_ddp_ros.lcm_link.transport import Link
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import (
     contacts,
-    from_stamp,
     imu_message,
-    joint_command,
-    joint_state_message,
-    odometry_message,
+    time_ns,
     to_stamp,
 )
+from contact_ddp_ros.nodes.fitted import fitted
 from contact_ddp_ros.nodes.inlet import Inlet
+from contact_ddp_ros.nodes.loop_messages import CommandReader, StateWriter
 from contact_ddp_ros.nodes.monitor import Recent
 from contact_ddp_ros.nodes.node_config import BridgeNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
-from contact_ddp_ros.nodes.priority import settle
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, TickRecord, TickRecords
-from contact_ddp_ros.nodes.runtime import publisher, run_node, serve
+from contact_ddp_ros.nodes.runtime import Part, publisher, run_parts, serve
+from contact_ddp_ros.nodes.wire import stamp_of
+from contact_ddp_ros.priority import settle
 from contact_ddp_ros.robot.joints import FOOT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.sim.pushes import parse_instants
@@ -79,12 +77,12 @@ class LcmBridgeNode:
             ContactDdpError: a parameter, the robot's description or the link is not usable.
         """
         self.node = node
-        self._parameters = NodeParameters(node, BridgeNodeConfig())
+        self._parameters = NodeParameters(node, fitted(node, BridgeNodeConfig()))
         config = self._config
         self._simulated = bool(node.get_parameter("use_sim_time").value)
         if config.node.lockstep and not self._simulated:
-            raise ParameterError("node.lockstep needs the stand-in's clock; set use_sim_time, too")
-        robot = load_robot(Path(config.node.urdf) if config.node.urdf else None)
+            raise ParameterError("node.lockstep needs the emulator's clock; set use_sim_time, too")
+        robot = load_robot(config.node.urdf or None)
         self._reader = MeasurementReader(robot, config.node.layout)
         self._guard = CommandGuard(robot, config.drive.gains(len(LEG_NAMES)), config.guard)
         self._holds = parse_instants(config.node.holds)
@@ -100,6 +98,7 @@ class LcmBridgeNode:
         self._last_frame = -float("inf")
         self._told_fault: str | None = None
         self._failure: Exception | None = None
+        self._writer, self._commands = StateWriter(), CommandReader()
         self._joints = publisher(node, io.JOINT_STATES)
         self._odometry = publisher(node, io.ODOM)
         self._imu = publisher(node, io.IMU)
@@ -107,7 +106,7 @@ class LcmBridgeNode:
         self._listen()
         self._inlet = Inlet(node)
         self._inlet.subscribe(io.CONTACTS, self._on_contacts)
-        self._inlet.subscribe(io.JOINT_COMMAND, self._on_command)
+        self._inlet.subscribe(io.JOINT_COMMAND, self._on_command, raw=True)
         self._diagnostics = Diagnostics(node, self._report)
         self._parameters.connect(self._configure)
         where = f"through {config.link.interface}" if config.link.interface else "on this machine only"
@@ -120,9 +119,9 @@ class LcmBridgeNode:
     def run(self, stop: Event) -> None:
         """Pass states and commands until `stop`."""
         options = self._config.node
-        self.node.get_logger().info(settle(options.scheduling, live=not options.lockstep))
         receiver = Thread(target=self._receive, args=(stop,), name="lcm", daemon=True)
         receiver.start()
+        self.node.get_logger().info(settle(options.scheduling, live=not options.lockstep))
         period = self._config.node.period
         while not stop.is_set() and self._failure is None:
             self._inlet.receive(period)
@@ -135,17 +134,17 @@ class LcmBridgeNode:
             raise self._failure
 
     def wake(self) -> None:
-        """No wait is long."""
+        """Nothing to do: every wait of :meth:`run` ends by itself within a fraction of a second."""
 
     def farewell(self) -> None:
-        """Leave the joints damping."""
+        """Command the joints to damp."""
         self._guard.trip("the bridge has ended", self._now())
         for _ in range(_LAST_FRAMES):
             self._command(self._now())
             clock.sleep(self._config.node.period)
 
     def _listen(self) -> None:
-        """Subscribe to the robot's channels, and to what only a stand-in tells where it is one."""
+        """Subscribe to the robot's channels, and to what only an emulator tells where it is one."""
         forced = LAYOUTS.get(self._config.node.layout)
         layouts = LAYOUTS.values() if forced is None else (forced,)
         if self._simulated:
@@ -171,8 +170,8 @@ class LcmBridgeNode:
             self._failure = error
 
     def _on_tick(self, data: bytes) -> None:
-        """The stand-in's time: where it is to hold, it holds already when anybody learns of it and may release it."""
-        tick = decode(data, [STAND_IN_TICK])
+        """The emulator's time: where it is to hold, it holds already when anybody learns of it and may release it."""
+        tick = decode(data, [EMULATOR_TICK])
         again = self._tick is not None and self._tick.values["time_ns"] == tick.values["time_ns"]
         self._tick = tick
         self._reader.forget()
@@ -205,15 +204,17 @@ class LcmBridgeNode:
         if tripped is not None and now - tripped < _HUSH and not self._config.node.lockstep:
             return
         self._states += 1
-        self._odometry.publish(odometry_message(measured.state))
-        self._joints.publish(joint_state_message(measured.state, measured.torques))
+        stamp = time_ns(measured.state.time)
+        self._odometry.publish(self._writer.odometry(stamp, measured.state))
+        self._joints.publish(self._writer.joint_states(stamp, measured.state, measured.torques))
         if self._imu.get_subscription_count():
             self._imu.publish(imu_message(measured.state, measured.specific_force))
 
-    def _on_command(self, message: JointTrajectory) -> None:
-        now, stamp = self._now(), from_stamp(message.header.stamp)
+    def _on_command(self, message: bytes) -> None:
+        now, stamp = self._now(), 1e-9 * stamp_of(message)
         try:
-            self._guard.command(joint_command(message), stamp, now)
+            _, command = self._commands.read(message)
+            self._guard.command(command, stamp, now)
         except ContactDdpError as error:
             self._refused += 1
             self._guard.trip(f"joint command refused: {error}", now, stamp)
@@ -257,7 +258,7 @@ class LcmBridgeNode:
         self._link.publish(TARGETS_CHANNEL, frame)
 
     def _now(self) -> float:
-        """A clock that does not jump: the stand-in's where there is one [s]."""
+        """A clock that does not jump: the emulator's where there is one [s]."""
         if not self._simulated:
             return clock.monotonic()
         return 0.0 if self._tick is None else 1e-9 * float(self._tick.values["time_ns"])
@@ -305,9 +306,12 @@ def _tick_record(tick: Frame) -> TickRecord:
     )
 
 
+PART = Part(NAME, LcmBridgeNode)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Entry point; the exit code."""
-    return run_node(NAME, LcmBridgeNode, arguments)
+    return run_parts([PART], arguments)
 
 
 if __name__ == "__main__":

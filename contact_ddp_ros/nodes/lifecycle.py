@@ -2,13 +2,13 @@
 
     unconfigured --configure--> inactive --activate--> active --deactivate--> inactive --cleanup--> unconfigured
 
-Configuring builds the node's object and its topics, activating lets it work, deactivating ends that, its last messages
-first. Parameters exist in every state; those that shape the object may change in all but the active one, and
-activation then builds it anew. With the parameter `node.autostart` the node goes to active by itself, and a failure on
+Configuring builds the node's object and its topics, activating starts its work, deactivating sends the last messages
+and ends it. Parameters exist in every state; structural ones may change in all but the active one, and activation then
+rebuilds the object. With the parameter `node.autostart` the node goes to active by itself, and a failure on
 that way ends the process.
 
-Transitions that somebody asks for arrive in the executor's thread and are carried out in the main one, between two
-stretches of work; whoever asked waits for them.
+Requests for transitions arrive in the executor's thread, which waits while the main thread carries them out between two
+stretches of work.
 """
 
 from collections.abc import Callable
@@ -16,18 +16,19 @@ from queue import Empty, SimpleQueue
 from threading import Event, current_thread, main_thread
 from typing import Any, Generic, Protocol, TypeVar
 
-from rclpy.impl.implementation_singleton import rclpy_implementation
-from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.node import Node
 
 from contact_ddp_ros.errors import ContactDdpError, NodeError
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.claim import Claim, next_step
 from contact_ddp_ros.nodes.ending import building
+from contact_ddp_ros.nodes.fitted import fitted
 from contact_ddp_ros.nodes.interfaces import Topic
 from contact_ddp_ros.nodes.parameters import NodeParameters
+from contact_ddp_ros.nodes.rclpy_internals import OrderlyLifecycleNode
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics
-from contact_ddp_ros.nodes.runtime import Work, describe, run_node
+from contact_ddp_ros.nodes.runtime import Part, Work, describe
 
 Config = TypeVar("Config")
 
@@ -47,10 +48,10 @@ class ManagedWork(Work, Protocol):
     """A node's own part while it is configured."""
 
     def configure(self, config: Any) -> None:
-        """Take over parameters that do not shape the object.
+        """Apply parameters that are not structural.
 
         Raises:
-            ContactDdpError: they are not usable; the old ones stay in use.
+            ContactDdpError: they cannot be used; the old ones stay in use.
         """
         ...
 
@@ -62,17 +63,16 @@ class ManagedWork(Work, Protocol):
 Build = Callable[[Node, NodeParameters[Any]], ManagedWork]
 
 
-def run_managed_node(name: str, defaults: Any, build: Build, arguments: list[str] | None = None) -> int:
-    """Run a lifecycle node until a signal ends it; the exit code.
+def managed_part(name: str, defaults: Any, build: Build) -> Part:
+    """The part of a process that is a lifecycle node; it must work in the main thread.
 
-    `defaults` is the node's configuration, with `node.autostart`; `build` makes its work from the parameters given.
+    `defaults` is the node's configuration, with `node.autostart`; `build` creates its work from the parameters.
     """
-    part = io.ACTIVE[name]
-    return run_node(name, lambda node: Lifecycle(node, defaults, build, part), arguments, create=_ManagedNode)
+    return Part(name, lambda node: Lifecycle(node, defaults, build, io.ACTIVE[name]), _ManagedNode)
 
 
 class Lifecycle(Generic[Config]):
-    """The states of one node; towards the process it is the node's work in all of them."""
+    """The lifecycle of one node, as the work of its process in all states."""
 
     def __init__(self, node: "_ManagedNode", defaults: Config, build: Build, part: Topic) -> None:
         """Declare the parameters and, where the node starts by itself, go to active.
@@ -92,7 +92,8 @@ class Lifecycle(Generic[Config]):
         self._ended = False
         self._refusal: Exception | None = None
         self.active = False
-        self._parameters = NodeParameters(node, defaults, fixed=lambda: _DEACTIVATE_FIRST if self.active else "")
+        fixed = lambda: _DEACTIVATE_FIRST if self.active else ""  # noqa: E731
+        self._parameters = NodeParameters(node, fitted(node, defaults), fixed=fixed)
         self._diagnostics = Diagnostics(node, self._report)
         self._entities.keep()
         node.lifecycle = self
@@ -103,7 +104,7 @@ class Lifecycle(Generic[Config]):
             node.get_logger().info(next_step(node))
 
     def run(self, stop: Event) -> None:
-        """Work while active and carry transitions out, until `stop`."""
+        """Work while active, and carry out transitions, until `stop`."""
         while not stop.is_set():
             self._pause.clear()
             if self.active and self._work is not None and self._transitions.empty():
@@ -118,7 +119,7 @@ class Lifecycle(Generic[Config]):
         self._interrupt()
 
     def farewell(self) -> None:
-        """The work's last messages; transitions asked for from now on fail."""
+        """Send the work's last messages; later requests for transitions fail."""
         self._rest()
         self._ended = True
 
@@ -127,19 +128,19 @@ class Lifecycle(Generic[Config]):
         return self._attempt(self._renew)
 
     def activate(self) -> TransitionCallbackReturn:
-        """Let it work, built anew where a parameter that shapes it has changed."""
+        """Start the work, rebuilt if a structural parameter has changed."""
         return self._attempt(self._begin)
 
     def deactivate(self) -> TransitionCallbackReturn:
-        """End the work, its last messages first."""
+        """Send the last messages and end the work."""
         return self._attempt(self._rest)
 
     def cleanup(self) -> TransitionCallbackReturn:
-        """Give up what was built."""
+        """Destroy what :meth:`configure` built."""
         return self._attempt(self._give_up)
 
     def in_main_thread(self, action: Callable[[], TransitionCallbackReturn]) -> TransitionCallbackReturn:
-        """Have a transition carried out by the main thread."""
+        """Carry out a transition in the main thread and wait for it."""
         if current_thread() is main_thread():
             return action()
         transition = _Transition(action)
@@ -257,15 +258,10 @@ class _Entities:
                 getattr(self._node, f"destroy_{kind}")(entity)
 
 
-class _ManagedNode(LifecycleNode):  # type: ignore[misc]
+class _ManagedNode(OrderlyLifecycleNode):
     """rclpy's lifecycle node, its transitions handed to :class:`Lifecycle`."""
 
     lifecycle: Lifecycle[Any]
-
-    def destroy_node(self) -> None:
-        """Leave the middleware; rclpy forgets the state machine, and others would see its services for 20 s more."""
-        super().destroy_node()
-        self._state_machine.destroy_when_not_in_use()
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Unconfigured to inactive."""
@@ -290,12 +286,3 @@ class _ManagedNode(LifecycleNode):  # type: ignore[misc]
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """After an unexpected error in a transition: to unconfigured."""
         return self.lifecycle.in_main_thread(self.lifecycle.cleanup)
-
-    def _LifecycleNodeMixin__change_state(self, transition_id: int) -> TransitionCallbackReturn:
-        """Refuse a transition that the present state does not have; rclpy would end its executor."""
-        try:
-            return super()._LifecycleNodeMixin__change_state(transition_id)
-        except rclpy_implementation.RCLError:
-            state = self._state_machine.current_state[1]
-            self.get_logger().error(f"no such transition from the state {state}")
-            return _FAILURE

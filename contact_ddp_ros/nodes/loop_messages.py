@@ -2,7 +2,7 @@
 
 Writers start from a message that :mod:`contact_ddp_ros.nodes.conversions` makes, and readers from the first message of
 a publisher that its checks accept: later ones that differ in stamp and numbers only are read in place. Any other
-message goes through the same conversions again, so every check and every error text is theirs.
+message goes through the same conversions again, so all checks and error texts are those of the conversions.
 """
 
 import contextlib
@@ -51,7 +51,7 @@ _COMMAND: Layout = (TEXT, TEXTS, WORD, *_POINT, WORD, WORD)
 
 
 class StateWriter:
-    """Joint states and odometry of robot states."""
+    """Writes robot states as joint states and odometry."""
 
     def __init__(self) -> None:
         """Make the templates."""
@@ -75,7 +75,7 @@ class StateWriter:
 
 
 class StateReader:
-    """Robot states from serialised joint states and odometry."""
+    """Reads robot states from serialised joint states and odometry."""
 
     def __init__(self) -> None:
         """No message has been read."""
@@ -84,7 +84,7 @@ class StateReader:
         self._odometry: Template | None = None
 
     def read(self, joints: bytes, odometry: bytes, time: float) -> RobotState:
-        """The state that the two messages say, stamped `time` [s].
+        """The state of a joint state and odometry, at `time` [s].
 
         Raises:
             MessageError: as :func:`contact_ddp_ros.nodes.conversions.robot_state`.
@@ -115,7 +115,7 @@ class StateReader:
 
 
 class CommandWriter:
-    """Joint commands as messages."""
+    """Writes joint commands as messages."""
 
     def __init__(self) -> None:
         """Make the templates: one with positions, one for damping."""
@@ -135,7 +135,7 @@ class CommandWriter:
 
 
 class CommandReader:
-    """Joint commands from serialised messages."""
+    """Reads joint commands from serialised messages."""
 
     def __init__(self) -> None:
         """No message has been read."""

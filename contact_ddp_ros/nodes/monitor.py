@@ -1,18 +1,18 @@
-"""What happened since the last report, for diagnostics: counted by the thread that works, reported by another one."""
+"""Counts and durations since the last diagnostics report; written by the working thread, read by another."""
 
 import time as clock
 from dataclasses import dataclass
 
 
 class Recent:
-    """How much a count has grown from one report to the next: what is over no longer counts, and hides nothing."""
+    """Growth of a count between two reports."""
 
     def __init__(self) -> None:
         """The count is zero."""
         self._before = 0
 
     def growth(self, count: int) -> int:
-        """By how much `count` exceeds what it was at the last call."""
+        """Increase of `count` since the last call."""
         growth, self._before = count - self._before, count
         return growth
 
@@ -24,7 +24,7 @@ class LoopReport:
     Attributes:
         rate: rounds per second of the wall clock [Hz].
         mean, longest: duration of a round [s]; zero where there was none.
-        overruns: rounds that took longer than they had.
+        overruns: rounds that took longer than available.
         total_overruns: the same since the beginning.
     """
 
@@ -35,7 +35,7 @@ class LoopReport:
     total_overruns: int
 
     def values(self, noun: str) -> dict[str, float]:
-        """For diagnostics; `noun` is what a round is called."""
+        """Key-value pairs for diagnostics; `noun` names a round."""
         return {
             f"{noun} rate [Hz]": round(self.rate, 1),
             f"mean {noun} [ms]": round(1e3 * self.mean, 3),
@@ -55,13 +55,13 @@ class LoopMonitor:
         self._total_overruns = 0
 
     def round(self, duration: float, available: float) -> None:
-        """Note a round of `duration` [s] that had `available` [s]."""
+        """Record a round that took `duration` of `available` [s]."""
         self._rounds.append(duration)
         if duration > available:
             self._overruns += 1
 
     def report(self) -> LoopReport:
-        """What was noted since the last report, which begins anew."""
+        """Summary since the last report; resets the counts."""
         now = clock.monotonic()
         rounds, self._rounds = self._rounds, []
         overruns, self._overruns = self._overruns, 0

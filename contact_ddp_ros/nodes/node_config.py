@@ -1,4 +1,4 @@
-"""What each node may be told: the configuration of its object, and under `node` what concerns the node alone."""
+"""Parameters of each node: the configuration of its object, and under `node` the options of the node itself."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -6,14 +6,25 @@ from functools import partial
 from contact_ddp_ros.config import parameter
 from contact_ddp_ros.control.config import ControllerConfig, DriveConfig, Triple
 from contact_ddp_ros.gazebo.config import BridgeConfig
-from contact_ddp_ros.gazebo.transport import RELEASES, STAND_IN
+from contact_ddp_ros.gazebo.transport import EMULATOR_NAMES, RELEASES
 from contact_ddp_ros.lcm_link.definitions import LAYOUTS
 from contact_ddp_ros.lcm_link.guard import GuardConfig
 from contact_ddp_ros.lcm_link.measurements import AUTO
 from contact_ddp_ros.lcm_link.transport import LinkOptions
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.nodes.priority import SchedulingOptions
+from contact_ddp_ros.priority import SchedulingOptions
 from contact_ddp_ros.sim.options import SimOptions
+
+
+def _robot() -> str:
+    """The parameter of those who know the robot."""
+    value: str = parameter(
+        "",
+        description="robot: one of config/robots, a .yaml file like those, or a URDF; empty: the Mini Cheetah. The "
+        "defaults of other parameters follow the robot named at the start",
+        structural=True,
+    )
+    return value
 
 
 def _discovery_time() -> float:
@@ -31,17 +42,19 @@ def _discovery_time() -> float:
 def _stamped() -> bool:
     """The parameter of those who hear velocity commands."""
     value: bool = parameter(
-        False, description="hear cmd_vel as geometry_msgs/TwistStamped instead of geometry_msgs/Twist", structural=True
+        False,
+        description="subscribe to cmd_vel as geometry_msgs/TwistStamped instead of geometry_msgs/Twist",
+        structural=True,
     )
     return value
 
 
 @dataclass(frozen=True)
 class PlannerNodeOptions:
-    """The planner's node."""
+    """Options of the planner's node."""
 
-    autostart: bool = parameter(True, description="configure and activate without being told", structural=True)
-    urdf: str = parameter("", description="robot description; empty: the one of this package", structural=True)
+    autostart: bool = parameter(True, description="configure and activate at the start", structural=True)
+    urdf: str = _robot()
     lockstep: bool = parameter(False, description="plan from exactly the state asked for", structural=True)
     cmd_vel_timeout: float = parameter(
         0.5, low=0.05, high=10.0, unit="s", description="age at which a speed command counts as zero"
@@ -61,10 +74,10 @@ class PlannerNodeOptions:
 
 @dataclass(frozen=True)
 class ControllerNodeOptions:
-    """The controller's node."""
+    """Options of the controller's node."""
 
-    autostart: bool = parameter(True, description="configure and activate without being told", structural=True)
-    urdf: str = parameter("", description="robot description; empty: the one of this package", structural=True)
+    autostart: bool = parameter(True, description="configure and activate at the start", structural=True)
+    urdf: str = _robot()
     lockstep: bool = parameter(False, description="wait for the policies that are due", structural=True)
     lockstep_timeout: float = parameter(
         60.0,
@@ -99,22 +112,24 @@ class ControllerNodeOptions:
 
 @dataclass(frozen=True)
 class SimulatorNodeOptions:
-    """The simulator's node."""
+    """Options of the simulator's node."""
 
-    urdf: str = parameter("", description="robot description; empty: the one of this package", structural=True)
+    urdf: str = _robot()
     lockstep: bool = parameter(False, description="wait for the command that answers each state", structural=True)
     period: float = parameter(
         0.002, low=0.0005, high=0.02, unit="s", description="time between two states", structural=True
     )
     clock_rate: float = parameter(100.0, low=1.0, high=1000.0, unit="Hz", description="rate of /clock", structural=True)
-    start_paused: bool = parameter(False, description="wait for the service pause before time runs", structural=True)
+    start_paused: bool = parameter(False, description="hold time until the service pause releases it", structural=True)
     command_timeout: float = parameter(
-        0.02, low=0.002, high=1.0, unit="s", description="drives damp when no command came for that long"
+        0.02, low=0.002, high=1.0, unit="s", description="time without a command after which the drives damp"
     )
     push_duration: float = parameter(
         0.1, low=0.001, high=10.0, unit="s", description="how long a force on the topic push acts"
     )
-    pushes: str = parameter("", description="scheduled pushes t,fx,fy,fz,dt; several separated by ;", structural=True)
+    pushes: str = parameter(
+        "", description="scheduled pushes t,fx,fy,fz,dt[,tx,ty,tz]; several separated by ;", structural=True
+    )
     holds: str = parameter(
         "", description="instants [s], separated by commas, at which time is held until it is released", structural=True
     )
@@ -125,10 +140,10 @@ class SimulatorNodeOptions:
 
 @dataclass(frozen=True)
 class BridgeNodeOptions:
-    """The node of the bridge to the robot."""
+    """Options of the node of the bridge to the robot."""
 
-    urdf: str = parameter("", description="robot description; empty: the one of this package", structural=True)
-    lockstep: bool = parameter(False, description="the robot is a stand-in that waits for commands", structural=True)
+    urdf: str = _robot()
+    lockstep: bool = parameter(False, description="the robot is an emulator that waits for commands", structural=True)
     period: float = parameter(
         0.002,
         low=0.0005,
@@ -140,7 +155,7 @@ class BridgeNodeOptions:
     layout: str = parameter(
         AUTO,
         choices=(AUTO, *LAYOUTS),
-        description="whose types the robot speaks; auto: of whoever speaks first",
+        description="message types of the robot; auto: those of the first frame received",
         structural=True,
     )
     start_paused: bool = parameter(
@@ -156,36 +171,36 @@ class BridgeNodeOptions:
 
 @dataclass(frozen=True)
 class GazeboBridgeNodeOptions:
-    """The node of the bridge to Gazebo."""
+    """Options of the node of the bridge to Gazebo."""
 
-    urdf: str = parameter("", description="robot description; empty: the one of this package", structural=True)
+    urdf: str = _robot()
     release: str = parameter(
         "",
-        choices=("", *RELEASES, STAND_IN),
-        description="of Gazebo, whose Python bindings are used; empty: the newest installed",
+        choices=("", *RELEASES, *EMULATOR_NAMES),
+        description="release of Gazebo whose Python bindings are used; empty: the newest installed",
         structural=True,
     )
     lockstep: bool = parameter(
-        False, description="the world stands until the command that answers its state has come", structural=True
+        False, description="hold the world until the command that answers its state has arrived", structural=True
     )
     stepping: bool = parameter(
         True,
-        description="this node has the world step, at most as quickly as the wall clock; else Gazebo runs by itself",
+        description="step the world from this node, at most as fast as the wall clock; else Gazebo runs by itself",
         structural=True,
     )
     period: float = parameter(
-        0.002, low=0.001, high=0.02, unit="s", description="time between two states that are published", structural=True
+        0.002, low=0.001, high=0.02, unit="s", description="time between two published states", structural=True
     )
     clock_rate: float = parameter(100.0, low=1.0, high=1000.0, unit="Hz", description="rate of /clock", structural=True)
-    start_paused: bool = parameter(False, description="wait for the service pause before time runs", structural=True)
+    start_paused: bool = parameter(False, description="hold time until the service pause releases it", structural=True)
     scheduling: SchedulingOptions = field(default_factory=partial(SchedulingOptions, priority=30))
 
 
 @dataclass(frozen=True)
 class DrivesNodeOptions:
-    """The node of the joint drives."""
+    """Options of the node of the joint drives."""
 
-    urdf: str = parameter("", description="robot description; empty: the one of this package", structural=True)
+    urdf: str = _robot()
     output: str = parameter(
         "group",
         choices=("group", "joints"),
@@ -201,7 +216,7 @@ class DrivesNodeOptions:
         structural=True,
     )
     command_timeout: float = parameter(
-        0.02, low=0.002, high=1.0, unit="s", description="drives damp when no command came for that long"
+        0.02, low=0.002, high=1.0, unit="s", description="time without a command after which the drives damp"
     )
 
 

@@ -1,10 +1,13 @@
-"""Watches the nodes of a run over their topics and writes what happens into a log."""
+"""Commands the nodes of a run over their topics and services, and records what they publish."""
 
 from collections import deque
+from itertools import chain
+from statistics import fmean
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import Twist
+from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
@@ -14,18 +17,18 @@ from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import time_ns
 from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.policy_message import PolicyAnswer, policy_answer
-from contact_ddp_ros.nodes.reports import ERROR, PROCESSOR, WARN, TickRecord, status_values, tick_records
+from contact_ddp_ros.nodes.reports import ERROR, PROCESS, PROCESSOR, WARN, TickRecord, status_values, tick_records
 from contact_ddp_ros.nodes.runtime import publisher
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.policy import Policy, PolicySample
 from contact_ddp_ros.recording import RunLog
 
 _KEPT_POLICIES = 64
-_BOUNDING = "bound"
+_MOVING = "move"
 
 
 class Observer:
-    """Records ticks, solves and events. A tick is written down one tick late, when its policy is sure to have come."""
+    """Records ticks, solves and events. A tick is recorded one tick late, when its policy has surely arrived."""
 
     def __init__(self, node: Node, options: RunOptions, log: RunLog) -> None:
         self.node = node
@@ -49,16 +52,17 @@ class Observer:
         self.inlet.subscribe(io.DIAGNOSTICS, self._on_diagnostics)
         self.stand = node.create_client(Trigger, io.STAND.name)
         self.bound = node.create_client(Trigger, io.BOUND.name)
+        self.planner_parameters = node.create_client(SetParametersAtomically, "planner/set_parameters_atomically")
         self.pause = node.create_client(SetBool, io.PAUSE.name)
 
     @property
     def time(self) -> float:
-        """Simulated time of the last tick that came [s]; negative before the first."""
+        """Simulated time of the last tick received [s]; negative before the first."""
         return -1.0 if self._pending is None else self._pending.state.time
 
     @property
     def missing(self) -> list[str]:
-        """Endpoints that have not been found yet, by name of their topic or service."""
+        """Names of the topics and services whose endpoints have not been discovered yet."""
         services = {
             io.STAND.name: self.stand.service_is_ready(),
             io.BOUND.name: self.bound.service_is_ready(),
@@ -71,28 +75,30 @@ class Observer:
         return [name for name, ready in {**services, **found}.items() if not ready]
 
     def command_speed(self) -> None:
-        """Send the speed command of now."""
+        """Publish the speed command of the present time."""
         message = Twist()
         message.linear.x = float(self._options.speed_at(max(self.time, 0.0)))
         self._velocity.publish(message)
 
     def event(self, text: str) -> None:
-        """Note something that happened now."""
+        """Record an event at the present time."""
         self._log.event(max(self.time, 0.0), text)
 
     def conclude(self) -> None:
-        """Hand on what is known at the end only."""
+        """Record what is known only at the end of the run."""
         self._log.processors(self.processors())
 
     def processors(self) -> dict[str, float]:
-        """How many processors each node kept busy on average, as it reported itself."""
-        cores: dict[str, list[float]] = {}
+        """Processors kept busy on average by each node, as reported; one number for nodes that share a process."""
+        processes: dict[str, dict[str, list[float]]] = {}
         for _, name, values in self.diagnostics:
-            cores.setdefault(name.rsplit("/", 1)[-1], []).append(float(values.get(PROCESSOR, "nan")))
-        return {name: sum(found) / len(found) for name, found in sorted(cores.items())}
+            nodes = processes.setdefault(values.get(PROCESS, name), {})
+            nodes.setdefault(name.rsplit("/", 1)[-1], []).append(float(values.get(PROCESSOR, "nan")))
+        found = {" + ".join(sorted(nodes)): fmean(chain(*nodes.values())) for nodes in processes.values()}
+        return dict(sorted(found.items()))
 
     def flush(self) -> None:
-        """Write down the tick that waits."""
+        """Record the pending tick."""
         record, self._pending = self._pending, None
         if record is not None:
             self._write(record)
@@ -118,7 +124,7 @@ class Observer:
             return
         self.late_ticks += int(record.late)
         mode = self._mode(time)
-        sample = self._sample(time) if mode == _BOUNDING else None
+        sample = self._sample(time) if mode == _MOVING else None
         self._log.tick(
             record.state,
             commanded_speed=self._options.speed_at(time),
@@ -132,7 +138,7 @@ class Observer:
         )
         while self._pushes and self._pushes[0].time <= time + 1e-9:
             push = self._pushes.pop(0)
-            self._log.event(time, f"push {push.force} N for {push.duration} s")
+            self._log.event(time, str(push))
 
     def _mode(self, time: float) -> str:
         """The controller's mode at a time, forgetting what was before."""

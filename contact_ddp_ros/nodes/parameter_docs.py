@@ -1,6 +1,6 @@
-"""The page `docs/parameters.md`, made from the declarations of the parameters so that it cannot differ from them.
+"""Generates `docs/parameters.md` from the declarations of the parameters.
 
-What each was held at while the robot bounded comes from `config/safe_ranges.yaml`, which is measured.
+The values at which the robot bounded without a fall come from `config/safe_ranges.yaml`, which is measured.
 """
 
 from collections.abc import Mapping

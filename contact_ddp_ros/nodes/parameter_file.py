@@ -1,7 +1,7 @@
-"""Whom a ROS parameter file speaks to, found out before any node is started.
+"""Finds the nodes that a ROS parameter file addresses, before any node is started.
 
-A node passes over sections that are not for it, so a misspelt node, or a section of the root namespace for a node in
-another one, changes nothing and nobody says so.
+A node ignores the sections of other nodes, so a misspelt name, or a section of the root namespace for a node in another
+one, has no effect and causes no message.
 """
 
 import re
@@ -35,7 +35,7 @@ def idle_sections(path: str | Path, nodes: Sequence[str]) -> list[str]:
 
 
 def file_that_sets(parameter: str, node: str, arguments: Sequence[str]) -> str:
-    """The last parameter file of a command line that sets a parameter of `node`, a full name; empty where none does."""
+    """The last parameter file of a command line that sets a parameter of `node`, a full name; empty if none does."""
     given = [path for option, path in pairwise(arguments) if option == "--params-file"]
     for path in reversed(given):
         try:

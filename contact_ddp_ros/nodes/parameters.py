@@ -1,8 +1,8 @@
 """ROS parameters from configuration dataclasses: declared with type, range and description, changed while running.
 
-A node groups what it may be told in one dataclass; every field of it, nested ones with a dotted prefix, becomes a
-parameter. A change is checked as a whole and handed to the node's object at once, or refused with the reason. What
-shapes that object (structural parameters) may change only while the object may be built anew.
+The configuration of a node is one dataclass; each of its fields, nested ones with a dotted prefix, becomes a parameter.
+A change is checked as a whole and applied to the node's object at once, or refused with the reason. Structural
+parameters, with which that object is built, may change only while it can be rebuilt.
 """
 
 import sys
@@ -16,6 +16,7 @@ from rclpy.parameter import Parameter
 from contact_ddp_ros.config import ParameterSpec, Value, check, flatten, replace, specs
 from contact_ddp_ros.errors import ContactDdpError, ParameterError
 from contact_ddp_ros.nodes.parameter_file import file_that_sets
+from contact_ddp_ros.nodes.rclpy_internals import given_parameters
 
 Config = TypeVar("Config")
 
@@ -27,7 +28,7 @@ _BUILT_IN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 
 
 class NodeParameters(Generic[Config]):
-    """The parameters of one node and the configuration they make."""
+    """The parameters of one node as a configuration."""
 
     def __init__(
         self,
@@ -59,17 +60,17 @@ class NodeParameters(Generic[Config]):
 
     @property
     def config(self) -> Config:
-        """The configuration in use; of structural parameters, the one to build with."""
+        """The present configuration; its structural parameters apply to the next object that is built."""
         return self._config
 
     @property
     def outdated(self) -> list[str]:
-        """Structural parameters that have changed since something was connected, which was built without them."""
+        """Structural parameters that have changed since the connected object was built."""
         now = self._structure(self._config)
         return [name for name, value in self._connected.items() if now[name] != value]
 
     def connect(self, apply: Callable[[Config], None] | None) -> None:
-        """Name what takes over later configurations, built from the present one; None where nothing is there to."""
+        """Set the object, built from the present configuration, that later ones are applied to; None disconnects."""
         self._apply = apply
         self._connected = self._structure(self._config)
 
@@ -79,7 +80,7 @@ class NodeParameters(Generic[Config]):
 
     def _declare(self, spec: ParameterSpec) -> Value:
         """Declare one parameter and return its checked value; a whole number given for a float is taken as one."""
-        given = getattr(self._node, "_parameter_overrides", {}).get(spec.name)
+        given = given_parameters(self._node).get(spec.name)
         try:
             value = spec.default if given is None else check(spec, given.value)
         except ParameterError as error:
@@ -149,7 +150,7 @@ def _as_declared(parameter: Parameter, declared: Value | None) -> Parameter:
 
 def _refuse_unknown(node: Node, known: dict[str, ParameterSpec]) -> None:
     """rclpy passes over values given for parameters that are never declared; a misspelt name would go unnoticed."""
-    given = getattr(node, "_parameter_overrides", {})
+    given = given_parameters(node)
     unknown = sorted(name for name in given if name not in known and not name.startswith(_BUILT_IN))
     if unknown:
         raise ParameterError(

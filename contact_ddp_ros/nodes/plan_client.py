@@ -1,18 +1,17 @@
-"""The controller's conversation with the planner: requests out, policies in, and how long to wait for them."""
+"""The controller's side of planning: sends requests, receives policies, and waits for those that are due."""
 
 import time as clock
 from collections.abc import Callable
 from threading import Event
 
 from rclpy.node import Node
-from std_msgs.msg import Float64MultiArray
 
 from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import time_ns
 from contact_ddp_ros.nodes.exchange import Answers, PlanTicks, Request
 from contact_ddp_ros.nodes.inlet import Inlet
-from contact_ddp_ros.nodes.plan_request import PlanRequest, plan_request_message
+from contact_ddp_ros.nodes.plan_request import PlanRequest, RequestWriter
 from contact_ddp_ros.nodes.policy_message import STATUS_STOPPED, PolicyAnswer, serialised_policy_answer
 from contact_ddp_ros.nodes.runtime import publisher
 from contact_ddp_ros.nodes.timebase import Timebase
@@ -22,7 +21,7 @@ REPEAT = 0.5
 
 
 class PlanClient:
-    """Asks for a plan once a period and hands over every answer once."""
+    """Requests a plan once a period and returns every answer once."""
 
     def __init__(
         self, node: Node, inlet: Inlet, timebase: Timebase, refuse: Callable[[ContactDdpError], None], *, lockstep: bool
@@ -33,7 +32,8 @@ class PlanClient:
         """
         self._node, self._inlet, self._timebase, self._refuse = node, inlet, timebase, refuse
         self._requests = publisher(node, io.PLAN_REQUEST)
-        self._sent: Answers[Float64MultiArray] = Answers()
+        self._writer = RequestWriter()
+        self._sent: Answers[bytes] = Answers()
         self._answers: Answers[PolicyAnswer] = Answers()
         self._ticks = PlanTicks(0)
         self._planner_answers = True
@@ -41,32 +41,32 @@ class PlanClient:
         inlet.subscribe(io.POLICY, self.on_policy, raw=True, wakes=lockstep, reliable=lockstep)
 
     def begin(self, delay: float, stop: Event) -> None:
-        """Start counting; policies are due `delay` [s] after their states. `stop` ends every wait."""
+        """Start; policies are due `delay` [s] after their states. `stop` ends every wait."""
         self._ticks, self._stop = PlanTicks(time_ns(delay)), stop
 
     def ask(self, request: PlanRequest, period: float) -> None:
-        """Ask for a plan, if the last request is a `period` [s] ago."""
+        """Request a plan if the last request is at least a `period` [s] ago."""
         if self._ticks.ask(request.stamp, time_ns(period)):
-            message = plan_request_message(request)
+            message = self._writer.message(request)
             self._sent.put(request.stamp, message)
             self._requests.publish(message)
 
     def newest(self, stamp: int) -> list[PolicyAnswer]:
-        """The answer that arrived last, if any, without waiting, at a state of `stamp` [ns]."""
+        """The latest new answer at a state of `stamp` [ns], if any; does not wait."""
         self._ticks.due(stamp)
         answer = self._answers.newest()
         return [] if answer is None else [answer]
 
     def due(self, stamp: int, timeout: float) -> list[PolicyAnswer]:
-        """The answers that are due at a state of `stamp` [ns], in order, each waited for.
+        """Wait for the answers that are due at a state of `stamp` [ns] and return them in order.
 
-        A planner that is gone or silent for `timeout` [s] of the wall clock is not waited for until it says something.
+        A planner that is gone, or silent for `timeout` [s] of the wall clock, is not waited for until it answers again.
         """
         answers = (self._wait_for(request, timeout) for request in self._ticks.due(stamp))
         return [answer for answer in answers if answer is not None]
 
     def on_policy(self, message: bytes) -> None:
-        """Take a serialised message of the planner."""
+        """Process a serialised policy message."""
         try:
             answer = serialised_policy_answer(message, self._timebase.origin)
         except ContactDdpError as error:

@@ -1,25 +1,34 @@
-"""What the controller asks the planner, as one atomic std_msgs/Float64MultiArray: a state, and what to plan for.
+"""The controller's request to the planner as one std_msgs/Float64MultiArray: a state, and what to plan for.
 
     0 schema  1, 2 stamp of the state: seconds, nanoseconds  3 index of the aim in AIMS
     4 position (3)  7 orientation (x, y, z, w)  11, 14 linear, angular velocity in base_link (3 each)
     17 joint positions (12)  29 joint velocities (12)
+    41 how far contact has moved the gait ahead of its schedule [s]  42 whether the feet have found a ground (0 or 1)
+    43 its height at the origin of odom [m]  44, 45 its rise over run along x and y of odom
 
-The state travels with the request, so the planner plans from just what the controller acted on, has no pairing of its
-own, and need not receive five states for each one it reads.
+The state travels with the request, so the planner plans from the state that the controller acted on, does not have to
+pair messages, and does not receive the four of five states that it would not use.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
+from rclpy.serialization import serialize_message
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
-from contact_ddp_ros.errors import MessageError
+from contact_ddp_ros.config import validate
+from contact_ddp_ros.errors import MessageError, ParameterError
 from contact_ddp_ros.nodes.conversions import check_state, doubles
 from contact_ddp_ros.nodes.timebase import NANOSECONDS
+from contact_ddp_ros.nodes.wire import array_of
+from contact_ddp_ros.robot.ground import Felt, Ground
 from contact_ddp_ros.robot.joints import N_JOINTS
 from contact_ddp_ros.robot.state import RobotState
 
-SCHEMA = 1
+Array = NDArray[np.float64]
+
+SCHEMA = 2
 """Raised whenever the layout changes."""
 
 HOLD, MOVE, STOP = "hold", "move", "stop"
@@ -28,8 +37,15 @@ AIMS = (HOLD, MOVE, STOP)
 
 _HEADER = 4
 _SIZES = (3, 4, 3, 3, N_JOINTS, N_JOINTS)
-_LENGTH = _HEADER + sum(_SIZES)
+_ENDS = np.cumsum(_SIZES)[:-1].tolist()
+_STATE_END = _HEADER + sum(_SIZES)
+_FELT = 5
+_LENGTH = _STATE_END + _FELT
+_LONGEST_ADVANCE = 1e6
+"""Of a gait against its schedule that is believed [s]."""
 _SECONDS = 2**31
+_NUMBER = np.dtype("<f8")
+"""As serialised here: in little-endian CDR."""
 
 
 @dataclass(frozen=True)
@@ -39,39 +55,76 @@ class PlanRequest:
     stamp: int
     aim: str
     state: RobotState
+    felt: Felt = field(default_factory=Felt)
 
 
 def plan_request_message(request: PlanRequest) -> Float64MultiArray:
     """A request as a message."""
-    header = (SCHEMA, *divmod(request.stamp, NANOSECONDS), AIMS.index(request.aim))
-    state = request.state
-    parts = (state.position, state.orientation, state.linear_velocity, state.angular_velocity)
-    numbers = np.concatenate([header, *parts, state.joint_positions, state.joint_velocities])
-    message = Float64MultiArray(data=doubles(numbers))
+    message = Float64MultiArray(data=doubles(_numbers(request)))
     message.layout.data_offset = _HEADER
-    message.layout.dim = [MultiArrayDimension(label="position,orientation,v,w,q,qd", size=_LENGTH - _HEADER, stride=1)]
+    label = "position,orientation,v,w,q,qd,felt"
+    message.layout.dim = [MultiArrayDimension(label=label, size=_LENGTH - _HEADER, stride=1)]
     return message
 
 
-def plan_request(message: Float64MultiArray) -> PlanRequest:
-    """What a message asks for; the state's time is its stamp in seconds.
+class RequestWriter:
+    """Requests as serialised messages."""
+
+    def __init__(self) -> None:
+        """Keep what stands before the numbers, which are the end of the message."""
+        still = RobotState(0.0, *(np.zeros(size) for size in _SIZES))
+        message = serialize_message(plan_request_message(PlanRequest(0, HOLD, still)))
+        self._layout = message[: -_NUMBER.itemsize * _LENGTH]
+
+    def message(self, request: PlanRequest) -> bytes:
+        """As :func:`plan_request_message`, serialised."""
+        return self._layout + _numbers(request).astype(_NUMBER, copy=False).tobytes()
+
+
+def _numbers(request: PlanRequest) -> Array:
+    """The data of a request."""
+    header = (SCHEMA, *divmod(request.stamp, NANOSECONDS), AIMS.index(request.aim))
+    state = request.state
+    parts = (state.position, state.orientation, state.linear_velocity, state.angular_velocity)
+    ground = request.felt.ground
+    plane = (0.0, 0.0, 0.0, 0.0) if ground is None else (1.0, ground.height, ground.slope_x, ground.slope_y)
+    return np.concatenate(
+        [header, *parts, state.joint_positions, state.joint_velocities, (request.felt.advance, *plane)]
+    )
+
+
+def plan_request(message: bytes) -> PlanRequest:
+    """The request of a serialised message; the state's time is its stamp in seconds.
 
     Raises:
-        MessageError: the message is of another schema or damaged, or its state is no state.
+        MessageError: the message is of another schema or damaged, or its state is invalid.
     """
-    data = np.array(message.data, dtype=np.float64)
-    if len(data) != _LENGTH or message.layout.data_offset != _HEADER:
+    offset, data = array_of(message)
+    if len(data) != _LENGTH or offset != _HEADER:
         raise MessageError(
-            f"plan request of {len(data)} numbers, {message.layout.data_offset} of them header; "
-            f"allowed: {_LENGTH}, {_HEADER} of them header"
+            f"plan request of {len(data)} numbers, {offset} of them header; allowed: {_LENGTH}, {_HEADER} in the header"
         )
     header = data[:_HEADER]
     limits = (SCHEMA, _SECONDS - 1, NANOSECONDS - 1, len(AIMS) - 1)
     if not ((header == np.floor(header)) & (header >= 0.0) & (header <= limits)).all() or header[0] != SCHEMA:
         raise MessageError(f"plan request header {header.tolist()}; allowed: {SCHEMA} and up to {limits[1:]}")
     _, seconds, nanoseconds, aim = (int(value) for value in header)
-    parts = np.split(data[_HEADER:], np.cumsum(_SIZES)[:-1])
+    parts = (part.copy() for part in np.split(data[_HEADER:_STATE_END], _ENDS))
     stamp = seconds * NANOSECONDS + nanoseconds
     state = RobotState(1e-9 * stamp, *parts)
     check_state(state)
-    return PlanRequest(stamp, AIMS[aim], state)
+    return PlanRequest(stamp, AIMS[aim], state, _felt(*data[_STATE_END:].tolist()))
+
+
+def _felt(advance: float, known: float, height: float, slope_x: float, slope_y: float) -> Felt:
+    """Raises MessageError where the numbers are out of their range."""
+    if known not in (0.0, 1.0) or not abs(advance) <= _LONGEST_ADVANCE:
+        raise MessageError(f"plan request with advance {advance} s and ground {known}; allowed: finite, 0 or 1")
+    if known == 0.0:
+        return Felt(None, advance)
+    ground = Ground(height=height, slope_x=slope_x, slope_y=slope_y)
+    try:
+        validate(ground)
+    except ParameterError as error:
+        raise MessageError(f"the ground of a plan request: {error}") from error
+    return Felt(ground, advance)

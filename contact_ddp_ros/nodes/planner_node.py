@@ -1,14 +1,13 @@
-"""The bounding planner as a node: a policy for every state that the controller asks one for.
+"""The planner as a node: a policy for every state that the controller asks one for.
 
-The main thread receives requests and solves; what else comes in has a thread with an executor. Of requests that came
-during a solve only the last counts: what is late is left out, not queued. A solve without a usable policy is answered
-by a message that says so, and is never published as one. So is the end of the node's work.
+The main thread receives requests and solves; everything else is received by an executor in another thread. Of the
+requests that arrive during a solve only the last is answered. A solve without a usable policy, and the end of the
+node's work, are answered by a message that holds a status and no policy.
 """
 
 import sys
 import time as clock
 from dataclasses import replace
-from pathlib import Path
 from threading import Event, Lock
 from typing import Any
 
@@ -16,26 +15,27 @@ import numpy as np
 from geometry_msgs.msg import Twist
 from rclpy.duration import Duration
 from rclpy.node import Node
-from std_msgs.msg import Float64MultiArray
 
 from contact_ddp_ros.control.velocity import Expiring, VelocityCommand
 from contact_ddp_ros.errors import ContactDdpError
-from contact_ddp_ros.mpc.planner import BoundingPlanner, PlanResult
+from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.mpc.plan_result import PlanResult
+from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import velocity_command
 from contact_ddp_ros.nodes.inlet import Inlet
-from contact_ddp_ros.nodes.lifecycle import run_managed_node
+from contact_ddp_ros.nodes.lifecycle import managed_part
 from contact_ddp_ros.nodes.monitor import LoopMonitor
 from contact_ddp_ros.nodes.node_config import PlannerNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.plan_request import HOLD, STOP, PlanRequest, plan_request
 from contact_ddp_ros.nodes.policy_message import STATUS_FAILED, STATUS_STOPPED, no_policy_message, policy_message
-from contact_ddp_ros.nodes.priority import settle
 from contact_ddp_ros.nodes.reports import OK, WARN, Scalar, status
-from contact_ddp_ros.nodes.runtime import publisher
+from contact_ddp_ros.nodes.runtime import publisher, run_parts
 from contact_ddp_ros.nodes.steering import subscribe_velocity
 from contact_ddp_ros.nodes.timebase import Timebase
 from contact_ddp_ros.nodes.views import path_message, plan_markers
+from contact_ddp_ros.priority import settle
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import RobotState
 
@@ -63,12 +63,12 @@ class PlannerNode:
         self.node = node
         self._parameters = parameters
         config = parameters.config
-        self._robot = load_robot(Path(config.node.urdf) if config.node.urdf else None)
+        self._robot = load_robot(config.node.urdf or None)
         node.get_logger().info("building the planner; the first time its kernels are compiled, which takes a while")
         began = clock.monotonic()
-        self._planner = BoundingPlanner(self._robot, config, epoch=clock.time_ns() // 1_000_000)
+        self._planner = Planner(PlanarModel(self._robot), config, epoch=clock.time_ns() // 1_000_000)
         self._planning = Lock()
-        self._planner.plan(self._robot.standing_state(), 0.0, hold=True)
+        self._planner.warm_up(self._robot.standing_state())
         node.get_logger().info(f"planner ready after {clock.monotonic() - began:.1f} s, variant {config.variant}")
         self._lockstep = config.node.lockstep
         self._timebase = Timebase()
@@ -91,12 +91,13 @@ class PlannerNode:
         self._speed = Scalar(node, io.SPEED)
         subscribe_velocity(node, config.node.enable_stamped_cmd_vel, self._on_cmd_vel)
         self._inlet = Inlet(node)
-        self._inlet.subscribe(io.PLAN_REQUEST, self._on_request, reliable=self._lockstep, depth=1)
+        self._inlet.subscribe(io.PLAN_REQUEST, self._on_request, raw=True, reliable=self._lockstep, depth=1)
 
     def configure(self, config: PlannerNodeConfig) -> None:
-        """Take over parameters from the next solve on."""
+        """Apply parameters from the next solve on; a new gait is compiled here, not in the solving thread."""
+        prepared = self._planner.prepared(config)
         with self._planning:
-            self._planner.configure(config)
+            self._planner.configure(config, prepared)
 
     def run(self, stop: Event) -> None:
         """Answer requests until `stop`."""
@@ -113,10 +114,10 @@ class PlannerNode:
                 self._solve(request)
 
     def wake(self) -> None:
-        """No wait is longer than the inlet's."""
+        """Nothing to do: every wait of :meth:`run` ends within the inlet's timeout."""
 
     def farewell(self) -> None:
-        """Tell whoever waits for policies that there will be none."""
+        """Publish that there will be no more policies."""
         stamp = max(int(self.node.get_clock().now().nanoseconds), 0)
         self._policies.publish(no_policy_message(stamp, STATUS_STOPPED, self._robot.model_hash))
         self._policies.wait_for_all_acked(Duration(seconds=_LAST_WORD))
@@ -142,14 +143,16 @@ class PlannerNode:
 
     def _solve(self, request: PlanRequest) -> None:
         began, config = clock.perf_counter(), self._parameters.config
-        state = replace(request.state, time=self._timebase.seconds(request.stamp))
         hold = request.aim == HOLD
+        if hold:
+            self._timebase.follow(request.stamp)
+        state = replace(request.state, time=self._timebase.seconds(request.stamp))
         try:
             forward = self._velocity.at(state.time, config.node.cmd_vel_timeout).forward
             speed = 0.0 if request.aim == STOP else forward
             with self._planning:
                 deadline = None if self._lockstep else began + config.node.solve_share / config.rate
-                result = self._planner.plan(state, speed, hold=hold, deadline=deadline)
+                result = self._planner.plan(state, speed, hold=hold, deadline=deadline, felt=request.felt)
         except ContactDdpError as error:
             self.node.get_logger().error(f"no plan: {error}", throttle_duration_sec=1.0)
             self._publish(request, no_policy_message(request.stamp, STATUS_FAILED, self._robot.model_hash))
@@ -182,6 +185,7 @@ class PlannerNode:
             "stamp": request.stamp,
             "speed": speed,
             "hold": request.aim == HOLD,
+            "gait": result.gait,
             "gait_start": self._timebase.stamp(self._planner.gait_start),
             "solve_ms": 1e3 * result.solve_time,
             "iterations": len(result.iterations),
@@ -192,7 +196,7 @@ class PlannerNode:
             "touchdown_error": result.touchdown_error,
             "friction_violation": result.friction_violation,
             "regularisation": last.rho if last else np.nan,
-            "theta": last.theta if last else np.nan,
+            "theta": last.hessian_blend if last else np.nan,
             "barrier": config.constraint.barrier_width,
         }
         level = OK if result.policy is not None else WARN
@@ -214,7 +218,7 @@ class PlannerNode:
         if self._markers.get_subscription_count():
             self._markers.publish(plan_markers(result.policy, state, self._robot, origin=origin))
 
-    def _on_request(self, message: Float64MultiArray) -> None:
+    def _on_request(self, message: bytes) -> None:
         try:
             self._wanted = plan_request(message)
         except ContactDdpError as error:
@@ -227,9 +231,12 @@ class PlannerNode:
             self.node.get_logger().error(f"message refused: {error}", throttle_duration_sec=1.0)
 
 
+PART = managed_part(NAME, PlannerNodeConfig(), PlannerNode)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Entry point; the exit code."""
-    return run_managed_node(NAME, PlannerNodeConfig(), PlannerNode, arguments)
+    return run_parts([PART], arguments)
 
 
 if __name__ == "__main__":

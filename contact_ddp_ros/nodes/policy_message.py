@@ -1,13 +1,14 @@
 """A policy as one atomic std_msgs/Float64MultiArray, and back.
 
-`data` begins with `layout.data_offset` = 17 header slots,
+`data` begins with `layout.data_offset` = 20 header slots,
 
     0 schema  1 sequence  2 epoch  3, 4 stamp of the state planned from: seconds, nanoseconds  5 status
     6 N nodes  7 n_x  8 n_u  9 n_f  10, 11 fingerprint of the model: upper and lower 32 bits
     12, 13 start of the horizon: seconds, nanoseconds  14 number of columns w
-    15, 16 ground that the plan counts on: height in odom [m], friction coefficient
+    15 to 18 ground that the plan counts on: height at the origin of odom [m], friction coefficient, slopes along x, y
+    19 how far contact had moved the gait ahead of its schedule [s]
 
-and goes on with N + 1 rows of w = 2 + n_x + n_u + n_u n_x + n_f columns, row after row:
+followed by N + 1 rows of w = 2 + n_x + n_u + n_u n_x + n_f columns, row after row:
 
     t - start | mode | state (n_x) | control (n_u) | gain (n_u n_x, row by row) | forces (n_f)
 
@@ -15,12 +16,11 @@ The last row is the state at the horizon's end; its other columns repeat the mod
 says that the planner has no policy for that state; then there is no row. Integers below 2^53 are exact in a float64.
 """
 
-import struct
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from rclpy.serialization import deserialize_message
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
 from contact_ddp_ros.config import check, specs
@@ -33,7 +33,7 @@ from contact_ddp_ros.robot.ground import Ground
 
 Array = NDArray[np.float64]
 
-SCHEMA = 2
+SCHEMA = 3
 """Raised whenever the layout changes."""
 
 HEADER = (
@@ -55,10 +55,11 @@ HEADER = (
 )
 """Slots of the header that hold whole numbers."""
 
-GROUND = ("ground_height", "friction")
-"""Slots after them."""
+GROUND = ("ground_height", "friction", "slope_x", "slope_y")
+"""Slots after them, in the order of the fields of :class:`Ground`; the gait's advance comes last."""
 
-DATA_OFFSET = len(HEADER) + len(GROUND)
+_GROUND_END = len(HEADER) + len(GROUND)
+DATA_OFFSET = _GROUND_END + 1
 
 STATUS_OK = 0
 STATUS_FAILED = 1
@@ -83,7 +84,7 @@ _LARGEST_WHOLE = 2.0**53
 
 @dataclass(frozen=True)
 class PolicyAnswer:
-    """What the planner said about the state of stamp `stamp` [ns]: a policy, or None with a status that says why."""
+    """The planner's answer for the state of stamp `stamp` [ns]: a policy, or None with the reason as status."""
 
     stamp: int
     status: int
@@ -108,21 +109,21 @@ def policy_message(policy: Policy, stamp: int, origin: int = 0) -> Float64MultiA
     header = _header(policy.sequence, policy.epoch, stamp, STATUS_OK, policy.model_hash, begin)
     header[6:10] = n_nodes, n_x, n_u, n_f
     header[14] = rows.shape[1]
-    header[len(HEADER) :] = policy.ground.height, policy.ground.friction
+    header[len(HEADER) :] = *astuple(policy.ground), policy.advance
     return _message(header, rows)
 
 
 def no_policy_message(stamp: int, status: int, model_hash: int) -> Float64MultiArray:
-    """Says that there is no policy for the state of that stamp [ns]."""
+    """A message without a policy for the state of that stamp [ns]; `status` gives the reason."""
     return _message(_header(0, 0, stamp, status, model_hash, stamp), np.zeros((0, 0)))
 
 
 def policy_answer(message: Float64MultiArray, origin: int = 0) -> PolicyAnswer:
-    """What a policy message says, its times in seconds since the stamp `origin` [ns].
+    """The answer of a policy message, its times in seconds since the stamp `origin` [ns].
 
     Raises:
         MessageError: the message is of another schema or damaged.
-        PolicyError: the policy it holds is not one (a number that is not finite, times running backwards).
+        PolicyError: the policy is invalid (a number that is not finite, times that decrease).
     """
     data = np.frombuffer(memoryview(message.data), dtype=np.float64) if len(message.data) else np.zeros(0)
     return _answer(data, message.layout.data_offset, origin)
@@ -134,12 +135,7 @@ def serialised_policy_answer(message: bytes, origin: int = 0) -> PolicyAnswer:
     Raises:
         MessageError, PolicyError: as :func:`policy_answer`.
     """
-    if not message[1] & 1:
-        return policy_answer(deserialize_message(message, Float64MultiArray), origin)
-    try:
-        offset, data = array_of(message)
-    except (struct.error, ValueError) as error:
-        raise MessageError(f"policy message of {len(message)} bytes cannot be read: {error}") from error
+    offset, data = array_of(message)
     return _answer(data, offset, origin)
 
 
@@ -163,22 +159,25 @@ def _answer(data: Array, offset: int, origin: int) -> PolicyAnswer:
     start = header["start_sec"] * NANOSECONDS + header["start_nanosec"] - origin
     model_hash = header["model_high"] * _HALF + header["model_low"]
     rows = data[DATA_OFFSET:].reshape(n_nodes + 1, width)
-    ground = _ground(data[len(HEADER) : DATA_OFFSET])
-    return PolicyAnswer(stamp, STATUS_OK, _policy(rows, n_x, n_u, n_f, start, header, model_hash, ground))
+    ground, advance = _ground(*data[len(HEADER) : _GROUND_END].tolist()), float(data[_GROUND_END])
+    if not abs(advance) < _LARGEST_WHOLE:
+        raise PolicyError(f"the gait of a policy is {advance} s ahead of its schedule; allowed: finite")
+    return PolicyAnswer(stamp, STATUS_OK, _policy(rows, n_x, n_u, n_f, start, header, model_hash, ground, advance))
 
 
 def columns(n_x: int, n_u: int, n_f: int) -> int:
-    """Width of a row."""
+    """Number of columns of a row."""
     return 2 + n_x + n_u + n_u * n_x + n_f
 
 
-def _ground(values: Array) -> Ground:
+@lru_cache
+def _ground(*values: float) -> Ground:
     try:
-        for spec, value in zip(_GROUND, values.tolist()):
+        for spec, value in zip(_GROUND, values):
             check(spec, value)
     except ParameterError as error:
         raise PolicyError(f"the ground of a policy: {error}") from error
-    return Ground(*values.tolist())
+    return Ground(*values)
 
 
 def _policy(
@@ -190,6 +189,7 @@ def _policy(
     header: dict[str, int],
     model_hash: int,
     ground: Ground,
+    advance: float,
 ) -> Policy:
     parts = _parts(n_x, n_u, n_f)
     modes = rows[:-1, 1]
@@ -206,6 +206,7 @@ def _policy(
         epoch=header["epoch"],
         model_hash=model_hash,
         ground=ground,
+        advance=advance,
     )
 
 
@@ -227,10 +228,10 @@ def _header(sequence: int, epoch: int, stamp: int, status: int, model_hash: int,
 
 
 def _checked_header(values: Array) -> dict[str, int]:
-    whole = (values == np.floor(values)) & (values >= 0.0) & (values <= _LARGEST_WHOLE)
-    if not whole.all():
-        raise MessageError(f"policy header {values.tolist()}; allowed: whole numbers from 0 to 2^53")
-    header = {name: int(value) for name, value in zip(HEADER, values)}
+    numbers = values.tolist()
+    if not all(0.0 <= number <= _LARGEST_WHOLE and number.is_integer() for number in numbers):
+        raise MessageError(f"policy header {numbers}; allowed: whole numbers from 0 to 2^53")
+    header = dict(zip(HEADER, map(int, numbers)))
     if header["schema"] != SCHEMA:
         raise MessageError(f"policy message of schema {header['schema']}; this controller reads schema {SCHEMA}")
     return header

@@ -1,6 +1,6 @@
 """Node processes as children: started, watched, and ended by their ids.
 
-A child ends with its parent, however that ends: it stops when its standard input, a pipe from the parent, closes.
+A child ends with its parent in any case: it stops when its standard input, a pipe from the parent, closes.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from contact_ddp_ros.errors import NodeError
-from contact_ddp_ros.lcm_link.definitions import STAND_IN_NAME
+from contact_ddp_ros.lcm_link.definitions import ROBOT_EMULATOR
 from contact_ddp_ros.lifetime import END_WITH_STDIN
 
 _PATIENCE = 5.0
@@ -37,7 +37,7 @@ _TAIL = 3
 
 
 class NodeProcesses:
-    """A context in which nodes of this package run, each in its own process."""
+    """Context manager: nodes of this package, each in its own process; all are stopped at its end."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         """`environment`: variables on top of this process's own."""
@@ -57,22 +57,31 @@ class NodeProcesses:
         self._folder.cleanup()
 
     def start(self, name: str, parameters: Mapping[str, Any], arguments: Sequence[str] = ()) -> int:
-        """Start the node `name` with parameters by dotted name; its process id."""
-        file = self._parameter_file(name, parameters)
+        """Start the node `name` with parameters by dotted name; returns its process id."""
+        file = self._parameter_file({name: parameters})
         module = _MODULES.get(name, f"contact_ddp_ros.nodes.{name}_node")
         return self._start(name, module, ["--ros-args", "--params-file", str(file), *arguments])
 
-    def start_stand_in(self, parameters: Mapping[str, Any]) -> int:
-        """Start the robot stand-in, which is no node, with parameters by dotted name; its process id."""
-        file = self._parameter_file(STAND_IN_NAME, parameters)
-        return self._start(STAND_IN_NAME, "contact_ddp_ros.lcm_link.program", ["--params-file", str(file)])
+    def start_composed(self, robot: str, parameters: Mapping[str, Mapping[str, Any]]) -> int:
+        """Start the controller and the node `robot` in one process, with parameters by node; its process id."""
+        file = self._parameter_file(parameters)
+        module = "contact_ddp_ros.nodes.composed_node"
+        return self._start(" + ".join(parameters), module, [robot, "--ros-args", "--params-file", str(file)])
 
-    def _parameter_file(self, name: str, parameters: Mapping[str, Any]) -> Path:
-        file = Path(self._folder.name, f"{name}.yaml")
-        if name in _ONE_OF_A_KIND:
-            parameters = {"node.discovery_time": _DISCOVERY_TIME, **parameters}
-        values = {key: list(value) if isinstance(value, tuple) else value for key, value in parameters.items()}
-        file.write_text(yaml.safe_dump({name: {"ros__parameters": values}}), encoding="utf-8")
+    def start_emulator(self, parameters: Mapping[str, Any]) -> int:
+        """Start the robot emulator, which is not a ROS node, with parameters by dotted name; returns its process id."""
+        file = self._parameter_file({ROBOT_EMULATOR: parameters})
+        return self._start(ROBOT_EMULATOR, "contact_ddp_ros.lcm_link.program", ["--params-file", str(file)])
+
+    def _parameter_file(self, parameters: Mapping[str, Mapping[str, Any]]) -> Path:
+        """A file with the parameters of each node."""
+        sections = {}
+        for name, own in parameters.items():
+            values = {"node.discovery_time": _DISCOVERY_TIME, **own} if name in _ONE_OF_A_KIND else own
+            plain = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
+            sections[name] = {"ros__parameters": plain}
+        file = Path(self._folder.name, f"{'_'.join(parameters)}.yaml")
+        file.write_text(yaml.safe_dump(sections), encoding="utf-8")
         return file
 
     def _start(self, name: str, module: str, arguments: Sequence[str]) -> int:
@@ -89,14 +98,14 @@ class NodeProcesses:
         return child.pid
 
     def check(self) -> None:
-        """Raises NodeError where a node has ended."""
+        """Raise NodeError if a node has ended."""
         for name, child in self._children.items():
             code = child.poll()
             if code is not None:
                 raise NodeError(f"the {name} ended with code {code}: {self._last_words(name)}")
 
     def log(self, name: str) -> str:
-        """What a node has printed so far."""
+        """Output of a node so far."""
         return self._log(name).read_text(encoding="utf-8", errors="replace")
 
     def signal(self, name: str, number: int = signal.SIGINT) -> None:
@@ -104,10 +113,10 @@ class NodeProcesses:
         self._children[name].send_signal(number)
 
     def wait(self, name: str, timeout: float = _PATIENCE) -> int:
-        """The exit code of a node that is to end by itself.
+        """Wait for a node to end and return its exit code.
 
         Raises:
-            NodeError: it did not within `timeout` [s].
+            NodeError: it did not end within `timeout` [s].
         """
         try:
             return self._children[name].wait(timeout)
@@ -115,7 +124,7 @@ class NodeProcesses:
             raise NodeError(f"the {name} did not end within {timeout} s") from None
 
     def stop(self) -> None:
-        """Ask every node to end, in the order in which they were started, and kill whoever does not."""
+        """Stop all nodes in the order of their start; kill those that do not end."""
         for child in self._children.values():
             if child.poll() is None:
                 child.send_signal(signal.SIGINT)

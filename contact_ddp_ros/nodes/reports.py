@@ -1,6 +1,7 @@
-"""What nodes tell people and records about themselves: diagnostics, solves, events, ticks."""
+"""Reports of the nodes for people and recordings: diagnostics, solves, events, ticks."""
 
 import math
+import os
 import time as clock
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,9 @@ OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.E
 
 PROCESSOR = "processor [cores]"
 """Key of the processor time in every node's diagnostics."""
+
+PROCESS = "process"
+"""Key of the process id there: nodes that share a process report its processor time each."""
 
 _DIAGNOSTICS_PERIOD = 1.0
 """Time between diagnostics [s]."""
@@ -63,7 +67,7 @@ class TickRecord:
         foot_heights: (4,) [m].
         contact_forces: (4, 3) in odom [N].
         wall_time: of this machine's monotonic clock [s].
-        late: whether the tick began more than a period late (real time only).
+        late: whether the tick started more than a period late (real time only).
     """
 
     state: RobotState
@@ -75,7 +79,7 @@ class TickRecord:
 
 
 def ticks_message(records: Sequence[TickRecord]) -> Float64MultiArray:
-    """Ticks as one labelled array, a row each."""
+    """A message with one row per tick and labelled columns."""
     rows = np.concatenate([_row(record) for record in records]).reshape(len(records), -1)
     message = Float64MultiArray(data=doubles(rows))
     message.layout.dim = [
@@ -98,7 +102,7 @@ def tick_records(message: Float64MultiArray) -> list[TickRecord]:
 
 
 class TickRecords:
-    """Publishes the ticks of a simulator, several at a time: a message costs more than what it says."""
+    """Publishes the ticks of a simulator, several per message to save processor time."""
 
     def __init__(self, node: Node) -> None:
         self._publisher = publisher(node, interfaces.RECORD)
@@ -106,14 +110,14 @@ class TickRecords:
 
     @property
     def wanted(self) -> bool:
-        """Whether anybody records; what is kept for nobody is forgotten."""
+        """Whether there is a subscriber; without one, pending ticks are dropped."""
         if self._publisher.get_subscription_count():
             return True
         self._records.clear()
         return False
 
     def keep(self, record: TickRecord, again: bool = False) -> None:
-        """Note a tick, where anybody records; one that comes `again` sends what is kept, for late-comers."""
+        """Add a tick if there is a subscriber; a repeated one (`again`) publishes the pending ticks."""
         if not self.wanted:
             return
         if not (again and self._records):
@@ -122,7 +126,7 @@ class TickRecords:
             self.send()
 
     def send(self) -> None:
-        """Publish what is kept."""
+        """Publish the pending ticks."""
         if self._records:
             self._publisher.publish(ticks_message(self._records))
             self._records.clear()
@@ -157,18 +161,18 @@ def _tick(row: Array) -> TickRecord:
 
 
 def status(name: str, level: bytes, text: str, values: Mapping[str, Any]) -> DiagnosticStatus:
-    """A status with its values as text."""
+    """A DiagnosticStatus with its values as text."""
     pairs = [KeyValue(key=key, value=_text(value)) for key, value in values.items()]
     return DiagnosticStatus(name=name, level=level, message=text, hardware_id="", values=pairs)
 
 
 def status_values(message: DiagnosticStatus) -> dict[str, str]:
-    """The values of a status by key."""
+    """Values of a DiagnosticStatus by key."""
     return {pair.key: pair.value for pair in message.values}
 
 
 class Diagnostics:
-    """Publishes what `report` says once a second of the wall clock."""
+    """Publishes the result of `report` once a second of the wall clock."""
 
     def __init__(self, node: Node, report: Any) -> None:
         """`report` returns (level, text, values); the processor time of the process is added to them."""
@@ -180,7 +184,7 @@ class Diagnostics:
 
     def _publish(self) -> None:
         level, text, values = self._report()
-        values = {**values, PROCESSOR: self._processor()}
+        values = {**values, PROCESS: os.getpid(), PROCESSOR: self._processor()}
         message = DiagnosticArray(status=[status(self._node.get_fully_qualified_name(), level, text, values)])
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(message)
@@ -193,13 +197,13 @@ class Diagnostics:
 
 
 class Scalar:
-    """A number for plots, sent only where somebody listens."""
+    """A number for plots, published only if there is a subscriber."""
 
     def __init__(self, node: Node, topic: interfaces.Topic) -> None:
         self._publisher = publisher(node, topic)
 
     def publish(self, value: float) -> None:
-        """Send it."""
+        """Publish a value."""
         if self._publisher.get_subscription_count():
             self._publisher.publish(Float64(data=float(value)))
 

@@ -1,8 +1,11 @@
-"""What every node's process does: start, listen in one thread, work in the main one, end in an orderly way.
+"""Runs the nodes of a process: start, an executor in one thread, work in the main one, orderly shutdown.
+
+A process may have several nodes. They share the executor's thread; the last one works in the main thread, each of the
+others in a thread of its own.
 
 SIGINT and SIGTERM ask the work to end, and interrupt a node that is still being built
 (:mod:`contact_ddp_ros.nodes.ending`); the node then sends its last messages (damping, for one) while the middleware
-still runs. An error is one line in the log. The exit code says whether starting the node again may help.
+still runs. An error is one line in the log. The exit code tells whether restarting the node may help.
 """
 
 import logging
@@ -10,6 +13,7 @@ import sys
 import time as clock
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any, Protocol
@@ -22,8 +26,10 @@ from rclpy.signals import SignalHandlerOptions
 
 from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.lifetime import end_with_parent
+from contact_ddp_ros.nodes import rclpy_internals
 from contact_ddp_ros.nodes.ending import Ending, building
 from contact_ddp_ros.nodes.interfaces import Service, Topic
+from contact_ddp_ros.nodes.local import LocalPublisher, is_local
 
 REFUSED = 1
 """Exit code: the node could not start as it was told to, and would not the next time."""
@@ -45,7 +51,7 @@ _SWITCH_INTERVAL = 0.0005
 
 
 class Work(Protocol):
-    """A node's own part."""
+    """The work of one node."""
 
     node: Node
 
@@ -54,34 +60,45 @@ class Work(Protocol):
         ...
 
     def wake(self) -> None:
-        """Called by another thread when `stop` is set: end what `run` waits for."""
+        """End the waits of :meth:`run`; called from another thread after `stop` is set."""
         ...
 
     def farewell(self) -> None:
-        """The last messages, while the middleware still runs."""
+        """Publish the last messages, while the middleware still runs."""
         ...
 
 
-def run_node(
-    name: str,
-    build: Callable[[Any], Work],
-    arguments: Sequence[str] | None = None,
-    create: Callable[[str], Node] = rclpy.create_node,
-) -> int:
-    """Run a node, made by `create`, until a signal ends it; the exit code."""
+@dataclass(frozen=True)
+class Part:
+    """A node of a process: its name, the function that builds its work, and the one that creates the node."""
+
+    name: str
+    build: Callable[[Any], Work]
+    create: Callable[[str], Node] = rclpy.create_node
+
+
+def run_node(name: str, build: Callable[[Any], Work], arguments: Sequence[str] | None = None) -> int:
+    """Run one node until a signal ends it; returns the exit code."""
+    return run_parts([Part(name, build)], arguments)
+
+
+def run_parts(parts: Sequence[Part], arguments: Sequence[str] | None = None) -> int:
+    """Run the nodes of a process until a signal ends them; returns the exit code."""
     sys.setswitchinterval(_SWITCH_INTERVAL)
+    names = ", ".join(part.name for part in parts)
     try:
+        rclpy_internals.check()
         rclpy.init(args=None if arguments is None else list(arguments), signal_handler_options=SignalHandlerOptions.NO)
-        node = create(name)
+        nodes = [part.create(part.name) for part in parts]
     except Exception as error:  # noqa: BLE001  (rclpy has no common base: bad arguments or files, missing keys)
-        print(f"[FATAL] [{name}]: ROS 2 did not start: {_one_line(error)}", file=sys.stderr)
+        print(f"[FATAL] [{names}]: ROS 2 did not start: {_one_line(error)}", file=sys.stderr)
         rclpy.try_shutdown()
         return REFUSED
-    _pass_on_logging(node)
-    process = _Process(node)
+    _pass_on_logging(nodes[-1])
+    process = _Process(nodes)
     with Ending(process.ask_to_end) as ending:
         end_with_parent()
-        code = process.run(build)
+        code = process.run([part.build for part in parts])
         ending.close()
         return process.close(code)
 
@@ -112,61 +129,82 @@ class _RosHandler(logging.Handler):
 
 
 class _Process:
-    """A node's work and the thread that listens, from the build to the last message."""
+    """The work of the nodes and the thread that listens, from the build to the last message."""
 
-    def __init__(self, node: Node) -> None:
-        self._node = node
-        self._listener = _Listener(node)
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._nodes = nodes
+        self._listener = _Listener(nodes)
         self._stop = Event()
-        self._work: Work | None = None
+        self._works: list[Work] = []
+        self._threads: list[Thread] = []
+        self._failed = False
 
     def ask_to_end(self) -> None:
         """For another thread: have :meth:`run` return."""
         self._stop.set()
-        if self._work is not None:
-            self._work.wake()
+        for work in self._works:
+            work.wake()
 
-    def run(self, build: Callable[[Any], Work]) -> int:
-        """Build the work and let it run until it is asked to end; the exit code."""
-        code = REFUSED
+    def run(self, builds: Sequence[Callable[[Any], Work]]) -> int:
+        """Build the works and let them run until they are asked to end; the exit code."""
+        code, node = REFUSED, self._nodes[-1]
         try:
-            with building():
-                self._work = build(self._node)
+            for node, build in zip(self._nodes, builds):
+                with building():
+                    self._works.append(build(node))
             self._listener.start()
             code = FAILED
-            self._work.run(self._stop)
+            for work in self._works[:-1]:
+                thread = Thread(target=self._work, args=(work,), name=work.node.get_name(), daemon=True)
+                self._threads.append(thread)
+                thread.start()
+            self._works[-1].run(self._stop)
         except KeyboardInterrupt:
             return 0
         except Exception as error:  # noqa: BLE001  (the user gets a line, not a traceback)
-            self._node.get_logger().fatal(describe(error))
+            node.get_logger().fatal(describe(error))
             return code
-        return 0
+        return FAILED if self._failed else 0
+
+    def _work(self, work: Work) -> None:
+        """The thread of a node beside the main one; where it fails the process ends."""
+        try:
+            work.run(self._stop)
+        except Exception as error:  # noqa: BLE001  (the user gets a line, not a traceback)
+            work.node.get_logger().fatal(describe(error))
+            self._failed = True
+            self.ask_to_end()
 
     def close(self, code: int) -> int:
         """Send the last messages and leave the middleware; the exit code, `code` unless something goes wrong now."""
-        try:
-            if self._work is not None:
-                self._work.farewell()
-        except Exception as error:  # noqa: BLE001  (the middleware is left in any case)
-            self._node.get_logger().fatal(f"the last messages could not be sent: {describe(error)}")
-            code = code or UNSAID
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(_LAST_CALLBACK)
+        for work in reversed(self._works):
+            try:
+                work.farewell()
+            except Exception as error:  # noqa: BLE001  (the middleware is left in any case)
+                work.node.get_logger().fatal(f"the last messages could not be sent: {describe(error)}")
+                code = code or UNSAID
         self._listener.stop()
-        self._node.destroy_node()
+        for node in self._nodes:
+            node.destroy_node()
         rclpy.try_shutdown()
         return code
 
 
 class _Listener:
-    """The thread in which services, parameters, timers and the slower topics of a node are attended to.
+    """The thread in which services, parameters, timers and the slower topics of the nodes are attended to.
 
     A callback that fails is one line in the log, and the next one is attended to: whoever wants the robot to damp must
     be heard whatever else went wrong.
     """
 
-    def __init__(self, node: Node) -> None:
-        self._logger = node.get_logger()
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._logger = nodes[-1].get_logger()
         self._executor = SingleThreadedExecutor()
-        self._executor.add_node(node)
+        for node in nodes:
+            self._executor.add_node(node)
         self._ended = Event()
         self._thread = Thread(target=self._listen, name="ros", daemon=True)
 
@@ -197,10 +235,11 @@ def _nothing() -> None:
     """What ends a wait of the executor."""
 
 
-def publisher(node: Node, topic: Topic) -> rclpy.publisher.Publisher:
-    """A publisher of a topic of the table; subscribers say themselves where their quality of service does not fit."""
+def publisher(node: Node, topic: Topic) -> rclpy.publisher.Publisher | LocalPublisher:
+    """Create a publisher of a topic of the table."""
     quiet = PublisherEventCallbacks(use_default_callbacks=False)
-    return node.create_publisher(topic.type, topic.name, topic.qos, event_callbacks=quiet)
+    made = node.create_publisher(topic.type, topic.name, topic.qos, event_callbacks=quiet)
+    return LocalPublisher(node, topic, made) if is_local(topic) else made
 
 
 def subscribe(node: Node, topic: Topic, callback: Callable[..., None], *, raw: bool = False) -> None:
@@ -209,12 +248,12 @@ def subscribe(node: Node, topic: Topic, callback: Callable[..., None], *, raw: b
 
 
 def serve(node: Node, service: Service, callback: Callable[..., object]) -> None:
-    """Offer a service of the table; the callback gets request and response, and returns the response."""
+    """Create a service of the table; the callback gets request and response, and returns the response."""
     node.create_service(service.type, service.name, callback)
 
 
 def describe(error: BaseException) -> str:
-    """An error as one line; one that nobody foresaw with its place."""
+    """An error as one line, with file and line number unless it is one of this package."""
     if isinstance(error, ContactDdpError):
         return _one_line(error)
     return f"unexpected {type(error).__name__} at {_place(error)}: {_one_line(error)}; please report it"

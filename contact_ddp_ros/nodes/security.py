@@ -1,9 +1,8 @@
-"""Who may say and hear what: the access policy of SROS 2, made from the table of topics and services.
+"""The access policy of SROS 2, generated from the table of topics and services.
 
 `ros2 security create_permission` reads it (policy format 0.2.0 of the package sros2). Each process has an enclave of
-its own that holds what its node needs and nothing else; whatever is not allowed is denied. `operator` is for people:
-it commands speeds, calls services, sets parameters and looks at everything, but cannot play a robot, a planner or a
-controller.
+its own with the permissions that its node needs; everything else is denied. `operator` is for people: it commands
+speeds, calls services, sets parameters and subscribes to everything, but cannot act as robot, planner or controller.
 """
 
 from collections.abc import Iterable
@@ -54,7 +53,7 @@ _OWN_IN_NAMESPACE = ("/clock", "/tf")
 
 @dataclass(frozen=True)
 class Role:
-    """What one node does.
+    """The topics and services of one node.
 
     Attributes:
         node: its name.
@@ -103,6 +102,7 @@ ROLES = {
             io.MODE,
             io.POLICY_AGE,
             io.STATE_AGE,
+            io.FELT,
             io.CONTROLLER_ACTIVE,
             io.DIAGNOSTICS,
         ),

@@ -1,14 +1,13 @@
 """The simulated robot as a node: states and clock out, joint commands in.
 
-In real time physics keeps to the wall clock, drives go on with the last command, and damp when none came for a while.
+In real time physics follows the wall clock; drives apply the last command, and damp when none came for a while.
 In lock-step physics waits for the command that answers the state it has published (see
-:mod:`contact_ddp_ros.nodes.exchange`); when who commanded is gone, drives damp and time keeps to the wall clock.
+:mod:`contact_ddp_ros.nodes.exchange`); when the controller is gone, drives damp and time follows the wall clock.
 """
 
 import math
 import sys
 import time as clock
-from pathlib import Path
 from threading import Event, Lock, Semaphore
 from typing import Any
 
@@ -28,16 +27,17 @@ from contact_ddp_ros.nodes.conversions import (
     time_ns,
 )
 from contact_ddp_ros.nodes.exchange import Answers
+from contact_ddp_ros.nodes.fitted import fitted
 from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.loop_messages import CommandReader, StateWriter
 from contact_ddp_ros.nodes.monitor import Recent
 from contact_ddp_ros.nodes.node_config import SimulatorNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
-from contact_ddp_ros.nodes.priority import settle
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Diagnostics, Scalar, TickRecord, TickRecords
-from contact_ddp_ros.nodes.runtime import publisher, run_node, serve, subscribe
+from contact_ddp_ros.nodes.runtime import Part, publisher, run_parts, serve, subscribe
 from contact_ddp_ros.nodes.views import force_markers
 from contact_ddp_ros.nodes.wire import Template, stamp_of
+from contact_ddp_ros.priority import settle
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand, RobotState
@@ -68,9 +68,9 @@ class SimulatorNode:
         """
         self.node = node
         self._claim = Claim(node, io.CLOCK)
-        self._parameters = NodeParameters(node, SimulatorNodeConfig())
+        self._parameters = NodeParameters(node, fitted(node, SimulatorNodeConfig()))
         config = self._config
-        robot = load_robot(Path(config.node.urdf) if config.node.urdf else None)
+        robot = load_robot(config.node.urdf or None)
         self._damping = JointCommand.damping(robot.n_joints)
         self._simulator = MujocoSimulator(robot, config.node.drive.gains(len(LEG_NAMES)), config)
         self._robot = robot
@@ -117,11 +117,12 @@ class SimulatorNode:
         return self._parameters.config
 
     def run(self, stop: Event) -> None:
-        """Let time run until `stop`."""
+        """Simulate until `stop`."""
         self.node.get_logger().info(settle(self._config.node.scheduling, live=not self._config.node.lockstep))
         self._pace.start(self._simulator.time)
         state = self._publish()
         while not stop.is_set():
+            self._keep_pace()
             command = self._command(state, stop)
             if stop.is_set():
                 return
@@ -131,23 +132,29 @@ class SimulatorNode:
             with self._lock:
                 self._simulator.apply(command)
                 for push in self._pushes.due(state.time):
-                    self._simulator.push(np.array(push.force), push.duration)
+                    self._simulator.push(np.array(push.force), push.duration, np.array(push.torque))
                 self._simulator.step(self._steps)
             self._tick += 1
-            if self._config.node.lockstep and not self._alone:
-                self._pace.measure(self._simulator.time)
-            else:
-                misses = self._pace.misses
-                self._pace.wait(self._simulator.time)
-                self._late = self._pace.misses > misses
             state = self._publish()
 
     def wake(self) -> None:
-        """No wait is long."""
+        """Nothing to do: every wait of :meth:`run` ends by itself within a fraction of a second."""
 
     def farewell(self) -> None:
-        """Hand out what is recorded."""
+        """Publish the pending ticks."""
         self._records.send()
+
+    def _keep_pace(self) -> None:
+        """Wait until the next tick ends, so that it is stepped with the answer to the state at its beginning.
+
+        Physics that ran at once would compute beside the controller, and with a command a tick older.
+        """
+        if self._config.node.lockstep and not self._alone:
+            self._pace.measure(self._simulator.time)
+            return
+        misses = self._pace.misses
+        self._pace.wait(self._simulator.time + self._pace.period)
+        self._late = self._pace.misses > misses
 
     def _command(self, state: RobotState, stop: Event) -> JointCommand:
         """What the drives execute from `state` on."""
@@ -291,7 +298,7 @@ class SimulatorNode:
     def _configure(self, config: SimulatorNodeConfig) -> None:
         """Take over parameters that do not need the world built anew."""
         with self._lock:
-            self._simulator.tune(config.node.drive.gains(len(LEG_NAMES)), config.noise)
+            self._simulator.tune(config.node.drive.gains(len(LEG_NAMES)), config)
 
     def _report(self) -> tuple[bytes, str, dict[str, Any]]:
         pace, ticks, last = self._pace, self._tick - self._reported, self._last_command
@@ -318,9 +325,12 @@ class SimulatorNode:
         return OK, "paused" if self._paused else "running", values
 
 
+PART = Part(NAME, SimulatorNode)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Entry point; the exit code."""
-    return run_node(NAME, SimulatorNode, arguments)
+    return run_parts([PART], arguments)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Velocity commands as Twist or as TwistStamped, whichever a parameter names.
+"""Velocity commands as Twist or as TwistStamped, selected by a parameter.
 
-A topic has one type. As in Nav2, `enable_stamped_cmd_vel` says which one a node hears on `cmd_vel`; whoever sends the
-other one is not heard, and is named in the log.
+As in Nav2, `enable_stamped_cmd_vel` selects the type that a node subscribes to on `cmd_vel`; publishers of the other
+type are ignored and named in the log.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ _FRAMES = ("", io.BASE_FRAME)
 
 
 def subscribe_velocity(node: Node, stamped: bool, take: Callable[[Twist], None]) -> None:
-    """Hear `cmd_vel` as TwistStamped or as Twist; `take` gets the Twist of either."""
+    """Subscribe to `cmd_vel` as TwistStamped or as Twist; `take` gets the Twist of either."""
 
     def take_stamped(message: TwistStamped) -> None:
         frame = message.header.frame_id

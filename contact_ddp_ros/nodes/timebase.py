@@ -7,9 +7,12 @@ give the same numbers whenever they come.
 
 NANOSECONDS = 1_000_000_000
 
+FAR = 30 * 86_400 * NANOSECONDS
+"""Farthest stamp from the origin that an origin is kept for [ns]: doubles of so many seconds are 0.5 ns apart."""
+
 
 class Timebase:
-    """Where the seconds of one node begin on the clock of the stamps; for one thread."""
+    """Converts stamps [ns] to seconds since an origin and back; not thread-safe."""
 
     def __init__(self) -> None:
         """The first stamp that comes is the origin."""
@@ -17,8 +20,17 @@ class Timebase:
 
     @property
     def origin(self) -> int:
-        """The stamp [ns] of zero seconds; zero as long as no stamp has come."""
+        """The stamp [ns] of zero seconds; zero before the first stamp."""
         return 0 if self._origin is None else self._origin
+
+    def follow(self, stamp: int) -> None:
+        """Move the origin to this stamp [ns] if it is so far away that seconds would lose precision.
+
+        Needed when the clock is set for the first time, or the first stamp was invalid. Seconds computed before become
+        invalid: call it only when none are in use.
+        """
+        if self._origin is not None and abs(stamp - self._origin) > FAR:
+            self._origin = stamp
 
     def seconds(self, stamp: int) -> float:
         """Time since the origin [s] of a stamp [ns]."""

@@ -1,4 +1,4 @@
-"""What people see of a plan and of the ground's forces: a path and markers in `odom`, for RViz.
+"""A plan and the contact forces as a path and markers in `odom`, for RViz.
 
 A planar plan lies in the vertical plane through the trunk along its heading; each leg of a pair has half of its force.
 """
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
+from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.nodes.conversions import stamp_message, time_ns, to_stamp
 from contact_ddp_ros.nodes.interfaces import ODOM_FRAME
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import Robot, foot_positions
-from contact_ddp_ros.robot.planar import PAIRS, PlanarMap
 from contact_ddp_ros.robot.rotation import quaternion_product, quaternion_to_matrix, quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
 
@@ -110,7 +110,7 @@ def plan_markers(policy: Policy, state: RobotState, robot: Robot, stride: int = 
 
 
 def force_markers(state: RobotState, forces: Array, robot: Robot) -> MarkerArray:
-    """Forces of the ground on the feet (n_feet, 3) in `odom` axes [N], as arrows at the feet of a state."""
+    """Contact forces on the feet (n_feet, 3) in `odom` axes [N], as arrows at the feet of a state."""
     rotation = quaternion_to_matrix(state.orientation)
     places = state.position + foot_positions(robot, state.joint_positions) @ rotation.T
     markers = []
@@ -128,13 +128,13 @@ class _PlannedFeet:
 
     def __init__(self, robot: Robot) -> None:
         self._robot = robot
-        self._map = PlanarMap()
-        self.legs = [[LEG_NAMES.index(leg) for leg in legs] for legs in PAIRS.values()]
+        self._model = PlanarModel(robot)
+        self.legs = [[LEG_NAMES.index(leg) for leg in legs] for legs in self._model.legs_of.values()]
 
     def at(self, x: Array) -> list[tuple[float, float, float]]:
         """Lowest point of each foot: along the plane, left of it, up [m]."""
         along, up, pitch = x[:3].tolist()
-        joints, _ = self._map.joint_state(x)
+        joints, _ = self._model.joint_state(x)
         cos, sin = math.cos(pitch), math.sin(pitch)
         return [
             (along + cos * x_foot + sin * z_foot, y_foot, up - sin * x_foot + cos * z_foot - self._robot.foot_radius)

@@ -5,10 +5,21 @@ events with a text. `finish` turns it into an immutable :class:`Recording`, from
 video are made, and which :func:`save` and :func:`load` keep on disk.
 """
 
-from contact_ddp_ros.recording.info import RunInfo, plain_options
+from contact_ddp_ros.recording.info import FALL_HEIGHT, RunInfo, plain_options
 from contact_ddp_ros.recording.log import RunLog
 from contact_ddp_ros.recording.record import CONTROL_MODES, Event, Recording
 from contact_ddp_ros.recording.recorder import Recorder
 from contact_ddp_ros.recording.storage import load, save
 
-__all__ = ["CONTROL_MODES", "Event", "Recorder", "Recording", "RunInfo", "RunLog", "load", "plain_options", "save"]
+__all__ = [
+    "CONTROL_MODES",
+    "FALL_HEIGHT",
+    "Event",
+    "Recorder",
+    "Recording",
+    "RunInfo",
+    "RunLog",
+    "load",
+    "plain_options",
+    "save",
+]

@@ -3,11 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import cached_property
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from contact_ddp_ros import provenance
 from contact_ddp_ros.errors import RecordingError
 from contact_ddp_ros.options import RunOptions
+from contact_ddp_ros.terrain import FLAT, Terrain, parse_terrain
+
+FALL_HEIGHT = 0.15
+"""Trunk height below which the Mini Cheetah has fallen, about half of that in a bound [m]."""
 
 
 @dataclass(frozen=True)
@@ -24,10 +32,12 @@ class RunInfo:
         force_dimension: components of a planned force: 2 (forward, up) in the plane, 3 in space.
         mode_names: names of the gait's modes; `mode` columns index them.
         mode_feet: per gait mode, names of the feet that are on the ground by schedule.
+        gait_period: of a cycle of the gait at the beginning [s]; 0 in recordings that do not tell.
         control_period: of the controller [s].
         planner_period: of the planner, which is also the deadline of a solve [s].
         planner_friction: friction coefficient that the plan's forces must respect.
-        ground_height: height of the ground in `odom` [m].
+        fall_height: of the trunk's origin above the ground, below which the robot has fallen [m].
+        ground_height: height in `odom` of what the terrain counts from [m].
         cost_terms: names of the terms of a plan's cost, the order of the column `cost_terms`.
         plan_coordinates: (n_q,) names of the planner's coordinates; a state of a plan is these, then their rates.
         parameters: in effect, by section ("planner", ...) and dotted name.
@@ -49,8 +59,10 @@ class RunInfo:
     control_period: float
     planner_period: float
     planner_friction: float
+    gait_period: float = 0.0
     force_dimension: int = 2
     ground_height: float = 0.0
+    fall_height: float = FALL_HEIGHT
     cost_terms: tuple[str, ...] = ()
     plan_coordinates: tuple[str, ...] = ()
     parameters: Mapping[str, Mapping[str, Any]] | None = None
@@ -77,31 +89,37 @@ class RunInfo:
         object.__setattr__(self, "machine", self.machine or provenance.machine())
         object.__setattr__(self, "started", self.started or datetime.now(timezone.utc).isoformat(timespec="seconds"))
 
+    def heights(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(N,) height of points (N, 3) in `odom` above the ground below them, as it was simulated [m]."""
+        return points[:, 2] - self.ground_height - self._terrain.heights(points)
+
+    @cached_property
+    def _terrain(self) -> Terrain:
+        return parse_terrain(self.options.get("terrain", FLAT))
+
 
 def plain_options(options: RunOptions) -> dict[str, Any]:
     """A run's options as JSON-ready data."""
     return {
         "duration": options.duration,
         "speed": [list(point) for point in options.speed],
+        "gaits": [list(change) for change in options.gaits],
         "ramp": options.ramp,
         "stand_time": options.stand_time,
         "stop_time": options.stop_time,
         "variant": options.variant,
+        "robot": options.robot,
         "backend": options.backend,
         "lockstep": options.lockstep,
-        "pushes": [{"time": p.time, "force": list(p.force), "duration": p.duration} for p in options.pushes],
+        "pushes": [
+            {"time": p.time, "force": list(p.force), "duration": p.duration, "torque": list(p.torque)}
+            for p in options.pushes
+        ],
         "seed": options.seed,
         "friction": options.friction,
         "trunk_mass_scale": options.trunk_mass_scale,
-        "ground_step": _ground_step(options),
+        "terrain": options.simulator_parameters()["terrain"],
         "planner_delay": options.planner_delay,
         "config": None if options.config is None else str(options.config),
         "overrides": dict(options.overrides),
     }
-
-
-def _ground_step(options: RunOptions) -> dict[str, float]:
-    """The step's parameters of the simulator that are not its defaults, wherever they were set."""
-    prefix = "ground_step."
-    values = options.simulator_parameters()
-    return {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}

@@ -1,4 +1,4 @@
-"""What is told about a run while it happens, whoever listens."""
+"""Interface of a log of a run: ticks, solves, events."""
 
 from collections.abc import Callable, Mapping
 from typing import Protocol
@@ -10,7 +10,7 @@ class RunLog(Protocol):
     """Takes ticks, solves and events; a :class:`Recorder`, whose methods these are, keeps all of them."""
 
     def begin(self, info: RunInfo) -> None:
-        """Once, before anything else."""
+        """Set the description of the run; to be called once, first."""
         ...
 
     @property
@@ -28,5 +28,5 @@ class RunLog(Protocol):
         ...
 
     def event(self, time: float, text: str, *, fault: bool = False) -> None:
-        """Something happened at `time` [s]."""
+        """Log an event at `time` [s]; `fault` where it took the controller to DAMP."""
         ...

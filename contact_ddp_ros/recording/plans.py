@@ -14,6 +14,9 @@ PER_STATE: Final = ("times", "states")
 PER_NODE: Final = ("controls", "gains", "modes", "forces")
 """Entries that have a row per node."""
 
+_SAME = 1e-9
+"""Times closer than this are the same [s]."""
+
 
 def plan_columns(plans: Sequence[tuple[int, Policy]]) -> Mapping[str, NDArray]:
     """Columns of (row of its solve, policy) pairs: floats are filled up with NaN, modes with -1. See docs/recording.md.
@@ -32,6 +35,32 @@ def plan_columns(plans: Sequence[tuple[int, Policy]]) -> Mapping[str, NDArray]:
     for column in columns.values():
         column.flags.writeable = False
     return columns
+
+
+def kept_at(plans: Mapping[str, NDArray], times: NDArray[np.float64]) -> NDArray[np.int64]:
+    """(n,) row of the newest kept plan that covers each of the times (n,) [s]; -1 where none does."""
+    rows = np.full(len(times), -1, dtype=np.int64)
+    for row in range(len(plans["nodes"]) if plans else 0):
+        nodes = plans["times"][row, : plans["nodes"][row] + 1]
+        rows[(times >= nodes[0] - _SAME) & (times <= nodes[-1] + _SAME)] = row
+    return rows
+
+
+def states_at(plans: Mapping[str, NDArray], times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n, n_x) states in which the newest kept plans have the robot at the times (n,) [s]; NaN where none covers them.
+
+    No columns where no plan was kept.
+    """
+    if not plans:
+        return np.empty((len(times), 0))
+    states = np.full((len(times), plans["states"].shape[2]), np.nan)
+    rows = kept_at(plans, times)
+    for row in np.unique(rows[rows >= 0]):
+        own, count = rows == row, plans["nodes"][row] + 1
+        nodes = plans["times"][row, :count]
+        for column, values in enumerate(plans["states"][row, :count].T):
+            states[own, column] = np.interp(times[own], nodes, values)
+    return states
 
 
 def _filled(arrays: Sequence[NDArray[Any]], length: int) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""A finished run as immutable columns, and what follows from them at once."""
+"""A finished run as immutable columns, and quantities derived from them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,13 +12,13 @@ from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 
 Array = NDArray[np.float64]
 
-CONTROL_MODES = ("damp", "stand", "bound")
+CONTROL_MODES = ("damp", "stand", "move")
 """The values of :class:`contact_ddp_ros.control.modes.ControlMode`; a recording stores the index."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something worth a line: when [s], what, and whether it was a fault that took the controller to DAMP."""
+    """An event: time [s], text, and whether it was a fault that took the controller to DAMP."""
 
     time: float
     text: str
@@ -58,5 +58,5 @@ class Recording:
 
     @property
     def height(self) -> Array:
-        """(N,) of the trunk's origin above the ground [m]."""
-        return self.ticks["position"][:, 2] - self.info.ground_height
+        """(N,) of the trunk's origin above the ground below it [m]."""
+        return self.info.heights(self.ticks["position"])

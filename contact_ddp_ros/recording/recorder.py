@@ -58,7 +58,7 @@ class Recorder:
 
     @property
     def detailed(self) -> bool:
-        """Whether plans are kept, and with them what takes time to work out."""
+        """Whether plans are kept, and with them quantities that take time to compute."""
         return self._plans_every > 0
 
     @property
@@ -70,6 +70,11 @@ class Recorder:
     def n_ticks(self) -> int:
         """Number of ticks so far."""
         return len(self._ticks)
+
+    @property
+    def n_solves(self) -> int:
+        """Number of solves so far."""
+        return len(self._solves)
 
     @property
     def last_tick(self) -> Mapping[str, Any]:
@@ -96,7 +101,7 @@ class Recorder:
         return float(math.cos(yaw) * x + math.sin(yaw) * y) / span if span > 0.0 else 0.0
 
     def begin(self, info: RunInfo) -> None:
-        """Settle sizes and meaning. Once, before the first tick, solve or event."""
+        """Set the description of the run, which fixes the columns' sizes; to be called once, first."""
         if self._info is not None:
             raise RecordingError("this recorder has begun already; use a new one for a new run")
         self._info = info
@@ -123,7 +128,8 @@ class Recorder:
         Args:
             state: as measured.
             true_state: the same without the sensors' errors.
-            targets: what the drives were told at this tick.
+            targets: joint command of this tick.
+            mode: index of the gait's mode; one that `info` does not name counts as unknown.
             planned_forces: (n_f,) or (n_points, d), as in a policy sample.
             control_mode: one of CONTROL_MODES, or empty where unknown.
             wall_time: of a monotonic clock; now, where left out.
@@ -150,7 +156,7 @@ class Recorder:
             torques=torques,
             foot_heights=foot_heights,
             contact_forces=contact_forces,
-            mode=mode,
+            mode=mode if mode < len(info.mode_names) else -1,
             planned_forces=planned_forces,
             control_mode=CONTROL_MODES.index(control_mode) if control_mode else -1,
         )
@@ -199,12 +205,20 @@ class Recorder:
             self._plans.append((row, plan))
 
     def event(self, time: float, text: str, *, fault: bool = False) -> None:
-        """Note something; `fault` where it took the controller to DAMP on its own account."""
+        """Log an event at `time` [s]; `fault` where the controller went to DAMP by itself."""
         self._require_begun()
         self._events.append(Event(float(time), text, fault))
 
+    def forget(self, ticks: int, solves: int) -> None:
+        """Drop all but the last so many ticks and solves, the plans of the dropped solves, and earlier events."""
+        self._ticks.forget(len(self._ticks) - ticks)
+        dropped = self._solves.forget(len(self._solves) - solves)
+        self._plans = [(row - dropped, plan) for row, plan in self._plans if row >= dropped]
+        begin = float(self._ticks.row(0).get("time", -math.inf))
+        self._events = [event for event in self._events if event.time >= begin]
+
     def processors(self, cores: Mapping[str, float]) -> None:
-        """How many processors each node kept busy on average, by name."""
+        """Set the average number of busy processors of each node, by name."""
         self._info = replace(self.info, processors=dict(cores))
 
     def finish(self, *, interrupted: bool = False) -> Recording:

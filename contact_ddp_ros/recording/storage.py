@@ -1,7 +1,7 @@
 """A recording on disk: `recording.npz` holds the numbers, `recording.json` what they mean.
 
 The JSON is written last and names the digest of the numbers it belongs to, so that a pair from two runs, or one of
-which only half was copied, is found out on loading.
+which only half was copied, is detected on loading.
 """
 
 import hashlib
@@ -22,6 +22,9 @@ NUMBERS_FILE = "recording.npz"
 MEANING_FILE = "recording.json"
 _SCHEMA = 2
 """Version of this layout; raised when an older reader could misread it."""
+
+_LATER = ("fall_height",)
+"""Entries added later; recordings without them have their defaults."""
 
 
 def save(recording: Recording, folder: Path) -> None:
@@ -62,7 +65,9 @@ def load(folder: Path) -> Recording:
     if meaning.get("numbers_sha256") != digest:
         raise RecordingError(f"{NUMBERS_FILE} and {MEANING_FILE} in {folder} are not of the same run; record again")
     try:
-        info = RunInfo(**{field.name: _tuples(meaning["info"][field.name]) for field in fields(RunInfo)})
+        said = meaning["info"]
+        known = [field.name for field in fields(RunInfo) if field.name in said or field.name not in _LATER]
+        info = RunInfo(**{name: _tuples(said[name]) for name in known})
         events = tuple(Event(**event) for event in meaning["events"])
     except (KeyError, TypeError) as error:
         raise RecordingError(f"{folder / MEANING_FILE} lacks or misnames an entry: {error}") from error

@@ -1,4 +1,4 @@
-"""A columnar table that grows in chunks: what a run is logged into without slowing the loop that logs."""
+"""Columnar table with amortised growth, for logging a run without slowing the loop."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -61,6 +61,16 @@ class Table:
             result[name] = np.array(column, dtype=np.str_) if kind is str else column.copy()
             result[name].flags.writeable = False
         return result
+
+    def forget(self, rows: int) -> int:
+        """Drop the first so many rows, and say how many there were."""
+        rows = min(max(rows, 0), self._rows)
+        for name, (kind, shape) in self._columns.items():
+            data, kept = self._data[name], self._rows - rows
+            data[:kept] = data[rows : self._rows].copy()
+            data[kept : self._rows] = _empty(kind, shape, rows)
+        self._rows -= rows
+        return rows
 
     def _grow(self) -> None:
         for name, (kind, shape) in self._columns.items():

@@ -1,1 +1,1 @@
-"""Plans of a recorded run made again from its recorded states, and how far they are from those that were followed."""
+"""Repetition of a recorded run's solves from its recorded states, and comparison of the resulting policies."""

@@ -5,6 +5,7 @@ begins in the middle of a run, or that misses states, makes the first plans afte
 have met; a recording that is whole gives the same policies to the last bit, on the same machine and versions.
 """
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -12,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import ReplayError
-from contact_ddp_ros.mpc.planner import BoundingPlanner
+from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.robot.ground import Felt
 from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]
@@ -29,7 +31,9 @@ class RecordedSolve:
     Attributes:
         state: what it was made from.
         speed: commanded [m/s].
+        felt: what contact had taught the controller.
         hold: whether the gait was held at its beginning.
+        gait: that was to be followed, as the planner's parameter names it.
         gait_start: when the gait had begun [s].
         solve_time: how long it took [s].
         ok: whether a policy came of it.
@@ -38,7 +42,9 @@ class RecordedSolve:
 
     state: RobotState
     speed: float
+    felt: Felt
     hold: bool
+    gait: str
     gait_start: float
     solve_time: float
     ok: bool
@@ -69,7 +75,7 @@ class Comparison:
 
     @property
     def disagreeing(self) -> int:
-        """Solves of which only one of the two gave a policy."""
+        """Number of solves of which only one of the two gave a policy."""
         return int((self.recorded_ok != self.repeated_ok).sum())
 
     def agrees(self, tolerance: float) -> bool:
@@ -77,16 +83,11 @@ class Comparison:
         pairs = self.torque[~np.isnan(self.torque)]
         return bool(pairs.size) and self.disagreeing == 0 and bool((pairs <= tolerance).all())
 
-    @property
-    def largest_torque(self) -> float:
-        """Over all pairs [N m]; NaN without a pair."""
-        return float(np.nanmax(self.torque)) if np.isfinite(self.torque).any() else float("nan")
-
 
 def replay(
-    planner: BoundingPlanner, solves: Sequence[RecordedSolve], progress: Callable[[float], None] | None = None
+    planner: Planner, solves: Sequence[RecordedSolve], progress: Callable[[float], None] | None = None
 ) -> Comparison:
-    """Let the planner solve everything again.
+    """Repeat every recorded solve with a planner, in order.
 
     Raises:
         ReplayError: nothing was recorded, or for another model of the robot.
@@ -99,9 +100,12 @@ def replay(
         raise ReplayError(f"the recorded policies are of model {found}; this planner's is {planner.model_hash:x}")
     rows = []
     for k, one in enumerate(solves):
+        config = planner.config
+        if one.gait != config.gait.name:
+            planner.configure(dataclasses.replace(config, gait=dataclasses.replace(config.gait, name=one.gait)))
         if not one.hold and abs(planner.gait_start - one.gait_start) > _SAME_GAIT:
             planner.reset(one.gait_start)
-        result = planner.plan(one.state, one.speed, hold=one.hold)
+        result = planner.plan(one.state, one.speed, hold=one.hold, felt=one.felt)
         differences = _differences(one.policy, result.policy)
         oks = one.ok, result.policy is not None
         rows.append((one.state.time, *differences, one.solve_time, result.solve_time, *oks))

@@ -18,17 +18,14 @@ FORCE_TOLERANCE = 0.5
 SATURATED = 0.999
 """Share of its limit from which a torque counts as saturated."""
 
-USUAL_PERIOD = 0.36
-"""Of a gait cycle, where a recording does not tell [s]."""
-
-_BOUND = CONTROL_MODES.index("bound")
+_MOVE = CONTROL_MODES.index("move")
 _DAMP = CONTROL_MODES.index("damp")
 
 
 def bounding(recording: Recording) -> Mask:
     """(N,) ticks at which the controller was in BOUND; all of them where the source does not know its mode."""
     modes = recording.ticks["control_mode"]
-    return np.ones(len(modes), dtype=bool) if (modes < 0).all() else modes == _BOUND
+    return np.ones(len(modes), dtype=bool) if (modes < 0).all() else modes == _MOVE
 
 
 def active(recording: Recording) -> Mask:
@@ -134,10 +131,11 @@ def lateral_offset(recording: Recording, mask: Mask) -> Array:
 
 
 def gait_period(recording: Recording) -> float:
-    """Duration of a gait cycle [s]: the median time between beginnings of the first mode, USUAL_PERIOD if unknown."""
-    modes = recording.ticks["mode"]
-    begins = recording.ticks["time"][1:][(modes[1:] == 0) & (modes[:-1] > 0)]
-    return float(np.median(np.diff(begins))) if len(begins) > 1 else USUAL_PERIOD
+    """Duration of a gait cycle [s]: median time between scheduled landings of a foot; the gait's own in a short run."""
+    modes, info = recording.ticks["mode"], recording.info
+    down = np.array([info.foot_names[0] in feet for feet in info.mode_feet] + [False])[modes]
+    begins = recording.ticks["time"][1:][down[1:] & ~down[:-1] & (modes[:-1] >= 0)]
+    return float(np.median(np.diff(begins))) if len(begins) > 1 else recording.info.gait_period
 
 
 def moving_range(values: Array, window: float, period: float) -> tuple[Array, Array]:
@@ -162,7 +160,7 @@ def moving_mean(values: Array, window: float, period: float) -> Array:
 
 
 def held_mean(values: Array, window: float, period: float) -> Array:
-    """The same with its first and last value held to the ends; of a run shorter than the window the mean of all."""
+    """As :func:`moving_mean`, but constant near both ends; the overall mean of a run shorter than the window."""
     mean = moving_mean(values, window, period)
     known = np.flatnonzero(np.isfinite(mean))
     if not known.size:

@@ -1,6 +1,6 @@
-"""Did the robot fall, and did it get straight again after a push?"""
+"""Detection of falls and their causes, and recovery after pushes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,9 +8,6 @@ import numpy as np
 
 from contact_ddp_ros.recording.record import CONTROL_MODES, Array, Recording
 from contact_ddp_ros.report import analysis
-
-FALL_HEIGHT = 0.15
-"""Trunk height below which the robot has fallen, about half of that in a bound [m]."""
 
 FALL_TILT = 0.8
 """Roll or pitch, either way, beyond which it has fallen [rad]; a bound pitches by less than half of it."""
@@ -59,8 +56,9 @@ def first_fall(recording: Recording) -> Fall | None:
     falls = [Fall(event.time, f"fault: {event.text}") for event in recording.events if event.fault]
     time, mask = recording.ticks["time"], analysis.active(recording)
     roll, pitch, _ = recording.rpy.T
+    lowest = recording.info.fall_height
     signs = {
-        f"trunk below {FALL_HEIGHT} m": ~(recording.height >= FALL_HEIGHT),
+        f"trunk below {lowest:.3g} m": ~(recording.height >= lowest),
         f"tilt beyond {FALL_TILT} rad": ~((np.abs(roll) <= FALL_TILT) & (np.abs(pitch) <= FALL_TILT)),
     }
     for reason, sign in signs.items():
@@ -68,7 +66,7 @@ def first_fall(recording: Recording) -> Fall | None:
         if seen.size:
             falls.append(Fall(float(time[seen[0]]), reason))
     modes = recording.ticks["control_mode"]
-    dropped = np.flatnonzero((modes[:-1] == CONTROL_MODES.index("bound")) & (modes[1:] == CONTROL_MODES.index("damp")))
+    dropped = np.flatnonzero((modes[:-1] == CONTROL_MODES.index("move")) & (modes[1:] == CONTROL_MODES.index("damp")))
     if dropped.size:
         falls.append(Fall(float(time[dropped[0] + 1]), "controller went from BOUND to DAMP"))
     if not falls:
@@ -98,11 +96,11 @@ def _cause(recording: Recording, fall: Fall) -> str:
 
 @dataclass(frozen=True)
 class Recovery:
-    """What a push did.
+    """Effect of a push.
 
     Attributes:
         time: of the push's beginning [s].
-        impulse: (3,) force times duration, `odom` axes [N s].
+        impulse, angular_impulse: (3,) force and moment times duration, `odom` axes [N s, N m s].
         roll_abs_max, pitch_abs_max: from the push's beginning until the next push or the end [rad].
         recovery_time_s: from the push's end until the robot was straight for good (until the next push or the end):
             |roll| and change of heading since the push within STRAIGHT_TILT, sideways speed, averaged over a gait
@@ -111,6 +109,7 @@ class Recovery:
 
     time: float
     impulse: tuple[float, float, float]
+    angular_impulse: tuple[float, float, float]
     roll_abs_max: float
     pitch_abs_max: float
     recovery_time_s: float | None
@@ -141,8 +140,13 @@ def _recovery(recording: Recording, push: Mapping[str, Any], end: float) -> Reco
     last = np.flatnonzero(window)[-1]
     recovered = None if crooked.size and crooked[-1] == last else _since(time, crooked, push_end)
     roll, pitch = np.abs(rpy[window, 0]).max(), np.abs(rpy[window, 1]).max()
-    x, y, z = (float(force) * float(push["duration"]) for force in push["force"])
-    return Recovery(float(push["time"]), (x, y, z), float(roll), float(pitch), recovered)
+    linear, angular = (_times(push.get(name, (0.0, 0.0, 0.0)), push["duration"]) for name in ("force", "torque"))
+    return Recovery(float(push["time"]), linear, angular, float(roll), float(pitch), recovered)
+
+
+def _times(vector: Sequence[float], duration: float) -> tuple[float, float, float]:
+    x, y, z = (float(component) * float(duration) for component in vector)
+    return x, y, z
 
 
 def _since(time: Array, crooked: np.ndarray, push_end: float) -> float:

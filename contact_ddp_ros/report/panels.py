@@ -13,6 +13,8 @@ from contact_ddp_ros.report.style import (
     MUTED,
     PLANNED,
     POINT_COLOURS,
+    explained,
+    is_idle,
     legend,
     nothing,
     stretches,
@@ -27,6 +29,9 @@ CONTACT_FORCE = 2.0
 
 _NARROWEST_MM, _NARROWEST_DEGREES = 1.0, 1.0
 """Half the smallest range of an axis of heights or of angles, so that nothing does not look like something."""
+
+_IDLE_ANGLE = np.deg2rad(0.02)
+"""An angle that stays within it is not drawn [rad]."""
 
 _LONG = 15.0
 """A run longer than this is drawn by its range and mean over each gait cycle [s]."""
@@ -71,9 +76,25 @@ def angle(axes: Axes, recording: Recording, index: int) -> None:
     time_axis(axes, recording)
 
 
+def angle_is_idle(recording: Recording, index: int) -> bool:
+    """Whether roll (0), pitch (1) or yaw (2) is next to nothing all the time."""
+    return is_idle(recording.rpy[:, index], _IDLE_ANGLE)
+
+
+def tell_idle_angles(axes: Axes, recording: Recording) -> None:
+    """Say which angles are not drawn, and why."""
+    idle = [name for index, name in enumerate(("roll", "pitch", "yaw")) if angle_is_idle(recording, index)]
+    if idle:
+        text = f"{' and '.join(idle)} within {np.rad2deg(_IDLE_ANGLE):.2f}°: not drawn"
+        axes.text(0.01, 0.02, text, transform=axes.transAxes, fontsize=7, color="#555555")
+
+
 def attitude(axes: Axes, recording: Recording) -> None:
-    """Roll, pitch and yaw together."""
+    """Roll, pitch and yaw together, but for those that are next to nothing."""
+    tell_idle_angles(axes, recording)
     for index, name, colour in ((1, "pitch", MEASURED), (0, "roll", "#009e73"), (2, "yaw", "#cc79a7")):
+        if angle_is_idle(recording, index):
+            continue
         _course(axes, recording, np.rad2deg(recording.rpy[:, index]), colour, name)
     axes.set(ylabel="angle [°]", title="Attitude")
     legend(axes)
@@ -84,8 +105,8 @@ def torque(axes: Axes, recording: Recording, joint: int) -> None:
     """One joint's torque in the close-up, its limits, and its peak over the whole run."""
     mask, info = close_up(recording), recording.info
     values, limit = recording.ticks["torques"][:, joint], info.torque_limits[joint]
-    axes.axhspan(limit, 1.25 * limit, color=LIMIT, alpha=0.12, linewidth=0)
-    axes.axhspan(-1.25 * limit, -limit, color=LIMIT, alpha=0.12, linewidth=0)
+    for low, high in ((limit, 1.25 * limit), (-1.25 * limit, -limit)):
+        explained(axes.axhspan(low, high, color=LIMIT, alpha=0.12, linewidth=0), "red: beyond what the motor can give")
     axes.plot(recording.ticks["time"][mask], values[mask], color=MEASURED, linewidth=0.9)
     axes.set_ylim(-1.25 * limit, 1.25 * limit)
     known = np.abs(values[np.isfinite(values)])
@@ -134,7 +155,7 @@ def normal_forces(axes: Axes, recording: Recording) -> None:
     mask, ticks = close_up(recording), recording.ticks
     time = ticks["time"][mask]
     measured, planned = ticks["contact_forces"][mask][:, :, 2].sum(axis=1), ticks["planned_forces"][mask][:, :, -1]
-    axes.fill_between(time, measured, color=MUTED, alpha=0.35, linewidth=0, label="measured")
+    axes.fill_between(time, measured, color=MUTED, alpha=0.35, linewidth=0, label="measured, all feet")
     for point, name in enumerate(recording.info.contact_points):
         colour = POINT_COLOURS[point % len(POINT_COLOURS)]
         axes.plot(time, planned[:, point], color=colour, label=f"plan, {_words(name)}")
@@ -158,52 +179,18 @@ def gait(axes: Axes, recording: Recording) -> None:
     for foot, _name in enumerate(info.foot_names):
         colour, row = FOOT_COLOURS[foot % len(FOOT_COLOURS)], len(info.foot_names) - 1 - foot
         bars = [(a, b - a) for a, b in stretches(time, scheduled[modes, foot])]
-        axes.broken_barh(bars, (row - 0.4, 0.8), facecolors=colour, alpha=0.25, linewidth=0)
+        pale = axes.broken_barh(bars, (row - 0.4, 0.8), facecolors=colour, alpha=0.25, linewidth=0)
+        explained(pale, "wide and pale: contact by schedule")
         touching = ticks["contact_forces"][mask, foot, 2] > CONTACT_FORCE
         bars = [(a, b - a) for a, b in stretches(time, touching)]
-        axes.broken_barh(bars, (row - 0.18, 0.36), facecolors=colour, linewidth=0)
+        narrow = axes.broken_barh(bars, (row - 0.18, 0.36), facecolors=colour, linewidth=0)
+        explained(narrow, f"narrow and dark: measured force above {CONTACT_FORCE:g} N")
     axes.set_yticks(range(len(info.foot_names)), [_words(name) for name in reversed(info.foot_names)])
-    axes.set(xlabel="time [s]", title="Gait, last cycles: scheduled (pale) and measured contact")
+    axes.set(xlabel="time [s]", title="Footfalls, last cycles")
     axes.grid(axis="y", visible=False)
     axes.set_ylim(-0.6, len(info.foot_names) - 0.4)
     if time.size > 1:
         axes.set_xlim(time[0], time[-1])
-
-
-def solve_times(axes: Axes, recording: Recording) -> None:
-    """Wall time of every solve, and the deadline."""
-    solves, deadline = recording.solves, 1e3 * recording.info.planner_period
-    if not solves["time"].size:
-        nothing(axes, "no solves")
-        return
-    missed = solves["deadline_missed"]
-    axes.plot(solves["time"][~missed], solves["solve_ms"][~missed], ".", color=PLANNED, markersize=2.5, alpha=0.6)
-    axes.plot(solves["time"][missed], solves["solve_ms"][missed], "x", color=LIMIT, markersize=4)
-    axes.axhline(deadline, color=LIMIT, linestyle="--", linewidth=1.0, label=f"deadline {deadline:g} ms")
-    legend(axes)
-    axes.set(ylabel="solve time [ms]", title="Solve times")
-    axes.set_ylim(0.0, 1.1 * max(deadline, float(np.nanpercentile(solves["solve_ms"], 99.9))))
-    time_axis(axes, recording)
-
-
-def solve_histogram(axes: Axes, recording: Recording) -> None:
-    """How the solve times are distributed."""
-    milliseconds, deadline = recording.solves["solve_ms"], 1e3 * recording.info.planner_period
-    if not milliseconds.size:
-        nothing(axes, "no solves")
-        return
-    top = max(deadline, float(np.nanpercentile(milliseconds, 99.9)))
-    axes.hist(
-        np.clip(milliseconds, 0.0, 1.1 * top), bins=np.linspace(0.0, 1.1 * top, 60).tolist(), color=PLANNED, alpha=0.8
-    )
-    axes.axvline(deadline, color=LIMIT, linestyle="--", linewidth=1.0)
-    for share, style in ((50.0, "-"), (99.0, ":")):
-        value = float(np.percentile(milliseconds, share))
-        label = f"{'median' if share == 50.0 else 'p99'} {value:.2f} ms"
-        axes.axvline(value, color=MEASURED, linestyle=style, linewidth=1.0, label=label)
-    legend(axes)
-    axes.set(xlabel="solve time [ms]", ylabel="solves", title="Distribution")
-    axes.set_xlim(0.0, 1.1 * top)
 
 
 def planned_touchdowns(axes: Axes, recording: Recording) -> None:
@@ -216,6 +203,12 @@ def planned_touchdowns(axes: Axes, recording: Recording) -> None:
     axes.set(ylabel="|sole height| [mm]", title="Touchdown error of each plan")
     axes.set_ylim(bottom=0.0)
     time_axis(axes, recording)
+
+
+def touchdowns_known(recording: Recording) -> tuple[bool, bool]:
+    """Whether heights of soles at touchdowns are known of plans, and of the robot."""
+    planned = recording.solves["touchdown_error"][recording.solves["ok"]]
+    return bool(np.isfinite(planned).any()), bool(np.isfinite(analysis.touchdowns(recording).heights).any())
 
 
 def measured_touchdowns(axes: Axes, recording: Recording) -> None:
@@ -240,7 +233,8 @@ def _course(axes: Axes, recording: Recording, values: Array, colour: str, name: 
         return
     cycle = analysis.gait_period(recording)
     low, high = analysis.moving_range(values, cycle, period)
-    axes.fill_between(time, low, high, color=colour, alpha=0.25, linewidth=0)
+    band = axes.fill_between(time, low, high, color=colour, alpha=0.25, linewidth=0)
+    explained(band, "pale band: range over a cycle of the gait; line: mean")
     axes.plot(time, analysis.moving_mean(values, cycle, period), color=colour, linewidth=1.0, label=name)
 
 
@@ -255,9 +249,10 @@ def _scatter(axes: Axes, x: Array, y: Array, colour: str, name: str) -> None:
 
 
 def _cone(axes: Axes, friction: float, top: float) -> None:
-    axes.fill_between(
+    inside = axes.fill_between(
         [-friction * top, 0.0, friction * top], [top, 0.0, top], top, color="#009e73", alpha=0.10, linewidth=0
     )
+    explained(inside, "green: inside the friction cone")
     axes.plot([-friction * top, 0.0, friction * top], [top, 0.0, top], color=LIMIT, linewidth=1.0)
     axes.axhline(0.0, color=MUTED, linewidth=0.6)
     axes.set(xlabel="forward force [N]", ylabel="normal force [N]")

@@ -1,28 +1,36 @@
 """The figures of a run, as PNG files beside its summary."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from contact_ddp_ros.errors import ModelError, ParameterError
 from contact_ddp_ros.recording.record import Recording
-from contact_ddp_ros.report import panels
-from contact_ddp_ros.report.style import figure
+from contact_ddp_ros.report import feet_panels, panels, phase_panels, plan_panels, solver_panels
+from contact_ddp_ros.report.style import figure, is_idle
+from contact_ddp_ros.report.titles import run_title
+
+_IDLE_TORQUE = 1e-6
+"""A joint whose torque is less all the time, in every leg, has no panel [N m]."""
 
 
 def save_all(recording: Recording, folder: Path) -> tuple[Path, ...]:
-    """Draw every figure into `folder` and return the files, the overview first. Nothing for an empty recording."""
+    """Draw every figure that there is something for into `folder` and return the files, the overview first.
+
+    None for an empty recording, and none that needs a robot which cannot be loaded here.
+    """
     if not len(recording.ticks["time"]):
         return ()
-    options = recording.info.options
-    clock = "lock-step" if options.get("lockstep", True) else "real time"
-    title = f"{recording.info.job}: {options.get('variant', '')}, {clock}"
+    title = run_title(recording)
     paths = []
     for name, (draw, width, height, heading) in _FIGURES.items():
         path = folder / f"{name}.png"
-        with figure(path, width, height, f"{heading} ({title})" if heading else title) as drawn:
+        with suppress(ModelError, ParameterError), figure(path, width, height, f"{heading}\n{title}") as drawn:
             draw(drawn, recording)
-        paths.append(path)
+        if path.exists():
+            paths.append(path)
     return tuple(paths)
 
 
@@ -34,7 +42,7 @@ def _overview(drawn: Figure, recording: Recording) -> None:
     panels.gait(axes[1, 1], recording)
     panels.planned_cone(axes[2, 0], recording)
     panels.normal_forces(axes[2, 1], recording)
-    panels.solve_times(axes[3, 0], recording)
+    solver_panels.solve_times(axes[3, 0], recording)
     panels.planned_touchdowns(axes[3, 1], recording)
 
 
@@ -43,21 +51,27 @@ def _speed(drawn: Figure, recording: Recording) -> None:
 
 
 def _body(drawn: Figure, recording: Recording) -> None:
-    axes = drawn.subplots(4, 1, sharex=True)
+    shown = [index for index in (1, 0, 2) if not panels.angle_is_idle(recording, index)]
+    axes = drawn.subplots(1 + len(shown), 1, sharex=True, squeeze=False)[:, 0]
     panels.height(axes[0], recording)
-    for row, index in zip(axes[1:], (1, 0, 2)):
+    for row, index in zip(axes[1:], shown):
         panels.angle(row, recording, index)
     for row in axes[:-1]:
         row.set_xlabel("")
+    panels.tell_idle_angles(axes[0], recording)
 
 
 def _torques(drawn: Figure, recording: Recording) -> None:
     names, feet = recording.info.joint_names, len(recording.info.foot_names)
     per_leg = len(names) // feet
-    axes = drawn.subplots(per_leg, feet, sharex=True, sharey="row", squeeze=False)
-    for joint in range(len(names)):
-        panels.torque(axes[joint % per_leg, joint // per_leg], recording, joint)
-    for row in axes:
+    torques = recording.ticks["torques"]
+    shown = [joint for joint in range(per_leg) if not is_idle(torques[:, joint::per_leg], _IDLE_TORQUE)]
+    if not shown:
+        return
+    axes = drawn.subplots(len(shown), feet, sharex=True, sharey="row", squeeze=False)
+    for row, joint in zip(axes, shown):
+        for foot, panel in enumerate(row):
+            panels.torque(panel, recording, per_leg * foot + joint)
         row[0].set_ylabel("torque [N m]")
     for below in axes[-1]:
         below.set_xlabel("time [s]")
@@ -76,26 +90,35 @@ def _gait(drawn: Figure, recording: Recording) -> None:
 
 
 def _solve_times(drawn: Figure, recording: Recording) -> None:
-    over_time, distribution = drawn.subplots(1, 2, width_ratios=(1.6, 1.0))
-    panels.solve_times(over_time, recording)
-    panels.solve_histogram(distribution, recording)
+    if recording.solves["time"].size:
+        over_time, distribution = drawn.subplots(1, 2, width_ratios=(1.6, 1.0))
+        solver_panels.solve_times(over_time, recording)
+        solver_panels.solve_histogram(distribution, recording)
 
 
 def _touchdowns(drawn: Figure, recording: Recording) -> None:
-    planned, measured = drawn.subplots(2, 1, sharex=True)
-    panels.planned_touchdowns(planned, recording)
-    panels.measured_touchdowns(measured, recording)
-    planned.set_xlabel("")
+    drawings = (panels.planned_touchdowns, panels.measured_touchdowns)
+    shown = [draw for draw, has in zip(drawings, panels.touchdowns_known(recording)) if has]
+    axes = drawn.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0] if shown else ()
+    for panel, draw in zip(axes, shown):
+        draw(panel, recording)
+    for panel in axes[:-1]:
+        panel.set_xlabel("")
 
 
-_FIGURES: dict[str, tuple[Callable[[Figure, Recording], None], float, float, str]] = {
-    "overview": (_overview, 11.0, 10.5, "Bounding"),
-    "speed": (_speed, 9.0, 3.2, ""),
+_FIGURES: dict[str, tuple[Callable[[Figure, Recording], object], float, float, str]] = {
+    "overview": (_overview, 11.0, 10.5, "Overview"),
+    "speed": (_speed, 9.0, 3.4, "Speed"),
     "body": (_body, 9.0, 8.0, "Trunk"),
+    "plan": (plan_panels.draw, 13.0, 8.0, "Plans against what was measured, last cycles"),
+    "feet": (feet_panels.draw, 10.0, 8.0, "Feet in the side plane, last cycles"),
+    "phase": (phase_panels.draw, 9.5, 7.0, "Phase portraits"),
     "torques": (_torques, 11.0, 6.5, "Joint torques against their limits, last cycles"),
     "forces": (_forces, 10.0, 7.0, "Contact forces"),
-    "gait": (_gait, 9.0, 2.8, ""),
-    "solve_times": (_solve_times, 10.0, 3.4, "Planner"),
+    "gait": (_gait, 9.0, 3.2, "Gait"),
+    "solve_times": (_solve_times, 10.0, 3.6, "Solve times"),
+    "solver": (solver_panels.courses, 9.0, 8.0, "Planner in the loop"),
+    "cost": (solver_panels.cost, 9.0, 6.5, "Cost by term"),
     "touchdowns": (_touchdowns, 9.0, 5.0, "Touchdowns"),
 }
 """File name → what draws it, width and height [inch], heading."""

@@ -1,4 +1,4 @@
-"""What a person sees of a run: one live line while it lasts, a table of figures when it is over.
+"""Console output of a run: one live line while it lasts, a table of figures at its end.
 
 On a terminal the line is redrawn in place; elsewhere a plain line appears for every second of simulated time.
 """
@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from contact_ddp_ros.recording import CONTROL_MODES, Recorder
+from contact_ddp_ros.report.falls import Recovery
 from contact_ddp_ros.report.summary import Summary
 from contact_ddp_ros.report.terminal import patience, say
 
@@ -54,7 +55,7 @@ class LiveProgress:
             self._live.stop()
 
     def __call__(self, recorder: Recorder) -> None:
-        """Show the recorder's latest tick and solve, if it is time to."""
+        """Show the recorder's latest tick and solve, at most once per redraw period."""
         self._end_patience()
         if self._live is None:
             if recorder.last_time >= self._next_line:
@@ -84,7 +85,7 @@ class LiveProgress:
             f"{tick['time']:6.2f} / {self._duration:g} s",
             f"{mode:5}",
             f"speed {recorder.recent_speed:+.2f} ({tick['commanded_speed']:+.2f}) m/s",
-            f"height {tick['position'][2] - recorder.info.ground_height:.3f} m",
+            f"height {recorder.info.heights(tick['position'][None])[0]:.3f} m",
         ]
         if solve:
             parts.append(f"solve {solve['solve_ms']:.1f} ms, {solve['iterations']} it.")
@@ -92,7 +93,7 @@ class LiveProgress:
 
 
 def closing_table(summary: Summary) -> Table:
-    """The figures of a run, for people."""
+    """Table of the figures of a run for the console."""
     table = Table(title=f"{summary.job}: {summary.variant}, {'lock-step' if summary.lockstep else 'real time'}")
     table.add_column("figure")
     table.add_column("value", justify="right")
@@ -119,14 +120,19 @@ def _course(s: Summary) -> list[tuple[str, str]]:
         ("lateral drift", f"{_number(s.lateral_drift, '.3f')} m"),
     ]
     for push in s.pushes:
-        impulse = ", ".join(f"{component:g}" for component in push.impulse)
         straight = (
             "not straight again" if push.recovery_time_s is None else f"straight after {push.recovery_time_s:.2f} s"
         )
         rows.append(
-            (f"push of ({impulse}) N s at {push.time:g} s", f"roll to {_degrees(push.roll_abs_max)}, {straight}")
+            (f"push of {_impulse(push)} at {push.time:g} s", f"roll to {_degrees(push.roll_abs_max)}, {straight}")
         )
     return rows
+
+
+def _impulse(push: Recovery) -> str:
+    parts = ((push.impulse, "N s"), (push.angular_impulse, "N m s"))
+    words = [f"({', '.join(f'{component:g}' for component in part)}) {unit}" for part, unit in parts if any(part)]
+    return " and ".join(words) or "nothing"
 
 
 def _limits(s: Summary) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""How every figure looks: colours with one meaning each, quiet axes, files written whole. No global state."""
+"""Style of all figures: colours by meaning, plain axes, files written atomically. No global state."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -24,6 +25,8 @@ POINT_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 """The planner's contact points, front before back."""
 
 DOTS_PER_INCH = 130
+
+_EXPLAINED = "explained: "
 
 _STYLE: dict[str, Any] = {
     "font.size": 9,
@@ -45,26 +48,57 @@ _STYLE: dict[str, Any] = {
 
 @contextmanager
 def figure(path: Path, width: float, height: float, title: str = "") -> Iterator[Figure]:
-    """A figure of that size [inch] which is written to `path` when the block ends."""
+    """Context manager: a figure of `width` by `height` [inch], written to `path` at the end of the block.
+
+    One in which nothing was drawn is not written, and an older file of its name is taken away.
+    """
     with mpl.rc_context(cast(Any, _STYLE)):
         drawn = Figure(figsize=(width, height), layout="constrained")
         if title:
-            drawn.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
+            drawn.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
         yield drawn
+        if not drawn.axes:
+            path.unlink(missing_ok=True)
+            return
+        explain(drawn)
         with written_whole(path) as temporary:
             drawn.savefig(temporary, dpi=DOTS_PER_INCH)
 
 
+def explained(drawn: Artist, meaning: str) -> None:
+    """Have the legend below the figure say what something pale means that has no entry of its own; once for a figure.
+
+    The meaning goes into `gid`.
+    """
+    drawn.set_gid(f"{_EXPLAINED}{meaning}")
+
+
+def explain(drawn: Figure) -> None:
+    """Draw that legend; none where nothing is to be explained."""
+    found: dict[str, Artist] = {}
+    for one in drawn.findobj(lambda artist: str(artist.get_gid() or "").startswith(_EXPLAINED)):
+        found.setdefault(str(one.get_gid()).removeprefix(_EXPLAINED), one)
+    if found:
+        drawn.legend(list(found.values()), list(found), loc="outside lower left", ncols=4, fontsize=8)
+
+
+def is_idle(values: np.ndarray, threshold: float) -> bool:
+    """Whether values are unknown or stay within a threshold of zero all the time: such a course is not drawn."""
+    known = np.abs(values[np.isfinite(values)])
+    return not known.size or float(known.max()) <= threshold
+
+
 def time_axis(axes: Axes, recording: Recording) -> None:
-    """A whole run along the abscissa: pushes as bands, stretches without bounding greyed."""
+    """Set the time axis [s] of a whole run: pushes as bands, intervals without moving grey."""
     time = recording.ticks["time"]
     axes.set_xlabel("time [s]")
     if time.size > 1:
         axes.set_xlim(time[0], time[-1])
     for start, end in stretches(time, ~analysis.bounding(recording)):
-        axes.axvspan(start, end, color="#f3f3f3", zorder=0, linewidth=0)
+        explained(axes.axvspan(start, end, color="#f0f0f0", zorder=0, linewidth=0), "grey: standing or damped")
     for push in recording.info.options.get("pushes", ()):
-        axes.axvspan(push["time"], push["time"] + max(push["duration"], 0.02), color=LIMIT, alpha=0.25, linewidth=0)
+        end = push["time"] + max(push["duration"], 0.02)
+        explained(axes.axvspan(push["time"], end, color=LIMIT, alpha=0.25, linewidth=0), "red: push")
 
 
 def stretches(time: np.ndarray, mask: np.ndarray) -> list[tuple[float, float]]:
@@ -74,7 +108,7 @@ def stretches(time: np.ndarray, mask: np.ndarray) -> list[tuple[float, float]]:
 
 
 def legend(axes: Axes, marker_scale: float = 1.0) -> None:
-    """A legend in the title's line, where it hides no data; none where nothing has a label."""
+    """Draw the legend in the title's line, outside the data; none where nothing has a label."""
     if not axes.get_legend_handles_labels()[0]:
         return
     axes.legend(
@@ -95,7 +129,7 @@ def name_rows(axes: Axes, names: Sequence[str], size: float | None = None) -> No
 
 
 def nothing(axes: Axes, text: str) -> None:
-    """An empty panel that says why it is empty."""
+    """Draw an empty panel with a text that says why it is empty."""
     axes.set_xticks([])
     axes.set_yticks([])
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=MUTED)

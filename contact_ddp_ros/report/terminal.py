@@ -1,6 +1,6 @@
-"""What jobs print beside their tables: plain lines, and bars that are gone when the work is done.
+"""Console output of jobs beside their tables: lines, progress bars, spinners.
 
-Nothing is silent for long: where output goes to no terminal, a plain line says what begins, and what still lasts.
+Without a terminal, plain lines report the start and the progress of long work instead.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,17 +11,17 @@ from rich.console import Console
 from rich.progress import Progress
 
 _STEPS = 4
-"""Plain lines that a long piece of work gives beside its first."""
+"""Number of progress lines beside the first one."""
 
 
 def say(console: Console, text: str) -> None:
-    """A line for people; markup counts, numbers and paths are neither coloured nor broken."""
+    """Print a line with rich markup; numbers and paths are neither highlighted nor wrapped."""
     console.print(text, highlight=False, soft_wrap=True)
 
 
 @contextmanager
 def progress_bar(console: Console, what: str) -> Iterator[Callable[[float], None]]:
-    """A bar on a terminal, a line now and then elsewhere; call what it gives with the share that is done, 0 to 1."""
+    """Progress bar on a terminal, a few lines elsewhere; yields a function to call with the fraction done, 0 to 1."""
     if not console.is_terminal:
         yield _Lines(console, what)
         return
@@ -32,7 +32,7 @@ def progress_bar(console: Console, what: str) -> Iterator[Callable[[float], None
 
 @contextmanager
 def working(console: Console, what: str) -> Iterator[None]:
-    """A spinner on a terminal, a line elsewhere, for work that cannot say how far it is."""
+    """Spinner on a terminal, one line elsewhere, for work whose progress is unknown."""
     if not console.is_terminal:
         say(console, f"{what} ...")
         yield
@@ -43,7 +43,7 @@ def working(console: Console, what: str) -> Iterator[None]:
 
 @contextmanager
 def patience(tell: Callable[[float], None], *waits: float) -> Iterator[Callable[[], None]]:
-    """Tell, from a thread, that work still lasts, after each of some waits [s]; what it gives ends that early."""
+    """Call `tell` with the time passed [s] after each of the `waits` [s], in a thread; yields a function to stop."""
     done = Event()
 
     def watch() -> None:
@@ -64,7 +64,7 @@ def patience(tell: Callable[[float], None], *waits: float) -> Iterator[Callable[
 
 
 class _Lines:
-    """Says how far a piece of work is, a few times."""
+    """Prints the progress as a few lines."""
 
     def __init__(self, console: Console, what: str) -> None:
         self._console, self._what, self._next = console, what, 1

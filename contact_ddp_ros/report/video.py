@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import RecordingError
 from contact_ddp_ros.recording.record import Recording
-from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.report.captions import Captions
+from contact_ddp_ros.report.kinematics import state_at
 
 if TYPE_CHECKING:
     from contact_ddp_ros.sim.render import FrameRenderer
@@ -35,6 +36,8 @@ def render_recording(
 ) -> None:
     """Replay the recorded states into a video, with the pushes and the measured contact forces as arrows.
 
+    In the corner stand time, speed and phase of the gait; a pale robot is where the newest kept plan has it.
+
     Args:
         recording: of at least one tick.
         path: of the file; its suffix (.mp4, .gif) decides the format. Written whole or not at all.
@@ -52,13 +55,14 @@ def render_recording(
     rows = _frame_rows(recording, speed / frames_per_second, longest)
     if not rows.size:
         raise RecordingError("the recording has no tick to film")
+    captions = Captions(recording)
     with _renderer(recording) as renderer:
 
         def frames() -> Iterator[NDArray[np.uint8]]:
             for count, row in enumerate(rows):
                 if progress is not None:
                     progress(count / len(rows))
-                yield _frame(renderer, recording, int(row))
+                yield _frame(renderer, recording, int(row), captions)
 
         write_video(path, frames(), frames_per_second)
 
@@ -75,40 +79,29 @@ def render_still(recording: Recording, path: Path, time: float | None = None) ->
         raise RecordingError("the recording has no tick to picture")
     row = _telling_row(recording) if time is None else int(np.searchsorted(recording.ticks["time"], time))
     with _renderer(recording) as renderer:
-        write_image(path, _frame(renderer, recording, min(row, len(recording.ticks["time"]) - 1)))
+        last = len(recording.ticks["time"]) - 1
+        write_image(path, _frame(renderer, recording, min(row, last), Captions(recording)))
 
 
 def _renderer(recording: Recording) -> "FrameRenderer":
-    """Of the robot on the ground on which it was recorded."""
+    """Of the robot that was recorded, on its ground."""
     from contact_ddp_ros.robot.model import load_robot
-    from contact_ddp_ros.sim.options import GroundStepOptions, SimOptions
+    from contact_ddp_ros.sim.options import SimOptions
     from contact_ddp_ros.sim.render import FrameRenderer
 
-    step = recording.info.options.get("ground_step", {})
-    return FrameRenderer(load_robot(), SimOptions(ground_step=GroundStepOptions(**step)))
+    options = recording.info.options
+    return FrameRenderer(load_robot(options.get("robot")), SimOptions(terrain=options.get("terrain", "flat")))
 
 
-def _frame(renderer: "FrameRenderer", recording: Recording, row: int) -> NDArray[np.uint8]:
+def _frame(renderer: "FrameRenderer", recording: Recording, row: int, captions: Captions) -> NDArray[np.uint8]:
     ticks = recording.ticks
     forces = ticks["contact_forces"][row]
     return renderer.frame(
-        recorded_state(recording, row),
+        state_at(recording, row),
         push=_push(recording, float(ticks["time"][row])),
         contact_forces=forces if np.isfinite(forces).all() else None,
-    )
-
-
-def recorded_state(recording: Recording, row: int) -> RobotState:
-    """The robot's state at a tick."""
-    ticks = recording.ticks
-    return RobotState(
-        time=float(ticks["time"][row]),
-        position=ticks["position"][row],
-        orientation=ticks["orientation"][row],
-        linear_velocity=ticks["linear_velocity"][row],
-        angular_velocity=ticks["angular_velocity"][row],
-        joint_positions=ticks["joint_positions"][row],
-        joint_velocities=ticks["joint_velocities"][row],
+        ghost=captions.ghost(row),
+        text=captions.lines(row),
     )
 
 

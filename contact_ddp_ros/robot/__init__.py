@@ -1,4 +1,4 @@
-"""The robot as data: description, joints, states and commands, and the maps between the plane and three dimensions."""
+"""The robot as data: description, joints, states and commands."""
 
 from contact_ddp_ros import numba_cache
 

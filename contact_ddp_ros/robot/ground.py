@@ -1,16 +1,70 @@
 """The ground that planner, controller and reports count on: one plane and one friction coefficient.
 
-The planner owns it as parameters, every policy carries it to the controller, every recording to the reports.
+The planner has it as parameters, until it is told of one that has been felt; every policy carries it to the controller,
+every recording to the reports.
 """
 
+import math
 from dataclasses import dataclass
 
 from contact_ddp_ros.config import parameter
 
+_STEEPEST = 1.0
+
 
 @dataclass(frozen=True)
 class Ground:
-    """A level plane."""
+    """A plane z = height + slope_x x + slope_y y in `odom`."""
 
-    height: float = parameter(0.0, low=-1.0, high=1.0, unit="m", description="height of the ground in odom")
+    height: float = parameter(
+        0.0, low=-100.0, high=100.0, unit="m", description="height of the ground at the origin of odom"
+    )
     friction: float = parameter(0.6, low=0.1, high=2.0, description="friction coefficient that forces may use")
+    slope_x: float = parameter(
+        0.0, low=-_STEEPEST, high=_STEEPEST, description="rise over run of the ground along x of odom"
+    )
+    slope_y: float = parameter(
+        0.0, low=-_STEEPEST, high=_STEEPEST, description="rise over run of the ground along y of odom"
+    )
+
+    def height_at(self, x: float, y: float) -> float:
+        """Height below a point of `odom` [m]."""
+        return self.height + self.slope_x * x + self.slope_y * y
+
+    def ahead(self, yaw: float) -> float:
+        """Rise over run in the direction of a heading [rad]."""
+        return math.cos(yaw) * self.slope_x + math.sin(yaw) * self.slope_y
+
+    def aside(self, yaw: float) -> float:
+        """Rise over run to the left of a heading [rad]."""
+        return math.cos(yaw) * self.slope_y - math.sin(yaw) * self.slope_x
+
+
+@dataclass(frozen=True)
+class Felt:
+    """What contact has taught the controller, for the planner.
+
+    Attributes:
+        ground: the plane that the feet have found, with a friction of which nothing is known; None where there is none.
+        advance: how far contact has moved the gait ahead of its schedule [s].
+    """
+
+    ground: Ground | None = None
+    advance: float = 0.0
+
+
+@dataclass(frozen=True)
+class GroundLine:
+    """The ground in a vertical plane, z = height + slope x.
+
+    Attributes:
+        height: at x = 0 [m].
+        slope: rise over run.
+    """
+
+    height: float = 0.0
+    slope: float = 0.0
+
+    def height_at(self, x: float) -> float:
+        """Height at x [m]."""
+        return self.height + self.slope * x

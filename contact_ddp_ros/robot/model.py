@@ -9,6 +9,7 @@ The legs follow in the order of :data:`contact_ddp_ros.robot.joints.JOINT_NAMES`
 """
 
 import hashlib
+import math
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final, Literal
@@ -17,10 +18,14 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from contact_ddp_ros.errors import ModelError
+from contact_ddp_ros.options import ROBOT_SUFFIXES
+from contact_ddp_ros.robot.canonical import canonical_urdf
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
+from contact_ddp_ros.robot.profile import RobotProfile, load_profile
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
-from contact_ddp_ros.robot.urdf import RobotDescription, default_urdf, read_description
+from contact_ddp_ros.robot.urdf import RobotDescription, default_urdf, description_of, joint_of, read_description
 
 Array = NDArray[np.float64]
 
@@ -54,7 +59,9 @@ class Robot:
         mass: total [kg].
         foot_radius: [m].
         urdf: the file all of this was read from.
+        description: text of the URDF, with the names and signs of this package whatever the file's are.
         model_hash: 63-bit fingerprint of every number of the tree, the same on every machine.
+        profile: what the robot's file says; None where it was read from a URDF alone.
     """
 
     tree: RigidBodyTree
@@ -66,7 +73,9 @@ class Robot:
     mass: float
     foot_radius: float
     urdf: Path
+    description: str
     model_hash: int
+    profile: RobotProfile | None = None
 
     @property
     def n_joints(self) -> int:
@@ -91,27 +100,87 @@ class Robot:
         )
 
 
-def load_robot(path: Path | None = None) -> Robot:
-    """Read the robot from a URDF file, by default from the one that comes with this package.
+def load_robot(source: str | Path | None = None) -> Robot:
+    """Read a robot, by default the one that comes with this package.
+
+    Args:
+        source: name of a packaged robot, path of a robot's .yaml file, or path of a URDF with this package's names.
 
     Raises:
-        ModelError: see :func:`contact_ddp_ros.robot.urdf.read_description`.
+        ParameterError: no robot has that name, or its file says what it may not.
+        ModelError: see :func:`contact_ddp_ros.robot.urdf.read_description`; its legs are others than those described
+            in :mod:`contact_ddp_ros.robot.canonical`; or it cannot stand as high as its file says.
     """
-    description = read_description(default_urdf() if path is None else Path(path))
+    if source is None:
+        return _robot(read_description(default_urdf()), None)
+    if not has_profile(source):
+        return _robot(read_description(Path(source)), None)
+    profile = load_profile(source)
+    if profile.legs:
+        return _robot(description_of(profile.urdf, canonical_urdf(profile)), profile)
+    return _robot(read_description(profile.urdf), profile)
+
+
+def has_profile(source: str | Path) -> bool:
+    """Whether that is the name of a robot or the path of its file: neither nothing nor the path of a URDF."""
+    path = Path(source)
+    is_name = isinstance(source, str) and bool(source) and not path.suffix and path.name == source
+    return is_name or path.suffix in ROBOT_SUFFIXES
+
+
+def _robot(description: RobotDescription, profile: RobotProfile | None) -> Robot:
     tree = _tree(description)
     drives = tree.joints[len(BASE_JOINTS) :]
+    leg = STANDING_LEG if profile is None else _standing_leg(tree, profile)
     return Robot(
         tree=tree,
         lower=np.array([joint.lower for joint in drives]),
         upper=np.array([joint.upper for joint in drives]),
         velocity_limits=np.array([joint.velocity_limit for joint in drives]),
         effort_limits=np.array([joint.effort_limit for joint in drives]),
-        standing=np.array(STANDING_LEG * len(LEG_NAMES)),
+        standing=np.array(leg * len(LEG_NAMES)),
         mass=tree.mass,
         foot_radius=description.foot_radius,
         urdf=description.path,
+        description=description.text,
         model_hash=tree_hash(tree),
+        profile=profile,
     )
+
+
+def _standing_leg(tree: RigidBodyTree, profile: RobotProfile) -> tuple[float, float, float]:
+    """Abduction, hip and knee that put the foot under the hip, at the standing height of the robot's file.
+
+    Without one the foot is as far from the hip, as a share of the leg's length, as the Mini Cheetah's. A robot with
+    the Mini Cheetah's names and no height of its own stands like it.
+
+    Raises:
+        ModelError: the leg does not reach so far, or its joints do not.
+    """
+    if not profile.legs and profile.standing_height is None:
+        return STANDING_LEG
+    foot = tree.contacts[0]
+    knee = tree.joints[foot.body]
+    hip = tree.joints[knee.parent]
+    abad = tree.joints[hip.parent]
+    thigh, shank = -float(knee.translation[2]), -float(foot.position[2])
+    distance = math.cos(STANDING_LEG[1]) * (thigh + shank)
+    if profile.standing_height is not None:
+        distance = profile.standing_height - foot.radius + float(abad.translation[2] + hip.translation[2])
+    if not abs(thigh - shank) < distance < thigh + shank:
+        raise ModelError(
+            f"{profile.path}: standing_height puts the feet {distance:.3f} m below the hips, which legs of "
+            f"{thigh:.3f} and {shank:.3f} m do not reach; give one that they do"
+        )
+    bent = math.acos((distance**2 - thigh**2 - shank**2) / (2.0 * thigh * shank))
+    angles = (0.0, -math.atan2(shank * math.sin(bent), thigh + shank * math.cos(bent)), bent)
+    for joint, angle in zip((abad, hip, knee), angles, strict=True):
+        if not joint.lower <= angle <= joint.upper:
+            raise ModelError(
+                f"{profile.path}: standing, {joint.name} is at {angle:.2f} rad; its limits are {joint.lower:.2f} and "
+                f"{joint.upper:.2f}: give another standing_height, or joints.lower and joints.upper"
+            )
+    return angles
 
 
 def foot_positions(robot: Robot, joint_positions: Array) -> Array:
@@ -159,7 +228,8 @@ def _tree(description: RobotDescription) -> RigidBodyTree:
     for joint_name in JOINT_NAMES:
         joint_id = model.getJointId(joint_name)
         body_of[joint_id] = len(joints)
-        joints.append(_joint(description, joint_id, body_of[model.parents[joint_id]]))
+        extras = description.extras[joint_name]
+        joints.append(joint_of(model, joint_id, body_of[model.parents[joint_id]], extras))
     contacts = []
     for foot in FOOT_NAMES:
         frame = model.frames[model.getFrameId(foot)]
@@ -168,35 +238,3 @@ def _tree(description: RobotDescription) -> RigidBodyTree:
         )
     gravity = model.gravity.linear.copy()
     return RigidBodyTree(model.name, tuple(joints), tuple(contacts), gravity)
-
-
-def _joint(description: RobotDescription, joint_id: int, parent: int) -> Joint:
-    model = description.model
-    name = model.names[joint_id]
-    index = model.idx_vs[joint_id]
-    placement, body, extras = model.jointPlacements[joint_id], model.inertias[joint_id], description.extras[name]
-    return Joint(
-        name=name,
-        kind="revolute",
-        axis=_axis(model.joints[joint_id]),
-        parent=parent,
-        rotation=placement.rotation.copy(),
-        translation=placement.translation.copy(),
-        mass=float(body.mass),
-        com=body.lever.copy(),
-        inertia=body.inertia.copy(),
-        armature=extras.armature,
-        damping=extras.damping,
-        dry_friction=extras.dry_friction,
-        lower=float(model.lowerPositionLimit[index]),
-        upper=float(model.upperPositionLimit[index]),
-        velocity_limit=float(model.velocityLimit[index]),
-        effort_limit=float(model.effortLimit[index]),
-    )
-
-
-def _axis(joint: pin.JointModel) -> Array:
-    """The joint's axis: the angular part of its motion subspace, whichever of pinocchio's revolute types it has."""
-    data = joint.createData()
-    joint.calc(data, np.zeros(joint.nq))
-    return np.asarray(data.S).reshape(6)[3:].copy()

@@ -155,12 +155,6 @@ def yaw_rate(quaternion: Array, angular_velocity: Array) -> float:
     return float(rpy_rates(quaternion, angular_velocity)[2])
 
 
-def yaw_matrix(yaw: float) -> Array:
-    """The (3, 3) rotation from the heading frame, turned by yaw only, into the world."""
-    sine, cosine = math.sin(yaw), math.cos(yaw)
-    return np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]])
-
-
 def up_in_body(quaternion: Array) -> Array:
     """The (3,) unit vector that points up, in body axes: what an accelerometer at rest shows."""
     return quaternion_to_matrix(quaternion)[2].copy()

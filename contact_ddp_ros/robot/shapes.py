@@ -53,10 +53,14 @@ class Outline:
     Attributes:
         moved_links: name of the link that each joint moves, by the joint's name.
         shapes: of all links, link by link.
+        carriers: by link, the one that it moves with, and its frame's rotation (3, 3) and translation (3,) there [m].
+        unread: (purpose, link) of shapes without a formula that were left out.
     """
 
     moved_links: dict[str, str]
     shapes: tuple[Shape, ...]
+    carriers: dict[str, tuple[str, Array, Array]]
+    unread: tuple[tuple[str, str], ...] = ()
 
 
 def read_outline(path: Path) -> Outline:
@@ -69,20 +73,35 @@ def read_outline(path: Path) -> Outline:
         root = ElementTree.parse(path).getroot()
     except (OSError, ElementTree.ParseError) as error:
         raise ModelError(f"cannot read the robot description {path}: {error}; name a readable URDF file") from error
+    return outline_of(path, root)
+
+
+def outline_of(path: Path, root: ElementTree.Element, *, strict: bool = True) -> Outline:
+    """Links and shapes of the XML of a URDF, which comes from `path`.
+
+    Raises:
+        ModelError: a shape is of a kind that is not in SIZES; unless not `strict`, where such a one is left out.
+    """
     fixed = {_attribute(joint, "child", "link"): joint for joint in root.findall("joint[@type='fixed']")}
     colours = {material.get("name", ""): _colour(material) for material in root.findall("material")}
     shapes: list[Shape] = []
+    unread: list[tuple[str, str]] = []
+    carriers = {link.get("name", ""): _carrier(link.get("name", ""), fixed) for link in root.findall("link")}
     for link in root.findall("link"):
-        carrier, rotation, translation = _carrier(link.get("name", ""), fixed)
+        name = link.get("name", "")
+        carrier, rotation, translation = carriers[name]
         purposes: tuple[Literal["visual", "collision"], ...] = ("visual", "collision")
         for purpose in purposes:
             for element in link.findall(purpose):
+                if not strict and not _has_formula(element):
+                    unread.append((purpose, name))
+                    continue
                 kind, size = _geometry(path, link, element)
                 turned, moved = _origin(element)
                 shapes.append(
                     Shape(
                         purpose=purpose,
-                        link=link.get("name", ""),
+                        link=name,
                         carrier=carrier,
                         kind=kind,
                         size=size,
@@ -92,7 +111,7 @@ def read_outline(path: Path) -> Outline:
                     )
                 )
     moved_links = {joint.get("name", ""): _attribute(joint, "child", "link") for joint in root.findall("joint")}
-    return Outline(moved_links, tuple(shapes))
+    return Outline(moved_links, tuple(shapes), carriers, tuple(unread))
 
 
 def _carrier(link: str, fixed: dict[str, ElementTree.Element]) -> tuple[str, Array, Array]:
@@ -103,6 +122,11 @@ def _carrier(link: str, fixed: dict[str, ElementTree.Element]) -> tuple[str, Arr
         rotation, translation = turned @ rotation, moved + turned @ translation
         link = _attribute(fixed[link], "parent", "link")
     return link, rotation, translation
+
+
+def _has_formula(element: ElementTree.Element) -> bool:
+    geometry = element.find("geometry")
+    return geometry is not None and any(geometry.find(kind) is not None for kind in SIZES)
 
 
 def _geometry(path: Path, link: ElementTree.Element, element: ElementTree.Element) -> tuple[str, tuple[float, ...]]:

@@ -7,8 +7,11 @@ REP-105: `odom` is the fixed frame (z up), `base_link` the trunk (x forward, y l
 import math
 from dataclasses import dataclass
 
+import numba as nb
 import numpy as np
 from numpy.typing import NDArray
+
+from contact_ddp_ros.robot.rotation import COMPILED, READ
 
 Array = NDArray[np.float64]
 
@@ -45,10 +48,23 @@ class RobotState:
 
     def is_finite(self) -> bool:
         """Whether every entry, the stamp included, is a finite number."""
-        parts = (self.position, self.orientation, self.linear_velocity, self.angular_velocity)
-        return math.isfinite(self.time) and bool(
-            np.isfinite(np.concatenate([*parts, self.joint_positions, self.joint_velocities])).all()
+        return math.isfinite(self.time) and _are_finite(
+            self.position,
+            self.orientation,
+            self.linear_velocity,
+            self.angular_velocity,
+            self.joint_positions,
+            self.joint_velocities,
         )
+
+
+@nb.njit(nb.boolean(*[READ] * 6), **COMPILED)
+def _are_finite(position, orientation, linear_velocity, angular_velocity, joint_positions, joint_velocities):  # type: ignore[no-untyped-def]
+    finite = True
+    for part in (position, orientation, linear_velocity, angular_velocity, joint_positions, joint_velocities):
+        for number in part:
+            finite &= np.isfinite(number)
+    return finite
 
 
 @dataclass(frozen=True)

@@ -7,21 +7,29 @@ of `<dynamics>` that other readers skip) and the radius of the foot spheres come
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import ModelError
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES
 from contact_ddp_ros.robot.share import share_places
+from contact_ddp_ros.robot.tree import Joint
+
+Array = NDArray[np.float64]
 
 URDF_NAME = "mini_cheetah.urdf"
 
 _INERTIA_TOLERANCE = 1e-9
 """Relative slack of the triangle inequality: written numbers are rounded."""
 
-_REVOLUTE = ("JointModelRX", "JointModelRY", "JointModelRZ", "JointModelRevoluteUnaligned")
+_UNIT_TOLERANCE = 1e-3
+"""How far the length of a written axis may be from one."""
+
+REVOLUTE = ("JointModelRX", "JointModelRY", "JointModelRZ", "JointModelRevoluteUnaligned")
 """Pinocchio's joints with one angle and limits."""
 
 
@@ -40,12 +48,14 @@ class RobotDescription:
 
     Attributes:
         path: of the URDF file.
+        text: of the URDF, with the names and signs of :mod:`contact_ddp_ros.robot.joints`.
         model: pinocchio's fixed-base model of it; the root link's inertia is in `inertias[0]`.
         extras: per joint name of JOINT_NAMES.
         foot_radius: [m], of all feet.
     """
 
     path: Path
+    text: str
     model: pin.Model
     extras: dict[str, JointExtras]
     foot_radius: float
@@ -71,24 +81,109 @@ def read_description(path: Path) -> RobotDescription:
     Raises:
         ModelError: the file cannot be read, is not a URDF, lacks a joint or a foot, or has a body that cannot exist.
     """
+    return description_of(path, read_text(path))
+
+
+def description_of(path: Path, text: str) -> RobotDescription:
+    """Check the text of a URDF; `path` is where it comes from.
+
+    Raises:
+        ModelError: as :func:`read_description`.
+    """
+    root, model = parse(path, text)
+    _check_joints(path, model)
+    _check_inertias(path, model)
+    extras = {name: joint_extras(path, root, name) for name in JOINT_NAMES}
+    return RobotDescription(path, text, model, extras, _foot_radius(path, root))
+
+
+def read_text(path: Path) -> str:
+    """The text of a URDF file. Raises ModelError where it cannot be read."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ModelError(f"cannot read the robot description {path}: {error}; name a readable URDF file") from error
+
+
+def parse(path: Path, text: str) -> tuple[ElementTree.Element, pin.Model]:
+    """The XML of a URDF and pinocchio's fixed-base model of it.
+
+    Raises:
+        ModelError: it is no URDF, a link has a negative mass, or the axis of a joint no unit length.
+    """
     try:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
         raise ModelError(f"{path} is not well-formed XML: {error}; mend the file") from error
     if root.tag != "robot":
         raise ModelError(f"{path} has the root element <{root.tag}>; a URDF has <robot>")
+    _check_written(path, root)
     try:
-        model = pin.buildModelFromXML(text)
+        return root, pin.buildModelFromXML(text)
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"pinocchio cannot build a model from {path}: {error}") from error
-    _check_joints(path, model)
-    _check_inertias(path, model)
-    extras = {name: _extras(path, root, name) for name in JOINT_NAMES}
-    return RobotDescription(path, model, extras, _foot_radius(path, root))
+
+
+def joint_of(model: pin.Model, joint_id: int, parent: int, extras: JointExtras) -> Joint:
+    """One of pinocchio's joints with the body it moves; `parent` is the index of its parent body in the tree.
+
+    Raises:
+        ModelError: the joint is neither revolute nor prismatic.
+    """
+    name, index = model.names[joint_id], model.idx_vs[joint_id]
+    kind, axis = _motion(name, model.joints[joint_id])
+    bounded = model.nqs[joint_id] == 1  # a continuous joint has a cosine and a sine, and no limits
+    position = model.idx_qs[joint_id]
+    placement, body = model.jointPlacements[joint_id], model.inertias[joint_id]
+    return Joint(
+        name=name,
+        kind=kind,
+        axis=axis,
+        parent=parent,
+        rotation=placement.rotation.copy(),
+        translation=placement.translation.copy(),
+        mass=float(body.mass),
+        com=body.lever.copy(),
+        inertia=body.inertia.copy(),
+        armature=extras.armature,
+        damping=extras.damping,
+        dry_friction=extras.dry_friction,
+        lower=float(model.lowerPositionLimit[position]) if bounded else -np.inf,
+        upper=float(model.upperPositionLimit[position]) if bounded else np.inf,
+        velocity_limit=float(model.velocityLimit[index]),
+        effort_limit=float(model.effortLimit[index]),
+    )
+
+
+def _motion(name: str, joint: pin.JointModel) -> tuple[Literal["revolute", "prismatic"], Array]:
+    """Kind and axis of a joint from its motion subspace, whichever of pinocchio's types it has."""
+    if joint.nv != 1:
+        raise ModelError(f"joint {name!r} has {joint.nv} degrees of freedom; only revolute and prismatic are modelled")
+    data = joint.createData()
+    joint.calc(data, np.zeros(joint.nq) if joint.nq == 1 else np.array([1.0, 0.0]))
+    subspace = np.asarray(data.S).reshape(6)
+    linear, angular = subspace[:3], subspace[3:]
+    if np.any(linear) and np.any(angular):
+        raise ModelError(f"joint {name!r} is a screw; only revolute and prismatic joints are modelled")
+    return ("revolute", angular.copy()) if np.any(angular) else ("prismatic", linear.copy())
+
+
+def _check_written(path: Path, root: ElementTree.Element) -> None:
+    """What pinocchio would hide: it adds up links that are fixed to each other and gives every axis unit length."""
+    for link in root.findall("link"):
+        mass = link.find("inertial/mass")
+        if mass is not None and number(path, f"the mass of link {link.get('name')}", mass.get("value", "")) < 0.0:
+            raise ModelError(
+                f"{path}: link {link.get('name')} has a mass of {mass.get('value')} kg; it must not be negative"
+            )
+    for joint in root.findall("joint"):
+        axis = joint.find("axis")
+        if axis is None or joint.get("type") == "fixed":
+            continue
+        words = axis.get("xyz", "").split()
+        length = math.hypot(*(number(path, f"the axis of {joint.get('name')}", word) for word in words))
+        if len(words) != 3 or abs(length - 1.0) > _UNIT_TOLERANCE:
+            raise ModelError(f"{path}: joint {joint.get('name')} has the axis {words}; it must have length 1")
 
 
 def _check_joints(path: Path, model: pin.Model) -> None:
@@ -101,7 +196,7 @@ def _check_joints(path: Path, model: pin.Model) -> None:
             f"{path}: joints missing {missing}, joints not known {surplus}; it must have exactly {list(JOINT_NAMES)}"
         )
     kinds = {name: model.joints[model.getJointId(name)].shortname() for name in JOINT_NAMES}
-    unfit = {name: kind for name, kind in kinds.items() if kind not in _REVOLUTE}
+    unfit = {name: kind for name, kind in kinds.items() if kind not in REVOLUTE}
     if unfit:
         raise ModelError(f"{path}: joints of another kind: {unfit}; every joint must be revolute with limits")
     feet = [name for name in FOOT_NAMES if not model.existFrame(name)]
@@ -133,13 +228,13 @@ def _check_inertias(path: Path, model: pin.Model) -> None:
             )
 
 
-def _extras(path: Path, root: ElementTree.Element, name: str) -> JointExtras:
-    """Attributes of <dynamics>, zero where they are not given."""
+def joint_extras(path: Path, root: ElementTree.Element, name: str) -> JointExtras:
+    """Attributes of a joint's <dynamics>, zero where they are not given; ModelError where they are no such numbers."""
     element = root.find(f"joint[@name='{name}']/dynamics")
     attributes = {} if element is None else element.attrib
     values = []
     for key in ("armature", "damping", "friction"):
-        value = _number(path, f"{name} {key}", attributes.get(key, "0"))
+        value = number(path, f"{name} {key}", attributes.get(key, "0"))
         if value < 0.0:
             raise ModelError(f"{path}: {name} {key} is {value}; it must not be negative")
         values.append(value)
@@ -155,13 +250,14 @@ def _foot_radius(path: Path, root: ElementTree.Element) -> float:
             raise ModelError(
                 f"{path}: link {name} has no collision sphere; a foot is a sphere around its link's origin"
             )
-        radii.append(_number(path, f"{name} radius", sphere.get("radius", "")))
+        radii.append(number(path, f"{name} radius", sphere.get("radius", "")))
     if not (radii[0] > 0.0 and all(radius == radii[0] for radius in radii)):
         raise ModelError(f"{path}: foot radii {radii}; all feet must have the same positive radius")
     return radii[0]
 
 
-def _number(path: Path, what: str, text: str) -> float:
+def number(path: Path, what: str, text: str) -> float:
+    """A number of a file. Raises ModelError, naming `what` it is, where it is none or not finite."""
     try:
         value = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the rest of the package knows of a simulator: state out, joint command in, steps of time."""
+"""Interface of a simulator: read the state, apply a joint command, advance time."""
 
 from typing import Protocol
 
@@ -36,7 +36,7 @@ class Simulator(Protocol):
         ...
 
     def apply(self, command: JointCommand) -> None:
-        """Hand the drives a new command, which they execute from the next step on."""
+        """Set the drives' command, executed from the next step on."""
         ...
 
     def step(self, n: int = 1) -> None:
@@ -47,8 +47,8 @@ class Simulator(Protocol):
         """
         ...
 
-    def push(self, force: Array, duration: float) -> None:
-        """From now on push the trunk's origin with a force (3,) in `odom` axes [N] for that long [s].
+    def push(self, force: Array, duration: float, torque: Array | None = None) -> None:
+        """Apply a force (3,) [N] at the trunk's origin for `duration` [s] from now on, in `odom` axes; a moment, too.
 
         Pushes add up.
         """
@@ -67,5 +67,5 @@ class Simulator(Protocol):
         ...
 
     def specific_force(self) -> Array:
-        """(3,) what an accelerometer at the trunk's origin showed in the last step, in `base_link` axes [m/s^2]."""
+        """(3,) specific force at the trunk's origin in the last step, in `base_link` axes [m/s^2]."""
         ...

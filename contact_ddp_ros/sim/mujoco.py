@@ -13,12 +13,13 @@ from contact_ddp_ros.config import validate
 from contact_ddp_ros.errors import ParameterError, SimulationError
 from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.rotation import quaternion_to_matrix
+from contact_ddp_ros.robot.rotation import quaternion_product, quaternion_to_matrix
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 from contact_ddp_ros.sim.engine import mujoco
 from contact_ddp_ros.sim.mujoco_model import ACCELEROMETER_NAME, build_model
-from contact_ddp_ros.sim.noise import noisy
-from contact_ddp_ros.sim.options import NoiseOptions, SimOptions
+from contact_ddp_ros.sim.options import SimOptions
+from contact_ddp_ros.sim.sensing import Delay, sensed
+from contact_ddp_ros.terrain import parse_terrain
 
 Array = NDArray[np.float64]
 
@@ -31,10 +32,20 @@ _BASE_POSITIONS, _BASE_VELOCITIES = 7, 6
 
 @dataclass
 class _Push:
-    """A force on the trunk's origin (3,) [N] and the number of steps it still lasts."""
+    """A force on the trunk's origin (3,) [N], a moment (3,) [N m] and the number of steps it still lasts."""
 
     force: Array
+    torque: Array
     steps: int
+
+
+@dataclass
+class _Pull:
+    """A force (3,) in `odom` axes [N] at a point (3,) of a body, in the body's axes [m]."""
+
+    body: int
+    point: Array
+    force: Array
 
 
 class MujocoSimulator:
@@ -60,8 +71,14 @@ class MujocoSimulator:
         self._trunk = self.model.body(BASE_LINK).id
         self._feet = np.array([self.model.geom(name).id for name in FOOT_NAMES])
         self._foot_radii = self.model.geom_size[self._feet, 0]
+        self._terrain = parse_terrain(self._options.terrain)
         self._command = JointCommand.damping(robot.n_joints)
         self._pushes: list[_Push] = []
+        delay = self._options.delay
+        self._states: Delay[RobotState] = Delay(self._steps(delay.state))
+        self._commands: Delay[JointCommand] = Delay(self._steps(delay.command))
+        self._torques: Delay[Array] = Delay(self._steps(delay.torque))
+        self._pull: _Pull | None = None
         self._rng = np.random.default_rng(self._options.seed)
         self._measured: RobotState | None = None
         self.reset()
@@ -82,7 +99,7 @@ class MujocoSimulator:
         Raises:
             SimulationError: the state is not finite or its arrays have other sizes.
         """
-        start = self._robot.standing_state() if state is None else state
+        start = self._standing() if state is None else state
         if not start.is_finite() or start.joint_positions.shape != self._q_index.shape:
             raise SimulationError("cannot reset to a state that is not finite or has another number of joints")
         norm = float(np.linalg.norm(start.orientation))
@@ -99,24 +116,42 @@ class MujocoSimulator:
         data.qvel[self._v_index] = start.joint_velocities
         self._command = JointCommand.damping(self._robot.n_joints)
         self._pushes.clear()
+        for delay in (self._states, self._commands, self._torques):
+            delay.clear()
+        self._pull = None
         self._rng = np.random.default_rng(self._options.seed)
         self._measured = None
         mujoco.mj_forward(self.model, data)
+        self._states.put(self.true_state())
 
-    def tune(self, gains: DriveGains, noise: NoiseOptions) -> None:
-        """From now on drive the joints with these gains and measure with this noise.
+    def _standing(self) -> RobotState:
+        """Standing at the origin, upright on the ground's plane."""
+        state, tilt = self._robot.standing_state(), self._terrain.tilt
+        return replace(
+            state,
+            position=self._terrain.axes @ state.position,
+            orientation=quaternion_product(tilt, state.orientation),
+        )
+
+    def _steps(self, delay: float) -> int:
+        return round(delay / self.timestep)
+
+    def tune(self, gains: DriveGains, options: SimOptions) -> None:
+        """Replace the gains of the drives and, of the options, all that needs no other world.
 
         Raises:
-            ParameterError: a standard deviation is out of its range; nothing has changed then.
+            ParameterError: one of them is out of its range; nothing has changed then.
         """
-        validate(noise)
-        self._gains, self._options = gains, replace(self._options, noise=noise)
+        validate(options)
+        live = {name: getattr(options, name) for name in ("noise", "error", "torque_scale")}
+        self._gains, self._options = gains, replace(self._options, **live)
 
     def state(self) -> RobotState:
-        """The state with the sensors' noise; the same one until time moves on."""
+        """The state as it is measured; repeated calls at one instant return the same state."""
         if self._measured is None:
-            state, noise = self.true_state(), self._options.noise
-            self._measured = state if noise == NoiseOptions() else noisy(state, noise, self._rng)
+            late = self._options.delay.state > 0.0
+            state = self._states.oldest if late else self.true_state()
+            self._measured = sensed(state, self._options, self._rng)
         return self._measured
 
     def true_state(self) -> RobotState:
@@ -134,7 +169,7 @@ class MujocoSimulator:
         )
 
     def apply(self, command: JointCommand, gains: DriveGains | None = None) -> None:
-        """Hand the drives a new command and, where it comes with `gains` of its own, those from now on.
+        """Set the drives' command and, where given, their gains from now on.
 
         Raises:
             SimulationError: it is not finite or has another number of joints; the drives keep the last one.
@@ -159,32 +194,63 @@ class MujocoSimulator:
         for _ in range(n):
             self._drive()
             self._push()
+            self._apply_pull()
             mujoco.mj_step(self.model, self.data)
+            if self._options.delay.state > 0.0:
+                self._states.put(self.true_state())
         self._measured = None
         self._check_finite()
 
-    def push(self, force: Array, duration: float) -> None:
-        """Push the trunk's origin from now on: force (3,) in `odom` axes [N], for `duration` [s].
+    def push(self, force: Array, duration: float, torque: Array | None = None) -> None:
+        """Push the trunk's origin from now on for `duration` [s]: force (3,) [N], moment (3,) [N m], in `odom` axes.
 
-        The duration is rounded to whole steps and the force scaled so that the impulse is exact. Pushes add up.
+        The duration is rounded to whole steps and the push scaled so that the impulse is exact. Pushes add up.
 
         Raises:
             ParameterError: a number is not finite, or the duration is not positive.
         """
-        force = np.asarray(force, dtype=float)
-        if force.shape != (3,) or not np.isfinite(force).all() or not 0.0 < duration < np.inf:
+        parts = [np.asarray(part, dtype=float) for part in (force, np.zeros(3) if torque is None else torque)]
+        if any(part.shape != (3,) or not np.isfinite(part).all() for part in parts) or not 0.0 < duration < np.inf:
             raise ParameterError(
-                f"push of {force} N for {duration} s; give three finite forces and a positive duration"
+                f"push of {force} N, {torque} N m for {duration} s; give three finite numbers of each and a positive"
+                " duration"
             )
         steps = max(1, round(duration / self.timestep))
-        self._pushes.append(_Push(force * (duration / (steps * self.timestep)), steps))
+        scale = duration / (steps * self.timestep)
+        self._pushes.append(_Push(scale * parts[0], scale * parts[1], steps))
+
+    def pull(self, link: str, point: Array, force: Array) -> None:
+        """Let a force act on a point of a link from now on, in place of an earlier one, until it is set to zero.
+
+        Args:
+            link: name of the body.
+            point: (3,) where it acts, in the link's axes from its origin [m].
+            force: (3,) in `odom` axes [N].
+
+        Raises:
+            ParameterError: there is no such link, or a number is not finite.
+        """
+        point, force = np.asarray(point, dtype=float), np.asarray(force, dtype=float)
+        if not np.isfinite([*point, *force]).all() or point.shape != (3,) or force.shape != (3,):
+            raise ParameterError(f"pull of {force} N at {point} m; give three finite numbers each")
+        body = self._body(link)
+        self._pull = _Pull(body, point, force) if force.any() else None
+
+    def point_motion(self, link: str, point: Array) -> tuple[Array, Array]:
+        """Position (3,) [m] and velocity (3,) [m/s] in `odom` of a point (3,) of a link, given in the link's axes [m].
+
+        Raises:
+            ParameterError: there is no such link.
+        """
+        body, jacobian = self._body(link), np.zeros((3, self.model.nv))
+        place = self.data.xpos[body] + self.data.xmat[body].reshape(3, 3) @ np.asarray(point, dtype=float)
+        mujoco.mj_jac(self.model, self.data, jacobian, None, place, body)
+        return place, jacobian @ self.data.qvel
 
     def foot_heights(self) -> Array:
         """(4,) height of each foot's lowest point above the ground below it [m]; negative where it presses in."""
         mujoco.mj_kinematics(self.model, self.data)
-        feet, step = self.data.geom_xpos[self._feet], self._options.ground_step
-        ground = np.where(feet[:, 0] >= step.position, step.height, 0.0)
-        return feet[:, 2] - self._foot_radii - ground
+        return self._terrain.clearances(self.data.geom_xpos[self._feet], self._foot_radii)
 
     def contact_forces(self) -> Array:
         """(4, 3) force of the ground on each foot during the last step, in `odom` axes [N]."""
@@ -206,26 +272,49 @@ class MujocoSimulator:
         return self.data.ctrl[self._actuators]
 
     def specific_force(self) -> Array:
-        """(3,) what an accelerometer at the trunk's origin showed in the last step, in `base_link` axes [m/s^2]."""
+        """(3,) specific force at the trunk's origin in the last step, in `base_link` axes [m/s^2]."""
         return self.data.sensor(ACCELEROMETER_NAME).data.copy()
 
     def _drive(self) -> None:
         """The law of :class:`contact_ddp_ros.robot.state.JointCommand` at the present joint state."""
         data = self.data
-        torques = self._gains.torques(self._command, data.qpos[self._q_index], data.qvel[self._v_index])
+        command = self._commands.put(self._command) if self._commands.steps else self._command
+        torques = self._gains.torques(command, data.qpos[self._q_index], data.qvel[self._v_index])
         limits = self._robot.effort_limits
-        data.ctrl[self._actuators] = np.minimum(np.maximum(torques, -limits), limits)
+        torques = np.minimum(np.maximum(torques, -limits), limits)
+        torques = self._torques.put(torques) if self._torques.steps else torques
+        data.ctrl[self._actuators] = self._options.torque_scale * torques
+
+    def _body(self, link: str) -> int:
+        body = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_BODY, link)
+        if body <= 0:
+            raise ParameterError(f"no link {link!r}; there are {', '.join(self.links)}")
+        return int(body)
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """Names of the robot's bodies."""
+        return tuple(self.model.body(body).name for body in range(1, self.model.nbody))
+
+    def _apply_pull(self) -> None:
+        """The pull as generalised forces."""
+        data, pull = self.data, self._pull
+        data.qfrc_applied[:] = 0.0
+        if pull is None:
+            return
+        place = data.xpos[pull.body] + data.xmat[pull.body].reshape(3, 3) @ pull.point
+        mujoco.mj_applyFT(self.model, data, pull.force, np.zeros(3), place, pull.body, data.qfrc_applied)
 
     def _push(self) -> None:
         """Sum of the active pushes, as a wrench at the trunk's centre of mass, where MuJoCo wants it."""
         wrench = self.data.xfrc_applied[self._trunk]
         wrench[:] = 0.0
         for push in self._pushes:
-            wrench[:3] += push.force
+            wrench += [*push.force, *push.torque]
             push.steps -= 1
         if self._pushes:
             lever = self.data.qpos[:3] - self.data.xipos[self._trunk]
-            wrench[3:] = np.cross(lever, wrench[:3])
+            wrench[3:] += np.cross(lever, wrench[:3])
             self._pushes = [push for push in self._pushes if push.steps > 0]
 
     def _check_finite(self) -> None:

@@ -3,12 +3,10 @@
 MuJoCo's own URDF reader brings bodies, inertias and shapes; from the robot come what it leaves out or would guess:
 free base, armature, damping, dry friction, drives with their torque limits. Nothing about the robot is typed here.
 
-Contacts are kept as near to the planner's hard, inelastic, Coulomb contact as MuJoCo's soft ones get: critically damped
-at a few time steps, elliptic cones, and no slip regularisation to speak of. Only ground and robot collide.
+Contacts are those of :mod:`contact_ddp_ros.sim.contact`. Only ground and robot collide.
 """
 
 import logging
-import math
 from typing import Any, Final
 from xml.etree import ElementTree
 
@@ -17,10 +15,13 @@ import numpy as np
 from contact_ddp_ros.errors import SimulationError
 from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES
 from contact_ddp_ros.robot.model import BASE_JOINTS, Robot
+from contact_ddp_ros.sim.contact import set_contact
 from contact_ddp_ros.sim.engine import mujoco
-from contact_ddp_ros.sim.options import SimOptions
+from contact_ddp_ros.sim.options import PayloadOptions, SimOptions
+from contact_ddp_ros.sim.payload import LOW, PAYLOAD_SIZE, moment, place
+from contact_ddp_ros.terrain import parse_terrain
 
-GROUND_NAME, GROUND_STEP_NAME = "ground", "ground_step"
+GROUND_NAME = "ground"
 ACCELEROMETER_NAME: Final = "accelerometer"
 
 GROUND_BIT, ROBOT_BIT = 1, 2
@@ -29,26 +30,16 @@ GROUND_BIT, ROBOT_BIT = 1, 2
 VISUAL_GROUP, COLLISION_GROUP = 2, 3
 """MuJoCo's groups of shapes: those of the second are not drawn."""
 
-CONTACT_TIME_STEPS = 2.0
-"""Time constant of a contact over the time step; MuJoCo needs at least 2 to stay stable."""
-
-CONTACT_IMPEDANCE = (0.98, 0.999, 0.0005, 0.5, 2.0)
-"""`solimp`: share of the force needed for rigidity at first touch and at 0.5 mm; 0.98 keeps 100 N within 1 mm."""
-
-FRICTION_IMPEDANCE_RATIO = 20.0
-"""Tangential over normal contact impedance: slip by creep stays under a few mm/s."""
-
 DRY_FRICTION_STIFFNESS = (2.0, 1.0)
 """`solref` of joint friction: time constant over the time step, damping ratio."""
 
 VIEWER_CAMERAS: Final = {"side": (0.0, -1.2, 0.25), "chase": (-1.0, -0.7, 0.45)}
 """Places of the cameras that look at the trunk, from its centre of mass in world axes [m]."""
 
-GROUND_STEP_SIZE = (200.0, 50.0, 1.0)
-"""Extents of the box that makes the upper level of a step: length, half width, thickness [m]."""
+RAISED_TINT = (0.98, 0.86, 0.68, 1.0)
+"""Colour over the ground's texture of what stands on it, so that people see the edges."""
 
-GROUND_STEP_TINT = (0.98, 0.86, 0.68, 1.0)
-"""Colour over the ground's texture, so that people see the edge."""
+PAYLOAD_TINT = (0.35, 0.30, 0.25, 1.0)
 
 OFFSCREEN_SIZE = (1920, 1080)
 """Largest rendered image (width, height) [pixels]."""
@@ -59,11 +50,12 @@ mujoco.set_mju_user_warning(logging.getLogger(__name__).debug)
 
 
 def build_model(robot: Robot, options: SimOptions) -> mujoco.MjModel:
-    """Compile the robot on flat ground, or on ground with a step.
+    """Compile the robot on its ground.
 
     Joints and actuators have the names of JOINT_NAMES, foot spheres those of FOOT_NAMES; look them up by name.
 
     Raises:
+        ParameterError: there is no such ground.
         SimulationError: MuJoCo refuses the model.
     """
     try:
@@ -73,14 +65,16 @@ def build_model(robot: Robot, options: SimOptions) -> mujoco.MjModel:
         _float_base(spec, robot, options)
         _set_shapes(spec, options)
         _add_drives(spec, robot, options)
-        return spec.compile()
+        model = spec.compile()
     except (ValueError, RuntimeError) as error:
         raise SimulationError(f"MuJoCo cannot build a model from {robot.urdf}: {error}") from error
+    set_contact(model, options.contact)
+    return model
 
 
 def _urdf_for_mujoco(robot: Robot) -> str:
     """The URDF with the extension element that keeps MuJoCo from dropping or changing anything."""
-    root = ElementTree.parse(robot.urdf).getroot()
+    root = ElementTree.fromstring(robot.description)
     extension = ElementTree.SubElement(root, "mujoco")
     ElementTree.SubElement(
         extension,
@@ -95,7 +89,6 @@ def _set_options(spec: mujoco.MjSpec, options: SimOptions) -> None:
     option.timestep = options.timestep
     option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
-    option.impratio = FRICTION_IMPEDANCE_RATIO
     # A diverged state must be seen and reported, not silently replaced by the initial one.
     option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
 
@@ -133,31 +126,20 @@ def _add_world(spec: mujoco.MjSpec, options: SimOptions) -> None:
     )
     ground_material = spec.add_material(name="checker", texrepeat=[2.0, 2.0], texuniform=True)
     ground_material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "checker"
-    world = spec.worldbody
-    world.add_geom(
+    terrain = parse_terrain(options.terrain)
+    spec.worldbody.add_geom(
         name=GROUND_NAME,
         type=mujoco.mjtGeom.mjGEOM_PLANE,
-        pos=[0.0, 0.0, min(options.ground_step.height, 0.0)],
+        pos=[0.0, 0.0, terrain.height],
+        quat=np.roll(terrain.tilt, 1),
         size=[0.0, 0.0, 0.05],
         **_ground_surface(options),
     )
-    if options.ground_step.height != 0.0:
-        _add_ground_step(spec, options)
+    for box in terrain.boxes:
+        spec.worldbody.add_geom(
+            type=mujoco.mjtGeom.mjGEOM_BOX, pos=box.centre, size=box.half, rgba=RAISED_TINT, **_ground_surface(options)
+        )
     _follow_robot(spec)
-
-
-def _add_ground_step(spec: mujoco.MjSpec, options: SimOptions) -> None:
-    """The upper level of the step as a box: beyond the edge where it leads up, before it where it leads down."""
-    step, (length, half_width, thickness) = options.ground_step, GROUND_STEP_SIZE
-    top, side = max(step.height, 0.0), math.copysign(1.0, step.height)
-    spec.worldbody.add_geom(
-        name=GROUND_STEP_NAME,
-        type=mujoco.mjtGeom.mjGEOM_BOX,
-        pos=[step.position + 0.5 * side * length, 0.0, top - 0.5 * thickness],
-        size=[0.5 * length, half_width, 0.5 * thickness],
-        rgba=GROUND_STEP_TINT,
-        **_ground_surface(options),
-    )
 
 
 def _ground_surface(options: SimOptions) -> dict[str, Any]:
@@ -196,6 +178,8 @@ def _float_base(spec: mujoco.MjSpec, robot: Robot, options: SimOptions) -> None:
     trunk.mass *= options.trunk_mass_scale
     trunk.inertia = np.asarray(trunk.inertia) * options.trunk_mass_scale
     trunk.fullinertia = np.asarray(trunk.fullinertia) * options.trunk_mass_scale
+    if options.payload.mass > 0.0:
+        _load(trunk, options.payload)
     trunk.add_site(name=ACCELEROMETER_NAME)
     spec.add_sensor(
         name=ACCELEROMETER_NAME,
@@ -203,6 +187,21 @@ def _float_base(spec: mujoco.MjSpec, robot: Robot, options: SimOptions) -> None:
         objtype=mujoco.mjtObj.mjOBJ_SITE,
         objname=ACCELEROMETER_NAME,
     )
+
+
+def _load(trunk: mujoco.MjsBody, payload: PayloadOptions) -> None:
+    """A cube on the trunk's upper side."""
+    body = trunk.add_body(name="payload", pos=place(payload, _trunk_top(trunk)))
+    body.explicitinertial = True
+    body.mass = payload.mass
+    body.inertia = [moment(payload)] * 3
+    body.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[PAYLOAD_SIZE] * 3, rgba=PAYLOAD_TINT, contype=0, conaffinity=0)
+
+
+def _trunk_top(trunk: mujoco.MjsBody) -> float:
+    """Height of the trunk's upper side above its origin, as its boxes have it [m]."""
+    boxes = [geom for geom in trunk.geoms if geom.type == mujoco.mjtGeom.mjGEOM_BOX]
+    return max((float(geom.pos[2] + geom.size[2]) for geom in boxes), default=LOW)
 
 
 def _set_shapes(spec: mujoco.MjSpec, options: SimOptions) -> None:
@@ -216,8 +215,6 @@ def _set_shapes(spec: mujoco.MjSpec, options: SimOptions) -> None:
             geom.contype, geom.conaffinity = ROBOT_BIT, 0
             geom.condim = 3
             geom.friction = _friction(options)
-            geom.solref = [CONTACT_TIME_STEPS * options.timestep, 1.0]
-            geom.solimp = CONTACT_IMPEDANCE
             # The robot's shapes set stiffness and friction of the pair alone.
             geom.priority = 1
     for foot in FOOT_NAMES:

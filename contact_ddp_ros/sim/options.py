@@ -1,8 +1,11 @@
-"""Everything tunable about the simulated world: time step, ground, what differs from the planner's model, sensors."""
+"""Everything tunable about the simulated world: time step, ground, load, delays, sensors and their errors."""
 
 from dataclasses import dataclass, field
 
 from contact_ddp_ros.config import parameter
+
+CONTACTS = ("stiff", "relaxed", "spring")
+"""How feet and ground give way to each other; :mod:`contact_ddp_ros.sim.contact` says what they are."""
 
 
 @dataclass(frozen=True)
@@ -24,24 +27,64 @@ class NoiseOptions:
 
 
 @dataclass(frozen=True)
-class GroundStepOptions:
-    """A step across the robot's way, as wide as the world; none where its height is zero."""
+class StateErrorOptions:
+    """Constant errors of the measured state, as an estimator makes them."""
 
-    position: float = parameter(
-        2.0,
-        low=-100.0,
-        high=100.0,
-        unit="m",
-        description="x in odom from which on the ground is higher",
+    z: float = parameter(0.0, low=-0.3, high=0.3, unit="m", description="error of the trunk's height")
+    roll: float = parameter(0.0, low=-0.3, high=0.3, unit="rad", description="error of the trunk's roll")
+    pitch: float = parameter(0.0, low=-0.3, high=0.3, unit="rad", description="error of the trunk's pitch")
+    yaw: float = parameter(0.0, low=-3.2, high=3.2, unit="rad", description="error of the trunk's yaw")
+
+
+@dataclass(frozen=True)
+class DelayOptions:
+    """Times after which something takes effect, rounded to time steps."""
+
+    state: float = parameter(
+        0.0,
+        low=0.0,
+        high=0.1,
+        unit="s",
+        description="age of a state that is handed out; its stamp is true",
         structural=True,
     )
-    height: float = parameter(
-        0.0,
-        low=-0.2,
-        high=0.2,
-        unit="m",
-        description="of the ground beyond the step; negative leads down",
+    command: float = parameter(
+        0.0, low=0.0, high=0.1, unit="s", description="from a joint command to the drives", structural=True
+    )
+    torque: float = parameter(
+        0.0, low=0.0, high=0.1, unit="s", description="from the drives' law to their motors' torque", structural=True
+    )
+
+
+@dataclass(frozen=True)
+class PayloadOptions:
+    """A point mass fixed on the trunk's upper side."""
+
+    mass: float = parameter(0.0, low=0.0, high=20.0, unit="kg", description="of a payload", structural=True)
+    x: float = parameter(0.0, low=-1.0, high=1.0, unit="m", description="of the payload in base_link", structural=True)
+    y: float = parameter(0.0, low=-1.0, high=1.0, unit="m", description="of the payload in base_link", structural=True)
+
+
+@dataclass(frozen=True)
+class ContactOptions:
+    """How the robot and the ground give way to each other, in MuJoCo."""
+
+    model: str = parameter(
+        CONTACTS[0],
+        choices=CONTACTS,
+        description="stiff: as near to rigid as MuJoCo gets; relaxed: MuJoCo's defaults; spring: a spring and a damper",
         structural=True,
+    )
+    stiffness: float = parameter(
+        10_000.0,
+        low=1000.0,
+        high=200_000.0,
+        unit="N/m",
+        description="of the spring, as of a rubber foot",
+        structural=True,
+    )
+    damping: float = parameter(
+        60.0, low=1.0, high=500.0, unit="N s/m", description="of the damper beside the spring", structural=True
     )
 
 
@@ -59,5 +102,17 @@ class SimOptions:
         1.0, low=0.1, high=10.0, description="simulated trunk mass and inertia over nominal", structural=True
     )
     seed: int = parameter(0, low=0, high=2**31 - 1, description="of the sensor noise", structural=True)
-    ground_step: GroundStepOptions = field(default_factory=GroundStepOptions)
+    terrain: str = parameter(
+        "flat",
+        description="shape of the ground: flat, slope:DEG[,HEADING_DEG], step:X,RISE, stairs:RISE,COUNT[,TREAD] or"
+        " boxes:HEIGHT[,SEED]",
+        structural=True,
+    )
+    torque_scale: float = parameter(
+        1.0, low=0.0, high=2.0, description="torque that the motors give over what is asked"
+    )
+    contact: ContactOptions = field(default_factory=ContactOptions)
+    payload: PayloadOptions = field(default_factory=PayloadOptions)
+    delay: DelayOptions = field(default_factory=DelayOptions)
+    error: StateErrorOptions = field(default_factory=StateErrorOptions)
     noise: NoiseOptions = field(default_factory=NoiseOptions)

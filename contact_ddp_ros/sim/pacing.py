@@ -1,10 +1,10 @@
-"""Keeping simulated time at the pace of the wall clock, and counting how often that failed."""
+"""Synchronisation of simulated time with the wall clock, with a count of missed ticks."""
 
 import time as clock
 from dataclasses import dataclass
 
 _GIVE_UP = 0.1
-"""Further behind than this, lost time is not made up for: a burst of hurried steps helps nobody [s]."""
+"""Delay beyond which lost time is not made up for, to avoid a burst of steps [s]."""
 
 _WINDOW = 1.0
 """Wall-clock time over which the real-time factor is taken [s]."""
@@ -12,11 +12,11 @@ _WINDOW = 1.0
 
 @dataclass
 class Pace:
-    """Waits until the wall clock has caught up with simulated time.
+    """Synchronises simulated time with the wall clock.
 
     Attributes:
-        period: of one tick [s].
-        ticks, misses: how many there were, and how many began more than a period late.
+        period: duration of one tick [s].
+        ticks, misses: number of ticks, and of those that began more than a period late.
         real_time_factor: simulated over wall-clock time of about the last second.
     """
 
@@ -28,17 +28,17 @@ class Pace:
     _window: tuple[float, float] = (0.0, 0.0)
 
     def start(self, simulated: float) -> None:
-        """From now on simulated time runs with the wall clock."""
+        """Let the simulated time `simulated` [s] coincide with the present wall-clock time."""
         now = clock.monotonic()
         self._anchor = now - simulated
         self._window = (simulated, now)
 
     def ahead(self, simulated: float) -> float:
-        """How long it is until it is time for `simulated` [s]; negative where that was before."""
+        """Wall-clock time left until `simulated` [s] is due; negative where it is overdue [s]."""
         return simulated - (clock.monotonic() - self._anchor)
 
     def measure(self, simulated: float) -> None:
-        """Keep the real-time factor up to date."""
+        """Update the real-time factor at the simulated time `simulated` [s]."""
         now = clock.monotonic()
         since, began = self._window
         if now - began >= _WINDOW:
@@ -46,7 +46,7 @@ class Pace:
             self._window = (simulated, now)
 
     def wait(self, simulated: float) -> None:
-        """Sleep until it is time for `simulated` [s]; count a miss where that was more than a period ago."""
+        """Sleep until `simulated` [s] is due; count a miss where it is overdue by more than a period."""
         self.ticks += 1
         ahead = self.ahead(simulated)
         if ahead > 0.0:

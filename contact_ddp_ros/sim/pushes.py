@@ -1,6 +1,6 @@
-"""What is to happen at certain instants, as string parameters, which lists of any length cannot be.
+"""Pushes and instants as string parameters, because a list parameter has a fixed length.
 
-Pushes are `t,fx,fy,fz,dt` each, separated by semicolons; instants are numbers separated by commas.
+Pushes are `t,fx,fy,fz,dt[,tx,ty,tz]` each, separated by semicolons; instants are numbers separated by commas.
 """
 
 import math
@@ -9,51 +9,46 @@ from collections.abc import Sequence
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.options import Push
 
-_NUMBERS = 5
 _TOLERANCE = 1e-9
-"""A push due this soon is due [s]."""
+"""Tolerance on the time of a push [s]."""
 
 
 class PushSchedule:
-    """Pushes in the order of their times, each given out once."""
+    """Queue of pushes in the order of their times."""
 
     def __init__(self, text: str) -> None:
         """Raises ParameterError where the text is not a list of pushes."""
         self._pushes = sorted(parse_pushes(text), key=lambda push: push.time)
 
     def due(self, time: float) -> list[Push]:
-        """Those that begin by `time` [s]."""
+        """Remove and return the pushes that begin by `time` [s]."""
         due = [push for push in self._pushes if push.time <= time + _TOLERANCE]
         self._pushes = self._pushes[len(due) :]
         return due
 
 
 def parse_pushes(text: str) -> list[Push]:
-    """The pushes of a parameter.
+    """Parse pushes `t,fx,fy,fz,dt[,tx,ty,tz]` [s, N, s, N m] separated by semicolons.
 
     Raises:
-        ParameterError: one has other than five numbers, or a number is not allowed.
+        ParameterError: one has another count of numbers, or a number is not allowed.
     """
     pushes = []
     for part in filter(None, (part.strip() for part in text.split(";"))):
         try:
-            numbers = [float(number) for number in part.split(",")]
+            pushes.append(Push.from_numbers([float(number) for number in part.split(",")]))
         except ValueError:
-            numbers = []
-        if len(numbers) != _NUMBERS:
-            raise ParameterError(f"push {part!r}; allowed: t,fx,fy,fz,dt, several separated by ;")
-        time, x, y, z, duration = numbers
-        pushes.append(Push(time, (x, y, z), duration))
+            raise ParameterError(f"push {part!r}; allowed: t,fx,fy,fz,dt[,tx,ty,tz], several separated by ;") from None
     return pushes
 
 
 def format_pushes(pushes: Sequence[Push]) -> str:
-    """The parameter that :func:`parse_pushes` reads back."""
-    return ";".join(",".join(repr(number) for number in (p.time, *p.force, p.duration)) for p in pushes)
+    """Format pushes for :func:`parse_pushes`."""
+    return ";".join(",".join(repr(number) for number in push.numbers) for push in pushes)
 
 
 def parse_instants(text: str) -> list[float]:
-    """Instants in order [s].
+    """Parse instants separated by commas; in ascending order [s].
 
     Raises:
         ParameterError: one of them is no number, negative or not finite.
@@ -68,5 +63,5 @@ def parse_instants(text: str) -> list[float]:
 
 
 def format_instants(instants: Sequence[float]) -> str:
-    """The parameter that :func:`parse_instants` reads back."""
+    """Format instants [s] for :func:`parse_instants`."""
     return ",".join(repr(float(instant)) for instant in instants)

@@ -1,6 +1,6 @@
 """Pictures of the robot from recorded states: a camera that follows it, and videos written whole or not at all."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -32,6 +32,7 @@ _EVEN_SIZES = 2
 """H.264 as every player reads it wants even image sizes; imageio resizes to a multiple of this [pixels]."""
 
 _FORCE_COLOUR, _PUSH_COLOUR = (0.13, 0.55, 0.30, 0.9), (0.90, 0.35, 0.10, 1.0)
+_GHOST_COLOUR = (0.24, 0.51, 0.78, 0.3)
 _FORCE_SCALE, _PUSH_SCALE = 1.0 / 500.0, 1.0 / 150.0
 """Length of an arrow per force [m/N]."""
 
@@ -59,7 +60,6 @@ class View:
     height: float = 0.19
 
 
-SIDE_VIEW: Final = View(azimuth=90.0, elevation=-6.0, distance=1.0)
 THREE_QUARTER_VIEW: Final = View()
 
 
@@ -101,6 +101,7 @@ class FrameRenderer:
         self._context: Any = None
         self._model = build_model(robot, SimOptions() if options is None else options)
         self._data = mujoco.MjData(self._model)
+        self._ghost: mujoco.MjData | None = None
         limit = self._model.vis.global_
         if not (0 < width <= limit.offwidth and 0 < height <= limit.offheight):
             raise ParameterError(f"image size {width} x {height}; allowed: up to {limit.offwidth} x {limit.offheight}")
@@ -119,15 +120,25 @@ class FrameRenderer:
         self._option.geomgroup[COLLISION_GROUP] = 0
         self._camera = mujoco.MjvCamera()
 
-    def frame(self, state: RobotState, push: Array | None = None, contact_forces: Array | None = None) -> Image:
+    def frame(
+        self,
+        state: RobotState,
+        push: Array | None = None,
+        contact_forces: Array | None = None,
+        *,
+        ghost: RobotState | None = None,
+        text: Mapping[str, str] | None = None,
+    ) -> Image:
         """An RGB image (height, width, 3) of a state.
 
         Args:
             state: of the robot.
             push: (3,) force on the trunk in `odom` axes [N], drawn as an arrow that ends above the trunk.
             contact_forces: (4, 3) forces on the feet in `odom` axes [N], drawn as arrows from the ground.
+            ghost: another state of the robot, drawn pale.
+            text: lines in the upper left corner, names beside values.
         """
-        self._place(state)
+        self._place(self._data, state)
         camera = self._camera
         camera.lookat[:] = [state.position[0], state.position[1], self._view.height]
         camera.azimuth, camera.elevation = self._view.azimuth, self._view.elevation
@@ -140,8 +151,14 @@ class FrameRenderer:
             self._arrow(tip - _PUSH_SCALE * np.asarray(push), tip, _PUSH_COLOUR)
         if contact_forces is not None:
             self._draw_contact_forces(contact_forces)
+        if ghost is not None:
+            self._add_ghost(ghost)
         self._context.make_current()
         mujoco.mjr_render(self._size, self._scene, self._drawing)
+        if text:
+            font, corner = mujoco.mjtFont.mjFONT_NORMAL.value, mujoco.mjtGridPos.mjGRID_TOPLEFT.value
+            names, values = "\n".join(text), "\n".join(text.values())
+            mujoco.mjr_overlay(font, corner, self._size, names, values, self._drawing)
         image = np.empty((self._size.height, self._size.width, 3), dtype=np.uint8)
         mujoco.mjr_readPixels(image, None, self._size, self._drawing)
         return image[::-1].copy()
@@ -162,13 +179,25 @@ class FrameRenderer:
     ) -> None:
         self.close()
 
-    def _place(self, state: RobotState) -> None:
-        self._data.qpos[:3] = state.position
-        self._data.qpos[3:7] = np.roll(state.orientation, 1)
-        self._data.qpos[self._q_index] = state.joint_positions
-        mujoco.mj_kinematics(self._model, self._data)
-        mujoco.mj_comPos(self._model, self._data)
-        mujoco.mj_camlight(self._model, self._data)
+    def _place(self, data: mujoco.MjData, state: RobotState) -> None:
+        data.qpos[:3] = state.position
+        data.qpos[3:7] = np.roll(state.orientation, 1)
+        data.qpos[self._q_index] = state.joint_positions
+        mujoco.mj_kinematics(self._model, data)
+        mujoco.mj_comPos(self._model, data)
+        mujoco.mj_camlight(self._model, data)
+
+    def _add_ghost(self, state: RobotState) -> None:
+        """Put the robot in another state into the scene, pale."""
+        if self._ghost is None:
+            self._ghost = mujoco.MjData(self._model)
+        self._place(self._ghost, state)
+        before, dynamic = self._scene.ngeom, mujoco.mjtCatBit.mjCAT_DYNAMIC.value
+        mujoco.mjv_addGeoms(self._model, self._ghost, self._option, mujoco.MjvPerturb(), dynamic, self._scene)
+        for index in range(before, self._scene.ngeom):
+            shape = self._scene.geoms[index]
+            shape.rgba[:] = _GHOST_COLOUR
+            shape.transparent = 1
 
     def _draw_contact_forces(self, contact_forces: Array) -> None:
         centres = self._data.geom_xpos[self._feet]

@@ -1,4 +1,4 @@
-"""Hybrid differential dynamic programming for any problem that satisfies the protocol; knows no robot."""
+"""Hybrid differential dynamic programming for any problem of :mod:`contact_ddp_ros.solver.protocol`; no robotics."""
 
 from contact_ddp_ros import numba_cache
 

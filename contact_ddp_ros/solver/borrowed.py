@@ -13,7 +13,7 @@ from numba.extending import intrinsic
 
 @intrinsic
 def borrow(typing_context, array):
-    """The array, or the tuple of arrays, without owner. Only from nopython code."""
+    """View of an array, or tuple of arrays, that does not count references; for nopython code only."""
     if not isinstance(array, types.Array | types.BaseTuple):
         return None
 
@@ -38,7 +38,7 @@ def borrow(typing_context, array):
 
 @intrinsic
 def keep_alive(typing_context, owners):
-    """Mention owners (a tuple of arrays) once more, so that they live until here. Only from nopython code."""
+    """Keep owners (a tuple of arrays) alive up to this call; for nopython code only."""
 
     def generate(context, builder, signature, values):
         return context.get_dummy_value()
@@ -64,7 +64,7 @@ def table(typing_context, vector, start, rows, columns):
 
 
 def _view_of(n_dimensions):
-    """Code of `part` and `table`: an array structure about memory that somebody else owns."""
+    """Code of `part` and `table`: an array structure on memory owned by another array."""
 
     def generate(context, builder, signature, values):
         vector = context.make_array(signature.args[0])(context, builder, values[0])

@@ -10,12 +10,14 @@ with inequalities left out of the first pass (ε = 0), so that a poor start firs
 A limit that pulls with the multiplier g is violated by δ (g δ/ε − 2), so δ, which falls faster than ε, ends every
 violation; ε stops at a small bias. Where g is so large that δ at its smallest does not end the violation, ε rises again
 until it does, and stays there. The settings that a receding horizon uses are those of one such pass, held fixed.
+
+See eq. (21) of docs/mathematics.md.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.solver.ddp import DdpSolver
@@ -33,12 +35,12 @@ class Continuation:
     Attributes:
         sigma, sigma_factor, sigma_max: augmented-Lagrangian penalty.
         delta, delta_factor, delta_min: width of the relaxed barriers, relative to each constraint's scale.
-        epsilon, epsilon_factor, epsilon_min: their weight from the second pass on.
-        shrink: an equality residual that is not below this share of the one before raises σ.
+        epsilon, epsilon_factor, epsilon_min: weight of the relaxed barriers.
+        residual_reduction: σ rises where the equality residual exceeds this fraction of the previous pass's.
         equality_tolerance: largest residual allowed, in the residual's units.
         inequality_tolerance: largest violation allowed, relative to the constraint's scale.
         max_passes: limit of the outer loop.
-        free_first_pass: leave the inequalities out of the first pass.
+        first_pass_without_inequalities: use ε = 0 in the first pass, so that `epsilon` applies from the second on.
     """
 
     sigma: float = 1e3
@@ -50,23 +52,25 @@ class Continuation:
     epsilon: float = 0.05
     epsilon_factor: float = 0.5
     epsilon_min: float = 1e-3
-    shrink: float = 0.25
+    residual_reduction: float = 0.25
     equality_tolerance: float = 1e-6
     inequality_tolerance: float = 1e-6
     max_passes: int = 20
-    free_first_pass: bool = True
+    first_pass_without_inequalities: bool = True
 
     def __post_init__(self) -> None:
-        """Raises SolverError where the loop could not end."""
-        if self.max_passes < 1 or not self.sigma > 0.0 or not self.delta > 0.0:
-            raise SolverError(
-                f"a continuation needs a pass ({self.max_passes}) and positive σ ({self.sigma}) and δ ({self.delta})"
-            )
+        """Raises SolverError for settings with which the loop would not end."""
+        if self.max_passes < 1:
+            raise SolverError(f"max_passes is {self.max_passes}; allowed: at least 1")
+        for name in ("sigma", "delta"):
+            found = getattr(self, name)
+            if not found > 0.0:
+                raise SolverError(f"{name} is {found}; allowed: above 0")
 
 
 @dataclass(frozen=True)
 class Pass:
-    """One pass of the outer loop: its penalty (σ, δ, ε) and what the solver made of it."""
+    """One pass of the outer loop: its penalty (σ, δ, ε) and its solution."""
 
     penalty: Array
     solution: Solution
@@ -77,9 +81,9 @@ class ConstrainedSolution:
     """Outcome of the outer loop.
 
     Attributes:
-        passes: in order; the last one's solution is the result.
+        passes: in order; the solution of the last one is the result.
         multipliers: (N+1, n_e) after the last update.
-        feasible: whether the dynamics hold, and equalities and inequalities within the tolerances.
+        feasible: whether the dynamics hold exactly, and equalities and inequalities within the tolerances.
     """
 
     passes: tuple[Pass, ...]
@@ -93,24 +97,23 @@ class ConstrainedSolution:
 
     @property
     def n_iterations(self) -> int:
-        """DDP iterations of all passes."""
+        """Number of DDP iterations of all passes together."""
         return sum(len(one.solution.iterations) for one in self.passes)
 
 
 def solve_constrained(
     solver: DdpSolver,
     problem: Problem,
-    x0: Array,
+    x0: ArrayLike,
     guess: Guess,
     continuation: Continuation | None = None,
     max_iterations: int | None = None,
-    multipliers: Array | None = None,
+    multipliers: ArrayLike | None = None,
 ) -> ConstrainedSolution:
     """Minimise the problem's cost subject to its constraints.
 
     `max_iterations` limits the DDP iterations of all passes together. `multipliers` (N+1, n_e), zero by default, are
-    those of the first pass, for whoever goes on from an earlier outcome. A pass that diverges or stalls ends the loop
-    only where the constraints cannot be pursued from its result.
+    the initial ones, e.g. those of an earlier outcome. A pass that diverges ends the loop; one that stalls does not.
 
     Raises:
         SolverError: as :meth:`DdpSolver.solve`.
@@ -119,14 +122,14 @@ def solve_constrained(
     shape = (problem.n_nodes + 1, max(problem.n_e, 1))
     duals = Multipliers(np.zeros(shape) if multipliers is None else np.array(multipliers, dtype=np.float64))
     sigma, delta, epsilon = settings.sigma, settings.delta, settings.epsilon
-    constrained = not settings.free_first_pass
+    constrained = not settings.first_pass_without_inequalities
     passes: list[Pass] = []
-    previous, theta, left = np.inf, 1.0, max_iterations
+    previous, blend, left = np.inf, 1.0, max_iterations
     epsilon_min = settings.epsilon_min
     while True:
         penalty = np.array([sigma, delta, epsilon if constrained else 0.0])
         solution = solver.solve(
-            problem, x0, guess, multipliers=duals.y, penalty=penalty, theta=theta, max_iterations=left
+            problem, x0, guess, multipliers=duals.y, penalty=penalty, hessian_blend=blend, max_iterations=left
         )
         passes.append(Pass(penalty, solution))
         if left is not None:
@@ -145,9 +148,9 @@ def solve_constrained(
         if diverged or (feasible and tight) or over:
             return ConstrainedSolution(tuple(passes), duals.y, feasible)
         duals.update(sigma, _residuals(solution, shape))
-        if equality > settings.shrink * previous and equality > settings.equality_tolerance:
+        if equality > settings.residual_reduction * previous and equality > settings.equality_tolerance:
             sigma = min(sigma * settings.sigma_factor, settings.sigma_max)
-        previous, theta = equality, solution.theta
+        previous, blend = equality, solution.hessian_blend
         if constrained and delta <= settings.delta_min and inequality > settings.inequality_tolerance:
             epsilon = epsilon_min = epsilon / settings.epsilon_factor
         elif constrained:
@@ -155,7 +158,7 @@ def solve_constrained(
             epsilon = max(epsilon * settings.epsilon_factor, epsilon_min)
         constrained = True
         if (delta, epsilon) != tuple(penalty[1:]):
-            duals.forget()
+            duals.reset()
         guess = Guess(solution.xs, solution.us, solution.gains)
 
 

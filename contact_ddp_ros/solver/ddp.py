@@ -17,21 +17,24 @@ their gaps (:mod:`contact_ddp_ros.solver.gaps`), by the same sweep and with the 
 
 Variants: "ddp" as above, "ddp_tensor" the same for a problem whose `second` is computed the conventional way, and
 "ilqr", which keeps θ at 0.
+
+See eq. (16) of docs/mathematics.md.
 """
 
 from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from contact_ddp_ros.errors import SolverError
+from contact_ddp_ros.solver.checks import check_no_nan, checked_array, describe
 from contact_ddp_ros.solver.gaps import Gaps, evaluate, slope
 from contact_ddp_ros.solver.node_function import node_function
 from contact_ddp_ros.solver.options import SolverOptions
-from contact_ddp_ros.solver.protocol import FIRST, N_PENALTY, SECOND, STEP, Problem
+from contact_ddp_ros.solver.protocol import FIRST, N_PENALTY, SECOND, STEP, Problem, check_problem
 from contact_ddp_ros.solver.solution import Guess, Iteration, Solution, Termination
-from contact_ddp_ros.solver.sweeps import backward, expand, rollout
+from contact_ddp_ros.solver.sweeps import STATE_BOUND, backward, expand, rollout
 from contact_ddp_ros.solver.workspace import Workspace
 
 Array = NDArray[np.float64]
@@ -43,23 +46,23 @@ rule sees noise only, and refusals would hold the error at the square root of ro
 
 @dataclass
 class _Effort:
-    """What one iteration has cost so far: seconds per stage, and counts."""
+    """Time of each stage [s] and number of sweeps and rollouts of one iteration so far."""
 
     partials_time: float = 0.0
     sweep_time: float = 0.0
     rollout_time: float = 0.0
     sweeps: int = 0
     rollouts: int = 0
-    curved_sweeps: float = 0.0
-    flat_sweeps: float = 0.0
+    second_order_sweeps: float = 0.0
+    gauss_newton_sweeps: float = 0.0
 
-    def add_sweep(self, share: float, curved: bool) -> None:
-        """A sweep over that share of the nodes, with second-order curvature or without."""
+    def add_sweep(self, share: float, second_order: bool) -> None:
+        """Count a sweep over a fraction `share` of the nodes, with second-order terms (θ > 0) or without."""
         self.sweeps += 1
-        if curved:
-            self.curved_sweeps += share
+        if second_order:
+            self.second_order_sweeps += share
         else:
-            self.flat_sweeps += share
+            self.gauss_newton_sweeps += share
 
 
 class _Run:
@@ -71,57 +74,64 @@ class _Run:
         self._first = node_function(problem.first, FIRST)
         self._second = node_function(problem.second, SECOND)
         self.cost = np.inf
-        self.theta = 0.0
+        self.hessian_blend = 0.0
         self.rho = 0.0
+        self.message = ""
         self.gaps = Gaps(problem.n_x)
         self.iterations: list[Iteration] = []
         self._effort = _Effort()
         self._expanded = False
 
-    def start(self, x0: Array, guess: Guess, theta: float) -> None:
-        """Roll the guess out from x0, or take its states as they are."""
+    def start(self, x0: Array, guess: Guess, blend: float) -> None:
+        """Make the guess the nominal trajectory: roll it out from x0, or use its states as they are."""
         started = perf_counter()
-        self.work.forget_sweep()
+        self.work.clear_sweep()
         self.work.nominal[0][0] = x0
         self.work.nominal[3][:] = np.inf  # nodes that a diverging rollout does not reach hold no constraint
         if self.options.shooting == "multiple":
-            self.cost = self._take(guess)
+            self.cost = self._evaluate_guess(guess)
         else:
             self.cost = self._rollout(guess.xs, guess.us, guess.gains, 0.0, self.work.nominal)
+            if not np.isfinite(self.cost):
+                self._explain_divergence(self.work.nominal[0][1:])
         self._effort.rollout_time += perf_counter() - started
-        self.theta = 0.0 if self.options.variant == "ilqr" else min(max(theta, 0.0), 1.0)
+        self.hessian_blend = 0.0 if self.options.variant == "ilqr" else min(max(blend, 0.0), 1.0)
 
     def iterate(self) -> Termination | None:
-        """One iteration: expansion, sweep, line search; a reason to stop, or None."""
+        """Do one iteration: expansion, sweep, line search. Return the reason to stop, or None."""
         options = self.options
         self._expand()
         swept = self._sweep()
         if swept is None:
             return Termination.STALLED
         linear, quadratic, gradient = swept
-        theta, rho = self.theta, self.rho
-        # a step that Levenberg's term holds short promises little wherever it is
+        blend, rho = self.hessian_blend, self.rho
+        # a large Levenberg term shortens the step, so that its expected reduction is small anywhere
         free = rho <= options.rho_min
         converged = (
             free and not self.gaps.are_open and -(linear + quadratic) <= options.tolerance * (1.0 + abs(self.cost))
         )
         alpha, new_cost = self._line_search(linear, quadratic, converged)
-        closed = self.gaps.gain(alpha)
+        closed = self.gaps.merit_reduction(alpha)
         expected = closed - (alpha * linear + alpha * alpha * quadratic)
         actual, self.cost = self.cost - new_cost + closed, new_cost
         if alpha > 0.0:
-            self.gaps.close(alpha)
+            self.gaps.shrink(alpha)
             self.work.nominal, self.work.trial = self.work.trial, self.work.nominal
             self._expanded = False
-        self._record(expected, actual, alpha, theta, rho, gradient)
+        self._record(expected, actual, alpha, blend, rho, gradient)
         if converged:
             return Termination.CONVERGED
         if alpha > 0.0:
-            self._be_bolder()
+            self._decrease_regularisation()
         elif rho > options.rho_max:
+            self.message = (
+                f"stalled: no line-search step down to step_min = {options.step_min:.3g} reduces the cost although "
+                f"ρ = {rho:.3g} exceeds rho_max = {options.rho_max:.3g}"
+            )
             return Termination.STALLED
         else:
-            self._be_more_cautious()
+            self._increase_regularisation()
         return None
 
     def _expand(self) -> None:
@@ -133,9 +143,10 @@ class _Run:
         self._expanded = True
 
     def _sweep(self) -> tuple[float, float, float] | None:
-        """Backward sweep with the least caution that makes every Quu + ρI positive definite.
+        """Backward sweep, with more regularisation until every Quu + ρI is positive definite.
 
-        Returns linear and quadratic term of the cost's expected change and the largest |Qu|; None beyond ρ's limit.
+        Returns linear and quadratic term of the cost's expected change and the largest |Qu|; None where ρ exceeds its
+        limit.
         """
         work, started = self.work, perf_counter()
         while True:
@@ -146,28 +157,35 @@ class _Run:
                 *work.nominal[:3],
                 work.expansion,
                 self.gaps.d,
-                self.theta,
+                self.hessian_blend,
                 self.rho,
-                *work.unfinished,
+                *work.candidate,
             )
-            self._effort.add_sweep(1.0 - max(failed, 0) / self.problem.n_nodes, self.theta > 0.0)
+            self._effort.add_sweep(1.0 - max(failed, 0) / self.problem.n_nodes, self.hessian_blend > 0.0)
             if failed < 0 or self.rho > self.options.rho_max:
                 break
-            self._be_more_cautious()
+            self._increase_regularisation()
         if failed < 0:
-            work.keep_sweep()
+            work.accept_candidate()
             if self.gaps.are_open:
                 change = linear + quadratic
                 linear = slope(self.problem.has_control, work.expansion, work.ks, work.gains, self.gaps.d)
                 quadratic = change - linear
-                self.gaps.weigh(linear, change)
+                self.gaps.raise_weight(linear, change)
         self._effort.sweep_time += perf_counter() - started
-        return None if failed >= 0 else (linear, quadratic, gradient)
+        if failed >= 0:
+            self.message = (
+                f"stalled: Quu + ρI is not positive definite at node {failed} although ρ = {self.rho:.3g} exceeds "
+                f"rho_max = {self.options.rho_max:.3g}"
+            )
+            return None
+        return linear, quadratic, gradient
 
     def _line_search(self, linear: float, quadratic: float, converged: bool) -> tuple[float, float]:
         """First step of 1, c, c², … that satisfies Armijo's rule (on the merit, with gaps), or 0, and the cost there.
 
-        Once converged, the reductions expected are below rounding: one full step is tried and kept if it does not hurt.
+        Once converged, the expected reductions are below rounding: one full step is tried and accepted if it does not
+        raise the cost.
         """
         options, work, started = self.options, self.work, perf_counter()
         xs, us = work.nominal[:2]
@@ -176,7 +194,7 @@ class _Run:
         rounding = _ROUNDING * abs(self.cost)
         while alpha >= options.step_min:
             new_cost = self._rollout(xs, us, work.gains, alpha, work.trial)
-            closed = self.gaps.gain(alpha)
+            closed = self.gaps.merit_reduction(alpha)
             expected = alpha * linear + alpha * alpha * quadratic - closed
             rise = new_cost - self.cost - rounding
             if rise - closed <= options.armijo * expected or (converged and rise <= 0.0):
@@ -196,35 +214,46 @@ class _Run:
         cost: float = rollout(self._step, self.data, has_control, xs, us, ks, gains, alpha, gaps, *into)
         return cost
 
-    def _take(self, guess: Guess) -> float:
-        """The guess's states and controls as nominal trajectory, gaps included; its cost."""
+    def _evaluate_guess(self, guess: Guess) -> float:
+        """Make the guess's states and controls the nominal trajectory, with gaps; return its cost."""
         xs, us = self.work.nominal[:2]
         xs[1:] = guess.xs[1:]
         us[:] = np.where(self.problem.has_control[:, None], guess.us, 0.0)
-        gaps = np.empty((self.problem.n_nodes, self.problem.n_x))
+        gaps = np.zeros((self.problem.n_nodes, self.problem.n_x))
         cost: float = evaluate(self._step, self.data, *self.work.nominal, gaps)
         if np.isfinite(cost):
-            self.gaps.open(gaps)
+            self.gaps.set(gaps)
+        else:
+            self._explain_divergence(gaps[: np.flatnonzero((gaps != 0.0).any(axis=1)).max(initial=-1) + 1])
         return cost
 
-    def _be_more_cautious(self) -> None:
-        """After an indefinite Quu or a failed line search: less curvature first, Levenberg last."""
+    def _explain_divergence(self, states: Array) -> None:
+        """Name the first of the states (n, n_x) of nodes 1 to n that is out of bounds."""
+        outside = np.flatnonzero(~(np.abs(states) < STATE_BOUND).all(axis=1))
+        self.message = "diverged: the cost of the first trajectory is not finite"
+        if outside.size:
+            self.message = f"diverged: the first trajectory leaves |x| < {STATE_BOUND:g} at node {outside[0] + 1}"
+
+    def _increase_regularisation(self) -> None:
+        """Reduce θ, at θ = 0 raise ρ: after an indefinite Quu or a failed line search."""
         options = self.options
-        if self.theta > 0.0:
-            self.theta *= options.theta_cut
-            if self.theta < options.theta_min:
-                self.theta = 0.0
+        if self.hessian_blend > 0.0:
+            self.hessian_blend *= options.hessian_blend_cut
+            if self.hessian_blend < options.hessian_blend_min:
+                self.hessian_blend = 0.0
         else:
             self.rho = max(options.rho_min, self.rho * options.rho_factor)
 
-    def _be_bolder(self) -> None:
-        """After an accepted step: more curvature, less of Levenberg's term."""
+    def _decrease_regularisation(self) -> None:
+        """Reduce ρ and raise θ: after an accepted step."""
         options = self.options
         self.rho = self.rho / options.rho_factor if self.rho > options.rho_min else 0.0
         if options.variant != "ilqr":
-            self.theta = min(1.0, max(self.theta, options.theta_min) * options.theta_grow)
+            self.hessian_blend = min(
+                1.0, max(self.hessian_blend, options.hessian_blend_min) * options.hessian_blend_grow
+            )
 
-    def _record(self, expected: float, actual: float, alpha: float, theta: float, rho: float, gradient: float) -> None:
+    def _record(self, expected: float, actual: float, alpha: float, blend: float, rho: float, gradient: float) -> None:
         residuals, effort = self.work.nominal[3], self._effort
         self.iterations.append(
             Iteration(
@@ -232,7 +261,7 @@ class _Run:
                 expected=expected,
                 actual=actual,
                 step=alpha,
-                theta=theta,
+                hessian_blend=blend,
                 rho=rho,
                 gradient=gradient,
                 gap=self.gaps.largest,
@@ -243,57 +272,63 @@ class _Run:
                 rollout_time=effort.rollout_time,
                 sweeps=effort.sweeps,
                 rollouts=effort.rollouts,
-                curved_sweeps=effort.curved_sweeps,
-                flat_sweeps=effort.flat_sweeps,
+                second_order_sweeps=effort.second_order_sweeps,
+                gauss_newton_sweeps=effort.gauss_newton_sweeps,
             )
         )
         self._effort = _Effort()
 
 
 class DdpSolver:
-    """Solves problems by hybrid DDP; keeps its work arrays between solves of equal size."""
+    """Solve problems by hybrid DDP; work arrays are reused between solves of equal size."""
 
     def __init__(self, options: SolverOptions | None = None) -> None:
+        """Raises SolverError where the options are of another type."""
+        if options is not None and not isinstance(options, SolverOptions):
+            raise SolverError(f"options is {describe(options)}; needed: a SolverOptions")
         self.options = options or SolverOptions()
         self._work: Workspace | None = None
 
     def solve(
         self,
         problem: Problem,
-        x0: Array,
+        x0: ArrayLike,
         guess: Guess,
         *,
-        multipliers: Array | None = None,
-        penalty: Array | None = None,
-        theta: float = 1.0,
+        multipliers: ArrayLike | None = None,
+        penalty: ArrayLike | None = None,
+        hessian_blend: float = 1.0,
         max_iterations: int | None = None,
     ) -> Solution:
         """Minimise the problem's cost from x0, starting at a guess.
 
         Args:
-            problem: what to solve.
+            problem: to be solved.
             x0: (n_x,) initial state.
             guess: nominal trajectory, and gains of the first rollout.
             multipliers: (N+1, n_e) augmented-Lagrangian multipliers, zero by default.
-            penalty: (σ, δ, ε) as the problem's functions read them, (1, 0.1, 0) by default.
-            theta: curvature share to begin with.
-            max_iterations: overrides the option.
+            penalty: (σ, δ, ε) as the problem's functions read them, the problem's own by default.
+            hessian_blend: θ to begin with, brought into [0, 1]; "ilqr" keeps 0.
+            max_iterations: limit of this solve, in place of the option.
 
         Raises:
-            SolverError: where x0, the guess, the multipliers or the penalty do not fit the problem or are not finite.
+            SolverError: x0, the guess, the multipliers or the penalty do not fit the problem, any of them or a
+                parameter is not finite, or a function of the problem does not fit its signature.
         """
         data = _data(problem, multipliers, penalty)
-        guess = Guess(*(np.ascontiguousarray(array, dtype=np.float64) for array in (guess.xs, guess.us, guess.gains)))
-        _check(problem, x0, guess, data)
+        x_start, guess = checked_array("x0", x0, (problem.n_x,)), _checked_guess(problem, guess)
         if self._work is None or not self._work.fits(problem):
             self._work = Workspace(problem)
         run = _Run(problem, data, self._work, self.options)
-        run.start(x0, guess, theta)
+        run.start(x_start, guess, hessian_blend)
         initial_cost = run.cost
         limit = max_iterations if max_iterations is not None else self.options.max_iterations
         termination = None if np.isfinite(run.cost) else Termination.DIVERGED
         while termination is None:
-            termination = Termination.ITERATIONS if len(run.iterations) >= limit else run.iterate()
+            if len(run.iterations) >= limit:
+                termination, run.message = Termination.ITERATIONS, f"iteration limit reached: {limit}"
+            else:
+                termination = run.iterate()
         xs, us, aux, residuals = (array.copy() for array in self._work.nominal)
         return Solution(
             xs=xs,
@@ -304,38 +339,34 @@ class DdpSolver:
             cost=run.cost,
             initial_cost=initial_cost,
             gap=run.gaps.largest if np.isfinite(run.cost) else np.inf,
-            theta=run.theta,
+            hessian_blend=run.hessian_blend,
             termination=termination,
+            message=run.message or termination.value,
             iterations=tuple(run.iterations),
             Vx=self._work.vx.copy(),
             Vxx=self._work.vxx.copy(),
         )
 
 
-def _data(problem: Problem, multipliers: Array | None, penalty: Array | None) -> tuple[Array, ...]:
-    """The tuple that the problem's functions read."""
-    if multipliers is None:
-        multipliers = np.zeros((problem.n_nodes + 1, max(problem.n_e, 1)))
-    if penalty is None:
-        penalty = np.array([1.0, 0.1, 0.0])
-    multipliers, penalty = (np.ascontiguousarray(array, dtype=np.float64) for array in (multipliers, penalty))
+def _data(problem: Problem, multipliers: ArrayLike | None, penalty: ArrayLike | None) -> tuple[Array, ...]:
+    """Checked tuple of the type DATA, which the problem's functions read."""
+    check_problem(problem)
+    shape = (problem.n_nodes + 1, max(problem.n_e, 1))
+    y = np.zeros(shape) if multipliers is None else checked_array("multipliers", multipliers, shape, by_node=True)
+    settings = checked_array("penalty", problem.penalty if penalty is None else penalty, (N_PENALTY,))
+    check_no_nan("parameters", problem.parameters)
+    check_no_nan("node_parameters", problem.node_parameters, by_node=True)
     own = (problem.integers, problem.node_integers, problem.parameters, problem.node_parameters)
-    return (*own, multipliers, penalty)  # type: ignore[return-value]
+    return (*own, y, settings)  # type: ignore[return-value]
 
 
-def _check(problem: Problem, x0: Array, guess: Guess, data: tuple[Array, ...]) -> None:
+def _checked_guess(problem: Problem, guess: Guess) -> Guess:
+    """The guess with float64, C-contiguous arrays of the problem's sizes."""
     n, n_x, n_u = problem.n_nodes, problem.n_x, problem.n_u
-    *_, multipliers, penalty = data
-    arrays = {
-        "x0": (x0, (n_x,)),
-        "guess.xs": (guess.xs, (n + 1, n_x)),
-        "guess.us": (guess.us, (n, n_u)),
-        "guess.gains": (guess.gains, (n, n_u, n_x)),
-        "multipliers": (multipliers, (n + 1, max(problem.n_e, 1))),
-        "penalty": (penalty, (N_PENALTY,)),
-    }
-    for name, (array, allowed) in arrays.items():
-        if np.shape(array) != allowed:
-            raise SolverError(f"{name} has shape {np.shape(array)}; the problem needs {allowed}")
-        if not np.isfinite(array).all():
-            raise SolverError(f"{name} holds a number that is not finite; every entry must be")
+    if not isinstance(guess, Guess):
+        raise SolverError(f"the guess is {describe(guess)}; needed: a Guess, as Guess.open_loop(x0, us)")
+    return Guess(
+        checked_array("guess.xs", guess.xs, (n + 1, n_x), by_node=True),
+        checked_array("guess.us", guess.us, (n, n_u), by_node=True),
+        checked_array("guess.gains", guess.gains, (n, n_u, n_x), by_node=True),
+    )

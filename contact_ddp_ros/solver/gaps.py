@@ -1,11 +1,11 @@
-r"""Multiple shooting: a nominal trajectory whose nodes need not join, and the merit that decides how they come to.
+r"""Multiple shooting: gaps (defects) between the nodes of a nominal trajectory, and the merit that closes them.
 
-Its gaps are d_k = f_k(x̄_k, ū_k) − x̄_{k+1}, at resets as at time steps; single shooting is the case d = 0. The sweep and
+The gaps are d_k = f_k(x̄_k, ū_k) − x̄_{k+1}, at resets as at time steps; single shooting is the case d = 0. The sweep and
 the rollout of :mod:`contact_ddp_ros.solver.sweeps` close them along the direction (Δx, Δu) that leads to the optimum
 with d = 0 in one step where the problem is linear and quadratic.
 
-Sweep. Node k leads to x̄_{k+1} + d_k + fx δx + fu δu + ½ δzᵀ f_zz δz + …, while V' is known about x̄_{k+1}. Its slope
-where it is met,
+Sweep. Node k leads to x̄_{k+1} + d_k + fx δx + fu δu + ½ δzᵀ f_zz δz + …, while V' is known about x̄_{k+1}. Its gradient
+at the state that node k leads to,
 
     V⁺x = V'x + V'xx d_k,
 
@@ -31,8 +31,10 @@ only grows, to the least that makes both J'(0) − ω Σ|d| and M − ω Σ|d| a
 Then every α in (0, 1] is expected to reduce φ, and Armijo's rule on φ is met by some: φ has the slope
 J'(0) − ω Σ|d| < 0 at α = 0. With ω bounded and the accepted steps bounded away from zero Σ|d| vanishes; what remains
 is single shooting's descent: the guarantee of SQP with a line search (ibid., Chapter 18). FDDP's own rule, which lets
-the cost rise by at most twice what the model expects, is Armijo's with κ = ½ and an ω that forgets, and carries no such
-guarantee. As all gaps change by a common factor, neither the norm nor the units in it matter.
+the cost rise by at most twice what the model expects, is Armijo's with κ = ½ and an ω that may fall again, and carries
+no such guarantee. As all gaps change by a common factor, neither the norm nor the units in it matter.
+
+See eqs. (17) and (18) of docs/mathematics.md.
 """
 
 import numba as nb
@@ -53,10 +55,10 @@ _step_at = function_at(STEP_TYPE)
 
 
 class Gaps:
-    """The gaps of a nominal trajectory and their weight in the merit.
+    """Gaps of a nominal trajectory and their weight in the merit.
 
     Attributes:
-        d: (N, n_x) f_k(x̄_k, ū_k) − x̄_{k+1}; no rows where the nodes join.
+        d: (N, n_x) f_k(x̄_k, ū_k) − x̄_{k+1}; no rows where all gaps are zero.
         total: Σ|d|. weight: ω.
     """
 
@@ -66,15 +68,15 @@ class Gaps:
         self.total = 0.0
         self.weight = 0.0
 
-    def open(self, d: Array) -> None:
-        """Take the gaps (N, n_x) of a new trajectory."""
+    def set(self, d: Array) -> None:
+        """Set the gaps d (N, n_x) of a new trajectory, and ω to zero."""
         self.total = float(np.abs(d).sum())
         self.d = d if self.total > 0.0 else self._none
         self.weight = 0.0
 
     @property
     def are_open(self) -> bool:
-        """Whether nodes do not join."""
+        """Whether any gap differs from zero."""
         return len(self.d) > 0
 
     @property
@@ -82,18 +84,18 @@ class Gaps:
         """Largest |d|, in the state's units."""
         return float(np.abs(self.d).max(initial=0.0))
 
-    def weigh(self, slope: float, change: float) -> None:
-        """Raise ω until a merit falls whose cost has this slope and is expected to make this change at a full step."""
+    def raise_weight(self, slope: float, change: float) -> None:
+        """Raise ω to its least value for J'(0) = `slope` and M = `change` (equation above); never lower it."""
         needed = max(slope, change) / ((1.0 - MARGIN) * self.total)
         if needed > self.weight:
             self.weight = needed
 
-    def gain(self, alpha: float) -> float:
-        """What a step takes off the merit by closing gaps."""
+    def merit_reduction(self, alpha: float) -> float:
+        """Reduction α ω Σ|d| of the merit by the gaps that a step α closes."""
         return alpha * self.weight * self.total
 
-    def close(self, alpha: float) -> None:
-        """A step α has been taken."""
+    def shrink(self, alpha: float) -> None:
+        """Multiply the gaps by 1 − α after a step α."""
         if alpha < 1.0:
             self.d = (1.0 - alpha) * self.d
             self.total *= 1.0 - alpha
@@ -105,12 +107,15 @@ class Gaps:
     nb.float64(nb.int64, DATA, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX), cache=True, error_model="numpy", nogil=True
 )
 def evaluate(step_address, data, xs, us, aux, residuals, gaps):
-    """Total cost of a trajectory as it is, its gaps written; infinity where a node leaves the finite numbers."""
+    """Evaluate every node of a trajectory: write its gaps (N, n_x), return the total cost, infinite where it diverges.
+
+    The row of `gaps` of the node that diverges holds f_k; the rows after it are left as they are.
+    """
     step = _step_at(step_address)
     n_nodes, n_x = gaps.shape
     data, xs, us, aux = borrow(data), borrow(xs), borrow(us), borrow(aux)
     residuals, gaps = borrow(residuals), borrow(gaps)
-    nowhere = np.empty(n_x)
+    unused = np.empty(n_x)
     total = 0.0
     for k in range(n_nodes):
         gap = gaps[k]
@@ -119,7 +124,7 @@ def evaluate(step_address, data, xs, us, aux, residuals, gaps):
             if not abs(gap[j]) < STATE_BOUND:
                 return np.inf
             gap[j] -= xs[k + 1, j]
-    total += step(data, n_nodes, xs[n_nodes], us[0], nowhere, aux[n_nodes], residuals[n_nodes])
+    total += step(data, n_nodes, xs[n_nodes], us[0], unused, aux[n_nodes], residuals[n_nodes])
     return total if np.isfinite(total) else np.inf
 
 

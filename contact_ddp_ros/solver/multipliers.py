@@ -1,4 +1,4 @@
-r"""Second-order updates of augmented-Lagrangian multipliers, learnt from the passes themselves.
+"""Second-order updates of augmented-Lagrangian multipliers, estimated from successive passes (Broyden).
 
 Where the pass with multipliers y and penalty σ ends, the gradient of the cost is held by λ = y + σ c alone, so the
 residual is a function c = φ(λ) that does not know σ, and the optimum is φ(λ*) = 0. The usual update takes λ for the
@@ -9,7 +9,7 @@ and each pass leaves the share 1/(1 + σS) of the residual. Newton's step on the
 
 D is built from differences of successive passes by Broyden's rank-one updates, D (c₋ − c) = λ − λ₋, from D = 0, the
 usual update: superlinear (Dennis and Moré 1974) at no further cost. Where φ changes, as when barriers tighten, or a
-residual does not fall, D starts again.
+residual does not fall, D is reset to zero.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ class Multipliers:
         self._last: tuple[Array, Array] | None = None
 
     def update(self, sigma: float, c: Array) -> None:
-        """After a pass with penalty `sigma` that left the residuals c, of the shape of y."""
+        """Update y after a pass with penalty `sigma` that ended with the residuals c, of the shape of y."""
         estimate = self.y + sigma * c
         if self._last is not None:
             last_estimate, last_c = self._last
@@ -35,16 +35,18 @@ class Multipliers:
             if np.abs(c).max(initial=0.0) >= np.abs(last_c).max(initial=0.0):
                 self._terms.clear()
             else:
-                self._terms.append((estimate - last_estimate - self._curved(fall), fall / np.sum(fall * fall)))
+                self._terms.append(
+                    (estimate - last_estimate - self._second_order_term(fall), fall / np.sum(fall * fall))
+                )
         self._last = estimate, c
-        self.y = estimate + self._curved(c)
+        self.y = estimate + self._second_order_term(c)
 
-    def forget(self) -> None:
-        """Learn anew: the next pass minimises another cost."""
+    def reset(self) -> None:
+        """Set D to zero because the next pass minimises another cost; y stays."""
         self._terms.clear()
         self._last = None
 
-    def _curved(self, c: Array) -> Array:
+    def _second_order_term(self, c: Array) -> Array:
         """D c."""
         total = np.zeros_like(c)
         for column, row in self._terms:

@@ -1,4 +1,4 @@
-"""What can be set about a solve."""
+"""Options of a solve: variant, shooting, stopping rule, line search, regularisation schedule."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,12 @@ SHOOTINGS = ("single", "multiple")
 
 @dataclass(frozen=True)
 class SolverOptions:
-    """Settings of the inner (unconstrained) solve."""
+    """Settings of the inner (unconstrained) solve.
+
+    Attributes:
+        variant: "ddp", "ilqr" or "ddp_tensor", see :mod:`contact_ddp_ros.solver.ddp`.
+        shooting: "single" or "multiple", see the same place.
+    """
 
     variant: str = "ddp"
     shooting: str = "single"
@@ -22,12 +27,18 @@ class SolverOptions:
     armijo: float = parameter(1e-3, low=0.0, high=0.5, description="share of the expected reduction a step must reach")
     step_factor: float = parameter(0.5, low=0.05, high=0.95, description="factor between line-search steps")
     step_min: float = parameter(1e-4, low=1e-12, high=1.0, description="shortest line-search step")
-    theta_cut: float = parameter(0.25, low=0.01, high=0.9, description="factor on the curvature share after a failure")
-    theta_min: float = parameter(0.02, low=1e-6, high=1.0, description="a smaller curvature share counts as none")
-    theta_grow: float = parameter(4.0, low=1.1, high=100.0, description="factor on the curvature share after success")
-    rho_min: float = parameter(1e-6, low=1e-12, high=1.0, description="smallest Levenberg term other than none")
-    rho_max: float = parameter(1e8, low=1.0, description="Levenberg term beyond which a solve counts as stalled")
-    rho_factor: float = parameter(10.0, low=1.5, high=1000.0, description="factor on the Levenberg term")
+    hessian_blend_cut: float = parameter(
+        0.25, low=0.01, high=0.9, description="factor on the Hessian blend θ after a failure"
+    )
+    hessian_blend_min: float = parameter(
+        0.02, low=1e-6, high=1.0, description="a smaller Hessian blend θ is set to zero"
+    )
+    hessian_blend_grow: float = parameter(
+        4.0, low=1.1, high=100.0, description="factor on the Hessian blend θ after an accepted step"
+    )
+    rho_min: float = parameter(1e-6, low=1e-12, high=1.0, description="smallest Levenberg term ρ other than zero")
+    rho_max: float = parameter(1e8, low=1.0, description="Levenberg term ρ beyond which a solve is stalled")
+    rho_factor: float = parameter(10.0, low=1.5, high=1000.0, description="factor on the Levenberg term ρ")
 
     def __post_init__(self) -> None:
         """Raises SolverError for an unknown variant or shooting, ParameterError for a number out of its range."""

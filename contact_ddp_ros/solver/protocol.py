@@ -1,4 +1,4 @@
-r"""What an optimal control problem must offer to be solved here.
+r"""Interface of an optimal control problem to the solver: three compiled functions and their data.
 
 The horizon is a sequence of nodes k = 0 … N-1 and a terminal node N:
 
@@ -12,19 +12,21 @@ A problem is three Numba functions of fixed signature. They are first-class func
 solver is compiled once, cached on disk, and never re-specialised for a problem:
 
 ``step(data, k, x, u, x_next, aux, residual) -> cost``
-    one node forward. Writes ``x_next`` (not at k = N), what the derivatives want to reuse into ``aux``, and
+    simulate one node. Writes ``x_next`` (not at k = N), intermediate results for the derivatives into ``aux``, and
     ``residual``: the n_e equality residuals, then the largest inequality violation.
 ``first(data, k, x, u, aux, d)``
     first-order partials of f and ℓ and the Gauss-Newton Hessian of ℓ, into the views of ``d`` (see DERIVATIVES).
 ``second(data, k, x, u, aux, Vx, hxx, hux, huu)``
-    what Gauss-Newton leaves out: V'ₓ·f_zy and the curvature of the maps inside ℓ, already contracted.
+    the terms that Gauss-Newton neglects: V'ₓ·f_zy and the curvature of the maps inside ℓ, already contracted.
     The result is written, not added.
 
 All arrays are C-contiguous float64.
+
+See eq. (12) of docs/mathematics.md.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numba as nb
@@ -33,6 +35,8 @@ from numba import types
 from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import SolverError
+from contact_ddp_ros.solver.checks import check_memory, check_size, describe
+from contact_ddp_ros.solver.node_function import check_compilable
 
 Array = NDArray[np.float64]
 
@@ -61,6 +65,19 @@ FIRST_TYPE = types.FunctionType(FIRST)
 SECOND_TYPE = types.FunctionType(SECOND)
 
 
+_SIZES = {"n_x": 1, "n_u": 1, "n_e": 0, "n_aux": 0}
+"""Smallest allowed value of each size."""
+
+_DATA: dict[str, tuple[type[np.generic], int]] = {
+    "has_control": (np.bool_, 1),
+    "integers": (np.int64, 1),
+    "node_integers": (np.int64, 2),
+    "parameters": (np.float64, 1),
+    "node_parameters": (np.float64, 2),
+}
+"""Type and number of axes of a problem's arrays, those of DATA."""
+
+
 @dataclass(frozen=True)
 class Problem:
     """An optimal control problem over N nodes.
@@ -71,8 +88,9 @@ class Problem:
         n_aux: floats per node that `step` and `first` keep for the later derivatives.
         has_control: (N,) False at resets.
         integers, node_integers, parameters, node_parameters: the problem's own data, handed to its functions.
-        step, first, second: see the module's text.
-        reset: whether node k is a reset; only reports use it.
+        step, first, second: Numba functions, see the module's docstring.
+        penalty: default (σ, δ, ε) of its solves.
+        owner: object kept alive with the problem, e.g. compiled code whose addresses are in `integers`.
     """
 
     n_x: int
@@ -87,18 +105,32 @@ class Problem:
     step: Callable[..., Any]
     first: Callable[..., Any]
     second: Callable[..., Any]
+    penalty: tuple[float, float, float] = (1.0, 0.1, 0.0)
+    owner: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Raises SolverError where the per-node data do not cover N + 1 nodes."""
+        """Raises SolverError unless compiled code can call the functions and read the data of N + 1 nodes."""
+        for name in ("step", "first", "second"):
+            check_compilable(name, getattr(self, name))
+        for name, least in _SIZES.items():
+            check_size(name, getattr(self, name), least)
+        for name, (dtype, axes) in _DATA.items():
+            check_memory(name, getattr(self, name), dtype, axes)
         nodes = self.n_nodes + 1
         for name in ("node_integers", "node_parameters"):
             found = len(getattr(self, name))
             if found != nodes:
                 raise SolverError(f"{name} has {found} rows; the horizon has {nodes} nodes, the terminal one included")
         if self.n_nodes == 0:
-            raise SolverError("the horizon has no node")
+            raise SolverError("has_control is empty, a horizon of 0 nodes; needed: at least 1")
 
     @property
     def n_nodes(self) -> int:
-        """N, the terminal node not counted."""
+        """Number N of nodes, the terminal node not counted."""
         return len(self.has_control)
+
+
+def check_problem(problem: Any) -> None:
+    """Check that an argument is a Problem; raises SolverError."""
+    if not isinstance(problem, Problem):
+        raise SolverError(f"the problem is {describe(problem)}; needed: a Problem")

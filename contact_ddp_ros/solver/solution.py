@@ -1,10 +1,12 @@
-"""Where a solve starts, what it returns, and how it went."""
+"""Initial guess, result and iteration log of a solve."""
 
 from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from contact_ddp_ros.errors import SolverError
 
 Array = NDArray[np.float64]
 
@@ -20,30 +22,31 @@ class Termination(Enum):
 
 @dataclass(frozen=True)
 class Iteration:
-    """One iteration as it went.
+    """Log of one iteration.
 
     Attributes:
-        cost: total cost after it, penalties included.
-        expected: reduction that the quadratic model promised for the step taken (positive); of the cost, or of the
+        cost: total cost after the iteration, penalties included.
+        expected: reduction (positive) that the quadratic model predicts for the step taken; of the cost, or of the
             merit while there are gaps.
-        actual: reduction obtained, of the same.
+        actual: reduction obtained, of the same quantity.
         step: line-search step α, 0 where none was accepted.
-        theta, rho: share of second-order curvature and Levenberg term of the sweep.
+        hessian_blend: θ of the sweep, 0 for Gauss-Newton, 1 for the full Hessian.
+        rho: Levenberg term ρ of the sweep.
         gradient: largest |Qu| before the step.
         gap: largest gap after the step, in the state's units; 0 in single shooting.
         equality, inequality: largest equality residual and inequality violation after the step.
         partials_time, sweep_time, rollout_time: seconds spent in first-order partials, in backward sweeps
             (contracted second-order partials included) and in rollouts.
         sweeps, rollouts: how many of each the iteration took.
-        curved_sweeps, flat_sweeps: how many complete sweeps with and without second-order curvature the sweeps were
-            worth; one that met an indefinite Quu counts for the share of the nodes that it came to.
+        second_order_sweeps, gauss_newton_sweeps: number of sweeps with θ > 0 and with θ = 0; a sweep that stops at an
+            indefinite Quu counts as the fraction of the nodes it has processed.
     """
 
     cost: float
     expected: float
     actual: float
     step: float
-    theta: float
+    hessian_blend: float
     rho: float
     gradient: float
     gap: float
@@ -54,8 +57,8 @@ class Iteration:
     rollout_time: float
     sweeps: int
     rollouts: int
-    curved_sweeps: float
-    flat_sweeps: float
+    second_order_sweeps: float
+    gauss_newton_sweeps: float
 
 
 @dataclass(frozen=True)
@@ -65,12 +68,14 @@ class Solution:
     Attributes:
         xs: (N+1, n_x) states. us: (N, n_u) controls, zero rows at resets.
         gains: (N, n_u, n_x) feedback gains of the last complete sweep, about (xs, us); the guess's where there is none.
-        aux: (N+1, n_aux) what the problem's `step` left for each node.
+        aux: (N+1, n_aux) what the problem's `step` wrote for each node.
         residuals: (N+1, n_e + 1) equality residuals and the largest inequality violation per node.
         cost: total cost, penalties included. initial_cost: of the first trajectory.
-        gap: largest |f_k(x_k, u_k) − x_{k+1}|, 0 where the trajectory obeys the dynamics.
-        theta: curvature share to start the next, similar solve from.
-        termination: why it ended. iterations: one record each.
+        gap: largest |f_k(x_k, u_k) − x_{k+1}|, in the state's units; 0 where the trajectory satisfies the dynamics.
+        hessian_blend: θ to start the next, similar solve with.
+        termination: why the solve ended.
+        message: the same in words, with the node and the limit concerned.
+        iterations: log, one entry per iteration.
         Vx, Vxx: (N+1, n_x), (N+1, n_x, n_x) value function of the last complete sweep; zero where there is none.
     """
 
@@ -82,11 +87,17 @@ class Solution:
     cost: float
     initial_cost: float
     gap: float
-    theta: float
+    hessian_blend: float
     termination: Termination
+    message: str
     iterations: tuple[Iteration, ...]
     Vx: Array = field(repr=False)
     Vxx: Array = field(repr=False)
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether cost, states, controls and gains hold finite numbers only."""
+        return bool(np.isfinite(self.cost) and all(np.isfinite(one).all() for one in (self.xs, self.us, self.gains)))
 
     @property
     def equality_violation(self) -> float:
@@ -101,10 +112,10 @@ class Solution:
 
 @dataclass(frozen=True)
 class Guess:
-    """Where a solve starts: xs (N+1, n_x), us (N, n_u) and the gains (N, n_u, n_x) that close the first rollout.
+    """Initial guess of a solve: xs (N+1, n_x), us (N, n_u), feedback gains (N, n_u, n_x) of the first rollout.
 
-    Zero gains make it an open-loop guess, of which only `us` and the initial state matter. Multiple shooting takes xs,
-    but for the initial state, and us as they are, and no gains.
+    With zero gains the guess is open loop, and only `us` is used. Multiple shooting uses xs[1:] and us as they are and
+    ignores the gains. The initial state is always that of the solve.
     """
 
     xs: Array
@@ -112,7 +123,14 @@ class Guess:
     gains: Array
 
     @classmethod
-    def open_loop(cls, x0: Array, us: Array) -> "Guess":
-        """A control tape from an initial state."""
-        n_nodes, n_u = us.shape
-        return cls(np.tile(x0, (n_nodes + 1, 1)), us, np.zeros((n_nodes, n_u, len(x0))))
+    def open_loop(cls, x0: ArrayLike, us: ArrayLike) -> "Guess":
+        """Open-loop guess from controls us (N, n_u) and an initial state x0 (n_x,), repeated at every node.
+
+        Raises:
+            SolverError: x0 is not one-dimensional, or us is not two-dimensional.
+        """
+        start, controls = np.asarray(x0), np.asarray(us)
+        if start.ndim != 1 or controls.ndim != 2:
+            raise SolverError(f"x0 has shape {start.shape} and us {controls.shape}; needed: (n_x,) and (N, n_u)")
+        n_nodes, n_u = controls.shape
+        return cls(np.tile(start, (n_nodes + 1, 1)), controls, np.zeros((n_nodes, n_u, len(start))))

@@ -8,6 +8,8 @@ Backward sweep (Mayne 1966; Tassa et al. 2012; Eq. (8) of Nganga and Wensing's h
 
 S collects all that Gauss-Newton leaves out (`Problem.second`). θ = 1 is full DDP and θ = 0 iLQR; ρ is Levenberg's term.
 Where the nominal trajectory has gaps d, V'x above is V'x + V'xx d (:mod:`contact_ddp_ros.solver.gaps`).
+
+See eqs. (13) to (15) of docs/mathematics.md.
 """
 
 import numba as nb
@@ -39,7 +41,7 @@ from contact_ddp_ros.solver.protocol import (
 )
 
 STATE_BOUND = 1e6
-"""A rollout whose state leaves this box has diverged: stopping there keeps overflow out of the kernels."""
+"""Bound on |x_i| beyond which a rollout has diverged; stopping there avoids overflow in the kernels."""
 
 EXPANSION = nb.types.Tuple((TENSOR, TENSOR, MATRIX, MATRIX, TENSOR, TENSOR, TENSOR))
 """DERIVATIVES of every node, stacked along the first axis."""
@@ -66,9 +68,10 @@ def _node_views(expansion, k):
     nogil=True,
 )
 def rollout(step_address, data, has_control, xs, us, ks, gains, alpha, gaps, new_xs, new_us, aux, residuals):
-    """Run u = ū + α k + K (x − x̄) forward from new_xs[0]; the total cost, or infinity where it diverged.
+    """Simulate u = ū + α k + K (x − x̄) from new_xs[0]; return the total cost, infinite where the rollout diverges.
 
-    `gaps` are those of the nominal trajectory, of which 1 − α are left, or have no rows.
+    Writes new_xs, new_us, aux and residuals. `gaps` (N, n_x) are those of the nominal trajectory, of which the fraction
+    1 − α stays open; no rows where there are none.
     """
     step = _step_at(step_address)
     n_nodes, n_u = us.shape
@@ -77,7 +80,7 @@ def rollout(step_address, data, has_control, xs, us, ks, gains, alpha, gaps, new
     data, has_control, xs, us = borrow(data), borrow(has_control), borrow(xs), borrow(us)
     ks, gains, new_xs, new_us = borrow(ks), borrow(gains), borrow(new_xs), borrow(new_us)
     gaps, aux, residuals = borrow(gaps), borrow(aux), borrow(residuals)
-    apart = gaps.shape[0] > 0
+    has_gaps = gaps.shape[0] > 0
     total = 0.0
     for k in range(n_nodes):
         x = new_xs[k]
@@ -92,21 +95,21 @@ def rollout(step_address, data, has_control, xs, us, ks, gains, alpha, gaps, new
                 u[i] = value
         else:
             u[:] = 0.0
-        following = new_xs[k + 1]
-        total += step(data, k, x, u, following, aux[k], residuals[k])
+        x_next = new_xs[k + 1]
+        total += step(data, k, x, u, x_next, aux[k], residuals[k])
         for j in range(n_x):
-            if not abs(following[j]) < STATE_BOUND:
+            if not abs(x_next[j]) < STATE_BOUND:
                 return np.inf
-        if apart:
+        if has_gaps:
             for j in range(n_x):
-                following[j] -= (1.0 - alpha) * gaps[k, j]
+                x_next[j] -= (1.0 - alpha) * gaps[k, j]
     total += step(data, n_nodes, new_xs[n_nodes], new_us[0], deviation, aux[n_nodes], residuals[n_nodes])
     return total if np.isfinite(total) else np.inf
 
 
 @nb.njit(nb.void(nb.int64, DATA, MATRIX, MATRIX, MATRIX, EXPANSION), cache=True, nogil=True, error_model="numpy")
 def expand(first_address, data, xs, us, aux, expansion):
-    """First-order partials of every node along the nominal trajectory."""
+    """Write the first-order partials of every node along the nominal trajectory into `expansion`."""
     first = _first_at(first_address)
     n_nodes = us.shape[0]
     data, xs, us, aux, expansion = borrow(data), borrow(xs), borrow(us), borrow(aux), borrow(expansion)
@@ -156,14 +159,14 @@ def _add_stacked(hxx, hux, huu, factor, qzz):
 
 
 @nb.njit(nb.float64(VECTOR, MATRIX, VECTOR, VECTOR), **INLINE)
-def _close(vx, vxx, gap, met):
-    """Write Vx + Vxx d into met; Vxᵀd + ½ dᵀVxx d."""
+def _shift_gradient(vx, vxx, gap, shifted):
+    """Write Vx + Vxx d into `shifted`; return Vxᵀd + ½ dᵀVxx d."""
     change = 0.0
     for i in range(gap.size):
         bend = 0.0
         for j in range(gap.size):
             bend += vxx[i, j] * gap[j]
-        met[i] = vx[i] + bend
+        shifted[i] = vx[i] + bend
         change += gap[i] * (vx[i] + 0.5 * bend)
     return change
 
@@ -183,8 +186,9 @@ def backward(second_address, data, has_control, xs, us, aux, expansion, gaps, th
     """Backward sweep. Writes ks, gains and the value function's Vx (N+1, n_x), Vxx (N+1, n_x, n_x) about the states.
 
     Returns (node where Quu + ρI is not positive definite, or −1; Σ kᵀQu; ½ Σ kᵀQuu k; max |Qu|): a step α is
-    expected to change the cost by α times the second entry plus α² times the third. `gaps` are the trajectory's, or
-    have no rows; what closing them changes joins the second entry, and then only the sum of both has a meaning.
+    expected to change the cost by α times the second entry plus α² times the third. `gaps` (N, n_x) are those of the
+    trajectory, or have no rows; the change by closing them is added to the second entry, and then only the sum of the
+    second and third entry has a meaning.
     """
     second = _second_at(second_address)
     n_nodes, n_u = us.shape
@@ -193,7 +197,7 @@ def backward(second_address, data, has_control, xs, us, aux, expansion, gaps, th
     ks, gains, vx_all, vxx_all = borrow(ks), borrow(gains), borrow(vx_all), borrow(vxx_all)
     gaps = borrow(gaps)
     fxs, fus, lxs, lus, lxxs, luxs, luus = borrow(expansion)
-    apart = gaps.shape[0] > 0
+    has_gaps = gaps.shape[0] > 0
     n_z = n_x + n_u
     owners = (
         np.empty((n_x, n_z)),
@@ -208,7 +212,7 @@ def backward(second_address, data, has_control, xs, us, aux, expansion, gaps, th
         np.empty((n_u, n_x)),
         np.empty(n_x),
     )
-    f, vf, qzz, sxx, sux, suu, regular, lower, solution, descent, met = borrow(owners)
+    f, vf, qzz, sxx, sux, suu, regular, lower, solution, descent, shifted = borrow(owners)
     qz = np.empty(n_z)
     linear = 0.0
     quadratic = 0.0
@@ -222,9 +226,9 @@ def backward(second_address, data, has_control, xs, us, aux, expansion, gaps, th
 
     for k in range(n_nodes - 1, -1, -1):
         vx = vx_all[k + 1]
-        if apart:
-            linear += _close(vx, vxx_all[k + 1], gaps[k], met)
-            vx = met
+        if has_gaps:
+            linear += _shift_gradient(vx, vxx_all[k + 1], gaps[k], shifted)
+            vx = shifted
         _stack(fxs[k], fus[k], f)
         _stack_cost(lxs[k], lus[k], lxxs[k], luxs[k], luus[k], qz, qzz)
         add_transpose_apply(f, vx, qz)

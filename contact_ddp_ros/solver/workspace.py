@@ -1,4 +1,4 @@
-"""The arrays that a solve works in."""
+"""Preallocated arrays of a solve."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +9,10 @@ Array = NDArray[np.float64]
 
 
 class Workspace:
-    """Every array of a solve of one size, allocated once."""
+    """All arrays of a solve of one size, allocated once."""
 
     def __init__(self, problem: Problem) -> None:
-        """Allocate for a problem's sizes."""
+        """Allocate for the sizes of a problem."""
         n, n_x, n_u = problem.n_nodes, problem.n_x, problem.n_u
         self._sizes = self._shape(problem)
         self.expansion = (
@@ -25,26 +25,26 @@ class Workspace:
             np.zeros((n + 1, n_u, n_u)),
         )
         self.ks, self.gains, self.vx, self.vxx = self._swept(problem)
-        self._unfinished = self._swept(problem)
+        self._candidate = self._swept(problem)
         self.nominal = self._trajectory(problem)
         self.trial = self._trajectory(problem)
 
     def fits(self, problem: Problem) -> bool:
-        """Whether a problem has these sizes."""
+        """Whether the arrays have the sizes of a problem."""
         return self._sizes == self._shape(problem)
 
     @property
-    def unfinished(self) -> tuple[Array, Array, Array, Array]:
-        """(ks, gains, vx, vxx) for a sweep that may fail."""
-        return self._unfinished
+    def candidate(self) -> tuple[Array, Array, Array, Array]:
+        """(ks, gains, vx, vxx) for the next backward sweep to write, which may fail."""
+        return self._candidate
 
-    def keep_sweep(self) -> None:
-        """Take the unfinished sweep for the current one."""
+    def accept_candidate(self) -> None:
+        """Make the candidate the current sweep."""
         current = (self.ks, self.gains, self.vx, self.vxx)
-        (self.ks, self.gains, self.vx, self.vxx), self._unfinished = self._unfinished, current
+        (self.ks, self.gains, self.vx, self.vxx), self._candidate = self._candidate, current
 
-    def forget_sweep(self) -> None:
-        """No step, no gains and no value function yet."""
+    def clear_sweep(self) -> None:
+        """Set steps, gains and value function of the current sweep to zero."""
         for array in (self.ks, self.gains, self.vx, self.vxx):
             array[:] = 0.0
 

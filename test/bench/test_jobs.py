@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 from rich.console import Console
 
-from contact_ddp_ros.bench.jobs import run_all
+from contact_ddp_ros.bench.engine import run_all
 from contact_ddp_ros.bench.journal import Journal
 from contact_ddp_ros.errors import BenchmarkError
 from test.bench.serial import Serial
@@ -79,5 +79,5 @@ def test_a_journal_of_other_jobs_is_refused(tmp_path, terminal):
 def test_without_a_terminal_lines_tell_the_progress(tmp_path):
     path = tmp_path / "lines"
     with path.open("w") as screen:
-        run_all(square, JOBS, Serial(), Console(file=screen), fell=lambda result: result > 30)
-    assert path.read_text().splitlines()[-1] == "4 of 4 runs, 1 fell"
+        run_all(square, JOBS, Serial(), Console(file=screen))
+    assert path.read_text().splitlines() == ["4 runs ...", "4 runs: 47 %", "4 runs: 80 %"]

@@ -7,22 +7,23 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from synthetic import Gait, bounding_recorder
 
-from contact_ddp_ros import __version__
+from contact_ddp_ros import __version__, bench
 from contact_ddp_ros.bench import BENCHMARKS
-from contact_ddp_ros.cli import jobs, main
-from contact_ddp_ros.cli.checks import check_run
+from contact_ddp_ros.cli import main
 from contact_ddp_ros.cli.jobs import EXIT_FELL
 from contact_ddp_ros.cli.parser import build_parser
 from contact_ddp_ros.cli.values import parse_push, parse_speed, run_options
 from contact_ddp_ros.config import parse_setting
 from contact_ddp_ros.errors import ParameterError, SimulationError
-from contact_ddp_ros.options import GroundStep, Push, RunOptions
+from contact_ddp_ros.options import Push, RunOptions
 from contact_ddp_ros.recording import load
 from contact_ddp_ros.report import plots, video
+from contact_ddp_ros.run_checks import check_run
 
 
 def parsed(*words: str) -> RunOptions:
@@ -76,7 +77,7 @@ def test_every_option_arrives(tmp_path):
         seed=7,
         friction=0.5,
         trunk_mass_scale=1.1,
-        ground_step=GroundStep(2.0, -0.02),
+        terrain="step:2,-0.02",
         planner_delay=0.005,
         video=False,
         out=tmp_path,
@@ -104,6 +105,7 @@ def test_profiles_and_pushes_are_read():
     assert parse_speed("0.5") == ((0.0, 0.5),)
     assert parse_speed("0:0, 2:1") == ((0.0, 0.0), (2.0, 1.0))
     assert parse_push("3,0,40,0,0.1") == Push(3.0, (0.0, 40.0, 0.0), 0.1)
+    assert parse_push("3,0,40,0,0.1,10,0,0") == Push(3.0, (0.0, 40.0, 0.0), 0.1, (10.0, 0.0, 0.0))
 
 
 BAD_WORDS = [
@@ -119,6 +121,7 @@ BAD_WORDS = [
     ("sim --duration long", "long"),
     ("sim --variant newton", "newton"),
     ("sim --push 1,2,3", "T,FX,FY,FZ,DT"),
+    ("sim --push 1,2,3,4,5,6", "has 6 numbers"),
     ("sim --push 1,2,3,4,x", "x"),
     ("sim --push 1,2,3,4,0", "lasts"),
     ("sim --step 2", "X,H"),
@@ -137,8 +140,13 @@ BAD_WORDS = [
     ("sim --set simulator.fricton=1", "did you mean friction?"),
     ("sim --speed 4", "2.5 m/s of planner.reference.speed_limit"),
     ("sim --speed 0:0,1:-3,2:1", "speed of -3 m/s"),
-    ("sim --set planner.gait.back_stance=0.081", "back_stance"),
-    ("demo --set planner.gait.step=0.003", "whole number of steps"),
+    ("demo --set planner.gait.step=0.007", "whole number of steps"),
+    ("sim --gait trot", "planar model moves fr and fl alike"),
+    ("demo --gait trott", "did you mean trot?"),
+    ("demo --gait 0:bound,2:trot", "from 2 s on: gait 'trot': the planar model moves fr and fl alike"),
+    ("sim --gait 0:bound,3:pronk,2:bound", "times must increase"),
+    ("optimize --gait 0:bound,3:pronk", "one trajectory is optimised in one gait"),
+    ("optimize --gait /no/such/gait.yaml", "/no/such/gait.yaml cannot be read"),
     ("optimize --speed 3", "planner.reference.speed_limit"),
     ("optimize --cycles 0", "cycles"),
     ("optimize --iterations 0", "iterations"),
@@ -179,7 +187,7 @@ def test_the_examples_of_the_help_are_allowed(job, capsys, tmp_path):
     with pytest.raises(SystemExit):
         main([job, "--help"])
     lines = re.findall(rf"^  contact-ddp ({job} .*?)(?:   .*)?$", capsys.readouterr().out, re.MULTILINE)
-    assert len(lines) == 7
+    assert len(lines) == 8
     (tmp_path / "my.yaml").write_text("planner:\n  ros__parameters: {rate: 50.0}\n")
     for line in lines:
         check_run(parsed(*line.replace("my.yaml", str(tmp_path / "my.yaml")).split()))
@@ -328,21 +336,18 @@ def test_report_of_nothing_is_an_error(tmp_path, capsys):
 
 
 def test_benchmarks_are_called_with_their_words(monkeypatch, capsys):
-    from contact_ddp_ros import bench
-
     seen = []
 
-    class Module:
-        @staticmethod
-        def main(arguments):
-            seen.append(arguments)
-            return 0
+    def called(arguments):
+        seen.append(arguments)
+        return 3
 
+    module = SimpleNamespace(BENCHMARK=SimpleNamespace(main=called))
+    monkeypatch.setattr(bench, "ROOMS", {"room": {"a-fake": "what it measures"}})
     monkeypatch.setattr(bench, "BENCHMARKS", {"a-fake": "what it measures"})
-    real = importlib.import_module
-    named = f"{bench.__name__}.a_fake"
-    monkeypatch.setattr(jobs.importlib, "import_module", lambda name: Module if name == named else real(name))
-    assert main(["bench", "a-fake", "--runs", "3", "x"]) == 0
+    real, named = importlib.import_module, f"{bench.__name__}.room.a_fake"
+    monkeypatch.setattr(bench.importlib, "import_module", lambda name: module if name == named else real(name))
+    assert main(["bench", "a-fake", "--runs", "3", "x"]) == 3
     assert seen == [["--runs", "3", "x"]]
     assert main(["bench", "list"]) == 0
     assert capsys.readouterr().out.strip() == "a-fake  what it measures"
@@ -352,7 +357,7 @@ def test_benchmarks_are_called_with_their_words(monkeypatch, capsys):
 
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_every_benchmark_listed_can_be_run(name):
-    assert callable(importlib.import_module(f"contact_ddp_ros.bench.{name.replace('-', '_')}").main)
+    assert bench.load(name).name == name
 
 
 @pytest.mark.parametrize("words", [["--help"], ["sim", "--help"], ["demo", "--help"], ["bench", "--help"]])
@@ -400,3 +405,31 @@ def test_sdf_is_written_to_a_file_or_to_the_terminal(tmp_path, capsys):
     assert main(["sdf", "--ros2-control"]) == 0
     assert "<ros2_control " in capsys.readouterr().out
     assert main(["sdf", "--set", "simulator.friction=-1"]) == 2
+
+
+def test_sdf_takes_the_world_of_a_run(capsys):
+    assert main(["sdf", "--friction", "0.4", "--ground", "step:1,0.02", "--payload", "2,0.1,0"]) == 0
+    text = capsys.readouterr().out
+    assert "<mu>0.4</mu>" in text
+    assert '<collision name="collision_1">' in text
+    assert main(["sdf", "--ground", "hill:3"]) == 2
+    assert main(["sdf", "--model", "--ground", "slope:3"]) == 2
+    assert "simulator.terrain is 'slope:3'" in capsys.readouterr().err
+
+
+def test_a_running_server_keeps_the_world_of_its_file(capsys):
+    assert main(["gazebo", "--ground", "slope:3", "--friction", "0.4", "--no-video"]) == 2
+    assert "simulator.friction is 0.4; a running server has" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "former"),
+    [
+        (["gazebo", "--emulator"], ["gazebo", "--stand-in"]),
+        (["gazebo-emulator", "w.sdf"], ["gazebo-stand-in", "w.sdf"]),
+    ],
+)
+def test_the_emulator_answers_to_its_former_words_too(words: list[str], former: list[str]) -> None:
+    """Only the word itself differs: the job is the same and has the same options."""
+    now, then = (vars(build_parser().parse_args(one)) for one in (words, former))
+    assert {name for name in now if now[name] != then[name]} <= {"word"}

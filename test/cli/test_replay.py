@@ -12,6 +12,7 @@ from contact_ddp_ros.cli import replay as job
 from contact_ddp_ros.nodes import bag
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.replay.comparison import Comparison, RecordedSolve
+from contact_ddp_ros.robot.ground import Felt
 from contact_ddp_ros.robot.model import load_robot
 
 SAME = Comparison(
@@ -30,7 +31,9 @@ def solve(model_hash: int) -> RecordedSolve:
     times = np.array([1.0, 1.5])
     policy = Policy(times, *(np.zeros(s) for s in ((2, 14), (1, 4), (1, 4, 14))), np.zeros(1, int), np.zeros((1, 4)))
     state = load_robot().standing_state(1.0)
-    return RecordedSolve(state, 0.5, False, 1.0, 0.002, True, dataclasses.replace(policy, model_hash=model_hash))
+    return RecordedSolve(
+        state, 0.5, Felt(), False, "bound", 1.0, 0.002, True, dataclasses.replace(policy, model_hash=model_hash)
+    )
 
 
 @pytest.fixture
@@ -106,7 +109,7 @@ def test_a_bag_of_another_robot_is_one_line_and_leaves_no_folder(tmp_path, capsy
 def test_parameters_of_the_run_reach_the_planner(compared, tmp_path, monkeypatch):
     compared(SAME)
     planners = []
-    monkeypatch.setattr(job, "BoundingPlanner", lambda robot, config: planners.append(config))
+    monkeypatch.setattr(job, "Planner", lambda robot, config: planners.append(config))
     words = ["--variant", "ilqr", "--set", "planner.weight.pitch=60"]
     assert main(["replay", "a-bag", *words, "--out", str(tmp_path / "new")]) == 0
     assert (planners[0].variant, planners[0].weight.pitch) == ("ilqr", 60.0)

@@ -7,9 +7,9 @@ import numpy as np
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.findings import Finding, Violation
 from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.planar import PlanarMap
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
 
@@ -37,7 +37,7 @@ def tilted(state: RobotState, roll: float = 0.0, pitch: float = 0.0, yaw: float 
 def bounding_policy(robot: Robot, start: float, sequence: int = 0, epoch: int = 0, load: float = 180.0) -> Policy:
     """Stays in the standing pose, with the forces of one bounding cycle from back stance on."""
     n = sum(MODE_KNOTS)
-    x = PlanarMap().planar_state(robot.standing_state())
+    x = PlanarModel(robot).state(robot.standing_state())
     modes = np.repeat(np.arange(len(MODE_KNOTS)), MODE_KNOTS)
     forces = np.zeros((n, 4))
     forces[modes == 0, BACK] = (5.0, load)
@@ -78,9 +78,9 @@ def start_bound(controller: Controller, robot: Robot, now: float = 0.0) -> float
     """As :func:`stand_up`, then into BOUND."""
     now = stand_up(controller, robot, now) + 0.002
     assert controller.set_policy(bounding_policy(robot, now), now).accepted
-    assert controller.request(ControlMode.BOUND).accepted
+    assert controller.request(ControlMode.MOVE).accepted
     controller.update(robot.standing_state(now), now)
-    assert controller.mode is ControlMode.BOUND
+    assert controller.mode is ControlMode.MOVE
     return now
 
 

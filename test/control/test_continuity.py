@@ -3,13 +3,15 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig
 from contact_ddp_ros.control.continuity import StateContinuity
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.findings import Violation
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.state import RobotState
 
 from .support import alive, start_bound, state_at, tilted
@@ -151,3 +153,18 @@ def test_a_trunk_may_rest_while_its_joints_begin_to_move(continuity: StateContin
         state = state_at(still, 1.0 + k * TICK, joint_positions=joints)
         found.append(violation(continuity, state, moving=True))
     assert 19 <= found.index(Violation.STATE_STUCK) <= 20, "2e-3 rad"
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1e-4, 1e-2, 1.0]))
+def test_what_compares_fast_says_the_same_as_what_names_the_jump(seed: int, scale: float) -> None:
+    random, robot = np.random.default_rng(seed), load_robot()
+    continuity, one = StateContinuity(robot, SafetyConfig()), robot.standing_state(0.0)
+    moved = random.choice(("joint_positions", "position", "joint_velocities", "angular_velocity", "time"))
+    change = {moved: getattr(one, moved) + scale * random.standard_normal(np.shape(getattr(one, moved)))}
+    other = tilted(dataclasses.replace(one, **{"time": 0.002} | change), *(scale * random.choice([0.0, 1.0], 3)))
+    near, joints, trunk = continuity._compare(one, other)
+    assert near == (continuity._jump(one, other) is None)
+    assert joints == (moved in ("joint_positions", "joint_velocities"))
+    turned = (other.orientation != one.orientation).any()
+    assert trunk == (moved in ("position", "angular_velocity") or turned)

@@ -20,7 +20,7 @@ from contact_ddp_ros.robot.state import JointCommand, RobotState
 
 from .support import BACK, alive, bounding_policy, stand_up, start_bound, state_at, tilted, unchecked_policy
 
-DAMP, STAND, BOUND = ControlMode.DAMP, ControlMode.STAND, ControlMode.BOUND
+DAMP, STAND, BOUND = ControlMode.DAMP, ControlMode.STAND, ControlMode.MOVE
 TICK = 0.002
 SAFETY = SafetyConfig()
 ROBOT = load_robot()
@@ -158,7 +158,7 @@ def test_bound_waits_for_the_stand(controller: Controller, robot: Robot) -> None
 def test_a_request_to_bound_lapses(controller: Controller, robot: Robot) -> None:
     now = stand_up(controller, robot)
     controller.request(BOUND)
-    now += controller.config.bound.request_timeout + TICK
+    now += controller.config.move.request_timeout + TICK
     controller.update(alive(robot, now), now)
     assert controller.waiting_for == ""
     now += TICK
@@ -202,7 +202,7 @@ def test_the_bound_law_is_the_policys(controller: Controller, robot: Robot) -> N
     np.testing.assert_allclose(command.positions[[1, 2]], sample.state[3:5])
     np.testing.assert_allclose(command.positions[[10, 11]], sample.state[5:7])
     np.testing.assert_allclose(command.velocities[[4, 5]], sample.state[10:12])
-    without = replace(controller.config, {"bound.feedback": False})
+    without = replace(controller.config, {"move.feedback": False})
     controller.configure(without)
     command = controller.update(state, now)
     np.testing.assert_allclose(command.torques[hips_and_knees], np.tile(0.5 * sample.control.reshape(2, 2), 2).ravel())
@@ -254,7 +254,7 @@ def test_it_bounds_again_where_a_policy_comes_soon_after(controller: Controller,
 
 def test_it_stays_standing_where_none_comes(controller: Controller, robot: Robot) -> None:
     begin = retreated(controller, robot)
-    for now in np.arange(begin, begin + controller.config.bound.resume_timeout + 0.1, 0.01):
+    for now in np.arange(begin, begin + controller.config.move.resume_timeout + 0.1, 0.01):
         controller.update(alive(robot, now), now)
     later = float(now) + 0.01
     assert controller.set_policy(bounding_policy(robot, later, sequence=9), later).accepted
@@ -376,7 +376,7 @@ STATE_FAULTS = {
     Violation.STATE_NOT_FINITE: lambda state: dataclasses.replace(state, position=np.full(3, np.nan)),
     Violation.STATE_STALE: lambda state: state_at(state, state.time - 0.03),
     Violation.STATE_FROM_FUTURE: lambda state: state_at(state, state.time + 0.03),
-    Violation.TILT: lambda state: tilted(state, pitch=0.6),
+    Violation.TILT: lambda state: tilted(state, pitch=0.9),
     Violation.JOINT_POSITION: lambda state: dataclasses.replace(state, joint_positions=np.full(12, 9.0)),
     Violation.JOINT_VELOCITY: lambda state: dataclasses.replace(state, joint_velocities=np.full(12, 99.0)),
 }
@@ -445,7 +445,7 @@ def test_a_small_step_back_is_jitter(controller: Controller, robot: Robot) -> No
 
 
 def test_coming_to_a_stand_at_once(robot: Robot) -> None:
-    controller = Controller(robot, replace(ControllerConfig(), {"bound.exit_instant": "now"}))
+    controller = Controller(robot, replace(ControllerConfig(), {"move.exit_instant": "now"}))
     now = start_bound(controller, robot) + TICK
     assert controller.request(STAND).accepted and controller.stopping
     command = controller.update(alive(robot, now), now)
@@ -458,10 +458,10 @@ def test_coming_to_a_stand_at_once(robot: Robot) -> None:
 
 
 def test_a_fast_robot_slows_down_before_it_stands(robot: Robot) -> None:
-    controller = Controller(robot, replace(ControllerConfig(), {"bound.exit_instant": "now"}))
+    controller = Controller(robot, replace(ControllerConfig(), {"move.exit_instant": "now"}))
     now = start_bound(controller, robot) + TICK
     assert controller.request(STAND).accepted
-    fast = np.array([1.01 * controller.config.bound.exit_speed, 0.0, 0.0])
+    fast = np.array([1.01 * controller.config.move.exit_speed, 0.0, 0.0])
     controller.update(state_at(robot.standing_state(), now, linear_velocity=fast), now)
     assert controller.mode is BOUND and controller.stopping and "slowing down" in controller.waiting_for
     assert controller.request(BOUND).accepted
@@ -475,7 +475,7 @@ def test_a_fast_robot_slows_down_before_it_stands(robot: Robot) -> None:
 
 @pytest.mark.parametrize(("instant", "delay"), [("flight", 0.080), ("touchdown", 0.180 - 0.03)])
 def test_the_exit_instant_is_waited_for(robot: Robot, instant: str, delay: float) -> None:
-    controller = Controller(robot, replace(ControllerConfig(), {"bound.exit_instant": instant}))
+    controller = Controller(robot, replace(ControllerConfig(), {"move.exit_instant": instant}))
     start = start_bound(controller, robot)
     assert controller.request(STAND).accepted
     switched = None
@@ -497,7 +497,7 @@ def test_the_exit_instant_is_waited_for(robot: Robot, instant: str, delay: float
 
 
 def test_the_wait_for_the_exit_instant_is_bounded(robot: Robot) -> None:
-    config = replace(ControllerConfig(), {"bound.exit_instant": "flight", "bound.exit_timeout": 0.01})
+    config = replace(ControllerConfig(), {"move.exit_instant": "flight", "move.exit_timeout": 0.01})
     controller = Controller(robot, config)
     now = start_bound(controller, robot)
     controller.request(STAND)
@@ -598,6 +598,7 @@ def wild_policy(start: float, sequence: int, draw) -> Policy:
     )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(data=st.data())
 def test_torques_are_finite_and_within_limits_whatever_comes(data) -> None:
@@ -640,3 +641,19 @@ def test_the_last_exit_of_a_policy_is_in_the_air(robot: Robot) -> None:
         if touchdown.size:
             assert policy.times[node + touchdown[0]] - instant <= lead + 1e-9
             assert not policy.forces[node + touchdown[-1] + 1 :].size, "no later flight"
+
+
+def test_no_bound_begins_while_the_trunk_still_moves(controller: Controller, robot: Robot) -> None:
+    """A robot that hops where it stands has its feet in the air when the plan has them on the ground."""
+    now = stand_up(controller, robot)
+    needed = round(controller.config.stand.rest_time / TICK)
+    modes = []
+    for k, speed in enumerate([0.5, *[0.1] * 2 * needed]):
+        now += TICK
+        hopping = state_at(alive(robot, now), now, linear_velocity=np.array([0.0, 0.0, speed]))
+        controller.set_policy(bounding_policy(robot, now, sequence=k + 1), now)
+        controller.request(BOUND)
+        controller.update(hopping, now)
+        modes.append(controller.mode)
+    assert all(mode is STAND for mode in modes[: needed - 1])
+    assert all(mode is BOUND for mode in modes[needed + 2 :])

@@ -1,12 +1,14 @@
 import dataclasses
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from contact_ddp_ros.control.config import DriveConfig
-from contact_ddp_ros.control.drives import JointTargets, limited_command
+from contact_ddp_ros.control.config import DriveConfig, MotorConfig
+from contact_ddp_ros.control.drives import JointTargets, TorqueSpeedCurve, limited_command
+from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.robot.model import Robot, load_robot
 
 ROBOT: Robot = load_robot()
@@ -50,3 +52,20 @@ def test_targets_give_way_where_feedforward_alone_cannot_make_up_for_them() -> N
     limited = limited_command(targets, state, GAINS, ROBOT.effort_limits)
     np.testing.assert_allclose(limited.total, wanted)
     np.testing.assert_allclose(limited.command.torques, ROBOT.effort_limits)
+
+
+def test_torque_falls_along_the_motors_curve_but_brakes_in_full() -> None:
+    curve = TorqueSpeedCurve.of(ROBOT.velocity_limits, MotorConfig(full_speed=0.9, idle_speed=1.2))
+    limits = ROBOT.effort_limits
+    for share, left in ((0.8, 1.0), (1.05, 0.5), (1.3, 0.0)):
+        state = joint_state(ROBOT.standing, share * ROBOT.velocity_limits)
+        for sign, allowed in ((1.0, left), (-1.0, 1.0)):
+            wanted = sign * 3.0 * limits + GAINS.kd * state.joint_velocities
+            targets = JointTargets(ROBOT.standing, np.zeros(12), wanted)
+            total = limited_command(targets, state, GAINS, limits, curve).total
+            np.testing.assert_allclose(total, sign * allowed * limits, atol=1e-9)
+
+
+def test_a_curve_without_a_slope_is_refused() -> None:
+    with pytest.raises(ParameterError, match=r"idle_speed is 0.8; allowed: above motor.full_speed, 0.9"):
+        TorqueSpeedCurve.of(ROBOT.velocity_limits, MotorConfig(full_speed=0.9, idle_speed=0.8))

@@ -6,55 +6,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contact_ddp_ros.config import replace
 from contact_ddp_ros.control.config import LateralConfig
-from contact_ddp_ros.control.lateral import LateralCommand, LateralStabiliser
-from contact_ddp_ros.control.legs import LegGeometry
+from contact_ddp_ros.control.lateral import LateralCommand
 from contact_ddp_ros.policy import PolicySample
 from contact_ddp_ros.robot.ground import Ground
-from contact_ddp_ros.robot.joints import FOOT_NAMES
-from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
+from test.control.sideways import (
+    BACK,
+    FLIGHT,
+    FRONT,
+    GEOMETRY,
+    LEGS,
+    LOAD,
+    ROBOT,
+    TICK,
+    disturbed,
+    heading_rotation,
+    stabiliser,
+)
 
-ROBOT = load_robot()
-GEOMETRY = LegGeometry.from_tree(ROBOT.tree, FOOT_NAMES)
-TICK = 0.002
-PERIOD, STANCE, LOAD = 0.36, 0.08, 190.0
-LEGS = {"front": (1, 0), "back": (3, 2)}
-SIDE = np.array([-1.0, 1.0, -1.0, 1.0])
-
-
-def sample(forces: tuple[float, float, float, float]) -> PolicySample:
-    return PolicySample(np.zeros(14), np.zeros(4), np.zeros((4, 14)), 0, np.array(forces), 0.01)
-
-
-FLIGHT, BACK, FRONT = sample((0, 0, 0, 0)), sample((0, 0, 12.0, LOAD)), sample((-9.0, LOAD, 0, 0))
-
-
-def disturbed(
-    roll: float = 0.0, pitch: float = 0.0, yaw: float = 0.0, velocity: float = 0.0, rates=(0.0, 0.0, 0.0), joints=None
-) -> RobotState:
-    standing = ROBOT.standing_state()
-    return dataclasses.replace(
-        standing,
-        orientation=rpy_to_quaternion(roll, pitch, yaw),
-        linear_velocity=np.array([0.5, velocity, 0.0]),
-        angular_velocity=np.asarray(rates, float),
-        joint_positions=standing.joint_positions + (0.0 if joints is None else joints),
-    )
-
-
-def stabiliser(**changes: object) -> LateralStabiliser:
-    made = LateralStabiliser(ROBOT, GEOMETRY, replace(LateralConfig(), changes))
-    made.reset(ROBOT.standing_state())
-    return made
-
-
-def heading_rotation(state: RobotState) -> np.ndarray:
-    roll, pitch, _ = quaternion_to_rpy(state.orientation)
-    return quaternion_to_matrix(rpy_to_quaternion(roll, pitch, 0.0))
-
+PERIOD, STANCE = 0.36, 0.08
 
 angles, offsets = st.floats(-0.25, 0.25), st.lists(st.floats(-0.2, 0.2), min_size=12, max_size=12).map(np.array)
 states = st.builds(
@@ -252,6 +224,31 @@ def test_the_line_is_gone_back_to_only_if_wanted_and_not_while_steering() -> Non
     assert holding.update(aside, BACK, TICK).wanted.force < 0.0
     holding.steer(0.1, 0.0)
     assert holding.update(aside, BACK, TICK).wanted.force == pytest.approx(0.0)
+
+
+def test_what_is_never_reached_is_made_up_for() -> None:
+    blown = disturbed(roll=0.1, velocity=0.2)
+    made = stabiliser(velocity_integral=1.0, velocity_trim=0.1, roll_integral=1.0)
+    first, *_, last = (made.update(blown, BACK, 0.02).wanted for _ in range(50))
+    assert last.force < first.force < 0.0
+    assert last.roll_moment < first.roll_moment < 0.0
+    for _ in range(500):
+        made.update(blown, BACK, 0.02)
+    bounded = made.update(blown, BACK, 0.02).wanted.force
+    assert bounded == pytest.approx(stabiliser().update(blown, BACK, 0.02).wanted.force * 1.5, rel=0.05)
+    made.reset(blown)
+    assert made.update(blown, BACK, 0.02).wanted.force == pytest.approx(first.force, rel=0.02)
+
+
+@pytest.mark.parametrize("slope", [-0.15, 0.15])
+def test_the_trunk_leans_with_the_ground(slope: float) -> None:
+    ground = Ground(slope_y=slope)
+    sample = dataclasses.replace(BACK, ground=ground)
+    upright, parallel = (
+        stabiliser().update(disturbed(roll=roll), sample, TICK).wanted for roll in (0.0, np.arctan(slope))
+    )
+    assert np.sign(upright.roll_moment) == np.sign(slope)
+    assert parallel.roll_moment == pytest.approx(0.0, abs=1e-9)
 
 
 def transition(stiffness: float, damping: float, duration: float) -> np.ndarray:

@@ -4,9 +4,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from contact_ddp_ros.control.legs import LegGeometry, composite_body
 from contact_ddp_ros.errors import ModelError
 from contact_ddp_ros.robot.joints import FOOT_NAMES
+from contact_ddp_ros.robot.legs import LegGeometry, composite_body
 from contact_ddp_ros.robot.model import Robot
 
 DOWN = np.array([0.0, 0.0, -1.0])

@@ -1,13 +1,18 @@
+import contextlib
 import dataclasses
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.findings import Violation
 from contact_ddp_ros.control.policy_gate import PolicyGate
-from contact_ddp_ros.policy import Policy
-from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.errors import PolicyError
+from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.policy import NUMBERS, Policy
+from contact_ddp_ros.robot.model import Robot, load_robot
 
 from .support import bounding_policy, unchecked_policy, violation
 
@@ -18,7 +23,7 @@ NOT_NUMBERS = (np.nan, np.inf, -np.inf)
 
 @pytest.fixture
 def gate(robot: Robot) -> PolicyGate:
-    return PolicyGate(np.array([34.0, 52.0, 34.0, 52.0]), 14, 4, robot.model_hash, CONFIG)
+    return PolicyGate(PlanarModel(robot), robot.model_hash, CONFIG)
 
 
 @pytest.fixture
@@ -178,3 +183,25 @@ def test_plans_that_run_back_in_time_or_leave_gaps_are_named(gate: PolicyGate, p
         gate.forget()
         found = gate.check(unchecked_policy(policy, times=broken), NOW, following=False)
         assert violation(found) is expected
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(NUMBERS),
+    st.integers(0, 2**16),
+    st.floats() | st.sampled_from([1.0, 34.0, 52.0, 1e3, 1e4]),
+    st.booleans(),
+)
+def test_all_checks_at_once_say_the_same_as_those_that_name(field: str, at: int, value: float, many: bool) -> None:
+    robot = load_robot()
+    gate, policy = PolicyGate(PlanarModel(robot), robot.model_hash, CONFIG), None
+    good = bounding_policy(robot, NOW)
+    values = np.full_like(getattr(good, field), value) if many else getattr(good, field).copy()
+    values.flat[at % values.size] = value
+    broken = unchecked_policy(good, **{field: values})
+    named = gate._finite(broken) or gate._range(broken) or gate._torque(broken)
+    assert gate._is_fine(broken) == (named is None)
+    with contextlib.suppress(PolicyError):
+        policy = dataclasses.replace(good, **{field: values})
+    ordered = bool((broken.times[1:] >= broken.times[:-1]).all())
+    assert (policy is not None) == (gate._finite(broken) is None and ordered)

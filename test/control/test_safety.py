@@ -7,7 +7,9 @@ from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.findings import Violation
 from contact_ddp_ros.control.safety import Supervisor
 from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 
 from .support import bounding_policy, state_at, tilted, violation
 
@@ -119,9 +121,33 @@ def test_joint_velocities(supervisor: Supervisor, robot: Robot, sign: float) -> 
         for share, expected in ((0.99, None), (1.01, Violation.JOINT_VELOCITY)):
             v = np.zeros(robot.n_joints)
             v[joint] = sign * share * CONFIG.velocity_factor * robot.velocity_limits[joint]
-            assert (
-                violation(supervisor.state(state_at(robot.standing_state(), NOW, joint_velocities=v), NOW)) is expected
-            )
+            supervisor.state(state_at(robot.standing_state(), NOW), NOW)
+            assert velocity_finding(supervisor, robot, v, 0.0) is None, "one sample fells nobody"
+            assert velocity_finding(supervisor, robot, v, 0.9 * CONFIG.velocity_time) is None
+            assert velocity_finding(supervisor, robot, v, 1.01 * CONFIG.velocity_time) is expected
+        v[joint] = sign * 2.1 * CONFIG.velocity_factor * robot.velocity_limits[joint]
+        supervisor.state(state_at(robot.standing_state(), NOW), NOW)
+        assert velocity_finding(supervisor, robot, v, 0.0) is Violation.JOINT_VELOCITY, "that cannot be true"
+
+
+def velocity_finding(supervisor: Supervisor, robot: Robot, v: np.ndarray, later: float) -> Violation | None:
+    now = NOW + later
+    return violation(supervisor.state(state_at(robot.standing_state(), now, joint_velocities=v), now))
+
+
+def test_a_joint_that_slows_down_in_time_is_forgiven(supervisor: Supervisor, robot: Robot) -> None:
+    fast = 1.1 * CONFIG.velocity_factor * robot.velocity_limits
+    for later, v in ((0.0, fast), (0.01, 0.1 * fast), (0.02, fast), (0.03, fast)):
+        assert velocity_finding(supervisor, robot, v, later) is None
+    assert velocity_finding(supervisor, robot, fast, 0.041) is Violation.JOINT_VELOCITY
+
+
+@pytest.mark.parametrize("slope", [-0.2, 0.2])
+def test_tilt_counts_against_the_ground(supervisor: Supervisor, robot: Robot, slope: float) -> None:
+    pitch = -np.arctan(slope) - np.sign(slope) * 0.95 * CONFIG.pitch
+    state = dataclasses.replace(robot.standing_state(), time=NOW, orientation=rpy_to_quaternion(0.0, pitch, 0.0))
+    assert violation(supervisor.state(state, NOW)) is Violation.TILT
+    assert supervisor.state(state, NOW, Ground(slope_x=slope)) is None
 
 
 def test_commands(supervisor: Supervisor, robot: Robot) -> None:

@@ -13,8 +13,8 @@ from contact_ddp_ros.dynamics.contact import ScalarSystem, contact_system
 from contact_ddp_ros.dynamics.contact_point import Axes
 from contact_ddp_ros.dynamics.impact import impact_system
 from contact_ddp_ros.dynamics.mechanism import prepare
+from contact_ddp_ros.models.planar_tree import reduce_to_plane
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.planar import reduce_to_plane
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
 Array = NDArray[np.float64]
@@ -103,7 +103,7 @@ class Case:
 def make_case(kind: str, seed: int, radius: float = 0.03, n_contacts: int = 2) -> Case:
     """One of the robots ("planar", "whole") or a random tree of a kind."""
     rng = np.random.default_rng([seed, len(kind)])
-    p = np.array([0.1 * rng.normal(), 3.0 * rng.random(), rng.random()])
+    p = np.array([0.1 * rng.normal(), 3.0 * rng.random(), rng.random(), *(0.2 * rng.normal(size=2))])
     if kind in ("planar", "whole"):
         robot = load_robot()
         tree = reduce_to_plane(robot) if kind == "planar" else robot.tree

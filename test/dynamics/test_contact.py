@@ -8,13 +8,12 @@ from numpy.typing import NDArray
 from oracle import pinocchio_model
 
 from contact_ddp_ros.dynamics import partials
-from contact_ddp_ros.dynamics.contact import Symbols
+from contact_ddp_ros.dynamics.contact import N_PARAMETERS, Symbols, contact_system
 from contact_ddp_ros.dynamics.mechanism import prepare
-from contact_ddp_ros.dynamics.motion import Accelerations, Geometry, Velocities
-from contact_ddp_ros.dynamics.rnea import rnea
 from contact_ddp_ros.errors import ModelError
+from contact_ddp_ros.robot.tree import Joint, RigidBodyTree
 
-from .support import Case, close, derivative, evaluate, make_case, residual
+from .support import SPATIAL, Case, close, derivative, evaluate, make_case, residual
 
 Array = NDArray[np.float64]
 
@@ -58,10 +57,13 @@ class Oracle:
             rows.append((found.linear + np.cross(found.angular, lever))[list(self.case.axes)])
         return np.concatenate(rows) if rows else np.zeros(0)
 
-    def heights(self) -> Array:
-        """phi before the ground's height is subtracted: normal rows only."""
+    def heights(self, slope: Array) -> Array:
+        """phi before the ground's height at the origin is subtracted: normal rows only."""
+        rise = np.array([slope[axis] if axis in self.case.axes else 0.0 for axis in (0, 1)])
         phi = np.zeros((len(self.case.contacts), len(self.case.axes)))
-        phi[:, -1] = [self.data.oMf[frame].translation[2] + lever[2] for frame, lever in self.frames()]
+        for row, (frame, lever) in zip(phi, self.frames(), strict=True):
+            lowest = self.data.oMf[frame].translation + lever
+            row[-1] = lowest[2] - rise @ lowest[:2]
         return phi.ravel()
 
     def normal_rows(self) -> Array:
@@ -75,10 +77,10 @@ def test_residual_matches_pinocchio(kind: str, seed: int) -> None:
     case = make_case(kind, seed)
     q, v, a, lam = case.draw(case.n), case.draw(case.n), case.draw(case.n), case.draw(case.n_c)
     oracle = Oracle(case, q, v, a)
-    ground, alpha, _ = case.p
+    ground, alpha, _, *slope = case.p
     jacobian = oracle.jacobian()
     torque = pin.rnea(oracle.model, oracle.model.createData(), q, v, a) + case.damping * v - jacobian.T @ lam
-    phi = oracle.heights() - ground * oracle.normal_rows()
+    phi = oracle.heights(np.array(slope)) - ground * oracle.normal_rows()
     constraint = oracle.acceleration() + 2 * alpha * jacobian @ v + alpha**2 * phi
     found = residual(case.contact)(q, v, np.concatenate([a, lam]), case.p)
     assert close(found, np.concatenate([torque, -constraint]))
@@ -101,7 +103,7 @@ def test_kkt_matrix_is_made_of_inertia_and_jacobian(kind: str, seed: int) -> Non
 def test_solution_matches_constrained_forward_dynamics(kind: str, seed: int) -> None:
     case = make_case(kind, seed, radius=0.0, n_contacts=1)
     q, v, tau = case.draw(case.n), case.draw(case.n), case.draw(case.n)
-    kkt, bias = evaluate(partials.system("system", case.contact), q, v, np.zeros(3))
+    kkt, bias = evaluate(partials.system("system", case.contact), q, v, np.zeros(N_PARAMETERS))
     nu = np.linalg.solve(kkt, np.concatenate([tau, np.zeros(case.n_c)]) - bias)
     oracle = Oracle(case, q, v, np.zeros(case.n))
     data = oracle.model.createData()
@@ -123,19 +125,15 @@ def test_without_contacts_it_is_unconstrained_forward_dynamics() -> None:
 
 
 @pytest.mark.parametrize(("kind", "seed"), CASES)
-def test_rnea_and_the_gradient_of_mrneac_agree(kind: str, seed: int) -> None:
+def test_the_scalar_of_mrneac_is_linear_in_the_multipliers(kind: str, seed: int) -> None:
+    """s = xi' r, r being its gradient by xi."""
     case = make_case(kind, seed)
-    mechanism, of = prepare(case.tree), case.contact
     x = Symbols.fresh(case.n, case.n_c)
-    geometry = Geometry(mechanism, x.q)
-    velocities = Velocities(geometry, x.v)
-    tau = rnea(Accelerations(velocities, x.v, x.nu[: case.n]), of.feet, case.axes, x.nu[case.n :])
-    gradient = cs.gradient(of.scalar(x), x.xi)
-    function = cs.Function("both", x.inputs(), [tau, gradient, of.scalar(x)])
+    gradient = cs.gradient(case.contact.scalar(x), x.xi)
+    function = cs.Function("both", x.inputs(), [gradient, case.contact.scalar(x)])
     arguments = [case.draw(one.numel()) for one in x.inputs()]
-    two_pass, one_pass, s = evaluate(function, *arguments)
-    assert close(two_pass, one_pass[: case.n], 1e-12)
-    assert close(s, np.atleast_1d(one_pass @ arguments[3]), 1e-11)  # s = xi' r
+    residual, s = evaluate(function, *arguments)
+    assert close(s, np.atleast_1d(residual @ arguments[3]), 1e-11)
 
 
 @pytest.mark.parametrize(("kind", "seed"), CASES)
@@ -167,7 +165,7 @@ def test_constraint_is_the_second_derivative_of_rolling(kind: str) -> None:
     case = make_case(kind, 7, radius=0.05)
     q, v, a = case.draw(case.n), case.draw(case.n), case.draw(case.n)
     system = partials.system("system", case.contact)
-    undamped = np.array([0.0, 0.0, 0.0])
+    undamped = np.zeros(N_PARAMETERS)
 
     def contact_velocity(time: Array) -> Array:
         at = q + v * time + 0.5 * a * time**2
@@ -182,3 +180,20 @@ def test_unknown_contact_is_named() -> None:
     case = make_case("planar", 0)
     with pytest.raises(ModelError, match="no contact point 'hand'"):
         prepare(case.tree).select(("hand",))
+
+
+@pytest.mark.parametrize("joint", [0, 1])
+def test_a_single_joint_is_a_tree_too(joint: int) -> None:
+    """A pendulum and a weight on a slide: n = 1, with nothing on the ground."""
+    kind, mass, gravity = ("revolute", "prismatic")[joint], 2.0, 9.81
+    axis, com = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])[joint], np.array([0.0, 0.0, -0.5])
+    tree = RigidBodyTree("one", (Joint("one", kind, axis, -1, mass=mass, com=com, inertia=0.1 * np.eye(3)),))
+    of = contact_system(prepare(tree), (), SPATIAL)
+    at, p = np.array([0.3]), np.zeros(N_PARAMETERS)
+    kkt, bias = evaluate(partials.system("system", of), at, np.zeros(1), p)
+    expected = (0.1 + mass * 0.25, mass * gravity * 0.5 * np.sin(0.3)) if joint == 0 else (mass, mass * gravity)
+    assert (kkt.item(), bias.item()) == pytest.approx(expected)
+    r_q, _ = evaluate(partials.first("first", of), at, np.zeros(1), np.zeros(1), p)
+    assert r_q.item() == pytest.approx(mass * gravity * 0.5 * np.cos(0.3) if joint == 0 else 0.0)
+    s_qq, *_ = evaluate(partials.second("second", of), at, np.zeros(1), np.zeros(1), np.ones(1), p)
+    assert s_qq.item() == pytest.approx(-mass * gravity * 0.5 * np.sin(0.3) if joint == 0 else 0.0)

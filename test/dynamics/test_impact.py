@@ -6,6 +6,7 @@ import pytest
 from oracle import pinocchio_model
 
 from contact_ddp_ros.dynamics import partials
+from contact_ddp_ros.dynamics.contact import N_PARAMETERS
 
 from .support import close, derivative, evaluate, make_case, residual
 
@@ -23,7 +24,7 @@ CASES = [
 def test_velocity_after_matches_pinocchio(kind: str, restitution: float) -> None:
     case = make_case(kind, 1, radius=0.0, n_contacts=1)
     q, v = case.draw(case.n), case.draw(case.n)
-    kkt, bias = evaluate(partials.system("system", case.impact), q, v, np.array([0.0, 0.0, restitution]))
+    kkt, bias = evaluate(partials.system("system", case.impact), q, v, np.array([0.0, 0.0, restitution, 0.0, 0.0]))
     nu = np.linalg.solve(kkt, -bias)
     jacobian = -kkt[case.n :, : case.n]
     model = pinocchio_model(case.tree)
@@ -57,6 +58,6 @@ def test_a_sphere_that_lands_keeps_rolling() -> None:
     """After an inelastic impact the lowest point of every landed foot is at rest."""
     case = make_case("planar", 2)
     q, v = case.draw(case.n), case.draw(case.n)
-    kkt, bias = evaluate(partials.system("system", case.impact), q, v, np.zeros(3))
+    kkt, bias = evaluate(partials.system("system", case.impact), q, v, np.zeros(N_PARAMETERS))
     after = np.linalg.solve(kkt, -bias)[: case.n]
     assert np.abs(kkt[case.n :, : case.n] @ after).max() < 1e-10

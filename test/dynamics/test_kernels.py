@@ -14,12 +14,13 @@ import pytest
 from numpy.typing import NDArray
 
 from contact_ddp_ros.dynamics import cache, kernels
+from contact_ddp_ros.dynamics.contact import N_PARAMETERS
 from contact_ddp_ros.dynamics.kernel_set import KernelSet
 from contact_ddp_ros.dynamics.kernels import build_kernels, kernel_functions
 from contact_ddp_ros.dynamics.native import call_kernel
 from contact_ddp_ros.errors import CompilerError, ModelError, ParameterError
+from contact_ddp_ros.models.planar_tree import reduce_to_plane
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.planar import reduce_to_plane
 from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
 
 from .support import close, evaluate
@@ -184,7 +185,7 @@ from test.dynamics.test_kernels import MODES, hopper
 from contact_ddp_ros.dynamics.kernels import build_kernels
 lines = []
 built = build_kernels(hopper(), MODES, (2,), fallback=False, progress=lines.append)
-print(built.python("feet")([0.5, 0.1], [0, 0, 0])[0][0], "compiled" if lines else "loaded")
+print(built.python("feet")([0.5, 0.1], [0] * 5)[0][0], "compiled" if lines else "loaded")
 """
 
 
@@ -237,12 +238,52 @@ def assert_reentrant(built: KernelSet) -> None:
 def test_native_calls_by_table_and_by_tuple() -> None:
     built = build_kernels(hopper(), MODES, (2,))
     assert_reentrant(built)
-    q, p = np.array([0.3, -0.2]), np.zeros(3)
+    q, p = np.array([0.3, -0.2]), np.zeros(N_PARAMETERS)
     positions, jacobian = np.empty(1), np.empty((1, 2))
     assert _feet_by_tuple(built.address("feet"), q, p, positions, jacobian) == 0
     expected = built.python("feet")(q, p)
     assert np.array_equal(positions, expected[0])
     assert np.array_equal(jacobian, expected[1])
+
+
+@pytest.mark.parametrize(
+    ("contacts", "axes", "words"),
+    [
+        (
+            ("front_foot", "front_foot"),
+            (0, 2),
+            "front_foot, front_foot of mode 'down' hold 2 .* with 4 forces",
+        ),
+        (("front_foot",), (0, 1, 2), "hold 2 directions of motion with 3 forces"),
+    ],
+)
+def test_contacts_whose_forces_are_not_determined_are_refused_by_name(
+    contacts: tuple[str, ...], axes: tuple[int, ...], words: str
+) -> None:
+    with pytest.raises(ModelError, match=words):
+        build_kernels(reduce_to_plane(load_robot()), {"up": (), "down": contacts}, axes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"mass": -0.1}, "mass of -0.1; allowed: a finite number, not negative"),
+        ({"mass": np.nan}, "mass of nan"),
+        ({"armature": -1e-3}, "armature of -0.001"),
+        ({"axis": np.array([0.0, 2.0, 0.0])}, "axis of length 2; allowed: 1"),
+        ({"axis": np.array([0.0, np.nan, 0.0])}, "axis of length nan"),
+        ({"rotation": 2.0 * np.eye(3)}, "no rotation: R R' differs from 1 by 3"),
+        ({"rotation": np.diag([1.0, 1.0, -1.0])}, "no rotation"),
+        ({"com": np.array([0.0, np.inf, 0.0])}, "centre of mass"),
+        ({"inertia": -np.eye(3)}, "least moment of inertia of -1"),
+    ],
+)
+def test_a_joint_that_would_give_a_wrong_dynamics_is_refused(changes: dict[str, object], words: str) -> None:
+    tree = hopper()
+    damaged = replace(tree, joints=(*tree.joints[:-1], replace(tree.joints[-1], **changes)))
+    with pytest.raises(ModelError, match=words) as told:
+        build_kernels(damaged, MODES, (2,))
+    assert repr(tree.joints[-1].name) in str(told.value)
 
 
 def test_misuse_is_explained() -> None:

@@ -110,7 +110,7 @@ def test_impact_identity_matches_the_tensor(kind: str, seed: int) -> None:
 def small_case(seed: int) -> Case:
     """A short random spatial chain with a rolling foot: general axes, small enough for the tensor."""
     rng = np.random.default_rng([seed, 99])
-    return Case(chain(rng, 3, 1, 0.03), ("point_0",), (0, 2), rng, np.array([0.05, 2.0, 0.3]))
+    return Case(chain(rng, 3, 1, 0.03), ("point_0",), (0, 2), rng, np.array([0.05, 2.0, 0.3, 0.1, -0.2]))
 
 
 def test_tensor_is_the_second_derivative_of_the_solution() -> None:

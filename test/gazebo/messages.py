@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from contact_ddp_ros.gazebo.stand_in.messages import TYPES
+from contact_ddp_ros.gazebo.emulator.messages import TYPES
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.rotation import rotation_vector_to_quaternion
 

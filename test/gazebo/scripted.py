@@ -10,9 +10,9 @@ from gazebo.messages import STEP, joint_states, odometry
 from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.gazebo.bridge import GazeboBridge
 from contact_ddp_ros.gazebo.config import BridgeConfig
+from contact_ddp_ros.gazebo.emulator.messages import TYPES
+from contact_ddp_ros.gazebo.emulator.transport import Bus, emulator_bindings
 from contact_ddp_ros.gazebo.names import PLAIN, Names
-from contact_ddp_ros.gazebo.stand_in.messages import TYPES
-from contact_ddp_ros.gazebo.stand_in.transport import Bus, stand_in_bindings
 from contact_ddp_ros.gazebo.world_control import DirectControl
 from contact_ddp_ros.robot.joints import JOINT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import load_robot
@@ -49,7 +49,7 @@ class ScriptedServer:
         self.bus.serve(self.names.control, TYPES["WorldControl"], self._on_request)
 
     def bridge(self, *, stepped: bool = False, paused: bool = False, **config: object) -> GazeboBridge:
-        bindings = stand_in_bindings(self.bus)
+        bindings = emulator_bindings(self.bus)
         control = DirectControl(bindings, self.names, bindings.node())
         defaults: dict[str, object] = {"settle": False, "answer_timeout": 0.2}
         whole = BridgeConfig(**{**defaults, **config})  # type: ignore[arg-type]

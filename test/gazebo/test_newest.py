@@ -3,9 +3,9 @@
 from threading import Event
 from typing import Any
 
+from contact_ddp_ros.gazebo.emulator.messages import TYPES
+from contact_ddp_ros.gazebo.emulator.transport import Bus, emulator_bindings
 from contact_ddp_ros.gazebo.newest import newest_only
-from contact_ddp_ros.gazebo.stand_in.messages import TYPES
-from contact_ddp_ros.gazebo.stand_in.transport import Bus, stand_in_bindings
 
 PATIENCE = 60.0
 
@@ -18,7 +18,7 @@ def double(value: float) -> Any:
 
 def test_what_a_late_reader_has_missed_is_left_out() -> None:
     bus = Bus()
-    node = newest_only(stand_in_bindings(bus)).node()
+    node = newest_only(emulator_bindings(bus)).node()
     heard: list[tuple[str, float]] = []
     busy, free, done = Event(), Event(), Event()
 
@@ -43,7 +43,7 @@ def test_what_a_late_reader_has_missed_is_left_out() -> None:
 
 def test_nothing_comes_of_a_topic_that_is_not_wanted_any_more() -> None:
     bus = Bus()
-    node = newest_only(stand_in_bindings(bus)).node()
+    node = newest_only(emulator_bindings(bus)).node()
     heard, done = list[float](), Event()
     node.subscribe(TYPES["Double"], "/a", lambda message: heard.append(message.data))
     node.subscribe(TYPES["Double"], "/b", lambda _message: done.set())

@@ -15,7 +15,7 @@ from contact_ddp_ros.gazebo.names import DAMPED, MODEL, PLAIN, WORLD, Names
 from contact_ddp_ros.gazebo.sdf import model_sdf, rotor_disc, straight_height, world_sdf
 from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import BASE_JOINTS, foot_positions, load_robot
-from contact_ddp_ros.sim.options import GroundStepOptions, SimOptions
+from contact_ddp_ros.sim.options import SimOptions
 
 ROBOT = load_robot()
 DRIVES = ROBOT.tree.joints[len(BASE_JOINTS) :]
@@ -229,8 +229,6 @@ def test_the_text_depends_on_the_robot_only() -> None:
 def test_options_are_checked() -> None:
     with pytest.raises(ParameterError, match="friction"):
         world_sdf(ROBOT, SimOptions(friction=-1.0))
-    with pytest.raises(ParameterError, match="ground_step"):
-        world_sdf(ROBOT, SimOptions(ground_step=GroundStepOptions(height=0.02)))
     with pytest.raises(ParameterError, match="real-time factor"):
         world_sdf(ROBOT, real_time_factor=0.0)
 

@@ -7,8 +7,8 @@ import pytest
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.gazebo.bridge import GazeboBridge
 from contact_ddp_ros.gazebo.config import BridgeConfig
+from contact_ddp_ros.gazebo.emulator.server import running_emulator
 from contact_ddp_ros.gazebo.names import MODEL, Names
-from contact_ddp_ros.gazebo.stand_in.server import stand_in
 from contact_ddp_ros.gazebo.user_world import with_robot
 from contact_ddp_ros.gazebo.world_control import DirectControl
 from contact_ddp_ros.robot.model import load_robot
@@ -54,7 +54,7 @@ def test_the_robot_and_the_plugins_that_are_missing_are_added() -> None:
 def test_it_stands_there() -> None:
     made = with_robot(HALL, ROBOT)
     gains = DriveGains(*(ROBOT.effort_limits * 0.0 + gain for gain in (15.0, 0.5, 2.5)))
-    with stand_in(made.text) as (_, bindings):
+    with running_emulator(made.text) as (_, bindings):
         names = Names(made.name)
         config = BridgeConfig(world=made.name, timestep=made.timestep)
         with GazeboBridge(

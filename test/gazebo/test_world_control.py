@@ -16,12 +16,12 @@ from gazebo.scripted import GAINS
 from contact_ddp_ros.errors import GazeboError
 from contact_ddp_ros.gazebo.bridge import GazeboBridge
 from contact_ddp_ros.gazebo.config import BridgeConfig
+from contact_ddp_ros.gazebo.emulator.dart_world import DartWorld
+from contact_ddp_ros.gazebo.emulator.server import GazeboEmulator
+from contact_ddp_ros.gazebo.emulator.transport import EMULATOR_MESSAGES, SocketBus, SocketNode
 from contact_ddp_ros.gazebo.names import Names
 from contact_ddp_ros.gazebo.sdf import world_sdf
-from contact_ddp_ros.gazebo.stand_in.dart_world import DartWorld
-from contact_ddp_ros.gazebo.stand_in.server import GazeboStandIn
-from contact_ddp_ros.gazebo.stand_in.transport import STAND_IN_MESSAGES, SocketBus, SocketNode
-from contact_ddp_ros.gazebo.transport import STAND_IN, load_bindings
+from contact_ddp_ros.gazebo.transport import EMULATOR, load_bindings
 from contact_ddp_ros.gazebo.world_control import ControlProcess, WorldRequest
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand
@@ -34,10 +34,10 @@ import os, signal, sys
 import numpy as np
 from contact_ddp_ros.gazebo.efforts import Efforts
 from contact_ddp_ros.gazebo.names import Names
-from contact_ddp_ros.gazebo.transport import STAND_IN, load_bindings
+from contact_ddp_ros.gazebo.transport import EMULATOR, load_bindings
 from contact_ddp_ros.gazebo.world_control import ControlProcess
-bindings = load_bindings(STAND_IN)
-control = ControlProcess(STAND_IN, Names())
+bindings = load_bindings(EMULATOR)
+control = ControlProcess(EMULATOR, Names())
 Efforts(bindings, Names(), bindings.node()).send(np.full(12, 5.0))
 print("sent", flush=True)
 sys.stdin.read()
@@ -45,12 +45,12 @@ sys.stdin.read()
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[GazeboStandIn]:
-    """A stand-in that other processes of this test's partition reach."""
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[GazeboEmulator]:
+    """An emulator that other processes of this test's partition reach."""
     monkeypatch.setenv("GZ_PARTITION", f"test_{os.getpid()}")
     stop = Event()
     with SocketBus() as bus:
-        served = GazeboStandIn(DartWorld(world_sdf(ROBOT)), bus, STAND_IN_MESSAGES, real_time=False)
+        served = GazeboEmulator(DartWorld(world_sdf(ROBOT)), bus, EMULATOR_MESSAGES, real_time=False)
         thread = Thread(target=served.run, args=(stop,), daemon=True)
         thread.start()
         yield served
@@ -65,8 +65,8 @@ def until(condition: Callable[[], bool]) -> None:
         clock.sleep(0.01)
 
 
-def test_requests_move_the_world_of_another_process(server: GazeboStandIn) -> None:
-    with ControlProcess(STAND_IN, Names()) as control:
+def test_requests_move_the_world_of_another_process(server: GazeboEmulator) -> None:
+    with ControlProcess(EMULATOR, Names()) as control:
         control.ask(WorldRequest(pause=True, steps=3))
         until(lambda: server.world.stamp == 3_000_000)
         control.ask(WorldRequest(pause=True, reset=True))
@@ -75,17 +75,17 @@ def test_requests_move_the_world_of_another_process(server: GazeboStandIn) -> No
         until(lambda: server.world.stamp > 10_000_000)
 
 
-def test_what_fails_is_told_and_the_helper_lives_on(server: GazeboStandIn) -> None:
-    with ControlProcess(STAND_IN, Names(world="elsewhere")) as control:
+def test_what_fails_is_told_and_the_helper_lives_on(server: GazeboEmulator) -> None:
+    with ControlProcess(EMULATOR, Names(world="elsewhere")) as control:
         for _ in range(2):
             with pytest.raises(GazeboError, match="/world/elsewhere/control"):
                 control.ask(WorldRequest(pause=True), timeout=0.1)
 
 
 def test_an_answer_that_comes_too_late_is_not_taken_for_the_next(
-    server: GazeboStandIn, monkeypatch: pytest.MonkeyPatch
+    server: GazeboEmulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with ControlProcess(STAND_IN, Names(world="elsewhere")) as control:
+    with ControlProcess(EMULATOR, Names(world="elsewhere")) as control:
         os.kill(control.pid, signal.SIGSTOP)
         monkeypatch.setattr("contact_ddp_ros.gazebo.world_control._PATIENCE", 0.0)
         with pytest.raises(GazeboError, match="does not answer in time"):
@@ -97,14 +97,14 @@ def test_an_answer_that_comes_too_late_is_not_taken_for_the_next(
 
 
 def test_a_helper_without_bindings_says_so() -> None:
-    with pytest.raises(GazeboError, match=r"allowed: .*stand_in"):
+    with pytest.raises(GazeboError, match=r"allowed: .*emulator"):
         ControlProcess("fortress", Names())
 
 
-def test_a_bridge_between_processes_moves_the_robot_and_leaves_it_limp(server: GazeboStandIn) -> None:
-    bindings = load_bindings(STAND_IN)
+def test_a_bridge_between_processes_moves_the_robot_and_leaves_it_limp(server: GazeboEmulator) -> None:
+    bindings = load_bindings(EMULATOR)
     config = BridgeConfig(settle=False)
-    with GazeboBridge(ROBOT, GAINS, bindings, ControlProcess(STAND_IN, Names()), config, stepped=True) as bridge:
+    with GazeboBridge(ROBOT, GAINS, bindings, ControlProcess(EMULATOR, Names()), config, stepped=True) as bridge:
         bridge.start()
         for _ in range(5):
             bridge.apply(JointCommand(ROBOT.standing, np.zeros(12), np.zeros(12)))
@@ -116,7 +116,7 @@ def test_a_bridge_between_processes_moves_the_robot_and_leaves_it_limp(server: G
     until(lambda: bool((server.efforts == 0.0).all()))
 
 
-def test_a_killed_bridge_leaves_zero_effort(server: GazeboStandIn) -> None:
+def test_a_killed_bridge_leaves_zero_effort(server: GazeboEmulator) -> None:
     root = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
     bridge = subprocess.Popen(
@@ -135,7 +135,7 @@ def test_a_killed_bridge_leaves_zero_effort(server: GazeboStandIn) -> None:
     until(lambda: bool((server.efforts == 0.0).all()))
 
 
-def test_two_stand_ins_do_not_share_a_partition(server: GazeboStandIn) -> None:
+def test_two_emulators_do_not_share_a_partition(server: GazeboEmulator) -> None:
     with pytest.raises(GazeboError, match="GZ_PARTITION"):
         SocketBus()
 
@@ -144,7 +144,7 @@ def test_a_node_finds_a_server_that_comes_later_and_again_when_it_has_been_start
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("GZ_PARTITION", f"later_{os.getpid()}")
-    double, heard = STAND_IN_MESSAGES.Double, Event()
+    double, heard = EMULATOR_MESSAGES.Double, Event()
     node = SocketNode()
     publisher = node.advertise("/there", double)
     assert node.subscribe(double, "/back", lambda _message: heard.set())

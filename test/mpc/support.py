@@ -1,5 +1,6 @@
 """Robots, states and planners for the tests of the bounding MPC."""
 
+from copy import deepcopy
 from functools import cache
 
 import numpy as np
@@ -7,15 +8,16 @@ import pinocchio as pin
 from oracle import pinocchio_model
 
 from contact_ddp_ros.config import replace
+from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.mpc.planner import BoundingPlanner
+from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.planar import PlanarMap, reduce_to_plane
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
 
 ROBOT = load_robot()
-TREE = reduce_to_plane(ROBOT)
+MODEL = PlanarModel(ROBOT)
+TREE = MODEL.tree
 N = TREE.n
 
 STEP = 0.004
@@ -34,7 +36,7 @@ def config_with(**values):
 
 def planner_with(**values):
     """A planner whose gait begins at time 0."""
-    planner = BoundingPlanner(ROBOT, config_with(**values))
+    planner = Planner(MODEL, config_with(**values))
     planner.reset(0.0)
     return planner
 
@@ -49,7 +51,7 @@ def posture(builder, config):
 
 def start_state(planner):
     """That of a planner's problem."""
-    return posture(planner.problem, planner.config)
+    return posture(planner.builder, planner.config)
 
 
 def robot_state(x, time):
@@ -57,7 +59,7 @@ def robot_state(x, time):
     q, v = x[:N], x[N:]
     orientation = rpy_to_quaternion(0.0, float(q[2]), 0.0)
     velocity = quaternion_to_matrix(orientation).T @ np.array([v[0], 0.0, v[1]])
-    positions, velocities = PlanarMap().joint_state(x)
+    positions, velocities = MODEL.joint_state(x)
     return RobotState(
         time=time,
         position=np.array([q[0], 0.0, q[1]]),
@@ -92,7 +94,7 @@ def follow(planner, x, times, speed):
     for time in times:
         if results:
             x = results[-1].policy.sample(time).state
-        results.append(planner.plan_planar(x, time, speed))
+        results.append(planner.plan_coordinates(x, time, speed))
     return results
 
 
@@ -108,7 +110,7 @@ def disturbed_planner(seed, size):
     """A planner that follows a converged bound, an instant within it and a disturbed state there."""
     source, result = converged_plan(0.5)
     planner = planner_with()
-    planner._last, planner._multipliers = source._last, dict(source._multipliers)
+    planner._last, planner._multipliers = source._last, deepcopy(source._multipliers)
     rng = np.random.default_rng(seed)
     time = result.policy.start + STEP * rng.integers(0, 20)
     spread = np.repeat([0.0, 0.03, 0.1, 0.2, 0.5, 2.0, 10.0], [1, 1, 1, 4, 2, 1, 4])

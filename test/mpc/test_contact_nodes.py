@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.config import replace
-from contact_ddp_ros.hybrid.grid import knot_grid
+from contact_ddp_ros.gaits.grid import knot_grid
+from contact_ddp_ros.models.planar_tree import reduce_to_plane
 from contact_ddp_ros.mpc import contact_nodes
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.mpc.problem import BoundingProblem
+from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
+from contact_ddp_ros.robot.ground import GroundLine
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.planar import reduce_to_plane
 
 TREE = reduce_to_plane(load_robot())
 MULTIPLIER = 3.0
@@ -64,9 +65,9 @@ class Node:
 
 def problem_and_reference(integrator="semi_implicit_euler", variant="ddp"):
     config = replace(PlannerConfig(), {"gait.integrator": integrator, "variant": variant})
-    builder = BoundingProblem(TREE, config)
+    builder = ProblemBuilder(TREE, config)
     grid = knot_grid(builder.schedule, 0, 90, config.gait.step)
-    return builder.build(grid, config, 0.7)
+    return builder.build(grid, config, 0.7, ground=GroundLine(0.02, 0.1))
 
 
 def node_of_kind(problem, kind, mode):

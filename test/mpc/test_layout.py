@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contact_ddp_ros.hybrid.grid import knot_grid
+from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.mpc import contact_nodes
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.layout import aux_offsets, midpoint_offset, node_offsets
-from contact_ddp_ros.mpc.problem import BoundingProblem
+from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets
+from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from test.mpc.support import TREE, config_with
 
 SIZES = {"n": st.integers(2, 24), "n_u": st.integers(1, 18), "n_f": st.integers(1, 4), "n_a": st.integers(1, 3)}
@@ -28,7 +28,7 @@ def test_blocks_of_a_node_row_follow_each_other(n, n_u, n_f, n_a):
 @given(**SIZES)
 def test_blocks_of_the_aux_have_room(n, n_u, n_f, n_a):
     n_s, n_z, n_c = n + n_f * n_a, 2 * n + n_u, n_f * n_a
-    factor, derivatives, positions, jacobian, xi, scratch, size = aux_offsets(n, n_u, n_f, n_a)
+    factor, derivatives, positions, jacobian, xi, scratch, middle, size = aux_offsets(n, n_u, n_f, n_a)
     assert factor == n_s
     lengths = np.diff([factor, derivatives, positions, jacobian, xi, scratch])
     assert lengths.tolist() == [n_s * n_s, n_s * n_z, n_c, n_c * n, n_s + 1]
@@ -40,9 +40,9 @@ def test_blocks_of_the_aux_have_room(n, n_u, n_f, n_a):
         "second partials": 3 * n * n + n_s * n + n * n_z,
         "tensor": n + 4 * n * n,
         "curvature of the heights": 2 * n_f + n_c + n * n,
+        "terms of one's own": n_c + (n_z + n_c) + (n_z + n_c) ** 2 + (n_z + n_c) * n_z,
         "midpoint's curvature": 3 * n * n + n_s * n + 3 * n * n_z + n_z * n_z,
     }
-    middle = midpoint_offset(n, n_u, n_f, n_a)
     assert middle == size - 2 * n
     assert all(length <= middle - scratch for length in users.values()), users
     assert n_s * n_s <= middle - derivatives, "the midpoint's K beside its factor"
@@ -51,6 +51,7 @@ def test_blocks_of_the_aux_have_room(n, n_u, n_f, n_a):
 
 def test_headers_have_a_slot_each():
     header = (at.N, at.N_U, at.N_FEET, at.N_AXES, at.SCHEME, at.FEET, at.FEET_SECOND)
+    header += (at.TERMS, at.TERMS_FIRST, at.TERMS_SECOND)
     assert sorted(header) == list(range(at.HEADER))
     block = (at.CONTACTS, at.SYSTEM, at.FIRST, at.SECOND, at.TENSOR)
     block += (at.IMPACT_SYSTEM, at.IMPACT_FIRST, at.IMPACT_SECOND, at.IMPACT_TENSOR)
@@ -68,7 +69,7 @@ CANARY = 123.456
 def test_no_node_function_writes_beyond_its_aux(variant, integrator):
     """Compiled code does not look at bounds: the memory around the aux must come back as it was."""
     config = config_with(variant=variant, gait__integrator=integrator)
-    builder = BoundingProblem(TREE, config)
+    builder = ProblemBuilder(TREE, config)
     problem, xs = builder.build(knot_grid(builder.schedule, 0, 90, config.gait.step), config, 0.5)
     multipliers, penalty = np.full((problem.n_nodes + 1, problem.n_e), 2.0), np.array([1e3, 0.1, 0.1])
     own = (problem.integers, problem.node_integers, problem.parameters, problem.node_parameters)

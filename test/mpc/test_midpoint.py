@@ -14,9 +14,9 @@ from oracle import pinocchio_model
 
 from contact_ddp_ros.closed_loop import run
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.hybrid.grid import knot_grid
+from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.problem import BoundingProblem
+from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.report.falls import first_fall
 from contact_ddp_ros.solver.ddp import DdpSolver
@@ -37,7 +37,7 @@ IDLE = replace(TREE, joints=tuple(replace(joint, damping=0.0) for joint in TREE.
 def problem_of(integrator, idle=False):
     tree = IDLE if idle else TREE
     config = config_with(gait__integrator=integrator)
-    builder = BoundingProblem(tree, config)
+    builder = ProblemBuilder(tree, config)
     grid = knot_grid(builder.schedule, 0, 90, config.gait.step)
     return builder, *builder.build(grid, config, 0.7)
 
@@ -167,7 +167,7 @@ def test_a_solve_from_such_a_guess_diverges_in_good_order():
 
 def test_second_order_by_tensors_is_refused():
     with pytest.raises(ParameterError, match=r"implicit midpoint.*tensors"):
-        BoundingProblem(TREE, config_with(gait__integrator="implicit_midpoint", variant="ddp_tensor"))
+        ProblemBuilder(TREE, config_with(gait__integrator="implicit_midpoint", variant="ddp_tensor"))
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,13 @@
 """The receding horizon: its warm start and its grid."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 
 from contact_ddp_ros.mpc.guess import heuristic_guess
+from contact_ddp_ros.mpc.horizon import horizon_grid
+from contact_ddp_ros.mpc.warm_start import shifted
 from contact_ddp_ros.solver.ddp import DdpSolver
 from test.mpc.support import (
     PERIOD,
@@ -23,13 +27,11 @@ class TestWarmStart:
     def test_the_shifted_plan_rolls_out_as_it_was(self):
         """From the planned next state, guess and last plan agree to rounding wherever both exist."""
         planner = planner_with()
-        follow(planner, start_state(planner), np.arange(0.0, 0.2, TICK), 0.5)
-        last = planner._last
+        last = follow(planner, start_state(planner), np.arange(0.0, 0.2, TICK), 0.5)[-1].policy
         time = last.start + TICK
-        grid = planner._grid(time)
-        phased = planner._relative(grid)
-        problem, xs = planner.problem.build(phased, planner.config, 0.5)
-        guess = planner._shifted(grid, heuristic_guess(planner.problem, phased, xs))
+        grid = horizon_grid(planner.builder.sequence, planner.config.gait.horizon_cycles, time)
+        problem, xs = planner.builder.build(grid, planner.config, 0.5)
+        guess = shifted(last, grid, heuristic_guess(planner.builder, grid, xs, planner.config.first_guess))
         rolled = DdpSolver().solve(problem, last.sample(time).state, guess, max_iterations=0)
         known = grid.times[:-1] < last.end - 1e-6
         assert known.sum() > 85
@@ -53,8 +55,8 @@ class TestWarmStart:
         time = result.policy.start + TICK
         x = result.policy.sample(time).state
         cold = planner_with(first_iterations=200)
-        cold._multipliers = dict(warm._multipliers)
-        ours, theirs = warm.plan_planar(x, time, 0.5), cold.plan_planar(x, time, 0.5)
+        cold._multipliers = deepcopy(warm._multipliers)
+        ours, theirs = warm.plan_coordinates(x, time, 0.5), cold.plan_coordinates(x, time, 0.5)
         assert ours.status == theirs.status == "CONVERGED"
         assert ours.cost == pytest.approx(theirs.cost, rel=1e-5)
         assert ours.policy.controls == pytest.approx(theirs.policy.controls, abs=0.05)
@@ -72,18 +74,18 @@ class TestWarmStart:
     def test_multipliers_travel_with_their_touchdown(self):
         planner = planner_with()
         results = follow(planner, start_state(planner), np.arange(0.0, 0.12, TICK), 0.5)
-        front, lift_off = (planner._multipliers[round(time / STEP)] for time in (0.18, 0.08))
+        grid = horizon_grid(planner.builder.sequence, 1.0, 0.12)
+        known = planner._multipliers.of(grid, round(PERIOD / STEP), 2)
+        lift_off, front = (known[np.flatnonzero(grid.switches)[k]] for k in (3, 0))
         assert front[0] != 0.0 and front[1] == 0.0, "the front foot lands, the back foot does not"
         assert (lift_off == 0.0).all()
-        later = planner._multipliers_on(planner._grid(0.15))
-        assert sorted(np.abs(later[:, 0])[np.abs(later[:, 0]) > 0.0])[0] == pytest.approx(abs(front[0]))
         assert results[-1].touchdown_error < 1e-3
 
     def test_multipliers_of_long_ago_are_forgotten(self):
         planner = planner_with()
         x, time = start_state(planner), 0.0
         for _ in range(3):
-            planner.plan_planar(x, time, 0.0)
+            planner.plan_coordinates(x, time, 0.0)
             time += 10 * PERIOD
         assert len(planner._multipliers) < 16
 
@@ -104,7 +106,7 @@ class TestGrid:
     def test_the_first_step_ends_on_the_gaits_grid(self, late):
         planner = planner_with()
         x, time = start_state(planner), 0.1 + late
-        policy = planner.plan_planar(x, time, 0.5).policy
+        policy = planner.plan_coordinates(x, time, 0.5).policy
         assert policy.start == pytest.approx(time, abs=1e-8)
         steps = np.diff(policy.times)
         assert (policy.times[1:] / STEP) == pytest.approx(np.rint(policy.times[1:] / STEP), abs=1e-5)
@@ -114,7 +116,7 @@ class TestGrid:
     @pytest.mark.parametrize("start", [0.0, 0.02, 0.075, 0.0795, 0.08, 0.0805, 0.1, 0.175, 0.18, 0.3, 0.36, 3.7])
     def test_every_switch_ahead_is_a_node_once(self, start):
         planner = planner_with()
-        policy = planner.plan_planar(start_state(planner), start, 0.5).policy
+        policy = planner.plan_coordinates(start_state(planner), start, 0.5).policy
         resets = np.flatnonzero(np.diff(policy.times) == 0.0)
         expected = [time for cycle in range(13) for time in SWITCHES + cycle * PERIOD]
         ahead = [time for time in expected if start + 1e-9 < time < policy.end + 1e-9]
@@ -125,7 +127,7 @@ class TestGrid:
         assert found == pytest.approx(ahead, abs=1e-9)
         assert (policy.controls[resets] == 0.0).all()
         assert (policy.gains[resets] == 0.0).all()
-        schedule = planner.problem.schedule
+        schedule = planner.builder.sequence.schedule(0)
         for k in np.flatnonzero(np.diff(policy.times) > 1e-9):
             assert policy.modes[k] == schedule.phase(float(policy.times[k + 1]) - 0.4 * STEP).mode
 
@@ -135,11 +137,11 @@ class TestGrid:
         earlier = result.policy
         planner = planner_with()
         before = _state_before(earlier, touchdown)
-        policy = planner.plan_planar(before, PERIOD + touchdown, 0.5).policy
+        policy = planner.plan_coordinates(before, PERIOD + touchdown, 0.5).policy
         assert policy.times[0] == policy.times[1] == pytest.approx(PERIOD + touchdown)
         assert np.abs(contact_velocity(foot, policy.states[0])).max() > 0.05, "the state is that before the impact"
         assert contact_velocity(foot, policy.states[1]) == pytest.approx([0.0, 0.0], abs=1e-9)
-        again = planner.plan_planar(policy.states[1], PERIOD + touchdown, 0.5).policy
+        again = planner.plan_coordinates(policy.states[1], PERIOD + touchdown, 0.5).policy
         assert again.states[1] == pytest.approx(policy.states[1], abs=1e-9), "a state after it stays as it is"
 
     def test_planned_stance_feet_do_not_move(self):
@@ -147,13 +149,13 @@ class TestGrid:
         planner = planner_with()
         policy = result.policy
         for k in np.flatnonzero(np.diff(policy.times) > 0.0)[::4]:
-            for foot in planner.problem.schedule.modes[policy.modes[k]].contacts:
+            for foot in planner.builder.sequence.schedule(0).modes[policy.modes[k]].contacts:
                 assert np.abs(contact_velocity(foot, policy.states[k])).max() < 0.02
 
     def test_a_plan_before_the_epoch_is_in_the_cycle_before(self):
         planner = planner_with()
-        policy = planner.plan_planar(start_state(planner), -0.05, 0.0).policy
-        assert policy.modes[0] == len(planner.problem.schedule.modes) - 1
+        policy = planner.plan_coordinates(start_state(planner), -0.05, 0.0).policy
+        assert policy.modes[0] == len(planner.builder.sequence.schedule(0).modes) - 1
 
 
 def _state_before(policy, touchdown):

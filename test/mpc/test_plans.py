@@ -20,7 +20,7 @@ def test_touchdowns_friction_and_torques(speed):
         assert (np.abs(tangential) <= friction * normal + 1e-9).all()
     assert result.friction_violation == 0.0
     assert result.inequality_violation == 0.0
-    limits = planner.config.constraint.torque_share * planner.problem.effort_limits
+    limits = planner.config.constraint.torque_share * planner.builder.effort_limits
     assert (np.abs(policy.controls) <= limits).all()
     assert policy.states[:, N].mean() == pytest.approx(speed, abs=0.05)
 

@@ -5,14 +5,14 @@ import pinocchio as pin
 import pytest
 from oracle import pinocchio_model
 
-from contact_ddp_ros.hybrid.grid import knot_grid
+from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import node_offsets
-from contact_ddp_ros.mpc.problem import BoundingProblem
+from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from test.mpc.support import TREE, N, config_with, converged_plan
 
 CONFIG = config_with()
-BUILDER = BoundingProblem(TREE, CONFIG)
+BUILDER = ProblemBuilder(TREE, CONFIG)
 GRID = knot_grid(BUILDER.schedule, 0, 90, CONFIG.gait.step)
 X_WEIGHT, U_WEIGHT, FORCE_REFERENCE, FORCE_WEIGHT, HEIGHT_REFERENCE, HEIGHT_WEIGHT, LANDS, SIZE = node_offsets(
     *BUILDER.sizes
@@ -125,8 +125,8 @@ def test_forces_are_zero_in_the_air_and_at_switches():
     policy = result.policy
     for k, forces in enumerate(policy.forces.reshape(-1, 2, 2)):
         step = policy.times[k + 1] > policy.times[k]
-        contacts = planner.problem.schedule.modes[policy.modes[k]].contacts if step else ()
-        for f, foot in enumerate(planner.problem.feet):
+        contacts = planner.builder.schedule.modes[policy.modes[k]].contacts if step else ()
+        for f, foot in enumerate(planner.builder.feet):
             assert (forces[f] != 0.0).any() == (foot in contacts)
 
 

@@ -9,15 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle import pinocchio_model
 
+from contact_ddp_ros.dynamics.contact import N_PARAMETERS
 from contact_ddp_ros.errors import ModelError
-from contact_ddp_ros.hybrid.grid import knot_grid
+from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.mpc.config import GaitConfig, ReferenceConfig
-from contact_ddp_ros.mpc.problem import BoundingProblem
-from contact_ddp_ros.mpc.reference import BoundingReference, PlanarLeg, bounding_schedule
+from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
+from contact_ddp_ros.mpc.reference import PlanarLeg, PlanarReference, planar_schedule
 from test.mpc.support import TREE, N, config_with
 
 GAIT, CONFIG = GaitConfig(), ReferenceConfig()
-REFERENCE = BoundingReference(TREE, GAIT)
+REFERENCE = PlanarReference(TREE, GAIT)
 MODEL = pinocchio_model(TREE)
 DATA = MODEL.createData()
 TIMES = np.arange(0.0, 0.72, 0.002) + 0.001
@@ -148,20 +149,20 @@ def test_foot_heights_rise_and_fall_in_swing_only():
 
 
 def test_the_mean_force_carries_the_weight_over_a_cycle():
-    impulse = REFERENCE.mean_force * (GAIT.back_stance + GAIT.front_stance)
-    assert impulse == pytest.approx(TREE.mass * 9.81 * REFERENCE.schedule.period)
+    impulse = REFERENCE.mean_force * sum(end - start for start, end in STANCES.values())
+    assert impulse == pytest.approx(TREE.mass * 9.81 * REFERENCE.sequence.period)
 
 
 def test_weight_carrying_torques_hold_the_foot_force():
     """−Jᵀ F of the vertical mean force, by pinocchio's Jacobian, for the feet that are down; nothing for the others."""
-    grid = knot_grid(REFERENCE.schedule, 0, 90, GAIT.step)
+    grid = knot_grid(REFERENCE.sequence, 0, 90, GAIT.step)
     xs = REFERENCE.states(grid.times, CONFIG, 0.0, 0.5)
     us = REFERENCE.weight_carrying_torques(grid, xs)
     for k in range(0, grid.n_nodes, 3):
         expected = np.zeros(N)
         pin.computeJointJacobians(MODEL, DATA, xs[k, :N])
         pin.updateFramePlacements(MODEL, DATA)
-        for name in REFERENCE.schedule.modes[grid.modes[k]].contacts:
+        for name in REFERENCE.sequence.modes[grid.modes[k]].contacts:
             frame = pin.getFrameJacobian(MODEL, DATA, MODEL.getFrameId(name), pin.LOCAL_WORLD_ALIGNED)
             if not grid.switches[k]:
                 expected -= REFERENCE.mean_force * frame[2]
@@ -169,8 +170,19 @@ def test_weight_carrying_torques_hold_the_foot_force():
     assert np.abs(us).max() > 1.0
 
 
+def test_where_both_pairs_land_together_the_trunk_keeps_its_pitch():
+    reference = PlanarReference(TREE, GaitConfig(name="pronk"))
+    xs = reference.states(TIMES, CONFIG, GROUND, 0.5)
+    assert np.abs(xs[:, 2]).max() == pytest.approx(0.0, abs=1e-12)
+    assert np.abs(REFERENCE.states(TIMES, CONFIG, GROUND, 0.5)[:, 2]).max() == pytest.approx(
+        CONFIG.pitch_amplitude, rel=1e-3
+    )
+    impulse = len(TREE.contacts) * reference.mean_force * 0.16
+    assert impulse == pytest.approx(TREE.mass * 9.81 * reference.sequence.period)
+
+
 def test_the_schedule_is_the_bound():
-    schedule = bounding_schedule(GAIT, epoch=1.0)
+    schedule = planar_schedule(GAIT, epoch=1.0)
     assert [mode.contacts for mode in schedule.modes] == [("back_foot",), (), ("front_foot",), ()]
     assert [mode.duration for mode in schedule.modes] == [0.08, 0.1, 0.08, 0.1]
     assert schedule.epoch == 1.0
@@ -179,7 +191,7 @@ def test_the_schedule_is_the_bound():
 
 def test_kernels_agree_on_where_the_feet_are():
     """What the planner's compiled kernels call the height of a foot is what the reference put on the ground."""
-    builder = BoundingProblem(TREE, config_with())
+    builder = ProblemBuilder(TREE, config_with())
     x = REFERENCE.states(np.array([0.021]), CONFIG, 0.0, 0.5)[0]
-    positions, _ = builder.kernels.python("feet")(x[:N], np.zeros(3))
+    positions, _ = builder.kernels.python("feet")(x[:N], np.zeros(N_PARAMETERS))
     assert positions.reshape(len(TREE.contacts), 2) == pytest.approx(feet(x[:N]), abs=1e-12)

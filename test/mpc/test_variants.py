@@ -22,11 +22,11 @@ def test_both_second_orders_give_the_same_iterates(integrator):
     for one, other in zip(ours, theirs, strict=True):
         assert len(one.iterations) == len(other.iterations)
         for mine, yours in zip(one.iterations, other.iterations, strict=True):
-            assert (mine.step, mine.theta, mine.rho) == (yours.step, yours.theta, yours.rho)
+            assert (mine.step, mine.hessian_blend, mine.rho) == (yours.step, yours.hessian_blend, yours.rho)
             assert mine.cost == pytest.approx(yours.cost, rel=1e-7)
         assert one.us == pytest.approx(other.us, abs=1e-5)
         assert one.gains == pytest.approx(other.gains, rel=1e-4, abs=1e-4)
-    assert max(one.theta for one in ours[0].iterations) > 0.5, "Gauss-Newton alone would show nothing"
+    assert max(one.hessian_blend for one in ours[0].iterations) > 0.5, "Gauss-Newton alone would show nothing"
 
 
 def test_ilqr_ends_at_the_same_optimum_but_less_sharply():
@@ -36,7 +36,7 @@ def test_ilqr_ends_at_the_same_optimum_but_less_sharply():
     assert ilqr.us == pytest.approx(ddp.us, abs=0.1)
     assert len(ddp.iterations) <= len(ilqr.iterations)
     assert ddp.iterations[-1].expected < 0.5 * ilqr.iterations[-1].expected
-    assert all(one.theta == 0.0 for one in ilqr.iterations)
+    assert all(one.hessian_blend == 0.0 for one in ilqr.iterations)
 
 
 def test_ddp_gains_are_those_of_the_optimum_on_the_bounding_problem():

@@ -30,7 +30,14 @@ def written(folder: Path, make_node: NodeMaker, topics: tuple[io.Topic, ...] = i
     """A bag of two requests, a plan for the second, and reports on three solves."""
     node, robot = make_node("writer", namespace="dog"), load_robot()
     outlets = {topic.name: publisher(node, topic) for topic in topics}
-    report = {"speed": 0.5, "hold": False, "gait_start": BEGIN - 5 * PERIOD, "solve_ms": 2.0, "ok": True}
+    report = {
+        "speed": 0.5,
+        "hold": False,
+        "gait": "bound",
+        "gait_start": BEGIN - 5 * PERIOD,
+        "solve_ms": 2.0,
+        "ok": True,
+    }
     messages: list[tuple[io.Topic, object]] = []
     for k in range(2):
         request = PlanRequest(BEGIN + k * PERIOD, MOVE, robot.standing_state())

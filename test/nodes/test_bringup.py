@@ -98,7 +98,7 @@ def test_the_robot_bounds_under_a_namespace_and_a_killed_planner_comes_back(
     operator.until(lambda: len(operator.heights) > 0, BUILDING)
 
     def bound() -> None:
-        while operator.mode != "bound":
+        while operator.mode != "move":
             assert launched.poll() is None, (tmp_path / "output").read_text()
             operator.tell(io.STAND)
             operator.tell(io.BOUND)

@@ -40,6 +40,7 @@ def test_a_second_controller_is_not_activated_until_the_first_one_is_not(
     operator: Operator, first: NodeProcesses, second: NodeProcesses
 ) -> None:
     other = ["-r", "__node:=spare", "-p", "use_sim_time:=true", "-p", "node.autostart:=false"]
+    other += ["-p", "node.discovery_time:=12.0"]  # several announcements, however busy the machine
     first.start("controller", {"use_sim_time": True})
     second.start("controller", {}, other)
     operator.until(lambda: active(operator) == 1)

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from ros_graph import NodeMaker
+from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from contact_ddp_ros.config import replace
 from contact_ddp_ros.nodes.controller_node import ControllerNode
 from contact_ddp_ros.nodes.conversions import joint_state_message, odometry_message, stamp_message
+from contact_ddp_ros.nodes.felt_message import felt_report
 from contact_ddp_ros.nodes.node_config import ControllerNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN
@@ -56,6 +58,20 @@ class Rig:
     def tick(self, stamp: int, **changes: object) -> None:
         self.send(1, self.odometry(stamp))
         self.send(0, self.joints(stamp, **changes))
+
+
+class Listened:
+    """A publisher that keeps what is published; `count` is how many listen."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.messages: list[Float64MultiArray] = []
+
+    def get_subscription_count(self) -> int:
+        return self.count
+
+    def publish(self, message: Float64MultiArray) -> None:
+        self.messages.append(message)
 
 
 @pytest.fixture
@@ -116,3 +132,32 @@ def test_a_clock_that_is_set_back_is_followed(rig: Rig) -> None:
     rig.tick(5 * PERIOD)
     rig.tick(6 * PERIOD)
     assert [stamp_of(command) for command in rig.commands] == [WALL, 5 * PERIOD, 6 * PERIOD]
+
+
+def test_what_is_felt_is_told_now_and_then_and_only_where_somebody_listens(rig: Rig) -> None:
+    stamps = [WALL + k * PERIOD for k in range(100)]
+    rig.node._report._felt = listened = Listened(rig.node._report._felt.get_subscription_count())
+    for stamp in stamps[:50]:
+        rig.tick(stamp)
+    assert not listened.messages, "nobody listens"
+    listened.count = 1
+    for stamp in stamps[50:]:
+        rig.tick(stamp)
+    published = [felt_report(message) for message in listened.messages]
+    assert len(published) == 5, "at a tenth of the rate of the states"
+    assert set(np.diff([one.stamp for one in published])) == {10 * PERIOD}
+    assert published[-1].stamp in stamps
+    estimator = rig.node._controller.estimator
+    np.testing.assert_array_equal(published[-1].forces, estimator.forces)
+    assert published[-1].contacts == tuple(map(bool, estimator.contacts.contact))
+
+
+@pytest.mark.parametrize("changes", [{}, {"name": ["knee"]}], ids=["good", "malformed"])
+def test_a_first_state_of_another_age_does_not_blur_the_seconds_of_all_that_follow(
+    rig: Rig, changes: dict[str, object]
+) -> None:
+    rig.tick(0, **changes)
+    rig.tick(WALL)
+    state = rig.node._last_state
+    assert state is not None and state.time == 0.0
+    assert [stamp_of(command) for command in rig.commands] == [0, WALL]

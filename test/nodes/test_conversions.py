@@ -24,7 +24,10 @@ from contact_ddp_ros.robot.state import JointCommand, RobotState
 
 FINITE = st.floats(-1e3, 1e3)
 JOINTS = arrays(np.float64, len(JOINT_NAMES), elements=FINITE, fill=FINITE)
-TIMES = st.floats(0.0, 1e6)
+TIMES = st.floats(0.0, 1e6) | st.floats(1.7e9, 2.0e9)
+"""Seconds of a simulation, and of the wall clock."""
+
+STAMPS = st.integers(0, (2**31 - 1) * 1_000_000_000 - 1)
 SEEDS = st.integers(0, 2**32 - 1)
 
 
@@ -34,6 +37,11 @@ def random_state(time: float, seed: int) -> RobotState:
     linear, angular, position = random.normal(size=(3, 3))
     joints, rates = random.normal(size=(2, len(JOINT_NAMES)))
     return RobotState(time, position, orientation, linear, angular, joints, rates)
+
+
+def resolution(time: float) -> float:
+    """A nanosecond, or what a floating-point number of that size [s] and its rounding to nanoseconds can tell apart."""
+    return max(1e-9, 2.0 * math.ulp(time))
 
 
 def standing() -> RobotState:
@@ -49,7 +57,14 @@ def messages() -> tuple[JointState, Odometry]:
 def test_stamps_are_exact_to_the_nanosecond(time: float) -> None:
     stamp = convert.to_stamp(time)
     assert convert.stamp_ns(stamp) == convert.time_ns(time)
-    assert convert.from_stamp(stamp) == pytest.approx(time, abs=1e-9)
+    assert convert.from_stamp(stamp) == pytest.approx(time, abs=resolution(time))
+
+
+@given(STAMPS)
+def test_stamps_of_the_wall_clock_lose_no_nanosecond(stamp: int) -> None:
+    message = convert.stamp_message(stamp)
+    assert convert.is_time(message)
+    assert convert.stamp_ns(message) == stamp
 
 
 @pytest.mark.parametrize("time", [-1e-3, math.nan, math.inf, 2.0**31])
@@ -66,7 +81,7 @@ def test_a_state_survives_in_any_order_of_joints(time: float, seed: int, order: 
     joints.position = [joints.position[i] for i in order]
     joints.velocity = [joints.velocity[i] for i in order]
     back = convert.robot_state(joints, convert.odometry_message(state))
-    assert back.time == pytest.approx(state.time, abs=1e-9)
+    assert back.time == pytest.approx(state.time, abs=resolution(time))
     for field in dataclasses.fields(RobotState)[1:]:
         np.testing.assert_array_equal(getattr(back, field.name), getattr(state, field.name))
 

@@ -70,7 +70,7 @@ class Robot:
     def bound(self) -> None:
         """From wherever it is; the robot may have to be picked up."""
         operator, deadline = self.operator, clock.monotonic() + BUILDING
-        while operator.mode != "bound":
+        while operator.mode != "move":
             operator.tell(io.RESET)
             self.insist(io.STAND)
             while operator.mode == "stand":
@@ -84,7 +84,7 @@ class Robot:
         deadline = clock.monotonic() + BUILDING
         while not condition():
             assert clock.monotonic() < deadline, f"it does not come to that; {self.last_words()}"
-            if self.operator.mode != "bound":
+            if self.operator.mode != "move":
                 assert not self.common["node.lockstep"], f"it does not bound any more; {self.last_words()}"
                 self.bound()
             self.operator.watch(0.05)
@@ -132,10 +132,10 @@ def test_a_killed_node_leaves_a_safe_robot_and_its_successor_is_accepted(
     seen: dict[str, dict[str, str]] = {}
     shown: set[str] = set()
     subscribe(robot.operator.node, io.DIAGNOSTICS, lambda message: _note(message, seen))
-    for topic in (io.PLAN, io.PLAN_MARKERS, io.FORCE_MARKERS, io.MODE, io.STATE_AGE, io.SOLVE_TIME):
+    for topic in (io.PLAN, io.PLAN_MARKERS, io.FORCE_MARKERS, io.MODE, io.FELT, io.STATE_AGE, io.SOLVE_TIME):
         subscribe(robot.operator.node, topic, lambda _message, name=topic.name: shown.add(name))
     robot.bound()
-    robot.bounds_until(lambda: len(shown) == 6)
+    robot.bounds_until(lambda: len(shown) == 7)
     robot.bounds_until(lambda: all(name in seen and SAID[name] <= set(seen[name]) for name in SAID))
     robot.kill("planner")
     robot.stands_for_want_of_policies()

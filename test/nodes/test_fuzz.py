@@ -20,8 +20,9 @@ from trajectory_msgs.msg import JointTrajectory
 
 from contact_ddp_ros.config import replace
 from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.mpc.planner import BoundingPlanner
+from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.nodes.controller_node import ControllerNode
 from contact_ddp_ros.nodes.conversions import doubles, joint_state_message, odometry_message, time_ns
 from contact_ddp_ros.nodes.node_config import ControllerNodeConfig
@@ -49,7 +50,7 @@ def robot() -> Robot:
 
 @pytest.fixture(scope="module")
 def plan(robot: Robot) -> Policy:
-    policy = BoundingPlanner(robot, PlannerConfig()).plan(robot.standing_state(0.0), 0.0, hold=True).policy
+    policy = Planner(PlanarModel(robot), PlannerConfig()).plan(robot.standing_state(0.0), 0.0, hold=True).policy
     assert policy is not None
     return policy
 
@@ -120,7 +121,7 @@ class Rig:
             self.receive(message)
         controller = self.under_test._controller
         if self.ticks % REARM_EVERY == 0:
-            controller.request(ControlMode.STAND if controller.mode is ControlMode.DAMP else ControlMode.BOUND)
+            controller.request(ControlMode.STAND if controller.mode is ControlMode.DAMP else ControlMode.MOVE)
         if self.ticks % POLICY_EVERY == 0:
             self.receive(self.policy())
 

@@ -13,18 +13,18 @@ import pytest
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.executors import SingleThreadedExecutor
-from ros_graph import PATIENCE, NodeMaker, Watcher
+from ros_graph import PATIENCE, NodeMaker, Operator, Watcher
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
 from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.gazebo.claim import WorldClaim
+from contact_ddp_ros.gazebo.emulator.dart_world import DartWorld
+from contact_ddp_ros.gazebo.emulator.server import GazeboEmulator
+from contact_ddp_ros.gazebo.emulator.transport import EMULATOR_MESSAGES, SocketBus
 from contact_ddp_ros.gazebo.names import Names
 from contact_ddp_ros.gazebo.sdf import world_sdf
-from contact_ddp_ros.gazebo.stand_in.dart_world import DartWorld
-from contact_ddp_ros.gazebo.stand_in.server import GazeboStandIn
-from contact_ddp_ros.gazebo.stand_in.transport import STAND_IN_MESSAGES, SocketBus
-from contact_ddp_ros.gazebo.transport import STAND_IN
+from contact_ddp_ros.gazebo.transport import EMULATOR
 from contact_ddp_ros.gazebo.world_control import ControlProcess, WorldRequest
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import from_stamp, joint_command_message, stamp_ns
@@ -45,16 +45,16 @@ def stop() -> Event:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch, stop: Event) -> Iterator[GazeboStandIn]:
+def server(monkeypatch: pytest.MonkeyPatch, stop: Event) -> Iterator[GazeboEmulator]:
     monkeypatch.setenv("GZ_PARTITION", f"node_test_{os.getpid()}")
     with serving(stop) as served:
         yield served
 
 
 @contextmanager
-def serving(stop: Event) -> Iterator[GazeboStandIn]:
+def serving(stop: Event) -> Iterator[GazeboEmulator]:
     with SocketBus() as bus:
-        served = GazeboStandIn(DartWorld(world_sdf(ROBOT)), bus, STAND_IN_MESSAGES)
+        served = GazeboEmulator(DartWorld(world_sdf(ROBOT)), bus, EMULATOR_MESSAGES)
         thread = Thread(target=served.run, args=(stop,), daemon=True)
         thread.start()
         yield served
@@ -67,7 +67,7 @@ def bridge(environment: dict[str, str], **parameters: object) -> Iterator[NodePr
     variables = {**environment, "GZ_PARTITION": os.environ["GZ_PARTITION"]}
     with NodeProcesses(variables) as processes:
         options = {f"node.{name}": value for name, value in parameters.items()}
-        processes.start(NAME, {"node.release": STAND_IN, **options})
+        processes.start(NAME, {"node.release": EMULATOR, **options})
         yield processes
 
 
@@ -98,7 +98,7 @@ class Commander(Watcher):
 
 
 def test_in_lock_step_every_state_waits_for_its_command(
-    server: GazeboStandIn, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
+    server: GazeboEmulator, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
 ) -> None:
     with bridge(loopback, lockstep=True) as processes:
         commander = Commander(make_node, executor)
@@ -120,7 +120,7 @@ def test_in_lock_step_every_state_waits_for_its_command(
 
 
 def test_with_gazebo_running_by_itself_it_publishes_at_its_period_and_obeys_services(
-    server: GazeboStandIn, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
+    server: GazeboEmulator, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
 ) -> None:
     with bridge(loopback, start_paused=True, stepping=False) as processes:
         commander = Commander(make_node, executor)
@@ -148,7 +148,7 @@ def test_with_gazebo_running_by_itself_it_publishes_at_its_period_and_obeys_serv
 
 
 def test_in_steps_time_goes_on_without_answers_and_obeys_services(
-    server: GazeboStandIn, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
+    server: GazeboEmulator, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
 ) -> None:
     with bridge(loopback, start_paused=True) as processes:
         commander = Commander(make_node, executor)
@@ -178,8 +178,47 @@ def test_in_steps_time_goes_on_without_answers_and_obeys_services(
     assert (server.efforts == 0.0).all()
 
 
+def is_up(watcher: Watcher) -> bool:
+    return watcher.heights[-1] > 0.9 * ROBOT.standing_height()
+
+
+def has_damped(events: list[tuple[str, str]]) -> bool:
+    return any(mode == "damp" and reason for mode, reason in events)
+
+
+@pytest.mark.parametrize("pace", ["lockstep", "stepping", "freely"])
+def test_the_controller_may_share_its_process(
+    pace: str, server: GazeboEmulator, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
+) -> None:
+    """States and commands are handed over within the process; the robot stands up from its belly.
+
+    Where the world runs by itself a starved controller may miss its time and damp, as it should: it is asked again.
+    """
+    lockstep, both = {"node.lockstep": pace == "lockstep"}, f"{NAME} + controller"
+    own = {"node.release": EMULATOR, "node.stepping": pace != "freely", **lockstep}
+    with NodeProcesses({**loopback, "GZ_PARTITION": os.environ["GZ_PARTITION"]}) as processes:
+        processes.start_composed(NAME, {NAME: own, "controller": {"use_sim_time": True, **lockstep}})
+        watcher = Watcher(make_node, executor)
+        watcher.until(lambda: bool(watcher.heights) and watcher.heights[-1] < 0.5 * ROBOT.standing_height())
+        operator = Operator(make_node, executor)
+        for _attempt in range(5 if pace == "freely" else 1):
+            known = len(operator.events)
+            accepted, reason = operator.tell(io.STAND)
+            assert accepted, reason
+            operator.until(lambda known=known: is_up(watcher) or has_damped(operator.events[known:]))
+            if is_up(watcher):
+                break
+        assert is_up(watcher), operator.events
+        if pace == "lockstep":
+            assert not np.any(np.diff(watcher.stamps) % 2_000_000), "whole periods"
+        processes.signal(both, signal.SIGTERM)
+        assert processes.wait(both, PATIENCE) == 0
+        assert "Traceback" not in processes.log(both)
+    assert (server.efforts == 0.0).all()
+
+
 def test_where_no_states_come_it_says_so(
-    server: GazeboStandIn,
+    server: GazeboEmulator,
     stop: Event,
     loopback: dict[str, str],
     make_node: NodeMaker,
@@ -196,13 +235,13 @@ def test_where_no_states_come_it_says_so(
 @pytest.mark.parametrize("stepping", [True, False])
 def test_pauses_and_resets_by_somebody_else_do_not_end_it(
     stepping: bool,
-    server: GazeboStandIn,
+    server: GazeboEmulator,
     loopback: dict[str, str],
     make_node: NodeMaker,
     executor: SingleThreadedExecutor,
 ) -> None:
     """As when somebody uses the buttons of Gazebo's window."""
-    with bridge(loopback, stepping=stepping) as processes, ControlProcess(STAND_IN, Names()) as somebody:
+    with bridge(loopback, stepping=stepping) as processes, ControlProcess(EMULATOR, Names()) as somebody:
         commander = Commander(make_node, executor)
         commander.command_of = lambda _state: STANDING
         commander.until(lambda: len(commander.joints) > 20)
@@ -221,7 +260,7 @@ def test_pauses_and_resets_by_somebody_else_do_not_end_it(
 
 
 def test_a_bridge_that_is_started_again_takes_commands_at_once_and_none_of_before(
-    server: GazeboStandIn, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
+    server: GazeboEmulator, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
 ) -> None:
     commander = Commander(make_node, executor)
     with bridge(loopback) as processes:
@@ -259,14 +298,14 @@ def driven(states: list[JointState]) -> bool:
     return False
 
 
-def test_a_second_bridge_of_one_world_is_refused(server: GazeboStandIn, loopback: dict[str, str]) -> None:
+def test_a_second_bridge_of_one_world_is_refused(server: GazeboEmulator, loopback: dict[str, str]) -> None:
     with WorldClaim(Names()), bridge(loopback) as second:
         assert second.wait(NAME, PATIENCE) == 1
         assert f"process {os.getpid()} drives" in second.log(NAME)
 
 
 def test_a_step_that_was_asked_for_before_does_not_slip_into_the_next_pause(
-    server: GazeboStandIn, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
+    server: GazeboEmulator, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
 ) -> None:
     """In lock-step: permits that nobody has used, for the state has not been answered yet."""
     with bridge(loopback, lockstep=True, start_paused=True):
@@ -311,7 +350,7 @@ def test_it_ends_on_request_while_it_waits_for_a_server(
 
 
 def test_a_push_by_topic_reaches_the_world(
-    server: GazeboStandIn, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
+    server: GazeboEmulator, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
 ) -> None:
     with bridge(loopback) as processes:
         commander = Commander(make_node, executor)

@@ -1,6 +1,7 @@
 """What the launch file makes of its arguments, read with doubles of ROS 2's launch, which is not on PyPI."""
 
 import importlib.util
+import shutil
 import signal
 import sys
 from collections.abc import Callable
@@ -10,15 +11,24 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 from installation import PACKAGE, ROOT, executables, install, register
 
 from contact_ddp_ros.config import specs
+from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.errors import ContactDdpError
+from contact_ddp_ros.fitting import fitted_config
+from contact_ddp_ros.gazebo.transport import EMULATOR_NAMES
+from contact_ddp_ros.gazebo.user_world import own_world
 from contact_ddp_ros.lifetime import END_WITH_STDIN
+from contact_ddp_ros.nodes import composed_node
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.node_config import CONFIGURATIONS
 from contact_ddp_ros.nodes.security import ENCLAVES, ROLES
+from contact_ddp_ros.robot.joints import LEG_NAMES
+from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.urdf import default_urdf
+from contact_ddp_ros.sim.options import SimOptions
 
 LAUNCH_FILE = ROOT / "launch" / "bringup.launch.py"
 URDF = default_urdf()
@@ -35,6 +45,7 @@ NAMES = {
     "launch_ros.actions": ["Node"],
     "launch_ros.parameter_descriptions": ["ParameterFile", "ParameterValue"],
 }  # fmt: skip
+TRANSPORTS = ["FASTDDS_BUILTIN_TRANSPORTS", "FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"]
 SIMULATED = ["mujoco", "gazebo"]
 BACKENDS = [*SIMULATED, "lcm"]
 
@@ -132,6 +143,40 @@ def launch(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Launch:
     return Launch(tmp_path / "install", module, logger)
 
 
+@pytest.mark.parametrize(
+    ("variables", "loopback", "expected"),
+    [
+        ({}, "false", "UDPv4"),
+        ({"RMW_IMPLEMENTATION": "rmw_fastrtps_dynamic_cpp"}, "false", "UDPv4"),
+        ({"RMW_IMPLEMENTATION": "rmw_cyclonedds_cpp"}, "false", None),
+        ({"FASTDDS_BUILTIN_TRANSPORTS": "LARGE_DATA"}, "false", None),
+        ({"FASTRTPS_DEFAULT_PROFILES_FILE": "mine.xml"}, "false", None),
+        ({"FASTDDS_DEFAULT_PROFILES_FILE": "mine.xml"}, "false", None),
+        ({}, "true", None),
+    ],
+)
+@pytest.mark.parametrize("composed", ["false", "true"])
+def test_our_nodes_do_without_shared_memory_unless_transports_are_chosen(
+    launch: Launch,
+    monkeypatch: pytest.MonkeyPatch,
+    variables: dict[str, str],
+    loopback: str,
+    expected: str | None,
+    composed: str,
+) -> None:
+    for name in (*TRANSPORTS, "RMW_IMPLEMENTATION"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    register(launch.prefix, "robot_state_publisher")
+    nodes = launch.nodes(loopback=loopback, composed=composed)
+    ours = [node for node in nodes.values() if node.options["package"] == PACKAGE]
+    assert len(ours) == (3 if composed == "true" else 4)
+    for node in ours:
+        assert node.options["additional_env"].get("FASTDDS_BUILTIN_TRANSPORTS") == expected
+    assert "additional_env" not in nodes["robot_state_publisher"].options
+
+
 def remapped(node: Said) -> set[tuple[str, str]]:
     return set(node.options["remappings"])
 
@@ -150,10 +195,31 @@ def test_every_node_is_started_under_its_own_name_with_parameters_that_it_has(la
         assert node.parameters["use_sim_time"] is (backend in SIMULATED)
         assert node.parameters["node.lockstep"] is True
         assert node.parameters["node.urdf"] == str(URDF)
-        assert node.options["additional_env"] == {END_WITH_STDIN: "1"}
+        assert node.options["additional_env"].items() >= {END_WITH_STDIN: "1"}.items()
     for name in ("planner_node", "controller_node"):
         assert nodes[name].parameters["node.autostart"] is False
     assert nodes["planner_node"].parameters["variant"] == "ilqr"
+
+
+@pytest.mark.parametrize("namespace", ["", "dog"])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_controller_and_robot_may_share_a_process(launch: Launch, backend: str, namespace: str) -> None:
+    apart = launch.nodes(backend=backend, namespace=namespace, autostart="false", lockstep="true")
+    nodes = launch.nodes(backend=backend, namespace=namespace, autostart="false", lockstep="true", composed="true")
+    assert set(nodes) == {"planner_node", "composed_node"}
+    both = nodes["composed_node"]
+    assert both.options["name"] is None, "one name would be that of both nodes"
+    (robot,) = both.options["arguments"]
+    assert robot in composed_node.ROBOTS
+    sections = yaml.safe_load(Path(both.files[-1]).read_text())
+    prefix = f"/{namespace}" if namespace else ""
+    found = {name: section["ros__parameters"] for name, section in sections.items()}
+    assert found == {f"{prefix}/{one.name}": one.parameters for one in apart.values() if one.name != "planner"}
+    assert set(found) == {f"{prefix}/controller", f"{prefix}/{robot}"}
+    with pytest.raises(RuntimeError, match="composed:=true needs a backend"):
+        launch(backend="none", composed="true")
+    with pytest.raises(RuntimeError, match="enclave"):
+        launch(composed="true", enclaves="/contact_ddp")
 
 
 def test_ctrl_c_that_only_the_launch_has_heard_goes_on_to_the_nodes(launch: Launch) -> None:
@@ -183,6 +249,47 @@ def test_what_is_not_asked_for_is_left_to_the_parameter_file(launch: Launch, tmp
         assert set(node.parameters) == {"use_sim_time"}
         assert node.files[-1] == str(file)
         assert Path(node.files[0]).name == "base.yaml"
+
+
+@pytest.mark.parametrize("composed", ["false", "true"])
+def test_a_robot_and_a_gait_may_be_named(launch: Launch, composed: str) -> None:
+    register(launch.prefix, "robot_state_publisher")
+    nodes = launch.nodes(model="go1", gait="pronk", composed=composed)
+    assert nodes["planner_node"].parameters["gait.name"] == "pronk"
+    assert nodes["planner_node"].parameters["node.urdf"] == "go1"
+    assert {"gait.name", "node.urdf"} <= set(specs(CONFIGURATIONS["planner"]))
+    (description,) = nodes["robot_state_publisher"].parameters["robot_description"].arguments
+    assert description == load_robot("go1").description
+    if composed == "true":
+        sections = yaml.safe_load(Path(nodes["composed_node"].files[-1]).read_text())
+        assert {section["ros__parameters"]["node.urdf"] for section in sections.values()} == {"go1"}
+    else:
+        assert nodes["controller_node"].parameters["node.urdf"] == "go1"
+        assert not any("gait.name" in nodes[name].parameters for name in ("controller_node", "simulator_node"))
+
+
+def test_files_of_robot_and_gait_are_named_in_full(
+    launch: Launch, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A node may start in another folder."""
+    (tmp_path / "mine.yaml").write_text((ROOT / "config" / "gaits" / "bound.yaml").read_text())
+    shutil.copy(URDF, tmp_path / "robot.urdf")
+    monkeypatch.chdir(tmp_path)
+    planner = launch.nodes(model="robot.urdf", gait="mine.yaml")["planner_node"]
+    assert planner.parameters["gait.name"] == str(tmp_path / "mine.yaml")
+    assert planner.parameters["node.urdf"] == str(tmp_path / "robot.urdf")
+
+
+def test_another_robot_is_put_into_gazebos_world_with_its_own_drives(launch: Launch) -> None:
+    def world(**given: str) -> str:
+        (server,) = (one for one in launch(backend="gazebo", **given) if one.kind == "ExecuteProcess")
+        return Path(server.options["cmd"][-1]).read_text(encoding="utf-8")
+
+    robot = load_robot("go1")
+    drive = fitted_config(ControllerConfig(), robot, "controller").drive
+    assert world(model="go1") == own_world(robot, SimOptions()).text
+    damped = own_world(robot, SimOptions(), drive_damping=drive.gains(len(LEG_NAMES)).kd)
+    assert world(model="go1", gazebo_stepping="false") == damped.text != own_world(robot, SimOptions()).text
 
 
 def test_the_robot_has_stricter_parameters_which_a_file_may_still_change(launch: Launch, tmp_path: Path) -> None:
@@ -220,12 +327,15 @@ def test_a_section_for_nobody_is_pointed_out(
     [
         ("model", "/nowhere/robot.urdf"),
         ("model", str(ROOT / "setup.py")),
+        ("model", "go3"),
+        ("gait", "gallop"),
+        ("gait", "nowhere.yaml"),
         ("record", "/nowhere/bag"),
         ("enclaves", "contact_ddp"),
         ("enclaves", "/nobody"),
     ],
 )
-def test_a_path_that_leads_nowhere_ends_the_launch(
+def test_a_name_or_a_path_that_leads_nowhere_ends_the_launch(
     launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argument: str, value: str
 ) -> None:
     monkeypatch.setenv("ROS_SECURITY_KEYSTORE", str(tmp_path))
@@ -276,8 +386,11 @@ def test_who_brings_the_states_brings_the_time(launch: Launch) -> None:
 
 
 def test_gazebo_is_told_apart_by_its_release_and_its_namespace(launch: Launch) -> None:
-    bridge = launch.nodes(backend="gazebo", gazebo_release="stand_in")["gazebo_bridge_node"]
-    assert bridge.parameters["node.release"] == "stand_in"
+    for name in EMULATOR_NAMES:
+        bridge = launch.nodes(backend="gazebo", gazebo_release=name)["gazebo_bridge_node"]
+        assert bridge.parameters["node.release"] == name
+        (server,) = (one for one in launch(backend="gazebo", gazebo_release=name) if one.kind == "ExecuteProcess")
+        assert "gazebo-emulator" in server.options["cmd"]
     assert "node.release" not in launch.nodes(backend="gazebo")["gazebo_bridge_node"].parameters
 
     def partition(**given: str) -> list[str]:
@@ -327,6 +440,14 @@ def test_gazebos_world_is_made_to_measure(launch: Launch, tmp_path: Path) -> Non
     assert bridge.parameters.items() >= expected.items()
 
 
+def test_gazebos_ground_is_a_shape_of_ours(launch: Launch) -> None:
+    actions = launch(backend="gazebo", gazebo_release="emulator", gazebo_ground="step:1,0.03")
+    (server,) = (one for one in actions if one.kind == "ExecuteProcess")
+    world = Path(server.options["cmd"][-1]).read_text(encoding="utf-8")
+    assert '<collision name="collision_1">' in world
+    assert "<size>200 100 1</size>" in world
+
+
 def test_a_running_gazebo_server_is_joined(launch: Launch) -> None:
     actions = launch(backend="gazebo", gazebo_server="join", namespace="left")
     kinds = [one.kind for one in actions]
@@ -341,6 +462,7 @@ def test_a_running_gazebo_server_is_joined(launch: Launch) -> None:
     [
         ("gazebo_friction", "ice", "must be a number"),
         ("gazebo_friction", "-1", "friction"),
+        ("gazebo_ground", "hill:3", "ground 'hill:3'; allowed"),
         ("gazebo_real_time_factor", "0", "real-time factor"),
         ("gazebo_world", "/nowhere.sdf", "/nowhere.sdf cannot be read"),
     ],

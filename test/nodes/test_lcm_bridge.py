@@ -135,21 +135,23 @@ def damps(frame: Frame) -> bool:
     return conventions.joint_command(frame)[0].positions is None
 
 
-def test_the_robot_stands_and_bounds_over_lcm() -> None:
+def test_the_robot_stands_and_bounds_over_lcm_up_a_slope() -> None:
     overrides = {"controller.stand.ramp_time": 0.2, "bridge.guard.soft_start": 0.1}
     push = Push(1.0, (0.0, 20.0, 0.0), 0.05)
-    options = RunOptions(duration=2.3, backend="lcm", pushes=(push,), overrides=overrides)
+    options = RunOptions(duration=2.3, backend="lcm", terrain="slope:8", pushes=(push,), overrides=overrides)
     recording = run_demo(options, Recorder())
     ticks = recording.ticks
     np.testing.assert_allclose(np.diff(ticks["time"]), PERIOD, atol=1e-9)
     modes = [CONTROL_MODES[index].lower() for index in ticks["control_mode"]]
     assert len(modes) == 1150
-    assert modes.count("bound") > 700
+    assert modes.count("move") > 700
     assert not [event for event in recording.events if event.fault]
     assert any("push" in event.text for event in recording.events)
     assert ticks["position"][-1, 0] > 0.3, "it runs forward"
+    assert ticks["position"][-1, 2] - ticks["position"][0, 2] > 0.01, "and up"
+    assert recording.info.heights(ticks["position"]).min() > 0.2
     assert np.abs(ticks["torques"]).max() > 5.0
-    airborne = (np.abs(ticks["contact_forces"]).sum(axis=(1, 2)) < 1.0) & (np.array(modes) == "bound")
+    airborne = (np.abs(ticks["contact_forces"]).sum(axis=(1, 2)) < 1.0) & (np.array(modes) == "move")
     assert airborne.mean() > 0.2
     assert recording.solves["ok"].all()
 

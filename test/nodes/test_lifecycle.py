@@ -218,7 +218,7 @@ def test_a_controller_goes_through_its_states(
 def test_a_planner_that_cannot_be_configured_says_why_and_may_be_told_better(
     operator: Operator, processes: NodeProcesses
 ) -> None:
-    processes.start("planner", {"node.autostart": False, "gait.step": 0.003})
+    processes.start("planner", {"node.autostart": False, "gait.step": 0.007})
     assert not operator.change("planner", "configure")
     assert operator.state("planner") == "unconfigured"
     errors = [line for line in processes.log("planner").splitlines() if "[ERROR]" in line]

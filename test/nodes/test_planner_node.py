@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from rclpy.parameter import Parameter
+from rclpy.serialization import serialize_message
 from ros_graph import NodeMaker
 from std_msgs.msg import Float64MultiArray
 
 from contact_ddp_ros.nodes.node_config import PlannerNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
-from contact_ddp_ros.nodes.plan_request import AIMS, HOLD, MOVE, PlanRequest, plan_request, plan_request_message
+from contact_ddp_ros.nodes.plan_request import AIMS, HOLD, MOVE, PlanRequest, RequestWriter
 from contact_ddp_ros.nodes.planner_node import PlannerNode
 from contact_ddp_ros.nodes.policy_message import DATA_OFFSET, PolicyAnswer, policy_answer
 from contact_ddp_ros.nodes.views import path_message, plan_markers
@@ -33,7 +35,7 @@ class Planner:
     def ask(self, stamp: int, aim: str, height: float = 0.0) -> PolicyAnswer:
         state = load_robot().standing_state()
         state.position[2] += height
-        self.node._on_request(plan_request_message(PlanRequest(stamp, aim, state)))
+        self.node._on_request(RequestWriter().message(PlanRequest(stamp, aim, state)))
         self.node._solve(self.node._wanted)
         return policy_answer(self.answers[-1], stamp)
 
@@ -80,7 +82,21 @@ def test_a_clock_that_is_set_back_is_followed(make_planner: "type[Planner]") -> 
 
 def test_a_damaged_request_is_refused_and_the_next_one_answered(make_planner: "type[Planner]") -> None:
     planner = make_planner("damaged")
-    planner.node._on_request(Float64MultiArray())
+    planner.node._on_request(serialize_message(Float64MultiArray()))
     assert planner.node._wanted is None
     assert planner.ask(WALL, AIMS[0]).policy is not None
-    assert plan_request(plan_request_message(PlanRequest(1, MOVE, load_robot().standing_state()))).stamp == 1
+
+
+def test_the_gait_may_change_while_it_plans(make_planner: "type[Planner]") -> None:
+    """By its parameter, at the end of a cycle; a gait that is not for the plane is refused and changes nothing."""
+    planner = make_planner("changing")
+    node = planner.node.node
+    planner.node._parameters.connect(planner.node.configure)
+    planner.ask(WALL, HOLD)
+    planner.ask(WALL + PERIOD, MOVE)
+    refused = node.set_parameters([Parameter("gait.name", value="pace")])[0]
+    assert not refused.successful and "moves fr and fl alike" in refused.reason
+    assert node.set_parameters([Parameter("gait.name", value="pronk")])[0].successful
+    modes = [planner.ask(WALL + k * PERIOD, MOVE).policy.modes for k in range(2, 80)]
+    assert max(modes[0]) < 4, "the bound's four modes only"
+    assert min(modes[-1]) >= 4, "all of the pronk"

@@ -25,6 +25,9 @@ from contact_ddp_ros.robot.ground import Ground
 
 SLOT = {name: index for index, name in enumerate(HEADER)}
 STAMP = 12_345_678_912
+INSTANTS = st.integers(0, (2**31 - 1_000_000) * 1_000_000_000)
+"""Stamps [ns] of simulations and of the wall clock, with room for the times of a policy behind them."""
+
 ARRAYS = ("times", "states", "controls", "gains", "modes", "forces")
 
 
@@ -44,6 +47,8 @@ def policies(draw: st.DrawFn) -> Policy:
         sequence=draw(st.integers(0, 2**53 - 1)),
         epoch=draw(st.integers(0, 2**53 - 1)),
         model_hash=draw(st.integers(0, 2**63 - 1)),
+        ground=Ground(slope_x=draw(st.floats(-1.0, 1.0))),
+        advance=draw(st.floats(-100.0, 100.0)),
     )
 
 
@@ -51,24 +56,24 @@ def some_policy() -> Policy:
     times = np.array([0.1, 0.104, 0.108])
     states = np.arange(42.0).reshape(3, 14)
     controls, gains = np.ones((2, 4)), np.ones((2, 4, 14))
-    ground = Ground(height=-0.0175, friction=0.4)
-    return Policy(times, states, controls, gains, np.array([1, 2]), np.zeros((2, 4)), 7, 3, 2**62 + 5, ground)
+    ground = Ground(height=-0.0175, friction=0.4, slope_x=0.1, slope_y=-0.2)
+    return Policy(times, states, controls, gains, np.array([1, 2]), np.zeros((2, 4)), 7, 3, 2**62 + 5, ground, -0.04)
 
 
-@given(policies())
-def test_a_policy_survives_the_wire(policy: Policy) -> None:
-    wire = serialize_message(policy_message(policy, STAMP))
-    answer = policy_answer(deserialize_message(wire, Float64MultiArray))
+@given(policies(), INSTANTS, INSTANTS)
+def test_a_policy_survives_the_wire(policy: Policy, stamp: int, origin: int) -> None:
+    wire = serialize_message(policy_message(policy, stamp, origin))
+    answer = policy_answer(deserialize_message(wire, Float64MultiArray), origin)
     back = answer.policy
     assert back is not None
-    raw = serialised_policy_answer(wire).policy
+    raw = serialised_policy_answer(wire, origin).policy
     assert raw is not None and all((getattr(raw, name) == getattr(back, name)).all() for name in ARRAYS)
-    assert answer.stamp == 12_345_678_912
+    assert answer.stamp == stamp
     np.testing.assert_allclose(back.times, policy.times, rtol=0.0, atol=1e-9)
     np.testing.assert_array_equal(np.diff(back.times) > 0.0, np.diff(policy.times) > 0.0)
     for name in ("states", "controls", "gains", "modes", "forces"):
         np.testing.assert_array_equal(getattr(back, name), getattr(policy, name))
-    assert back.ground == policy.ground
+    assert (back.ground, back.advance) == (policy.ground, policy.advance)
     assert (back.sequence, back.epoch, back.model_hash) == (policy.sequence, policy.epoch, policy.model_hash)
 
 
@@ -76,11 +81,11 @@ def test_the_layout_is_the_documented_one() -> None:
     policy = some_policy()
     message = policy_message(policy, STAMP)
     offset, width = message.layout.data_offset, 2 + 14 + 4 + 4 * 14 + 4
-    assert offset == DATA_OFFSET == len(HEADER) + 2 == 17
+    assert offset == DATA_OFFSET == len(HEADER) + 5 == 20
     assert [dimension.size for dimension in message.layout.dim] == [3, width]
     assert [dimension.stride for dimension in message.layout.dim] == [3 * width, width]
     header = dict(zip(HEADER, message.data[:offset]))
-    assert list(message.data[len(HEADER) : offset]) == [policy.ground.height, policy.ground.friction]
+    assert list(message.data[len(HEADER) : offset]) == [-0.0175, 0.4, 0.1, -0.2, -0.04]
     assert (header["sequence"], header["epoch"], header["status"], header["nodes"]) == (7, 3, 0, 2)
     assert int(header["model_high"]) * 2**32 + int(header["model_low"]) == policy.model_hash
     assert (header["start_sec"], header["start_nanosec"]) == (0, 100_000_000)
@@ -91,12 +96,13 @@ def test_the_layout_is_the_documented_one() -> None:
     assert not rows[-1, 16:].any()
 
 
-def test_the_word_that_there_is_no_policy_survives() -> None:
-    wire = serialize_message(no_policy_message(STAMP, STATUS_FAILED, 2**62))
+@given(INSTANTS)
+def test_the_word_that_there_is_no_policy_survives(stamp: int) -> None:
+    wire = serialize_message(no_policy_message(stamp, STATUS_FAILED, 2**62))
     answer = policy_answer(deserialize_message(wire, Float64MultiArray))
     assert answer.policy is None
     assert answer.status == STATUS_FAILED
-    assert answer.stamp == 12_345_678_912
+    assert answer.stamp == stamp
 
 
 def _damaged(slot: str, value: float) -> Float64MultiArray:

@@ -20,6 +20,8 @@ from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from contact_ddp_ros.errors import NodeError
+from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.nodes import composed_node
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import joint_command_message, to_stamp
 from contact_ddp_ros.nodes.demo import run_demo
@@ -27,11 +29,11 @@ from contact_ddp_ros.nodes.domain import reserved_domain
 from contact_ddp_ros.nodes.plan_request import PlanRequest
 from contact_ddp_ros.nodes.policy_message import SCHEMA, STATUS_FAILED, no_policy_message, policy_message
 from contact_ddp_ros.nodes.processes import NodeProcesses
+from contact_ddp_ros.nodes.runtime import REFUSED
 from contact_ddp_ros.options import Push, RunOptions
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.recording import CONTROL_MODES, Recorder
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.planar import PlanarMap
 from contact_ddp_ros.robot.state import JointCommand
 
 
@@ -61,7 +63,7 @@ def test_the_robot_bounds_through_the_nodes() -> None:
     modes = [CONTROL_MODES[index] for index in ticks["control_mode"]]
     np.testing.assert_allclose(np.diff(ticks["time"]), PERIOD, atol=1e-9)
     assert len(modes) == 650
-    assert "bound" in {mode.lower() for mode in modes}
+    assert "move" in {mode.lower() for mode in modes}
     assert {mode.lower() for mode, time in zip(modes, ticks["time"]) if time > 1.2} == {"stand"}
     assert not [event for event in recording.events if event.fault]
     assert any("push" in event.text for event in recording.events)
@@ -69,6 +71,25 @@ def test_the_robot_bounds_through_the_nodes() -> None:
     assert np.abs(recording.ticks["contact_forces"]).max() > 10.0
     assert len(recording.solves["time"]) > 50
     assert recording.solves["ok"].all()
+
+
+def test_one_process_for_controller_and_simulator_changes_nothing() -> None:
+    apart, together = (
+        run_demo(RunOptions(duration=1.0, overrides={"controller.stand.ramp_time": 0.2}, composed=composed), Recorder())
+        for composed in (False, True)
+    )
+    for name in ("time", "position", "orientation", "joint_positions", "joint_velocities", "torques"):
+        np.testing.assert_array_equal(together.ticks[name], apart.ticks[name], err_msg=name)
+    modes = [recording.ticks["control_mode"][1:] for recording in (together, apart)]
+    np.testing.assert_array_equal(*modes, err_msg="the stand may be asked for before or after t = 0")
+    assert CONTROL_MODES[together.ticks["control_mode"][-1]] == "move"
+    assert set(apart.info.processors or {}) == {"controller", "planner", "simulator"}
+    assert set(together.info.processors or {}) == {"controller + simulator", "planner"}
+
+
+def test_a_composed_process_without_a_robot_says_what_may_play_it(capfd: pytest.CaptureFixture[str]) -> None:
+    assert composed_node.main(["planner"]) == REFUSED
+    assert "planner was given to play the robot; allowed: simulator, gazebo_bridge, bridge" in capfd.readouterr().err
 
 
 def test_malformed_states_end_in_damping_until_rearmed(fake: FakeRobot) -> None:
@@ -124,7 +145,7 @@ def test_policies_that_do_not_fit_never_move_the_robot(fake: FakeRobot) -> None:
     fake.plan = plan(14, model_hash, schema=3.0)
     for _ in range(10):
         assert not damping(fake.tick())
-    assert not any(event.startswith("bound") for event in fake.events)
+    assert not any(event.startswith("move") for event in fake.events)
 
 
 def test_a_bound_that_waits_for_a_fresh_policy_says_so_once_a_second(fake: FakeRobot) -> None:
@@ -136,7 +157,7 @@ def test_a_bound_that_waits_for_a_fresh_policy_says_so_once_a_second(fake: FakeR
             return no_policy_message(request.stamp, STATUS_FAILED, model)
         good = False
         times = 1e-9 * request.stamp + np.array([0.0, 0.08])
-        states = np.tile(PlanarMap().planar_state(fake.robot.standing_state()), (2, 1))
+        states = np.tile(PlanarModel(fake.robot).state(fake.robot.standing_state()), (2, 1))
         arrays = np.full((1, 4), 5.0), np.zeros((1, 4, 14)), np.zeros(1, dtype=int), np.zeros((1, 4))
         return policy_message(Policy(times, states, *arrays, 1, 1, model), request.stamp)
 

@@ -24,3 +24,12 @@ def test_a_stamp_survives(offset: int) -> None:
 
 def test_the_origin_is_zero_before_the_first_stamp() -> None:
     assert Timebase().stamp(1.5) == 1_500_000_000
+
+
+def test_seconds_stay_exact_after_the_clock_was_set_for_the_first_time() -> None:
+    timebase = Timebase()
+    timebase.seconds(0)
+    timebase.follow(WALL)
+    assert timebase.seconds(WALL + 7) == 1e-9 * 7
+    timebase.follow(WALL + 1_000_000_000)
+    assert timebase.origin == WALL

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from visualization_msgs.msg import Marker
 
+from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.nodes.views import force_markers, path_message, plan_markers
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.model import foot_positions, load_robot
-from contact_ddp_ros.robot.planar import PlanarMap
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, rotation_vector_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
 
@@ -32,7 +32,7 @@ def turned() -> RobotState:
 def plan(forces: np.ndarray, pitch: float = 0.0) -> Policy:
     """A plan that stays where the robot is, with these forces at its nodes (N, 4)."""
     n = len(forces)
-    x = PlanarMap().planar_state(turned())
+    x = PlanarModel(load_robot()).state(turned())
     x[2] = pitch
     times = 2.0 + 0.004 * np.arange(n + 1)
     return Policy(times, np.tile(x, (n + 1, 1)), np.zeros((n, 4)), np.zeros((n, 4, 14)), np.zeros(n, int), forces)

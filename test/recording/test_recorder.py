@@ -64,7 +64,7 @@ def test_planned_forces_are_reshaped_per_contact_point():
         ({"torques": np.zeros(3)}, "torques"),
         ({"contact_forces": np.zeros((4, 2))}, "contact_forces"),
         ({"planned_forces": np.zeros(6)}, "planned_forces"),
-        ({"control_mode": "TROT"}, "damp, stand, bound"),
+        ({"control_mode": "TROT"}, "damp, stand, move"),
     ],
 )
 def test_what_does_not_fit_is_refused_and_leaves_no_row(entries, words):
@@ -117,7 +117,7 @@ def test_recent_speed_is_along_the_heading():
 
 def test_heading_velocity_and_angles_of_a_tilted_robot():
     recording = bounding_recorder(Gait(duration=3.0, roll=0.3, pitch=0.4, yaw_rate=2.0)).finish()
-    bounding = recording.ticks["control_mode"] == CONTROL_MODES.index("bound")
+    bounding = recording.ticks["control_mode"] == CONTROL_MODES.index("move")
     expected = np.zeros((len(bounding), 3))
     expected[bounding, 0] = 0.5
     np.testing.assert_allclose(recording.heading_velocity, expected, atol=1e-12)

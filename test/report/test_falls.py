@@ -8,7 +8,7 @@ from contact_ddp_ros.options import Push
 from contact_ddp_ros.recording import CONTROL_MODES, Event, Recording
 from contact_ddp_ros.report.falls import first_fall, recoveries
 
-DAMP, STAND, BOUND = (CONTROL_MODES.index(name) for name in ("damp", "stand", "bound"))
+DAMP, STAND, BOUND = (CONTROL_MODES.index(name) for name in ("damp", "stand", "move"))
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ def test_plain_lines_come_once_per_simulated_second():
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert [line.split()[0] for line in lines] == ["0.00", "1.00", "2.00"]
     assert all("\x1b" not in line for line in lines)
-    assert "bound" in lines[2]
+    assert "move" in lines[2]
     assert "speed +0.50 (+0.50) m/s" in lines[2]
     assert "solve" in lines[2]
 
@@ -71,8 +71,9 @@ def test_the_force_at_impact_is_said_to_be_the_contact_models():
 
 
 def test_the_table_tells_what_happened():
-    pushes = (Push(1.0, (0.0, 40.0, 0.0), 0.1),)
+    pushes = (Push(1.0, (0.0, 40.0, 0.0), 0.1), Push(2.0, (0.0, 0.0, 0.0), 0.1, (5.0, 0.0, 0.0)))
     text = shown(closing_table(summarise(bounding_recorder(Gait(duration=4.0), pushes=pushes).finish())))
+    assert "push of (0.5, 0, 0) N m s at 2 s" in text
     for words in ("0.500 / 0.500 m/s", "8.6°, 1.1°", "push of (0, 4, 0) N s at 1 s", "straight after 0.00 s"):
         assert words in text
 

@@ -3,10 +3,12 @@ import pytest
 from synthetic import Gait, bounding_recorder, run_info
 
 from contact_ddp_ros.errors import RecordingError, SimulationError
-from contact_ddp_ros.options import GroundStep, Push
+from contact_ddp_ros.options import Push
 from contact_ddp_ros.recording import Recorder, Recording
 from contact_ddp_ros.report import video
-from contact_ddp_ros.sim.mujoco_model import GROUND_STEP_NAME
+
+_BOX = 6
+"""MuJoCo's number of the shape."""
 
 
 @pytest.fixture(scope="module")
@@ -65,10 +67,12 @@ def test_a_film_and_a_picture_are_made(recording, tmp_path):
 
 
 def test_the_film_shows_the_step_on_which_the_robot_ran():
-    stepped = bounding_recorder(Gait(duration=0.2), ground_step=GroundStep(1.0, 0.03)).finish()
+    stepped = bounding_recorder(Gait(duration=0.2), terrain="step:1,0.03").finish()
     try:
         with video._renderer(stepped) as renderer:
-            step = renderer._model.geom(GROUND_STEP_NAME)
+            model = renderer._model
+            box = next(k for k in range(model.ngeom) if model.geom_bodyid[k] == 0 and model.geom(k).type[0] == _BOX)
+            step = model.geom(box)
     except SimulationError as error:
         pytest.skip(str(error))
     assert step.pos[2] + step.size[2] == pytest.approx(0.03)

@@ -18,7 +18,6 @@ from contact_ddp_ros.robot.rotation import (
     rpy_to_quaternion,
     up_in_body,
     wrap_angle,
-    yaw_matrix,
     yaw_rate,
 )
 
@@ -65,10 +64,6 @@ def test_products_and_rotation_vectors(angles: tuple[float, float, float], vecto
     assert np.allclose(quaternion_to_matrix(second), pin.exp3(np.array(vector)), atol=1e-9)
     product = quaternion_to_matrix(quaternion_product(first, second))
     assert np.allclose(product, quaternion_to_matrix(first) @ quaternion_to_matrix(second), atol=1e-12)
-
-
-def test_yaw_matrix_turns_to_the_left() -> None:
-    assert np.allclose(yaw_matrix(0.5 * math.pi) @ [1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
 
 
 def test_wrap_angle() -> None:

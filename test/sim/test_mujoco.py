@@ -15,7 +15,7 @@ from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 from contact_ddp_ros.sim.engine import mujoco
 from contact_ddp_ros.sim.mujoco import MujocoSimulator
 from contact_ddp_ros.sim.mujoco_model import GROUND_NAME
-from contact_ddp_ros.sim.options import GroundStepOptions, NoiseOptions, SimOptions
+from contact_ddp_ros.sim.options import NoiseOptions, SimOptions
 
 Array = NDArray[np.float64]
 ROBOT = load_robot()
@@ -257,6 +257,21 @@ def test_a_push_changes_the_momentum_by_its_impulse(force: list[float]) -> None:
     assert np.allclose(change, np.array(force) * duration / ROBOT.mass, atol=1e-6)
 
 
+@pytest.mark.parametrize("force", [[0.0, 0.0, 0.0], [0.0, -40.0, 10.0]])
+def test_a_moment_changes_the_angular_momentum_by_its_impulse(force: list[float]) -> None:
+    """Compared with the same push without it, since the trunk's origin is not the robot's centre of mass."""
+    momenta, torque, duration = [], np.array([4.0, -2.0, 1.0]), 0.05
+    for moment in (np.zeros(3), torque):
+        sim = simulator()
+        sim.reset(raised(2.0))
+        sim.apply(STAND)
+        sim.push(np.array(force), duration, moment)
+        sim.step(100)
+        mujoco.mj_subtreeVel(sim.model, sim.data)
+        momenta.append(sim.data.subtree_angmom[sim.model.body(BASE_LINK).id].copy())
+    assert np.allclose(momenta[1] - momenta[0], torque * duration, atol=0.02 * np.linalg.norm(torque) * duration)
+
+
 def test_pushes_add_up_and_end_and_keep_their_impulse() -> None:
     sim = simulator()
     sim.push(np.array([10.0, 0.0, 0.0]), 0.003)
@@ -412,7 +427,7 @@ def placed(x: float, height: float) -> RobotState:
 @pytest.mark.parametrize("height", [0.03, -0.02])
 @pytest.mark.parametrize("x, level", [(0.0, 0.0), (4.0, 1.0)])
 def test_the_robot_stands_on_either_level_of_a_step(height: float, x: float, level: float) -> None:
-    sim = simulator(ground_step=GroundStepOptions(position=2.0, height=height))
+    sim = simulator(terrain=f"step:2,{height}")
     sim.reset(placed(x, level * height + 0.01))
     sim.apply(STAND)
     sim.step(1500)
@@ -424,7 +439,7 @@ def test_the_robot_stands_on_either_level_of_a_step(height: float, x: float, lev
 
 
 def test_feet_before_and_beyond_the_edge_stand_on_their_own_levels() -> None:
-    sim = simulator(ground_step=GroundStepOptions(position=2.0, height=0.03))
+    sim = simulator(terrain="step:2,0.03")
     sim.reset(placed(2.0, 0.031))
     sim.apply(STAND)
     sim.step(2000)
@@ -438,8 +453,8 @@ def test_feet_before_and_beyond_the_edge_stand_on_their_own_levels() -> None:
 
 def test_a_step_far_away_changes_nothing() -> None:
     ends = []
-    for step in (GroundStepOptions(), GroundStepOptions(position=5.0, height=0.03)):
-        sim = simulator(ground_step=step)
+    for terrain in ("flat", "step:5,0.03"):
+        sim = simulator(terrain=terrain)
         sim.reset(raised(0.05))
         sim.apply(STAND)
         sim.step(300)

@@ -8,8 +8,11 @@ from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.options import Push
 from contact_ddp_ros.sim.pushes import PushSchedule, format_instants, format_pushes, parse_instants, parse_pushes
 
+MOMENTS = st.sampled_from([(0.0, 0.0, 0.0), (1.5, -1e-7, 0.0)])
+PUSHES = st.builds(Push, st.floats(0.0, 60.0), st.just((0.1, -40.0, 1e-7)), st.floats(0.001, 2.0), MOMENTS)
 
-@given(st.lists(st.builds(Push, st.floats(0.0, 60.0), st.just((0.1, -40.0, 1e-7)), st.floats(0.001, 2.0)), max_size=3))
+
+@given(st.lists(PUSHES, max_size=3))
 def test_pushes_survive_as_a_parameter(pushes: list[Push]) -> None:
     assert parse_pushes(format_pushes(pushes)) == pushes
     schedule = PushSchedule(format_pushes(pushes))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.errors import ParameterError, SimulationError
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.sim.gl import LIBRARIES
-from contact_ddp_ros.sim.render import SIDE_VIEW, FrameRenderer, Image, write_image, write_video
+from contact_ddp_ros.sim.render import FrameRenderer, Image, View, write_image, write_video
 
 ROBOT = load_robot()
 STANDING = ROBOT.standing_state()
@@ -25,7 +25,7 @@ needs_gl = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def renderer() -> Iterator[FrameRenderer]:
-    with FrameRenderer(ROBOT, width=WIDTH, height=HEIGHT, view=SIDE_VIEW) as opened:
+    with FrameRenderer(ROBOT, width=WIDTH, height=HEIGHT, view=View(90.0, -6.0, 1.0)) as opened:
         yield opened
 
 

@@ -80,7 +80,7 @@ def test_a_guess_that_diverges_ends_the_loop_and_is_not_called_feasible():
     sound = solve_constrained(solver, problem, x0, still(problem, x0))
     assert sound.feasible
     wild = Guess.open_loop(x0, np.full((problem.n_nodes, 1), 1e9))
-    outcome = solve_constrained(solver, problem, x0, wild, Continuation(free_first_pass=False))
+    outcome = solve_constrained(solver, problem, x0, wild, Continuation(first_pass_without_inequalities=False))
     assert [one.solution.termination for one in outcome.passes] == [Termination.DIVERGED]
     assert not outcome.feasible
     assert outcome.solution.equality_violation == np.inf

@@ -54,9 +54,9 @@ def test_curvature_comes_back_where_the_model_without_it_predicts_badly():
     ilqr = DdpSolver(SolverOptions(variant="ilqr")).solve(problem, x0, guess)
     assert ilqr.iterations[1].step == 1.0
     assert ilqr.iterations[1].actual < 0.3 * ilqr.iterations[1].expected
-    ddp = DdpSolver(SolverOptions()).solve(problem, x0, guess, theta=0.0)
+    ddp = DdpSolver(SolverOptions()).solve(problem, x0, guess, hessian_blend=0.0)
     assert ddp.us[0, 0] == pytest.approx(-0.5, abs=1e-6)
-    assert ddp.theta == 1.0
+    assert ddp.hessian_blend == 1.0
     assert len(ddp.iterations) < 8 < len(ilqr.iterations)
 
 
@@ -68,8 +68,8 @@ def test_curvature_comes_back_where_steps_without_it_are_too_long(overshoot):
     guess = Guess.open_loop(x0, np.array([[u_best + 0.01]]))
     ilqr = DdpSolver(SolverOptions(variant="ilqr")).solve(problem, x0, guess)
     assert ilqr.iterations[0].step < 1.0
-    ddp = DdpSolver(SolverOptions()).solve(problem, x0, guess, theta=0.0)
-    assert ddp.theta == 1.0
+    ddp = DdpSolver(SolverOptions()).solve(problem, x0, guess, hessian_blend=0.0)
+    assert ddp.hessian_blend == 1.0
     assert ddp.us[0, 0] == pytest.approx(u_best, abs=1e-8)
 
 

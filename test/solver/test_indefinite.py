@@ -55,8 +55,8 @@ def test_the_solver_converges_to_a_minimum(seed):
     x0, us = start(seed)
     solution = DdpSolver(SolverOptions(tolerance=1e-12)).solve(PROBLEM, x0, Guess.open_loop(x0, us))
     assert solution.termination is Termination.CONVERGED
-    assert solution.iterations[0].theta < 1.0, "the curvature must have been cut at the start"
-    assert solution.theta == 1.0, "and be whole again at the end"
+    assert solution.iterations[0].hessian_blend < 1.0, "the curvature must have been cut at the start"
+    assert solution.hessian_blend == 1.0, "and be whole again at the end"
 
     def cost(flat):
         return cost_of(PROBLEM, x0, flat.reshape(us.shape))
@@ -85,7 +85,7 @@ def test_curvature_costs_no_more_iterations_than_leaving_it_out(seed):
 def test_without_curvature_the_first_step_is_gauss_newtons():
     x0, us = start(SEEDS[0])
     guess = Guess.open_loop(x0, us)
-    ddp = DdpSolver(SolverOptions()).solve(PROBLEM, x0, guess, theta=0.0, max_iterations=1)
+    ddp = DdpSolver(SolverOptions()).solve(PROBLEM, x0, guess, hessian_blend=0.0, max_iterations=1)
     ilqr = DdpSolver(SolverOptions(variant="ilqr")).solve(PROBLEM, x0, guess, max_iterations=1)
     assert (ddp.us == ilqr.us).all()
     assert ddp.cost == ilqr.cost
@@ -98,8 +98,8 @@ def test_sweeps_are_counted_by_what_they_were_worth(seed):
     naive = Sweep(PROBLEM, x0, us).backward(theta=1.0, rho=0.0)[0]
     first, *_, last = DdpSolver().solve(PROBLEM, x0, Guess.open_loop(x0, us)).iterations
     assert first.sweeps > 1
-    assert 1.0 - naive / PROBLEM.n_nodes <= first.curved_sweeps + first.flat_sweeps < first.sweeps
-    assert (last.sweeps, last.curved_sweeps, last.flat_sweeps) == (1, 1.0, 0.0)
+    assert 1.0 - naive / PROBLEM.n_nodes <= first.second_order_sweeps + first.gauss_newton_sweeps < first.sweeps
+    assert (last.sweeps, last.second_order_sweeps, last.gauss_newton_sweeps) == (1, 1.0, 0.0)
     for iteration in DdpSolver(SolverOptions(variant="ilqr")).solve(PROBLEM, x0, Guess.open_loop(x0, us)).iterations:
-        assert iteration.curved_sweeps == 0.0
-        assert 0.0 < iteration.flat_sweeps <= iteration.sweeps
+        assert iteration.second_order_sweeps == 0.0
+        assert 0.0 < iteration.gauss_newton_sweeps <= iteration.sweeps

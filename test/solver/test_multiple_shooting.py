@@ -175,7 +175,7 @@ def test_gaps_shrink_by_the_steps_and_every_step_earns_its_share_of_the_merit(va
         gap = one.gap
     assert solution.gap == 0.0
     assert solution.termination is Termination.CONVERGED
-    assert solution.theta == (1.0 if variant == "ddp" else 0.0)
+    assert solution.hessian_blend == (1.0 if variant == "ddp" else 0.0)
 
 
 def test_a_solve_that_stops_with_gaps_says_how_large_they_are():
@@ -190,7 +190,7 @@ def test_a_solve_that_stops_with_gaps_says_how_large_they_are():
 
 
 def test_what_has_gaps_is_not_called_feasible():
-    guess, settings = swing_up(UNSTABLE), Continuation(free_first_pass=False)
+    guess, settings = swing_up(UNSTABLE), Continuation(first_pass_without_inequalities=False)
     outcomes = [solve_constrained(DdpSolver(MULTIPLE), UNSTABLE, X0, guess, settings, limit) for limit in (2, None)]
     assert [outcome.feasible for outcome in outcomes] == [False, True]
 

@@ -56,7 +56,7 @@ def test_what_no_longer_holds_is_forgotten(reason):
         c = dual.residual(duals.y, 0.1)
         duals.update(0.1, c)
     if reason == "told":
-        duals.forget()
+        duals.reset()
     y, larger = duals.y, 10.0 * np.abs(c).max() * np.ones((2, 1))
     duals.update(0.1, larger)
     assert duals.y == pytest.approx(y + 0.1 * larger)

@@ -125,7 +125,7 @@ def test_value_function_is_the_optimal_cost_as_a_function_of_the_state(neighbour
 
 def bits(solution):
     arrays = (solution.xs, solution.us, solution.gains, solution.aux, solution.residuals, solution.Vx, solution.Vxx)
-    return b"".join(array.tobytes() for array in arrays), solution.cost, solution.theta, solution.termination
+    return b"".join(array.tobytes() for array in arrays), solution.cost, solution.hessian_blend, solution.termination
 
 
 def test_a_solve_repeats_bit_for_bit_whatever_the_solver_did_before():
@@ -190,7 +190,7 @@ def test_the_cost_never_rises_beyond_rounding_and_the_record_adds_up(seed, scale
         assert one.cost <= cost + 2e-14 * abs(cost)
         assert one.actual == pytest.approx(cost - one.cost)
         assert one.expected >= 0.0
-        assert 0.0 <= one.theta <= 1.0
+        assert 0.0 <= one.hessian_blend <= 1.0
         cost = one.cost
     assert cost == solution.cost
     assert sum(one.rollouts for one in solution.iterations) >= len(solution.iterations)

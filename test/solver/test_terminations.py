@@ -53,6 +53,8 @@ def test_stalled_where_no_step_reduces_the_cost(variant):
     guess = Guess.open_loop(X0, np.ones((problem.n_nodes, 1)))
     solution = DdpSolver(SolverOptions(variant=variant, max_iterations=200)).solve(problem, X0, guess)
     assert solution.termination is Termination.STALLED
+    assert "no line-search step down to step_min = 0.0001 reduces the cost" in solution.message
+    assert "rho_max = 1e+08" in solution.message
     assert solution.cost == solution.initial_cost
     assert (solution.us == guess.us).all()
     assert all(one.step == 0.0 and one.actual == 0.0 for one in solution.iterations)
@@ -70,8 +72,35 @@ def test_stalled_where_no_regularisation_helps():
     solver = DdpSolver()
     stalled = solver.solve(problem, x0, guess)
     assert stalled.termination is Termination.STALLED
+    assert "positive definite at node 2" in stalled.message, "the sweep begins at the last node"
+    assert f"rho_max = {solver.options.rho_max:.3g}" in stalled.message
     assert stalled.iterations == ()
     assert (stalled.gains == guess.gains).all()
+
+
+def test_the_iteration_limit_is_named():
+    problem = pendulum()
+    solution = DdpSolver().solve(problem, X0, zero_guess(problem), max_iterations=2)
+    assert (solution.termination, solution.message) == (Termination.ITERATIONS, "iteration limit reached: 2")
+
+
+def test_convergence_says_so():
+    problem = pendulum()
+    solution = DdpSolver().solve(problem, X0, zero_guess(problem))
+    assert (solution.termination, solution.message) == (Termination.CONVERGED, Termination.CONVERGED.value)
+
+
+@pytest.mark.parametrize("shooting", ["single", "multiple"])
+@pytest.mark.parametrize("node", [0, 17, 59])
+def test_divergence_names_the_first_node_out_of_bounds(shooting, node):
+    problem = pendulum()
+    us = np.zeros((problem.n_nodes, 1))
+    us[node] = 1e12
+    solver = DdpSolver(SolverOptions(shooting=shooting))
+    solver.solve(problem, X0, zero_guess(problem))  # leaves finite numbers in the work arrays
+    solution = solver.solve(problem, X0, Guess.open_loop(X0, us))
+    assert solution.termination is Termination.DIVERGED
+    assert solution.message == f"diverged: the first trajectory leaves |x| < 1e+06 at node {node + 1}"
 
 
 def test_a_stalled_solve_keeps_the_gains_of_its_last_complete_sweep():
@@ -119,7 +148,8 @@ def test_a_guess_that_is_not_finite_is_refused(name, value):
     guess = zero_guess(problem)
     array = getattr(guess, name).copy()
     array.flat[5] = value
-    with pytest.raises(SolverError, match="not finite"):
+    node = np.unravel_index(5, array.shape)[0]
+    with pytest.raises(SolverError, match=rf"guess\.{name} .*not finite.* \(node {node}\)"):
         DdpSolver().solve(problem, X0, replace(guess, **{name: array}))
 
 
@@ -135,7 +165,7 @@ def test_an_initial_state_that_is_not_finite_is_refused():
 )
 def test_a_guess_of_another_shape_is_refused(name, shape):
     problem = pendulum()
-    with pytest.raises(SolverError, match=rf"guess\.{name}.*needs"):
+    with pytest.raises(SolverError, match=rf"guess\.{name}.*needed"):
         DdpSolver().solve(problem, X0, replace(zero_guess(problem), **{name: np.zeros(shape)}))
 
 
@@ -175,7 +205,9 @@ def test_an_unknown_variant_is_refused():
         SolverOptions(variant="newton")
 
 
-@pytest.mark.parametrize("values", [{"rho_min": 0.0}, {"theta_grow": 1.0}, {"step_factor": 1.0}, {"tolerance": np.nan}])
+@pytest.mark.parametrize(
+    "values", [{"rho_min": 0.0}, {"hessian_blend_grow": 1.0}, {"step_factor": 1.0}, {"tolerance": np.nan}]
+)
 def test_options_with_which_a_solve_could_not_end_are_refused(values):
     with pytest.raises(ParameterError, match=next(iter(values))):
         SolverOptions(**values)
@@ -184,13 +216,13 @@ def test_options_with_which_a_solve_could_not_end_are_refused(values):
 @pytest.mark.parametrize("theta", [-1.0, 7.0])
 def test_a_curvature_share_out_of_range_is_brought_into_it(theta):
     problem = pendulum()
-    solution = DdpSolver().solve(problem, X0, zero_guess(problem), theta=theta)
-    assert all(0.0 <= one.theta <= 1.0 for one in solution.iterations)
+    solution = DdpSolver().solve(problem, X0, zero_guess(problem), hessian_blend=theta)
+    assert all(0.0 <= one.hessian_blend <= 1.0 for one in solution.iterations)
     assert solution.termination is Termination.CONVERGED
 
 
 def test_a_horizon_without_nodes_is_refused():
-    with pytest.raises(SolverError, match="no node"):
+    with pytest.raises(SolverError, match="horizon of 0 nodes"):
         pendulum(n_nodes=0)
 
 

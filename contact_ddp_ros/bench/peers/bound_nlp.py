@@ -18,12 +18,12 @@ import casadi as cs
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.bench.case import Case
-from contact_ddp_ros.bench.peers.nlp_nodes import Model, Node, NodeKind, node_functions
+from contact_ddp_ros.bench.peers.nlp_nodes import Node, NodeKind, NodeModel, node_functions
+from contact_ddp_ros.bench.solver.case import Case
 from contact_ddp_ros.dynamics.mechanism import prepare
 from contact_ddp_ros.errors import SolverError
+from contact_ddp_ros.models.planar import AXES
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.contact_problem import PLANAR_AXES
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -63,9 +63,9 @@ class BoundNlp:
             raise SolverError(f"no statement {statement!r} of the problem; there are {', '.join(STATEMENTS)}")
         problem = case.problem
         self._problem, self.statement = problem, statement
-        self._model = Model(
+        self._model = NodeModel(
             mechanism=prepare(case.tree),
-            axes=PLANAR_AXES,
+            axes=AXES,
             actuated=tuple(case.tree.actuated),
             scheme=int(problem.integers[at.SCHEME]),
             constrained=statement == "constrained",

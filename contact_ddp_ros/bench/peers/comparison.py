@@ -10,14 +10,14 @@ Three statements of one gait cycle of 90 steps:
 A solver that ends further than a thousandth above the best has another optimum; it counts as that and not in any time.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from time import thread_time
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.bench.case import Case, mpc_cold, shared_cold
 from contact_ddp_ros.bench.peers.bound_nlp import BoundNlp
 from contact_ddp_ros.bench.peers.contestants import (
     HASTY,
@@ -29,7 +29,8 @@ from contact_ddp_ros.bench.peers.contestants import (
     ours,
     ours_constrained,
 )
-from contact_ddp_ros.bench.timing import Candidate, Progress, Times, interleave
+from contact_ddp_ros.bench.solver.case import Case, mpc_cold, shared_cold
+from contact_ddp_ros.bench.timing import Candidate, Progress, Times, interleave, watched
 from contact_ddp_ros.mpc import layout as at
 
 Array = NDArray[np.float64]
@@ -49,6 +50,12 @@ DDP_HASTY = "DDP, hasty loop"
 QUICKEST: Mapping[str, str] = {BARE: DDP, PENALISED: DDP, CONSTRAINED: DDP_HASTY}
 """Which of ours the times of others are compared with."""
 
+TARGET_IPOPT = 20.0
+"""Time of IPOPT to a solution over ours to one of equal accuracy."""
+
+TARGET_AGREEMENT = 1e-3
+"""Of the optimal costs, relative."""
+
 _OTHER_OPTIMUM = 1e-3
 """Share of the best cost above which an end is another optimum."""
 
@@ -59,7 +66,7 @@ _REPEATS = 3
 
 
 @dataclass(frozen=True)
-class Start:
+class StartCondition:
     """Where a comparison begins: commanded speed [m/s]; 0 is the robot standing, others are disturbed by that seed."""
 
     speed: float
@@ -80,7 +87,7 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SolverComparison:
     """All solvers of one statement from one start.
 
     Attributes:
@@ -90,7 +97,7 @@ class Comparison:
     """
 
     statement: str
-    start: Start
+    start: StartCondition
     optimum: float
     courses: Mapping[str, Course]
     reached: Mapping[str, Mapping[float, int | None]]
@@ -124,9 +131,9 @@ class Contest:
     def __init__(self, statement: str, *, crocoddyl_too: bool) -> None:
         self._statement, self._crocoddyl = statement, crocoddyl_too and statement == BARE
         programme = CONSTRAINED if statement == CONSTRAINED else PENALISED
-        self.programme = BoundNlp(Start(0.0, 0).case(statement), programme)
+        self.programme = BoundNlp(StartCondition(0.0, 0).case(statement), programme)
 
-    def compare(self, start: Start, rounds: int) -> Comparison:
+    def compare(self, start: StartCondition, rounds: int) -> SolverComparison:
         """Let all solve from one start, to the end and then, timed, to each accuracy."""
         contestants = self._contestants(start.case(self._statement))
         courses = {name: one.course() for name, one in contestants.items()}
@@ -138,7 +145,7 @@ class Contest:
         }
         timed = {name: _timed(contestants[name], iterations) for name, iterations in reached.items()}
         times = interleave({name: one for name, one in timed.items() if one is not None}, rounds, _REPEATS)
-        return Comparison(self._statement, start, optimum, courses, reached, times)
+        return SolverComparison(self._statement, start, optimum, courses, reached, times)
 
     def _contestants(self, case: Case) -> dict[str, Contestant]:
         if self._statement == CONSTRAINED:
@@ -152,22 +159,12 @@ class Contest:
 
 
 def compare_all(
-    starts: Sequence[Start], rounds: int, *, crocoddyl_too: bool, progress: Progress | None = None
-) -> list[Comparison]:
+    starts: Sequence[StartCondition], rounds: int, *, crocoddyl_too: bool, progress: Progress | None = None
+) -> list[SolverComparison]:
     """Every statement from every start."""
-    found: list[Comparison] = []
-    for one in _comparisons(starts, rounds, crocoddyl_too):
-        found.append(one)
-        if progress is not None:
-            progress(len(found) / (len(ACCURACIES) * len(starts)))
-    return found
-
-
-def _comparisons(starts: Sequence[Start], rounds: int, crocoddyl_too: bool) -> Iterator[Comparison]:
-    for statement in ACCURACIES:
-        contest = Contest(statement, crocoddyl_too=crocoddyl_too)
-        for start in starts:
-            yield contest.compare(start, rounds)
+    contests = {statement: Contest(statement, crocoddyl_too=crocoddyl_too) for statement in ACCURACIES}
+    pairs = watched(list(product(contests.values(), starts)), progress)
+    return [contest.compare(start, rounds) for contest, start in pairs]
 
 
 def _timed(contestant: Contestant, iterations: Mapping[float, int | None]) -> Candidate | None:

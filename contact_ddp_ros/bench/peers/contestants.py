@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.bench.case import Case, solver_of
 from contact_ddp_ros.bench.peers.bound_nlp import BoundNlp
 from contact_ddp_ros.bench.peers.ipopt_bound import IpoptBound
+from contact_ddp_ros.bench.solver.case import Case, solver_of
 from contact_ddp_ros.solver.continuation import ConstrainedSolution, Continuation, solve_constrained
 from contact_ddp_ros.solver.ddp import DdpSolver
 from contact_ddp_ros.solver.options import SolverOptions
@@ -52,7 +52,7 @@ HASTY = OuterLoop(
         epsilon=3e-2,
         epsilon_factor=0.3,
         epsilon_min=1e-6,
-        free_first_pass=False,
+        first_pass_without_inequalities=False,
         max_passes=30,
     ),
     tolerance=1e-6,

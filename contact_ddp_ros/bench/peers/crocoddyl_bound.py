@@ -5,7 +5,7 @@ Everything that runs inside an iteration is Crocoddyl's compiled C++: `Different
 and its own residuals. Armature is part of the pinocchio model. Where the two could not be made equal, the choice that
 costs Crocoddyl less was taken:
 
-* feet are points and joints have no damping, on both sides (:func:`contact_ddp_ros.bench.case.point_feet`);
+* feet are points and joints have no damping, on both sides (:func:`contact_ddp_ros.bench.solver.case.point_feet`);
 * no Baumgarte stabilisation, on both sides: Crocoddyl then skips its computation, ours does it with a zero;
 * limits are quadratic barriers instead of relaxed logarithmic ones, of the same stiffness where they act;
 * lift-off is no node of its own: its cost on the state goes into the node after it;
@@ -30,8 +30,8 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from contact_ddp_ros.bench.case import Case
 from contact_ddp_ros.bench.peers.pinocchio_tree import pinocchio_model, planar_state
+from contact_ddp_ros.bench.solver.case import Case
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import node_offsets
 
@@ -117,40 +117,42 @@ class CrocoddylBound:
     def _row(self, k: int) -> _Row:
         problem = self._case.problem
         sizes = tuple(int(problem.integers[i]) for i in (at.N, at.N_U, at.N_FEET, at.N_AXES))
-        n, n_u, n_f, n_a = sizes
-        x_weight, u_weight, force, force_weight, height, height_weight, lands, _ = node_offsets(*sizes)
-        row = problem.node_parameters[k]
+        *starts, size = node_offsets(*sizes)
+        row = problem.node_parameters[k, :size]
+        head, x_weight, u_weight, force, force_weight, height, height_weight, lands = np.split(row, starts)
+        by_foot = sizes[2:]
         return _Row(
             kind=int(problem.node_integers[k, at.NODE_KIND]),
             mode=int(problem.node_integers[k, at.NODE_MODE]),
-            duration=float(row[at.DURATION]),
-            x_reference=row[at.X_REFERENCE : at.X_REFERENCE + 2 * n],
-            x_weight=row[x_weight : x_weight + 2 * n],
-            u_weight=row[u_weight : u_weight + n_u],
-            force_reference=row[force : force + n_f * n_a].reshape(n_f, n_a),
-            force_weight=row[force_weight : force_weight + n_f * n_a].reshape(n_f, n_a),
-            height_reference=row[height : height + n_f],
-            height_weight=row[height_weight : height_weight + n_f],
-            lands=row[lands : lands + n_f],
+            duration=float(head[at.DURATION]),
+            x_reference=head[at.X_REFERENCE :],
+            x_weight=x_weight,
+            u_weight=u_weight,
+            force_reference=force.reshape(by_foot),
+            force_weight=force_weight.reshape(by_foot),
+            height_reference=height,
+            height_weight=height_weight,
+            lands=lands,
         )
+
+    def _costs(self, row: _Row, n_u: int, x_weight: Array | None = None) -> Any:
+        """A sum of costs that begins with the one on the state."""
+        costs = crocoddyl.CostModelSum(self.state, n_u)
+        residual = crocoddyl.ResidualModelState(self.state, self.point(row.x_reference), n_u)
+        self._add(costs, "state", row.x_weight if x_weight is None else x_weight, residual)
+        return costs
 
     def _step(self, row: _Row, lift_off: _Row | None) -> Any:
         """A time step; with the cost on the state of a lift-off just before it, which sees the same state."""
         n_u = self.actuation.nu
         x_weight = row.x_weight if lift_off is None else row.x_weight + lift_off.x_weight / row.duration
         contacts = crocoddyl.ContactModelMultiple(self.state, n_u)
-        costs = crocoddyl.CostModelSum(self.state, n_u)
-        self._add(costs, "state", x_weight, crocoddyl.ResidualModelState(self.state, self.point(row.x_reference), n_u))
+        costs = self._costs(row, n_u, x_weight)
         self._add(costs, "torque", row.u_weight, crocoddyl.ResidualModelControl(self.state, n_u))
         if self._barriers:
             limits = self._case.problem.parameters[at.LIMITS : at.LIMITS + n_u]
-            self._add_barrier(
-                costs,
-                "limits",
-                (-limits, limits),
-                crocoddyl.ResidualModelControl(self.state, n_u),
-                1.0 / limits[0] ** 2,
-            )
+            residual = crocoddyl.ResidualModelControl(self.state, n_u)
+            self._add_barrier(costs, "limits", (-limits, limits), residual, 1.0 / limits[0] ** 2)
         for foot in self._case.contacts(row.mode):
             contacts.addContact(foot, self._contact(foot, n_u))
             self._add_force(costs, row, foot, n_u)
@@ -167,10 +169,7 @@ class CrocoddylBound:
         for foot in self._case.contacts(mode):
             frame = self.model.getFrameId(foot)
             impulses.addImpulse(foot, crocoddyl.ImpulseModel3D(self.state, frame, pin.LOCAL_WORLD_ALIGNED))
-        costs = crocoddyl.CostModelSum(self.state, 0)
-        self._add(
-            costs, "state", row.x_weight, crocoddyl.ResidualModelState(self.state, self.point(row.x_reference), 0)
-        )
+        costs = self._costs(row, 0)
         sigma = float(self._case.penalty[at.SIGMA])
         ground = float(self._case.problem.parameters[0])
         self._add_heights(costs, sigma * row.lands, np.full(len(row.lands), ground), 0)
@@ -178,11 +177,7 @@ class CrocoddylBound:
 
     def _terminal(self, row: _Row) -> Any:
         n_u = self.actuation.nu
-        costs = crocoddyl.CostModelSum(self.state, n_u)
-        self._add(
-            costs, "state", row.x_weight, crocoddyl.ResidualModelState(self.state, self.point(row.x_reference), n_u)
-        )
-        contacts = crocoddyl.ContactModelMultiple(self.state, n_u)
+        costs, contacts = self._costs(row, n_u), crocoddyl.ContactModelMultiple(self.state, n_u)
         continuous = crocoddyl.DifferentialActionModelContactFwdDynamics(
             self.state, self.actuation, contacts, costs, 0.0, False
         )
@@ -201,12 +196,8 @@ class CrocoddylBound:
         if self._exact:
             reference = pin.Force(np.array([forward, 0.0, normal]), np.zeros(3))
             weights = np.array([row.force_weight[index][0], 0.0, row.force_weight[index][-1]])
-            self._add(
-                costs,
-                f"force of {foot}",
-                weights,
-                crocoddyl.ResidualModelContactForce(self.state, frame, reference, 3, n_u),
-            )
+            residual = crocoddyl.ResidualModelContactForce(self.state, frame, reference, 3, n_u)
+            self._add(costs, f"force of {foot}", weights, residual)
         if self._barriers:
             parameters = self._case.problem.parameters
             cone = crocoddyl.FrictionCone(np.eye(3), float(parameters[at.FRICTION]), _FACETS, False)

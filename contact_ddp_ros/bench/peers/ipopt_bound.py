@@ -23,8 +23,8 @@ import casadi as cs
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.bench.case import Case
 from contact_ddp_ros.bench.peers.bound_nlp import BoundNlp
+from contact_ddp_ros.bench.solver.case import Case
 
 Array = NDArray[np.float64]
 

@@ -65,7 +65,7 @@ class NodeKind:
 
 
 @dataclass(frozen=True)
-class Model:
+class NodeModel:
     """What all nodes share.
 
     Attributes:
@@ -101,7 +101,7 @@ class Node:
         lower, upper: bounds of the rows of g after the next state.
     """
 
-    def __init__(self, model: Model, kind: NodeKind) -> None:
+    def __init__(self, model: NodeModel, kind: NodeKind) -> None:
         n, n_u, _, _ = model.sizes
         self.model, self.kind = model, kind
         moving = kind.kind in (at.STEP, at.TOUCHDOWN)
@@ -224,7 +224,7 @@ class Node:
         return [order.index(name) for name in names]
 
 
-def _foot_heights(model: Model, q: cs.SX, parameters: cs.SX) -> cs.SX:
+def _foot_heights(model: NodeModel, q: cs.SX, parameters: cs.SX) -> cs.SX:
     """(n_f,) heights of the feet's lowest points in the world [m]."""
     n_a = len(model.axes)
     positions, _ = partials.feet("feet", model.mechanism, model.axes)(q, parameters[:N_PARAMETERS])

@@ -17,12 +17,10 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import ModelError
-from contact_ddp_ros.robot.planar import PLANAR_BASE_JOINTS
+from contact_ddp_ros.models.planar_tree import PLANAR_BASE_JOINTS
 from contact_ddp_ros.robot.tree import Joint, RigidBodyTree
 
 Array = NDArray[np.float64]
-
-BASES = ("chain", "planar")
 
 ROOT_JOINT = "root_joint"
 """The name of the planar base, by which Crocoddyl knows what has no motor."""

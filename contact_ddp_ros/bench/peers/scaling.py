@@ -2,8 +2,8 @@
 
 The horizon grows in time, in steps of one size: 40 steps are less than half a gait cycle, 360 are four cycles.
 Iterations of ours and of Crocoddyl are partials, backward sweep and one rollout, as in
-:mod:`contact_ddp_ros.bench.iteration`. Those of IPOPT are the first few from variables near the optimum's, where no
-Hessian needs correcting and no step is shortened, with what comes before the first taken off: its cheapest.
+:mod:`contact_ddp_ros.bench.solver.iteration`. Those of IPOPT are the first few from variables near the optimum's, where
+no Hessian needs correcting and no step is shortened, with what comes before the first taken off: its cheapest.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contact_ddp_ros.bench.case import Case, long_case, solver_of
-from contact_ddp_ros.bench.iteration import ITERATION, crocoddyl, ours
+from contact_ddp_ros.bench.fits import exponent
 from contact_ddp_ros.bench.peers.bound_nlp import BoundNlp
 from contact_ddp_ros.bench.peers.comparison import DDP, ILQR, IPOPT
 from contact_ddp_ros.bench.peers.ipopt_bound import IpoptBound
-from contact_ddp_ros.bench.timing import Candidate, Progress, Times, interleave
+from contact_ddp_ros.bench.solver.case import Case, long_case, solver_of
+from contact_ddp_ros.bench.solver.iteration import ITERATION, crocoddyl, ours
+from contact_ddp_ros.bench.timing import Candidate, Progress, Times, interleave, watched
 
 LEAN, EXACT = "Crocoddyl FDDP, lean", "Crocoddyl FDDP, exact"
 
@@ -43,17 +44,17 @@ class Scaling:
     def slope(self, solver: str) -> float:
         """Exponent of the power of the horizon's length that the medians follow best."""
         medians = [self.times[n].spread(solver, ITERATION).median for n in self.times]
-        return float(np.polyfit(np.log(list(self.times)), np.log(medians), 1)[0])
+        return exponent(list(self.times), medians)
 
 
 def measure(lengths: Sequence[int], rounds: int, *, crocoddyl_too: bool, progress: Progress | None = None) -> Scaling:
     """All solvers at every length [steps]."""
-    times = {}
-    for i, length in enumerate(lengths):
-        times[length] = interleave(_candidates(long_case(length), crocoddyl_too), rounds, _REPEATS)
-        if progress is not None:
-            progress((i + 1) / len(lengths))
-    return Scaling(times)
+    return Scaling(
+        {
+            length: interleave(_candidates(long_case(length), crocoddyl_too), rounds, _REPEATS)
+            for length in watched(lengths, progress)
+        }
+    )
 
 
 def _candidates(optimum: Case, crocoddyl_too: bool) -> dict[str, Candidate]:

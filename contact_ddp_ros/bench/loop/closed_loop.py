@@ -1,0 +1,258 @@
+"""`contact-ddp bench closed-loop`: full DDP against iLQR inside the MPC, on equal time budgets.
+
+Both variants control the simulated robot in lock-step under the same random conditions
+(:mod:`contact_ddp_ros.bench.loop.sweeps`), each with the iterations that fit the same processor time
+(:mod:`contact_ddp_ros.bench.loop.budget`):
+
+* pushes: the largest impulse survived, over directions and phases of the gait;
+* speeds: the fastest and the slowest speed that is held;
+* iterations: how little time for the solver still bounds;
+* friction, mass, delay, step: how often the robot survives what the planner does not know.
+
+Every finished run is on the disk at once: after Ctrl-C or a crash, `--resume FOLDER` goes on. The exit code is 0
+whatever the robot did.
+"""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from time import process_time
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+
+from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_setting_option, at_least
+from contact_ddp_ros.bench.engine import Engine, add_engine_options, chosen_engine, run_all
+from contact_ddp_ros.bench.journal import Journal
+from contact_ddp_ros.bench.loop import closed_loop_figure, sweeps
+from contact_ddp_ros.bench.loop.budget import VARIANTS, StageCosts, measure_costs
+from contact_ddp_ros.bench.loop.comparison import Curve, LoopComparison, compare, verdict
+from contact_ddp_ros.bench.loop.sweeps import SweepExtent, SweepSettings
+from contact_ddp_ros.bench.loop.trials import SweepJob, paced_run, perform
+from contact_ddp_ros.bench.output import as_data, new_table
+from contact_ddp_ros.bench.statistics import Paired, Proportion
+from contact_ddp_ros.report.terminal import say, working
+
+_COST_ROUNDS, _COST_REPEATS = 100, 5
+"""Of the measurement of the stages' costs, which takes some seconds."""
+
+_SAMPLE_RUN = 4.0
+"""Simulated time of the run from which the duration of the whole is estimated [s]."""
+
+_EXTENT = ("phases", "samples")
+"""Fields of the extent that can be chosen."""
+
+_UNITS = {
+    "iterations": "DDP iterations per second",
+    "friction": "friction coefficient",
+    "mass": "trunk mass over nominal",
+    "delay": "planner delay [s]",
+    "step": "height of the step [m]",
+}
+
+_UNSET: Mapping[str, Any] = {"quick": False, "only": None, "seed": 0, "phases": None, "samples": None, "set": {}}
+"""Options that decide what is run, and their values where they are left out."""
+
+
+def _extent(kept: Mapping[str, Any]) -> SweepExtent:
+    """Full or quick, with what was asked for instead."""
+    extent = sweeps.QUICK if kept["quick"] else SweepExtent()
+    return replace(extent, **{name: kept[name] for name in _EXTENT if kept[name] is not None})
+
+
+def planned_jobs(settings: SweepSettings, extent: SweepExtent, groups: Sequence[str] | None) -> list[SweepJob]:
+    """The jobs of some groups, or of all."""
+    chosen = sweeps.GROUPS if groups is None else {name: sweeps.GROUPS[name] for name in groups}
+    return [job for build in chosen.values() for job in build(settings, extent)]
+
+
+def _measured_costs(run: Run) -> dict[str, Any]:
+    """Of the solver's stages, for the budgets of a new run."""
+    with working(run.terminal, "Timing the solver's stages"):
+        costs, ratios = measure_costs(_COST_ROUNDS, _COST_REPEATS)
+    return as_data({"costs": costs, "ratios": ratios})
+
+
+def _announce(run: Run, jobs: Sequence[SweepJob], journal: Journal, settings: SweepSettings, engine: Engine) -> None:
+    """How much there is to do; the kernels are compiled here, once for all processes of this machine."""
+    ratio = journal.settings["ratios"]["iteration"]
+    say(run.terminal, f"One DDP iteration takes as long as {ratio['median']:.2f} of iLQR.")
+    todo = [job for job in jobs if job.name not in journal.finished]
+    started = process_time()
+    paced_run(replace(settings.options(0), duration=_SAMPLE_RUN), settings.arms()[0])
+    seconds = sum(job.cost for job in todo) * (process_time() - started) / _SAMPLE_RUN
+    done = f", {len(jobs) - len(todo)} of them done" if len(todo) < len(jobs) else ""
+    time = f"{seconds / 60.0:.0f} min of processor time" if seconds > 90.0 else f"{seconds:.0f} s of processor time"
+    spread = "" if engine.size is None else f", shared by {engine.size} processes"
+    say(run.terminal, f"{len(jobs)} jobs{done}: at most about {time}{spread}.")
+
+
+def _as_json(comparison: LoopComparison) -> dict[str, Any]:
+    """The comparison with what follows from it."""
+    return {
+        "pushes": [
+            {**asdict(one), "paired": one.paired, "p_value": one.paired.p_value, "advantage": one.advantage}
+            for one in comparison.envelopes
+        ],
+        "speeds": comparison.speeds,
+        "curves": [{**asdict(one), "total": one.total, "p_value": one.total.p_value} for one in comparison.curves],
+        "qualities": [{**asdict(one), "p_value": one.paired.p_value} for one in comparison.qualities],
+    }
+
+
+_new_table = partial(new_table, whole_names=True)
+
+
+def tables(comparison: LoopComparison) -> list[Table]:
+    """All tables of what was measured."""
+    found = [_envelope_table(comparison)] if comparison.envelopes else []
+    found += [_speed_table(comparison)] if comparison.speeds else []
+    found += [_curve_table(curve) for curve in comparison.curves]
+    found += [_group_table(comparison)] if comparison.curves else []
+    return [*found, _quality_table(comparison)] if comparison.qualities else found
+
+
+def _envelope_table(comparison: LoopComparison) -> Table:
+    resolution = comparison.envelopes[0].resolution
+    table = _new_table(
+        f"Largest impulse survived [N s], to {resolution:.2g}: median, least and most over the phases of the gait",
+        "direction",
+        "DDP",
+        "iLQR",
+        "DDP / iLQR / neither better at",
+        "median difference",
+        "sign test",
+    )
+    for one in comparison.envelopes:
+        ranges = [_range(one.held[variant]) for variant in VARIANTS]
+        result = one.paired
+        table.add_row(
+            one.direction,
+            *ranges,
+            f"{result.first} / {result.second} / {result.equal}",
+            f"{one.advantage:+.2f}",
+            _sign_test(result),
+        )
+    return table
+
+
+def _speed_table(comparison: LoopComparison) -> Table:
+    table = _new_table(
+        f"Largest speed held [m/s], to {comparison.speeds[0].resolution:.2g}: median, least and most of the samples",
+        "direction, DDP iterations per second",
+        "DDP",
+        "iLQR",
+    )
+    for one in comparison.speeds:
+        cells = [
+            _range(one.held[variant]) + (" (no limit found)" if all(one.open[variant]) else "") for variant in VARIANTS
+        ]
+        table.add_row(f"{one.direction}, {one.iterations:g}", *cells)
+    return table
+
+
+def _curve_table(curve: Curve) -> Table:
+    unit = _UNITS[curve.group]
+    table = _new_table(
+        f"{curve.group.capitalize()}: share that survived, 95 % interval", unit, "DDP", "iLQR", "only DDP / only iLQR"
+    )
+    survived = (curve.survived[variant] for variant in VARIANTS)
+    for value, ddp, ilqr, result in zip(curve.values, *survived, curve.paired, strict=True):
+        table.add_row(f"{value:g}", _share(ddp), _share(ilqr), _either(result))
+    return table
+
+
+def _group_table(comparison: LoopComparison) -> Table:
+    table = _new_table(
+        "Survived in all", "group", "DDP", "iLQR", "only DDP / only iLQR", "sign test", "budget spent, DDP / iLQR"
+    )
+    for curve in comparison.curves:
+        table.add_row(
+            curve.group,
+            *(_share(curve.overall(variant)) for variant in VARIANTS),
+            _either(curve.total),
+            _sign_test(curve.total),
+            f"{100 * curve.spent['ddp']:.0f} / {100 * curve.spent['ilqr']:.0f} %",
+        )
+    return table
+
+
+def _quality_table(comparison: LoopComparison) -> Table:
+    table = _new_table(
+        "Where both survived", "figure", "DDP / iLQR, median (quartiles)", "DDP / iLQR smaller in", "sign test"
+    )
+    for one in comparison.qualities:
+        table.add_row(
+            one.measure.replace("_", " "),
+            f"{one.ratio.median:.3f} ({one.ratio.lower:.3f} to {one.ratio.upper:.3f})",
+            _either(one.paired),
+            _sign_test(one.paired),
+        )
+    return table
+
+
+def _sign_test(paired: Paired) -> str:
+    return f"{verdict(paired)}, p = {paired.p_value:.2g}"
+
+
+def _either(paired: Paired) -> str:
+    """How often only the one, and how often only the other."""
+    return f"{paired.first} / {paired.second}"
+
+
+def _share(proportion: Proportion) -> str:
+    interval = f"{100 * proportion.lower:.0f} to {100 * proportion.upper:.0f}"
+    return f"{proportion.successes}/{proportion.trials}, {interval} %"
+
+
+def _range(values: Sequence[float]) -> str:
+    return f"{np.median(values):.3g} ({min(values):.3g} to {max(values):.3g})"
+
+
+def _measure(run: Run) -> Findings:
+    options = run.options
+    engine = chosen_engine(options)
+    wanted = {name: getattr(options, name) for name in _UNSET} | {"set": dict(options.set)}
+    resume = options.resume is not None
+    with Journal.begin_or_resume(
+        run.folder, wanted, lambda: _measured_costs(run), resume=resume, unset=_UNSET
+    ) as journal:
+        kept = journal.settings
+        settings = SweepSettings(StageCosts(**kept["costs"]), kept["seed"], kept["set"])
+        jobs = planned_jobs(settings, _extent(kept), kept["only"])
+        _announce(run, jobs, journal, settings, engine)
+        try:
+            results = run_all(perform, jobs, engine, run.terminal, journal)
+        except KeyboardInterrupt:
+            say(run.terminal, f"Go on with --resume {run.folder}")
+            raise
+    comparison = compare(jobs, results)
+    return Findings(
+        settings=kept,
+        results=_as_json(comparison),
+        tables=tables(comparison),
+        drawings={"closed_loop.png": lambda path: closed_loop_figure.draw(comparison, path)},
+    )
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    what = parser.add_argument_group("what is run; a resumed run keeps its own")
+    what.add_argument(
+        "--only", choices=tuple(sweeps.GROUPS), action="append", metavar="GROUP", help=f"of {', '.join(sweeps.GROUPS)}"
+    )
+    what.add_argument("--seed", type=at_least(0), default=0, metavar="N", help="of all that is random (default: 0)")
+    what.add_argument(
+        "--phases", type=at_least(1), metavar="N", help="of the gait, for pushes to begin at (default: 12)"
+    )
+    what.add_argument(
+        "--samples", type=at_least(1), metavar="N", help="random runs per condition and variant (default: 20)"
+    )
+    add_setting_option(what)
+    add_engine_options(parser)
+
+
+BENCHMARK = Benchmark(
+    "closed-loop", __doc__, "a few runs of each group, in under a minute", _measure, _add_options, resumable=True
+)

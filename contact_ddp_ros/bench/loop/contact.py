@@ -1,0 +1,239 @@
+"""`contact-ddp bench contact`: the same bound under different models of the contact between feet and ground.
+
+MuJoCo's stiff, relaxed and spring-damper contacts (:mod:`contact_ddp_ros.sim.contact`), and DART's where it is
+installed, with the sensor noise of `bench robustness`, in lock-step. Planner and controller are the same and know
+of none of it. Forces and depths are those at the control ticks, every 2 ms.
+"""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, fields
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.table import Table
+
+from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_setting_option, at_least
+from contact_ddp_ros.bench.engine import add_engine_options, chosen_engine, run_all
+from contact_ddp_ros.bench.journal import Journal
+from contact_ddp_ros.bench.loop.scenarios import NOISE, SPEED
+from contact_ddp_ros.bench.output import new_table
+from contact_ddp_ros.closed_loop import ClosedLoop
+from contact_ddp_ros.errors import ContactDdpError
+from contact_ddp_ros.options import RunOptions
+from contact_ddp_ros.recording import Recording
+from contact_ddp_ros.report.falls import first_fall
+from contact_ddp_ros.robot.joints import FOOT_NAMES
+from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy
+from contact_ddp_ros.robot.state import DriveGains, RobotState
+from contact_ddp_ros.sim.figure import Figure
+from contact_ddp_ros.sim.interface import Simulator
+from contact_ddp_ros.sim.options import SimOptions
+
+Array = NDArray[np.float64]
+
+DURATION, QUICK_DURATION, SETTLED = 10.0, 4.0, 3.0
+"""Of a run, and from when on its figures count [s]."""
+
+LOADED = 1.0
+"""A foot that carries more stands on the ground [N]."""
+
+DART = "DART, rigid"
+MODELS: Mapping[str, Mapping[str, Any]] = {
+    "stiff": {},
+    "stiff, steps of 0.5 ms": {"timestep": 0.0005},
+    "relaxed": {"contact.model": "relaxed"},
+    "spring, 30 kN/m": {"contact.model": "spring", "contact.stiffness": 30_000.0},
+    "spring, 10 kN/m": {"contact.model": "spring", "contact.stiffness": 10_000.0},
+}
+"""By row of the table: parameters of MuJoCo's simulator."""
+
+
+@dataclass(frozen=True)
+class ContactRun:
+    """One run of a row."""
+
+    row: str
+    number: int
+    options: RunOptions
+
+    @property
+    def name(self) -> str:
+        """Unique in the whole table."""
+        return f"{self.row} #{self.number}"
+
+    @property
+    def cost(self) -> float:
+        """Its simulated time [s]; DART takes longer for it."""
+        return (1.0 + (self.row == DART)) * self.options.duration
+
+
+@dataclass(frozen=True)
+class ContactOutcome:
+    """What became of a run.
+
+    Attributes:
+        fall: why it fell or failed; the figures are NaN then.
+        speed: mean [m/s]. height: mean of the trunk [m]. pitch: largest either way [°].
+        slip: way of the feet's contact points over the ground, per stance [mm].
+        depth: deepest of a foot in the ground [mm]. force: largest on a foot [N].
+    """
+
+    fall: str = ""
+    speed: float = np.nan
+    height: float = np.nan
+    pitch: float = np.nan
+    slip: float = np.nan
+    depth: float = np.nan
+    force: float = np.nan
+
+
+def runs(seeds: int, duration: float, overrides: Mapping[str, Any], dart: bool) -> list[ContactRun]:
+    """All of the table, row by row."""
+    noise = {f"simulator.noise.{name}": deviation for name, deviation in NOISE.items()}
+    made = []
+    for row, parameters in {**MODELS, **({DART: {}} if dart else {})}.items():
+        world = {f"simulator.{name}": value for name, value in parameters.items()}
+        for seed in range(seeds):
+            options = RunOptions(
+                duration=duration,
+                speed=((0.0, SPEED),),
+                seed=seed,
+                video=False,
+                overrides={**noise, **overrides, **world},
+            )
+            made.append(ContactRun(row, seed, options))
+    return made
+
+
+def run(item: ContactRun) -> dict[str, Any]:
+    """One closed loop: the fields of a ContactOutcome."""
+    try:
+        recording = _in_dart(item.options) if item.row == DART else ClosedLoop(item.options).run()
+    except ContactDdpError as error:
+        return asdict(ContactOutcome(f"failed: {error}"))
+    fall = first_fall(recording)
+    return asdict(outcome(recording) if fall is None else ContactOutcome(f"{fall.time:.2f} s: {fall.reason}"))
+
+
+def _in_dart(options: RunOptions) -> Recording:
+    from contact_ddp_ros.gazebo.config import BridgeConfig
+    from contact_ddp_ros.gazebo.emulator.simulator import emulated
+
+    with ExitStack() as connections:
+
+        def make(robot: Robot, gains: DriveGains, world: SimOptions) -> Simulator:
+            return emulated(connections, robot, gains, world, BridgeConfig(timestep=world.timestep))
+
+        return ClosedLoop(options, make_simulator=make).run()
+
+
+def outcome(recording: Recording) -> ContactOutcome:
+    """The figures of a run without a fall."""
+    ticks = recording.ticks
+    late = np.flatnonzero(ticks["time"] >= SETTLED)
+    time, position = ticks["time"][late], _true(ticks, "position")[late]
+    elapsed = float(time[-1] - time[0])
+    stances = len(FOOT_NAMES) * elapsed / recording.info.gait_period
+    pitch = [quaternion_to_rpy(one)[1] for one in _true(ticks, "orientation")[late]]
+    forces = ticks["contact_forces"][late]
+    return ContactOutcome(
+        speed=float(position[-1, 0] - position[0, 0]) / elapsed,
+        height=float(position[:, 2].mean()),
+        pitch=float(np.degrees(np.abs(pitch).max())),
+        slip=1e3 * slipped(recording, late) / stances,
+        depth=1e3 * max(0.0, -float(ticks["foot_heights"][late].min())),
+        force=float(np.linalg.norm(forces, axis=-1).max()),
+    )
+
+
+def slipped(recording: Recording, rows: NDArray[np.int64]) -> float:
+    """How far the points of the feet that touch level ground move over it, all feet together [m].
+
+    A foot is a sphere, which may roll: what moves is the point of its surface that was lowest a tick ago.
+    """
+    ticks = recording.ticks
+    figure = Figure(load_robot(recording.info.options.get("robot")), SimOptions())
+    feet = [figure.bodies.index(foot) for foot in FOOT_NAMES]
+    loaded = ticks["contact_forces"][rows, :, 2] > LOADED
+    total, before = 0.0, None
+    for stands, row in zip(loaded, rows, strict=True):
+        state = _true_state(ticks, int(row))
+        places, turns = (part[feet] for part in figure.poses(state))
+        axes = np.array([quaternion_to_matrix(np.roll(turn, -1)) for turn in turns])
+        lowest = figure.feet(state)
+        if before is not None:
+            stood, was_lowest, arms = before
+            now = places + np.einsum("fij,fj->fi", axes, arms)
+            moved = np.linalg.norm((now - was_lowest)[:, :2], axis=1)
+            total += float(moved[stood & stands].sum())
+        before = stands, lowest, np.einsum("fji,fj->fi", axes, lowest - places)
+    return total
+
+
+def _true(ticks: Mapping[str, Array], name: str) -> Array:
+    """A part of the true state, by tick; the measured one where there was no noise on it."""
+    return ticks.get(f"true_{name}", ticks[name])
+
+
+def _true_state(ticks: Mapping[str, Array], row: int) -> RobotState:
+    parts = {f.name: _true(ticks, f.name)[row] for f in fields(RobotState) if f.name != "time"}
+    return RobotState(time=float(ticks["time"][row]), **parts)
+
+
+def table(found: Mapping[str, Sequence[ContactOutcome]], weight: float) -> Table:
+    """Row by row: mean and standard deviation over the runs that did not fall."""
+    headings = ("speed m/s", "height m", "pitch °", "slip mm", "depth mm", "force N", "over weight")
+    shown = new_table(f"Bounding at {SPEED:g} m/s", "contact", "no fall", *headings, whole_names=True)
+    for row, outcomes in found.items():
+        standing = [one for one in outcomes if not one.fall]
+        cells = [
+            _spread([getattr(one, name) for one in standing], digits)
+            for name, digits in (("speed", 3), ("height", 4), ("pitch", 1), ("slip", 2), ("depth", 1), ("force", 0))
+        ]
+        relative = _spread([one.force / weight for one in standing], 2)
+        shown.add_row(row, f"{len(standing)} of {len(outcomes)}", *cells, relative)
+    return shown
+
+
+def _spread(values: Sequence[float], digits: int) -> str:
+    if not values:
+        return "–"
+    several = f" ± {np.std(values):.{digits}f}" if len(values) > 1 else ""
+    return f"{np.mean(values):.{digits}f}{several}"
+
+
+def _measure(run_of: Run) -> Findings:
+    options = run_of.options
+    seeds, duration = (1, QUICK_DURATION) if options.quick else (options.seeds, DURATION)
+    dart = find_spec("dartpy") is not None
+    settings = {"seeds": seeds, "duration": duration, "dart": dart, "overrides": dict(options.set)}
+    items = runs(seeds, duration, dict(options.set), dart)
+    with Journal.begin_or_resume(run_of.folder, settings, resume=options.resume is not None) as journal:
+        results = run_all(run, items, chosen_engine(options), run_of.terminal, journal)
+    found: dict[str, list[ContactOutcome]] = {}
+    for item, result in zip(items, results, strict=True):
+        found.setdefault(item.row, []).append(ContactOutcome(**result))
+    robot = load_robot()
+    weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
+    falls = [f"{item.name}: {one['fall']}" for item, one in zip(items, results, strict=True) if one["fall"]]
+    return Findings(
+        settings=settings,
+        results={item.name: result for item, result in zip(items, results, strict=True)},
+        tables=[table(found, weight)],
+        remarks=[*falls, *([] if dart else ["DART is not installed: pip install dartpy"])],
+        exit_code=1 if falls else 0,
+    )
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seeds", type=at_least(1), default=3, metavar="N", help="of the sensor noise (default: 3)")
+    add_engine_options(parser)
+    add_setting_option(parser)
+
+
+BENCHMARK = Benchmark("contact", __doc__, "one run of 4 s of each", _measure, _add_options, resumable=True)

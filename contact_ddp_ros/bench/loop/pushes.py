@@ -1,0 +1,227 @@
+"""`contact-ddp bench pushes`: the push map, the largest impulse that is survived by direction and phase of the gait.
+
+The robot bounds at 0.5 m/s on flat ground; a force on the trunk acts for 0.1 s. For each direction and phase the
+impulses of a ladder are tried from the lowest up to the first that fells the robot; what it survives counts only where
+it survives everything below, too. Survived is what neither ends in a fault nor in anything but bounding on at its
+height three seconds later.
+"""
+
+import argparse
+import json
+import math
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.table import Table
+
+from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_setting_option, at_least
+from contact_ddp_ros.bench.engine import add_engine_options, chosen_engine, run_all
+from contact_ddp_ros.bench.journal import Journal
+from contact_ddp_ros.bench.loop.harness import advance
+from contact_ddp_ros.bench.loop.scenarios import CYCLE, PUSH_DURATION, SPEED
+from contact_ddp_ros.bench.output import new_table
+from contact_ddp_ros.bench.statistics import wilson
+from contact_ddp_ros.closed_loop import ClosedLoop
+from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.errors import BenchmarkError, ContactDdpError
+from contact_ddp_ros.options import RunOptions
+from contact_ddp_ros.recording import FALL_HEIGHT
+from contact_ddp_ros.report.style import figure
+
+SETTLED = 3.0
+"""The first push begins in the first cycle after this time [s]."""
+
+AFTER = 3.0
+"""How long the robot is watched from a push on [s]."""
+
+TARGET = 10.0
+"""Impulse that should be survived in every direction at every phase [N s]."""
+
+FIRST_MODE = 0
+"""Of the gait's cycle; the bound's is the stance of the back feet."""
+
+LADDER = (4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0, 20.0, 22.0, 24.0)
+QUICK_LADDER = (6.0, 10.0, 14.0)
+"""Impulses that are tried [N s]."""
+
+
+@dataclass(frozen=True)
+class CellSearch:
+    """One direction [rad, from forward to the left] and phase (share of a cycle): the way up a ladder of impulses."""
+
+    direction: float
+    phase: float
+    ladder: tuple[float, ...]
+    overrides: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Unique in a map."""
+        return f"{math.degrees(self.direction):.0f}° at {self.phase:.3f}"
+
+    @property
+    def cost(self) -> float:
+        """Simulated time at most [s]."""
+        return len(self.ladder) * AFTER
+
+    def holds(self, impulse: float) -> bool:
+        """Whether the robot survives an impulse [N s]."""
+        loop = _steady(json.dumps(self.overrides)).fork()
+        advance(loop, loop.simulator.time + self.phase * CYCLE)
+        force = impulse / PUSH_DURATION * np.array([math.cos(self.direction), math.sin(self.direction), 0.0])
+        loop.simulator.push(force, PUSH_DURATION)
+        try:
+            advance(loop, loop.simulator.time + AFTER)
+        except ContactDdpError:
+            return False
+        up = loop.simulator.true_state().position[2] >= FALL_HEIGHT
+        return bool(up) and loop.controller.fault is None and loop.controller.mode is ControlMode.MOVE
+
+
+@cache
+def _steady(overrides: str) -> ClosedLoop:
+    """A loop that bounds steadily, at the beginning of a cycle."""
+    speed = ((0.0, SPEED),)
+    loop = ClosedLoop(RunOptions(duration=60.0, speed=speed, video=False, overrides=json.loads(overrides)))
+    advance(loop, SETTLED)
+    modes = [_mode(loop)] * 2
+    while not modes[0] > modes[1] == FIRST_MODE:
+        if loop.controller.fault is not None or loop.simulator.time > SETTLED + 2.0 * CYCLE:
+            raise BenchmarkError(f"it does not bound before anything happens: {loop.controller.fault}")
+        loop.tick()
+        modes = [modes[1], _mode(loop)]
+    return loop
+
+
+def _mode(loop: ClosedLoop) -> int:
+    """Which mode of the gait the policy is in; -1 where none is followed."""
+    sample = loop.controller.sample(loop.simulator.time)
+    return -1 if sample is None else sample.mode
+
+
+def run(search: CellSearch) -> dict[str, float | None]:
+    """The largest impulse `held` below which all are (0 where none is), and the one that was `lost` after it [N s]."""
+    held = 0.0
+    for impulse in search.ladder:
+        if not search.holds(impulse):
+            return {"held": held, "lost": impulse}
+        held = impulse
+    return {"held": held, "lost": None}
+
+
+@dataclass(frozen=True)
+class PushMap:
+    """What was found.
+
+    Attributes:
+        directions: (D,) [rad]. phases: (P,) shares of a cycle.
+        held: (D, P) largest impulse that was survived, with all below it [N s]. ladder: the impulses tried [N s].
+    """
+
+    directions: NDArray[np.float64]
+    phases: NDArray[np.float64]
+    held: NDArray[np.float64]
+    ladder: tuple[float, ...]
+
+
+def searches(directions: int, phases: int, ladder: tuple[float, ...], overrides: dict[str, Any]) -> list[CellSearch]:
+    """All of a map, direction by direction."""
+    return [
+        CellSearch(2.0 * math.pi * k / directions, phase / phases, ladder, overrides)
+        for k in range(directions)
+        for phase in range(phases)
+    ]
+
+
+def table(found: PushMap) -> Table:
+    """Direction by direction: worst, median and best over the phases, and how many survive the target."""
+    shown = new_table(
+        "Largest impulse that is survived [N s]", "direction", "worst", "median", "best", whole_names=True
+    )
+    shown.add_column(f"phases that survive {TARGET:g} N s (95 %)")
+    for direction, held in zip(found.directions, found.held, strict=True):
+        share = wilson(int((held >= TARGET).sum()), held.size)
+        bounds = f"{share.successes} of {share.trials} ({100 * share.lower:.0f} to {100 * share.upper:.0f} %)"
+        figures = (f"{figure_of:.1f}" for figure_of in (held.min(), np.median(held), held.max()))
+        shown.add_row(f"{math.degrees(direction):.0f}°", *figures, bounds)
+    return shown
+
+
+def draw(found: PushMap, path: Path) -> None:
+    """Draw the map by phase, and by direction around the robot seen from above, which looks up."""
+    title = f"Largest push of {PUSH_DURATION:g} s that is survived at {SPEED:g} m/s [N s]"
+    with figure(path, 10.0, 4.6, title) as drawn:
+        grid = drawn.add_gridspec(1, 2, width_ratios=(1.5, 1.0))
+        cells = drawn.add_subplot(grid[0])
+        image = cells.imshow(found.held, cmap="viridis", vmin=0.0, vmax=found.ladder[-1], aspect="auto")
+        for (row, column), value in np.ndenumerate(found.held):
+            colour = "white" if value < 0.6 * found.ladder[-1] else "black"
+            cells.text(column, row, f"{value:.0f}", ha="center", va="center", fontsize=7, color=colour)
+        cells.grid(visible=False)
+        names = [_name(direction) for direction in found.directions]
+        cells.set_yticks(range(len(names)), names)
+        cells.set_xticks(range(found.phases.size), [f"{phase:.2f}" for phase in found.phases])
+        cells.set_xlabel("phase of the gait at which the push begins (0: touchdown of the back feet)")
+        cells.set_ylabel("direction of the push")
+        drawn.colorbar(image, ax=cells)
+        _draw_around(drawn.add_subplot(grid[1], projection="polar"), found)
+
+
+def _draw_around(axes: Any, found: PushMap) -> None:
+    closed = [*range(found.directions.size), 0]
+    angles = found.directions[closed]
+    worst, median, best = (measure(found.held, axis=1)[closed] for measure in (np.min, np.median, np.max))
+    axes.set_theta_zero_location("N")
+    axes.fill_between(angles, worst, best, color="#56b4e9", alpha=0.3, label="worst to best phase")
+    axes.plot(angles, median, color="#0072b2", label="median phase")
+    axes.plot(
+        angles, np.full(angles.size, TARGET), "--", color="#c0392b", linewidth=0.9, label=f"target, {TARGET:g} N s"
+    )
+    axes.set_xticks(found.directions, [_name(direction) for direction in found.directions], fontsize=7)
+    axes.set_ylim(0.0, found.ladder[-1])
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, -0.28), fontsize=7)
+
+
+def _name(direction: float) -> str:
+    words = {0: "forward", 45: "ahead left", 90: "left", 135: "back left", 180: "backward"}
+    words |= {225: "back right", 270: "right", 315: "ahead right"}
+    degrees = round(math.degrees(direction))
+    return words.get(degrees, f"{degrees}°")
+
+
+def _measure(run_of: Run) -> Findings:
+    options = run_of.options
+    directions, phases = (4, 2) if options.quick else (options.directions, options.phases)
+    ladder = QUICK_LADDER if options.quick else LADDER
+    items = searches(directions, phases, ladder, dict(options.set))
+    settings = {"directions": directions, "phases": phases, "ladder": list(ladder), "overrides": dict(options.set)}
+    with Journal.begin_or_resume(run_of.folder, settings, resume=options.resume is not None) as journal:
+        limits = run_all(run, items, chosen_engine(options), run_of.terminal, journal)
+    found = PushMap(
+        np.array([item.direction for item in items[::phases]]),
+        np.array([item.phase for item in items[:phases]]),
+        np.array([limit["held"] for limit in limits]).reshape(directions, phases),
+        ladder,
+    )
+    return Findings(
+        settings=settings,
+        results={item.name: limit for item, limit in zip(items, limits, strict=True)},
+        tables=[table(found)],
+        remarks=[f"Tried from below up to the first that fells it: {', '.join(f'{one:g}' for one in ladder)} N s."],
+        drawings={"pushes.png": lambda path: draw(found, path)},
+        exit_code=0 if found.held.min() >= TARGET else 1,
+    )
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--directions", type=at_least(1), default=8, metavar="N", help="of the push (default: 8)")
+    parser.add_argument("--phases", type=at_least(1), default=12, metavar="N", help="of the gait (default: 12)")
+    add_engine_options(parser)
+    add_setting_option(parser)
+
+
+BENCHMARK = Benchmark("pushes", __doc__, "4 directions, 2 phases, coarser", _measure, _add_options, resumable=True)

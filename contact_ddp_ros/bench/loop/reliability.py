@@ -1,0 +1,144 @@
+"""`contact-ddp bench reliability`: what the robot does when what it is told is missing, late or wrong.
+
+Every kind of fault (:mod:`contact_ddp_ros.bench.loop.faults`) on the state, the policy, the velocity command and the
+clock, injected for half a second while the robot bounds, in lock-step, from seeded instants of the gait on. What must
+hold:
+
+* a fault of the state or the clock ends in damping within 20 ms of the first tick of an unbroken fault;
+* one of the policy never ends in damping: the last good policy is followed until its horizon ends, then the robot
+  stands; one of the velocity command need not end the bound;
+* no torque beyond the actuators' limits and no number that is none, at any tick;
+* once the fault is over, a request to stand and one to bound bring the robot back to where it was.
+
+The exit code is 0 where all of that holds, 1 otherwise.
+"""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from rich.table import Table
+
+from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, at_least
+from contact_ddp_ros.bench.engine import add_engine_options, chosen_engine, run_all
+from contact_ddp_ros.bench.loop.faults import FAULTS, KINDS
+from contact_ddp_ros.bench.loop.injection import LIMITS, QUICK, Course, Injection, Reaction, inject
+from contact_ddp_ros.bench.output import text_table
+from contact_ddp_ros.files import write_text
+from contact_ddp_ros.report import style
+
+TABLE_FILE = "reliability.md"
+
+
+@dataclass(frozen=True)
+class ReactionRow:
+    """What the runs of one kind of fault had in common."""
+
+    target: str
+    kind: str
+    runs: int
+    good: int
+    slowest: float
+    stood: int
+    faults: str
+    torque: float
+    rearmed: int
+
+    @classmethod
+    def of(cls, reactions: Sequence[Reaction], target: str, kind: str) -> "ReactionRow":
+        """Of the reactions to one kind of fault of one link."""
+        runs = [one for one in reactions if (one.injection.target, one.injection.kind) == (target, kind)]
+        delays = [one.damped_after for one in runs if not np.isnan(one.damped_after)]
+        return cls(
+            target=target,
+            kind=kind,
+            runs=len(runs),
+            good=sum(not one.complaints for one in runs),
+            slowest=max(delays, default=float("nan")),
+            stood=sum(one.stood for one in runs),
+            faults=", ".join(sorted({one.fault for one in runs if one.fault})),
+            torque=max(max(one.torque_share, one.applied_share) for one in runs),
+            rearmed=sum(one.rearmed for one in runs),
+        )
+
+    def cells(self) -> tuple[str, ...]:
+        """As text, in the order of the headings."""
+        quiet = f"stands ({self.stood} of {self.runs})" if self.stood else "goes on bounding"
+        reaction = quiet if np.isnan(self.slowest) else f"damping, {self.faults}"
+        slowest = "" if np.isnan(self.slowest) else f"{1e3 * self.slowest:.0f} ms"
+        limit = f"{1e3 * LIMITS[self.target]:.0f} ms" if self.target in LIMITS else ""
+        torque = f"{100.0 * self.torque:.0f} %"
+        return self.target, self.kind, reaction, slowest, limit, torque, f"{self.rearmed}/{self.runs}"
+
+
+_HEADINGS = ("of", "fault", "reaction", "at latest after", "allowed", "torque / limit", "bounds again")
+
+
+_HEADINGS = ("of", "fault", "reaction", "at latest after", "allowed", "torque / limit", "bounds again")
+
+
+def _table(rows: Sequence[ReactionRow]) -> Table:
+    table = text_table("Faults while bounding", *_HEADINGS, "")
+    for row in rows:
+        table.add_row(*row.cells(), "[green]held[/]" if row.good == row.runs else "[red]failed[/]")
+    return table
+
+
+def markdown(rows: Sequence[ReactionRow]) -> str:
+    """The same for the documentation."""
+    lines = [_HEADINGS, ("---",) * len(_HEADINGS), *(row.cells() for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def draw(reactions: Sequence[Reaction], path: Path) -> None:
+    """A panel per faulty link that has a limit, a row per kind of fault, a dot per run."""
+    targets = [target for target in FAULTS if target in LIMITS]
+    with style.figure(path, 9.0, 3.2, "From the beginning of a fault to damping") as drawn:
+        panels = drawn.subplots(1, len(targets), sharey=True)
+        for axes, target in zip(panels, targets, strict=True):
+            for row, kind in enumerate(KINDS):
+                runs = [one for one in reactions if (one.injection.target, one.injection.kind) == (target, kind)]
+                delays = 1e3 * np.array([one.damped_after for one in runs])
+                spread = row + np.linspace(-0.25, 0.25, len(runs)) if len(runs) > 1 else np.array([float(row)])
+                bad = np.array([bool(one.complaints) for one in runs])
+                axes.plot(delays[~bad], spread[~bad], "o", color=style.PLANNED, markersize=3)
+                axes.plot(delays[bad], spread[bad], "x", color=style.COMMAND, markersize=5)
+            limit = 1e3 * LIMITS[target]
+            axes.axvline(limit, color=style.LIMIT, linestyle="--")
+            axes.set_title(target)
+            axes.set_xlabel("[ms]")
+            axes.set_xlim(-1.0, 1.25 * limit)
+            axes.set_yticks(range(len(KINDS)), KINDS)
+        panels[0].invert_yaxis()
+
+
+def _measure(run: Run) -> Findings:
+    options = run.options
+    seeds = range(options.seed, options.seed + (1 if options.quick else options.seeds))
+    course = QUICK if options.quick else Course()
+    injections = [Injection(target, kind, seed, course) for target in FAULTS for kind in KINDS for seed in seeds]
+    reactions = run_all(inject, injections, chosen_engine(options), run.terminal)
+    rows = [ReactionRow.of(reactions, target, kind) for target in FAULTS for kind in KINDS]
+    write_text(run.folder / TABLE_FILE, markdown(rows))
+    complaints = [f"[red]{one.injection.name}: {complaint}[/]" for one in reactions for complaint in one.complaints]
+    return Findings(
+        settings={"quick": options.quick, "seeds": list(seeds), "limits": LIMITS},
+        results={"reactions": [{**asdict(one), "complaints": one.complaints} for one in reactions]},
+        tables=[_table(rows)],
+        remarks=complaints,
+        drawings={"reliability.png": lambda path: draw(reactions, path)},
+        exit_code=1 if complaints else 0,
+    )
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--seeds", type=at_least(1), default=8, metavar="N", help="runs of each fault (default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the first (default: 0)")
+    add_engine_options(parser)
+
+
+BENCHMARK = Benchmark("reliability", __doc__, "one seed, shorter runs, in under a minute", _measure, _add_options)

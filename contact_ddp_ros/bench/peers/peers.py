@@ -1,0 +1,158 @@
+"""`contact-ddp bench peers`: the same bound solved by Crocoddyl and by CasADi with IPOPT, as proof and as yardstick.
+
+* where all solvers end on one gait cycle: cost, states and torques beside ours, with and without limits;
+* processor time to a given accuracy of the cost from the same first trajectory, over speeds and disturbed starts;
+* processor time of one iteration over the length of the horizon.
+
+Without requirements-bench.txt Crocoddyl is left out.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib import util
+from typing import Any
+
+from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run
+from contact_ddp_ros.bench.output import Metric
+from contact_ddp_ros.bench.peers import CYCLE, MISSING_CROCODDYL, TARGET_CROCODDYL, peers_figure, scaling
+from contact_ddp_ros.bench.peers.comparison import (
+    ACCURACIES,
+    DDP,
+    IPOPT,
+    QUICKEST,
+    TARGET_AGREEMENT,
+    TARGET_IPOPT,
+    SolverComparison,
+    StartCondition,
+    compare_all,
+)
+from contact_ddp_ros.bench.peers.scaling import EXACT, LEAN, Scaling
+from contact_ddp_ros.bench.solver.iteration import ITERATION
+from contact_ddp_ros.bench.timing import Spread
+from contact_ddp_ros.report.terminal import progress_bar, say
+
+SPEEDS = (0.5, 1.0, 2.0)
+"""Commanded speeds of the starts [m/s]."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is measured: starts per speed, rounds of times to accuracy and of iterations, horizons [steps]."""
+
+    starts: int
+    rounds: int
+    lengths: tuple[int, ...]
+    iteration_rounds: int
+
+
+FULL = Effort(starts=5, rounds=5, lengths=(40, CYCLE, 180, 270, 360), iteration_rounds=20)
+QUICK = Effort(starts=1, rounds=2, lengths=(40, CYCLE, 180), iteration_rounds=4)
+
+
+def agreement_metrics(ends: Sequence[SolverComparison]) -> list[Metric]:
+    """Per statement and solver: the largest relative difference to our DDP's cost, of the starts with one optimum."""
+    found = []
+    for statement, solver in _pairs(ends):
+        if solver == DDP:
+            continue
+        whole = [end for end in ends if end.statement == statement]
+        same = [end for end in whole if end.same(solver)]
+        states, torques = (max((end.deviation(solver)[i] for end in same), default=float("inf")) for i in range(2))
+        note = f"{len(same)} of {len(whole)} starts; states within {states:.0e}, torques within {torques:.0e} N m"
+        worst = max((abs(end.difference(solver)) for end in same), default=float("inf"))
+        found.append(Metric(f"optimum, {statement}: {solver} against DDP", worst, TARGET_AGREEMENT, note))
+    return found
+
+
+def time_metrics(ends: Sequence[SolverComparison]) -> list[Metric]:
+    """Per statement, solver and accuracy: time over that of our quickest, spread over the starts."""
+    found = []
+    for statement, solver in _pairs(ends):
+        if solver == QUICKEST[statement]:
+            continue
+        for accuracy in ACCURACIES[statement]:
+            all_ratios = [end.ratio(solver, accuracy) for end in ends if end.statement == statement]
+            ratios = [one for one in all_ratios if one is not None]
+            name = f"time to {accuracy:.0e}, {statement}: {solver} / {QUICKEST[statement]}"
+            note = f"{len(ratios)} of {len(all_ratios)} starts"
+            if ratios:
+                target = TARGET_IPOPT if solver == IPOPT else None
+                found.append(Metric(name, Spread.of(ratios), target, note, at_least=True))
+    return found
+
+
+def iteration_metrics(iterations: Scaling) -> list[Metric]:
+    """One iteration over a cycle beside ours, and how each grows."""
+    found = []
+    for solver in iterations.solvers:
+        if solver == DDP:
+            continue
+        ratio = iterations.times[CYCLE].ratio((DDP, ITERATION), (solver, ITERATION))
+        target = TARGET_CROCODDYL if solver in (LEAN, EXACT) else None
+        found.append(Metric(f"iteration over {CYCLE} steps: DDP / {solver}", ratio, target))
+    first, *_, last = iterations.times
+    found += [
+        Metric(f"growth of {solver}'s iteration, {first} to {last} steps", iterations.slope(solver), note="exponent")
+        for solver in iterations.solvers
+    ]
+    return found
+
+
+def _pairs(ends: Sequence[SolverComparison]) -> list[tuple[str, str]]:
+    """Statements with each of their solvers, in the order of the comparisons."""
+    return list(dict.fromkeys((end.statement, solver) for end in ends for solver in end.courses))
+
+
+def comparison_summary(end: SolverComparison) -> dict[str, Any]:
+    """For the record."""
+    solvers: dict[str, Mapping[str, Any]] = {}
+    for name, course in end.courses.items():
+        states, torques = end.deviation(name)
+        solvers[name] = {
+            "cost": course.costs[-1],
+            "relative_to_ddp": end.difference(name),
+            "states_from_ddp": states,
+            "torques_from_ddp": torques,
+            "iterations": course.iterations,
+            "reached": end.reached[name],
+            "times": end.times.parts.get(name, {}),
+        }
+    return {"statement": end.statement, **asdict(end.start), "optimum": end.optimum, "solvers": solvers}
+
+
+def scaling_summary(iterations: Scaling) -> dict[str, Any]:
+    """For the record."""
+    return {
+        solver: {
+            "slope": iterations.slope(solver),
+            "times": {n: times.spread(solver, ITERATION) for n, times in iterations.times.items()},
+        }
+        for solver in iterations.solvers
+    }
+
+
+def _measure(run: Run) -> Findings:
+    effort = QUICK if run.options.quick else FULL
+    crocoddyl_too = util.find_spec("crocoddyl") is not None
+    if not crocoddyl_too:
+        say(run.terminal, MISSING_CROCODDYL)
+    starts = [StartCondition(speed, seed) for speed in SPEEDS for seed in range(effort.starts)]
+    with progress_bar(run.terminal, "optimum and time to it") as advance:
+        ends = compare_all(starts, effort.rounds, crocoddyl_too=crocoddyl_too, progress=advance)
+    with progress_bar(run.terminal, "length of the horizon") as advance:
+        iterations = scaling.measure(
+            effort.lengths, effort.iteration_rounds, crocoddyl_too=crocoddyl_too, progress=advance
+        )
+    return Findings(
+        settings={"quick": run.options.quick, "crocoddyl": crocoddyl_too, "speeds": SPEEDS, **asdict(effort)},
+        results={
+            "comparisons": [comparison_summary(one) for one in ends],
+            "iterations": scaling_summary(iterations),
+        },
+        title="The same bound by other solvers, one thread",
+        metrics=[*agreement_metrics(ends), *time_metrics(ends), *iteration_metrics(iterations)],
+        drawings={"peers.png": lambda path: peers_figure.draw(ends, iterations, path)},
+    )
+
+
+BENCHMARK = Benchmark("peers", __doc__, "fewer starts, rounds and lengths, in under a minute", _measure)

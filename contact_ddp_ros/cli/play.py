@@ -1,0 +1,56 @@
+"""`contact-ddp play`: the live page of a robot that is simulated here, or that runs behind ROS 2 nodes."""
+
+import argparse
+import dataclasses
+import sys
+
+from contact_ddp_ros.cli.values import overrides
+from contact_ddp_ros.lifetime import end_with_parent, interruptible
+from contact_ddp_ros.options import RunOptions
+from contact_ddp_ros.play.commands import Slow
+from contact_ddp_ros.play.link import Link
+from contact_ddp_ros.play.page import serve
+from contact_ddp_ros.play.process import LoopProcess
+
+
+def play_options(arguments: argparse.Namespace) -> RunOptions:
+    """The options of the robot that is played with. Raises ParameterError where one is out of range."""
+    return RunOptions(
+        speed=((0.0, arguments.speed),),
+        variant=arguments.variant,
+        robot=arguments.robot,
+        friction=arguments.friction,
+        trunk_mass_scale=arguments.trunk_mass_scale,
+        terrain=arguments.ground,
+        config=arguments.config,
+        overrides=overrides(arguments),
+        video=False,
+    )
+
+
+def play(arguments: argparse.Namespace) -> int:
+    """Serve the page until Ctrl-C or SIGTERM."""
+    end_with_parent()
+    options = play_options(arguments)
+    link = _link_to_nodes(options) if arguments.ros else LoopProcess(options)
+    link.send(Slow(arguments.pace))
+    with interruptible():
+        try:
+            serve(link, arguments.host, arguments.port, say, arguments.rate, not arguments.no_shadows)
+        except KeyboardInterrupt:
+            return 0
+        finally:
+            link.close()
+    return 0
+
+
+def _link_to_nodes(options: RunOptions) -> Link:
+    from contact_ddp_ros.nodes.play_link import NodesLink
+
+    return NodesLink(dataclasses.replace(options, speed=((0.0, 0.0),)))
+
+
+def say(text: str) -> None:
+    """Print a line at once."""
+    print(text, flush=True)
+    sys.stdout.flush()

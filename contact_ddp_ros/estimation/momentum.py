@@ -1,0 +1,144 @@
+"""Forces at the feet from the robot's generalised momentum: an observer that needs no acceleration and no foot sensor.
+
+With p = M(q) v, joint torques tau, contact forces f and Mdot = C + C' (De Luca et al. 2006),
+
+    pdot = S' tau + C' v - g + J' f,        r = k (p - p(0) - integral of (S' tau + C' v - g + r) dt)
+
+so that r follows J' f with the time constant 1 / k. The rows of a leg's own joints hold that leg's force alone:
+r_leg = J_leg' f. A leg that is almost straight shows no force along itself, which a damped inverse leaves out.
+
+See eq. (26) of docs/mathematics.md.
+"""
+
+import numba as nb
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from contact_ddp_ros.robot.legs import JOINTS_PER_LEG, LegGeometry, points_and_jacobians
+from contact_ddp_ros.robot.model import BASE_JOINTS, Robot
+from contact_ddp_ros.robot.rotation import COMPILED, READ, WRITTEN, quaternion_to_matrix
+from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.tree import RigidBodyTree
+
+Array = NDArray[np.float64]
+
+_BASE = len(BASE_JOINTS)
+_DAMPING = 0.02
+"""Of the inverse of a leg's Jacobian [m]."""
+_DRY = 0.2
+"""Joint velocity at which dry friction is mostly there [rad/s]."""
+_LONGEST_STEP = 0.02
+"""After a longer pause the observer begins anew [s]."""
+
+
+def free_flyer_model(tree: RigidBodyTree) -> pin.Model:
+    """A robot's tree on a free-flyer joint, joints in the tree's order."""
+    model = pin.Model()
+    model.gravity = pin.Motion(tree.gravity, np.zeros(3))
+    ids = {_BASE - 1: model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "floating_base")}
+    for index, joint in enumerate(tree.joints[_BASE - 1 :], start=_BASE - 1):
+        if index >= _BASE:
+            placement = pin.SE3(joint.rotation, joint.translation)
+            kind = pin.JointModelRevoluteUnaligned(joint.axis)
+            ids[index] = model.addJoint(ids[joint.parent], kind, placement, joint.name)
+        model.appendBodyToJoint(ids[index], pin.Inertia(joint.mass, joint.com, joint.inertia), pin.SE3.Identity())
+    model.armature = np.array([joint.armature for joint in tree.joints])
+    return model
+
+
+class MomentumObserver:
+    """Follows the forces at the feet from one state to the next.
+
+    Attributes:
+        points: (n_feet, 3) lowest points of the feet at the last state, in `odom` [m].
+        forces: (n_feet, 3) estimated forces of the ground on the feet, in `odom` axes [N].
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        """Begin with no force."""
+        tree = robot.tree
+        self._model = free_flyer_model(tree)
+        self._data = self._model.createData()
+        self._legs = LegGeometry.from_tree(tree, tuple(point.name for point in tree.contacts))
+        drives = tree.joints[_BASE:]
+        self._damping = np.array([joint.damping for joint in drives])
+        self._dry = np.array([joint.dry_friction for joint in drives])
+        self._integral: Array | None = None
+        self._residual = np.zeros(self._model.nv)
+        self._time = 0.0
+        self.points = np.zeros((len(tree.contacts), 3))
+        self.forces = np.zeros((len(tree.contacts), 3))
+
+    def forget(self) -> None:
+        """Begin anew at the next state."""
+        self._integral = None
+
+    def update(self, state: RobotState, torques: Array, rate: float) -> None:
+        """Take in a finite state and the joint torques (12,) that have acted since the last one [N m].
+
+        `rate` is the bandwidth k [1/s].
+        """
+        model, data = self._model, self._data
+        q = np.concatenate([state.position, state.orientation, state.joint_positions])
+        v = np.concatenate([state.linear_velocity, state.angular_velocity, state.joint_velocities])
+        pin.computeCoriolisMatrix(model, data, q, v)
+        pin.computeGeneralizedGravity(model, data, q)
+        momentum = pin.crba(model, data, q, pin.Convention.WORLD) @ v
+        drift = data.C.T @ v - data.g
+        rates = state.joint_velocities
+        drift[_BASE:] += torques - self._damping * rates - self._dry * np.tanh(rates / _DRY)
+        step = state.time - self._time
+        self._time = state.time
+        if self._integral is None or not 0.0 <= step <= _LONGEST_STEP:
+            self._integral = momentum
+            self._residual[:] = 0.0
+        elif step > 0.0:
+            # implicit in r, so that no bandwidth is too large for the step
+            self._integral = self._integral + step * drift
+            self._residual = rate * (momentum - self._integral) / (1.0 + rate * step)
+            self._integral = self._integral + step * self._residual
+        self._look(state)
+
+    def _look(self, state: RobotState) -> None:
+        """Where the feet are, and what pushes them."""
+        legs = self._legs
+        self.points, self.forces = _felt(
+            state.position,
+            quaternion_to_matrix(state.orientation),
+            state.joint_positions.astype(np.float64),
+            self._residual[_BASE:].copy(),
+            legs.rotations,
+            legs.translations,
+            legs.axes,
+            legs.feet,
+            legs.radius,
+        )
+
+
+@nb.njit(
+    nb.types.UniTuple(nb.float64[:, ::1], 2)(
+        READ,
+        nb.float64[:, ::1],
+        WRITTEN,
+        WRITTEN,
+        nb.float64[:, :, :, ::1],
+        nb.float64[:, :, ::1],
+        nb.float64[:, :, ::1],
+        nb.float64[:, ::1],
+        nb.float64,
+    ),
+    **COMPILED,
+)
+def _felt(position, rotation, joints, moments, rotations, translations, axes, feet, radius):  # type: ignore[no-untyped-def]
+    """Lowest points of the feet (L, 3) and the forces (L, 3) that explain the legs' joint moments, in the world."""
+    down = -radius * np.ascontiguousarray(rotation[2])
+    local, jacobians = points_and_jacobians(joints, rotations, translations, axes, feet, down)
+    points, forces = np.empty((len(feet), 3)), np.empty((len(feet), 3))
+    for leg in range(len(feet)):
+        jacobian = np.ascontiguousarray(jacobians[leg])
+        weighed = jacobian @ moments[JOINTS_PER_LEG * leg : JOINTS_PER_LEG * (leg + 1)]
+        force = np.linalg.solve(jacobian @ jacobian.T + _DAMPING**2 * np.eye(3), weighed)
+        forces[leg] = rotation @ force
+        points[leg] = position + rotation @ np.ascontiguousarray(local[leg])
+    return points, forces

@@ -1,0 +1,1 @@
+"""A recorded run for other programs to look at: MCAP for Foxglove, and rerun."""

@@ -1,0 +1,69 @@
+"""What a model of the robot offers to planner and controller: its coordinates, and the way to them and back."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.robot.ground import Ground, GroundLine
+from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.tree import RigidBodyTree
+
+Array = NDArray[np.float64]
+
+
+class Model(Protocol):
+    """Coordinates x = (q, v), (n_x,), controls u, (n_u,), and contact points with forces along `axes`."""
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        ...
+
+    @property
+    def robot(self) -> Robot:
+        """The robot that it is a model of."""
+        ...
+
+    @property
+    def tree(self) -> RigidBodyTree:
+        """The rigid bodies that are planned for."""
+        ...
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of q, in the order of the tree's joints."""
+        ...
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """World axes along which contacts act, the normal last."""
+        ...
+
+    @property
+    def legs_of(self) -> Mapping[str, tuple[str, ...]]:
+        """By contact point, in the tree's order, the legs that it stands for."""
+        ...
+
+    @property
+    def torque_limits(self) -> Array:
+        """(n_u,) what each control can be at most [N m]."""
+        ...
+
+    def state(self, state: RobotState) -> Array:
+        """(n_x,) the coordinates of a measured state."""
+        ...
+
+    def ground_line(self, ground: Ground, state: RobotState) -> GroundLine:
+        """The ground along the first coordinate, where the robot is."""
+        ...
+
+    def difference(self, x: Array, nominal: Array) -> Array:
+        """(n_x,) from a nominal state to another, as feedback gains multiply it."""
+        ...
+
+    def joint_targets(self, x: Array, u: Array) -> tuple[Array, Array, Array]:
+        """Positions [rad], velocities [rad/s] and torques [N m] of the robot's joints for x and u."""
+        ...

@@ -1,0 +1,140 @@
+"""What a user may add to the running cost of the planner: one expression of what a node holds, loaded by name.
+
+A cost term (:mod:`contact_ddp_ros.mpc.cost_term`) and a constraint (:mod:`contact_ddp_ros.mpc.constraint`) are user
+terms; :mod:`contact_ddp_ros.mpc.own_terms` compiles them together.
+"""
+
+import importlib
+import importlib.util
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from types import ModuleType
+from typing import Any, ClassVar, TypeVar
+
+import casadi as cs
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.errors import ParameterError
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class NodeSymbols:
+    """What a term may depend on, as CasADi SX.
+
+    Attributes:
+        q, v: (n,) coordinates of the model and their rates. u: (n_u,) torques of the actuated ones [N m].
+        forces: by contact point, (axes,) force of the ground, the normal last [N]; zero in the air.
+        feet: by contact point, (axes,) place of its lowest point in the world [m].
+        parameters: the term's own numbers, by name.
+        names: of the coordinates, in the order of q.
+    """
+
+    q: cs.SX
+    v: cs.SX
+    u: cs.SX
+    forces: Mapping[str, cs.SX]
+    feet: Mapping[str, cs.SX]
+    parameters: Mapping[str, cs.SX]
+    names: tuple[str, ...]
+
+    def coordinate(self, name: str) -> cs.SX:
+        """The coordinate of that name; ParameterError where there is none."""
+        return self.q[self._index(name)]
+
+    def rate(self, name: str) -> cs.SX:
+        """Its rate."""
+        return self.v[self._index(name)]
+
+    def _index(self, name: str) -> int:
+        if name not in self.names:
+            raise ParameterError(f"no coordinate is called {name!r}; there are {', '.join(self.names)}")
+        return self.names.index(name)
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """What the numbers of a term may depend on, for N nodes and the end.
+
+    Attributes:
+        times: (N+1,) from the gait's epoch [s].
+        stance: (N+1, n_f) which contact point is on the ground, in the model's order.
+        states: (N+1, 2n) reference states.
+        config: the planner's parameters.
+        speed: commanded [m/s].
+    """
+
+    times: Array
+    stance: NDArray[np.bool_]
+    states: Array
+    config: Any
+    speed: float
+
+
+class UserTerm(ABC):
+    """One expression r(x, u, λ; p) of a node; the planner makes one object of the class."""
+
+    kind: ClassVar[str]
+    """What it is, for messages."""
+
+    name: ClassVar[str]
+    """For records and messages."""
+
+    parameters: ClassVar[tuple[str, ...]] = ()
+    """Names of its numbers p, which each node has its own of."""
+
+    @abstractmethod
+    def residual(self, knot: NodeSymbols) -> cs.SX:
+        """r, of any length."""
+
+    def values(self, horizon: Horizon) -> Array:
+        """(N+1, n) its numbers along a horizon, in the order of `parameters`; needed where it has any."""
+        raise NotImplementedError(f"{self.kind} {self.name!r} has parameters {self.parameters} but no method `values`")
+
+
+Term = TypeVar("Term", bound=UserTerm)
+
+
+def load_terms(text: str, kind: type[Term]) -> tuple[Term, ...]:
+    """The terms that "module:Class" or "file.py:Class" name, with commas between several; none of an empty text.
+
+    Args:
+        text: names of classes.
+        kind: from which each of them must be derived.
+
+    Raises:
+        ParameterError: one of them cannot be imported or is of another kind; the text says why.
+    """
+    return tuple(_load(one.strip(), kind) for one in text.split(",") if one.strip())
+
+
+def _load(word: str, kind: type[Term]) -> Term:
+    place, colon, name = word.rpartition(":")
+    if not colon or not place or not name:
+        raise ParameterError(f"{kind.kind} {word!r}; write module:Class or file.py:Class")
+    try:
+        module = _module_of_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
+        found: Any = reduce(getattr, name.split("."), module)
+    except Exception as error:
+        raise ParameterError(f"{kind.kind} {word!r} cannot be loaded: {type(error).__name__}: {error}") from error
+    if not (isinstance(found, type) and issubclass(found, kind)):
+        given = f"{kind.kind} {word!r} is {type(found).__name__} {name}"
+        raise ParameterError(f"{given}; needed: a class derived from {kind.__name__}")
+    try:
+        return found()
+    except TypeError as error:
+        raise ParameterError(f"{kind.kind} {word!r} cannot be made: {error}") from error
+
+
+def _module_of_file(path: Path) -> ModuleType:
+    specification = importlib.util.spec_from_file_location(path.stem, path)
+    if specification is None or specification.loader is None:
+        raise ImportError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module

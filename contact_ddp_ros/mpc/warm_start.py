@@ -1,0 +1,37 @@
+"""The last policy as the guess of the next solve."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.gaits.grid import KnotGrid
+from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.solver.solution import Guess
+
+Array = NDArray[np.float64]
+
+_TIE = 1e-7
+"""Times of grid points that differ by less are equal [s]."""
+
+
+def shifted(last: Policy, grid: KnotGrid, beyond: Guess) -> Guess:
+    """A policy on a later grid, and another guess beyond its end."""
+    rows = _rows(last, grid.times[:-1] + _TIE, grid.switches)
+    known = np.flatnonzero(grid.times[:-1] < last.end - _TIE)
+    xs, us, gains = beyond.xs.copy(), beyond.us.copy(), beyond.gains.copy()
+    xs[known] = last.states[rows[known]]
+    us[known] = last.controls[rows[known]]
+    gains[known] = last.gains[rows[known]]
+    us[grid.switches] = 0.0
+    gains[grid.switches] = 0.0
+    # the first node may lie inside an interval: its nominal state is interpolated
+    if known.size and not grid.switches[0]:
+        xs[0] = last.sample(float(grid.times[0])).state
+    return Guess(xs, us, gains)
+
+
+def _rows(last: Policy, times: Array, switches: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Rows of the policy for nodes just after `times`: a switch maps to the switch, a step to the step."""
+    rows = np.searchsorted(last.times, times, side="right") - 1
+    # a switch shares its time with the step after it, which searchsorted finds: step back by one
+    rows = np.where(switches, rows - 1, rows)
+    return np.clip(rows, 0, len(last.controls) - 1)

@@ -1,0 +1,103 @@
+"""Keys and gamepads of the browser.
+
+Each key is a command of the page's palette with a hotkey. The 3D view has uses of its own for W, A, S, D, Q and E: a
+listener keeps these keys from it. A gamepad is read by the browser and presses the same keys.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import viser
+from viser import _messages
+
+Hotkey = Literal["W", "A", "S", "D", "Q", "E", "space", "X", "P", "R"]
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key: what it is called in the browser, and what it does, for people."""
+
+    hotkey: Hotkey
+    label: str
+
+
+KEYS: Final = (
+    Key("W", "Faster forward"),
+    Key("S", "Slower, backward"),
+    Key("A", "Turn left"),
+    Key("D", "Turn right"),
+    Key("Q", "Sideways to the left"),
+    Key("E", "Sideways to the right"),
+    Key("space", "Stop: no speed, no turn"),
+    Key("X", "Damp"),
+    Key("P", "Pause or go on"),
+    Key("R", "Recover: up on its feet again"),
+)
+"""W to E change the command by a step at every press, and on as long as the key is held."""
+
+_SCRIPT: Final = """
+if (!window.contactDdpKeys) {
+  window.contactDdpKeys = true;
+  const driving = new Set(["KeyW", "KeyA", "KeyS", "KeyD", "KeyQ", "KeyE"]);
+  const root = document.documentElement;
+  root.addEventListener("keydown", (event) => {
+    if (driving.has(event.code)) event.stopPropagation();
+  });
+  const press = (code, key) =>
+    root.dispatchEvent(new KeyboardEvent("keydown", {code: code, key: key, bubbles: true, cancelable: true}));
+  const dead = 0.5;
+  let last = 0, buttons = [];
+  const poll = (now) => {
+    const pad = Array.from(navigator.getGamepads ? navigator.getGamepads() : []).find((one) => one);
+    if (pad) {
+      const was = buttons;
+      buttons = pad.buttons.map((button) => button.pressed);
+      const struck = (index) => buttons[index] && !was[index];
+      if (struck(0)) press("Space", " ");
+      if (struck(1)) press("KeyX", "x");
+      if (struck(3)) press("KeyR", "r");
+      if (struck(9)) press("KeyP", "p");
+      if (now - last > 150) {
+        last = now;
+        const [x, y, turn] = [pad.axes[0] || 0, pad.axes[1] || 0, pad.axes[2] || 0];
+        if (y < -dead) press("KeyW", "w");
+        if (y > dead) press("KeyS", "s");
+        if (turn < -dead) press("KeyA", "a");
+        if (turn > dead) press("KeyD", "d");
+        if (x < -dead) press("KeyQ", "q");
+        if (x > dead) press("KeyE", "e");
+      }
+    }
+    window.requestAnimationFrame(poll);
+  };
+  window.requestAnimationFrame(poll);
+}
+"""
+"""Left stick: forward and sideways; right stick: turn; first button stops, second damps, fourth recovers, start pauses.
+
+Hotkeys are listened for on the root element and the view listens on the document around it, so what stops at the root
+reaches the former only.
+"""
+
+
+def add_keys(server: viser.ViserServer, press: Callable[[str], None]) -> None:
+    """Call `press` with the hotkey of every key that is pressed in any browser."""
+    for key in KEYS:
+        command = server.gui.add_command(key.label, hotkey=key.hotkey)
+
+        @command.on_trigger
+        def _(_event: Any, name: str = key.hotkey) -> None:
+            press(name)
+
+    run_javascript(server.gui, _SCRIPT)
+
+
+def copy_to_clipboard(client: viser.ClientHandle, text: str) -> None:
+    """Put a text into the clipboard of a browser, where it allows that."""
+    run_javascript(client.gui, f"navigator.clipboard && navigator.clipboard.writeText({text!r}).catch(() => {{}})")
+
+
+def run_javascript(gui: viser.GuiApi, source: str) -> None:
+    """Run a script in the browsers of a user interface, later ones included; viser has no public way to."""
+    gui._websock_interface.queue_message(_messages.RunJavascriptMessage(source=source))

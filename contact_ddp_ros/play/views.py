@@ -1,0 +1,51 @@
+"""Where the planned robot is: a planar plan lies in the vertical plane through the trunk along its heading."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.control.controller import Controller
+from contact_ddp_ros.planned import N_AXES, PlannedRobot
+from contact_ddp_ros.play.snapshot import Plan, Touch
+from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.robot.state import RobotState
+
+Array = NDArray[np.float64]
+
+STRIDE = 3
+"""Nodes of a policy from one drawn to the next."""
+
+
+def plan_of(policy: Policy, stride: int = STRIDE) -> Plan:
+    """A policy thinned out for drawing; touchdowns are kept whatever the stride."""
+    forces = policy.forces
+    standing = np.abs(forces).reshape(len(forces), -1, N_AXES).sum(axis=2) > 0.0
+    lands = {int(k): np.flatnonzero(standing[k] & ~standing[k - 1]) for k in range(1, len(forces))}
+    lands = {k: pairs for k, pairs in lands.items() if pairs.size}
+    rows = sorted({*range(0, len(policy.times), stride), *lands})
+    padded = np.vstack([forces, np.zeros((1, forces.shape[1]))])
+    return Plan(
+        times=policy.times[rows],
+        states=policy.states[rows],
+        forces=padded[rows],
+        landings=tuple((rows.index(k), int(pair)) for k, pairs in lands.items() for pair in pairs),
+        ground=policy.ground,
+    )
+
+
+def touch_of(controller: Controller) -> Touch:
+    """What a controller has felt so far."""
+    estimator = controller.estimator
+    return Touch(
+        contacts=tuple(map(bool, estimator.contacts.contact)),
+        ground=estimator.ground,
+        footholds=estimator.footholds,
+    )
+
+
+class PlanView(PlannedRobot):
+    """Whole-robot states of planar plans."""
+
+    def at(self, plan: Plan, time: float, actual: RobotState) -> RobotState:
+        """The planned robot at an instant [s], clamped to the horizon."""
+        x = np.array([np.interp(time, plan.times, column) for column in plan.states.T])
+        return self.state(x, actual, time)

@@ -1,0 +1,217 @@
+"""A robot as a YAML file: where its URDF is, which of its joints are which, and what a URDF does not say.
+
+    package: example-robot-data       # on PyPI; without it `urdf` is a path from the file's folder
+    urdf: go1_description/urdf/go1.urdf
+    legs:                             # abduction, hip and knee joint, and the foot's link, as the URDF calls them
+      fr: [FR_hip_joint, FR_thigh_joint, FR_calf_joint, FR_foot]
+      ...
+    joints:                           # of abduction, hip and knee, with the signs of this package; else the URDF's
+      armature: [0.0045, 0.0045, 0.0101]
+    asymmetry: 0.005
+    parameters:
+      planner: {reference: {clearance: 0.06}}
+
+docs/robots.md describes every key.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from contact_ddp_ros.config import dotted
+from contact_ddp_ros.errors import ModelError, ParameterError
+from contact_ddp_ros.options import ROBOT_SUFFIXES
+from contact_ddp_ros.robot.joints import LEG_JOINTS, LEG_NAMES
+from contact_ddp_ros.robot.share import share_places
+from contact_ddp_ros.suggestions import did_you_mean
+
+FOLDER = "config/robots"
+"""Where the packaged robots are."""
+
+JOINT_KEYS: Final = ("armature", "damping", "dry_friction", "effort", "velocity", "lower", "upper")
+"""What may be said of the joints of a leg, as triples."""
+
+PARAMETER_SECTIONS: Final = ("planner", "controller", "simulator")
+"""Whose parameters a robot's file may set."""
+
+_OF_THE_RUN = ("friction", "trunk_mass_scale", "seed")
+"""Parameters of the simulator that are options of a run, whatever the robot."""
+
+_KEYS = ("package", "urdf", "legs", "joints", "foot_radius", "standing_height", "asymmetry", "parameters")
+
+_MOST_ASYMMETRY = 0.2
+"""Left and right that differ by more are no pair."""
+
+
+@dataclass(frozen=True)
+class Leg:
+    """Names in the URDF of a leg's joints, from the trunk down, and of its foot's link."""
+
+    joints: tuple[str, ...]
+    foot: str
+
+
+@dataclass(frozen=True)
+class RobotProfile:
+    """What a robot's file says.
+
+    Attributes:
+        name: of the robot.
+        path: of the file.
+        urdf: the robot description.
+        legs: by name of the leg; empty where the URDF has the names and signs of this package.
+        joints: of JOINT_KEYS those given: of abduction, hip and knee of every leg.
+        foot_radius: [m]; None for that of the URDF's collision spheres.
+        standing_height: of the trunk's origin [m]; None for legs as bent as the Mini Cheetah's.
+        asymmetry: how far left and right may differ, as a share; see :mod:`contact_ddp_ros.robot.symmetry`.
+        parameters: by section and dotted name, on top of the defaults for a robot of its size.
+    """
+
+    name: str
+    path: Path
+    urdf: Path
+    legs: Mapping[str, Leg] = field(default_factory=dict)
+    joints: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    foot_radius: float | None = None
+    standing_height: float | None = None
+    asymmetry: float = 0.0
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def load_profile(name: str | Path) -> RobotProfile:
+    """The packaged robot of that name, or that of a YAML file, whose name ends with .yaml.
+
+    Raises:
+        ParameterError: there is no such robot, or its file says what it may not; the text names what is allowed.
+        ModelError: the PyPI package with its URDF is not installed, or lacks the file.
+    """
+    path = Path(name)
+    if path.suffix not in ROBOT_SUFFIXES:
+        packaged = packaged_robots()
+        if str(name) not in packaged:
+            raise ParameterError(
+                f"no robot is called {str(name)!r}; {did_you_mean(str(name), packaged)} "
+                f"Allowed: {', '.join(packaged)}, or the path of a .yaml file"
+            )
+        path = packaged[str(name)]
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ParameterError(f"robot file {path} cannot be read: {' '.join(str(error).split())}") from error
+    try:
+        return _profile(path, content)
+    except ParameterError as error:
+        raise ParameterError(f"robot file {path}: {error}") from error
+
+
+def packaged_robots() -> dict[str, Path]:
+    """Files of the robots that come with the package, by name."""
+    folder = next((place for place in share_places(FOLDER) if place.is_dir()), None)
+    return {} if folder is None else {file.stem: file for file in sorted(folder.glob("*.yaml"))}
+
+
+def _profile(path: Path, content: Any) -> RobotProfile:
+    given = _mapping("the file", content, _KEYS)
+    for key in ("package", "urdf"):
+        if not isinstance(given.get(key, ""), str):
+            raise ParameterError(f"{key} is {given[key]!r}; allowed: a name")
+    if not given.get("urdf"):
+        raise ParameterError("urdf is missing; needed: the path of the robot description")
+    sections = _mapping("parameters", given.get("parameters", {}), PARAMETER_SECTIONS)
+    for section, values in sections.items():
+        if not isinstance(values, dict):
+            raise ParameterError(f"parameters.{section} is {values!r}; allowed: a mapping of parameters")
+    chosen = sorted(set(sections.get("simulator", {})) & set(_OF_THE_RUN))
+    if chosen:
+        raise ParameterError(f"parameters.simulator has {', '.join(chosen)}, which every run chooses; leave it out")
+    return RobotProfile(
+        name=path.stem,
+        path=path,
+        urdf=_urdf(path, given.get("package"), given["urdf"]),
+        legs=_legs(given.get("legs", {})),
+        joints={key: _triple(key, value) for key, value in _joints(given).items()},
+        foot_radius=_positive(given, "foot_radius", 1.0),
+        standing_height=_positive(given, "standing_height", 3.0),
+        asymmetry=_positive(given, "asymmetry", _MOST_ASYMMETRY) or 0.0,
+        parameters={section: dotted(values) for section, values in sections.items()},
+    )
+
+
+def _joints(given: Mapping[str, Any]) -> dict[str, Any]:
+    joints = _mapping("joints", given.get("joints", {}), JOINT_KEYS)
+    if not given.get("legs") and (joints or "foot_radius" in given):
+        raise ParameterError("joints and foot_radius need legs; without legs the URDF says everything about its joints")
+    return joints
+
+
+def _urdf(path: Path, package: str | None, urdf: str) -> Path:
+    """Where the description is: beside the robot's file, or among those of an installed PyPI package."""
+    if package is None:
+        return (path.parent / urdf).resolve()
+    remedy = f"install it with `pip install {package}` (./run does so where --robot is given)"
+    try:
+        files = metadata.distribution(package).files
+    except metadata.PackageNotFoundError:
+        raise ModelError(
+            f"robot file {path}: the PyPI package {package}, which has {urdf}, is not installed; {remedy}"
+        ) from None
+    found = [file for file in files or () if f"/{file.as_posix()}".endswith(f"/{urdf}")]
+    if len(found) != 1:
+        raise ModelError(
+            f"robot file {path}: {len(found)} files of the PyPI package {package} end with {urdf}; needed: one"
+        )
+    return Path(str(found[0].locate()))
+
+
+def _legs(given: Any) -> dict[str, Leg]:
+    if given == {}:
+        return {}
+    legs = _mapping("legs", given, LEG_NAMES)
+    if set(legs) != set(LEG_NAMES):
+        raise ParameterError(f"legs has {', '.join(legs)}; needed: {', '.join(LEG_NAMES)}")
+    size = len(LEG_JOINTS) + 1
+    for leg, names in legs.items():
+        if not (isinstance(names, list) and len(names) == size and all(isinstance(one, str) for one in names)):
+            raise ParameterError(
+                f"legs.{leg} is {names!r}; needed: names of the joints {', '.join(LEG_JOINTS)} and of the foot's link"
+            )
+    names = [name for leg in LEG_NAMES for name in legs[leg]]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ParameterError(f"legs names {', '.join(twice)} more than once; needed: different joints and feet")
+    return {leg: Leg(tuple(legs[leg][:-1]), legs[leg][-1]) for leg in LEG_NAMES}
+
+
+def _mapping(what: str, content: Any, known: tuple[str, ...]) -> dict[str, Any]:
+    if not isinstance(content, dict):
+        raise ParameterError(f"{what} holds {type(content).__name__}; allowed: a mapping of {', '.join(known)}")
+    unknown = [str(key) for key in content if key not in known]
+    if unknown:
+        raise ParameterError(f"{what} has the unknown key {unknown[0]}; {did_you_mean(unknown[0], known)}")
+    return content
+
+
+def _triple(key: str, value: Any) -> tuple[float, ...]:
+    fine = isinstance(value, list) and len(value) == len(LEG_JOINTS) and all(_is_number(one) for one in value)
+    signed = key in ("lower", "upper")
+    if not fine or not (signed or min(value) >= 0.0):
+        sign = "" if signed else " that are not negative"
+        raise ParameterError(f"joints.{key} is {value!r}; allowed: numbers of {', '.join(LEG_JOINTS)}{sign}")
+    return tuple(map(float, value))
+
+
+def _positive(given: Mapping[str, Any], key: str, most: float) -> float | None:
+    if key not in given:
+        return None
+    value: Any = given[key]
+    if not _is_number(value) or not 0.0 < value <= most:
+        raise ParameterError(f"{key} is {value!r}; allowed: a positive number up to {most:g}")
+    return float(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")

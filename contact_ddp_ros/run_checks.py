@@ -1,0 +1,60 @@
+"""What is found out about a run before anything is built: parameters that do not exist or do not fit together."""
+
+import dataclasses
+
+from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.fitting import controller_config, planner_config, robot_of, simulator_options
+from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.reference import planar_schedule
+from contact_ddp_ros.options import SECTIONS, RunOptions
+from contact_ddp_ros.robot.model import Robot
+
+
+def check_run(options: RunOptions) -> Robot:
+    """Read the robot and every parameter of a run and see that its planner can follow its commands.
+
+    Raises:
+        ParameterError: a file, a name, a value, the gait's timing or the commanded speed is not allowed.
+        ModelError: the robot's description cannot be used.
+    """
+    for section in SECTIONS:
+        options.parameters(section)
+    robot = robot_of(options)
+    planner = checked_planner(options, robot)
+    for time, name in options.gaits:
+        try:
+            planar_schedule(dataclasses.replace(planner.gait, name=name))
+        except ParameterError as error:
+            raise ParameterError(f"the gait from {time:g} s on: {error}") from error
+    controller_config(options, robot, {})
+    simulator_options(options, robot)
+    check_speed(max((speed for _, speed in options.speed), key=abs), planner)
+    return robot
+
+
+def checked_planner(options: RunOptions, robot: Robot) -> PlannerConfig:
+    """The planner's parameters of a run, whose gait fits its grid.
+
+    Raises:
+        ParameterError: a name or a value is not allowed, or the gait is not for this model or this grid.
+    """
+    planner = planner_config(options, robot)
+    try:
+        planar_schedule(planner.gait)
+    except ParameterError as error:
+        raise ParameterError(f"planner.gait: {error}") from error
+    return planner
+
+
+def check_speed(speed: float, planner: PlannerConfig) -> None:
+    """Refuse a commanded speed [m/s] that would be cut.
+
+    Raises:
+        ParameterError: it is beyond the planner's limit, either way.
+    """
+    limit = planner.reference.speed_limit
+    if abs(speed) > limit:
+        raise ParameterError(
+            f"the commanded speed of {speed:g} m/s is beyond the {limit:g} m/s of planner.reference.speed_limit; "
+            "command less, or raise the limit with --set planner.reference.speed_limit=X"
+        )

@@ -1,0 +1,185 @@
+"""Shapes of the simulated ground, of which planner and controller know nothing.
+
+Written as one word, which the command line and the simulator's parameter `terrain` share:
+
+    flat                        level at z = 0
+    slope:DEG[,HEADING_DEG]     a plane through the origin that climbs by DEG along a heading (0: ahead, 90: left)
+    step:X,RISE                 a step of RISE [m] at x = X [m]; negative leads down
+    stairs:RISE,COUNT[,TREAD]   COUNT steps of RISE [m] (negative leads down), TREAD [m] apart, from x = 1 m on
+    boxes:HEIGHT[,SEED]         square tops of random heights between 0 and HEIGHT [m], from x = 0.8 m on
+
+Every shape is a plane and boxes standing on it, so that any physics engine can build it.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rotation_vector_to_quaternion
+
+Array = NDArray[np.float64]
+
+FLAT: Final = "flat"
+_STEEPEST = 30.0
+"""Of slopes [deg]."""
+_HIGHEST = 0.2
+"""Of steps and boxes [m]."""
+_MOST_STEPS = 200
+_TREAD = 0.4
+"""Of stairs where none is given [m]."""
+_STAIRS_BEGIN, _BOXES_BEGIN = 1.0, 0.8
+"""x of the first edge [m]."""
+_BOX_SIDE = 0.3
+_BOX_ROWS, _BOX_COLUMNS = 45, 6
+"""Boxes along the way and across it."""
+_FAR, _HALF_WIDTH, _DEPTH = 200.0, 50.0, 1.0
+"""Length and half width of what has no end, and how far boxes reach below the ground [m]."""
+
+_KINDS: Final = {"slope": (1, 2), "step": (2, 2), "stairs": (2, 3), "boxes": (1, 2)}
+"""How few and how many numbers each kind has."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box with level faces: (3,) centre and (3,) half extents [m]."""
+
+    centre: tuple[float, float, float]
+    half: tuple[float, float, float]
+
+    @property
+    def top(self) -> float:
+        """Height of its upper face [m]."""
+        return self.centre[2] + self.half[2]
+
+
+@dataclass(frozen=True)
+class Terrain:
+    """A plane z = height + gradient . (x, y), and boxes with level tops that stand on it.
+
+    Attributes:
+        gradient: (2,) of the plane.
+        height: of the plane at the origin [m].
+        boxes: on top of it; where they overlap, the highest counts.
+    """
+
+    gradient: tuple[float, float] = (0.0, 0.0)
+    height: float = 0.0
+    boxes: tuple[Box, ...] = ()
+
+    def heights(self, points: Array) -> Array:
+        """(N,) height of the ground below points (N, 2 or more) in `odom` [m]."""
+        x, y = points[:, 0], points[:, 1]
+        ground = self.height + self.gradient[0] * x + self.gradient[1] * y
+        for box in self.boxes:
+            inside = (np.abs(x - box.centre[0]) <= box.half[0]) & (np.abs(y - box.centre[1]) <= box.half[1])
+            ground = np.where(inside, np.maximum(ground, box.top), ground)
+        return ground
+
+    def clearances(self, centres: Array, radii: float | Array) -> Array:
+        """(N,) height of the lowest points of spheres (N, 3) above the ground below them [m]; negative within it."""
+        lowest = centres - np.asarray(radii).reshape(-1, 1) * self.axes[:, 2]
+        return lowest[:, 2] - self.heights(lowest)
+
+    @property
+    def tilt(self) -> Array:
+        """(4,) quaternion (x, y, z, w) that turns level axes into those of the plane, with no turn about its normal."""
+        slope = math.hypot(*self.gradient)
+        if slope == 0.0:
+            return np.array([0.0, 0.0, 0.0, 1.0])
+        axis = np.array([self.gradient[1], -self.gradient[0], 0.0]) / slope
+        return rotation_vector_to_quaternion(math.atan(slope) * axis)
+
+    @property
+    def axes(self) -> Array:
+        """(3, 3) the plane's axes as columns, its normal last."""
+        return quaternion_to_matrix(self.tilt)
+
+
+def parse_terrain(text: str) -> Terrain:
+    """The ground that a word describes.
+
+    Raises:
+        ParameterError: it is none of this module's words, or a number is out of its range.
+    """
+    kind, colon, rest = text.partition(":")
+    if text == FLAT:
+        return Terrain()
+    try:
+        numbers = [float(part) for part in rest.split(",")] if colon else []
+    except ValueError:
+        numbers = []
+    few, many = _KINDS.get(kind, (1, 0))
+    if not few <= len(numbers) <= many or not all(map(math.isfinite, numbers)):
+        raise ParameterError(
+            f"ground {text!r}; allowed, with finite numbers: flat, slope:DEG[,HEADING_DEG], step:X,RISE, "
+            "stairs:RISE,COUNT[,TREAD] or boxes:HEIGHT[,SEED]"
+        )
+    return _BUILD[kind](text, *numbers)
+
+
+def _slope(text: str, degrees: float, heading: float = 0.0) -> Terrain:
+    _check(text, "slope", abs(degrees), 0.0, _STEEPEST, "degrees")
+    rise, angle = math.tan(math.radians(degrees)), math.radians(heading)
+    return Terrain(gradient=(rise * math.cos(angle), rise * math.sin(angle)))
+
+
+def _step(text: str, position: float, rise: float) -> Terrain:
+    _check(text, "x", position, -0.5 * _FAR, 0.5 * _FAR, "m")
+    _check(text, "rise", abs(rise), 0.0, _HIGHEST, "m")
+    return _raised((position,), rise)
+
+
+def _stairs(text: str, rise: float, count: float, tread: float = _TREAD) -> Terrain:
+    _check(text, "rise", abs(rise), 0.0, _HIGHEST, "m")
+    _check(text, "count", count, 1, _MOST_STEPS, "steps", whole=True)
+    _check(text, "tread", tread, 0.05, 10.0, "m")
+    return _raised(tuple(_STAIRS_BEGIN + tread * k for k in range(int(count))), rise)
+
+
+def _boxes(text: str, height: float, seed: float = 0.0) -> Terrain:
+    _check(text, "height", height, 0.0, _HIGHEST, "m")
+    _check(text, "seed", seed, 0, 2**31 - 1, "", whole=True)
+    tops = np.random.default_rng(int(seed)).uniform(0.0, height, (_BOX_ROWS, _BOX_COLUMNS))
+    boxes = []
+    for row in range(_BOX_ROWS):
+        for column in range(_BOX_COLUMNS):
+            x = _BOXES_BEGIN + (row + 0.5) * _BOX_SIDE
+            y = (column + 0.5 - 0.5 * _BOX_COLUMNS) * _BOX_SIDE
+            boxes.append(_box((x, y), (0.5 * _BOX_SIDE, 0.5 * _BOX_SIDE), float(tops[row, column])))
+    return Terrain(boxes=tuple(boxes))
+
+
+def _raised(edges: tuple[float, ...], rise: float) -> Terrain:
+    """Steps of one rise at these x: boxes beyond each edge where they lead up, before it where they lead down."""
+    if rise == 0.0:
+        return Terrain()
+    boxes, half = [], (0.5 * _FAR, _HALF_WIDTH)
+    for count, x in enumerate(edges, start=1):
+        top = count * rise if rise > 0.0 else (count - 1) * rise
+        boxes.append(_box((x + math.copysign(half[0], rise), 0.0), half, top))
+    return Terrain(height=min(0.0, len(edges) * rise), boxes=tuple(boxes))
+
+
+def _box(centre: tuple[float, float], half: tuple[float, float], top: float) -> Box:
+    return Box((*centre, top - 0.5 * _DEPTH), (*half, 0.5 * _DEPTH))
+
+
+def _check(text: str, name: str, value: float, low: float, high: float, unit: str, whole: bool = False) -> None:
+    if not low <= value <= high or (whole and value != int(value)):
+        kind = "a whole number in " if whole else ""
+        raise ParameterError(
+            f"ground {text!r}: {name} is {value:g}; allowed: {kind}[{low:g}, {high:g}] {unit}".rstrip()
+        )
+
+
+_BUILD: Final[dict[str, Callable[..., Terrain]]] = {
+    "slope": _slope,
+    "step": _step,
+    "stairs": _stairs,
+    "boxes": _boxes,
+}

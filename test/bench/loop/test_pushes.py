@@ -1,0 +1,55 @@
+"""The push map: what is searched, and what is made of it."""
+
+import math
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from contact_ddp_ros.bench.loop import pushes
+from contact_ddp_ros.bench.loop.pushes import CellSearch, PushMap, draw, run, searches, table
+
+
+def found() -> PushMap:
+    held = np.array([[12.0, 10.0, 9.0], [24.0, 20.0, 11.0]])
+    return PushMap(np.array([0.0, math.pi]), np.array([0.0, 1.0, 2.0]) / 3.0, held, (10.0, 24.0))
+
+
+def test_every_direction_is_pushed_at_every_phase() -> None:
+    cells = searches(4, 3, (10.0,), {})
+    assert len({cell.name for cell in cells}) == len(cells) == 12
+    assert [cell.direction for cell in cells[::3]] == pytest.approx([0.0, 0.5 * math.pi, math.pi, 1.5 * math.pi])
+    assert {cell.phase for cell in cells} == {0.0, 1.0 / 3.0, 2.0 / 3.0}
+
+
+def test_a_push_begins_at_its_phase_and_fells_where_it_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pushes, "AFTER", 1.0)
+    steady = pushes._steady("{}")
+    assert pushes._mode(steady) == pushes.FIRST_MODE and steady.controller.fault is None
+    before = steady.simulator.time
+    backward = CellSearch(math.pi, 0.25, (2.0, 60.0, 4.0))
+    assert run(backward) == {"held": 2.0, "lost": 60.0}, "what is survived above a fall does not count"
+    assert steady.simulator.time == before, "the steady loop is not touched"
+    assert run(CellSearch(math.pi, 0.25, (60.0,))) == {"held": 0.0, "lost": 60.0}
+    assert run(CellSearch(math.pi, 0.25, (1.0, 2.0))) == {"held": 2.0, "lost": None}
+
+
+def test_a_robot_that_does_not_bound_is_not_pushed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pushes, "SETTLED", 0.5)
+    pushes._steady.cache_clear()
+    try:
+        with pytest.raises(pushes.BenchmarkError, match="does not bound"):
+            pushes._steady("{}")
+    finally:
+        pushes._steady.cache_clear()
+
+
+def test_the_table_says_how_many_phases_survive_the_target() -> None:
+    with (console := Console(width=120)).capture() as shown:
+        console.print(table(found()))
+    assert "2 of 3" in shown.get() and "3 of 3" in shown.get() and "180°" in shown.get()
+
+
+def test_it_is_drawn(tmp_path) -> None:
+    draw(found(), tmp_path / "pushes.png")
+    assert (tmp_path / "pushes.png").stat().st_size > 10_000

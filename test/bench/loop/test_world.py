@@ -1,0 +1,56 @@
+"""Rows of the worlds: which runs they have, and when they hold."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from contact_ddp_ros.bench.loop.world import WorldOutcome, _table, draw, held, run
+from contact_ddp_ros.bench.loop.world_rows import QUICK, Extent, Figure, Row, rows
+from contact_ddp_ros.fitting import planner_config, robot_of
+from contact_ddp_ros.run_checks import check_run
+
+SMALL = Extent(duration=6.0, seeds=2, phases=2, mixtures=3)
+
+
+def test_every_run_is_allowed_and_has_a_name_of_its_own() -> None:
+    items = [item for row in rows(0, SMALL, {}) for item in row.runs]
+    assert len({item.name for item in items}) == len(items)
+    for item in items:
+        check_run(item.options)
+        assert planner_config(item.options, robot_of(item.options)).ground.height == 0.0, "nothing is told"
+
+
+def test_chance_follows_from_the_seed() -> None:
+    first, same, other = (rows(seed, SMALL, {}) for seed in (3, 3, 4))
+    assert first == same != other
+
+
+def test_a_row_holds_where_nothing_falls_and_its_figure_is_kept() -> None:
+    row = Row("slope", rows(0, QUICK, {})[0].runs, Figure("speed", 0.05))
+    good = WorldOutcome("slope", speed=0.04, side=0.0, line=0.0, roll=0.0, lateral=0.0)
+    assert held(row, [good])
+    assert not held(row, [replace(good, speed=0.06)])
+    assert not held(row, [good, replace(good, fall="2.00 s: tilt")])
+    assert not held(row, [replace(good, speed=math.nan)]), "what was not measured is not met"
+    assert held(replace(row, figure=None), [replace(good, speed=0.06)])
+
+
+def test_a_fall_is_told_with_its_reason(tmp_path) -> None:
+    slope = next(row for row in rows(0, QUICK, {}) if row.name == "friction 0.2")
+    item = slope.runs[0]
+    short = replace(item, options=replace(item.options, duration=2.5, friction=0.05))
+    outcome = WorldOutcome(**run(short))
+    assert "tilt" in outcome.fall or "velocity" in outcome.fall
+    assert "1" in str(_table([(slope, [outcome])]).columns[1]._cells)
+    draw([(slope, [outcome])], tmp_path / "world.png")
+    assert (tmp_path / "world.png").stat().st_size > 5_000
+
+
+def run_fields() -> set[str]:
+    return set(WorldOutcome.__dataclass_fields__)
+
+
+@pytest.mark.parametrize("row", [row for row in rows(0, QUICK, {}) if row.figure is not None], ids=lambda row: row.name)
+def test_every_figure_is_one_that_is_measured(row: Row) -> None:
+    assert row.figure is not None and row.figure.name in run_fields()

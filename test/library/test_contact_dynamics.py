@@ -1,0 +1,130 @@
+"""Contact dynamics of a URDF against pinocchio's equations of motion, and partials against finite differences."""
+
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from arm import arm
+from numpy.typing import NDArray
+
+from contact_ddp_ros.dynamics.kernels import build_kernels
+from contact_ddp_ros.errors import ModelError, ParameterError
+from contact_ddp_ros.library.contact_dynamics import ContactDynamics
+from contact_ddp_ros.models.planar_tree import reduce_to_plane
+from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.tree import Joint, RigidBodyTree
+from test.dynamics.support import derivative
+
+Array = NDArray[np.float64]
+
+Q, V = np.array([0.3, 0.1, -0.5]), np.array([0.4, -0.2, 0.9])
+
+
+def loaded(folder: Path, contacts: tuple[str, ...] = (), axes: tuple[int, ...] = (2,), damping: float = 0.0):
+    path = folder / "arm.urdf"
+    path.write_text(arm(damping), encoding="utf-8")
+    return ContactDynamics.from_urdf(path, contacts, axes)
+
+
+def test_motion_and_forces_satisfy_pinocchios_equations(tmp_path: Path) -> None:
+    dynamics = loaded(tmp_path, ("tip",), (0, 2))
+    tau = np.array([1.0, -3.0])
+    motion = dynamics.motion(Q, V, tau)
+    model = pin.buildModelFromXML(arm())
+    data, q = model.createData(), np.array([np.cos(Q[0]), np.sin(Q[0]), *Q[1:]])
+    required = pin.rnea(model, data, q, V, motion.accelerations)
+    required[2] += 0.01 * motion.accelerations[2]  # the armature, an attribute that pinocchio does not read
+    tip = model.getFrameId("tip")
+    pin.forwardKinematics(model, data, q, V, motion.accelerations)
+    jacobian = pin.computeFrameJacobian(model, data, q, tip, pin.LOCAL_WORLD_ALIGNED)[[0, 2]]
+    assert required == pytest.approx(np.append(tau, 0.0) + jacobian.T @ motion.forces[0], abs=1e-10)
+    acceleration = pin.getFrameClassicalAcceleration(model, data, tip, pin.LOCAL_WORLD_ALIGNED).linear
+    assert acceleration[[0, 2]] == pytest.approx([0.0, 0.0], abs=1e-10)
+    assert np.abs(motion.forces).min() > 0.1
+
+
+def test_without_contacts_it_falls_freely(tmp_path: Path) -> None:
+    dynamics = loaded(tmp_path)
+    motion = dynamics.motion(Q, V, np.zeros(2))
+    model = pin.buildModelFromXML(arm())
+    model.armature[2] = 0.01
+    expected = pin.aba(model, model.createData(), np.array([np.cos(Q[0]), np.sin(Q[0]), *Q[1:]]), V, np.zeros(3))
+    assert motion.accelerations == pytest.approx(expected, abs=1e-10)
+    assert motion.forces.shape == (0, 1)
+
+
+@pytest.mark.parametrize(("contacts", "axes"), [((), (2,)), (("tip",), (2,)), (("tip",), (0, 2))])
+def test_partials_are_those_of_finite_differences(tmp_path: Path, contacts, axes) -> None:
+    dynamics = loaded(tmp_path, contacts, axes, damping=0.3)
+    check(dynamics, Q, V)
+
+
+def test_partials_of_the_planar_robot_in_stance() -> None:
+    """The same numbers as the planner's, whose kernels these are."""
+    tree = reduce_to_plane(load_robot())
+    dynamics = ContactDynamics(tree, ("back_foot",), (0, 2), baumgarte_rate=3.0)
+    rng = np.random.default_rng(5)
+    check(dynamics, rng.uniform(-0.6, 0.6, tree.n), rng.normal(size=tree.n))
+
+
+def check(dynamics: ContactDynamics, q: Array, v: Array) -> None:
+    rng = np.random.default_rng(6)
+    tau, gamma = rng.normal(size=dynamics.n_u), rng.normal(size=dynamics.n + dynamics.n_c)
+    first, second = dynamics.first_order(q, v, tau), dynamics.second_order(q, v, tau, gamma)
+    motion = dynamics.motion(q, v, tau)
+    assert np.array_equal(first.nu, np.append(motion.accelerations, motion.forces))
+
+    def at(q: Array = q, v: Array = v, tau: Array = tau):
+        return dynamics.first_order(q, v, tau)
+
+    for found, expected in (
+        (first.by_q, derivative(lambda z: at(q=z).nu, q)),
+        (first.by_v, derivative(lambda z: at(v=z).nu, v)),
+        (first.by_tau, derivative(lambda z: at(tau=z).nu, tau)),
+        (second.qq, derivative(lambda z: gamma @ at(q=z).by_q, q)),
+        (second.vq, derivative(lambda z: gamma @ at(q=z).by_v, q)),
+        (second.vv, derivative(lambda z: gamma @ at(v=z).by_v, v)),
+        (second.tau_q, derivative(lambda z: gamma @ at(q=z).by_tau, q)),
+    ):
+        assert found == pytest.approx(expected, rel=1e-6, abs=1e-6 * (1.0 + np.abs(expected).max()))
+    assert np.abs(second.qq).max() > 0.1
+
+
+def test_results_are_ones_own(tmp_path: Path) -> None:
+    """A later call does not change what an earlier one gave."""
+    dynamics = loaded(tmp_path, ("tip",))
+    first = dynamics.first_order(Q, V, np.zeros(2))
+    kept = [one.copy() for one in (first.nu, first.by_q, first.by_v, first.by_tau)]
+    dynamics.second_order(Q + 0.3, V, np.ones(2), np.ones(4))
+    for before, now in zip(kept, (first.nu, first.by_q, first.by_v, first.by_tau)):
+        assert np.array_equal(before, now)
+
+
+def test_what_does_not_fit_is_named(tmp_path: Path) -> None:
+    dynamics = loaded(tmp_path, ("tip",))
+    with pytest.raises(ParameterError, match=r"q has shape \(2,\); needed: \(3,\)"):
+        dynamics.motion(Q[:2], V, np.zeros(2))
+    with pytest.raises(ParameterError, match=r"v holds a number that is not finite.*v\[1\]"):
+        dynamics.motion(Q, [0.0, np.nan, 0.0], np.zeros(2))
+    with pytest.raises(ParameterError, match=r"gamma has shape \(3,\); needed: \(4,\)"):
+        dynamics.second_order(Q, V, np.zeros(2), np.zeros(3))
+    with pytest.raises(ModelError, match="hold 3 directions of motion with 6 forces"):
+        ContactDynamics(dynamics.tree, ("tip", "tip"))
+    with pytest.raises(ModelError, match="contact points are \\['tip'\\]"):
+        ContactDynamics(dynamics.tree, ("foot",))
+
+
+def test_a_singular_state_is_named() -> None:
+    massless = RigidBodyTree("ghost", (Joint("hinge", "revolute", np.array([0.0, 1.0, 0.0]), -1, effort_limit=1.0),))
+    with pytest.raises(ModelError, match="the dynamics of 'ghost' are singular"):
+        ContactDynamics(massless).motion([0.1], [0.0], [1.0])
+
+
+def test_kernels_are_shared_with_whoever_needs_the_same(tmp_path: Path) -> None:
+    dynamics = loaded(tmp_path, ("tip",))
+    said: list[str] = []
+    build_kernels(
+        dynamics.tree, {"contact": ("tip",)}, (2,), levels=("system", "first", "second"), progress=said.append
+    )
+    assert not said

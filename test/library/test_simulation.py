@@ -1,0 +1,43 @@
+"""One call for a closed loop."""
+
+import numpy as np
+import pytest
+
+from contact_ddp_ros.closed_loop import run
+from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.library.simulation import simulate
+from contact_ddp_ros.options import RunOptions
+from contact_ddp_ros.recording import Recorder
+
+
+def test_it_is_the_closed_loop_of_the_command_line() -> None:
+    seen: list[int] = []
+    found = simulate(duration=0.8, speed=0.3, listener=lambda recorder: seen.append(recorder.n_ticks))
+    expected = run(RunOptions(duration=0.8, speed=((0.0, 0.3),)), Recorder())
+    assert len(seen) == len(found.ticks["time"]) == 400
+    for name in ("time", "position", "joint_positions", "torques"):
+        assert np.array_equal(found.ticks[name], expected.ticks[name]), name
+
+
+def test_options_come_from_both_ends() -> None:
+    options = RunOptions(duration=0.1, seed=3, overrides={"planner.weight.pitch": 50.0})
+    info = simulate(options, duration=0.05, gait="pronk").info
+    assert info.options["duration"] == 0.05 and info.options["seed"] == 3
+    assert info.parameters["planner"]["weight.pitch"] == 50.0
+    assert info.parameters["planner"]["gait.name"] == "pronk"
+
+
+@pytest.mark.parametrize(
+    ("choices", "text"),
+    [
+        ({"durations": 1.0}, "no option of a run is called 'durations'; did you mean duration"),
+        ({"duration": -1.0}, "duration is -1.0"),
+        ({"speed": 3.5}, "beyond the 2.5 m/s of planner.reference.speed_limit"),
+        ({"gait": "trot"}, "moves fr and fl alike"),
+        ({"gait": "no_such.yaml"}, "no_such.yaml cannot be read"),
+        ({"overrides": {"planner.weight.pich": 1.0}}, "did you mean"),
+    ],
+)
+def test_what_is_not_allowed_is_refused_before_anything_runs(choices, text) -> None:
+    with pytest.raises(ParameterError, match=text):
+        simulate(**choices)

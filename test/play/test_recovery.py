@@ -1,0 +1,71 @@
+"""A robot that has fallen gets up by itself where it can, is put back on its feet where not, and says which."""
+
+import numpy as np
+import pytest
+
+from contact_ddp_ros.play import commands as do
+from contact_ddp_ros.play import recovery
+from test.play.player import Player
+
+
+def test_a_fall_is_said_with_its_reason_and_it_recovers_where_it_lies(player: Player) -> None:
+    player.run_until("move")
+    player.run(1.0)
+    player.say(do.PushTrunk((300.0, 0.0, 200.0), 0.1))
+    fallen = player.run(2.0)
+    assert fallen.mode == "damp"
+    assert "in the second before came a push of 36.1 N·s" in fallen.fall
+    answer = player.say(do.Recover())
+    assert answer.accepted
+    assert answer.text == "standing up from where it lies"
+    path = [fallen.state.position]
+    while (up := player.run(0.1)).mode != "move":
+        path.append(up.state.position)
+        assert len(path) < 80, up.fall
+    assert up.fall == ""
+    assert np.linalg.norm(np.diff(path, axis=0), axis=1).max() < 0.1, "by itself, not by magic"
+    assert player.answers[-1] == "stood up by itself"
+    assert player.say(do.Recover()).text == "it is on its feet"
+    assert player.run(0.1).mode == "move"
+
+
+def test_one_that_tips_over_on_its_way_up_is_put_back_on_its_feet(player: Player) -> None:
+    player.run_until("move")
+    player.run(1.0)
+    player.say(do.PushTrunk((0.0, 400.0, 0.0), 0.1))
+    player.run(2.0)
+    assert player.say(do.Recover()).text == "standing up from where it lies", "it sinks onto its belly first"
+    player.run_until("move")
+    assert player.answers[-1].startswith("put back on its feet: standing up failed, tilt: roll")
+
+
+def test_a_robot_on_its_back_is_put_back_on_its_feet(player: Player) -> None:
+    player.run_until("move")
+    player.run(1.0)
+    player.say(do.PushTrunk((400.0, 0.0, 0.0), 0.1))
+    fallen = player.run(2.0)
+    assert player.say(do.Recover()).text == "put back on its feet: it lies on its back"
+    up = player.run_until("move")
+    assert np.linalg.norm(up.state.position[:2] - fallen.state.position[:2]) < 0.5
+
+
+def test_one_that_does_not_get_up_in_time_is_put_back_on_its_feet(
+    player: Player, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    player.run_until("move")
+    player.say(do.SetMode("damp"))
+    player.run(1.0)
+    monkeypatch.setattr(recovery, "_PATIENCE", -1.0)
+    assert player.say(do.Recover()).text == "standing up from where it lies"
+    player.run(2.0)
+    assert player.answers[-1].startswith("put back on its feet: it could not stand up in time")
+
+
+def test_whoever_wants_something_else_ends_the_way_up(player: Player) -> None:
+    player.run_until("move")
+    player.say(do.SetMode("damp"))
+    player.run(1.0)
+    player.say(do.Recover())
+    player.run(0.5)
+    player.say(do.SetMode("damp"))
+    assert player.run(7.0).mode == "damp"

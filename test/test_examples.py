@@ -1,0 +1,116 @@
+"""The examples run as their docstrings say, and print what these promise."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from arm import arm
+
+from contact_ddp_ros import save_recording, simulate
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+def run(folder: Path, name: str, *words: str) -> str:
+    """What an example prints, started in a folder of its own."""
+    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
+    program = [sys.executable, str(ROOT / "examples" / f"{name}.py"), *words]
+    done = subprocess.run(program, cwd=folder, env=variables, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def numbers(pattern: str, text: str) -> list[float]:
+    return [float(found) for found in re.findall(pattern, text)]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_each_says_what_one_sees_and_what_may_be_chosen(path: Path, tmp_path: Path) -> None:
+    told = run(tmp_path, path.stem, "--help")
+    text = path.read_text(encoding="utf-8")
+    assert f"python examples/{path.name}" in told
+    for option in re.findall(r"--[a-z-]+", text.split('"""')[1]):
+        assert f'"{option}"' in text, f"{path.name}: the docstring names {option}"
+
+
+def test_the_cart_pole_swings_up(tmp_path: Path) -> None:
+    told = run(tmp_path, "cart_pole", "--nodes", "50")
+    assert "derivatives: right" in told and "WRONG" not in told
+    assert told.count("feasible True") == 2
+    ddp, ilqr = (int(one) for one in re.findall(r"CONVERGED after (\d+) iterations", told))
+    assert ddp < ilqr, "full second order takes fewer iterations"
+    largest, freely = numbers(r"largest force ([\d.]+) N", told), numbers(r"without bounds ([\d.]+) N", told)
+    assert all(7.9 < one <= 8.0 for one in largest) and min(freely) > 8.5
+    ends = re.findall(r"end \[(.*)\]", told)
+    assert all(one.split() == ends[0].split() for one in ends) and "3.141593" in ends[0]
+
+
+def test_partials_of_a_urdf_are_right(tmp_path: Path) -> None:
+    (tmp_path / "arm.urdf").write_text(arm(0.2), encoding="utf-8")
+    told = run(tmp_path, "urdf_partials", "arm.urdf", "--contacts", "tip")
+    assert "n = 3, 2 actuated, 3 forces" in told
+    errors = numbers(r"relative error (\S+)", told)
+    assert len(errors) == 7 and max(errors) < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("kind", "period", "stance"), [("bound", "0.4", "0.22"), ("pronk", "0.32", "0.45")], ids=["bound", "pronk"]
+)
+def test_a_new_gait_moves_the_robot(tmp_path: Path, kind: str, period: str, stance: str) -> None:
+    words = ["--kind", kind, "--period", period, "--stance", stance, "--speed", "0.3", "--duration", "3.2"]
+    told = run(tmp_path, "new_gait", *words)
+    written = yaml.safe_load((tmp_path / "my_gait.yaml").read_text(encoding="utf-8"))
+    assert written["period"] == float(period) and len(written["stances"]) == 4
+    assert "no fall" in told
+    (speed,) = numbers(r"speed (-?[\d.]+) m/s", told)
+    assert 0.2 < speed < 0.4
+    shares = numbers(r"on the ground ([\d.]+) %", told)
+    assert len(shares) == 4 and all(abs(share - 100.0 * float(stance)) < 8.0 for share in shares)
+
+
+def test_a_new_robot_bounds(tmp_path: Path) -> None:
+    told = run(tmp_path, "new_robot", "--duration", "3.2", "--speed", "0.3")
+    assert "no fall" in told
+    (mass,) = numbers(r"a1.yaml: ([\d.]+) kg", told)
+    assert 11.0 < mass < 15.0
+    (speed,) = numbers(r"speed (-?[\d.]+) m/s", told)
+    assert 0.2 < speed < 0.4
+    shares = [float(one) for one in told.split("over its limit: ")[1].split(",")]
+    assert len(shares) == 3 and all(0.0 < share <= 1.0 for share in shares)
+
+
+def test_a_new_cost_term_saves_power(tmp_path: Path) -> None:
+    told = run(tmp_path, "new_cost_term", "--duration", "3.2", "--speed", "0.3")
+    assert "derivatives: right" in told and told.count("no fall") == 2
+    without, with_it = numbers(r"power ([\d.]+) W", told)
+    assert with_it < 0.95 * without
+
+
+def test_a_new_constraint_is_kept(tmp_path: Path) -> None:
+    told = run(tmp_path, "new_constraint", "--duration", "3.2", "--speed", "0.3")
+    assert "derivatives: right" in told and told.count("no fall") == 2
+    without, with_it = numbers(r"pitch up to ([\d.]+)°", told)
+    assert with_it < 7.5 < without
+
+
+def test_a_recording_is_read_and_drawn(tmp_path: Path) -> None:
+    recording = simulate(duration=2.0, speed=0.3)
+    save_recording(recording, tmp_path / "run")
+    told = run(tmp_path, "read_recording", "run", "--plot", "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 10_000
+    assert "sim: 1000 ticks" in told and told.count("vertical force") == 4
+    speeds = numbers(r"([\d.-]+)  0\.\d{3} m\n", told)
+    assert speeds == [round(float(one.mean()), 2) for one in np.split(recording.heading_velocity[:, 0], 2)]
+    (weight,) = numbers(r"all feet: ([\d.]+) N", told)
+    assert 75.0 < weight < 100.0
+
+
+def test_a_recording_is_made_where_there_is_none(tmp_path: Path) -> None:
+    told = run(tmp_path, "read_recording", "--duration", "0.5")
+    assert "sim: 250 ticks" in told

@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+
+from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix
+from contact_ddp_ros.terrain import Terrain, parse_terrain
+
+LINE = np.column_stack([np.arange(0.05, 4.0, 0.1), np.zeros(40), np.zeros(40)])
+
+
+def test_flat_is_flat() -> None:
+    assert parse_terrain("flat") == Terrain()
+    assert not parse_terrain("flat").heights(LINE).any()
+
+
+@pytest.mark.parametrize(
+    ("heading", "x", "y"), [(0.0, 1.0, 0.0), (90.0, 0.0, 1.0), (180.0, -1.0, 0.0), (45.0, 0.7071, 0.7071)]
+)
+def test_a_slope_climbs_along_its_heading(heading: float, x: float, y: float) -> None:
+    terrain = parse_terrain(f"slope:10,{heading}")
+    there = np.array([[2.0 * x, 2.0 * y, 0.0]])
+    assert terrain.heights(there)[0] == pytest.approx(2.0 * np.tan(np.radians(10.0)), rel=1e-3)
+    normal = quaternion_to_matrix(terrain.tilt)[:, 2]
+    assert normal @ [*there[0, :2], terrain.heights(there)[0]] == pytest.approx(0.0, abs=1e-9)
+    assert normal[2] == pytest.approx(np.cos(np.radians(10.0)))
+
+
+@pytest.mark.parametrize(("word", "last"), [("stairs:0.02,3", 0.06), ("stairs:-0.03,4", -0.12), ("step:2,0.01", 0.01)])
+def test_steps_begin_at_zero_and_end_at_their_sum(word: str, last: float) -> None:
+    heights = parse_terrain(word).heights(LINE)
+    assert heights[0] == 0.0
+    assert heights[-1] == pytest.approx(last)
+    assert (np.sign(last) * np.diff(heights) >= -1e-12).all()
+
+
+def test_treads_are_as_long_as_asked() -> None:
+    heights = parse_terrain("stairs:0.02,2,1.0").heights(LINE)
+    edges = LINE[1:, 0][np.diff(heights) > 0.01] - 0.05
+    np.testing.assert_allclose(edges, [1.0, 2.0])
+
+
+def test_boxes_follow_their_seed_and_height() -> None:
+    first, again, other = (
+        parse_terrain(word).heights(LINE) for word in ("boxes:0.03,1", "boxes:0.03,1", "boxes:0.03,2")
+    )
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+    assert 0.0 <= first.min() <= first.max() <= 0.03
+    assert first.max() > 0.02
+    assert not first[:7].any(), "the robot starts on level ground"
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("hill", "finite numbers: flat"),
+        ("slope", "finite numbers: flat"),
+        ("slope:x", "finite numbers: flat"),
+        ("slope:1,2,3", "finite numbers: flat"),
+        ("slope:nan", "finite numbers: flat"),
+        ("slope:45", r"slope is 45; allowed: \[0, 30\] degrees"),
+        ("stairs:0.5,2", "rise is 0.5"),
+        ("stairs:0.02,1.5", "a whole number"),
+        ("boxes:-0.1", "height is -0.1"),
+        ("step:1e9,0.01", "x is 1e"),
+    ],
+)
+def test_other_words_are_refused(word: str, said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        parse_terrain(word)

@@ -1,0 +1,84 @@
+"""Bounding in worlds that the plan does not know, in lock-step."""
+
+import numpy as np
+import pytest
+
+from contact_ddp_ros.closed_loop import ClosedLoop
+from contact_ddp_ros.options import RunOptions
+from contact_ddp_ros.recording import Recording
+from contact_ddp_ros.report.falls import first_fall
+from contact_ddp_ros.robot.rotation import quaternion_to_rpy
+
+DURATION = 5.5
+NOISE = {"simulator.noise.joint_velocities": 0.1, "simulator.noise.orientation": 0.003}
+"""Without any, left and right stay equal for ever."""
+
+
+def bounded(terrain: str = "flat", **overrides: object) -> tuple[ClosedLoop, Recording]:
+    values = {**NOISE, **{name.replace("__", "."): value for name, value in overrides.items()}}
+    loop = ClosedLoop(RunOptions(duration=DURATION, terrain=terrain, overrides=values))
+    return loop, loop.run()
+
+
+def fell(recording: Recording) -> str:
+    return next((event.text for event in recording.events if event.fault), "")
+
+
+def mean_velocity(recording: Recording) -> np.ndarray:
+    time, position = recording.ticks["time"], recording.ticks["position"]
+    late = time > 3.5
+    return (position[late][-1] - position[late][0]) / (time[late][-1] - time[late][0])
+
+
+@pytest.mark.parametrize("terrain", ["slope:10", "slope:-10", "slope:10,90", "step:1.1,0.03", "step:1.1,-0.03"])
+def test_the_robot_bounds_over_ground_that_it_was_not_told_of(terrain: str) -> None:
+    _, recording = bounded(terrain)
+    assert not fell(recording)
+    assert mean_velocity(recording)[0] == pytest.approx(0.5, abs=0.025)
+    assert first_fall(recording) is None, "heights count from the ground below"
+
+
+@pytest.mark.parametrize("terrain", ["slope:10", "step:1.1,0.05"])
+def test_it_is_the_feeling_that_does_it(terrain: str) -> None:
+    _, recording = bounded(terrain, controller__estimation__ground=False, controller__estimation__timing=False)
+    assert fell(recording)
+
+
+def test_the_slope_is_felt_and_planned_for() -> None:
+    loop, recording = bounded("slope:6,30")
+    assert not fell(recording)
+    ground = loop.controller.felt.ground
+    assert ground is not None
+    slope = np.tan(np.radians(6.0))
+    assert ground.slope_x == pytest.approx(slope * np.cos(np.radians(30.0)), abs=0.02)
+    assert ground.slope_y == pytest.approx(slope * np.sin(np.radians(30.0)), abs=0.03)
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        {"simulator__error__z": 0.05},
+        {"simulator__error__pitch": -0.07},
+        {"simulator__delay__state": 0.01, "simulator__delay__command": 0.01, "controller__move__command_delay": 0.01},
+        {"simulator__delay__torque": 0.01, "controller__move__command_delay": 0.01},
+        {"simulator__payload__mass": 2.0, "simulator__payload__y": 0.06},
+    ],
+)
+def test_errors_delays_and_loads_are_borne(trouble: dict[str, object]) -> None:
+    _, recording = bounded(**trouble)
+    assert not fell(recording)
+    assert mean_velocity(recording)[0] == pytest.approx(0.5, abs=0.1)
+    roll = [quaternion_to_rpy(one)[0] for one in recording.ticks["orientation"][-180:]]
+    assert abs(np.mean(roll)) < 0.1
+
+
+def test_contact_is_felt_as_the_simulator_has_it() -> None:
+    loop = ClosedLoop(RunOptions(duration=60.0, overrides=NOISE))
+    felt, true = [], []
+    while loop.simulator.time < 4.0:
+        loop.tick()
+        if loop.simulator.time > 2.5:
+            felt.append(loop.controller.estimator.contacts.contact.copy())
+            true.append(loop.simulator.contact_forces()[:, 2] > 5.0)
+    wrong = np.array(felt) != np.array(true)
+    assert wrong.mean() < 0.05
