@@ -3,13 +3,12 @@
 import argparse
 import io
 import re
-import shlex
-from collections.abc import Iterator
 from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
 
 import pytest
+from told import PAGES, ROOT, code, told
 
 from contact_ddp_ros.bench import BENCHMARKS, load
 from contact_ddp_ros.cli.parser import build_parser
@@ -17,8 +16,6 @@ from contact_ddp_ros.config import specs
 from contact_ddp_ros.nodes import interfaces
 from contact_ddp_ros.nodes.node_config import CONFIGURATIONS
 
-ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
 OUR_KINDS = {".py", ".md", ".h", ".hpp", ".txt"}
 """Of files that are the package's wherever a page names them; others may be the reader's."""
 
@@ -33,33 +30,6 @@ EXECUTABLES = {
     "drives_node": "drives",
 }
 """And the section with its parameters."""
-
-
-def code(page: Path) -> Iterator[str]:
-    """Lines of code blocks and spans of inline code."""
-    blocks = re.split(r"^ *```.*$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    for block in blocks[1::2]:
-        yield from re.sub(r"\\\n\s*", "", block).splitlines()
-    for text in blocks[::2]:
-        for span in re.findall(r"`([^`]+)`", text):
-            yield " ".join(span.split())
-
-
-def commands(page: Path) -> Iterator[list[str]]:
-    """Words of every command, without what a comment says; one line may hold several."""
-    for line in code(page):
-        if re.match(r"\s*(\./run|contact-ddp|ros2|robot_emulator) ", line) and "…" not in line:
-            words = shlex.split(line, comments=True)
-            ends = [i for i, word in enumerate(words) if word in ("&&", "|", ";")]
-            for begin, end in zip([0, *(i + 1 for i in ends)], [*ends, len(words)]):
-                yield words[begin:end]
-
-
-def told(*heads: str) -> list[tuple[str, ...]]:
-    """All commands of all pages that begin with one of these words, once each."""
-    found = {tuple(words) for page in PAGES for words in commands(page) if words[0] in heads}
-    assert len(found) > 3, "the pages are not read as they should be"
-    return sorted(found)
 
 
 def jobs() -> dict[str, argparse.ArgumentParser]:

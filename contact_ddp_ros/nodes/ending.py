@@ -12,6 +12,7 @@ nor the interpreter's lock, ends it.
 """
 
 import contextlib
+import ctypes
 import faulthandler
 import os
 import signal
@@ -83,7 +84,7 @@ class Ending:
         """Ignore further signals and start the time limit for the process to end, unless it is running."""
         self._building = 0
         for number in _SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
+            _ignore(number)
         with contextlib.suppress(BlockingIOError):
             self._writer.send(_NO_SIGNAL)
 
@@ -122,6 +123,18 @@ class Ending:
             clock.sleep(_LOOK)
         if self._building:
             os._exit(0)
+
+
+def _ignore(number: int) -> None:
+    """Ignore a signal from now on, without a word about one that is arriving.
+
+    Python prints a traceback of a signal that has arrived and whose handler it finds replaced by SIG_IGN. So the
+    system ignores it first; :func:`signal.signal` then calls the handler of one that arrived before, and replaces it.
+    """
+    install = ctypes.PyDLL(None).signal
+    install.argtypes, install.restype = (ctypes.c_int, ctypes.c_void_p), ctypes.c_void_p
+    install(number, int(signal.SIG_IGN))
+    signal.signal(number, signal.SIG_IGN)
 
 
 def building() -> contextlib.AbstractContextManager[None]:
