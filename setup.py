@@ -27,7 +27,7 @@ def requirements(name):
     return [pin if pin.startswith(EXACT) else re.sub(r"==(\d+\.\d+)[^;\s]*", r"~=\1", pin) for pin in pins if pin]
 
 
-GROUPS = ("ros", "bench", "test", "gazebo", "robots", "play", "docs", "export")
+GROUPS = ("ros", "bench", "test", "engines", "robots", "play", "docs", "export")
 EXTRAS = {name: requirements(f"requirements-{name}.txt") for name in GROUPS}
 
 setup(

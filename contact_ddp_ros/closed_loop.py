@@ -22,6 +22,7 @@ from contact_ddp_ros.config import flatten, replace
 from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import Answer, ControlMode
+from contact_ddp_ros.engines.choice import make_simulator
 from contact_ddp_ros.errors import MessageError
 from contact_ddp_ros.fitting import controller_config, planner_config, robot_of, scales, simulator_options
 from contact_ddp_ros.links import Links
@@ -39,7 +40,6 @@ from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 from contact_ddp_ros.sim.interface import Simulator
-from contact_ddp_ros.sim.mujoco import MujocoSimulator
 from contact_ddp_ros.sim.options import SimOptions
 
 CONTROL_PERIOD = 0.002
@@ -66,7 +66,7 @@ class ClosedLoop:
         recorder: Recorder | None = None,
         job: str = "sim",
         links: Links | None = None,
-        make_simulator: MakeSimulator = MujocoSimulator,
+        make_simulator: MakeSimulator = make_simulator,
     ) -> None:
         """Builds everything; loads or compiles the kernels. `links` connect its parts, in lock-step.
 

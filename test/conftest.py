@@ -33,6 +33,7 @@ SLOW = (
     "cli",
     "control/test_stand_simulated.py",
     "dynamics",
+    "engines",
     "export",
     "gazebo",
     "lcm_link",

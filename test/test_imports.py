@@ -58,17 +58,31 @@ ALLOWED = {
         "robot",
     }
     | {"recording", "terrain"},
-    "closed_loop": {"models", "fitting", "links", "mpc", "control", "sim", "policy", "gaits", "robot", "recording"},
+    "engines": {"gazebo", "robot", "sim"},
+    "closed_loop": {
+        "engines",
+        "models",
+        "fitting",
+        "links",
+        "mpc",
+        "control",
+        "sim",
+        "policy",
+        "gaits",
+        "robot",
+        "recording",
+    },
     "planned": {"models", "robot"},
     "export": {"planned", "recording", "report", "robot", "sim"},
     "study": {"bench", "closed_loop", "run_checks", "report", "recording"},
     "run_checks": {"fitting", "mpc", "robot"},
     "library": {"models", "closed_loop", "run_checks", "mpc", "solver", "dynamics", "robot", "gaits", "recording"},
     "__init__": {"library", "models", "closed_loop", "mpc", "solver", "policy", "robot", "recording"},
-    "lcm_link": {"control", "robot", "sim"},  # the bridge is the last link of the control chain
+    "lcm_link": {"control", "engines", "robot", "sim"},  # the bridge is the last link of the control chain
     "gazebo": {"terrain", "robot", "sim"},
     "replay": {"mpc", "policy", "robot", "gaits"},
     "nodes": {
+        "engines",
         "models",
         "fitting",
         "lcm_link",
@@ -124,7 +138,8 @@ ROS = {"rclpy", "rcl_interfaces", "rosgraph_msgs", "std_srvs", "builtin_interfac
 THIRD_PARTY = {
     "casadi": {"dynamics", "mpc", "bench", "library"},
     "mujoco": {"sim"},
-    "pinocchio": {"robot", "estimation", "urdf_check", "bench"},
+    "pinocchio": {"robot", "estimation", "urdf_check", "bench", "engines"},
+    "pybullet": {"engines"},
     "crocoddyl": {"bench"},
     "dask": {"bench"},
     "distributed": {"bench"},

@@ -6,6 +6,7 @@ from typing import Any
 
 from contact_ddp_ros.cli.values import (
     parse_delay,
+    parse_engine,
     parse_gait,
     parse_payload,
     parse_push,
@@ -142,6 +143,12 @@ def add_ground(parser: argparse.ArgumentParser) -> Any:
         type=parse_state_error,
         metavar="NAME=X,...",
         help="constant errors of the measured state: z [m], roll, pitch, yaw [rad]",
+    )
+    group.add_argument(
+        "--engine",
+        type=parse_engine,
+        metavar="NAME",
+        help="physics of the simulated world: mujoco, dart or bullet (default: mujoco)",
     )
     return group
 

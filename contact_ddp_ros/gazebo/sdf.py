@@ -1,4 +1,4 @@
-r"""The robot and its world as SDF for Gazebo Sim, generated from the URDF.
+"""The robot and its world as SDF for Gazebo Sim, generated from the URDF.
 
 Bodies, axes, limits, damping and dry friction are copied; a link fixed to another becomes part of it, so a foot is a
 collision sphere of its shank. Joint angles are those of the URDF. Gazebo starts with all of them at zero, the legs
@@ -8,22 +8,15 @@ Drives. With `drive_damping` the joints carry the damping of the drives beside t
 :mod:`contact_ddp_ros.gazebo.drives` explains why. The efforts sent to them then exceed the actuators' limits by as
 much, so the effort limits in the SDF are wider.
 
-Rotors. Neither SDF nor DART knows an armature, a kinetic energy :math:`\frac12 A \dot q^2` of the joint rate alone.
-A thin disc of the moment A about the joint's axis, fixed to the link that the joint moves, has instead
-
-.. math:: \tfrac12 A (\omega_p + \dot q)^2 + \tfrac14 A |\omega_\perp|^2
-
-with the parent's rate :math:`\omega_p` about the axis. This is correct for the drive while the parent turns slowly, and
-a physically consistent inertia, which SDF requires. Without it the inertia of a shank at its drive would be ten times
-too small. docs/gazebo.md lists alternatives and measurements.
+Rotors: :mod:`contact_ddp_ros.sim.bodies` says how a drive's armature becomes part of a link.
 
 Plugins: ApplyJointForce for each joint, TriggeredPublisher that acknowledges the efforts, joint states, odometry
 (three-dimensional, at every step), IMU, contacts; or, for ros2_control, the plugin of gz_ros2_control instead of the
 first two.
 """
 
+from collections.abc import Sequence
 from typing import Final
-from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -38,11 +31,11 @@ from contact_ddp_ros.gazebo.names import WORLD, Names
 from contact_ddp_ros.gazebo.options import OF_ROBOT, OF_WORLD, refuse_others
 from contact_ddp_ros.gazebo.plugins import add_model_plugins, add_world_plugins
 from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES
-from contact_ddp_ros.robot.model import BASE_JOINTS, Robot, foot_positions
-from contact_ddp_ros.robot.shapes import SIZES, Shape, outline_of
+from contact_ddp_ros.robot.model import Robot, foot_positions
+from contact_ddp_ros.robot.shapes import SIZES, Shape
 from contact_ddp_ros.robot.tree import Joint
+from contact_ddp_ros.sim.bodies import bodies_of
 from contact_ddp_ros.sim.options import SimOptions
-from contact_ddp_ros.sim.payload import LOW, loaded
 from contact_ddp_ros.terrain import parse_terrain
 
 Array = NDArray[np.float64]
@@ -119,47 +112,29 @@ def straight_height(robot: Robot) -> float:
     return robot.foot_radius - float(min(foot_positions(robot, np.zeros(robot.n_joints))[:, 2]))
 
 
-def rotor_disc(joint: Joint) -> Array:
-    """(3, 3) inertia of the thin disc about a joint's axis that stands for its armature [kg m^2]."""
-    return 0.5 * joint.armature * (np.eye(3) + np.outer(joint.axis, joint.axis))
-
-
 def _model(robot: Robot, options: SimOptions, rotors: bool, controllers: str, drive_damping: Array | None) -> Element:
     validate(options)
     model = Element("model", name=robot.tree.name, canonical_link=BASE_LINK)
     axes = parse_terrain(options.terrain).axes
     add_pose(model, straight_height(robot) * axes[:, 2], axes)
     add(model, "self_collide", "false")
-    outline = outline_of(robot.urdf, ElementTree.fromstring(robot.description))
     damping = np.zeros(robot.n_joints) if drive_damping is None else drive_damping
-    trunk = len(BASE_JOINTS) - 1
-    poses = {trunk: (np.eye(3), np.zeros(3))}
-    links = dict(enumerate((BASE_LINK, *(outline.moved_links[name] for name in JOINT_NAMES)), start=trunk))
-    for index, link_name in links.items():
-        joint = robot.tree.joints[index]
-        if index != trunk:
-            rotation, origin = poses[joint.parent]
-            poses[index] = rotation @ joint.rotation, origin + rotation @ joint.translation
-        scale = options.trunk_mass_scale if index == trunk else 1.0
-        body = scale * joint.mass, joint.com, scale * joint.inertia + (rotor_disc(joint) if rotors else 0.0)
-        shapes = [shape for shape in outline.shapes if shape.carrier == link_name]
-        if index == trunk:
-            body = loaded(*body, options.payload, _top(shapes))
-        link = _add_link(model, link_name, poses[index])
-        _add_inertial(link, *body)
-        _add_shapes(link, shapes, options.friction)
-        if index == trunk:
-            _add_imu(link)
+    poses: dict[str, tuple[Array, Array]] = {}
+    for body in bodies_of(robot, options, rotors=rotors):
+        joint = body.joint
+        rotation, origin = poses.get(body.parent, (np.eye(3), np.zeros(3)))
+        if body.parent:
+            rotation, origin = rotation @ joint.rotation, origin + rotation @ joint.translation
+        poses[body.name] = rotation, origin
+        link = _add_link(model, body.name, poses[body.name])
+        _add_inertial(link, body.mass, body.com, body.inertia)
+        _add_shapes(link, body.shapes, options.friction)
+        if body.parent:
+            _add_joint(model, joint, float(damping[JOINT_NAMES.index(joint.name)]), body.parent, body.name)
         else:
-            _add_joint(model, joint, float(damping[JOINT_NAMES.index(joint.name)]), links[joint.parent], link_name)
+            _add_imu(link)
     add_model_plugins(model, robot, options, controllers, drive_damping)
     return model
-
-
-def _top(trunk: list[Shape]) -> float:
-    """Height of the trunk's upper side above its origin, as its boxes have it [m]."""
-    boxes = [shape for shape in trunk if shape.kind == "box" and shape.link == BASE_LINK]
-    return max((float(shape.translation[2] + 0.5 * shape.size[2]) for shape in boxes), default=LOW)
 
 
 def _add_physics(world: Element, options: SimOptions, real_time_factor: float) -> None:
@@ -221,7 +196,7 @@ def _add_joint(model: Element, joint: Joint, drive_damping: float, parent: str, 
     add(dynamics, "friction", number(joint.dry_friction))
 
 
-def _add_shapes(link: Element, shapes: list[Shape], friction: float) -> None:
+def _add_shapes(link: Element, shapes: Sequence[Shape], friction: float) -> None:
     """Shapes under the name of the URDF's link that has them, numbered where it has several; contacts of the feet."""
     counts: dict[str, int] = {}
     for shape in shapes:

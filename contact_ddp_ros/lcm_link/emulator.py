@@ -18,6 +18,7 @@ from threading import Event
 import numpy as np
 
 from contact_ddp_ros.config import parameter
+from contact_ddp_ros.engines.choice import make_simulator
 from contact_ddp_ros.errors import LinkError
 from contact_ddp_ros.lcm_link import conventions
 from contact_ddp_ros.lcm_link.codec import Frame, decode, encode
@@ -32,7 +33,6 @@ from contact_ddp_ros.lcm_link.definitions import (
 from contact_ddp_ros.lcm_link.transport import Link, LinkOptions
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
-from contact_ddp_ros.sim.mujoco import MujocoSimulator
 from contact_ddp_ros.sim.options import SimOptions
 from contact_ddp_ros.sim.pacing import Pace
 from contact_ddp_ros.sim.pushes import PushSchedule
@@ -77,7 +77,7 @@ class RobotEmulator:
         self._config = config
         self._layout = LAYOUTS[config.layout]
         self._damping = JointCommand.damping(n), DriveGains(kp=np.zeros(n), kd=own, kd_damping=own)
-        self._simulator = MujocoSimulator(robot, self._damping[1], config)
+        self._simulator = make_simulator(robot, self._damping[1], config)
         self._steps = max(1, round(config.period / self._simulator.timestep))
         self._pace = Pace(self._steps * self._simulator.timestep)
         self._pushes = PushSchedule(config.pushes)

@@ -18,6 +18,7 @@ from rclpy.serialization import serialize_message
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import SetBool, Trigger
 
+from contact_ddp_ros.engines.choice import make_simulator
 from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.claim import Claim
@@ -41,7 +42,6 @@ from contact_ddp_ros.priority import settle
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand, RobotState
-from contact_ddp_ros.sim.mujoco import MujocoSimulator
 from contact_ddp_ros.sim.pacing import Pace
 from contact_ddp_ros.sim.pushes import PushSchedule, parse_instants
 
@@ -72,7 +72,7 @@ class SimulatorNode:
         config = self._config
         robot = load_robot(config.node.urdf or None)
         self._damping = JointCommand.damping(robot.n_joints)
-        self._simulator = MujocoSimulator(robot, config.node.drive.gains(len(LEG_NAMES)), config)
+        self._simulator = make_simulator(robot, config.node.drive.gains(len(LEG_NAMES)), config)
         self._robot = robot
         self._lock = Lock()  # the world's: services and parameters change it from the executor's thread
         self._pushes = PushSchedule(config.node.pushes)

@@ -7,17 +7,19 @@ Contacts are those of :mod:`contact_ddp_ros.sim.contact`. Only ground and robot 
 """
 
 import logging
+from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree
 
 import numpy as np
 
-from contact_ddp_ros.errors import SimulationError
+from contact_ddp_ros.errors import ParameterError, SimulationError
 from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES
 from contact_ddp_ros.robot.model import BASE_JOINTS, Robot
 from contact_ddp_ros.sim.contact import set_contact
 from contact_ddp_ros.sim.engine import mujoco
-from contact_ddp_ros.sim.options import PayloadOptions, SimOptions
+from contact_ddp_ros.sim.foreign import read_robot
+from contact_ddp_ros.sim.options import ContactOptions, PayloadOptions, SimOptions
 from contact_ddp_ros.sim.payload import LOW, PAYLOAD_SIZE, moment, place
 from contact_ddp_ros.terrain import parse_terrain
 
@@ -59,17 +61,38 @@ def build_model(robot: Robot, options: SimOptions) -> mujoco.MjModel:
         SimulationError: MuJoCo refuses the model.
     """
     try:
+        if options.mjcf:
+            return _foreign_model(robot, options)
         spec = mujoco.MjSpec.from_string(_urdf_for_mujoco(robot))
         _set_options(spec, options)
         _add_world(spec, options)
-        _float_base(spec, robot, options)
+        spec.body(BASE_LINK).add_freejoint(name="floating_base")
+        _load_trunk(spec, robot, options)
         _set_shapes(spec, options)
         _add_drives(spec, robot, options)
         model = spec.compile()
     except (ValueError, RuntimeError) as error:
-        raise SimulationError(f"MuJoCo cannot build a model from {robot.urdf}: {error}") from error
+        raise SimulationError(f"MuJoCo cannot build a model from {options.mjcf or robot.urdf}: {error}") from error
     set_contact(model, options.contact)
     return model
+
+
+def _foreign_model(robot: Robot, options: SimOptions) -> mujoco.MjModel:
+    """The robot of an MJCF file on our ground, whose friction counts; contacts and joints are the file's own."""
+    if options.contact != ContactOptions():
+        raise ParameterError(
+            f"simulator.contact.model is {options.contact.model!r}; with simulator.mjcf the file's own contacts count,"
+            f" allowed: {ContactOptions().model} and the defaults of its stiffness and damping"
+        )
+    spec = read_robot(Path(options.mjcf))
+    _set_options(spec, options)
+    _add_world(spec, options)
+    for geom in spec.worldbody.geoms:
+        geom.priority = 1
+    _load_trunk(spec, robot, options)
+    for name, drive in zip(JOINT_NAMES, robot.tree.joints[len(BASE_JOINTS) :], strict=True):
+        _add_motor(spec, name, drive.effort_limit)
+    return spec.compile()
 
 
 def _urdf_for_mujoco(robot: Robot) -> str:
@@ -170,10 +193,9 @@ def _follow_robot(spec: mujoco.MjSpec) -> None:
         trunk.add_camera(name=name, mode=mujoco.mjtCamLight.mjCAMLIGHT_TRACKCOM, pos=position, targetbody=BASE_LINK)
 
 
-def _float_base(spec: mujoco.MjSpec, robot: Robot, options: SimOptions) -> None:
-    """Free the trunk, lift it to standing height, give it the mass the planner does not know and an accelerometer."""
+def _load_trunk(spec: mujoco.MjSpec, robot: Robot, options: SimOptions) -> None:
+    """Lift the trunk to standing height, give it the mass the planner does not know and an accelerometer."""
     trunk = spec.body(BASE_LINK)
-    trunk.add_freejoint(name="floating_base")
     trunk.pos = [0.0, 0.0, robot.standing_height()]
     trunk.mass *= options.trunk_mass_scale
     trunk.inertia = np.asarray(trunk.inertia) * options.trunk_mass_scale
@@ -234,11 +256,14 @@ def _add_drives(spec: mujoco.MjSpec, robot: Robot, options: SimOptions) -> None:
         joint.solref_friction = [time_steps * options.timestep, damping_ratio]
         joint.range = [drive.lower, drive.upper]
         joint.limited = True
-        limit = drive.effort_limit
-        actuator = spec.add_actuator(
-            name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, ctrlrange=[-limit, limit], ctrllimited=True
-        )
-        actuator.set_to_motor()
+        _add_motor(spec, name, drive.effort_limit)
+
+
+def _add_motor(spec: mujoco.MjSpec, joint: str, limit: float) -> None:
+    actuator = spec.add_actuator(
+        name=joint, target=joint, trntype=mujoco.mjtTrn.mjTRN_JOINT, ctrlrange=[-limit, limit], ctrllimited=True
+    )
+    actuator.set_to_motor()
 
 
 def _friction(options: SimOptions) -> list[float]:

@@ -8,6 +8,10 @@ CONTACTS = ("stiff", "relaxed", "spring")
 """How feet and ground give way to each other; :mod:`contact_ddp_ros.sim.contact` says what they are."""
 
 
+ENGINES = ("mujoco", "dart", "bullet")
+"""Physics engines."""
+
+
 @dataclass(frozen=True)
 class NoiseOptions:
     """Standard deviations of the white noise on the measured state; all zero by default."""
@@ -92,6 +96,17 @@ class ContactOptions:
 class SimOptions:
     """Parameters of the physics simulation."""
 
+    engine: str = parameter(
+        ENGINES[0],
+        choices=ENGINES,
+        description="physics engine; dart and bullet need their packages, and have contacts of their own",
+        structural=True,
+    )
+    mjcf: str = parameter(
+        "",
+        description="MuJoCo file of a robot of other hands to simulate; empty for the planner's own",
+        structural=True,
+    )
     timestep: float = parameter(
         0.001, low=0.0001, high=0.002, unit="s", description="length of a physics step", structural=True
     )

@@ -12,9 +12,10 @@ from oracle import pinocchio_model
 from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.errors import ModelError, ParameterError
 from contact_ddp_ros.gazebo.names import DAMPED, MODEL, PLAIN, WORLD, Names
-from contact_ddp_ros.gazebo.sdf import model_sdf, rotor_disc, straight_height, world_sdf
+from contact_ddp_ros.gazebo.sdf import model_sdf, straight_height, world_sdf
 from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import BASE_JOINTS, foot_positions, load_robot
+from contact_ddp_ros.sim.bodies import rotor_disc
 from contact_ddp_ros.sim.options import SimOptions
 
 ROBOT = load_robot()

@@ -55,7 +55,7 @@ for _name in (*LOOKS, *CHANGES):
 
 @pytest.fixture
 def running(make_node: NodeMaker, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimulatorNode]:
-    monkeypatch.setattr(simulator_node, "MujocoSimulator", Slow)
+    monkeypatch.setattr(simulator_node, "make_simulator", Slow)
     work, stop = SimulatorNode(make_node("simulator")), Event()
     thread = Thread(target=work.run, args=(stop,))
     thread.start()

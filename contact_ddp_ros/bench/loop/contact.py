@@ -1,13 +1,12 @@
 """`contact-ddp bench contact`: the same bound under different models of the contact between feet and ground.
 
-MuJoCo's stiff, relaxed and spring-damper contacts (:mod:`contact_ddp_ros.sim.contact`), and DART's where it is
-installed, with the sensor noise of `bench robustness`, in lock-step. Planner and controller are the same and know
+MuJoCo's stiff, relaxed and spring-damper contacts (:mod:`contact_ddp_ros.sim.contact`), DART's and Bullet's where they
+are installed, with the sensor noise of `bench robustness`, in lock-step. Planner and controller are the same and know
 of none of it. Forces and depths are those at the control ticks, every 2 ms.
 """
 
 import argparse
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields
 from importlib.util import find_spec
 from typing import Any
@@ -27,11 +26,10 @@ from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.recording import Recording
 from contact_ddp_ros.report.falls import first_fall
 from contact_ddp_ros.robot.joints import FOOT_NAMES
-from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy
-from contact_ddp_ros.robot.state import DriveGains, RobotState
+from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.sim.figure import Figure
-from contact_ddp_ros.sim.interface import Simulator
 from contact_ddp_ros.sim.options import SimOptions
 
 Array = NDArray[np.float64]
@@ -42,15 +40,19 @@ DURATION, QUICK_DURATION, SETTLED = 10.0, 4.0, 3.0
 LOADED = 1.0
 """A foot that carries more stands on the ground [N]."""
 
-DART = "DART, rigid"
 MODELS: Mapping[str, Mapping[str, Any]] = {
     "stiff": {},
     "stiff, steps of 0.5 ms": {"timestep": 0.0005},
     "relaxed": {"contact.model": "relaxed"},
     "spring, 30 kN/m": {"contact.model": "spring", "contact.stiffness": 30_000.0},
     "spring, 10 kN/m": {"contact.model": "spring", "contact.stiffness": 10_000.0},
+    "DART, rigid": {"engine": "dart"},
+    "Bullet, impulses": {"engine": "bullet"},
 }
-"""By row of the table: parameters of MuJoCo's simulator."""
+"""By row of the table: parameters of the simulator."""
+
+PACKAGES = {"dart": "dartpy", "bullet": "pybullet"}
+"""What engines need."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,8 @@ class ContactRun:
 
     @property
     def cost(self) -> float:
-        """Its simulated time [s]; DART takes longer for it."""
-        return (1.0 + (self.row == DART)) * self.options.duration
+        """Its simulated time [s]; engines other than MuJoCo take longer for it."""
+        return (1.0 + ("simulator.engine" in self.options.overrides)) * self.options.duration
 
 
 @dataclass(frozen=True)
@@ -92,11 +94,19 @@ class ContactOutcome:
     force: float = np.nan
 
 
-def runs(seeds: int, duration: float, overrides: Mapping[str, Any], dart: bool) -> list[ContactRun]:
-    """All of the table, row by row."""
+def missing() -> list[str]:
+    """Engines that are not installed."""
+    return [engine for engine, package in PACKAGES.items() if find_spec(package) is None]
+
+
+def runs(seeds: int, duration: float, overrides: Mapping[str, Any]) -> list[ContactRun]:
+    """All of the table, row by row, for the engines that are installed."""
     noise = {f"simulator.noise.{name}": deviation for name, deviation in NOISE.items()}
     made = []
-    for row, parameters in {**MODELS, **({DART: {}} if dart else {})}.items():
+    absent = missing()
+    for row, parameters in MODELS.items():
+        if parameters.get("engine") in absent:
+            continue
         world = {f"simulator.{name}": value for name, value in parameters.items()}
         for seed in range(seeds):
             options = RunOptions(
@@ -113,23 +123,11 @@ def runs(seeds: int, duration: float, overrides: Mapping[str, Any], dart: bool) 
 def run(item: ContactRun) -> dict[str, Any]:
     """One closed loop: the fields of a ContactOutcome."""
     try:
-        recording = _in_dart(item.options) if item.row == DART else ClosedLoop(item.options).run()
+        recording = ClosedLoop(item.options).run()
     except ContactDdpError as error:
         return asdict(ContactOutcome(f"failed: {error}"))
     fall = first_fall(recording)
     return asdict(outcome(recording) if fall is None else ContactOutcome(f"{fall.time:.2f} s: {fall.reason}"))
-
-
-def _in_dart(options: RunOptions) -> Recording:
-    from contact_ddp_ros.gazebo.config import BridgeConfig
-    from contact_ddp_ros.gazebo.emulator.simulator import emulated
-
-    with ExitStack() as connections:
-
-        def make(robot: Robot, gains: DriveGains, world: SimOptions) -> Simulator:
-            return emulated(connections, robot, gains, world, BridgeConfig(timestep=world.timestep))
-
-        return ClosedLoop(options, make_simulator=make).run()
 
 
 def outcome(recording: Recording) -> ContactOutcome:
@@ -210,9 +208,9 @@ def _spread(values: Sequence[float], digits: int) -> str:
 def _measure(run_of: Run) -> Findings:
     options = run_of.options
     seeds, duration = (1, QUICK_DURATION) if options.quick else (options.seeds, DURATION)
-    dart = find_spec("dartpy") is not None
-    settings = {"seeds": seeds, "duration": duration, "dart": dart, "overrides": dict(options.set)}
-    items = runs(seeds, duration, dict(options.set), dart)
+    absent = missing()
+    settings = {"seeds": seeds, "duration": duration, "without": absent, "overrides": dict(options.set)}
+    items = runs(seeds, duration, dict(options.set))
     with Journal.begin_or_resume(run_of.folder, settings, resume=options.resume is not None) as journal:
         results = run_all(run, items, chosen_engine(options), run_of.terminal, journal)
     found: dict[str, list[ContactOutcome]] = {}
@@ -225,7 +223,7 @@ def _measure(run_of: Run) -> Findings:
         settings=settings,
         results={item.name: result for item, result in zip(items, results, strict=True)},
         tables=[table(found, weight)],
-        remarks=[*falls, *([] if dart else ["DART is not installed: pip install dartpy"])],
+        remarks=[*falls, *(f"{one} is not installed: pip install {PACKAGES[one]}" for one in absent)],
         exit_code=1 if falls else 0,
     )
 

@@ -120,6 +120,20 @@ class DartWorld:
         self._robot.setPositions(positions)
         self._robot.resetVelocities()
 
+    def set_velocities(self, linear: Array, angular: Array, joints: Array) -> None:
+        """Give it velocities, in the trunk's axes: of the origin (3,) [m/s], angular (3,), of joints (12,) [rad/s]."""
+        velocities = np.zeros(len(self._force))
+        velocities[self._dofs] = joints
+        self._robot.setVelocities(velocities)
+        free = self._robot.getJoint(0)
+        free.setAngularVelocity(self.rotation @ angular)
+        free.setLinearVelocity(self.rotation @ linear)
+
+    def push_origin(self, wrench: Array) -> None:
+        """Have force and moment (6,) in world axes act on the trunk's origin for the next step [N, N m]."""
+        self._trunk.addExtForce(wrench[:3], np.zeros(3), False, True)
+        self._trunk.addExtTorque(wrench[3:], False)
+
     def push(self, force: Array) -> None:
         """Have a force (3,) in world axes act on the trunk's centre of mass for the next step [N]."""
         self._trunk.addExtForce(force, self._trunk.getLocalCOM(), False, True)

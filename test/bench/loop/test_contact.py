@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from contact_ddp_ros.bench.loop import contact
 from contact_ddp_ros.bench.loop.contact import (
-    DART,
     ContactOutcome,
     ContactRun,
     outcome,
@@ -83,15 +83,18 @@ def test_figures_are_those_of_the_motion() -> None:
     assert found.slip == pytest.approx(1e3 * 0.4 * moving(lambda time: np.zeros(3)).info.gait_period, rel=0.02)
 
 
-def test_every_row_is_a_world_of_its_own() -> None:
-    items = runs(2, 4.0, {"planner.weight.pitch": 61.0}, dart=True)
+def test_every_row_is_a_world_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contact, "missing", list)
+    items = runs(2, 4.0, {"planner.weight.pitch": 61.0})
     assert len({item.name for item in items}) == len(items)
     assert {item.options.seed for item in items} == {0, 1}
     assert all(item.options.parameters("planner") == {"weight.pitch": 61.0} for item in items)
     worlds = {item.row: simulator_options(item.options, ROBOT) for item in items}
     assert worlds["spring, 10 kN/m"].contact.stiffness == 10_000.0
-    assert worlds["stiff"].contact.model == worlds[DART].contact.model == "stiff"
-    assert not [item for item in runs(1, 4.0, {}, dart=False) if item.row == DART]
+    assert worlds["stiff"].contact.model == "stiff"
+    assert worlds["DART, rigid"].engine == "dart"
+    monkeypatch.setattr(contact, "missing", lambda: ["dart"])
+    assert {item.row for item in runs(1, 4.0, {})} == set(worlds) - {"DART, rigid"}
 
 
 def test_what_fails_is_said() -> None:
