@@ -84,13 +84,15 @@ def render_still(recording: Recording, path: Path, time: float | None = None) ->
 
 
 def _renderer(recording: Recording) -> "FrameRenderer":
-    """Of the robot that was recorded, on its ground."""
+    """Of the robot that was recorded, on its ground, with its payload."""
     from contact_ddp_ros.robot.model import load_robot
-    from contact_ddp_ros.sim.options import SimOptions
+    from contact_ddp_ros.sim.options import PayloadOptions, SimOptions
     from contact_ddp_ros.sim.render import FrameRenderer
 
-    options = recording.info.options
-    return FrameRenderer(load_robot(options.get("robot")), SimOptions(terrain=options.get("terrain", "flat")))
+    options, world = recording.info.options, (recording.info.parameters or {}).get("simulator", {})
+    payload = PayloadOptions(**{name: world.get(f"payload.{name}", 0.0) for name in ("mass", "x", "y")})
+    shown = SimOptions(terrain=options.get("terrain", "flat"), payload=payload)
+    return FrameRenderer(load_robot(options.get("robot")), shown)
 
 
 def _frame(renderer: "FrameRenderer", recording: Recording, row: int, captions: Captions) -> NDArray[np.uint8]:

@@ -18,6 +18,7 @@ from contact_ddp_ros.sim.engine import mujoco
 from contact_ddp_ros.sim.gl import offscreen_context
 from contact_ddp_ros.sim.mujoco_model import COLLISION_GROUP, build_model
 from contact_ddp_ros.sim.options import SimOptions
+from contact_ddp_ros.terrain import parse_terrain
 
 Array = NDArray[np.float64]
 Image = NDArray[np.uint8]
@@ -42,10 +43,13 @@ _PUSH_CLEARANCE = 0.1
 _ARROW_WIDTH, _SMALLEST_FORCE = 0.008, 1.0
 """Of an arrow [m], and the force below which none is drawn [N]."""
 
+_AROUND: Final = np.array([[x, 0.0] for x in np.linspace(-0.6, 0.6, 41)])
+"""Points beside the robot (41, 2) whose mean height is the level of the ground, so that a step is no jerk [m]."""
+
 
 @dataclass(frozen=True)
 class View:
-    """Where the camera stands relative to the robot, which it follows over the ground but not up and down.
+    """Where the camera stands relative to the robot, which it follows over the ground but not off it.
 
     Attributes:
         azimuth: direction in which it looks, about z from x [deg]; 90 looks to the left: the robot's right side.
@@ -99,7 +103,8 @@ class FrameRenderer:
             SimulationError: this machine has no library to render with; the text names the packages.
         """
         self._context: Any = None
-        self._model = build_model(robot, SimOptions() if options is None else options)
+        world = SimOptions() if options is None else options
+        self._model, self._terrain = build_model(robot, world), parse_terrain(world.terrain)
         self._data = mujoco.MjData(self._model)
         self._ghost: mujoco.MjData | None = None
         limit = self._model.vis.global_
@@ -140,7 +145,8 @@ class FrameRenderer:
         """
         self._place(self._data, state)
         camera = self._camera
-        camera.lookat[:] = [state.position[0], state.position[1], self._view.height]
+        level = float(self._terrain.heights(state.position[:2] + _AROUND).mean())
+        camera.lookat[:] = [state.position[0], state.position[1], level + self._view.height]
         camera.azimuth, camera.elevation = self._view.azimuth, self._view.elevation
         camera.distance = self._view.distance
         mujoco.mjv_updateScene(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.errors import ParameterError, SimulationError
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.sim.gl import LIBRARIES
+from contact_ddp_ros.sim.options import SimOptions
 from contact_ddp_ros.sim.render import FrameRenderer, Image, View, write_image, write_video
 
 ROBOT = load_robot()
@@ -44,6 +45,17 @@ def test_the_picture_follows_the_robot_over_the_ground_but_not_up(renderer: Fram
     high = renderer.frame(dataclasses.replace(STANDING, position=STANDING.position + np.array([0.0, 0.0, 0.1])))
     top = [int(np.flatnonzero(dark(picture).any(axis=1)).min()) for picture in (image, high)]
     assert top[1] < top[0]
+
+
+@needs_gl
+def test_the_picture_follows_the_ground_up() -> None:
+    rows = []
+    with FrameRenderer(ROBOT, SimOptions(terrain="slope:20"), WIDTH, HEIGHT) as tilted:
+        for x in (0.0, 4.0):
+            moved = np.array([x, 0.0, x * np.tan(np.radians(20.0))])
+            image = tilted.frame(dataclasses.replace(STANDING, position=STANDING.position + moved))
+            rows.append(np.flatnonzero(dark(image).any(axis=1)).mean())
+    assert rows[1] == pytest.approx(rows[0], abs=3.0)
 
 
 @needs_gl

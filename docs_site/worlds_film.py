@@ -1,0 +1,68 @@
+"""Records docs/worlds.gif: worlds that the plan does not know, side by side, each under the command that shows it.
+
+    python -m docs_site.worlds_film [FILE]
+
+in the root of a checkout where `./run test` has installed what it needs.
+"""
+
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import imageio.v3 as iio
+from PIL import Image, ImageDraw, ImageFont
+
+from contact_ddp_ros import closed_loop
+from contact_ddp_ros.cli.parser import build_parser
+from contact_ddp_ros.cli.values import run_options
+from contact_ddp_ros.report.falls import first_fall
+from contact_ddp_ros.report.video import render_recording
+from docs_site.film import save
+
+COMMANDS: Final = (
+    "sim --ground slope:10",
+    "sim --ground stairs:0.02,3",
+    "sim --ground stairs:-0.03,4",
+    "sim --ground boxes:0.03,1",
+    "sim --payload 2,0,0.06",
+    "sim --push 5,-70,70,0,0.1",
+)
+BEGIN, DURATION, RATE = 3.0, 5.0, 12.5
+"""What is shown of each run [s], and its frames per second."""
+
+COLUMNS, SIZE, STRIP = 3, (320, 180), 24
+"""Of the film: runs beside each other, pixels of each, and of the strip with its command."""
+
+
+def clip(command: str, folder: Path) -> list[Image.Image]:
+    """Run a command and film it."""
+    recording = closed_loop.run(run_options(build_parser().parse_args([*command.split(), "--duration", "8"])))
+    fall = first_fall(recording)
+    assert fall is None, f"{command}: {fall}"
+    file = folder / "run.mp4"
+    render_recording(recording, file, frames_per_second=RATE)
+    first = round(BEGIN * RATE)
+    return [Image.fromarray(one).resize(SIZE) for one in iio.imread(file)[first : first + round(DURATION * RATE)]]
+
+
+def main(path: Path) -> None:
+    """Run, film and lay beside each other."""
+    with TemporaryDirectory() as folder:
+        clips = [clip(command, Path(folder)) for command in COMMANDS]
+    width, height = SIZE[0], SIZE[1] + STRIP
+    font = ImageFont.load_default(14)
+    film = []
+    for index, pictures in enumerate(zip(*clips, strict=True)):
+        sheet = Image.new("RGB", (COLUMNS * width, height * -(-len(COMMANDS) // COLUMNS)), "white")
+        pen = ImageDraw.Draw(sheet)
+        for place, (command, picture) in enumerate(zip(COMMANDS, pictures, strict=True)):
+            left, top = width * (place % COLUMNS), height * (place // COLUMNS)
+            pen.text((left + 8, top + 3), f"./run {command}", fill="black", font=font)
+            sheet.paste(picture, (left, top + STRIP))
+        film.append((index / RATE, sheet))
+    save(film, path)
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:] or ["docs/worlds.gif"]))
