@@ -27,6 +27,9 @@ _FIFO = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
 _NICE = -10
 """Nice value where real-time scheduling is not to be had."""
 
+_BEHIND = 5
+"""Nice value of what must not slow the loop down: a third of its share of a processor that both want."""
+
 _LOCK_NOW, _LOCK_LATER, _LOCK_ON_FAULT = 1, 2, 4
 """MCL_CURRENT, MCL_FUTURE and MCL_ONFAULT of mlockall(2): what is touched stays, what is reserved costs nothing."""
 
@@ -52,6 +55,12 @@ class SchedulingOptions:
         "", description="processors that the process may use, as in 0,2-3; empty: all", structural=True
     )
     lock_memory: bool = parameter(True, description="keep the process's memory from being paged out", structural=True)
+
+
+def give_way() -> None:
+    """Let others of normal priority go first from now on; processes that were started before stay as they are."""
+    with contextlib.suppress(OSError):
+        os.nice(_BEHIND)
 
 
 def settle(options: SchedulingOptions, *, live: bool) -> str:

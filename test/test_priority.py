@@ -67,3 +67,13 @@ def test_what_is_built_is_left_out_of_garbage_collection() -> None:
     settle(SchedulingOptions(policy=NONE, lock_memory=False), live=False)
     assert gc.get_freeze_count() > 0
     gc.unfreeze()
+
+
+def test_who_gives_way_goes_behind_what_began_before() -> None:
+    code = (
+        "import os, subprocess; from contact_ddp_ros.priority import give_way;"
+        "before = os.nice(0); child = subprocess.Popen(['sleep', '60']); give_way();"
+        "print(os.nice(0) - before, os.getpriority(os.PRIO_PROCESS, child.pid) - before); child.kill(); child.wait()"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.split() == ["5", "0"]

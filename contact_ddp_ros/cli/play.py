@@ -12,6 +12,7 @@ from contact_ddp_ros.play.commands import Slow
 from contact_ddp_ros.play.link import Link
 from contact_ddp_ros.play.page import serve
 from contact_ddp_ros.play.process import LoopProcess
+from contact_ddp_ros.priority import give_way
 from contact_ddp_ros.sim.options import ENGINES
 
 
@@ -39,6 +40,7 @@ def play(arguments: argparse.Namespace) -> int:
     end_with_parent()
     options = play_options(arguments)
     link = _link_to_nodes(options) if arguments.ros else LoopProcess(options)
+    give_way()  # the loop, which has begun, comes first
     link.send(Slow(arguments.pace))
     with interruptible():
         try:
