@@ -12,6 +12,7 @@ from rich.table import Table
 from contact_ddp_ros import provenance
 from contact_ddp_ros.cli.values import run_options
 from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.fitting import planner_config, robot_of
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.report.terminal import say
 from contact_ddp_ros.study import figures, results, work
@@ -104,7 +105,7 @@ def _subject(study: Study) -> str:
     """What all runs have in common, in a line."""
     options: RunOptions = study.options
     varied = {axis.name for axis in study.axes}
-    gait = Path(str(options.overrides.get("planner.gait.name", "bound"))).stem
+    gait = Path(planner_config(options, robot_of(options)).gait.name).stem
     parts = {
         "robot": Path(options.robot).stem,
         "gait": gait,
