@@ -158,6 +158,35 @@ def test_it_survives_a_push(force):
     assert np.abs(along[pushed] - (SPEED if force[0] else 0.0)).max() > 0.2, "the push must have been felt"
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_it_survives_a_roll_impulse_at_any_phase(sign):
+    """1.1 N m s over 0.1 s, which turns it at 11 rad/s in flight: one foot alone has to stop that."""
+    loop = ClosedLoop(replace(OPTIONS, duration=60.0))
+    for _ in range(6):
+        phase_end = max(loop.simulator.time, 1.5 - 0.06) + 0.06
+        while loop.simulator.time < phase_end - 1e-9:
+            loop.tick()
+        pushed = loop.fork()
+        pushed.simulator.push(np.zeros(3), 0.1, np.array([11.0 * sign, 0.0, 0.0]))
+        while pushed.simulator.time < phase_end + 1.0:
+            pushed.tick()
+        assert pushed.controller.fault is None
+        recording = pushed.recorder.finish()
+        late = recording.ticks["time"] > phase_end + 0.64
+        assert np.abs(recording.rpy[late, 0]).max() < 0.3
+
+
+def test_a_speed_that_changes_is_reached_without_a_detour():
+    """What makes up for constant disturbances does not learn from the time that a change takes."""
+    speeds = ((0.0, 0.0), (1.5, 1.0), (3.5, 0.0))
+    recording = run(replace(OPTIONS, duration=5.5, speed=speeds))
+    assert first_fall(recording) is None
+    time, forward = recording.ticks["time"], recording.heading_velocity[:, 0]
+    for end, commanded in ((1.5, 0.0), (3.5, 1.0), (5.5, 0.0)):
+        cycle = (time >= end - 0.36) & (time < end - 1e-9)
+        assert forward[cycle].mean() == pytest.approx(commanded, abs=0.01)
+
+
 def test_it_survives_a_planner_delay():
     recording = run(replace(OPTIONS, planner_delay=0.005))
     assert first_fall(recording) is None

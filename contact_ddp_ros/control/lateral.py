@@ -20,7 +20,8 @@ the plane and the trunk level sideways:
     tau_i = -J_i' R' F_i + J_i(abduction 0)' R_y(pitch)' F_plan / 2
 
 A foot that the plan has on the ground but that still hangs above it gets none of this: torque without a ground only
-flings the leg. While the foot stands, the abduction's drive has no stiffness and its target velocity is that of a leg
+flings the leg. The other foot of its pair does: a robot that rolls far lands on one foot, which alone has to stop it.
+While the foot stands, the abduction's drive has no stiffness and its target velocity is that of a leg
 over a resting foot, so that it damps slip, not motion of the trunk.
 
 Each pair stands for less than a quarter of the cycle, one of them for about T_s = 80 of every 180 ms. Over a

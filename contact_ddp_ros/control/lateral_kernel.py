@@ -112,17 +112,15 @@ def _stance(joints, rotation, pitch, com, above, wanted, planned, pairs, geometr
         force_x, force_z = planned[pair, 0], planned[pair, 1]
         if force_x == 0.0 and force_z == 0.0:
             continue
-        higher = -np.inf
         for side in range(2):
-            point = rotation @ np.ascontiguousarray(points[pairs[pair, side]])
-            higher = max(higher, point[2] - ahead * point[0] - aside * point[1])
+            leg = pairs[pair, side]
+            point = rotation @ np.ascontiguousarray(points[leg])
+            clear = height + point[2] - ahead * point[0] - aside * point[1]  # below its sole
+            contact[leg] = min(max(2.0 - 2.0 * clear / clearance, 0.0), 1.0)
             pair_feet[side] = point - com
-        # of the higher foot: from its sole's height above the ground
-        standing = min(max(2.0 - 2.0 * (height + higher) / clearance, 0.0), 1.0)
         rows[pair] = allocated(wanted, pair_feet, force_x, force_z, friction, minimum_load)
         for side in range(2):
             leg = pairs[pair, side]
-            contact[leg] = standing
             loads[leg] = rows[pair, side]
             halves[leg, 0], halves[leg, 1] = 0.5 * force_x, 0.5 * force_z
     torques = _planar_torques(q, pitch, halves, radius, geometry)

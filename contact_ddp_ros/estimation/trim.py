@@ -1,5 +1,10 @@
 """A constant disturbance, felt as a velocity or an angle that is never quite reached, and what makes up for it."""
 
+from collections import deque
+
+_SAME = 1e-6
+"""Instants as near as this are one [s]."""
+
 
 class Trim:
     """The integral of an error, within bounds."""
@@ -19,3 +24,35 @@ class Trim:
         """
         self.value = min(max(self.value + gain * error * dt, -limit), limit)
         return self.value
+
+
+class LastingError:
+    """How far the mean of a measurement is from all that was wanted of it, while a wanted value could be answered.
+
+    What is wanted may move faster than what is measured can follow: while it does, the error between them is none that
+    lasts. So the mean over one cycle is held against the range of what was wanted in that cycle and the one before; a
+    response takes less than the latter, and the mean is free of what a cycle does to the measurement.
+    """
+
+    def __init__(self) -> None:
+        """Begin with no cycle seen."""
+        self._samples = deque[tuple[float, float, float]]()
+
+    def reset(self) -> None:
+        """Forget what was seen."""
+        self._samples.clear()
+
+    def follow(self, wanted: float, measured: float, time: float, cycle: float) -> float:
+        """What the mean is short of that range at `time` [s]; 0 until two cycles [s] were seen."""
+        samples = self._samples
+        if samples and time <= samples[-1][0]:
+            samples.clear()
+        samples.append((time, wanted, measured))
+        while len(samples) > 1 and samples[1][0] <= time - 2.0 * cycle + _SAME:
+            samples.popleft()
+        if samples[0][0] > time - 2.0 * cycle + _SAME:
+            return 0.0
+        late = [sample[2] for sample in samples if sample[0] > time - cycle + _SAME]
+        mean = sum(late) / len(late)
+        wants = [sample[1] for sample in samples]
+        return min(max(mean, min(wants)), max(wants)) - mean

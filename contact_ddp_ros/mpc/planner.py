@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.config import validate
 from contact_ddp_ros.errors import MessageError, ParameterError
-from contact_ddp_ros.estimation.trim import Trim
+from contact_ddp_ros.estimation.trim import LastingError, Trim
 from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.model import Model
@@ -94,7 +94,7 @@ class Planner:
         self._challenge = Challenge()
         self._hessian_blend = 1.0
         self._speed = RateLimited()
-        self._trim, self._trimmed = Trim(), 0.0
+        self._speed_error, self._trim, self._trimmed = LastingError(), Trim(), 0.0
         self._height = RateLimited(self.config.reference.height)
         self._multipliers = TouchdownMultipliers(self.config.gait.step)
         self._budget = IterationBudget()
@@ -193,11 +193,15 @@ class Planner:
         target = min(max(speed, -reference.speed_limit), reference.speed_limit)
         speed = self._speed.approach(target, reference.acceleration, time)
         if hold:
+            self._speed_error.reset()
             self._trim.reset()
         else:
             dt = min(max(time - self._trimmed, 0.0), _LONGEST_TRIM)
             forward = float(x0[self.model.tree.n])
-            speed += self._trim.follow(speed - forward, reference.speed_integral, reference.speed_trim, dt)
+            error = self._speed_error.follow(speed, forward, time, self.builder.sequence.period)
+            if abs(speed + self._trim.value) >= reference.speed_limit and error * speed > 0.0:
+                error = 0.0  # what the limit forbids would have to be unlearned later
+            speed += self._trim.follow(error, reference.speed_integral, reference.speed_trim, dt)
             speed = min(max(speed, -reference.speed_limit), reference.speed_limit)
         self._trimmed = time
         height = self._height.approach(reference.height, reference.height_rate, time)

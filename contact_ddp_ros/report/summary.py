@@ -38,7 +38,11 @@ class SolveTimes:
 
 @dataclass(frozen=True)
 class SpeedPhase:
-    """A stretch of constant command while bounding [s, m/s]; its mean leaves out the first two seconds, if it can."""
+    """A stretch of constant command while bounding [s, m/s].
+
+    Its mean leaves out the first two seconds, if it can, and is over the last whole cycles of the gait in the rest, if
+    there are any.
+    """
 
     start: float
     end: float
@@ -239,7 +243,7 @@ def _solving(recording: Recording) -> dict[str, Any]:
 
 def _speed_phases(recording: Recording) -> tuple[SpeedPhase, ...]:
     ticks, bound = recording.ticks, analysis.bounding(recording)
-    forward = recording.heading_velocity[:, 0]
+    forward, cycle = recording.heading_velocity[:, 0], analysis.gait_period(recording)
     changes = np.flatnonzero((np.diff(ticks["commanded_speed"]) != 0.0) | (np.diff(bound.astype(int)) != 0)) + 1
     phases = []
     for rows in np.split(np.arange(len(bound)), changes):
@@ -247,7 +251,10 @@ def _speed_phases(recording: Recording) -> tuple[SpeedPhase, ...]:
         if not rows.size or not bound[rows[0]] or _span(time) < _SHORTEST_PHASE:
             continue
         settled = rows[time - time[0] >= analysis.SETTLING_TIME]
-        mean = _mean(forward[settled if settled.size else rows])
+        settled = settled if settled.size else rows
+        cycles = int(settled.size * recording.info.control_period / cycle + 1e-6) if cycle > 0.0 else 0
+        whole = round(cycles * cycle / recording.info.control_period)
+        mean = _mean(forward[settled[-whole:]])
         phases.append(SpeedPhase(float(time[0]), float(time[-1]), float(ticks["commanded_speed"][rows[0]]), mean))
     return tuple(phases)
 

@@ -145,6 +145,14 @@ class TestCommand:
             planner.plan(robot_state(start_state(planner), 0.01 * k), 99.0)
         assert max(seen) == pytest.approx(0.3)
 
+    def test_what_the_limit_forbids_has_not_to_be_unlearned(self):
+        planner = planner_with(reference__speed_limit=0.3, reference__acceleration=20.0)
+        seen = reference_speeds(planner)
+        for k in range(200):  # of a robot that does not move
+            planner.plan(robot_state(start_state(planner), 0.01 * k), 0.0 if k >= 190 else 1.0)
+        assert seen[189] == pytest.approx(0.3)
+        assert seen[-1] == pytest.approx(0.0, abs=0.02)
+
     @pytest.mark.parametrize("speed", [math.nan, math.inf, -math.inf])
     def test_a_command_that_is_not_finite_is_refused(self, speed):
         planner = planner_with()
