@@ -27,7 +27,7 @@ from contact_ddp_ros.sim.simulator import PhysicsSimulator
 Array = NDArray[np.float64]
 
 _ITERATIONS: Final = 200
-"""Of the contact solver in a step; Bullet's default of 50 lets a stiff stance creep."""
+"""Of the contact solver in a step, at most: four times Bullet's default. A stance on 10° creeps by 0.1 mm/s."""
 
 _FASTEST: Final = 1000.0
 """Joint velocity above which Bullet clips [rad/s]; its default of 100 is within reach of a swinging shank."""
