@@ -100,6 +100,7 @@ ALLOWED = {
     }
     | {"report"},
     "bench": {
+        "engines",
         "models",
         "closed_loop",
         "gazebo",

@@ -10,11 +10,14 @@ from contact_ddp_ros.sim.options import SimOptions
 from contact_ddp_ros.sim.simulator import PhysicsSimulator
 
 _SIMULATORS: Final = {
-    "mujoco": ("contact_ddp_ros.sim.mujoco", "MujocoSimulator", "mujoco"),
-    "dart": ("contact_ddp_ros.engines.dart", "DartSimulator", "dartpy"),
-    "bullet": ("contact_ddp_ros.engines.bullet", "BulletSimulator", "pybullet"),
+    "mujoco": ("contact_ddp_ros.sim.mujoco", "MujocoSimulator"),
+    "dart": ("contact_ddp_ros.engines.dart", "DartSimulator"),
+    "bullet": ("contact_ddp_ros.engines.bullet", "BulletSimulator"),
 }
-"""By engine: module, class, and the package that it needs."""
+"""By engine: module and class."""
+
+PACKAGES: Final = {"mujoco": "mujoco", "dart": "dartpy", "bullet": "pybullet"}
+"""Python package that each engine needs."""
 
 
 def make_simulator(robot: Robot, gains: DriveGains, options: SimOptions) -> PhysicsSimulator:
@@ -24,7 +27,7 @@ def make_simulator(robot: Robot, gains: DriveGains, options: SimOptions) -> Phys
         ParameterError: an option is out of its range, or the engine is not installed.
         SimulationError: the engine refuses the model.
     """
-    module, name, package = _SIMULATORS[options.engine]
+    (module, name), package = _SIMULATORS[options.engine], PACKAGES[options.engine]
     try:
         simulator: PhysicsSimulator = getattr(import_module(module), name)(robot, gains, options)
     except ModuleNotFoundError as error:

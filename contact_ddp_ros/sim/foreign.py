@@ -67,7 +67,7 @@ def _adopt(spec: mujoco.MjSpec, path: Path, name: str, theirs: str, axis: tuple[
 
 
 def _name_foot(spec: mujoco.MjSpec, path: Path, knee: str, foot: str) -> None:
-    """Give the lowest sphere below a knee the foot's name."""
+    """Give the sphere below a knee the foot's name."""
     todo, spheres = [spec.joint(knee).parent], []
     while todo:
         body = todo.pop()

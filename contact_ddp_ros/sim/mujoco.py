@@ -56,6 +56,7 @@ class MujocoSimulator(PhysicsSimulator):
         self._actuators = np.array([self.model.actuator(name).id for name in JOINT_NAMES])
         self._trunk = self.model.body(BASE_LINK).id
         self._feet = np.array([self.model.geom(name).id for name in FOOT_NAMES])
+        self._foot_radii = self.model.geom_size[self._feet, 0]  # a foreign robot's feet are not ours
         self._pull: _Pull | None = None
         self.reset()
 

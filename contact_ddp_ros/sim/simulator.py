@@ -43,6 +43,7 @@ class PhysicsSimulator(ABC):
         self._robot = robot
         self._gains = gains
         self._terrain = parse_terrain(self._options.terrain)
+        self._foot_radii: float | Array = robot.foot_radius
         self._command = JointCommand.damping(robot.n_joints)
         self._applied = np.zeros(robot.n_joints)
         self._pushes: list[_Push] = []
@@ -194,7 +195,7 @@ class PhysicsSimulator(ABC):
 
     def foot_heights(self) -> Array:
         """(4,) height of each foot's lowest point above the ground below it [m]; negative where it presses in."""
-        return self._terrain.clearances(self._foot_centres(), self._robot.foot_radius)
+        return self._terrain.clearances(self._foot_centres(), self._foot_radii)
 
     def applied_torques(self) -> Array:
         """(12,) torques of the drives during the last step, after clipping [N m]."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros import closed_loop
 from contact_ddp_ros.cli import main
-from contact_ddp_ros.engines.choice import make_simulator
+from contact_ddp_ros.engines.choice import PACKAGES, make_simulator
 from contact_ddp_ros.errors import ParameterError, SimulationError
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.report.falls import first_fall
@@ -25,7 +25,6 @@ from contact_ddp_ros.terrain import parse_terrain
 
 Array = NDArray[np.float64]
 
-PACKAGES = {"mujoco": "mujoco", "dart": "dartpy", "bullet": "pybullet"}
 ROBOT = load_robot()
 N = ROBOT.n_joints
 STIFF = DriveGains(kp=np.full(N, 80.0), kd=np.full(N, 2.0), kd_damping=np.full(N, 2.5))

@@ -33,7 +33,7 @@ def leg(name: str, ahead: int, side: int, sign: int) -> str:
         <body name="{name}_calf" pos="0 0 -0.209">
           <inertial pos="0 0 -0.1" mass="{SHANK}" diaginertia="0.0006 0.0006 0.00003"/>
           <joint name="{name}_calf_joint" axis="0 {sign} 0" range="{"-2.7 -0.1" if sign > 0 else "0.1 2.7"}"/>
-          <geom name="{name}" size="0.0175" pos="0 0 -0.19" mass="0"/>
+          <geom name="{name}" size="0.025" pos="0 0 -0.19" mass="0"/>
         </body>
       </body>
     </body>"""
@@ -81,6 +81,7 @@ def test_everything_else_is_the_files(tmp_path: Path) -> None:
     sim.apply(JointCommand(ROBOT.standing, np.zeros(N), np.zeros(N)))
     sim.step(1000)
     assert sim.contact_forces()[:, 2].sum() == pytest.approx(9.81 * total, abs=0.5)
+    assert np.abs(sim.foot_heights()).max() < 2e-3, "of their soles"
 
 
 def test_the_ground_is_ours(tmp_path: Path) -> None:

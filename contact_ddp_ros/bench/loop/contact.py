@@ -21,6 +21,7 @@ from contact_ddp_ros.bench.journal import Journal
 from contact_ddp_ros.bench.loop.scenarios import NOISE, SPEED
 from contact_ddp_ros.bench.output import new_table
 from contact_ddp_ros.closed_loop import ClosedLoop
+from contact_ddp_ros.engines.choice import PACKAGES
 from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.recording import Recording
@@ -50,9 +51,6 @@ MODELS: Mapping[str, Mapping[str, Any]] = {
     "Bullet, impulses": {"engine": "bullet"},
 }
 """By row of the table: parameters of the simulator."""
-
-PACKAGES = {"dart": "dartpy", "bullet": "pybullet"}
-"""What engines need."""
 
 
 @dataclass(frozen=True)
