@@ -45,6 +45,9 @@ from contact_ddp_ros.sim.options import SimOptions
 CONTROL_PERIOD = 0.002
 """Time between two control ticks [s]."""
 
+REST_AFTER_FALL = 1.0
+"""Time after which a robot that is to recover is told to get up [s]."""
+
 MakeSimulator = Callable[[Robot, DriveGains, SimOptions], Simulator]
 """Builds the simulated world from the robot, the gains of its drives and what the planner does not know."""
 
@@ -118,8 +121,11 @@ class ClosedLoop:
         return twin
 
     def want(self, mode: ControlMode) -> Answer:
-        """Ask for a mode from outside, between two ticks; MOVE comes as soon as the robot stands and has a policy."""
-        self._asked = mode is not ControlMode.MOVE
+        """Ask for a mode from outside, between two ticks; MOVE comes as soon as the robot stands and has a policy.
+
+        After RECOVER it moves, too.
+        """
+        self._asked = mode not in (ControlMode.MOVE, ControlMode.RECOVER)
         if self._tick == 0:
             self.controller.update(self.simulator.state(), self.simulator.time)
         if mode is not ControlMode.MOVE or self.controller.mode is not ControlMode.DAMP:
@@ -146,6 +152,7 @@ class ClosedLoop:
         command = self.controller.update(state, shown)
         if not self._asked and now >= self.options.stand_time:
             self._asked = self._ask_to_bound()
+        self._pick_up(now)
         stop = self.options.stop_time
         if stop is not None and not self._stopped and now >= stop:
             self._stopped = True
@@ -162,6 +169,16 @@ class ClosedLoop:
             self.recorder.event(now, str(push))
         self.simulator.step(self.steps_per_tick)
         self._tick += 1
+
+    def _pick_up(self, now: float) -> None:
+        """Have a robot that has fallen and come to rest get up, where the options say so."""
+        fault = self.controller.fault
+        if not self.options.recover or fault is None or now < fault.time + REST_AFTER_FALL:
+            return
+        answer = self.want(ControlMode.RECOVER)
+        self._faulted = not answer.accepted
+        if answer.accepted:
+            self.recorder.event(now, f"recover requested: {answer.reason}")
 
     def _supervise(self, state: RobotState | None, shown: float) -> None:
         """First tick: tell the controller where it is and ask it to stand."""

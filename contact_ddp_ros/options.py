@@ -118,6 +118,7 @@ class RunOptions:
         planner_delay: age of a policy when the controller first sees it, in lock-step [s].
         stand_time: the bound begins once the robot stands, but not before this time [s].
         stop_time: when the robot is asked to come back to a stand [s]; None for never.
+        recover: whether a robot that has fallen is told to get up and move on.
         record_plans: of so many solves one has its plan recorded, and every one its cost by term; 0 for neither.
         video: whether a video is rendered after the run.
         out: output folder; None picks a new one.
@@ -142,6 +143,7 @@ class RunOptions:
     planner_delay: float = 0.0
     stand_time: float = 0.0
     stop_time: float | None = None
+    recover: bool = False
     record_plans: int = 50
     video: bool = True
     out: Path | None = None

@@ -54,6 +54,7 @@ def add_course(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--stop-time", type=float, metavar="S", help="time at which the robot is to stand again [s] (default: never)"
     )
+    group.add_argument("--recover", action="store_true", help="a robot that has fallen gets up and moves on")
     clock = group.add_mutually_exclusive_group()
     clock.add_argument(
         "--lockstep",

@@ -19,6 +19,7 @@ def run_options(namespace: argparse.Namespace) -> RunOptions:
         ramp=namespace.ramp,
         stand_time=namespace.stand_time,
         stop_time=namespace.stop_time,
+        recover=namespace.recover,
         variant=namespace.variant,
         robot=namespace.robot,
         backend=namespace.backend,

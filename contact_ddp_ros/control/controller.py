@@ -25,6 +25,7 @@ from contact_ddp_ros.control.lateral import LateralCommand
 from contact_ddp_ros.control.modes import Answer, ControlMode, ModeMachine
 from contact_ddp_ros.control.planar_tracker import PlanarTracker
 from contact_ddp_ros.control.policy_gate import PolicyGate
+from contact_ddp_ros.control.recover import RecoverLaw
 from contact_ddp_ros.control.safety import Supervisor
 from contact_ddp_ros.control.stand import StandLaw
 from contact_ddp_ros.control.tracking import PolicySlot, exit_obstacle, last_exit
@@ -80,6 +81,7 @@ class Controller:
         legs = [[LEG_NAMES.index(leg) for leg in group] for group in self._model.legs_of.values()]
         self._clock = GaitClock(legs, len(self._model.axes))
         self._stand: StandLaw
+        self._recover = RecoverLaw(robot, config.stand.fold)
         self._tracker: PlanarTracker
         self._adopt(config)
 
@@ -214,13 +216,14 @@ class Controller:
             return Answer(True, f"cleared {fault.violation.value}" if fault else "no fault was latched")
 
     def request(self, mode: ControlMode) -> Answer:
-        """Ask for a mode. DAMP is taken at once; STAND clears a fault; MOVE waits for a policy that covers now."""
+        """Ask for a mode. DAMP is taken at once; STAND and RECOVER clear a fault; MOVE waits for a policy for now."""
         with self._lock:
             before, now = self.mode, self._now
             answer = self._modes.request(mode, now or 0.0, self._obstacle(mode))
             if self.mode is before:
                 return answer
             self._slot.clear()
+            self._recover.start()
             if self.mode is ControlMode.STAND and now is not None and self._state is not None:
                 self._stand.start(now, self._state.joint_positions, self._config.stand.ramp_time, fold=True)
             return answer
@@ -250,7 +253,7 @@ class Controller:
         finding = self._advance_clock(now) or self._judge(state, now)
         self._finding = finding
         self._state = state if finding is None else None
-        if finding is None and state is not None:
+        if finding is None and state is not None and self.mode is not ControlMode.RECOVER:
             self._estimator.update(state, self._command, self._drive, scheduled)
         if self.mode is ControlMode.DAMP:
             return self._damping()
@@ -267,7 +270,8 @@ class Controller:
         return self._fail(finding, now) if finding else limited.command
 
     def _judge(self, state: RobotState | None, now: float) -> Finding | None:
-        finding = self._supervisor.state(state, now, self._estimator.ground)
+        lying = self.mode is ControlMode.RECOVER
+        finding = self._supervisor.state(state, now, self._estimator.ground, may_lie=lying)
         if finding is not None or state is None:
             return finding
         return self._continuity.check(state, moving=self.mode is ControlMode.MOVE)
@@ -284,6 +288,8 @@ class Controller:
         continuity.take_over(self._continuity)
         drive = config.drive.gains(len(FOOT_NAMES))
         stand = StandLaw(self._robot, self._geometry, drive, config.stand)
+        recover = RecoverLaw(self._robot, config.stand.fold)
+        recover.take_over(self._recover)
         tracker = PlanarTracker(self._model, self._geometry, config)
         tracker.steer(*self._steering)
         if self.mode is ControlMode.MOVE:
@@ -291,7 +297,7 @@ class Controller:
         if self.mode is ControlMode.STAND:
             stand.take_over(self._stand)
         self._config, self._supervisor, self._continuity = config, supervisor, continuity
-        self._drive, self._stand, self._tracker = drive, stand, tracker
+        self._drive, self._stand, self._recover, self._tracker = drive, stand, recover, tracker
         self._curve = TorqueSpeedCurve.of(self._robot.velocity_limits, config.motor)
         self._gate.config, self._estimator.config = config.safety, config.estimation
 
@@ -308,6 +314,7 @@ class Controller:
         self._estimator.forget()
         self._modes.restart_clock(now)
         self._stand.shift(now - last)
+        self._recover.shift(now - last)
         if self.mode is not ControlMode.MOVE:
             return None
         return Finding(Violation.CLOCK_BACKWARDS, f"the clock stepped back by {last - now:.3f} s")
@@ -316,6 +323,8 @@ class Controller:
         """Why a mode cannot begin at present; empty where it can."""
         if mode is ControlMode.DAMP:
             return ""
+        if mode is ControlMode.RECOVER and self._finding is not None and self._finding.violation is Violation.TILT:
+            return ""
         if self._state is None or self._now is None:
             return f"no usable robot state ({self._finding})"
         policy = self._slot.at(self._now)
@@ -323,8 +332,10 @@ class Controller:
             if policy is None:
                 return ""
             return exit_obstacle(policy, self._state, self._clock.time(policy, self._now), self._config.move)
-        if mode is ControlMode.STAND:
+        if mode in (ControlMode.STAND, ControlMode.RECOVER):
             return ""
+        if self.mode is ControlMode.RECOVER:
+            return "still getting up"
         if not self._stand.progress(self._now) >= 1.0:
             return "still standing up"
         finding = self._supervisor.policy_age(policy, self._now)
@@ -354,6 +365,8 @@ class Controller:
             self._stand.start(now, state.joint_positions, config.stand.catch_time)
 
     def _targets(self, state: RobotState, now: float, dt: float) -> JointTargets | Finding:
+        if self.mode is ControlMode.RECOVER:
+            return self._recover_targets(state, now)
         if self.mode is ControlMode.STAND:
             return self._stand.targets(state, now, self._late(state, now))
         policy = self._slot.at(now)
@@ -370,6 +383,17 @@ class Controller:
         self._slot.clear()
         self._stand.start(now, state.joint_positions, self._config.stand.catch_time)
         return self._stand.targets(state, now, self._late(state, now))
+
+    def _recover_targets(self, state: RobotState, now: float) -> JointTargets | Finding:
+        """Get up; once it lies on its belly, go on with the way to the stand."""
+        late = self._late(state, now)
+        targets = self._recover.targets(state, now, self._stand, late)
+        if not self._recover.done:
+            return self._recover.finding(state) or targets
+        self._modes.got_up()
+        self._estimator.forget()
+        self._stand.start(now, state.joint_positions, self._config.stand.ramp_time)
+        return self._stand.targets(state, now, late)
 
     def _late(self, state: RobotState, now: float) -> float:
         """From the measurement of a state to the torque that answers it [s]."""

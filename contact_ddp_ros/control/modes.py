@@ -5,8 +5,12 @@
       |----- fault, request --|  |---------- request(STAND), once the instant is good -----|
       |--------------------------------- fault, request -----------------------------------|
 
+    DAMP --request(RECOVER)--> RECOVER, once it lies on its belly--> STAND
+
+RECOVER is for a robot that has fallen, on whatever side it lies: it rolls onto its belly and stands up.
 Where no policy comes in time, MOVE goes to STAND by itself, and back where one comes soon after.
-A fault is latched: the mode stays DAMP until a request for STAND finds a usable state, or the fault is cleared.
+A fault is latched: the mode stays DAMP until a request for STAND or RECOVER finds a usable
+state, or the fault is cleared.
 """
 
 from dataclasses import dataclass
@@ -16,11 +20,12 @@ from contact_ddp_ros.control.findings import Fault, Finding
 
 
 class ControlMode(Enum):
-    """Modes of the controller: only damping, standing, following the planner's policy."""
+    """Modes of the controller: only damping, standing, following the planner's policy, getting up after a fall."""
 
     DAMP = "damp"
     STAND = "stand"
     MOVE = "move"
+    RECOVER = "recover"
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,11 @@ class ModeMachine:
             return Answer(True, "damping")
         if self.mode is ControlMode.DAMP:
             return self._leave_damp(mode, obstacle)
+        if mode is ControlMode.RECOVER:
+            return Answer(True, f"{mode.value}: it is on its feet")
+        if self.mode is ControlMode.RECOVER and mode is ControlMode.STAND:
+            self._forget_wish()
+            return Answer(True, f"{mode.value}: as soon as it has got up")
         self.wish, self.resuming, self._since, self.waiting_for = mode, False, now, obstacle
         return Answer(
             True, f"{mode.value}: waiting, {obstacle}" if obstacle else f"{mode.value}: from the next tick on"
@@ -80,6 +90,10 @@ class ModeMachine:
         self.mode, self.wish, self.resuming = ControlMode.STAND, ControlMode.MOVE, True
         self._since, self.waiting_for = now, reason
 
+    def got_up(self) -> None:
+        """Stand: it lies on its belly, legs folded."""
+        self.mode = ControlMode.STAND
+
     def damp(self) -> None:
         """Only damp, whatever was going on or waited for."""
         self.mode = ControlMode.DAMP
@@ -95,15 +109,15 @@ class ModeMachine:
         self._since = now
 
     def _leave_damp(self, mode: ControlMode, obstacle: str) -> Answer:
-        if mode is not ControlMode.STAND:
+        if mode is ControlMode.MOVE:
             why = f"in a fault ({self.fault})" if self.fault else "damping"
             return Answer(False, f"{why}; request a stand first")
         if obstacle:
-            return Answer(False, f"cannot stand up: {obstacle}")
+            return Answer(False, f"cannot {'stand' if mode is ControlMode.STAND else 'get'} up: {obstacle}")
         cleared = f", cleared {self.fault.violation.value}" if self.fault else ""
         self.fault = None
         self.mode = mode
-        return Answer(True, f"standing up{cleared}")
+        return Answer(True, f"{'standing' if mode is ControlMode.STAND else 'getting'} up{cleared}")
 
     def _forget_wish(self) -> None:
         self.wish, self.resuming = None, False

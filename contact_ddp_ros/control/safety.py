@@ -45,15 +45,22 @@ class Supervisor:
         self._upper = robot.upper + config.position_margin
         self._velocity = config.velocity_factor * robot.velocity_limits
         self._effort = robot.effort_limits * (1.0 + _TORQUE_SLACK)
-        self._limits = config.state_timeout, config.clock_tolerance, config.roll, config.pitch
+        self._limits = config.state_timeout, config.clock_tolerance
+        self._tilts = config.roll, config.pitch
         self._fast_since: float | None = None
         """When a joint began to be faster than its limit [s]."""
         self._trunk_limits = config.trunk_speed, config.trunk_turn_rate
 
-    def state(self, state: RobotState | None, now: float, ground: Ground | None = None) -> Finding | None:
-        """The first thing wrong with a state at time `now` [s] above a ground, level by default; or None."""
+    def state(
+        self, state: RobotState | None, now: float, ground: Ground | None = None, *, may_lie: bool = False
+    ) -> Finding | None:
+        """The first thing wrong with a state at time `now` [s] above a ground, level by default; or None.
+
+        One that `may_lie` may have any tilt.
+        """
         if state is None:
             return Finding(Violation.NO_STATE, "no robot state has arrived")
+        self._tilts = (math.inf, math.inf) if may_lie else (self.config.roll, self.config.pitch)
         lean = (0.0, 0.0) if ground is None else _lean(ground, state)
         if self._is_fine(state, now, lean):
             self._fast_since = None
@@ -74,7 +81,7 @@ class Supervisor:
             self._lower,
             self._upper,
             self._velocity,
-            self._limits,
+            (*self._limits, *self._tilts),
             self._trunk_limits,
             lean,
         )
@@ -144,9 +151,7 @@ class Supervisor:
         if not abs(norm - 1.0) < _QUATERNION_TOLERANCE:
             return Finding(Violation.ORIENTATION, f"the orientation has norm {norm:.3f}; allowed: 1")
         roll, pitch, _ = quaternion_to_rpy(state.orientation).tolist()
-        for name, angle, own, limit in zip(
-            ("roll", "pitch"), (roll, pitch), lean, (self.config.roll, self.config.pitch), strict=True
-        ):
+        for name, angle, own, limit in zip(("roll", "pitch"), (roll, pitch), lean, self._tilts, strict=True):
             if not abs(angle - own) < limit:
                 where = f" about the ground's {own:.2f}" if abs(own) > 0.005 else ""
                 return Finding(Violation.TILT, f"{name} is {angle:.2f} rad; allowed: ±{limit:.2f}{where}")

@@ -12,6 +12,7 @@ the offset x of the feet obeys x = c v = -c dx/dt.
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,29 +109,33 @@ class StandLaw:
 
     def targets(self, state: RobotState, now: float, late: float = 0.0) -> JointTargets:
         """Joint targets for a finite state at time `now` [s], which act `late` [s] after the state was measured."""
-        fed = min(max((_TOO_LATE - late) / (_TOO_LATE - _PROMPT), 0.0), 1.0)
         elapsed = now - self._started
         if self._folding > 0.0 and elapsed < self._folding:
             origin, pose, load = self._origin, self._fold, 0.0
             s, rate = self._fold_progress(elapsed)
         else:
-            share, its_rate = _minimum_jerk(elapsed - self._folding, self._duration)
+            share, its_rate = minimum_jerk(elapsed - self._folding, self._duration)
             s, rate = np.full_like(self._pose, share), np.full_like(self._pose, its_rate)
             origin, load = (self._fold if self._folding else self._origin), share
             pose = self._pose + s * self._capture(state)
         positions = origin + s * (pose - origin)
         velocities = rate * (pose - origin)
-        torques = (
-            load * self._weight
-            + fed * self._extra_kp * (positions - state.joint_positions)
-            + fed * self._extra_kd * (velocities - state.joint_velocities)
+        targets = self.stiffly(positions, velocities, state, late)
+        return replace(targets, torques=targets.torques + load * self._weight)
+
+    def stiffly(self, positions: Array, velocities: Array, state: RobotState, late: float = 0.0) -> JointTargets:
+        """The gains about joint positions [rad] and velocities [rad/s] of (12,); `late`: see :meth:`targets`."""
+        fed = min(max((_TOO_LATE - late) / (_TOO_LATE - _PROMPT), 0.0), 1.0)
+        torques = fed * (
+            self._extra_kp * (positions - state.joint_positions)
+            + self._extra_kd * (velocities - state.joint_velocities)
         )
         return JointTargets(positions, velocities, torques)
 
     def _fold_progress(self, elapsed: float) -> tuple[Array, Array]:
         """Share of the way (12,) and its rate [1/s] after some time: first the knees bend, then short legs swing."""
         half = 0.5 * self._folding
-        knees, others = _minimum_jerk(elapsed, half), _minimum_jerk(elapsed - half, half)
+        knees, others = minimum_jerk(elapsed, half), minimum_jerk(elapsed - half, half)
         s, rate = (np.where(self._is_knee, knee, other) for knee, other in zip(knees, others, strict=True))
         return s, rate
 
@@ -154,7 +159,7 @@ def _height_above(ground: Ground, state: RobotState) -> float:
     return float(z - ground.height_at(x, y))
 
 
-def _minimum_jerk(elapsed: float, duration: float) -> tuple[float, float]:
-    """Share of the way after some time, from 0 to 1, and its rate [1/s]."""
+def minimum_jerk(elapsed: float, duration: float) -> tuple[float, float]:
+    """Share of a way of `duration` [s] that is covered after `elapsed` [s], from 0 to 1, and its rate [1/s]."""
     r = min(max(elapsed / duration, 0.0), 1.0)
     return r**3 * (10.0 + r * (6.0 * r - 15.0)), 30.0 * (r * (1.0 - r)) ** 2 / duration

@@ -108,6 +108,7 @@ class ControllerNode:
             (io.DAMP, ControlMode.DAMP),
             (io.STAND, ControlMode.STAND),
             (io.BOUND, ControlMode.MOVE),
+            (io.RECOVER, ControlMode.RECOVER),
         ):
             serve(node, service, self._mode_service(mode))
         node.get_logger().info(f"controlling {self._robot.tree.name}, {'lock-step' if self._lockstep else 'live'}")

@@ -22,7 +22,7 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import SetBool, Trigger
 
-from contact_ddp_ros.closed_loop import policy_timing, run_info
+from contact_ddp_ros.closed_loop import REST_AFTER_FALL, policy_timing, run_info
 from contact_ddp_ros.config import flatten
 from contact_ddp_ros.environment import environment
 from contact_ddp_ros.errors import NodeError
@@ -226,7 +226,7 @@ class _Lead:
         words += [(time, partial(self._change_gait, name)) for time, name in options.gaits]
         self._say_what_is_due(words)
         self._release()
-        last, stood, looked = observer.time, 0.0, clock.monotonic()
+        last, stood, looked, recovered = observer.time, 0.0, clock.monotonic(), 0.0
         while observer.time < options.duration - 1e-9:
             self._spin()
             before, looked = looked, clock.monotonic()
@@ -237,6 +237,10 @@ class _Lead:
                 raise NodeError(f"simulated time has stood at {last:.3f} s for {_STALL_TIMEOUT:.0f} s")
             if self._say_what_is_due(words) and options.lockstep:
                 self._release()
+            if options.recover and min(observer.damped, observer.time - recovered) > REST_AFTER_FALL:
+                recovered = observer.time
+                self._request("recover", observer.recover)
+                self._request("bound", observer.bound)
         if not options.lockstep:
             observer.event(f"{observer.late_ticks} ticks of the simulator began late")
         self._drain()

@@ -52,6 +52,7 @@ class Observer:
         self.inlet.subscribe(io.DIAGNOSTICS, self._on_diagnostics)
         self.stand = node.create_client(Trigger, io.STAND.name)
         self.bound = node.create_client(Trigger, io.BOUND.name)
+        self.recover = node.create_client(Trigger, io.RECOVER.name)
         self.planner_parameters = node.create_client(SetParametersAtomically, "planner/set_parameters_atomically")
         self.pause = node.create_client(SetBool, io.PAUSE.name)
 
@@ -59,6 +60,12 @@ class Observer:
     def time(self) -> float:
         """Simulated time of the last tick received [s]; negative before the first."""
         return -1.0 if self._pending is None else self._pending.state.time
+
+    @property
+    def damped(self) -> float:
+        """For how long the robot has been damping [s]; 0 where it does not, or has not done anything else yet."""
+        since, mode = self._modes[-1]
+        return self.time - since if mode == "damp" and since >= 0.0 else 0.0
 
     @property
     def missing(self) -> list[str]:

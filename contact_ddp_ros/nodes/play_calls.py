@@ -22,7 +22,8 @@ class Calls:
         """`tell` gets every answer."""
         self._tell = tell
         self._triggers = {
-            one.name: node.create_client(Trigger, one.name) for one in (io.STAND, io.BOUND, io.DAMP, io.RESET, io.STEP)
+            one.name: node.create_client(Trigger, one.name)
+            for one in (io.STAND, io.BOUND, io.RECOVER, io.DAMP, io.RESET, io.STEP)
         }
         self._pause = node.create_client(SetBool, io.PAUSE.name)
         self._later: list[tuple[float, Callable[[], None]]] = []
@@ -41,7 +42,7 @@ class Calls:
         self._call(service, then, patience, self._refused)
 
     def get_up(self) -> None:
-        """Stand and bound; where the robot cannot stand from where it lies, and there is a simulator, after a reset."""
+        """Get up and bound; where the controller refuses, and there is a simulator, after a reset."""
 
         def put_up(refused: Answer) -> None:
             if not self.offered(io.RESET):
@@ -50,7 +51,7 @@ class Calls:
             self._tell(Answer(True, f"put back on its feet at the start: {refused.text}"))
             self.trigger(io.RESET, io.STAND, io.BOUND)
 
-        self._call(io.STAND, (io.BOUND,), 0.0, put_up)
+        self._call(io.RECOVER, (io.BOUND,), 0.0, put_up)
 
     def pause(self, paused: bool, done: Callable[[], None]) -> None:
         """Let time stand or run; `done` is called where that has happened."""

@@ -123,7 +123,7 @@ class NodesLink:
     def _introduce(self) -> None:
         """Find out what there is: parameters and services."""
         parameters = self._parameters.ask(self._spins)
-        offered = {"Reset": io.RESET, "Recover": io.RESET, "Step": io.STEP, "Pause": io.PAUSE}
+        offered = {"Reset": io.RESET, "Recover": io.RECOVER, "Step": io.STEP, "Pause": io.PAUSE}
         abilities = {"Drive", "SetMode"} | ({"SetParameters"} if parameters else set())
         abilities |= {name for name, service in offered.items() if self._calls.offered(service)}
         if self._node.count_subscribers(io.PUSH.name):

@@ -107,7 +107,7 @@ ROLES = {
             io.DIAGNOSTICS,
         ),
         subscribes=(*_STATES, io.CMD_VEL, io.POLICY, io.CLOCK),
-        serves=(io.DAMP, io.STAND, io.BOUND),
+        serves=(io.DAMP, io.STAND, io.BOUND, io.RECOVER),
         managed=True,
     ),
     "simulator": Role(

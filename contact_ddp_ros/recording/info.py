@@ -107,6 +107,7 @@ def plain_options(options: RunOptions) -> dict[str, Any]:
         "ramp": options.ramp,
         "stand_time": options.stand_time,
         "stop_time": options.stop_time,
+        "recover": options.recover,
         "variant": options.variant,
         "robot": options.robot,
         "backend": options.backend,

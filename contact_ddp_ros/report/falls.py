@@ -75,6 +75,15 @@ def first_fall(recording: Recording) -> Fall | None:
     return replace(first, cause=_cause(recording, first))
 
 
+def up_again(recording: Recording, fall: Fall) -> float | None:
+    """When the robot moved again after a fall [s]; None where it did not, or had not stopped to."""
+    time, modes = recording.ticks["time"], recording.ticks["control_mode"]
+    damped = np.flatnonzero((time >= fall.time) & (modes == CONTROL_MODES.index("damp")))
+    moving = np.flatnonzero(modes == CONTROL_MODES.index("move"))
+    later = moving[moving > damped[0]] if damped.size else damped
+    return float(time[later[0]]) if later.size else None
+
+
 def _cause(recording: Recording, fall: Fall) -> str:
     """Why it fell: a fault or a refusal that names a cause, late solves, or a push; empty where nothing does."""
     before = fall.time - CAUSE_WINDOW

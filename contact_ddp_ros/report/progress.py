@@ -109,6 +109,7 @@ def _course(s: Summary) -> list[tuple[str, str]]:
     rows = [
         ("fell", fall),
         *([("cause of the fall", s.fall_cause)] if s.fall_cause else []),
+        *([("up again", f"at {s.up_again_time_s:.2f} s")] if s.up_again_time_s is not None else []),
         ("simulated time", f"{s.sim_time_s:.2f} s" + (", interrupted" if s.interrupted else "")),
         (
             "forward speed, mean / commanded",

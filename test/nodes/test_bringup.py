@@ -176,5 +176,5 @@ def test_the_files_that_the_launch_file_hands_on_are_well_formed_and_apply_in_ev
     joystick = yaml.safe_load((ROOT / "config" / "joy.yaml").read_text(encoding="utf-8"))
     actions = joystick["/**/joy_teleop"]["ros__parameters"].values()
     services = {action["service_name"] for action in actions if action["type"] == "service"}
-    assert services == {service.name for service in (io.DAMP, io.STAND, io.BOUND)}
+    assert services == {service.name for service in (io.DAMP, io.STAND, io.BOUND, io.RECOVER)}
     assert [action["topic_name"] for action in actions if action["type"] == "topic"] == [io.CMD_VEL.name]

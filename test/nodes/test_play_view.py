@@ -53,10 +53,10 @@ class Service:
 @pytest.mark.parametrize(
     ("refuses", "missing", "called", "accepted"),
     [
-        (set(), set(), ["stand", "bound"], True),
-        ({"stand"}, set(), ["stand", "reset", "stand", "bound"], True),
-        ({"stand"}, {"reset"}, ["stand"], False),
-        (set(), {"stand", "reset"}, [], False),
+        (set(), set(), ["recover", "bound"], True),
+        ({"recover"}, set(), ["recover", "reset", "stand", "bound"], True),
+        ({"recover"}, {"reset"}, ["recover"], False),
+        (set(), {"recover", "reset"}, [], False),
     ],
 )
 def test_it_gets_up_by_itself_or_after_a_reset(

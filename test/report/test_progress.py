@@ -86,9 +86,11 @@ def test_a_fall_and_unknown_figures_are_told_as_such():
         fall_time_s=1.25,
         fall_reason="tilt",
         fall_cause="late policies",
+        up_again_time_s=6.5,
         real_time_factor=float("nan"),
     )
     text = shown(closing_table(fallen))
     assert "yes, at 1.25 s (tilt)" in text
     assert "cause of the fall" in text and "late policies" in text
+    assert "up again" in text and "at 6.50 s" in text
     assert "nan" not in text

@@ -1,7 +1,8 @@
 """`contact-ddp bench world`: bounding where the world is not what the plan believes.
 
 Slopes, steps, stairs, boxes, errors and delays of the state, loads, wind, weak motors and random mixtures of them, in
-lock-step, spread over the cores. A row holds where no run of it falls and its figure stays within the target. What
+lock-step, spread over the cores. A row holds where no run of it falls (or, where falls are made, all
+get up and move again) and its figure stays within the target. What
 chance decides (places, phases, mixtures, sensor noise) follows from `--seed`.
 """
 
@@ -23,8 +24,12 @@ from contact_ddp_ros.bench.output import new_table
 from contact_ddp_ros.bench.statistics import wilson
 from contact_ddp_ros.closed_loop import ClosedLoop
 from contact_ddp_ros.errors import ContactDdpError
+from contact_ddp_ros.recording.record import CONTROL_MODES
 from contact_ddp_ros.report.style import FOOT_COLOURS, LIMIT, figure, name_rows
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
+
+AGAIN = 2.0
+"""A robot that was to get up must have moved for so long at the end [s]."""
 
 SETTLED = 5.0
 """Figures count from here on [s]."""
@@ -56,7 +61,10 @@ def _outcome(item: WorldRun) -> WorldOutcome:
     except ContactDdpError as error:
         return WorldOutcome(item.row, f"failed: {error}")
     fault = next((event for event in recording.events if event.fault), None)
-    if fault is not None:
+    if item.options.recover:
+        if (ticks["control_mode"][ticks["time"] > item.options.duration - AGAIN] != CONTROL_MODES.index("move")).any():
+            return WorldOutcome(item.row, f"not moving again; {fault or loop.controller.waiting_for}")
+    elif fault is not None:
         return WorldOutcome(item.row, f"{fault.time:.2f} s: {fault.text}")
     late = ticks["time"] >= min(SETTLED, 0.6 * item.options.duration)
     time, position = ticks["time"][late], ticks["position"][late]
@@ -81,7 +89,7 @@ def held(row: Row, outcomes: Sequence[WorldOutcome]) -> bool:
 
 
 def _table(found: Sequence[tuple[Row, Sequence[WorldOutcome]]]) -> Table:
-    table = new_table("Worlds", "row", "runs", "no fall", "95 %", "figure", "target", whole_names=True)
+    table = new_table("Worlds", "row", "runs", "held", "95 %", "figure", "target", whole_names=True)
     table.add_column("")
     for row, outcomes in found:
         standing = sum(not one.fall for one in outcomes)

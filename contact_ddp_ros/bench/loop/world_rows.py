@@ -12,6 +12,9 @@ from contact_ddp_ros.options import Push, RunOptions
 
 PUSH_TIME, PUSH_DURATION = 4.0, 0.1
 
+KNOCK_DURATION = 20.0
+"""Long enough to fall, to be rolled a few times, to stand up and to move for some seconds [s]."""
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -102,7 +105,7 @@ class _Maker:
 def rows(seed: int, extent: Extent, overrides: Mapping[str, Any]) -> list[Row]:
     """All rows of the table."""
     make = _Maker(seed, extent, overrides)
-    return [*_grounds(make), *_impulses(make), *_senses(make), *_loads(make), _mixtures(make)]
+    return [*_grounds(make), *_impulses(make), _knocks(make), *_senses(make), *_loads(make), _mixtures(make)]
 
 
 def _grounds(make: _Maker) -> Iterator[Row]:
@@ -133,6 +136,22 @@ def _impulses(make: _Maker) -> Iterator[Row]:
             push = Push(time, (0.0, 0.0, 0.0), PUSH_DURATION, (sign / PUSH_DURATION, 0.0, 0.0))
             runs.append(make.run(name, len(runs), pushes=(push,), duration=time + 3.0))
     yield Row(name, runs)
+
+
+def _knocks(make: _Maker) -> Row:
+    """Pushes that fell it, from all sides and on unlike grounds; it is to get up and to move again."""
+    name, runs = "knocked down by 60 N s, up again", []
+    for k in range(make.extent.seeds):
+        rng = np.random.default_rng([make.seed, k, 1])
+        angle = rng.uniform(0.0, 2.0 * math.pi)
+        force = 60.0 / PUSH_DURATION * np.array([math.cos(angle), math.sin(angle)])
+        push = Push(PUSH_TIME + rng.uniform(0.0, CYCLE), (float(force[0]), float(force[1]), 0.0), PUSH_DURATION)
+        terrain = str(rng.choice(["flat", f"slope:{rng.uniform(5.0, 10.0):.2f},{rng.uniform(0.0, 360.0):.1f}"]))
+        friction = float(rng.uniform(0.4, 1.0))
+        runs.append(
+            make.run(name, k, pushes=(push,), terrain=terrain, friction=friction, duration=KNOCK_DURATION, recover=True)
+        )
+    return Row(name, runs)
 
 
 def _senses(make: _Maker) -> Iterator[Row]:
