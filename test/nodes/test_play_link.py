@@ -139,13 +139,13 @@ def test_a_damped_robot_begins_again_after_a_reset(player: Player) -> None:
     player.until(lambda: player.mode == "move")
 
 
-def test_a_damped_robot_recovers_by_standing_up(player: Player) -> None:
+def test_a_damped_robot_recovers_by_itself(player: Player) -> None:
     player.until(lambda: player.mode == "damp", do.SetMode("damp"))
     before = len(player.answers)
     player.link.send(do.Recover())
     player.until(lambda: player.mode == "move")
     said = [one.text for one in player.answers[before:]]
-    assert any(text.startswith("stand: standing up") for text in said)
+    assert any(text.startswith("recover: getting up") for text in said)
     assert not any("reset" in text or "put back" in text for text in said)
 
 
