@@ -81,6 +81,7 @@ class _Run:
         self.iterations: list[Iteration] = []
         self._effort = _Effort()
         self._expanded = False
+        self._short_without_curvature = False
 
     def start(self, x0: Array, guess: Guess, blend: float) -> None:
         """Make the guess the nominal trajectory: roll it out from x0, or use its states as they are."""
@@ -101,21 +102,26 @@ class _Run:
         """Do one iteration: expansion, sweep, line search. Return the reason to stop, or None."""
         options = self.options
         self._expand()
-        swept = self._sweep()
-        if swept is None:
-            return Termination.STALLED
-        linear, quadratic, gradient = swept
-        blend, rho = self.hessian_blend, self.rho
-        # a large Levenberg term shortens the step, so that its expected reduction is small anywhere
-        free = rho <= options.rho_min
-        converged = (
-            free and not self.gaps.are_open and -(linear + quadratic) <= options.tolerance * (1.0 + abs(self.cost))
-        )
-        alpha, new_cost = self._line_search(linear, quadratic, converged)
+        while True:
+            swept = self._sweep()
+            if swept is None:
+                return Termination.STALLED
+            linear, quadratic, gradient = swept
+            blend, rho = self.hessian_blend, self.rho
+            # a large Levenberg term shortens the step, so that its expected reduction is small anywhere
+            free = rho <= options.rho_min
+            converged = (
+                free and not self.gaps.are_open and -(linear + quadratic) <= options.tolerance * (1.0 + abs(self.cost))
+            )
+            alpha, new_cost = self._line_search(linear, quadratic, converged)
+            if alpha > 0.0 or converged or not self._step_min > options.step_min:
+                break
+            self._increase_regularisation()
         closed = self.gaps.merit_reduction(alpha)
         expected = closed - (alpha * linear + alpha * alpha * quadratic)
         actual, self.cost = self.cost - new_cost + closed, new_cost
         if alpha > 0.0:
+            self._short_without_curvature = alpha < options.second_order_step_min
             self.gaps.shrink(alpha)
             self.work.nominal, self.work.trial = self.work.trial, self.work.nominal
             self._expanded = False
@@ -192,7 +198,7 @@ class _Run:
         work.trial[0][0] = xs[0]
         alpha, accepted, cost = 1.0, 0.0, self.cost
         rounding = _ROUNDING * abs(self.cost)
-        while alpha >= options.step_min:
+        while alpha >= self._step_min:
             new_cost = self._rollout(xs, us, work.gains, alpha, work.trial)
             closed = self.gaps.merit_reduction(alpha)
             expected = alpha * linear + alpha * alpha * quadratic - closed
@@ -205,6 +211,18 @@ class _Run:
             alpha *= options.step_factor
         self._effort.rollout_time += perf_counter() - started
         return accepted, cost
+
+    @property
+    def _step_min(self) -> float:
+        """The shortest step that is tried.
+
+        Where the model with second order (θ > 0) holds for a short step only it misleads, and so do its gains: less
+        curvature comes first, unless the last step without it was short, too.
+        """
+        options = self.options
+        if self.hessian_blend == 0.0 or self._short_without_curvature:
+            return options.step_min
+        return max(options.step_min, options.second_order_step_min)
 
     def _rollout(
         self, xs: Array, us: Array, gains: Array, alpha: float, into: tuple[Array, Array, Array, Array]

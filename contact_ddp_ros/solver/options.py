@@ -27,6 +27,13 @@ class SolverOptions:
     armijo: float = parameter(1e-3, low=0.0, high=0.5, description="share of the expected reduction a step must reach")
     step_factor: float = parameter(0.5, low=0.05, high=0.95, description="factor between line-search steps")
     step_min: float = parameter(1e-4, low=1e-12, high=1.0, description="shortest line-search step")
+    second_order_step_min: float = parameter(
+        0.5,
+        low=0.0,
+        high=1.0,
+        description="line-search steps with second order (θ > 0) that are shorter are tried only where the ones without"
+        " are short, too; before, θ is cut and the sweep repeated within the iteration",
+    )
     hessian_blend_cut: float = parameter(
         0.25, low=0.01, high=0.9, description="factor on the Hessian blend θ after a failure"
     )

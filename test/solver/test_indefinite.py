@@ -82,6 +82,22 @@ def test_curvature_costs_no_more_iterations_than_leaving_it_out(seed):
     assert counts["ddp"] <= counts["ilqr"]
 
 
+def test_a_short_step_has_its_curvature_cut_instead():
+    """Where the second-order model holds for a short step only, less curvature allows a longer one, and a better."""
+    taken = {0.0: [], 0.5: []}
+    for seed in range(60):
+        x0, us = start(seed)
+        for shortest, steps in taken.items():
+            options = SolverOptions(second_order_step_min=shortest, max_iterations=5)
+            steps += DdpSolver(options).solve(PROBLEM, x0, Guess.open_loop(x0, us)).iterations
+    short = {
+        shortest: sum(0.0 < each.step < 0.5 and each.hessian_blend > 0.0 for each in steps)
+        for shortest, steps in taken.items()
+    }
+    assert short[0.5] < short[0.0]
+    assert all(each.step > 0.0 for each in taken[0.5])
+
+
 def test_without_curvature_the_first_step_is_gauss_newtons():
     x0, us = start(SEEDS[0])
     guess = Guess.open_loop(x0, us)

@@ -63,7 +63,7 @@ def _outcome(item: WorldRun) -> WorldOutcome:
     fault = next((event for event in recording.events if event.fault), None)
     if item.options.recover:
         if (ticks["control_mode"][ticks["time"] > item.options.duration - AGAIN] != CONTROL_MODES.index("move")).any():
-            return WorldOutcome(item.row, f"not moving again; {fault or loop.controller.waiting_for}")
+            return WorldOutcome(item.row, f"not moving again; {fault.text if fault else loop.controller.waiting_for}")
     elif fault is not None:
         return WorldOutcome(item.row, f"{fault.time:.2f} s: {fault.text}")
     late = ticks["time"] >= min(SETTLED, 0.6 * item.options.duration)
