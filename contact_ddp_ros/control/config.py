@@ -20,7 +20,7 @@ class DriveConfig:
     """
 
     kp: Triple = parameter(
-        (20.0, 15.0, 10.0), low=0.0, high=200.0, unit="N m/rad", description="position gains of the joint drives"
+        (20.0, 15.0, 15.0), low=0.0, high=200.0, unit="N m/rad", description="position gains of the joint drives"
     )
     kd: Triple = parameter(
         (0.5, 0.3, 0.2), low=0.0, high=5.0, unit="N m s/rad", description="velocity gains of the joint drives"

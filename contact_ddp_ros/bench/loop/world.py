@@ -28,8 +28,8 @@ from contact_ddp_ros.recording.record import CONTROL_MODES
 from contact_ddp_ros.report.style import FOOT_COLOURS, LIMIT, figure, name_rows
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 
-AGAIN = 2.0
-"""A robot that was to get up must have moved for so long at the end [s]."""
+AT_LAST = 2.0
+"""It must have moved for so long at the end [s]: a robot that does not begin to does not fall, either."""
 
 SETTLED = 5.0
 """Figures count from here on [s]."""
@@ -61,11 +61,11 @@ def _outcome(item: WorldRun) -> WorldOutcome:
     except ContactDdpError as error:
         return WorldOutcome(item.row, f"failed: {error}")
     fault = next((event for event in recording.events if event.fault), None)
-    if item.options.recover:
-        if (ticks["control_mode"][ticks["time"] > item.options.duration - AGAIN] != CONTROL_MODES.index("move")).any():
-            return WorldOutcome(item.row, f"not moving again; {fault.text if fault else loop.controller.waiting_for}")
-    elif fault is not None:
+    if fault is not None and not item.options.recover:
         return WorldOutcome(item.row, f"{fault.time:.2f} s: {fault.text}")
+    at_last = ticks["control_mode"][ticks["time"] > item.options.duration - AT_LAST]
+    if (at_last != CONTROL_MODES.index("move")).any():
+        return WorldOutcome(item.row, f"not moving: {fault.text if fault else loop.controller.waiting_for}")
     late = ticks["time"] >= min(SETTLED, 0.6 * item.options.duration)
     time, position = ticks["time"][late], ticks["position"][late]
     velocity = (position[-1, :2] - position[0, :2]) / (time[-1] - time[0])
