@@ -6,6 +6,7 @@ node is looked at after every one of them.
 
 import copy
 from collections.abc import Callable
+from itertools import cycle
 from threading import Event
 
 import numpy as np
@@ -67,6 +68,7 @@ class Rig:
         self.under_test._commands = self
         self.state = robot.standing_state(1.0)
         self.time, self.ticks, self.modes = 1.0, 0, set()
+        self._ways_up = cycle((ControlMode.RECOVER, ControlMode.STAND))
         self.limits = robot.effort_limits * (1.0 + 1e-6)
         self.last: JointTrajectory | None = None
 
@@ -121,7 +123,7 @@ class Rig:
             self.receive(message)
         controller = self.under_test._controller
         if self.ticks % REARM_EVERY == 0:
-            controller.request(ControlMode.STAND if controller.mode is ControlMode.DAMP else ControlMode.MOVE)
+            controller.request(next(self._ways_up) if controller.mode is ControlMode.DAMP else ControlMode.MOVE)
         if self.ticks % POLICY_EVERY == 0:
             self.receive(self.policy())
 
