@@ -171,13 +171,13 @@ class ClosedLoop:
         self._tick += 1
 
     def _pick_up(self, now: float) -> None:
-        """Have a robot that has fallen and come to rest get up, where the options say so."""
+        """Where the options say so, have a fallen robot that rests get up, and move on unless it was stopped."""
         fault = self.controller.fault
         if not self.options.recover or fault is None or now < fault.time + REST_AFTER_FALL:
             return
-        answer = self.want(ControlMode.RECOVER)
-        self._faulted = not answer.accepted
+        answer = self.controller.request(ControlMode.RECOVER)
         if answer.accepted:
+            self._faulted, self._asked = False, self._stopped
             self.recorder.event(now, f"recover requested: {answer.reason}")
 
     def _supervise(self, state: RobotState | None, shown: float) -> None:

@@ -81,7 +81,7 @@ class Controller:
         legs = [[LEG_NAMES.index(leg) for leg in group] for group in self._model.legs_of.values()]
         self._clock = GaitClock(legs, len(self._model.axes))
         self._stand: StandLaw
-        self._recover = RecoverLaw(robot, config.stand.fold)
+        self._recover = RecoverLaw(robot)
         self._tracker: PlanarTracker
         self._adopt(config)
 
@@ -270,8 +270,8 @@ class Controller:
         return self._fail(finding, now) if finding else limited.command
 
     def _judge(self, state: RobotState | None, now: float) -> Finding | None:
-        lying = self.mode is ControlMode.RECOVER
-        finding = self._supervisor.state(state, now, self._estimator.ground, may_lie=lying)
+        may_lie = self.mode is ControlMode.RECOVER
+        finding = self._supervisor.state(state, now, self._estimator.ground, may_lie=may_lie)
         if finding is not None or state is None:
             return finding
         return self._continuity.check(state, moving=self.mode is ControlMode.MOVE)
@@ -288,8 +288,6 @@ class Controller:
         continuity.take_over(self._continuity)
         drive = config.drive.gains(len(FOOT_NAMES))
         stand = StandLaw(self._robot, self._geometry, drive, config.stand)
-        recover = RecoverLaw(self._robot, config.stand.fold)
-        recover.take_over(self._recover)
         tracker = PlanarTracker(self._model, self._geometry, config)
         tracker.steer(*self._steering)
         if self.mode is ControlMode.MOVE:
@@ -297,7 +295,7 @@ class Controller:
         if self.mode is ControlMode.STAND:
             stand.take_over(self._stand)
         self._config, self._supervisor, self._continuity = config, supervisor, continuity
-        self._drive, self._stand, self._recover, self._tracker = drive, stand, recover, tracker
+        self._drive, self._stand, self._tracker = drive, stand, tracker
         self._curve = TorqueSpeedCurve.of(self._robot.velocity_limits, config.motor)
         self._gate.config, self._estimator.config = config.safety, config.estimation
 
@@ -349,7 +347,7 @@ class Controller:
     def _move_mode(self, state: RobotState, now: float) -> None:
         """Carry out the request that waits, if its moment has come."""
         wish, config = self._modes.wish, self._config
-        if wish is None:
+        if wish is None or self.mode is ControlMode.RECOVER:
             return
         if self._modes.resuming:
             patience = config.move.resume_timeout
@@ -390,7 +388,7 @@ class Controller:
         targets = self._recover.targets(state, now, self._stand, late)
         if not self._recover.done:
             return self._recover.finding(state) or targets
-        self._modes.got_up()
+        self._modes.got_up(now)
         self._estimator.forget()
         self._stand.start(now, state.joint_positions, self._config.stand.ramp_time)
         return self._stand.targets(state, now, late)

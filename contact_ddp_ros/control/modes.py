@@ -5,12 +5,11 @@
       |----- fault, request --|  |---------- request(STAND), once the instant is good -----|
       |--------------------------------- fault, request -----------------------------------|
 
-    DAMP --request(RECOVER)--> RECOVER, once it lies on its belly--> STAND
+    DAMP --request(RECOVER)--> RECOVER --once it lies on its belly--> STAND
 
 RECOVER is for a robot that has fallen, on whatever side it lies: it rolls onto its belly and stands up.
 Where no policy comes in time, MOVE goes to STAND by itself, and back where one comes soon after.
-A fault is latched: the mode stays DAMP until a request for STAND or RECOVER finds a usable
-state, or the fault is cleared.
+A fault is latched: the mode stays DAMP until a request for STAND or RECOVER finds a usable state, or it is cleared.
 """
 
 from dataclasses import dataclass
@@ -90,9 +89,9 @@ class ModeMachine:
         self.mode, self.wish, self.resuming = ControlMode.STAND, ControlMode.MOVE, True
         self._since, self.waiting_for = now, reason
 
-    def got_up(self) -> None:
-        """Stand: it lies on its belly, legs folded."""
-        self.mode = ControlMode.STAND
+    def got_up(self, now: float) -> None:
+        """Stand from `now` [s] on: it lies on its belly, legs folded. A request that waits has waited for this."""
+        self.mode, self._since = ControlMode.STAND, now
 
     def damp(self) -> None:
         """Only damp, whatever was going on or waited for."""

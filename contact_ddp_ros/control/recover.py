@@ -62,29 +62,22 @@ _FOLD = _Phase(push=(0.0, 0.0, 0.0), pivot=(0.0, 0.0, 0.0), duration=0.6, rest=0
 class RecoverLaw:
     """Joint targets from wherever a fallen robot lies until it lies on its belly with its legs folded."""
 
-    def __init__(self, robot: Robot, fold: tuple[float, float, float]) -> None:
-        """`fold` are the joint angles of a folded leg [rad]."""
+    def __init__(self, robot: Robot) -> None:
+        """Nothing is done before :meth:`targets`."""
         self._lower, self._upper = robot.lower, robot.upper
         self._knees = np.sign(robot.standing[2::3])
-        self._fold = np.tile(np.asarray(fold, float), len(LEG_NAMES))
         self.start()
 
     def start(self) -> None:
         """Begin anew with the next state."""
         self._to_come: list[_Phase] = []
         self._side = 1.0
-        self._origin = self._goal = self._fold
+        self._origin = self._goal = np.zeros(len(self._lower))
         self._began, self._duration, self._end = 0.0, 1.0, math.nan
         self.rolls = 0
         """How often it has been rolled."""
         self.done = False
         """Whether it lies on its belly, legs folded."""
-
-    def take_over(self, other: "RecoverLaw") -> None:
-        """Go on with the way that another law is on, under this one's configuration."""
-        fold = self._fold
-        vars(self).update(vars(other))
-        self._fold = fold
 
     def shift(self, offset: float) -> None:
         """Move the start of the way by `offset` [s]: the clock has jumped by it."""
@@ -100,12 +93,12 @@ class RecoverLaw:
     def targets(self, state: RobotState, now: float, stand: StandLaw, late: float = 0.0) -> JointTargets:
         """Joint targets for a finite state at time `now` [s], with a stand's gains and its answer to `late` [s]."""
         if not now < self._end:
-            self._begin_phase(state, now)
+            self._begin_phase(state, now, stand.fold)
         share, rate = minimum_jerk(now - self._began, self._duration)
         way = self._goal - self._origin
         return stand.stiffly(self._origin + share * way, rate * way, state, late)
 
-    def _begin_phase(self, state: RobotState, now: float) -> None:
+    def _begin_phase(self, state: RobotState, now: float, fold: Array) -> None:
         """Go on with the phase that follows, which depends on where the robot lies once its legs are folded."""
         self._origin, self._began = np.array(state.joint_positions, float), now
         if not self._to_come and not math.isnan(self._end):
@@ -116,7 +109,7 @@ class RecoverLaw:
                 self._to_come = [_REACH, _ROLL, _FOLD]
                 self.rolls += 1
         phase = self._to_come.pop(0) if self._to_come else _FOLD
-        posture = self._fold if phase is _FOLD else phase.posture(self._side, self._knees)
+        posture = fold if phase is _FOLD else phase.posture(self._side, self._knees)
         self._goal = np.clip(posture, self._lower, self._upper)
         self._duration, self._end = phase.duration, now + phase.duration + phase.rest
 

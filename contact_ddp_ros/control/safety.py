@@ -22,6 +22,8 @@ from contact_ddp_ros.robot.rotation import COMPILED, READ, quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]
+_Pair = tuple[float, float]
+"""Roll and pitch [rad]."""
 
 _QUATERNION_TOLERANCE = 1e-2
 """How far the norm of an orientation may be from one."""
@@ -46,7 +48,6 @@ class Supervisor:
         self._velocity = config.velocity_factor * robot.velocity_limits
         self._effort = robot.effort_limits * (1.0 + _TORQUE_SLACK)
         self._limits = config.state_timeout, config.clock_tolerance
-        self._tilts = config.roll, config.pitch
         self._fast_since: float | None = None
         """When a joint began to be faster than its limit [s]."""
         self._trunk_limits = config.trunk_speed, config.trunk_turn_rate
@@ -60,14 +61,14 @@ class Supervisor:
         """
         if state is None:
             return Finding(Violation.NO_STATE, "no robot state has arrived")
-        self._tilts = (math.inf, math.inf) if may_lie else (self.config.roll, self.config.pitch)
+        tilts = (math.inf, math.inf) if may_lie else (self.config.roll, self.config.pitch)
         lean = (0.0, 0.0) if ground is None else _lean(ground, state)
-        if self._is_fine(state, now, lean):
+        if self._is_fine(state, now, lean, tilts):
             self._fast_since = None
             return None
-        return self._first_finding(state, now, lean)
+        return self._first_finding(state, now, lean, tilts)
 
-    def _is_fine(self, state: RobotState, now: float, lean: tuple[float, float]) -> bool:
+    def _is_fine(self, state: RobotState, now: float, lean: _Pair, tilts: _Pair) -> bool:
         """All checks of a state at once, compiled; what exactly is wrong is for the ones below to say."""
         return state.has_sizes(len(self._lower)) and _is_fine(
             state.time,
@@ -81,17 +82,17 @@ class Supervisor:
             self._lower,
             self._upper,
             self._velocity,
-            (*self._limits, *self._tilts),
+            (*self._limits, *tilts),
             self._trunk_limits,
             lean,
         )
 
-    def _first_finding(self, state: RobotState, now: float, lean: tuple[float, float]) -> Finding | None:
+    def _first_finding(self, state: RobotState, now: float, lean: _Pair, tilts: _Pair) -> Finding | None:
         return (
             self._state_size(state)
             or self._state_finite(state)
             or self._state_age(state.time, now)
-            or self._tilt(state, lean)
+            or self._tilt(state, lean, tilts)
             or self._joint_positions(state)
             or self._trunk_velocity(state)
             or self._joint_velocities(state, now)
@@ -146,12 +147,12 @@ class Supervisor:
             return Finding(Violation.STATE_FROM_FUTURE, text)
         return None
 
-    def _tilt(self, state: RobotState, lean: tuple[float, float]) -> Finding | None:
+    def _tilt(self, state: RobotState, lean: _Pair, tilts: _Pair) -> Finding | None:
         norm = math.hypot(*state.orientation.tolist())
         if not abs(norm - 1.0) < _QUATERNION_TOLERANCE:
             return Finding(Violation.ORIENTATION, f"the orientation has norm {norm:.3f}; allowed: 1")
         roll, pitch, _ = quaternion_to_rpy(state.orientation).tolist()
-        for name, angle, own, limit in zip(("roll", "pitch"), (roll, pitch), lean, self._tilts, strict=True):
+        for name, angle, own, limit in zip(("roll", "pitch"), (roll, pitch), lean, tilts, strict=True):
             if not abs(angle - own) < limit:
                 where = f" about the ground's {own:.2f}" if abs(own) > 0.005 else ""
                 return Finding(Violation.TILT, f"{name} is {angle:.2f} rad; allowed: ±{limit:.2f}{where}")

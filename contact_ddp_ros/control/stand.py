@@ -44,7 +44,8 @@ class StandLaw:
         self.config = config
         self._geometry = geometry
         self._pose = np.tile(np.asarray(config.pose, float), n_legs)
-        self._fold = np.tile(np.asarray(config.fold, float), n_legs)
+        self.fold = np.tile(np.asarray(config.fold, float), n_legs)
+        """(12,) joint angles of folded legs [rad]."""
         self._is_knee = np.tile([False, False, True], n_legs)
         self._extra_kp = np.tile(np.asarray(config.kp, float), n_legs) - drive.kp
         self._extra_kd = np.tile(np.asarray(config.kd, float), n_legs) - drive.kd
@@ -66,7 +67,7 @@ class StandLaw:
         self._origin = np.array(joint_positions, float)
         self._started = now
         far = [
-            float(np.abs(self._origin - posture).max()) > self.config.fold_from for posture in (self._pose, self._fold)
+            float(np.abs(self._origin - posture).max()) > self.config.fold_from for posture in (self._pose, self.fold)
         ]
         self._folding = self.config.fold_time if fold and all(far) else 0.0
         self._duration = duration
@@ -111,12 +112,12 @@ class StandLaw:
         """Joint targets for a finite state at time `now` [s], which act `late` [s] after the state was measured."""
         elapsed = now - self._started
         if self._folding > 0.0 and elapsed < self._folding:
-            origin, pose, load = self._origin, self._fold, 0.0
+            origin, pose, load = self._origin, self.fold, 0.0
             s, rate = self._fold_progress(elapsed)
         else:
             share, its_rate = minimum_jerk(elapsed - self._folding, self._duration)
             s, rate = np.full_like(self._pose, share), np.full_like(self._pose, its_rate)
-            origin, load = (self._fold if self._folding else self._origin), share
+            origin, load = (self.fold if self._folding else self._origin), share
             pose = self._pose + s * self._capture(state)
         positions = origin + s * (pose - origin)
         velocities = rate * (pose - origin)

@@ -240,7 +240,8 @@ class _Lead:
             if options.recover and min(observer.damped, observer.time - recovered) > REST_AFTER_FALL:
                 recovered = observer.time
                 self._request("recover", observer.recover)
-                self._request("bound", observer.bound)
+                if options.stop_time is None or observer.time < options.stop_time:
+                    self._request("bound", observer.bound)
         if not options.lockstep:
             observer.event(f"{observer.late_ticks} ticks of the simulator began late")
         self._drain()

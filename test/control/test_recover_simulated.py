@@ -5,10 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contact_ddp_ros.control.config import StandConfig
+from contact_ddp_ros.closed_loop import run as run_loop
+from contact_ddp_ros.control.config import MoveConfig, StandConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.findings import Violation
 from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.options import Push, RunOptions
+from contact_ddp_ros.recording.record import CONTROL_MODES
+from contact_ddp_ros.report.summary import summarise
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.sim.mujoco import MujocoSimulator
@@ -96,6 +100,33 @@ def test_modes_on_the_way_up(robot: Robot, controller: Controller) -> None:
     assert controller.standing
     on_feet = controller.request(ControlMode.RECOVER)
     assert on_feet.accepted and on_feet.reason == "recover: it is on its feet"
+
+
+def test_a_request_to_move_waits_for_as_long_as_getting_up_takes(robot: Robot, controller: Controller) -> None:
+    simulator = MujocoSimulator(robot, controller.drive_gains)
+    fallen(robot, controller, simulator, LIES["back"])
+    controller.configure(replace(controller.config, move=MoveConfig(request_timeout=2.5)))
+    controller.request(ControlMode.RECOVER)
+    controller.request(ControlMode.MOVE)
+    while controller.mode is ControlMode.RECOVER:
+        run(controller, simulator, 0.1)
+    assert controller.waiting_for, "its time-out begins with the stand"
+    run(controller, simulator, 3.0)
+    assert controller.mode is ControlMode.STAND and not controller.waiting_for, "no policy came"
+
+
+@pytest.mark.parametrize("stop", [None, 3.5])
+def test_a_run_goes_on_after_a_fall_unless_it_was_stopped(stop: float | None) -> None:
+    push = Push(3.0, (0.0, 600.0, 0.0), 0.1)
+    recording = run_loop(RunOptions(duration=10.0, pushes=(push,), stop_time=stop, recover=True, video=False))
+    summary = summarise(recording)
+    assert summary.fell
+    if stop is None:
+        assert summary.up_again_time_s is not None and 5.0 < summary.up_again_time_s < 9.9
+        assert recording.height[-1] > 0.2
+    else:
+        assert summary.up_again_time_s is None
+        assert recording.ticks["control_mode"][-1] == CONTROL_MODES.index("stand")
 
 
 def test_it_needs_a_state_that_can_be_used(controller: Controller, robot: Robot) -> None:

@@ -1,9 +1,9 @@
 """`contact-ddp bench world`: bounding where the world is not what the plan believes.
 
 Slopes, steps, stairs, boxes, errors and delays of the state, loads, wind, weak motors and random mixtures of them, in
-lock-step, spread over the cores. A row holds where no run of it falls (or, where falls are made, all
-get up and move again) and its figure stays within the target. What
-chance decides (places, phases, mixtures, sensor noise) follows from `--seed`.
+lock-step, spread over the cores. A row holds where no run of it falls (where it is knocked down: where it gets up),
+all move at the end, and its figure stays within the target. What chance decides (places, phases, mixtures, sensor
+noise) follows from `--seed`.
 """
 
 import argparse
