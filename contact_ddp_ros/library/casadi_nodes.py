@@ -1,40 +1,41 @@
-r"""The node functions of problems from CasADi: compiled kernels, and barriers about bounds and inequalities.
+r"""The node functions of problems from CasADi: compiled kernels, and what bounds and inequalities add.
 
 At a node with control, with the kernels of :mod:`contact_ddp_ros.library.casadi_problem`,
 
     x⁺ = f(x, u, p)
-    ℓ  = ℓ_user(x, u, p) + w ε [ Σ_i B_δ((u_i − lower_i)/s_i) + B_δ((upper_i − u_i)/s_i) + Σ_j B_δ(h_j(x, u, p)) ]
+    ℓ  = ℓ_user(x, u, p) + w [ Σ_i b((u_i − lower_i)/s_i) + b((upper_i − u_i)/s_i) + Σ_j b(h_j(x, u, p)) ]
 
-with the scale s_i of a bound, the weight w of the barriers and the solver's (δ, ε). At the end ℓ_N and the augmented
-Lagrangian of c(x, p) = 0, which the kernels hold as they are smooth. Derivatives of a barrier of h by the chain rule:
+with the scale s_i of a bound, the weight w and b of :func:`contact_ddp_ros.solver.penalties.inequality`, in which the
+inequalities are counted in this order: lower bounds, upper bounds, h. At the end ℓ_N and the augmented Lagrangian of
+c(x, p) = 0, which the kernels hold as they are smooth. Derivatives of b(h) by the chain rule:
 
-    gradient   w ε B' h_z        Gauss-Newton   w ε B'' h_zᵀ h_z        what that leaves out   w ε B' h_zz
+    gradient   w b' h_z        Gauss-Newton   w b'' h_zᵀ h_z        what that leaves out   w b' h_zz
 
-integers        number of inequalities, addresses of the kernels
+integers        number of inequalities h, addresses of the kernels, number of equalities
 parameters      w, lower (n_u), 1/s of it (n_u), upper (n_u), 1/s of it (n_u); 1/s is 0 where there is no bound
 node_parameters (N+1, n_p): p
-aux             cost, h (n_h), w ε B'(h) (n_h), h_z (n_h, n_x + n_u)
+aux             cost, h (n_h), w b'(h) (n_h), h_z (n_h, n_x + n_u)
 """
 
 import numba as nb
+import numpy as np
 from numba import types
 
 from contact_ddp_ros.dynamics.native import call_kernel
 from contact_ddp_ros.solver.borrowed import address, table
 from contact_ddp_ros.solver.linear_algebra import clear
-from contact_ddp_ros.solver.penalties import relaxed_barrier
+from contact_ddp_ros.solver.penalties import SIGMA, inequality
 from contact_ddp_ros.solver.protocol import DERIVATIVES, FIRST, MATRIX, SECOND, STEP, VECTOR
 
-N_INEQUALITIES, NODE_STEP, NODE_FIRST, NODE_SECOND, END, END_FIRST, END_SECOND = range(7)
+N_INEQUALITIES, NODE_STEP, NODE_FIRST, NODE_SECOND, END, END_FIRST, END_SECOND, N_EQUALITIES = range(8)
 """Entries of `integers`."""
 
-_SIGMA, _DELTA, _EPSILON = 0, 1, 2
 _COST, _VALUES = 0, 1
 
 
 @nb.njit(types.UniTuple(nb.int64, 3)(nb.int64, nb.int64), cache=True, inline="always")
 def aux_offsets(n_h, n_z):
-    """Offsets into aux: (slopes of the barriers, Jacobian of the inequalities, size)."""
+    """Offsets into aux: (slopes of the inequalities, Jacobian of the inequalities, size)."""
     slopes = _VALUES + n_h
     jacobian = slopes + n_h
     return slopes, jacobian, jacobian + n_h * n_z
@@ -45,33 +46,33 @@ def _distance(u, bound, inverse):
     return (u - bound) * inverse
 
 
-@nb.njit(types.void(VECTOR, nb.float64, nb.float64, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
-def _add_bounds(parameters, weight, delta, u, lu, luu):
-    """The barriers about the control's bounds: diagonal."""
-    n_u = u.size
+@nb.njit(types.void(VECTOR, VECTOR, VECTOR, nb.int64, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
+def _add_bounds(parameters, penalty, multipliers, dual, u, lu, luu):
+    """What the control's bounds add: diagonal."""
+    n_u, weight = u.size, parameters[0]
     for side in range(2):
         sign = 1.0 - 2.0 * side
         for i in range(n_u):
             at = 1 + 2 * side * n_u + i
             inverse = sign * parameters[at + n_u]
             if inverse != 0.0:
-                _, slope, bend = relaxed_barrier(_distance(u[i], parameters[at], inverse), delta)
+                z = _distance(u[i], parameters[at], inverse)
+                _, slope, bend = inequality(z, multipliers, dual + 2 * (side * n_u + i), penalty)
                 lu[i] += weight * slope * inverse
                 luu[i, i] += weight * bend * inverse * inverse
 
 
-@nb.njit(types.void(nb.int64, nb.float64, nb.float64, VECTOR, DERIVATIVES), cache=True, error_model="numpy")
-def _add_inequalities(n_h, weight, delta, aux, d):
-    """The barriers about the inequalities; their slopes stay in aux for `second`."""
+@nb.njit(
+    types.void(nb.int64, nb.float64, VECTOR, VECTOR, nb.int64, VECTOR, DERIVATIVES), cache=True, error_model="numpy"
+)
+def _add_inequalities(n_h, weight, penalty, multipliers, dual, aux, d):
+    """What the inequalities add; their slopes stay in aux for `second`."""
     _, _, lx, lu, lxx, lux, luu = d
     n_x, n_u = lx.size, lu.size
     slopes, jacobian, _ = aux_offsets(n_h, n_x + n_u)
     rows = table(aux, jacobian, n_h, n_x + n_u)
     for j in range(n_h):
-        if weight <= 0.0:
-            aux[slopes + j] = 0.0
-            continue
-        _, slope, bend = relaxed_barrier(aux[_VALUES + j], delta)
+        _, slope, bend = inequality(aux[_VALUES + j], multipliers, dual + 2 * j, penalty)
         aux[slopes + j] = weight * slope
         row = rows[j]
         by_x, by_u = row[:n_x], row[n_x:]
@@ -93,10 +94,12 @@ def step(data, k, x, u, x_next, aux, residual):
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
     p = address(node_parameters, k * node_parameters.shape[1])
     for i in range(residual.size):
-        residual[i] = 0.0
+        residual[i] = np.inf
     if k == node_integers.shape[0] - 1:
         y = address(multipliers, k * multipliers.shape[1])
-        arguments = (address(x, 0), p, y, address(penalty, _SIGMA))
+        arguments = (address(x, 0), p, y, address(penalty, SIGMA))
+        for i in range(integers[N_EQUALITIES]):
+            residual[i] = 0.0
         call_kernel(integers[END], arguments, (address(aux, _COST), address(residual, 0)), 0, 0)
         residual[-1] = 0.0
         return aux[_COST]
@@ -104,7 +107,9 @@ def step(data, k, x, u, x_next, aux, residual):
     n_u, n_h = u.size, integers[N_INEQUALITIES]
     results = (address(x_next, 0), address(aux, _COST), address(aux, _VALUES))
     call_kernel(integers[NODE_STEP], (address(x, 0), address(u, 0), p), results, 0, 0)
-    delta, weight = penalty[_DELTA], parameters[0] * penalty[_EPSILON]
+    n_e = integers[N_EQUALITIES]
+    for i in range(n_e):
+        residual[i] = 0.0
     cost, least = 0.0, 0.0
     for side in range(2):
         sign = 1.0 - 2.0 * side
@@ -114,17 +119,17 @@ def step(data, k, x, u, x_next, aux, residual):
             if inverse != 0.0:
                 z = _distance(u[i], parameters[at], inverse)
                 least = min(least, z)
-                if weight > 0.0:
-                    value, _, _ = relaxed_barrier(z, delta)
-                    cost += value
+                residual[n_e + side * n_u + i] = z
+                value, _, _ = inequality(z, multipliers[k], n_e + 2 * (side * n_u + i), penalty)
+                cost += value
     for j in range(n_h):
         z = aux[_VALUES + j]
         least = min(least, z)
-        if weight > 0.0:
-            value, _, _ = relaxed_barrier(z, delta)
-            cost += value
+        residual[n_e + 2 * n_u + j] = z
+        value, _, _ = inequality(z, multipliers[k], n_e + 4 * n_u + 2 * j, penalty)
+        cost += value
     residual[-1] = -least
-    return aux[_COST] + weight * cost
+    return aux[_COST] + parameters[0] * cost
 
 
 @nb.njit(FIRST, cache=True, nogil=True, error_model="numpy")
@@ -135,7 +140,7 @@ def first(data, k, x, u, aux, d):
     p = address(node_parameters, k * node_parameters.shape[1])
     if k == node_integers.shape[0] - 1:
         y = address(multipliers, k * multipliers.shape[1])
-        arguments = (address(x, 0), p, y, address(penalty, _SIGMA))
+        arguments = (address(x, 0), p, y, address(penalty, SIGMA))
         call_kernel(integers[END_FIRST], arguments, (address(lx, 0), address(lxx, 0)), 0, 0)
         return
     n_h = integers[N_INEQUALITIES]
@@ -144,10 +149,9 @@ def first(data, k, x, u, aux, d):
     cost = (address(lx, 0), address(lu, 0), address(lxx, 0), address(lux, 0), address(luu, 0))
     results = (*motion, *cost, address(aux, jacobian))
     call_kernel(integers[NODE_FIRST], (address(x, 0), address(u, 0), p), results, 0, 0)
-    weight = parameters[0] * penalty[_EPSILON]
-    if weight > 0.0:
-        _add_bounds(parameters, weight, penalty[_DELTA], u, lu, luu)
-    _add_inequalities(n_h, weight, penalty[_DELTA], aux, d)
+    n_e, n_u = integers[N_EQUALITIES], u.size
+    _add_bounds(parameters, penalty, multipliers[k], n_e, u, lu, luu)
+    _add_inequalities(n_h, parameters[0], penalty, multipliers[k], n_e + 4 * n_u, aux, d)
 
 
 @nb.njit(SECOND, cache=True, nogil=True, error_model="numpy")
@@ -159,7 +163,7 @@ def second(data, k, x, u, aux, vx, hxx, hux, huu):
         clear(hux)
         clear(huu)
         y = address(multipliers, k * multipliers.shape[1])
-        arguments = (address(x, 0), p, y, address(penalty, _SIGMA))
+        arguments = (address(x, 0), p, y, address(penalty, SIGMA))
         call_kernel(integers[END_SECOND], arguments, (address(hxx, 0),), 0, 0)
         return
     slopes, _, _ = aux_offsets(integers[N_INEQUALITIES], x.size + u.size)

@@ -113,7 +113,7 @@ def casadi_problem(
         n_e=n_e,
         n_aux=int(casadi_nodes.aux_offsets(n_h, symbols.n_x + symbols.n_u)[-1]),
         has_control=np.ones(n_nodes, dtype=bool),
-        integers=np.array([n_h, *(kernels.address(name) for name in names)], dtype=np.int64),
+        integers=np.array([n_h, *(kernels.address(name) for name in names), n_e], dtype=np.int64),
         node_integers=np.zeros((n_nodes + 1, 1), dtype=np.int64),
         parameters=np.concatenate([[positive("barrier_weight", barrier_weight)], bounds]),
         node_parameters=node_parameters_of(n_nodes, symbols.n_p, parameters),
@@ -122,6 +122,8 @@ def casadi_problem(
         second=casadi_nodes.second,
         penalty=_PENALTY,
         owner=kernels,
+        n_i=2 * symbols.n_u + n_h,
+        inequality_weights=np.full(n_nodes, float(barrier_weight)),
     )
 
 

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.solver.checks import checked_array
 from contact_ddp_ros.solver.node_function import node_function
-from contact_ddp_ros.solver.protocol import FIRST, N_PENALTY, SECOND, STEP, Problem, check_problem
+from contact_ddp_ros.solver.protocol import FIRST, SECOND, STEP, Problem, check_problem, node_data
 
 Array = NDArray[np.float64]
 
@@ -126,8 +126,7 @@ def check_derivatives(
     chosen = list(range(n + 1) if nodes is None else nodes)
     if not chosen or not all(isinstance(k, int | np.integer) and 0 <= k <= n for k in chosen):
         raise SolverError(f"nodes are {chosen}; allowed: some of 0 to {n}")
-    penalties = checked_array("penalty", problem.penalty if penalty is None else penalty, (N_PENALTY,))
-    evaluation = _Evaluation(problem, rng.normal(size=(n + 1, max(problem.n_e, 1))), penalties)
+    evaluation = _Evaluation(problem, node_data(problem, rng.normal(size=(n + 1, max(problem.n_e, 1))), penalty))
     worst: dict[str, BlockError] = {}
     for k in chosen:
         control = controls[k].copy() if k < n and problem.has_control[k] else np.zeros(n_u)
@@ -140,18 +139,16 @@ def check_derivatives(
 class _Evaluation:
     """A problem's functions as functions of z = (x, u) that allocate what they write, filled with NaN."""
 
-    def __init__(self, problem: Problem, multipliers: Array, penalty: Array) -> None:
+    def __init__(self, problem: Problem, data: tuple[Array, ...]) -> None:
         for function, signature in ((problem.step, STEP), (problem.first, FIRST), (problem.second, SECOND)):
             node_function(function, signature)
-        self.problem = problem
-        own = (problem.integers, problem.node_integers, problem.parameters, problem.node_parameters)
-        self._data: tuple[Any, ...] = (*own, multipliers, penalty)
+        self.problem, self._data = problem, data
 
     def step(self, k: int, z: Array) -> tuple[Array, Array]:
         """(n_x + 1,) x⁺ and ℓ, and aux; x⁺ is 0 at the end."""
         problem = self.problem
         following = np.full(problem.n_x, np.nan if k < problem.n_nodes else 0.0)
-        aux, residual = np.zeros(problem.n_aux), np.zeros(problem.n_e + 1)
+        aux, residual = np.zeros(problem.n_aux), np.zeros(problem.n_residuals)
         x, u = self._split(z)
         cost = problem.step(self._data, k, x, u, following, aux, residual)
         return np.append(following if k < problem.n_nodes else np.zeros(problem.n_x), cost), aux

@@ -6,15 +6,17 @@
 import numba as nb
 
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets, sizes_of
+from contact_ddp_ros.mpc.layout import aux_offsets, inequality_of, node_offsets, sizes_of
 from contact_ddp_ros.mpc.terms.force_tracking import add_force_tracking, force_tracking_hessian
-from contact_ddp_ros.mpc.terms.friction_pyramid import add_friction, add_friction_hessian
+from contact_ddp_ros.mpc.terms.friction_pyramid import add_friction, add_friction_hessian, write_friction
 from contact_ddp_ros.solver.borrowed import part, table
 from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
 
 
-@nb.njit(nb.float64(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
-def force_cost(integers, block, weights, parameters, penalty, nu, gradient):
+@nb.njit(
+    nb.float64(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy"
+)
+def force_cost(integers, block, weights, parameters, penalty, multipliers, nu, gradient):
     """The terms on the contact forces: returns their cost, writes its gradient, then the largest violation."""
     n, n_u, n_f, n_a = sizes_of(integers)
     of = node_offsets(n, n_u, n_f, n_a)
@@ -23,29 +25,45 @@ def force_cost(integers, block, weights, parameters, penalty, nu, gradient):
     for c in range(integers[block + at.CONTACTS]):
         foot, first = integers[block + at.MODE_HEADER + c], c * n_a
         cost = add_force_tracking(cost, weights, of, foot, n_a, nu, n + first, gradient, first)
-        cost, worst = add_friction(cost, parameters, penalty, n_a, nu, n + first, gradient, first)
+        dual = n_f + 2 * inequality_of(n, n_u, n_f, n_a, foot)
+        cost, worst = add_friction(
+            cost, parameters, penalty, multipliers, dual, n_a, nu, n + first, gradient, first
+        )
         violation = max(violation, worst)
     gradient[-1] = violation
     return cost
 
 
-@nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
-def force_hessian(integers, block, weights, parameters, penalty, nu, hessian):
+@nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
+def write_force_inequalities(integers, block, parameters, nu, residual):
+    """Write the inequalities of the forces of the feet on the ground into a node's residual."""
+    n, n_u, n_f, n_a = sizes_of(integers)
+    for c in range(integers[block + at.CONTACTS]):
+        first = n_f + inequality_of(n, n_u, n_f, n_a, integers[block + at.MODE_HEADER + c])
+        write_friction(parameters, n_a, nu, n + c * n_a, residual, first)
+
+
+@nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
+def force_hessian(integers, block, weights, parameters, penalty, multipliers, nu, hessian):
     """ℓ_λλ of one contact after the other: rows of `hessian` are (contact rows), columns the axes of that contact."""
     n, n_u, n_f, n_a = sizes_of(integers)
     of = node_offsets(n, n_u, n_f, n_a)
     for c in range(integers[block + at.CONTACTS]):
         foot, first = integers[block + at.MODE_HEADER + c], c * n_a
         force_tracking_hessian(weights, of, foot, n_a, hessian, first)
-        add_friction_hessian(parameters, penalty, n_a, nu, n + first, hessian, first)
+        dual = n_f + 2 * inequality_of(n, n_u, n_f, n_a, foot)
+        add_friction_hessian(parameters, penalty, multipliers, dual, n_a, nu, n + first, hessian, first)
 
 
 @nb.njit(
-    nb.void(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX, MATRIX),
+    nb.void(
+        *(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR),
+        *(MATRIX, MATRIX, MATRIX),
+    ),
     cache=True,
     error_model="numpy",
 )
-def add_force_terms(integers, block, h, row, parameters, penalty, aux, lx, lu, lxx, lux, luu):
+def add_force_terms(integers, block, h, row, parameters, penalty, multipliers, aux, lx, lu, lxx, lux, luu):
     """Add λ_zᵀ ℓ_λ to the cost's gradient and λ_zᵀ ℓ_λλ λ_y to its Gauss-Newton Hessian."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
@@ -59,8 +77,8 @@ def add_force_terms(integers, block, h, row, parameters, penalty, aux, lx, lu, l
     hessian = table(aux, start, n_c, n_a)
     start += n_c * n_a
     weighted = table(aux, start, n_c, n_z)
-    force_cost(integers, block, row, parameters, penalty, aux, gradient)
-    force_hessian(integers, block, row, parameters, penalty, aux, hessian)
+    force_cost(integers, block, row, parameters, penalty, multipliers, aux, gradient)
+    force_hessian(integers, block, row, parameters, penalty, multipliers, aux, hessian)
     for c in range(n_c):
         begin = c - c % n_a
         for j in range(n_z):

@@ -16,7 +16,9 @@ Second order, contracted with γ = ((∂x⁺/∂v̇)ᵀ V'x, ℓ_λ) through ξ 
 The cost of a time step of length h is
 
     ℓ = h [ ½‖x − x_ref‖²_Q + ½‖u‖²_R + ½‖λ − λ_ref‖²_S + ½‖height − height_ref‖²_P
-            + ε Σ B_δ(1 ± u/u_max) + ε Σ_contacts ( B_δ(λ_n/F) + Σ_t B_δ((friction λ_n ± λ_t)/F) ) ],
+            + ε Σ B_δ(1 ± u/u_max) + ε Σ_contacts ( B_δ(λ_n/F) + Σ_t B_δ((friction λ_n ± λ_t)/F) ) ]
+
+with ψ in the place of ε B_δ for a solver that owns slacks and multipliers of these inequalities,
 
 and where the user has terms of their own, h times those (:mod:`contact_ddp_ros.mpc.own_terms`);
 that of a switch and of the end ½‖x − x_ref‖²_Q plus, at a touchdown, the augmented Lagrangian of the feet's heights.
@@ -31,7 +33,7 @@ import numpy as np
 
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_curvature import motion_curvature, motion_curvature_by_tensor
-from contact_ddp_ros.mpc.contact_forces import add_force_terms, force_cost
+from contact_ddp_ros.mpc.contact_forces import add_force_terms, force_cost, write_force_inequalities
 from contact_ddp_ros.mpc.contact_motion import locate_feet, mode_block, motion_partials, solve_motion
 from contact_ddp_ros.mpc.foot_heights import add_height_cost, add_height_curvature, height_of, height_slopes
 from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets, position_share, sizes_of
@@ -58,7 +60,10 @@ def step(data, k, x, u, x_next, aux, residual):
     own = aux_offsets(n, n_u, n_f, n_a)
     h = row[at.DURATION]
     for f in range(residual.size):
+        residual[f] = np.inf
+    for f in range(n_f):
         residual[f] = 0.0
+    residual[-1] = 0.0
     violation = 0.0
     cost = 0.0
     for i in range(2 * n):
@@ -77,14 +82,17 @@ def step(data, k, x, u, x_next, aux, residual):
         for a in range(n_u):
             value, _, _ = torque_tracking(row, of, a, u)
             cost += value
-            value, _, _, excess = torque_limit(parameters, penalty, a, u)
+            value, _, _, ratio = torque_limit(parameters, penalty, multipliers[k], n_f, a, u)
             cost += value
-            violation = max(violation, excess)
+            violation = max(violation, abs(ratio) - 1.0)
+            residual[n_f + 2 * a] = 1.0 + ratio
+            residual[n_f + 2 * a + 1] = 1.0 - ratio
         gradient = part(aux, own.scratch, n_f * n_a + 1)
-        cost += force_cost(integers, block, row, parameters, penalty, aux, gradient)
+        cost += force_cost(integers, block, row, parameters, penalty, multipliers[k], aux, gradient)
         violation = max(violation, gradient[-1])
+        write_force_inequalities(integers, block, parameters, aux, residual)
         if integers[at.TERMS] != 0:
-            value, excess = own_cost(integers, block, row, penalty, x, u, aux)
+            value, excess = own_cost(integers, block, row, penalty, multipliers[k], x, u, aux, residual)
             cost += value
             violation = max(violation, excess)
         locate_feet(integers, x, parameters, aux)
@@ -104,7 +112,7 @@ def step(data, k, x, u, x_next, aux, residual):
             for i in range(n):
                 x_next[i] = x[i] + h * x[n + i]
                 x_next[n + i] = x[n + i] + h * aux[i]
-        residual[n_f] = violation
+        residual[-1] = violation
         return h * cost
 
     if kind == at.TOUCHDOWN:
@@ -129,7 +137,7 @@ def step(data, k, x, u, x_next, aux, residual):
 @nb.njit(FIRST, cache=True, nogil=True, error_model="numpy")
 def first(data, k, x, u, aux, d):
     """First-order partials of a node and the Gauss-Newton Hessian of its cost."""
-    integers, node_integers, parameters, node_parameters, _, penalty = data
+    integers, node_integers, parameters, node_parameters, multipliers, penalty = data
     fx, fu, lx, lu, lxx, lux, luu = d
     n, n_u, n_f, n_a = sizes_of(integers)
     kind = node_integers[k, at.NODE_KIND]
@@ -185,12 +193,12 @@ def first(data, k, x, u, aux, d):
             fx[i, n + i] += h
         for a in range(n_u):
             _, slope, bend = torque_tracking(row, of, a, u)
-            _, limit_slope, limit_bend, _ = torque_limit(parameters, penalty, a, u)
+            _, limit_slope, limit_bend, _ = torque_limit(parameters, penalty, multipliers[k], n_f, a, u)
             lu[a] = h * (slope + limit_slope)
             luu[a, a] = h * (bend + limit_bend)
-        add_force_terms(integers, block, h, row, parameters, penalty, aux, lx, lu, lxx, lux, luu)
+        add_force_terms(integers, block, h, row, parameters, penalty, multipliers[k], aux, lx, lu, lxx, lux, luu)
         if integers[at.TERMS] != 0:
-            add_own_cost(integers, block, h, row, penalty, x, u, aux, lx, lu, lxx, lux, luu)
+            add_own_cost(integers, block, h, row, penalty, multipliers[k], x, u, aux, lx, lu, lxx, lux, luu)
 
     slopes = part(aux, own.scratch, n_f)
     bends = part(aux, own.scratch + n_f, n_f)
@@ -201,7 +209,7 @@ def first(data, k, x, u, aux, d):
 @nb.njit(nb.int64(DATA, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
 def _contraction(data, k, x, u, vx, aux):
     """Leave γ of a node, V'x through the integration scheme and ℓ_λ, in aux; its mode's block, −1 without dynamics."""
-    integers, node_integers, parameters, node_parameters, _, penalty = data
+    integers, node_integers, parameters, node_parameters, multipliers, penalty = data
     n, n_u, n_f, n_a = sizes_of(integers)
     kind = node_integers[k, at.NODE_KIND]
     if kind == at.LIFT_OFF or kind == at.TERMINAL:
@@ -221,9 +229,9 @@ def _contraction(data, k, x, u, vx, aux):
     share = h * h * position_share(integers[at.SCHEME])
     for i in range(n):
         gamma[i] = h * vx[n + i] + share * vx[i]
-    force_cost(integers, block, row, parameters, penalty, aux, gamma[n:])
+    force_cost(integers, block, row, parameters, penalty, multipliers[k], aux, gamma[n:])
     if integers[at.TERMS] != 0:
-        add_own_force_slopes(integers, block, row, penalty, x, u, aux, gamma[n:])
+        add_own_force_slopes(integers, block, row, penalty, multipliers[k], x, u, aux, gamma[n:])
     for i in range(n, n_s):
         gamma[i] *= h
     return block
@@ -237,7 +245,7 @@ def _add_cost_curvature(data, k, block, x, u, aux, hxx, hux, huu):
     add_height_curvature(data, k, x, aux, hxx)
     if data[1][k, at.NODE_KIND] == at.STEP and data[0][at.TERMS] != 0:
         row = data[3][k]
-        add_own_curvature(data[0], block, row[at.DURATION], row, data[5], x, u, aux, hxx, hux, huu)
+        add_own_curvature(data[0], block, row[at.DURATION], row, data[5], data[4][k], x, u, aux, hxx, hux, huu)
 
 
 @nb.njit(SECOND, cache=True, nogil=True, error_model="numpy")

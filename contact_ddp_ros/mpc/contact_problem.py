@@ -20,7 +20,7 @@ from contact_ddp_ros.models.planar import AXES
 from contact_ddp_ros.mpc import contact_nodes
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.kernel_table import kernel_table
-from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets
+from contact_ddp_ros.mpc.layout import aux_offsets, inequality_of, node_offsets
 from contact_ddp_ros.mpc.own_terms import OwnTerms
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.protocol import Problem
@@ -156,6 +156,8 @@ class ContactProblem:
             step=contact_nodes.step,
             first=contact_nodes.first,
             second=self.second,
+            n_i=int(inequality_of(*self.sizes, n_f)) + self.terms.n_inequalities,
+            inequality_weights=grid.durations,
         )
 
     def parts(self, rows: Array) -> list[Array]:

@@ -9,14 +9,20 @@ integers        sizes, integration scheme, kernel addresses of the feet and of t
 node_integers   (N+1, 2): mode and kind of each node
 parameters      model parameters, friction coefficient, normalising force, actuator limits (n_u)
 node_parameters (N+1, size + numbers of the user's cost terms): duration, references and weights of each node
-multipliers     (N+1, n_f): of the height of each foot at touchdown
-penalty         (σ, δ, ε): augmented-Lagrangian penalty, width and weight of the relaxed barriers
+multipliers     (N+1, n_f + 2 n_i): of the height of each foot at touchdown; slack and multiplier of each inequality:
+                torque a from below and from above, per foot the normal force and the sides of its friction pyramid,
+                the user's constraints
+penalty         (σ, δ, ε, μ) of :mod:`contact_ddp_ros.solver.penalties`
 """
 
 from typing import NamedTuple
 
 import numba as nb
 from numba import types
+
+from contact_ddp_ros.solver.penalties import DELTA as DELTA
+from contact_ddp_ros.solver.penalties import EPSILON as EPSILON
+from contact_ddp_ros.solver.penalties import SIGMA as SIGMA
 
 STEP, LIFT_OFF, TOUCHDOWN, TERMINAL = 0, 1, 2, 3
 """Kinds of node: a time step; a switch at which no foot lands; one with an impact; the end of the horizon."""
@@ -35,8 +41,6 @@ NODE_MODE, NODE_KIND = 0, 1
 GROUND_HEIGHT, GROUND_SLOPE = 0, 3
 N_MODEL_PARAMETERS = 5
 FRICTION, FORCE_SCALE, LIMITS = 5, 6, 7
-
-SIGMA, DELTA, EPSILON = 0, 1, 2
 
 DURATION, X_REFERENCE = 0, 1
 
@@ -118,6 +122,12 @@ def node_offsets(n, n_u, n_f, n_a):
     lands = height_weight + n_f
     size = lands + n_f
     return NodeOffsets(x_weight, u_weight, force_reference, force_weight, height_reference, height_weight, lands, size)
+
+
+@nb.njit(nb.int64(*_INTEGERS, nb.int64), cache=True, inline="always")
+def inequality_of(n, n_u, n_f, n_a, foot):
+    """Index of a foot's first inequality, its normal force; those of the user's constraints follow the last foot."""
+    return 2 * n_u + foot * (2 * n_a - 1)
 
 
 @nb.njit(_AUX(*_INTEGERS), cache=True, inline="always")

@@ -9,7 +9,7 @@ from numba import types
 
 from contact_ddp_ros.dynamics.native import call_kernel
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets, sizes_of
+from contact_ddp_ros.mpc.layout import aux_offsets, inequality_of, node_offsets, sizes_of
 from contact_ddp_ros.solver.borrowed import address, part, table
 from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
 
@@ -35,18 +35,21 @@ def _gather_forces(integers, block, aux):
             forces[foot * n_a + a] = aux[n + c * n_a + a]
 
 
-@nb.njit(_PAIR(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
-def own_cost(integers, block, row, penalty, x, u, aux):
-    """The terms' cost rate, and the largest violation of the constraints among them, 0 where all hold."""
+@nb.njit(
+    _PAIR(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy"
+)
+def own_cost(integers, block, row, penalty, multipliers, x, u, aux, residual):
+    """The terms' cost rate, and the largest violation of the constraints among them, whose values go to residual."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
     _gather_forces(integers, block, aux)
     numbers = address(row, node_offsets(n, n_u, n_f, n_a).size)
+    dual = n_f + 2 * inequality_of(n, n_u, n_f, n_a, n_f)
     value = part(aux, own.scratch + n_f * n_a, 2)
     call_kernel(
         integers[at.TERMS],
-        (address(x, 0), address(u, 0), address(aux, own.scratch), numbers, address(penalty, 0)),
-        (address(value, 0), address(value, 1)),
+        (address(x, 0), address(u, 0), address(aux, own.scratch), numbers, address(penalty, 0), address(multipliers, dual)),
+        (address(value, 0), address(value, 1), address(residual, n_f + inequality_of(n, n_u, n_f, n_a, n_f))),
         0,
         0,
     )
@@ -54,17 +57,20 @@ def own_cost(integers, block, row, penalty, x, u, aux):
 
 
 @nb.njit(
-    nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy"
+    nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX),
+    cache=True,
+    error_model="numpy",
 )
-def _own_first(integers, block, row, penalty, x, u, aux, gradient, hessian):
+def _own_first(integers, block, row, penalty, multipliers, x, u, aux, gradient, hessian):
     """Gradient and Gauss-Newton Hessian of the cost rate by s."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
     _gather_forces(integers, block, aux)
     numbers = address(row, node_offsets(n, n_u, n_f, n_a).size)
+    dual = n_f + 2 * inequality_of(n, n_u, n_f, n_a, n_f)
     call_kernel(
         integers[at.TERMS_FIRST],
-        (address(x, 0), address(u, 0), address(aux, own.scratch), numbers, address(penalty, 0)),
+        (address(x, 0), address(u, 0), address(aux, own.scratch), numbers, address(penalty, 0), address(multipliers, dual)),
         (address(gradient, 0), address(hessian, 0)),
         0,
         0,
@@ -107,12 +113,13 @@ def _add_through_forces(integers, block, h, of_s, aux, xx, ux, uu):
 
 @nb.njit(
     nb.void(
-        INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX, MATRIX
+        *(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR),
+        *(MATRIX, MATRIX, MATRIX),
     ),
     cache=True,
     error_model="numpy",
 )
-def add_own_cost(integers, block, h, row, penalty, x, u, aux, lx, lu, lxx, lux, luu):
+def add_own_cost(integers, block, h, row, penalty, multipliers, x, u, aux, lx, lu, lxx, lux, luu):
     """Add the terms to the cost's gradient and Gauss-Newton Hessian."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
@@ -120,7 +127,7 @@ def add_own_cost(integers, block, h, row, penalty, x, u, aux, lx, lu, lxx, lux, 
     n_e = n_z + n_f * n_a
     gradient = part(aux, own.scratch + n_f * n_a, n_e)
     hessian = table(aux, own.scratch + n_f * n_a + n_e, n_e, n_e)
-    _own_first(integers, block, row, penalty, x, u, aux, gradient, hessian)
+    _own_first(integers, block, row, penalty, multipliers, x, u, aux, gradient, hessian)
     lam_z = table(aux, own.derivatives + n * n_z, n_c, n_z)
     for i in range(n_x):
         lx[i] += h * gradient[i]
@@ -135,8 +142,10 @@ def add_own_cost(integers, block, h, row, penalty, x, u, aux, lx, lu, lxx, lux, 
     _add_through_forces(integers, block, h, hessian, aux, lxx, lux, luu)
 
 
-@nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
-def add_own_force_slopes(integers, block, row, penalty, x, u, aux, slopes):
+@nb.njit(
+    nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy"
+)
+def add_own_force_slopes(integers, block, row, penalty, multipliers, x, u, aux, slopes):
     """Add ∂/∂λ of the cost rate, contact row by contact row: part of the γ of a node."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
@@ -144,17 +153,19 @@ def add_own_force_slopes(integers, block, row, penalty, x, u, aux, slopes):
     n_e = n_z + n_f * n_a
     gradient = part(aux, own.scratch + n_f * n_a, n_e)
     hessian = table(aux, own.scratch + n_f * n_a + n_e, n_e, n_e)
-    _own_first(integers, block, row, penalty, x, u, aux, gradient, hessian)
+    _own_first(integers, block, row, penalty, multipliers, x, u, aux, gradient, hessian)
     for c in range(integers[block + at.CONTACTS] * n_a):
         slopes[c] += gradient[_row_of(integers, block, n_z, n_a, c)]
 
 
 @nb.njit(
-    nb.void(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX, MATRIX),
+    nb.void(
+        *(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), *(MATRIX, MATRIX, MATRIX)
+    ),
     cache=True,
     error_model="numpy",
 )
-def add_own_curvature(integers, block, h, row, penalty, x, u, aux, hxx, hux, huu):
+def add_own_curvature(integers, block, h, row, penalty, multipliers, x, u, aux, hxx, hux, huu):
     """Add what Gauss-Newton leaves out of the terms' Hessian, at fixed λ(x, u)'s own curvature."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
@@ -162,9 +173,10 @@ def add_own_curvature(integers, block, h, row, penalty, x, u, aux, hxx, hux, huu
     curvature = table(aux, own.scratch + n_f * n_a + n_e, n_e, n_e)
     _gather_forces(integers, block, aux)
     numbers = address(row, node_offsets(n, n_u, n_f, n_a).size)
+    dual = n_f + 2 * inequality_of(n, n_u, n_f, n_a, n_f)
     call_kernel(
         integers[at.TERMS_SECOND],
-        (address(x, 0), address(u, 0), address(aux, own.scratch), numbers, address(penalty, 0)),
+        (address(x, 0), address(u, 0), address(aux, own.scratch), numbers, address(penalty, 0), address(multipliers, dual)),
         (address(curvature, 0),),
         0,
         0,

@@ -17,18 +17,19 @@ from contact_ddp_ros.dynamics.kernel_set import KernelSet
 from contact_ddp_ros.dynamics.kernels import compile_functions
 from contact_ddp_ros.dynamics.mechanism import prepare
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.constraint import Constraint
 from contact_ddp_ros.mpc.cost_term import CostTerm
 from contact_ddp_ros.mpc.user_term import Horizon, NodeSymbols, UserTerm, load_terms
 from contact_ddp_ros.robot.tree import RigidBodyTree
+from contact_ddp_ros.solver.penalties import DELTA, EPSILON, MU
 from contact_ddp_ros.solver.protocol import N_PENALTY
 
 Array = NDArray[np.float64]
 
 VALUE, FIRST, SECOND = "terms", "terms_first", "terms_second"
-"""Names of the kernels: (x, u, λ, p, penalty) → value and violation; gradient, Gauss-Newton Hessian; its rest."""
+"""Names of the kernels: (x, u, λ, p, penalty, slacks and multipliers) → value, violation and inequalities; gradient,
+Gauss-Newton Hessian; its rest."""
 
 
 def configured_terms(config: PlannerConfig) -> tuple[UserTerm, ...]:
@@ -49,6 +50,7 @@ class OwnTerms:
             raise ParameterError(f"cost terms and constraints are called {names}; each needs a name of its own")
         self.n_parameters = sum(len(term.parameters) for term in terms)
         self.kernels: KernelSet | None = None
+        self.n_inequalities = 0
         self._values: tuple[cs.Function, ...] = ()
         if terms:
             self._compile(tree, axes)
@@ -73,7 +75,7 @@ class OwnTerms:
 
     def costs(self, xs: Array, us: Array, forces: Array, numbers: Array, penalty: Array) -> Array:
         """(n_terms, N) cost rate of each term at N nodes; forces foot by foot, penalty (σ, δ, ε)."""
-        penalties = np.tile(penalty, (len(xs), 1))
+        penalties = np.tile(np.append(penalty, 0.0), (len(xs), 1))
         columns = [np.ascontiguousarray(one.T) for one in (xs, us, forces, numbers, penalties)]
         return np.array([np.array(value.map(len(xs))(*columns)).ravel() for value in self._values])
 
@@ -98,16 +100,27 @@ class OwnTerms:
                 names=tuple(joint.name for joint in tree.joints),
             )
             residuals.append(_residual(term, node, arguments[:-1]))
-        maps = [_Outer(term, r, penalty) for term, r in zip(self.terms, residuals, strict=True)]
-        self._values = tuple(cs.Function("value", arguments, [one.value]) for one in maps)
+        self.n_inequalities = sum(
+            r.numel() for term, r in zip(self.terms, residuals, strict=True) if isinstance(term, Constraint)
+        )
+        duals = cs.SX.sym("duals", 2, self.n_inequalities)
+        maps, of = [], 0
+        for term, r in zip(self.terms, residuals, strict=True):
+            maps.append(_Outer(term, r, penalty, duals[:, of:]))
+            of += maps[-1].inequalities.numel()
+        self._values = tuple(
+            cs.Function("value", arguments, [cs.substitute(one.value, cs.vec(duals), np.ones(2 * self.n_inequalities))])
+            for one in maps
+        )
+        arguments.append(duals)
         s, r = cs.vertcat(x, u, forces), cs.vertcat(*residuals)
         slope, bend = (cs.vertcat(*[getattr(one, name) for one in maps]) for name in ("slope", "bend"))
         jacobian = cs.jacobian(r, s)
         held = cs.SX.sym("held", r.numel())
         curvature = cs.jacobian(cs.jtimes(r, s, held, True), s)
-        violation = cs.mmax(cs.vertcat(0.0, *[one.violation for one in maps]))
+        limits = cs.vertcat(*[one.inequalities for one in maps])
         outputs = {
-            VALUE: [cs.sum1(cs.vertcat(*[one.value for one in maps])), violation],
+            VALUE: [cs.sum1(cs.vertcat(*[one.value for one in maps])), -cs.mmin(cs.vertcat(0.0, limits)), limits],
             FIRST: [cs.mtimes(jacobian.T, slope), cs.mtimes(jacobian.T, bend * jacobian)],
             SECOND: [cs.substitute(curvature, held, slope)],
         }
@@ -118,18 +131,25 @@ class OwnTerms:
 
 
 class _Outer:
-    """φ(r) of a term, ½‖r‖² or ε Σ B_δ(r): value, by entry of r its first and second derivative, and the violation."""
+    """φ(r) of a term, ½‖r‖², Σ ε B_δ(r) or Σ ψ(r): value, by entry of r its first and second derivative.
 
-    def __init__(self, term: UserTerm, r: cs.SX, penalty: cs.SX) -> None:
-        self.value, self.slope, self.bend, self.violation = 0.5 * cs.sumsqr(r), r, cs.SX.ones(r.numel()), cs.SX(0, 1)
+    `inequalities` is r of a constraint, and empty otherwise; see :func:`contact_ddp_ros.solver.penalties.inequality`.
+    """
+
+    def __init__(self, term: UserTerm, r: cs.SX, penalty: cs.SX, duals: cs.SX) -> None:
+        self.value, self.slope, self.bend, self.inequalities = 0.5 * cs.sumsqr(r), r, cs.SX.ones(r.numel()), cs.SX(0, 1)
         if isinstance(term, Constraint):
-            delta, epsilon = penalty[at.DELTA], penalty[at.EPSILON]
+            delta, epsilon, mu = penalty[DELTA], penalty[EPSILON], penalty[MU]
             inside, scaled = r > delta, (r - 2.0 * delta) / delta
             beyond = 0.5 * (scaled**2 - 1.0) - cs.log(delta)
-            self.value = epsilon * cs.sum1(cs.if_else(inside, -cs.log(cs.fmax(r, delta)), beyond))
-            self.slope = epsilon * cs.if_else(inside, -1.0 / r, scaled / delta)
-            self.bend = epsilon * cs.if_else(inside, 1.0 / r**2, 1.0 / delta**2)
-            self.violation = -r
+            slack, multiplier = duals[0, : r.numel()].T, duals[1, : r.numel()].T
+            held, bend, gap = mu > 0.0, multiplier / slack, r - slack
+            barrier = epsilon * cs.if_else(inside, -cs.log(cs.fmax(r, delta)), beyond)
+            self.value = cs.sum1(cs.if_else(held, (0.5 * bend * gap - mu / slack) * gap, barrier))
+            relaxed = epsilon * cs.if_else(inside, -1.0 / r, scaled / delta)
+            self.slope = cs.if_else(held, bend * gap - mu / slack, relaxed)
+            self.bend = cs.if_else(held, bend, epsilon * cs.if_else(inside, 1.0 / r**2, 1.0 / delta**2))
+            self.inequalities = r
 
 
 def _residual(term: UserTerm, node: NodeSymbols, arguments: list[cs.SX]) -> cs.SX:

@@ -28,11 +28,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from contact_ddp_ros.errors import SolverError
-from contact_ddp_ros.solver.checks import check_no_nan, checked_array, describe
+from contact_ddp_ros.solver.checks import checked_array, describe
 from contact_ddp_ros.solver.gaps import Gaps, evaluate, slope
 from contact_ddp_ros.solver.node_function import node_function
 from contact_ddp_ros.solver.options import SolverOptions
-from contact_ddp_ros.solver.protocol import FIRST, N_PENALTY, SECOND, STEP, Problem, check_problem
+from contact_ddp_ros.solver.protocol import FIRST, SECOND, STEP, Problem, node_data
 from contact_ddp_ros.solver.solution import Guess, Iteration, Solution, Termination
 from contact_ddp_ros.solver.sweeps import STATE_BOUND, backward, expand, rollout
 from contact_ddp_ros.solver.workspace import Workspace
@@ -65,7 +65,7 @@ class _Effort:
             self.gauss_newton_sweeps += share
 
 
-class _Run:
+class Run:
     """One solve in progress: the nominal trajectory, its expansion, and the regularisation (θ, ρ)."""
 
     def __init__(self, problem: Problem, data: tuple[Array, ...], work: Workspace, options: SolverOptions) -> None:
@@ -82,6 +82,7 @@ class _Run:
         self._effort = _Effort()
         self._expanded = False
         self._short_without_curvature = False
+        self._longest = 1.0
 
     def start(self, x0: Array, guess: Guess, blend: float) -> None:
         """Make the guess the nominal trajectory: roll it out from x0, or use its states as they are."""
@@ -109,10 +110,7 @@ class _Run:
             linear, quadratic, gradient = swept
             blend, rho = self.hessian_blend, self.rho
             # a large Levenberg term shortens the step, so that its expected reduction is small anywhere
-            free = rho <= options.rho_min
-            converged = (
-                free and not self.gaps.are_open and -(linear + quadratic) <= options.tolerance * (1.0 + abs(self.cost))
-            )
+            converged = rho <= options.rho_min and self._is_optimal(-(linear + quadratic))
             alpha, new_cost = self._line_search(linear, quadratic, converged)
             if alpha > 0.0 or converged or not self._step_min > options.step_min:
                 break
@@ -121,10 +119,11 @@ class _Run:
         expected = closed - (alpha * linear + alpha * alpha * quadratic)
         actual, self.cost = self.cost - new_cost + closed, new_cost
         if alpha > 0.0:
-            self._short_without_curvature = alpha < options.second_order_step_min
+            self._short_without_curvature = alpha < options.second_order_step_min * self._longest
             self.gaps.shrink(alpha)
             self.work.nominal, self.work.trial = self.work.trial, self.work.nominal
             self._expanded = False
+            self._after_step(alpha, -(linear + quadratic))
         self._record(expected, actual, alpha, blend, rho, gradient)
         if converged:
             return Termination.CONVERGED
@@ -139,6 +138,13 @@ class _Run:
         else:
             self._increase_regularisation()
         return None
+
+    def _is_optimal(self, reduction: float) -> bool:
+        """Whether the reduction that a full step is expected to bring ends the solve."""
+        return not self.gaps.are_open and reduction <= self.options.tolerance * (1.0 + abs(self.cost))
+
+    def _after_step(self, alpha: float, reduction: float) -> None:
+        """Called with the step taken and the reduction that a full one was expected to bring."""
 
     def _expand(self) -> None:
         if self._expanded:
@@ -176,6 +182,7 @@ class _Run:
             if self.gaps.are_open:
                 change = linear + quadratic
                 linear = slope(self.problem.has_control, work.expansion, work.ks, work.gains, self.gaps.d)
+                linear, change = self._with_constraints(linear, change)
                 quadratic = change - linear
                 self.gaps.raise_weight(linear, change)
         self._effort.sweep_time += perf_counter() - started
@@ -187,6 +194,10 @@ class _Run:
             return None
         return linear, quadratic, gradient
 
+    def _with_constraints(self, linear: float, change: float) -> tuple[float, float]:
+        """Slope and change of the cost along the step, with what violated constraints add to them."""
+        return linear, change
+
     def _line_search(self, linear: float, quadratic: float, converged: bool) -> tuple[float, float]:
         """First step of 1, c, c², … that satisfies Armijo's rule (on the merit, with gaps), or 0, and the cost there.
 
@@ -196,7 +207,7 @@ class _Run:
         options, work, started = self.options, self.work, perf_counter()
         xs, us = work.nominal[:2]
         work.trial[0][0] = xs[0]
-        alpha, accepted, cost = 1.0, 0.0, self.cost
+        alpha, accepted, cost, self._longest = 1.0, 0.0, self.cost, 1.0
         rounding = _ROUNDING * abs(self.cost)
         while alpha >= self._step_min:
             new_cost = self._rollout(xs, us, work.gains, alpha, work.trial)
@@ -208,9 +219,13 @@ class _Run:
                 break
             if converged:
                 break
-            alpha *= options.step_factor
+            alpha = self._shorter(alpha)
         self._effort.rollout_time += perf_counter() - started
         return accepted, cost
+
+    def _shorter(self, alpha: float) -> float:
+        """The next step to try."""
+        return alpha * self.options.step_factor
 
     @property
     def _step_min(self) -> float:
@@ -222,7 +237,7 @@ class _Run:
         options = self.options
         if self.hessian_blend == 0.0 or self._short_without_curvature:
             return options.step_min
-        return max(options.step_min, options.second_order_step_min)
+        return max(options.step_min, options.second_order_step_min * self._longest)
 
     def _rollout(
         self, xs: Array, us: Array, gains: Array, alpha: float, into: tuple[Array, Array, Array, Array]
@@ -272,10 +287,10 @@ class _Run:
             )
 
     def _record(self, expected: float, actual: float, alpha: float, blend: float, rho: float, gradient: float) -> None:
-        residuals, effort = self.work.nominal[3], self._effort
+        residuals, effort, n_e = self.work.nominal[3], self._effort, self.problem.n_e
         self.iterations.append(
             Iteration(
-                cost=self.cost,
+                cost=self.objective,
                 expected=expected,
                 actual=actual,
                 step=alpha,
@@ -283,7 +298,7 @@ class _Run:
                 rho=rho,
                 gradient=gradient,
                 gap=self.gaps.largest,
-                equality=float(np.abs(residuals[:, :-1]).max(initial=0.0)),
+                equality=float(np.abs(residuals[:, :n_e]).max(initial=0.0)),
                 inequality=float(residuals[:, -1].max(initial=0.0)),
                 partials_time=effort.partials_time,
                 sweep_time=effort.sweep_time,
@@ -295,6 +310,41 @@ class _Run:
             )
         )
         self._effort = _Effort()
+
+
+    def end(self, guess: Guess, limit: int) -> Solution:
+        """Iterate until a reason to stop, at most `limit` times; the guess's gains are kept where there is no sweep."""
+        initial_cost = self.cost
+        termination = None if np.isfinite(self.cost) else Termination.DIVERGED
+        while termination is None:
+            if len(self.iterations) >= limit:
+                termination, self.message = Termination.ITERATIONS, f"iteration limit reached: {limit}"
+            else:
+                termination = self.iterate()
+        work, n_e = self.work, self.problem.n_e
+        xs, us, aux, residuals = (array.copy() for array in work.nominal)
+        return Solution(
+            xs=xs,
+            us=us,
+            gains=work.gains.copy() if self.iterations else np.array(guess.gains),
+            aux=aux,
+            residuals=np.hstack([residuals[:, :n_e], residuals[:, -1:]]),
+            cost=self.objective,
+            initial_cost=initial_cost,
+            gap=self.gaps.largest if np.isfinite(self.cost) else np.inf,
+            hessian_blend=self.hessian_blend,
+            termination=termination,
+            message=self.message or termination.value,
+            iterations=tuple(self.iterations),
+            Vx=work.vx.copy(),
+            Vxx=work.vxx.copy(),
+            inequalities=residuals[:, n_e:-1].copy(),
+        )
+
+    @property
+    def objective(self) -> float:
+        """The cost that a solution reports."""
+        return self.cost
 
 
 class DdpSolver:
@@ -333,52 +383,16 @@ class DdpSolver:
             SolverError: x0, the guess, the multipliers or the penalty do not fit the problem, any of them or a
                 parameter is not finite, or a function of the problem does not fit its signature.
         """
-        data = _data(problem, multipliers, penalty)
-        x_start, guess = checked_array("x0", x0, (problem.n_x,)), _checked_guess(problem, guess)
+        data = node_data(problem, multipliers, penalty)
+        x_start, guess = checked_array("x0", x0, (problem.n_x,)), checked_guess(problem, guess)
         if self._work is None or not self._work.fits(problem):
             self._work = Workspace(problem)
-        run = _Run(problem, data, self._work, self.options)
+        run = Run(problem, data, self._work, self.options)
         run.start(x_start, guess, hessian_blend)
-        initial_cost = run.cost
-        limit = max_iterations if max_iterations is not None else self.options.max_iterations
-        termination = None if np.isfinite(run.cost) else Termination.DIVERGED
-        while termination is None:
-            if len(run.iterations) >= limit:
-                termination, run.message = Termination.ITERATIONS, f"iteration limit reached: {limit}"
-            else:
-                termination = run.iterate()
-        xs, us, aux, residuals = (array.copy() for array in self._work.nominal)
-        return Solution(
-            xs=xs,
-            us=us,
-            gains=self._work.gains.copy() if run.iterations else np.array(guess.gains),
-            aux=aux,
-            residuals=residuals,
-            cost=run.cost,
-            initial_cost=initial_cost,
-            gap=run.gaps.largest if np.isfinite(run.cost) else np.inf,
-            hessian_blend=run.hessian_blend,
-            termination=termination,
-            message=run.message or termination.value,
-            iterations=tuple(run.iterations),
-            Vx=self._work.vx.copy(),
-            Vxx=self._work.vxx.copy(),
-        )
+        return run.end(guess, max_iterations if max_iterations is not None else self.options.max_iterations)
 
 
-def _data(problem: Problem, multipliers: ArrayLike | None, penalty: ArrayLike | None) -> tuple[Array, ...]:
-    """Checked tuple of the type DATA, which the problem's functions read."""
-    check_problem(problem)
-    shape = (problem.n_nodes + 1, max(problem.n_e, 1))
-    y = np.zeros(shape) if multipliers is None else checked_array("multipliers", multipliers, shape, by_node=True)
-    settings = checked_array("penalty", problem.penalty if penalty is None else penalty, (N_PENALTY,))
-    check_no_nan("parameters", problem.parameters)
-    check_no_nan("node_parameters", problem.node_parameters, by_node=True)
-    own = (problem.integers, problem.node_integers, problem.parameters, problem.node_parameters)
-    return (*own, y, settings)  # type: ignore[return-value]
-
-
-def _checked_guess(problem: Problem, guess: Guess) -> Guess:
+def checked_guess(problem: Problem, guess: Guess) -> Guess:
     """The guess with float64, C-contiguous arrays of the problem's sizes."""
     n, n_x, n_u = problem.n_nodes, problem.n_x, problem.n_u
     if not isinstance(guess, Guess):

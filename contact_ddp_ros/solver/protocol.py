@@ -6,14 +6,16 @@ The horizon is a sequence of nodes k = 0 … N-1 and a terminal node N:
 
 A node is a time step or a reset map between two modes; a reset has no control (``has_control[k]`` False). Equality
 constraints enter ℓ as augmented-Lagrangian terms with the multipliers and the penalty that the solver owns, and
-inequalities as relaxed barriers with the solver's settings (:mod:`contact_ddp_ros.solver.penalties`).
+inequalities z_k(x_k, u_k) ≥ 0 as relaxed barriers or by their slacks and multipliers, which the solver owns, too
+(:func:`contact_ddp_ros.solver.penalties.inequality`), w_k times.
 
 A problem is three Numba functions of fixed signature. They are first-class functions with explicit types, so the
 solver is compiled once, cached on disk, and never re-specialised for a problem:
 
 ``step(data, k, x, u, x_next, aux, residual) -> cost``
     simulate one node. Writes ``x_next`` (not at k = N), intermediate results for the derivatives into ``aux``, and
-    ``residual``: the n_e equality residuals, then the largest inequality violation.
+    ``residual``: the n_e equality residuals, the n_i inequalities z, ∞ for those that the node does not have, then
+    their largest violation.
 ``first(data, k, x, u, aux, d)``
     first-order partials of f and ℓ and the Gauss-Newton Hessian of ℓ, into the views of ``d`` (see DERIVATIVES).
 ``second(data, k, x, u, aux, Vx, hxx, hux, huu)``
@@ -32,10 +34,10 @@ from typing import Any
 import numba as nb
 import numpy as np
 from numba import types
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from contact_ddp_ros.errors import SolverError
-from contact_ddp_ros.solver.checks import check_memory, check_size, describe
+from contact_ddp_ros.solver.checks import check_memory, check_no_nan, check_size, checked_array, describe
 from contact_ddp_ros.solver.node_function import check_compilable
 
 Array = NDArray[np.float64]
@@ -48,10 +50,13 @@ INTEGER_TABLE = types.Array(nb.int64, 2, "C")
 FLAGS = types.Array(nb.boolean, 1, "C")
 
 DATA = types.Tuple((INTEGERS, INTEGER_TABLE, VECTOR, MATRIX, MATRIX, VECTOR))
-"""(integers, integers per node, parameters, parameters per node, multipliers (N+1, n_e), penalty (σ, δ, ε))."""
+"""(integers, integers per node, parameters, parameters per node, multipliers, penalty (σ, δ, ε, μ)).
 
-N_PENALTY = 3
-"""Entries of the penalty: AL penalty σ, barrier width δ and weight ε."""
+A row of the multipliers has the n_e of the equalities, then slack and multiplier of each of the n_i inequalities.
+"""
+
+N_PENALTY = 4
+"""Entries of the penalty: AL penalty σ, relaxed barriers' width δ and weight ε, interior point's barrier parameter μ."""
 
 DERIVATIVES = types.Tuple((MATRIX, MATRIX, VECTOR, VECTOR, MATRIX, MATRIX, MATRIX))
 """(fx (n_x, n_x), fu (n_x, n_u), lx, lu, lxx, lux (n_u, n_x), luu) of one node."""
@@ -65,7 +70,7 @@ FIRST_TYPE = types.FunctionType(FIRST)
 SECOND_TYPE = types.FunctionType(SECOND)
 
 
-_SIZES = {"n_x": 1, "n_u": 1, "n_e": 0, "n_aux": 0}
+_SIZES = {"n_x": 1, "n_u": 1, "n_e": 0, "n_aux": 0, "n_i": 0}
 """Smallest allowed value of each size."""
 
 _DATA: dict[str, tuple[type[np.generic], int]] = {
@@ -90,6 +95,8 @@ class Problem:
         integers, node_integers, parameters, node_parameters: the problem's own data, handed to its functions.
         step, first, second: Numba functions, see the module's docstring.
         penalty: default (σ, δ, ε) of its solves.
+        n_i: inequalities per node (at most) that the node functions tell of; 0 where they are barriers only.
+        inequality_weights: (N,) w, by which a node's cost multiplies what its inequalities add; ones by default.
         owner: object kept alive with the problem, e.g. compiled code whose addresses are in `integers`.
     """
 
@@ -107,6 +114,8 @@ class Problem:
     second: Callable[..., Any]
     penalty: tuple[float, float, float] = (1.0, 0.1, 0.0)
     owner: Any = field(default=None, repr=False)
+    n_i: int = 0
+    inequality_weights: Array | None = None
 
     def __post_init__(self) -> None:
         """Raises SolverError unless compiled code can call the functions and read the data of N + 1 nodes."""
@@ -123,11 +132,49 @@ class Problem:
                 raise SolverError(f"{name} has {found} rows; the horizon has {nodes} nodes, the terminal one included")
         if self.n_nodes == 0:
             raise SolverError("has_control is empty, a horizon of 0 nodes; needed: at least 1")
+        if self.inequality_weights is not None:
+            check_memory("inequality_weights", self.inequality_weights, np.float64, 1)
 
     @property
     def n_nodes(self) -> int:
         """Number N of nodes, the terminal node not counted."""
         return len(self.has_control)
+
+    @property
+    def n_residuals(self) -> int:
+        """Entries that `step` writes into ``residual``."""
+        return self.n_e + self.n_i + 1
+
+    @property
+    def n_multipliers(self) -> int:
+        """Columns of the multipliers in DATA, at least one."""
+        return max(self.n_e + 2 * self.n_i, 1)
+
+
+def node_data(
+    problem: Problem, multipliers: ArrayLike | None = None, penalty: ArrayLike | None = None
+) -> tuple[Array, ...]:
+    """Checked tuple of the type DATA, which the problem's functions read; its inequalities are relaxed barriers (μ = 0).
+
+    Args:
+        problem: whose data.
+        multipliers: (N+1, n_e) of the equalities, zero by default.
+        penalty: (σ, δ, ε), the problem's own by default.
+
+    Raises:
+        SolverError: an array has another shape, or a number is not finite.
+    """
+    check_problem(problem)
+    nodes, equalities = problem.n_nodes + 1, max(problem.n_e, 1)
+    own_multipliers = np.zeros((nodes, problem.n_multipliers))
+    if multipliers is not None:
+        given = checked_array("multipliers", multipliers, (nodes, equalities), by_node=True)
+        own_multipliers[:, : problem.n_e] = given[:, : problem.n_e]
+    settings = checked_array("penalty", problem.penalty if penalty is None else penalty, (N_PENALTY - 1,))
+    check_no_nan("parameters", problem.parameters)
+    check_no_nan("node_parameters", problem.node_parameters, by_node=True)
+    own = (problem.integers, problem.node_integers, problem.parameters, problem.node_parameters)
+    return (*own, own_multipliers, np.append(settings, 0.0))
 
 
 def check_problem(problem: Any) -> None:

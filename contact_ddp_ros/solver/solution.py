@@ -70,6 +70,7 @@ class Solution:
         gains: (N, n_u, n_x) feedback gains of the last complete sweep, about (xs, us); the guess's where there is none.
         aux: (N+1, n_aux) what the problem's `step` wrote for each node.
         residuals: (N+1, n_e + 1) equality residuals and the largest inequality violation per node.
+        inequalities: (N+1, n_i) z of the inequalities z ≥ 0 that the problem tells of, ∞ where a node has none.
         cost: total cost, penalties included. initial_cost: of the first trajectory.
         gap: largest |f_k(x_k, u_k) − x_{k+1}|, in the state's units; 0 where the trajectory satisfies the dynamics.
         hessian_blend: θ to start the next, similar solve with.
@@ -93,6 +94,7 @@ class Solution:
     iterations: tuple[Iteration, ...]
     Vx: Array = field(repr=False)
     Vxx: Array = field(repr=False)
+    inequalities: Array = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
 
     @property
     def is_finite(self) -> bool:

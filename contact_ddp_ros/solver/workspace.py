@@ -60,9 +60,9 @@ class Workspace:
             np.zeros((n + 1, problem.n_x)),
             np.zeros((n, problem.n_u)),
             np.zeros((n + 1, problem.n_aux)),
-            np.zeros((n + 1, problem.n_e + 1)),
+            np.zeros((n + 1, problem.n_residuals)),
         )
 
     @staticmethod
     def _shape(problem: Problem) -> tuple[int, ...]:
-        return problem.n_nodes, problem.n_x, problem.n_u, problem.n_e, problem.n_aux
+        return problem.n_nodes, problem.n_x, problem.n_u, problem.n_residuals, problem.n_aux

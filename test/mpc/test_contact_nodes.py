@@ -14,6 +14,7 @@ from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.robot.ground import GroundLine
 from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.solver.protocol import node_data
 
 TREE = reduce_to_plane(load_robot())
 MULTIPLIER = 3.0
@@ -25,18 +26,11 @@ class Node:
     def __init__(self, problem, k, penalty=(50.0, 0.05, 0.1)):
         self.problem, self.k = problem, k
         multipliers = np.full((problem.n_nodes + 1, problem.n_e), MULTIPLIER)
-        self.data = (
-            problem.integers,
-            problem.node_integers,
-            problem.parameters,
-            problem.node_parameters,
-            multipliers,
-            np.array(penalty),
-        )
+        self.data = node_data(problem, multipliers, penalty)
         self.aux = np.zeros(problem.n_aux)
 
     def step(self, x, u):
-        x_next, residual = np.zeros(self.problem.n_x), np.zeros(self.problem.n_e + 1)
+        x_next, residual = np.zeros(self.problem.n_x), np.zeros(self.problem.n_residuals)
         cost = self.problem.step(self.data, self.k, x, u, x_next, self.aux, residual)
         return x_next, cost
 

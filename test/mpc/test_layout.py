@@ -12,6 +12,7 @@ from contact_ddp_ros.mpc import contact_nodes
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
+from contact_ddp_ros.solver.protocol import node_data
 from test.mpc.support import TREE, config_with
 
 SIZES = {"n": st.integers(2, 24), "n_u": st.integers(1, 18), "n_f": st.integers(1, 4), "n_a": st.integers(1, 3)}
@@ -72,8 +73,7 @@ def test_no_node_function_writes_beyond_its_aux(variant, integrator):
     builder = ProblemBuilder(TREE, config)
     problem, xs = builder.build(knot_grid(builder.schedule, 0, 90, config.gait.step), config, 0.5)
     multipliers, penalty = np.full((problem.n_nodes + 1, problem.n_e), 2.0), np.array([1e3, 0.1, 0.1])
-    own = (problem.integers, problem.node_integers, problem.parameters, problem.node_parameters)
-    data = (*own, multipliers, penalty)
+    data = node_data(problem, multipliers, penalty)
     n_x, n_u = problem.n_x, problem.n_u
     second = contact_nodes.second_tensor if variant == "ddp_tensor" else contact_nodes.second
     kinds = set()
@@ -82,7 +82,7 @@ def test_no_node_function_writes_beyond_its_aux(variant, integrator):
         memory = np.full(problem.n_aux + 2 * MARGIN, CANARY)
         aux = memory[MARGIN:-MARGIN]
         x, u = xs[k] + 0.01, np.full(n_u, 2.0)
-        problem.step(data, k, x, u, np.zeros(n_x), aux, np.zeros(problem.n_e + 1))
+        problem.step(data, k, x, u, np.zeros(n_x), aux, np.zeros(problem.n_residuals))
         shapes = [(n_x, n_x), (n_x, n_u), n_x, n_u, (n_x, n_x), (n_u, n_x), (n_u, n_u)]
         problem.first(data, k, x, u, aux, tuple(np.zeros(shape) for shape in shapes))
         second(data, k, x, u, aux, np.ones(n_x), *(np.zeros(shape) for shape in shapes[4:]))

@@ -4,15 +4,12 @@ import numpy as np
 
 from contact_ddp_ros.solver import gaps, sweeps
 from contact_ddp_ros.solver.node_function import node_function
-from contact_ddp_ros.solver.protocol import FIRST, SECOND, STEP
+from contact_ddp_ros.solver.protocol import FIRST, SECOND, STEP, node_data
 
 
 def data_of(problem, multipliers=None, penalty=(1.0, 0.1, 0.0)):
     """The tuple that a problem's functions read."""
-    if multipliers is None:
-        multipliers = np.zeros((problem.n_nodes + 1, max(problem.n_e, 1)))
-    own = (problem.integers, problem.node_integers, problem.parameters, problem.node_parameters)
-    return (*own, multipliers, np.array(penalty))
+    return node_data(problem, multipliers, penalty)
 
 
 class Sweep:
@@ -22,7 +19,7 @@ class Sweep:
         n, n_x, n_u = problem.n_nodes, problem.n_x, problem.n_u
         self.problem, self.data = problem, data_of(problem, **data)
         self.xs, self.us = np.zeros((n + 1, n_x)), np.zeros((n, n_u))
-        self.aux, self.residuals = np.zeros((n + 1, problem.n_aux)), np.zeros((n + 1, problem.n_e + 1))
+        self.aux, self.residuals = np.zeros((n + 1, problem.n_aux)), np.zeros((n + 1, problem.n_residuals))
         self.gaps = np.zeros((0, n_x))
         self.ks, self.gains = np.zeros((n, n_u)), np.zeros((n, n_u, n_x))
         self.vx, self.vxx = np.zeros((n + 1, n_x)), np.zeros((n + 1, n_x, n_x))
@@ -118,5 +115,5 @@ def cost_of(problem, x0, us, **data):
         xs,
         np.zeros((n, n_u)),
         np.zeros((n + 1, problem.n_aux)),
-        np.zeros((n + 1, problem.n_e + 1)),
+        np.zeros((n + 1, problem.n_residuals)),
     )

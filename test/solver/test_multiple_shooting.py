@@ -47,7 +47,7 @@ def gaps_of(problem, xs, us):
         np.ascontiguousarray(xs),
         np.ascontiguousarray(us),
         np.zeros((n + 1, problem.n_aux)),
-        np.zeros((n + 1, problem.n_e + 1)),
+        np.zeros((n + 1, problem.n_residuals)),
         found,
     )
     return cost, found

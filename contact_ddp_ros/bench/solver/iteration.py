@@ -19,7 +19,7 @@ from contact_ddp_ros.bench.timing import Candidate
 from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.solver.gaps import slope
 from contact_ddp_ros.solver.node_function import node_function
-from contact_ddp_ros.solver.protocol import FIRST, SECOND, STEP
+from contact_ddp_ros.solver.protocol import FIRST, SECOND, STEP, node_data
 from contact_ddp_ros.solver.sweeps import backward, expand, rollout
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ class Stages:
         self._case, self._theta = case, theta
         self._step = node_function(problem.step, STEP)
         self._first, self._second = node_function(problem.first, FIRST), node_function(problem.second, SECOND)
-        own = (problem.integers, problem.node_integers, problem.parameters, problem.node_parameters)
-        self._data = (*own, np.zeros((n + 1, problem.n_e)), case.penalty)
+        self._data = node_data(problem, penalty=case.penalty)
         square, wide, small = (n + 1, n_x, n_x), (n + 1, n_u, n_x), (n + 1, n_u, n_u)
         shapes = (square, (n + 1, n_x, n_u), (n + 1, n_x), (n + 1, n_u), square, wide, small)
         self.expansion = tuple(np.zeros(shape) for shape in shapes)
@@ -89,7 +88,7 @@ class Stages:
     def _trajectory(self) -> tuple[np.ndarray, ...]:
         problem = self._case.problem
         n = problem.n_nodes
-        columns = (problem.n_x, problem.n_u, problem.n_aux, problem.n_e + 1)
+        columns = (problem.n_x, problem.n_u, problem.n_aux, problem.n_residuals)
         return tuple(np.zeros((n if i == 1 else n + 1, size)) for i, size in enumerate(columns))
 
 

@@ -29,7 +29,7 @@ from contact_ddp_ros.mpc.config import GaitConfig
 from contact_ddp_ros.mpc.contact_problem import ContactLaw, ContactProblem, NodeCosts
 from contact_ddp_ros.mpc.reference import PlanarLeg, planar_schedule
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.solver.protocol import Problem
+from contact_ddp_ros.solver.protocol import Problem, node_data
 from contact_ddp_ros.solver.solution import Guess
 
 Array = NDArray[np.float64]
@@ -220,10 +220,9 @@ class PaperBound:
     def _heuristic_trajectory(self, x0: Array, heuristic: Heuristic) -> Guess:
         """What the heuristic controller does from x0, as an open-loop guess."""
         problem, grid = self.problem, self.grid
-        own = (problem.integers, problem.node_integers, problem.parameters, problem.node_parameters)
-        data = (*own, np.zeros((grid.n_nodes + 1, problem.n_e)), np.array([1.0, 0.1, 0.0]))
+        data = node_data(problem, penalty=(1.0, 0.1, 0.0))
         xs, us = np.tile(x0, (grid.n_nodes + 1, 1)), np.zeros((grid.n_nodes, problem.n_u))
-        aux, residual = np.zeros(problem.n_aux), np.zeros(problem.n_e + 1)
+        aux, residual = np.zeros(problem.n_aux), np.zeros(problem.n_residuals)
         for k in range(grid.n_nodes):
             if problem.has_control[k]:
                 us[k] = self._torques(grid.modes[k], xs[k], heuristic)
