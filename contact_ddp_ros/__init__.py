@@ -33,6 +33,7 @@ _HOMES = {
     "robot.urdf_tree": ("read_tree",),
     "solver.continuation": ("ConstrainedSolution", "Continuation", "solve_constrained"),
     "solver.ddp": ("DdpSolver",),
+    "solver.interior_point": ("InteriorPointOptions", "InteriorPointSolver", "InteriorSolution"),
     "solver.options": ("SolverOptions",),
     "solver.protocol": ("Problem",),
     "solver.solution": ("Guess", "Iteration", "Solution", "Termination"),
@@ -57,6 +58,9 @@ __all__ = [  # noqa: RUF022
     "Solution",
     "Iteration",
     "Termination",
+    "InteriorPointSolver",
+    "InteriorPointOptions",
+    "InteriorSolution",
     "solve_constrained",
     "Continuation",
     "ConstrainedSolution",
@@ -127,6 +131,7 @@ if TYPE_CHECKING:
     from contact_ddp_ros.robot.urdf_tree import read_tree
     from contact_ddp_ros.solver.continuation import ConstrainedSolution, Continuation, solve_constrained
     from contact_ddp_ros.solver.ddp import DdpSolver
+    from contact_ddp_ros.solver.interior_point import InteriorPointOptions, InteriorPointSolver, InteriorSolution
     from contact_ddp_ros.solver.options import SolverOptions
     from contact_ddp_ros.solver.protocol import Problem
     from contact_ddp_ros.solver.solution import Guess, Iteration, Solution, Termination

@@ -27,6 +27,9 @@ ROBOT_SUFFIXES = (".yaml", ".yml")
 DEFAULT_ROBOT = "mini_cheetah"
 """The robot whose parameters the defaults are."""
 
+INTERIOR_POINT, PENALTIES = CONSTRAINTS = ("interior_point", "penalties")
+"""How hard constraints are kept: within the sweep, or by an outer loop that tightens penalties."""
+
 SHOOTINGS = ("single", "multiple")
 """Ways to begin a trajectory: rolled out from the guess's controls, or from its states, whose gaps close."""
 

@@ -75,7 +75,7 @@ def _prepare(arguments: argparse.Namespace, options: RunOptions, console: Consol
     chosen = {"first_iterations": arguments.iterations, "gait.horizon_cycles": float(arguments.cycles)}
     config = replace(planner, chosen)
     model = PlanarModel(robot)
-    optimiser = OfflineOptimiser(model.tree, config, robot.model_hash, arguments.shooting)
+    optimiser = OfflineOptimiser(model.tree, config, robot.model_hash, arguments.shooting, arguments.constraints)
     return optimiser, model.state(robot.standing_state())
 
 
@@ -93,6 +93,7 @@ def _summary(
         "variant": options.variant,
         "robot": options.robot,
         "shooting": optimiser.shooting,
+        "constraints": optimiser.constraints,
         "commanded_speed": options.speed_at(0.0),
         "status": solution.termination.name,
         "message": solution.message,

@@ -19,7 +19,7 @@ from contact_ddp_ros.cli.groups import (
 from contact_ddp_ros.cli.run_words import add_run_words
 from contact_ddp_ros.cli.values import parse_pace, parse_port, parse_rate
 from contact_ddp_ros.config import parse_setting
-from contact_ddp_ros.options import BACKENDS, SHOOTINGS
+from contact_ddp_ros.options import BACKENDS, CONSTRAINTS, INTERIOR_POINT, SHOOTINGS
 
 _RUN_EXAMPLES = """
 examples:
@@ -181,6 +181,13 @@ def _add_optimize(words: Any) -> None:
         choices=SHOOTINGS,
         default=SHOOTINGS[0],
         help="multiple: start from states with gaps and close these, for long horizons (default: single)",
+    )
+    parser.add_argument(
+        "--constraints",
+        choices=CONSTRAINTS,
+        default=INTERIOR_POINT,
+        help="how torque, force and touchdown limits are kept: within the sweep, or by an outer loop that tightens"
+        " penalties (default: interior_point)",
     )
     add_common(parser)
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/optimize-<time>)")

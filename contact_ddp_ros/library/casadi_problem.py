@@ -123,6 +123,11 @@ def casadi_problem(
         penalty=_PENALTY,
         owner=kernels,
         n_i=2 * symbols.n_u + n_h,
+        constraint_names=(
+            *(f"terminal_equality[{i}]" for i in range(n_e)),
+            *(f"{side}[{i}]" for side in ("u_min", "u_max") for i in range(symbols.n_u)),
+            *(f"inequalities[{i}]" for i in range(n_h)),
+        ),
         inequality_weights=np.full(n_nodes, float(barrier_weight)),
     )
 

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.solver.checks import checked_array
 from contact_ddp_ros.solver.node_function import node_function
+from contact_ddp_ros.solver.penalties import MU
 from contact_ddp_ros.solver.protocol import FIRST, SECOND, STEP, Problem, check_problem, node_data
 
 Array = NDArray[np.float64]
@@ -100,6 +101,7 @@ def check_derivatives(
     *,
     nodes: Sequence[int] | None = None,
     penalty: ArrayLike | None = None,
+    mu: float = 0.0,
     tolerance: float = 1e-5,
     scale: float = 1.0,
     seed: int = 0,
@@ -112,6 +114,7 @@ def check_derivatives(
         us: (N, n_u) controls; the same.
         nodes: to look at, from 0 to N; all where None.
         penalty: (σ, δ, ε), the problem's own by default. Multipliers are random.
+        mu: barrier parameter μ: above 0 the inequalities count as in the interior point, with random slacks.
         tolerance: largest relative error that counts as right.
         seed: of all that is random.
 
@@ -126,7 +129,11 @@ def check_derivatives(
     chosen = list(range(n + 1) if nodes is None else nodes)
     if not chosen or not all(isinstance(k, int | np.integer) and 0 <= k <= n for k in chosen):
         raise SolverError(f"nodes are {chosen}; allowed: some of 0 to {n}")
-    evaluation = _Evaluation(problem, node_data(problem, rng.normal(size=(n + 1, max(problem.n_e, 1))), penalty))
+    data = node_data(problem, rng.normal(size=(n + 1, max(problem.n_e, 1))), penalty)
+    if mu > 0.0:
+        data[4][:, problem.n_e :] = rng.uniform(0.1, 2.0, data[4][:, problem.n_e :].shape)
+        data[5][MU] = mu
+    evaluation = _Evaluation(problem, data)
     worst: dict[str, BlockError] = {}
     for k in chosen:
         control = controls[k].copy() if k < n and problem.has_control[k] else np.zeros(n_u)
@@ -139,7 +146,7 @@ def check_derivatives(
 class _Evaluation:
     """A problem's functions as functions of z = (x, u) that allocate what they write, filled with NaN."""
 
-    def __init__(self, problem: Problem, data: tuple[Array, ...]) -> None:
+    def __init__(self, problem: Problem, data: tuple[Any, ...]) -> None:
         for function, signature in ((problem.step, STEP), (problem.first, FIRST), (problem.second, SECOND)):
             node_function(function, signature)
         self.problem, self._data = problem, data

@@ -26,9 +26,7 @@ def force_cost(integers, block, weights, parameters, penalty, multipliers, nu, g
         foot, first = integers[block + at.MODE_HEADER + c], c * n_a
         cost = add_force_tracking(cost, weights, of, foot, n_a, nu, n + first, gradient, first)
         dual = n_f + 2 * inequality_of(n, n_u, n_f, n_a, foot)
-        cost, worst = add_friction(
-            cost, parameters, penalty, multipliers, dual, n_a, nu, n + first, gradient, first
-        )
+        cost, worst = add_friction(cost, parameters, penalty, multipliers, dual, n_a, nu, n + first, gradient, first)
         violation = max(violation, worst)
     gradient[-1] = violation
     return cost

@@ -156,9 +156,19 @@ class ContactProblem:
             step=contact_nodes.step,
             first=contact_nodes.first,
             second=self.second,
-            n_i=int(inequality_of(*self.sizes, n_f)) + self.terms.n_inequalities,
+            n_i=int(inequality_of(*self.sizes, n_f)) + len(self.terms.inequality_names),
             inequality_weights=grid.durations,
+            constraint_names=self._constraint_names(),
         )
+
+    def _constraint_names(self) -> tuple[str, ...]:
+        """In the order of a node's multipliers; see :mod:`contact_ddp_ros.mpc.layout`."""
+        names = [f"touchdown height of {foot}" for foot in self.feet]
+        for joint in self.tree.actuated:
+            names += [f"{side} torque limit of {self.tree.joints[joint].name}" for side in ("lower", "upper")]
+        for foot in self.feet:
+            names += [f"normal force of {foot}"] + [f"friction of {foot}"] * (2 * (self.n_axes - 1))
+        return (*names, *self.terms.inequality_names)
 
     def parts(self, rows: Array) -> list[Array]:
         """Views of (N+1, size) rows of a problem's node_parameters: the fields of NodeCosts, then which feet land."""

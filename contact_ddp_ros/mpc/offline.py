@@ -1,7 +1,8 @@
 """Offline trajectory optimisation of a bound: the receding horizon's problem, solved once until every constraint holds.
 
-The same problem, costs and first guess as :mod:`contact_ddp_ros.mpc.planner`; the penalties, which the receding horizon
-keeps fixed, are tightened pass by pass (:mod:`contact_ddp_ros.solver.continuation`).
+The same problem, costs and first guess as :mod:`contact_ddp_ros.mpc.planner`, with hard constraints: by the interior
+point (:mod:`contact_ddp_ros.solver.interior_point`), or by penalties, which the receding horizon keeps fixed, tightened
+pass by pass (:mod:`contact_ddp_ros.solver.continuation`).
 """
 
 from dataclasses import dataclass
@@ -14,10 +15,12 @@ from contact_ddp_ros.gaits.grid import KnotGrid, knot_grid
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
+from contact_ddp_ros.options import CONSTRAINTS, INTERIOR_POINT
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.tree import RigidBodyTree
-from contact_ddp_ros.solver.continuation import ConstrainedSolution, Continuation, solve_constrained
+from contact_ddp_ros.solver.continuation import ConstrainedSolution, Continuation, Pass, solve_constrained
 from contact_ddp_ros.solver.ddp import DdpSolver
+from contact_ddp_ros.solver.interior_point import InteriorPointSolver, interior_options
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.protocol import Problem
 from contact_ddp_ros.solver.solution import Guess, Termination
@@ -38,9 +41,21 @@ class OfflineOptimiser:
     """Optimises bounds of one planar tree over whole horizons that begin with the gait's first mode."""
 
     def __init__(
-        self, tree: RigidBodyTree, config: PlannerConfig, model_hash: int = 0, shooting: str = "single"
+        self,
+        tree: RigidBodyTree,
+        config: PlannerConfig,
+        model_hash: int = 0,
+        shooting: str = "single",
+        constraints: str = INTERIOR_POINT,
     ) -> None:
-        """`shooting` as in :class:`SolverOptions`; "multiple" takes a guess's states as they are."""
+        """`shooting` as in :class:`SolverOptions`; "multiple" takes a guess's states as they are.
+
+        Raises:
+            SolverError: `constraints` is none of CONSTRAINTS, the ways to keep them.
+        """
+        if constraints not in CONSTRAINTS:
+            raise SolverError(f"unknown constraints {constraints!r}; allowed are {', '.join(CONSTRAINTS)}")
+        self.constraints = constraints
         self.tree, self.config, self.model_hash, self.shooting = tree, config, model_hash, shooting
         self.builder = ProblemBuilder(tree, config)
         steps = round(config.gait.horizon_cycles * self.builder.schedule.period / config.gait.step)
@@ -70,7 +85,7 @@ class OfflineOptimiser:
             x0: planar state (2n,) to begin with.
             speed: commanded [m/s].
             guess: first trajectory, the heuristic controller's by default.
-            continuation: settings of the outer loop.
+            continuation: settings of the outer loop of penalties.
             max_iterations: of all passes together.
 
         Raises:
@@ -107,8 +122,11 @@ class OfflineOptimiser:
             SolverError: the state or the guess is not finite.
         """
         problem, _ = self.problem(speed)
-        options = SolverOptions(
-            variant=self.config.variant, shooting=self.shooting, max_iterations=self.config.first_iterations
-        )
+        config = self.config
+        options = SolverOptions(variant=config.variant, shooting=self.shooting, max_iterations=config.first_iterations)
+        if self.constraints == INTERIOR_POINT:
+            interior = InteriorPointSolver(interior_options(options))
+            found = interior.solve(problem, x0, guess or self.guess(speed), max_iterations=max_iterations)
+            return ConstrainedSolution((Pass(np.zeros(3), found.solution),), found.equality_multipliers, found.feasible)
         solver = DdpSolver(options)
         return solve_constrained(solver, problem, x0, guess or self.guess(speed), continuation, max_iterations)

@@ -48,7 +48,14 @@ def own_cost(integers, block, row, penalty, multipliers, x, u, aux, residual):
     value = part(aux, own.scratch + n_f * n_a, 2)
     call_kernel(
         integers[at.TERMS],
-        (address(x, 0), address(u, 0), address(aux, own.scratch), numbers, address(penalty, 0), address(multipliers, dual)),
+        (
+            address(x, 0),
+            address(u, 0),
+            address(aux, own.scratch),
+            numbers,
+            address(penalty, 0),
+            address(multipliers, dual),
+        ),
         (address(value, 0), address(value, 1), address(residual, n_f + inequality_of(n, n_u, n_f, n_a, n_f))),
         0,
         0,
@@ -70,7 +77,14 @@ def _own_first(integers, block, row, penalty, multipliers, x, u, aux, gradient, 
     dual = n_f + 2 * inequality_of(n, n_u, n_f, n_a, n_f)
     call_kernel(
         integers[at.TERMS_FIRST],
-        (address(x, 0), address(u, 0), address(aux, own.scratch), numbers, address(penalty, 0), address(multipliers, dual)),
+        (
+            address(x, 0),
+            address(u, 0),
+            address(aux, own.scratch),
+            numbers,
+            address(penalty, 0),
+            address(multipliers, dual),
+        ),
         (address(gradient, 0), address(hessian, 0)),
         0,
         0,
@@ -176,7 +190,14 @@ def add_own_curvature(integers, block, h, row, penalty, multipliers, x, u, aux, 
     dual = n_f + 2 * inequality_of(n, n_u, n_f, n_a, n_f)
     call_kernel(
         integers[at.TERMS_SECOND],
-        (address(x, 0), address(u, 0), address(aux, own.scratch), numbers, address(penalty, 0), address(multipliers, dual)),
+        (
+            address(x, 0),
+            address(u, 0),
+            address(aux, own.scratch),
+            numbers,
+            address(penalty, 0),
+            address(multipliers, dual),
+        ),
         (address(curvature, 0),),
         0,
         0,

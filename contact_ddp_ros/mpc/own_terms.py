@@ -50,7 +50,7 @@ class OwnTerms:
             raise ParameterError(f"cost terms and constraints are called {names}; each needs a name of its own")
         self.n_parameters = sum(len(term.parameters) for term in terms)
         self.kernels: KernelSet | None = None
-        self.n_inequalities = 0
+        self.inequality_names: tuple[str, ...] = ()
         self._values: tuple[cs.Function, ...] = ()
         if terms:
             self._compile(tree, axes)
@@ -100,16 +100,18 @@ class OwnTerms:
                 names=tuple(joint.name for joint in tree.joints),
             )
             residuals.append(_residual(term, node, arguments[:-1]))
-        self.n_inequalities = sum(
-            r.numel() for term, r in zip(self.terms, residuals, strict=True) if isinstance(term, Constraint)
+        self.inequality_names = tuple(
+            name
+            for term, r in zip(self.terms, residuals, strict=True)
+            for name in [f"constraint {term.name!r}"] * (r.numel() if isinstance(term, Constraint) else 0)
         )
-        duals = cs.SX.sym("duals", 2, self.n_inequalities)
+        duals = cs.SX.sym("duals", 2, len(self.inequality_names))
         maps, of = [], 0
         for term, r in zip(self.terms, residuals, strict=True):
             maps.append(_Outer(term, r, penalty, duals[:, of:]))
             of += maps[-1].inequalities.numel()
         self._values = tuple(
-            cs.Function("value", arguments, [cs.substitute(one.value, cs.vec(duals), np.ones(2 * self.n_inequalities))])
+            cs.Function("value", arguments, [cs.substitute(one.value, cs.vec(duals), np.ones(duals.numel()))])
             for one in maps
         )
         arguments.append(duals)

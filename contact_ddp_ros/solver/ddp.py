@@ -311,7 +311,6 @@ class Run:
         )
         self._effort = _Effort()
 
-
     def end(self, guess: Guess, limit: int) -> Solution:
         """Iterate until a reason to stop, at most `limit` times; the guess's gains are kept where there is no sweep."""
         initial_cost = self.cost

@@ -6,13 +6,13 @@ Each inequality z(x, u) ≥ 0 of a node has a slack s > 0 and a multiplier y > 0
 
 with L = Σ_k ℓ − w yᵀz + …, once Δs = z_zΔ + (z − s) and Δy = μ/s − y − Σ Δs are eliminated, Σ = y/s, leaves the
 problem of the sweep with ψ(z) = ½ Σ (z − s)² − (μ/s)(z − s) in the place of the inequality: w Σ z_zᵀz_z joins Q's
-Hessian, w (Σ (z − s) − μ/s) z_z its gradient, and the curvature of z, contracted with the same slope, joins S, with the
-dynamics' curvature contracted with V'x as ever (:func:`contact_ddp_ros.solver.penalties.inequality`). The regularisation
-is that of :mod:`contact_ddp_ros.solver.ddp`: an indefinite Quu cuts θ first.
+Hessian, w (Σ (z − s) − μ/s) z_z its gradient, and the curvature of z, contracted with the same slope, joins S, as the
+dynamics' contracted with V'x does (:func:`contact_ddp_ros.solver.penalties.inequality`). The regularisation is that of
+:mod:`contact_ddp_ros.solver.ddp`: an indefinite Quu cuts θ first.
 
-Equalities c = 0 are proximal: V has y c + ½ σ c², and y ← y + σ c after each step, which is the Newton step with the dual
-regularisation 1/σ. So one that no control of its own node reaches, as the height of a foot at touchdown, needs no
-elimination. σ rises as the steps become full.
+Equalities c = 0 are proximal: the cost has y c + ½ σ c², and y ← y + σ c after each step, which is the Newton step with
+the dual regularisation 1/σ. So one that no control of its own node reaches, as the height of a foot at touchdown, needs
+no elimination. σ rises as the steps become full.
 
 Step. The controls of a trial are rolled out, so z is the true z of a trajectory without gaps, and
 
@@ -23,20 +23,21 @@ iterate is strictly feasible. α keeps s(α) ≥ (1 − τ) s (fraction to the b
 linear prediction in Δy is taken from the trial, which differs from it in second order.
 
 Merit. φ = J − μ Σ w ln s + y c + ½ σ c² + ω (Σ|d| + Σ w|z − s|), the last term with the weight of
-:mod:`contact_ddp_ros.solver.gaps`. While z = s for all the sweep's change is that of φ to second order, so that Armijo's
-rule holds for some α: at fixed μ, y of the equalities and σ, a descent method on the barrier function. μ falls when the
-expected reduction of a full step is below a multiple of μ Σ w.
+:mod:`contact_ddp_ros.solver.gaps`. While z = s for all the sweep's slope is that of φ, so that Armijo's rule holds for
+some α: at fixed μ, y of the equalities and σ, a descent method on the barrier function. μ falls when the expected
+reduction of a full step is below a multiple of μ Σ w.
 
-Sources: Nocedal and Wright (2006), Chapter 19; Wächter and Biegler (2006); Pavlov et al. (2021) for DDP.
+See eqs. (27) and (28) of docs/mathematics.md. Sources: Nocedal and Wright (2006), Chapter 19; Wächter and Biegler (2006); Pavlov et al. (2021) for DDP.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from contact_ddp_ros.config import parameter, validate
 from contact_ddp_ros.errors import SolverError
+from contact_ddp_ros.solver import slacks
 from contact_ddp_ros.solver.checks import checked_array
 from contact_ddp_ros.solver.ddp import Run, checked_guess
 from contact_ddp_ros.solver.options import SolverOptions
@@ -48,6 +49,15 @@ from contact_ddp_ros.solver.workspace import Workspace
 Array = NDArray[np.float64]
 
 
+FEASIBLE = 1e-6
+"""Largest violation of a constraint that counts as none."""
+
+
+def interior_options(options: SolverOptions) -> SolverOptions:
+    """Options of a solve with what suits the interior point: a tighter end; a deeper cut of θ saves sweeps."""
+    return replace(options, tolerance=1e-10, hessian_blend_cut=0.1)
+
+
 @dataclass(frozen=True)
 class InteriorPointOptions:
     """Settings of the interior point.
@@ -56,8 +66,9 @@ class InteriorPointOptions:
     """
 
     mu: float = parameter(0.1, low=1e-12, description="barrier parameter μ to begin with, relative to the cost")
+    warm_mu: float = parameter(1e-4, low=1e-12, description="the same of a warm start")
     mu_factor: float = parameter(0.1, low=1e-3, high=0.9, description="factor on μ")
-    mu_power: float = parameter(1.5, low=1.0, high=2.0, description="μ falls to this power of itself where that is less")
+    mu_power: float = parameter(1.5, low=1.0, high=2.0, description="exponent of μ's fall after a full step")
     mu_test: float = parameter(
         3.0, low=0.0, description="μ falls where a full step is expected to bring less than this multiple of μ Σ w"
     )
@@ -66,7 +77,7 @@ class InteriorPointOptions:
     )
     slack_min: float = parameter(0.05, low=1e-9, description="least slack of a first trajectory")
     boundary: float = parameter(0.99, low=0.5, high=0.99999, description="fraction to the boundary τ of a step")
-    sigma: float = parameter(1e4, low=1e-6, description="penalty σ of equalities to begin with")
+    sigma: float = parameter(1e3, low=1e-6, description="penalty σ of equalities to begin with")
     sigma_factor: float = parameter(5.0, low=1.0, description="factor on σ after a full step")
     sigma_max: float = parameter(1e8, low=1e-6, description="largest σ")
     equality_tolerance: float = parameter(1e-8, low=0.0, description="largest residual of an equality at the end")
@@ -95,12 +106,19 @@ class InteriorSolution:
     mu: float = 0.0
     mus: tuple[float, ...] = ()
 
+    @property
+    def feasible(self) -> bool:
+        """Whether the dynamics hold exactly and every constraint within FEASIBLE."""
+        found = self.solution
+        worst = max(found.equality_violation, found.inequality_violation)
+        return found.is_finite and found.gap == 0.0 and worst <= FEASIBLE
+
 
 class InteriorPointSolver:
     """Solve problems with hard constraints; work arrays are reused between solves of equal size."""
 
     def __init__(self, options: SolverOptions | None = None, interior: InteriorPointOptions | None = None) -> None:
-        self.options = options or SolverOptions(max_iterations=200)
+        self.options = options or interior_options(SolverOptions(max_iterations=200))
         self.interior = interior or InteriorPointOptions()
         self._work: Workspace | None = None
 
@@ -122,15 +140,18 @@ class InteriorPointSolver:
             guess: nominal trajectory, and gains of the first rollout.
             hessian_blend: θ to begin with.
             max_iterations: limit of this solve, in place of the option.
-            warm: earlier outcome of a problem of the same nodes, whose multipliers and μ are taken over.
+            warm: earlier outcome of a problem with the same nodes and constraints, whose multipliers are taken over.
 
         Raises:
-            SolverError: as :meth:`contact_ddp_ros.solver.ddp.DdpSolver.solve`.
+            SolverError: as :meth:`contact_ddp_ros.solver.ddp.DdpSolver.solve`, or `warm` is of another size.
         """
         data = node_data(problem, penalty=(self.interior.sigma, 1.0, 0.0))
         x_start, guess = checked_array("x0", x0, (problem.n_x,)), checked_guess(problem, guess)
         if self._work is None or not self._work.fits(problem):
             self._work = Workspace(problem)
+        if warm is not None and warm.multipliers.shape != (problem.n_nodes, problem.n_i):
+            found, needed = warm.multipliers.shape, (problem.n_nodes, problem.n_i)
+            raise SolverError(f"warm has multipliers of shape {found}; needed: {needed}, as the problem")
         run = _InteriorRun(problem, data, self._work, self.options, self.interior)
         run.start(x_start, guess, hessian_blend)
         run.begin(warm)
@@ -153,155 +174,138 @@ class _InteriorRun(Run):
         self.interior = interior
         self.mus: list[float] = []
         self._multipliers, self._penalty = data[4], data[5]
-        n, n_e = problem.n_nodes, problem.n_e
-        weights = np.ones(n) if problem.inequality_weights is None else problem.inequality_weights
-        self._w = np.repeat(weights[:, None], problem.n_i, axis=1)
-        self._duals = self._multipliers[:n, n_e : n_e + 2 * problem.n_i]
+        self._sizes = problem.n_e, problem.n_i
+        weights = problem.inequality_weights
+        self._weights = np.ones(problem.n_nodes) if weights is None else weights
+        self._slacks = np.zeros((problem.n_nodes, problem.n_i))
+        self._objective = self._trial_objective = np.inf
         self._begun = False
-        self._bounded = 1.0
+        self._least = 1.0
+        self._unit = 1.0
 
     def begin(self, warm: InteriorSolution | None) -> None:
         """Set slacks, multipliers and μ for the first trajectory."""
         if not np.isfinite(self.cost):
             return
-        z, c = self._constraints(self.work.nominal[3])
-        self._has = np.isfinite(z)
-        self._w = np.where(self._has, self._w, 0.0)
-        self._total_weight = float(self._w.sum())
-        self._objective = self.cost - self._equality_cost(c)
-        mu = self.interior.mu * (1.0 + abs(self._objective)) / max(self._total_weight, 1e-12)
-        slacks = np.where(self._has, np.maximum(z, self.interior.slack_min), np.inf)
-        y = mu / slacks
+        residuals, (n_e, n_i) = self.work.nominal[3], self._sizes
+        self._objective = self.cost - slacks.equality_cost(residuals, self._multipliers, self._penalty, n_e)
+        least = self.interior.slack_min
+        total = slacks.begin(residuals, self._multipliers, self._weights, n_e, n_i, least)
+        self._unit = (1.0 + abs(self._objective)) / max(total, np.finfo(float).tiny)
+        mu = self.interior.mu * self._unit
         if warm is not None:
-            mu = warm.mu
-            slacks = np.where(self._has, np.maximum(z, np.minimum(warm.slacks, self.interior.slack_min)), np.inf)
-            y = np.where(self._has, warm.multipliers, 0.0)
-            self._multipliers[:, : self.problem.n_e] = warm.equality_multipliers
-        self._set(slacks, y)
-        self._penalty[MU] = mu if self.problem.n_i else 0.0
+            # complementarity that the constraints violated now had
+            lost = -float((np.minimum(residuals[:-1, n_e:-1], 0.0) * warm.multipliers).min(initial=0.0))
+            mu = min(max(lost, self.interior.warm_mu * self._unit), mu)
+        if warm is not None:
+            # centred: an active constraint keeps its multiplier, others their distance
+            given = np.maximum(warm.multipliers, mu / least)
+            self._multipliers[:, :n_e] = warm.equality_multipliers
+            self._multipliers[:-1, n_e::2] = np.maximum(residuals[:-1, n_e:-1], mu / given)
+            self._multipliers[:-1, n_e + 1 :: 2] = 1.0 / self._multipliers[:-1, n_e::2]
+        self._multipliers[:-1, n_e + 1 :: 2] *= mu
+        self._penalty[MU] = mu
+        infeasibility, _, _ = self._distance()
         gaps = self.gaps.d if self.gaps.are_open else np.zeros((self.problem.n_nodes, self.problem.n_x))
-        self.gaps.set(gaps, self._infeasibility(z))
+        self.gaps.set(gaps, infeasibility)
         self._begun = True
-        self.cost = self._merit_of(self._objective, slacks, c)
+        self.cost = self._merit()
 
     def outcome(self, solution: Solution) -> InteriorSolution:
         """The solution with its multipliers; a violated constraint is named where the solve has failed."""
+        n_e, _ = self._sizes
+        if solution.termination is not Termination.CONVERGED:
+            solution = replace(solution, message=f"{solution.message}; {self._worst_constraint()}")
         return InteriorSolution(
-            solution,
-            self._multipliers[:, : self.problem.n_e].copy(),
-            self._s.copy(),
-            self._y.copy(),
-            float(self._penalty[MU]),
-            tuple(self.mus),
+            solution=solution,
+            equality_multipliers=self._multipliers[:, :n_e].copy(),
+            slacks=self._multipliers[:-1, n_e::2].copy(),
+            multipliers=self._multipliers[:-1, n_e + 1 :: 2].copy(),
+            mu=float(self._penalty[MU]),
+            mus=tuple(self.mus),
         )
+
+    def _worst_constraint(self) -> str:
+        """The largest violation in words."""
+        n_e, _ = self._sizes
+        residuals = self.work.nominal[3]
+        violations = np.hstack([np.abs(residuals[:, :n_e]), -residuals[:, n_e:-1]])
+        if not violations.size or not violations.max() > 0.0:
+            return "no constraint is violated"
+        k, index = (int(one) for one in np.unravel_index(np.argmax(violations), violations.shape))
+        name, violation = self.problem.constraint_name(index), violations[k, index]
+        return f"the most violated constraint is {name} of node {k}, by {violation:.3g}"
 
     @property
     def objective(self) -> float:
         """J, without barrier and multipliers."""
         return self._objective if self._begun else self.cost
 
-    @property
-    def _s(self) -> Array:
-        return self._duals[:, 0::2]
+    def _distance(self) -> tuple[float, float, float]:
+        found: tuple[float, float, float] = slacks.distance(
+            self.work.nominal[3], self._multipliers, self._weights, self._penalty, *self._sizes
+        )
+        return found
 
-    @property
-    def _y(self) -> Array:
-        return self._duals[:, 1::2]
-
-    def _set(self, slacks: Array, multipliers: Array) -> None:
-        self._duals[:, 0::2] = slacks
-        self._duals[:, 1::2] = multipliers
-
-    def _constraints(self, residuals: Array) -> tuple[Array, Array]:
-        """z (N, n_i) and c (N+1, n_e) of a trajectory."""
-        n_e = self.problem.n_e
-        return residuals[:-1, n_e:-1], residuals[:, :n_e]
-
-    def _equality_cost(self, c: Array) -> float:
-        y = self._multipliers[:, : self.problem.n_e]
-        return float(((y + 0.5 * self._penalty[SIGMA] * c) * c).sum())
-
-    def _infeasibility(self, z: Array) -> float:
-        distance = np.subtract(z, self._s, out=np.zeros_like(z), where=self._has)
-        return float((self._w * np.abs(distance)).sum())
-
-    def _merit_of(self, objective: float, slacks: Array, c: Array) -> float:
-        barrier = np.log(slacks, out=np.zeros_like(slacks), where=self._has)
-        return objective + self._equality_cost(c) - float(self._penalty[MU] * (self._w * barrier).sum())
+    def _merit(self) -> float:
+        """φ without its ω-term at the nominal trajectory."""
+        equalities = slacks.equality_cost(self.work.nominal[3], self._multipliers, self._penalty, self._sizes[0])
+        barrier = slacks.barrier_cost(self._multipliers, self._weights, *self._sizes)
+        return float(self._objective + equalities - self._penalty[MU] * barrier)
 
     def _rollout(
         self, xs: Array, us: Array, gains: Array, alpha: float, into: tuple[Array, Array, Array, Array]
     ) -> float:
         cost = super()._rollout(xs, us, gains, alpha, into)
-        self._bounded = 1.0
+        self._least = 1.0
         if not self._begun or not np.isfinite(cost):
             return cost
-        z, c = self._constraints(into[3])
-        old, _ = self._constraints(self.work.nominal[3])
-        slacks = self._slacks(z, old, alpha)
-        fraction = 1.0 - np.divide(slacks, self._s, out=np.ones_like(slacks), where=self._has).min(initial=1.0)
-        if fraction > self.interior.boundary:
-            self._bounded = self.interior.boundary / float(fraction)
+        nominal = self.work.nominal[3]
+        self._least, psi, barrier, equalities = slacks.trial(
+            into[3], nominal, self._multipliers, self._weights, self._penalty, *self._sizes, alpha, self._slacks
+        )
+        if self._least < 1.0 - self.interior.boundary:
             return np.inf
-        gap = np.subtract(z, self._s, out=np.zeros_like(z), where=self._has)
-        bend = self._y / self._s
-        psi = (0.5 * bend * gap - self._penalty[MU] / self._s) * gap
-        self._trial_objective = cost - float((self._w * psi).sum()) - self._equality_cost(c)
-        self._trial_slacks = slacks
-        return self._merit_of(self._trial_objective, slacks, c)
-
-    def _slacks(self, z: Array, old: Array, alpha: float) -> Array:
-        """s(α) for z(α), from z before."""
-        if alpha == 1.0 or not self.gaps.are_open:
-            return z
-        distance = np.subtract(self._s, old, out=np.zeros_like(z), where=self._has)
-        return z + (1.0 - alpha) * distance
+        self._trial_objective = cost - psi - equalities
+        return self._trial_objective + barrier + equalities
 
     def _shorter(self, alpha: float) -> float:
-        if self._bounded < 1.0:
-            shorter = alpha * min(max(self._bounded, 0.1), 0.99)
-            self._longest = shorter
-            return shorter
-        return super()._shorter(alpha)
+        beyond = 1.0 - self._least
+        if beyond <= self.interior.boundary:
+            return super()._shorter(alpha)
+        self._longest = alpha * min(max(self.interior.boundary / beyond, 0.1), 0.99)
+        return self._longest
 
     def _with_constraints(self, linear: float, change: float) -> tuple[float, float]:
-        z, _ = self._constraints(self.work.nominal[3])
-        gap = np.subtract(z, self._s, out=np.zeros_like(z), where=self._has)
-        mu = self._penalty[MU]
-        slope = -float((self._w * mu * gap / self._s).sum())
-        return linear + slope, change + slope + 0.5 * float((self._w * self._y / self._s * gap * gap).sum())
+        # the slope itself would need z_zΔ; the chord of the convex model is above it
+        total, slope, bend = self._distance()
+        whole = change + slope + 0.5 * bend
+        return (whole, whole) if total > 0.0 else (linear, change)
 
     def _is_optimal(self, reduction: float) -> bool:
-        if not super()._is_optimal(reduction):
-            return False
-        _, c = self._constraints(self.work.nominal[3])
-        return (
-            self._penalty[MU] <= self._mu_min() and np.abs(c).max(initial=0.0) <= self.interior.equality_tolerance
-        )
-
-    def _mu_min(self) -> float:
-        return self.interior.gap_tolerance * (1.0 + abs(self._objective)) / max(self._total_weight, 1e-12)
+        worst = float(np.abs(self.work.nominal[3][:, : self._sizes[0]]).max(initial=0.0))
+        centred = self._penalty[MU] <= self.interior.gap_tolerance * self._unit
+        return centred and worst <= self.interior.equality_tolerance and super()._is_optimal(reduction)
 
     def _after_step(self, alpha: float, reduction: float) -> None:
         """Take over slacks and multipliers of the step; lower μ and raise σ where the step allows it."""
-        settings, mu, sigma = self.interior, self._penalty[MU], self._penalty[SIGMA]
-        z, c = self._constraints(self.work.nominal[3])
-        old_z, old_c = self._constraints(self.work.trial[3])
-        self.mus.append(float(mu))
-        ahead = old_z + np.subtract(z, old_z, out=np.zeros_like(z), where=self._has) / alpha
-        distance = np.subtract(ahead, self._s, out=np.zeros_like(z), where=self._has)
-        change = mu / self._s - self._y - self._y / self._s * distance
-        fall = np.divide(-change, self._y, out=np.zeros_like(change), where=self._y > 0.0).max(initial=0.0)
-        length = min(1.0, settings.boundary / fall) if fall > 0.0 else 1.0
-        y = self._y + length * change
-        slacks = np.array(self._trial_slacks)
-        y = np.where(self._has, np.clip(y, mu / slacks / 1e10, mu / slacks * 1e10), 0.0)
-        self._set(slacks, y)
-        equality = old_c + (c - old_c) / alpha
-        self._multipliers[:, : self.problem.n_e] += alpha * sigma * equality
+        settings, mu = self.interior, float(self._penalty[MU])
+        self.mus.append(mu)
+        nominal, previous = self.work.nominal[3], self.work.trial[3]
+        slacks.advance(
+            *(nominal, previous, self._multipliers, self._penalty),
+            *self._sizes,
+            alpha,
+            settings.boundary,
+            self._slacks,
+        )
         self._objective = self._trial_objective
         if alpha == 1.0:
-            self._penalty[SIGMA] = min(sigma * settings.sigma_factor, settings.sigma_max)
-        if not self.gaps.are_open and reduction <= settings.mu_test * mu * self._total_weight:
-            self._penalty[MU] = max(self._mu_min(), min(settings.mu_factor * mu, mu**settings.mu_power))
-        self.cost = self._merit_of(self._objective, slacks, c)
+            self._penalty[SIGMA] = min(self._penalty[SIGMA] * settings.sigma_factor, settings.sigma_max)
+        relative = mu / self._unit
+        if not self.gaps.are_open and reduction <= settings.mu_test * relative * (1.0 + abs(self._objective)):
+            lower = settings.mu_factor * relative
+            if alpha == 1.0:
+                lower = min(lower, relative**settings.mu_power)
+            self._penalty[MU] = max(settings.gap_tolerance, lower) * self._unit
+        self.cost = self._merit()

@@ -12,7 +12,7 @@ Newton step on z − s = 0, y s = μ leaves, once s and y are eliminated, a quad
 
     ψ(z) = ½ Σ (z − s)² − (μ/s) (z − s),    Σ = y/s.
 
-See eqs. (19) and (20) of docs/mathematics.md.
+See eqs. (19), (20) and (27) of docs/mathematics.md.
 """
 
 import math

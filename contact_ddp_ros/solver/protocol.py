@@ -56,7 +56,7 @@ A row of the multipliers has the n_e of the equalities, then slack and multiplie
 """
 
 N_PENALTY = 4
-"""Entries of the penalty: AL penalty σ, relaxed barriers' width δ and weight ε, interior point's barrier parameter μ."""
+"""Entries of the penalty: AL penalty σ, relaxed barriers' width δ and weight ε, interior point's μ."""
 
 DERIVATIVES = types.Tuple((MATRIX, MATRIX, VECTOR, VECTOR, MATRIX, MATRIX, MATRIX))
 """(fx (n_x, n_x), fu (n_x, n_u), lx, lu, lxx, lux (n_u, n_x), luu) of one node."""
@@ -96,6 +96,7 @@ class Problem:
         step, first, second: Numba functions, see the module's docstring.
         penalty: default (σ, δ, ε) of its solves.
         n_i: inequalities per node (at most) that the node functions tell of; 0 where they are barriers only.
+        constraint_names: of the n_e equalities and the n_i inequalities, for messages; numbered where there are none.
         inequality_weights: (N,) w, by which a node's cost multiplies what its inequalities add; ones by default.
         owner: object kept alive with the problem, e.g. compiled code whose addresses are in `integers`.
     """
@@ -116,6 +117,7 @@ class Problem:
     owner: Any = field(default=None, repr=False)
     n_i: int = 0
     inequality_weights: Array | None = None
+    constraint_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Raises SolverError unless compiled code can call the functions and read the data of N + 1 nodes."""
@@ -134,11 +136,21 @@ class Problem:
             raise SolverError("has_control is empty, a horizon of 0 nodes; needed: at least 1")
         if self.inequality_weights is not None:
             check_memory("inequality_weights", self.inequality_weights, np.float64, 1)
+        if len(self.constraint_names) not in (0, self.n_e + self.n_i):
+            raise SolverError(
+                f"constraint_names are {len(self.constraint_names)}; needed: {self.n_e + self.n_i}, or none"
+            )
 
     @property
     def n_nodes(self) -> int:
         """Number N of nodes, the terminal node not counted."""
         return len(self.has_control)
+
+    def constraint_name(self, index: int) -> str:
+        """Name of an equality, or from n_e on of an inequality."""
+        if self.constraint_names:
+            return self.constraint_names[index]
+        return f"equality {index}" if index < self.n_e else f"inequality {index - self.n_e}"
 
     @property
     def n_residuals(self) -> int:
@@ -153,8 +165,8 @@ class Problem:
 
 def node_data(
     problem: Problem, multipliers: ArrayLike | None = None, penalty: ArrayLike | None = None
-) -> tuple[Array, ...]:
-    """Checked tuple of the type DATA, which the problem's functions read; its inequalities are relaxed barriers (μ = 0).
+) -> tuple[Any, ...]:
+    """Checked tuple of the type DATA, which the problem's functions read; inequalities are relaxed barriers (μ = 0).
 
     Args:
         problem: whose data.

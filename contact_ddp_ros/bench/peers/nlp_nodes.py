@@ -90,7 +90,7 @@ class NodeModel:
     @property
     def parameter_sizes(self) -> tuple[int, int, int, int]:
         """A node's row, its multipliers, the model's parameters, (σ, δ, ε)."""
-        return node_offsets(*self.sizes)[-1], len(self.mechanism.feet), at.LIMITS + len(self.actuated), N_PENALTY
+        return node_offsets(*self.sizes)[-1], len(self.mechanism.feet), at.LIMITS + len(self.actuated), N_PENALTY - 1
 
 
 class Node:

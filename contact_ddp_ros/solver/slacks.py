@@ -1,0 +1,135 @@
+"""Slacks and multipliers of a horizon's constraints: the compiled loops of the interior point.
+
+`residuals` (N+1, n_e + n_i + 1) are a problem's, `multipliers` (N+1, n_e + 2 n_i) those of
+:data:`contact_ddp_ros.solver.protocol.DATA`, `weights` (N,) the inequalities' weights w per node. An inequality that is
+∞ does not exist. See :mod:`contact_ddp_ros.solver.interior_point` for the equations.
+"""
+
+import math
+
+import numba as nb
+from numba import types
+
+from contact_ddp_ros.solver.penalties import MU, SIGMA
+from contact_ddp_ros.solver.protocol import MATRIX, VECTOR
+
+_THREE, _FOUR = types.UniTuple(nb.float64, 3), types.UniTuple(nb.float64, 4)
+
+_SPREAD = 1e10
+"""y s stays within this factor of μ (Wächter and Biegler 2006, Eq. (16))."""
+
+
+@nb.njit(nb.float64(MATRIX, MATRIX, VECTOR, nb.int64, nb.int64, nb.float64), cache=True, nogil=True)
+def begin(residuals, multipliers, weights, n_e, n_i, least):
+    """Set slacks to z, at least to `least`, and multipliers to 1/s; return Σ w of the inequalities that exist."""
+    total = 0.0
+    for k in range(weights.size):
+        for i in range(n_i):
+            z, at = residuals[k, n_e + i], n_e + 2 * i
+            multipliers[k, at] = max(z, least)
+            multipliers[k, at + 1] = 1.0 / max(z, least)
+            if math.isfinite(z):
+                total += weights[k]
+    return total
+
+
+@nb.njit(_THREE(MATRIX, MATRIX, VECTOR, VECTOR, nb.int64, nb.int64), cache=True, nogil=True, error_model="numpy")
+def distance(residuals, multipliers, weights, penalty, n_e, n_i):
+    """Σ w|z − s|, and slope −Σ w μ (z − s)/s and bend Σ w Σ (z − s)² that they add to the merit along a full step."""
+    total, slope, bend = 0.0, 0.0, 0.0
+    for k in range(weights.size):
+        for i in range(n_i):
+            z, at = residuals[k, n_e + i], n_e + 2 * i
+            if math.isfinite(z):
+                slack = multipliers[k, at]
+                gap = z - slack
+                total += weights[k] * abs(gap)
+                slope -= weights[k] * penalty[MU] * gap / slack
+                bend += weights[k] * multipliers[k, at + 1] / slack * gap * gap
+    return total, slope, bend
+
+
+@nb.njit(nb.float64(MATRIX, MATRIX, VECTOR, nb.int64), cache=True, nogil=True)
+def equality_cost(residuals, multipliers, penalty, n_e):
+    """Σ y c + ½ σ c² of the equalities."""
+    total = 0.0
+    for k in range(residuals.shape[0]):
+        for i in range(n_e):
+            c = residuals[k, i]
+            total += (multipliers[k, i] + 0.5 * penalty[SIGMA] * c) * c
+    return total
+
+
+@nb.njit(
+    _FOUR(MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, nb.int64, nb.int64, nb.float64, MATRIX),
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+)
+def trial(residuals, nominal, multipliers, weights, penalty, n_e, n_i, alpha, slacks):
+    """Write the slacks s(α) of a trial's residuals.
+
+    Returns the least s(α)/s; Σ w ψ that the trial's cost contains; −μ Σ w ln s(α); Σ y c + ½ σ c² of the equalities.
+    """
+    least, psi, barrier, mu = 1.0, 0.0, 0.0, penalty[MU]
+    for k in range(weights.size):
+        here = 0.0
+        for i in range(n_i):
+            z, at = residuals[k, n_e + i], n_e + 2 * i
+            slacks[k, i] = z
+            if math.isfinite(z):
+                slack = multipliers[k, at]
+                if alpha < 1.0:
+                    slacks[k, i] += (1.0 - alpha) * (slack - nominal[k, n_e + i])
+                ratio = slacks[k, i] / slack
+                least = min(least, ratio)
+                gap = z - slack
+                psi += weights[k] * (0.5 * multipliers[k, at + 1] * gap - mu) * gap / slack
+                if ratio > 0.0:
+                    here += math.log(slacks[k, i])
+        barrier -= mu * weights[k] * here
+    return least, psi, barrier, equality_cost(residuals, multipliers, penalty, n_e)
+
+
+@nb.njit(nb.float64(MATRIX, VECTOR, nb.int64, nb.int64), cache=True, nogil=True, error_model="numpy")
+def barrier_cost(multipliers, weights, n_e, n_i):
+    """Σ w ln s."""
+    total = 0.0
+    for k in range(weights.size):
+        for i in range(n_i):
+            slack = multipliers[k, n_e + 2 * i]
+            if math.isfinite(slack):
+                total += weights[k] * math.log(slack)
+    return total
+
+
+@nb.njit(
+    nb.void(MATRIX, MATRIX, MATRIX, VECTOR, nb.int64, nb.int64, nb.float64, nb.float64, MATRIX),
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+)
+def advance(residuals, previous, multipliers, penalty, n_e, n_i, alpha, boundary, slacks):
+    """Take over the slacks of a step α; step all multipliers, those of inequalities no further than the boundary."""
+    mu, sigma = penalty[MU], penalty[SIGMA]
+    length = 1.0
+    for keep in range(2):
+        for k in range(slacks.shape[0]):
+            for i in range(n_i):
+                z, at = residuals[k, n_e + i], n_e + 2 * i
+                if not math.isfinite(z):
+                    continue
+                slack, y, old = multipliers[k, at], multipliers[k, at + 1], previous[k, n_e + i]
+                ahead = old + (z - old) / alpha
+                change = (mu - y * (ahead - slack)) / slack - y
+                if keep == 0:
+                    if change < -boundary * y:
+                        length = min(length, -boundary * y / change)
+                    continue
+                multipliers[k, at] = slacks[k, i]
+                centre = mu / slacks[k, i]
+                multipliers[k, at + 1] = min(max(y + length * change, centre / _SPREAD), centre * _SPREAD)
+    for k in range(residuals.shape[0]):
+        for i in range(n_e):
+            old = previous[k, i]
+            multipliers[k, i] += alpha * sigma * (old + (residuals[k, i] - old) / alpha)

@@ -1,0 +1,167 @@
+"""The interior point ends at the optimum that IPOPT finds, feasible, from bad starts, and says what stands in its way."""
+
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from contact_ddp_ros import InteriorPointSolver, SolverOptions, casadi_problem, check_derivatives
+from contact_ddp_ros.errors import SolverError
+from contact_ddp_ros.solver.interior_point import interior_options
+from contact_ddp_ros.solver.slacks import barrier_cost, begin, distance, equality_cost
+from contact_ddp_ros.solver.solution import Guess, Termination
+
+N, H, FORCE, WALL = 40, 0.05, 4.0, 2.0
+
+X, U = ca.SX.sym("x", 2), ca.SX.sym("u")
+RATE = X[1] + H * (U - 9.81 * ca.sin(X[0]))
+FOLLOWING = ca.vertcat(X[0] + H * RATE, RATE)
+COST = 0.5 * H * (U**2 + 0.1 * X[1] ** 2)
+END = X - ca.DM([np.pi, 0.0])
+LIMITS = ca.vertcat(1.0 - X[1] / WALL, 1.0 + X[1] / WALL)
+"""On the rate: of the state alone."""
+
+
+@pytest.fixture(scope="module")
+def swing_up():
+    """A pendulum that must stand upright at the end, with bounded torque and rate."""
+    return casadi_problem(
+        FOLLOWING, COST, 0.0, n_nodes=100, x=X, u=U, u_min=-FORCE, u_max=FORCE, inequalities=LIMITS,
+        terminal_equality=END, barrier_weight=H,
+    )  # fmt: skip
+
+
+def still(problem, x0):
+    return Guess.open_loop(x0, np.zeros((problem.n_nodes, problem.n_u)))
+
+
+def by_ipopt(n_nodes, x0, guess):
+    """(cost, controls) of the same programme, by multiple shooting."""
+    opti = ca.Opti()
+    xs, us = opti.variable(2, n_nodes + 1), opti.variable(1, n_nodes)
+    step, cost = ca.Function("f", [X, U], [FOLLOWING]), ca.Function("l", [X, U], [COST])
+    limits = ca.Function("h", [X], [LIMITS])
+    opti.subject_to(xs[:, 0] == x0)
+    opti.minimize(sum(cost(xs[:, k], us[k]) for k in range(n_nodes)))
+    for k in range(n_nodes):
+        opti.subject_to(xs[:, k + 1] == step(xs[:, k], us[k]))
+        opti.subject_to(limits(xs[:, k]) >= 0)
+    opti.subject_to(opti.bounded(-FORCE, us, FORCE))
+    opti.subject_to(xs[:, n_nodes] == ca.DM([np.pi, 0.0]))
+    opti.set_initial(xs, guess.xs.T)
+    opti.set_initial(us, guess.us.T)
+    opti.solver("ipopt", {"print_time": False}, {"print_level": 0, "tol": 1e-10})
+    found = opti.solve()
+    return float(found.value(opti.f)), np.array(found.value(us)).reshape(-1, 1)
+
+
+def test_it_ends_at_ipopts_optimum_within_every_limit(swing_up):
+    x0 = np.array([0.1, 0.0])
+    found = InteriorPointSolver().solve(swing_up, x0, still(swing_up, x0))
+    solution = found.solution
+    assert solution.termination is Termination.CONVERGED
+    assert found.feasible and solution.inequality_violation == 0.0 and solution.equality_violation < 1e-8
+    assert np.abs(solution.us).max() == pytest.approx(FORCE, abs=1e-5), "the torque's limit is active"
+    assert np.abs(solution.xs[:, 1]).max() == pytest.approx(WALL, abs=1e-5), "the rate's limit is active"
+    cost, us = by_ipopt(swing_up.n_nodes, x0, Guess(solution.xs, solution.us, solution.gains))
+    assert solution.cost == pytest.approx(cost, rel=1e-6)
+    assert solution.us == pytest.approx(us, abs=1e-2)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_from_violated_starts_it_ends_at_the_same_cost(swing_up, seed):
+    x0 = np.array([0.1, 0.0])
+    best = InteriorPointSolver().solve(swing_up, x0, still(swing_up, x0)).solution.cost
+    us = np.random.default_rng(seed).normal(0.0, 3.0 * FORCE, (swing_up.n_nodes, 1))
+    found = InteriorPointSolver().solve(swing_up, x0, Guess.open_loop(x0, us))
+    assert found.feasible
+    assert found.solution.cost <= best * (1.0 + 1e-6) or found.solution.cost == pytest.approx(best, rel=0.5)
+
+
+@pytest.mark.parametrize("options", [{"variant": "ilqr"}, {"shooting": "multiple"}])
+def test_without_curvature_and_from_states_that_do_not_join(swing_up, options):
+    x0 = np.array([0.1, 0.0])
+    best = InteriorPointSolver().solve(swing_up, x0, still(swing_up, x0)).solution.cost
+    line = np.linspace(x0, [np.pi, 0.0], swing_up.n_nodes + 1)
+    guess = still(swing_up, x0)
+    guess = replace(guess, xs=line) if "shooting" in options else guess
+    solver = InteriorPointSolver(interior_options(SolverOptions(max_iterations=500, **options)))
+    found = solver.solve(swing_up, x0, guess)
+    assert found.feasible
+    assert found.solution.cost == pytest.approx(best, rel=1e-5)
+
+
+def test_multipliers_are_those_of_the_kkt_conditions(swing_up):
+    """y s = μ, and Qu = 0 with the limits' forces."""
+    x0 = np.array([0.1, 0.0])
+    found = InteriorPointSolver().solve(swing_up, x0, still(swing_up, x0))
+    assert (found.slacks > 0.0).all() and (found.multipliers > 0.0).all()
+    assert found.slacks * found.multipliers == pytest.approx(found.mu, rel=1e-2)
+    assert found.slacks == pytest.approx(found.solution.inequalities[:-1], abs=1e-12)
+    assert found.solution.iterations[-1].gradient < 1e-4
+    active = np.abs(found.solution.us[:, 0]) > FORCE * (1.0 - 1e-6)
+    assert active.any()
+    assert np.abs(found.solution.gains[active]).max() < 1e-2, "a torque at its limit is not fed back"
+
+
+def test_a_warm_start_needs_few_iterations(swing_up):
+    x0, solver = np.array([0.1, 0.0]), InteriorPointSolver()
+    first = solver.solve(swing_up, x0, still(swing_up, x0))
+    guess = Guess(first.solution.xs, first.solution.us, first.solution.gains)
+    for offset in (0.0, 1e-3, 3e-2):
+        moved = x0 + offset
+        cold = solver.solve(swing_up, moved, still(swing_up, moved))
+        warm = solver.solve(swing_up, moved, guess, warm=first)
+        assert warm.feasible
+        assert warm.solution.cost == pytest.approx(cold.solution.cost, rel=1e-6)
+        assert len(warm.solution.iterations) < len(cold.solution.iterations)
+    with pytest.raises(SolverError, match="warm has multipliers of shape"):
+        solver.solve(swing_up, x0, guess, warm=replace(first, multipliers=first.multipliers[1:]))
+
+
+def test_what_cannot_be_met_is_named():
+    impossible = ca.vertcat(U - 1.0, -1.0 - U)
+    problem = casadi_problem(
+        FOLLOWING, COST, 0.5 * ca.sumsqr(END), n_nodes=10, x=X, u=U, inequalities=impossible, barrier_weight=H
+    )
+    x0 = np.array([0.1, 0.0])
+    found = InteriorPointSolver().solve(problem, x0, still(problem, x0))
+    assert not found.feasible
+    assert found.solution.termination is not Termination.CONVERGED
+    assert "inequalities[" in found.solution.message and "of node" in found.solution.message
+
+
+def test_an_equality_out_of_reach_is_named(swing_up):
+    x0 = np.array([0.1, 0.0])
+    short = casadi_problem(
+        FOLLOWING, COST, 0.0, n_nodes=5, x=X, u=U, u_min=-FORCE, u_max=FORCE, terminal_equality=END, barrier_weight=H
+    )
+    found = InteriorPointSolver().solve(short, x0, still(short, x0))
+    assert not found.feasible
+    assert "terminal_equality[" in found.solution.message and "node 5" in found.solution.message
+
+
+def test_without_constraints_it_is_ddp():
+    problem = casadi_problem(FOLLOWING, COST, 5.0 * ca.sumsqr(END), n_nodes=20, x=X, u=U)
+    x0 = np.array([0.1, 0.0])
+    found = InteriorPointSolver().solve(problem, x0, still(problem, x0))
+    assert found.solution.termination is Termination.CONVERGED
+    assert found.feasible
+
+
+def test_the_derivatives_of_what_inequalities_add(swing_up):
+    """ψ of random slacks and multipliers."""
+    assert check_derivatives(swing_up, mu=0.3).ok
+
+
+def test_slacks_and_their_sums():
+    residuals = np.array([[0.0, 0.5, np.inf, 0.0], [0.2, -1.0, 2.0, 1.0], [0.3, np.inf, np.inf, 0.0]])
+    multipliers, weights, penalty = np.zeros((3, 5)), np.array([2.0, 1.0]), np.array([10.0, 0.0, 0.0, 0.1])
+    assert begin(residuals, multipliers, weights, 1, 2, 0.05) == 4.0
+    assert multipliers[:2, 1::2].tolist() == [[0.5, np.inf], [0.05, 2.0]]
+    assert multipliers[:2, 2::2].tolist() == [[2.0, 0.0], [20.0, 0.5]]
+    total, slope, bend = distance(residuals, multipliers, weights, penalty, 1, 2)
+    assert (total, slope, bend) == pytest.approx((1.05, 0.1 * 1.05 / 0.05, 400.0 * 1.05**2))
+    assert barrier_cost(multipliers, weights, 1, 2) == pytest.approx(2.0 * np.log(0.5) + np.log(0.05) + np.log(2.0))
+    assert equality_cost(residuals, multipliers, penalty, 1) == pytest.approx(5.0 * (0.04 + 0.09))
