@@ -82,7 +82,6 @@ class Run:
         self._effort = _Effort()
         self._expanded = False
         self._short_without_curvature = False
-        self._longest = 1.0
 
     def start(self, x0: Array, guess: Guess, blend: float) -> None:
         """Make the guess the nominal trajectory: roll it out from x0, or use its states as they are."""
@@ -119,7 +118,7 @@ class Run:
         expected = closed - (alpha * linear + alpha * alpha * quadratic)
         actual, self.cost = self.cost - new_cost + closed, new_cost
         if alpha > 0.0:
-            self._short_without_curvature = alpha < options.second_order_step_min * self._longest
+            self._short_without_curvature = alpha < options.second_order_step_min
             self.gaps.shrink(alpha)
             self.work.nominal, self.work.trial = self.work.trial, self.work.nominal
             self._expanded = False
@@ -179,12 +178,13 @@ class Run:
             self._increase_regularisation()
         if failed < 0:
             work.accept_candidate()
+            change = linear + quadratic
             if self.gaps.are_open:
-                change = linear + quadratic
                 linear = slope(self.problem.has_control, work.expansion, work.ks, work.gains, self.gaps.d)
-                linear, change = self._with_constraints(linear, change)
-                quadratic = change - linear
+            linear, change = self._with_constraints(linear, change)
+            if self.gaps.are_open:
                 self.gaps.raise_weight(linear, change)
+            quadratic = change - linear
         self._effort.sweep_time += perf_counter() - started
         if failed >= 0:
             self.message = (
@@ -207,7 +207,7 @@ class Run:
         options, work, started = self.options, self.work, perf_counter()
         xs, us = work.nominal[:2]
         work.trial[0][0] = xs[0]
-        alpha, accepted, cost, self._longest = 1.0, 0.0, self.cost, 1.0
+        alpha, accepted, cost = 1.0, 0.0, self.cost
         rounding = _ROUNDING * abs(self.cost)
         while alpha >= self._step_min:
             new_cost = self._rollout(xs, us, work.gains, alpha, work.trial)
@@ -219,13 +219,9 @@ class Run:
                 break
             if converged:
                 break
-            alpha = self._shorter(alpha)
+            alpha *= options.step_factor
         self._effort.rollout_time += perf_counter() - started
         return accepted, cost
-
-    def _shorter(self, alpha: float) -> float:
-        """The next step to try."""
-        return alpha * self.options.step_factor
 
     @property
     def _step_min(self) -> float:
@@ -237,7 +233,7 @@ class Run:
         options = self.options
         if self.hessian_blend == 0.0 or self._short_without_curvature:
             return options.step_min
-        return max(options.step_min, options.second_order_step_min * self._longest)
+        return max(options.step_min, options.second_order_step_min)
 
     def _rollout(
         self, xs: Array, us: Array, gains: Array, alpha: float, into: tuple[Array, Array, Array, Array]

@@ -55,11 +55,11 @@ _step_at = function_at(STEP_TYPE)
 
 
 class Gaps:
-    """Gaps of a nominal trajectory, and of slacks, and their weight in the merit.
+    """Gaps of a nominal trajectory and their weight in the merit.
 
     Attributes:
         d: (N, n_x) f_k(x̄_k, ū_k) − x̄_{k+1}; no rows where all gaps are zero.
-        total: Σ|d|, and Σ w|z − s| of slacks. weight: ω.
+        total: Σ|d|. weight: ω.
     """
 
     def __init__(self, n_x: int) -> None:
@@ -68,12 +68,9 @@ class Gaps:
         self.total = 0.0
         self.weight = 0.0
 
-    def set(self, d: Array, slack: float = 0.0) -> None:
-        """Set the gaps d (N, n_x) of a new trajectory, and ω to zero.
-
-        `slack` is Σ w|z − s| of inequalities, which a step α leaves 1 − α of, as of the gaps.
-        """
-        self.total = float(np.abs(d).sum()) + slack
+    def set(self, d: Array) -> None:
+        """Set the gaps d (N, n_x) of a new trajectory, and ω to zero."""
+        self.total = float(np.abs(d).sum())
         self.d = d if self.total > 0.0 else self._none
         self.weight = 0.0
 

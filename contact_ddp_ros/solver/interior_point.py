@@ -40,6 +40,7 @@ from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.solver import slacks
 from contact_ddp_ros.solver.checks import checked_array
 from contact_ddp_ros.solver.ddp import Run, checked_guess
+from contact_ddp_ros.solver.gaps import MARGIN
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.penalties import MU, SIGMA
 from contact_ddp_ros.solver.protocol import Problem, node_data
@@ -51,6 +52,12 @@ Array = NDArray[np.float64]
 
 FEASIBLE = 1e-6
 """Largest violation of a constraint that counts as none."""
+
+_EQUALITIES_MOST = 10.0
+"""Bound of what ½ σ c² may add at first, relative to the cost: a larger σ drives the first steps into the limits."""
+
+_TOTAL_MIN = 1e-6
+"""Least Σ w, for problems without inequalities."""
 
 
 def interior_options(options: SolverOptions) -> SolverOptions:
@@ -76,8 +83,8 @@ class InteriorPointOptions:
         1e-9, low=1e-14, high=1.0, description="μ Σ w at the end, relative to the cost: bound of the optimum's error"
     )
     slack_min: float = parameter(0.05, low=1e-9, description="least slack of a first trajectory")
-    boundary: float = parameter(0.99, low=0.5, high=0.99999, description="fraction to the boundary τ of a step")
-    sigma: float = parameter(1e3, low=1e-6, description="penalty σ of equalities to begin with")
+    boundary: float = parameter(0.9, low=0.5, high=0.99999, description="fraction to the boundary τ of a step")
+    sigma: float = parameter(1e3, low=1e-6, description="largest penalty σ of equalities to begin with")
     sigma_factor: float = parameter(5.0, low=1.0, description="factor on σ after a full step")
     sigma_max: float = parameter(1e8, low=1e-6, description="largest σ")
     equality_tolerance: float = parameter(1e-8, low=0.0, description="largest residual of an equality at the end")
@@ -180,18 +187,23 @@ class _InteriorRun(Run):
         self._slacks = np.zeros((problem.n_nodes, problem.n_i))
         self._objective = self._trial_objective = np.inf
         self._begun = False
-        self._least = 1.0
-        self._unit = 1.0
+        self._weight = 0.0
+        self._unit = self._total = 1.0
 
     def begin(self, warm: InteriorSolution | None) -> None:
         """Set slacks, multipliers and μ for the first trajectory."""
         if not np.isfinite(self.cost):
             return
         residuals, (n_e, n_i) = self.work.nominal[3], self._sizes
-        self._objective = self.cost - slacks.equality_cost(residuals, self._multipliers, self._penalty, n_e)
+        equalities = slacks.equality_cost(residuals, self._multipliers, self._penalty, n_e)
+        self._objective = self.cost - equalities
+        most = _EQUALITIES_MOST * (1.0 + abs(self._objective))
+        if equalities > most and warm is None:
+            self._penalty[SIGMA] *= most / equalities
+            equalities = most
         least = self.interior.slack_min
-        total = slacks.begin(residuals, self._multipliers, self._weights, n_e, n_i, least)
-        self._unit = (1.0 + abs(self._objective)) / max(total, np.finfo(float).tiny)
+        self._total = slacks.begin(residuals, self._multipliers, self._weights, n_e, n_i, least)
+        self._unit = (1.0 + abs(self._objective) + equalities) / max(self._total, _TOTAL_MIN)
         mu = self.interior.mu * self._unit
         if warm is not None:
             # complementarity that the constraints violated now had
@@ -205,9 +217,6 @@ class _InteriorRun(Run):
             self._multipliers[:-1, n_e + 1 :: 2] = 1.0 / self._multipliers[:-1, n_e::2]
         self._multipliers[:-1, n_e + 1 :: 2] *= mu
         self._penalty[MU] = mu
-        infeasibility, _, _ = self._distance()
-        gaps = self.gaps.d if self.gaps.are_open else np.zeros((self.problem.n_nodes, self.problem.n_x))
-        self.gaps.set(gaps, infeasibility)
         self._begun = True
         self.cost = self._merit()
 
@@ -248,44 +257,47 @@ class _InteriorRun(Run):
         return found
 
     def _merit(self) -> float:
-        """φ without its ω-term at the nominal trajectory."""
+        """φ without the gaps' term at the nominal trajectory."""
         equalities = slacks.equality_cost(self.work.nominal[3], self._multipliers, self._penalty, self._sizes[0])
         barrier = slacks.barrier_cost(self._multipliers, self._weights, *self._sizes)
-        return float(self._objective + equalities - self._penalty[MU] * barrier)
+        apart, _, _ = self._distance()
+        return float(self._objective + equalities - self._penalty[MU] * barrier + self._weight * apart)
 
     def _rollout(
         self, xs: Array, us: Array, gains: Array, alpha: float, into: tuple[Array, Array, Array, Array]
     ) -> float:
         cost = super()._rollout(xs, us, gains, alpha, into)
-        self._least = 1.0
         if not self._begun or not np.isfinite(cost):
             return cost
         nominal = self.work.nominal[3]
-        self._least, psi, barrier, equalities = slacks.trial(
-            into[3], nominal, self._multipliers, self._weights, self._penalty, *self._sizes, alpha, self._slacks
+        apart, psi, barrier, equalities = slacks.trial(
+            *(into[3], nominal, self._multipliers, self._weights, self._penalty),
+            *self._sizes,
+            alpha,
+            self.interior.boundary,
+            self._slacks,
         )
-        if self._least < 1.0 - self.interior.boundary:
-            return np.inf
         self._trial_objective = cost - psi - equalities
-        return self._trial_objective + barrier + equalities
-
-    def _shorter(self, alpha: float) -> float:
-        beyond = 1.0 - self._least
-        if beyond <= self.interior.boundary:
-            return super()._shorter(alpha)
-        self._longest = alpha * min(max(self.interior.boundary / beyond, 0.1), 0.99)
-        return self._longest
+        return self._trial_objective + barrier + equalities + self._weight * apart
 
     def _with_constraints(self, linear: float, change: float) -> tuple[float, float]:
+        apart, slope, bend = self._distance()
+        if apart == 0.0:
+            return linear, change
         # the slope itself would need z_zΔ; the chord of the convex model is above it
-        total, slope, bend = self._distance()
-        whole = change + slope + 0.5 * bend
-        return (whole, whole) if total > 0.0 else (linear, change)
+        change += slope + 0.5 * bend
+        needed = change / ((1.0 - MARGIN) * (apart + self.gaps.total))
+        self._weight = max(self._weight, needed)
+        self.cost = self._merit()
+        expected = change - self._weight * apart
+        return expected, expected
 
     def _is_optimal(self, reduction: float) -> bool:
         worst = float(np.abs(self.work.nominal[3][:, : self._sizes[0]]).max(initial=0.0))
+        apart, _, _ = self._distance()
+        settled = max(worst, apart / max(self._total, _TOTAL_MIN)) <= self.interior.equality_tolerance
         centred = self._penalty[MU] <= self.interior.gap_tolerance * self._unit
-        return centred and worst <= self.interior.equality_tolerance and super()._is_optimal(reduction)
+        return centred and settled and super()._is_optimal(reduction)
 
     def _after_step(self, alpha: float, reduction: float) -> None:
         """Take over slacks and multipliers of the step; lower μ and raise σ where the step allows it."""

@@ -15,19 +15,26 @@ from contact_ddp_ros.solver.protocol import MATRIX, VECTOR
 
 _THREE, _FOUR = types.UniTuple(nb.float64, 3), types.UniTuple(nb.float64, 4)
 
-_SPREAD = 1e10
+_SPREAD = 1e6
 """y s stays within this factor of μ (Wächter and Biegler 2006, Eq. (16))."""
+
+_FLOOR = 0.3
+"""A slack does not fall below this share of a violation: Σ = y/s, without bound otherwise, would drown the cost."""
 
 
 @nb.njit(nb.float64(MATRIX, MATRIX, VECTOR, nb.int64, nb.int64, nb.float64), cache=True, nogil=True)
 def begin(residuals, multipliers, weights, n_e, n_i, least):
-    """Set slacks to z, at least to `least`, and multipliers to 1/s; return Σ w of the inequalities that exist."""
+    """Set slacks to z, at least to `least` and half a violation; multipliers to 1/s.
+
+    Returns Σ w of the inequalities that exist.
+    """
     total = 0.0
     for k in range(weights.size):
         for i in range(n_i):
             z, at = residuals[k, n_e + i], n_e + 2 * i
-            multipliers[k, at] = max(z, least)
-            multipliers[k, at + 1] = 1.0 / max(z, least)
+            slack = max(z, least, -0.5 * z)
+            multipliers[k, at] = slack
+            multipliers[k, at + 1] = 1.0 / slack
             if math.isfinite(z):
                 total += weights[k]
     return total
@@ -61,17 +68,17 @@ def equality_cost(residuals, multipliers, penalty, n_e):
 
 
 @nb.njit(
-    _FOUR(MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, nb.int64, nb.int64, nb.float64, MATRIX),
+    _FOUR(MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, nb.int64, nb.int64, nb.float64, nb.float64, MATRIX),
     cache=True,
     nogil=True,
     error_model="numpy",
 )
-def trial(residuals, nominal, multipliers, weights, penalty, n_e, n_i, alpha, slacks):
-    """Write the slacks s(α) of a trial's residuals.
+def trial(residuals, nominal, multipliers, weights, penalty, n_e, n_i, alpha, boundary, slacks):
+    """Write the slacks s(α) of a trial's residuals, no further towards zero than the boundary.
 
-    Returns the least s(α)/s; Σ w ψ that the trial's cost contains; −μ Σ w ln s(α); Σ y c + ½ σ c² of the equalities.
+    Returns Σ w|z − s(α)|; Σ w ψ that the trial's cost contains; −μ Σ w ln s(α); Σ y c + ½ σ c² of the equalities.
     """
-    least, psi, barrier, mu = 1.0, 0.0, 0.0, penalty[MU]
+    apart, psi, barrier, mu = 0.0, 0.0, 0.0, penalty[MU]
     for k in range(weights.size):
         here = 0.0
         for i in range(n_i):
@@ -81,14 +88,13 @@ def trial(residuals, nominal, multipliers, weights, penalty, n_e, n_i, alpha, sl
                 slack = multipliers[k, at]
                 if alpha < 1.0:
                     slacks[k, i] += (1.0 - alpha) * (slack - nominal[k, n_e + i])
-                ratio = slacks[k, i] / slack
-                least = min(least, ratio)
+                slacks[k, i] = max(slacks[k, i], (1.0 - boundary) * slack, min(slack, -_FLOOR * z))
+                apart += weights[k] * abs(z - slacks[k, i])
                 gap = z - slack
                 psi += weights[k] * (0.5 * multipliers[k, at + 1] * gap - mu) * gap / slack
-                if ratio > 0.0:
-                    here += math.log(slacks[k, i])
+                here += math.log(slacks[k, i])
         barrier -= mu * weights[k] * here
-    return least, psi, barrier, equality_cost(residuals, multipliers, penalty, n_e)
+    return apart, psi, barrier, equality_cost(residuals, multipliers, penalty, n_e)
 
 
 @nb.njit(nb.float64(MATRIX, VECTOR, nb.int64, nb.int64), cache=True, nogil=True, error_model="numpy")
