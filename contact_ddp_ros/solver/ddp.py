@@ -82,6 +82,7 @@ class Run:
         self._effort = _Effort()
         self._expanded = False
         self._short_without_curvature = False
+        self._longest = 1.0
 
     def start(self, x0: Array, guess: Guess, blend: float) -> None:
         """Make the guess the nominal trajectory: roll it out from x0, or use its states as they are."""
@@ -118,7 +119,7 @@ class Run:
         expected = closed - (alpha * linear + alpha * alpha * quadratic)
         actual, self.cost = self.cost - new_cost + closed, new_cost
         if alpha > 0.0:
-            self._short_without_curvature = alpha < options.second_order_step_min
+            self._short_without_curvature = alpha < options.second_order_step_min * self._longest
             self.gaps.shrink(alpha)
             self.work.nominal, self.work.trial = self.work.trial, self.work.nominal
             self._expanded = False
@@ -207,7 +208,7 @@ class Run:
         options, work, started = self.options, self.work, perf_counter()
         xs, us = work.nominal[:2]
         work.trial[0][0] = xs[0]
-        alpha, accepted, cost = 1.0, 0.0, self.cost
+        alpha, accepted, cost, self._longest = 1.0, 0.0, self.cost, 1.0
         rounding = _ROUNDING * abs(self.cost)
         while alpha >= self._step_min:
             new_cost = self._rollout(xs, us, work.gains, alpha, work.trial)
@@ -219,9 +220,13 @@ class Run:
                 break
             if converged:
                 break
-            alpha *= options.step_factor
+            alpha = self._shorter(alpha)
         self._effort.rollout_time += perf_counter() - started
         return accepted, cost
+
+    def _shorter(self, alpha: float) -> float:
+        """The next step to try."""
+        return alpha * self.options.step_factor
 
     @property
     def _step_min(self) -> float:
@@ -233,7 +238,7 @@ class Run:
         options = self.options
         if self.hessian_blend == 0.0 or self._short_without_curvature:
             return options.step_min
-        return max(options.step_min, options.second_order_step_min)
+        return max(options.step_min, options.second_order_step_min * self._longest)
 
     def _rollout(
         self, xs: Array, us: Array, gains: Array, alpha: float, into: tuple[Array, Array, Array, Array]

@@ -18,16 +18,20 @@ Step. The controls of a trial are rolled out, so z is the true z of a trajectory
 
     s(α) = z(α) + (1 − α) (s − z):
 
-the distance of z and s shrinks by exactly 1 − α, as gaps do, and once it is zero it stays so: from then on every
-iterate is strictly feasible. α keeps s(α) ≥ (1 − τ) s (fraction to the boundary); y's own step keeps y positive. z's
-linear prediction in Δy is taken from the trial, which differs from it in second order.
+the distance of z and s shrinks by exactly 1 − α, as gaps do, and once it is zero it stays so: the iterates are strictly
+feasible. α keeps s(α) ≥ (1 − τ) s (fraction to the boundary). Along a limit on the state that is active at many nodes
+that rule stops the solve far from the optimum: z(α) is curved, and the distance to the limit as small as μ. Where it
+leaves less than `detached_step`, slacks stop at (1 − τ) s, or at a share of the violation if that is more, and their
+inequalities may be violated until later steps close the distance. y's own step keeps y positive. z's linear prediction
+in Δy is taken from the trial, which differs from it in second order.
 
-Merit. φ = J − μ Σ w ln s + y c + ½ σ c² + ω (Σ|d| + Σ w|z − s|), the last term with the weight of
-:mod:`contact_ddp_ros.solver.gaps`. While z = s for all the sweep's slope is that of φ, so that Armijo's rule holds for
-some α: at fixed μ, y of the equalities and σ, a descent method on the barrier function. μ falls when the expected
+Merit. φ = J − μ Σ w ln s + y c + ½ σ c² + ω Σ w|z − s| + ω_d Σ|d|, the last term that of
+:mod:`contact_ddp_ros.solver.gaps`, ω raised by the same rule. At fixed μ, y of the equalities, σ and ω the sweep's
+direction descends on φ, and for small α no slack stops: Armijo's rule holds for some α. μ falls when the expected
 reduction of a full step is below a multiple of μ Σ w.
 
-See eqs. (27) and (28) of docs/mathematics.md. Sources: Nocedal and Wright (2006), Chapter 19; Wächter and Biegler (2006); Pavlov et al. (2021) for DDP.
+See eqs. (27) and (28) of docs/mathematics.md. Sources: Nocedal and Wright (2006), Chapter 19; Wächter and Biegler
+(2006); Pavlov et al. (2021) for DDP.
 """
 
 from dataclasses import dataclass, field, replace
@@ -83,7 +87,10 @@ class InteriorPointOptions:
         1e-9, low=1e-14, high=1.0, description="μ Σ w at the end, relative to the cost: bound of the optimum's error"
     )
     slack_min: float = parameter(0.05, low=1e-9, description="least slack of a first trajectory")
-    boundary: float = parameter(0.9, low=0.5, high=0.99999, description="fraction to the boundary τ of a step")
+    boundary: float = parameter(0.99, low=0.5, high=0.99999, description="fraction to the boundary τ of a step")
+    detached_step: float = parameter(
+        0.15, low=0.0, high=1.0, description="where the boundary leaves less of a step, slacks leave their inequalities"
+    )
     sigma: float = parameter(1e3, low=1e-6, description="largest penalty σ of equalities to begin with")
     sigma_factor: float = parameter(5.0, low=1.0, description="factor on σ after a full step")
     sigma_max: float = parameter(1e8, low=1e-6, description="largest σ")
@@ -188,6 +195,8 @@ class _InteriorRun(Run):
         self._objective = self._trial_objective = np.inf
         self._begun = False
         self._weight = 0.0
+        self._least = 1.0
+        self._detached = False
         self._unit = self._total = 1.0
 
     def begin(self, warm: InteriorSolution | None) -> None:
@@ -270,15 +279,30 @@ class _InteriorRun(Run):
         if not self._begun or not np.isfinite(cost):
             return cost
         nominal = self.work.nominal[3]
-        apart, psi, barrier, equalities = slacks.trial(
+        apart, psi, barrier, equalities, self._least = slacks.trial(
             *(into[3], nominal, self._multipliers, self._weights, self._penalty),
             *self._sizes,
             alpha,
             self.interior.boundary,
             self._slacks,
         )
+        if self._least < 1.0 - self.interior.boundary and not self._detached:
+            return np.inf
         self._trial_objective = cost - psi - equalities
         return self._trial_objective + barrier + equalities + self._weight * apart
+
+    def _line_search(self, linear: float, quadratic: float, converged: bool) -> tuple[float, float]:
+        self._detached = False
+        return super()._line_search(linear, quadratic, converged)
+
+    def _shorter(self, alpha: float) -> float:
+        beyond = 1.0 - self._least
+        if self._detached or beyond <= self.interior.boundary:
+            return super()._shorter(alpha)
+        self._longest = alpha * min(max(self.interior.boundary / beyond, 0.1), 0.99)
+        if self._longest < self.interior.detached_step:
+            self._detached, self._longest = True, 1.0
+        return self._longest
 
     def _with_constraints(self, linear: float, change: float) -> tuple[float, float]:
         apart, slope, bend = self._distance()
@@ -315,9 +339,13 @@ class _InteriorRun(Run):
         if alpha == 1.0:
             self._penalty[SIGMA] = min(self._penalty[SIGMA] * settings.sigma_factor, settings.sigma_max)
         relative = mu / self._unit
-        if not self.gaps.are_open and reduction <= settings.mu_test * relative * (1.0 + abs(self._objective)):
+        if (
+            not self.gaps.are_open
+            and not self._detached
+            and reduction <= settings.mu_test * relative * (1.0 + abs(self._objective))
+        ):
             lower = settings.mu_factor * relative
-            if alpha == 1.0:
+            if alpha == 1.0 and not self._detached:
                 lower = min(lower, relative**settings.mu_power)
             self._penalty[MU] = max(settings.gap_tolerance, lower) * self._unit
         self.cost = self._merit()

@@ -13,13 +13,14 @@ from numba import types
 from contact_ddp_ros.solver.penalties import MU, SIGMA
 from contact_ddp_ros.solver.protocol import MATRIX, VECTOR
 
-_THREE, _FOUR = types.UniTuple(nb.float64, 3), types.UniTuple(nb.float64, 4)
+_THREE, _FIVE = types.UniTuple(nb.float64, 3), types.UniTuple(nb.float64, 5)
 
 _SPREAD = 1e6
 """y s stays within this factor of μ (Wächter and Biegler 2006, Eq. (16))."""
 
-_FLOOR = 0.3
-"""A slack does not fall below this share of a violation: Σ = y/s, without bound otherwise, would drown the cost."""
+_FLOOR, _SHRINK = 0.3, 0.99
+"""A slack does not fall below this share of a violation, or only to this share of itself: Σ = y/s, without bound
+otherwise, would drown the cost."""
 
 
 @nb.njit(nb.float64(MATRIX, MATRIX, VECTOR, nb.int64, nb.int64, nb.float64), cache=True, nogil=True)
@@ -68,7 +69,7 @@ def equality_cost(residuals, multipliers, penalty, n_e):
 
 
 @nb.njit(
-    _FOUR(MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, nb.int64, nb.int64, nb.float64, nb.float64, MATRIX),
+    _FIVE(MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, nb.int64, nb.int64, nb.float64, nb.float64, MATRIX),
     cache=True,
     nogil=True,
     error_model="numpy",
@@ -79,6 +80,7 @@ def trial(residuals, nominal, multipliers, weights, penalty, n_e, n_i, alpha, bo
     Returns Σ w|z − s(α)|; Σ w ψ that the trial's cost contains; −μ Σ w ln s(α); Σ y c + ½ σ c² of the equalities.
     """
     apart, psi, barrier, mu = 0.0, 0.0, 0.0, penalty[MU]
+    least = 1.0
     for k in range(weights.size):
         here = 0.0
         for i in range(n_i):
@@ -88,13 +90,14 @@ def trial(residuals, nominal, multipliers, weights, penalty, n_e, n_i, alpha, bo
                 slack = multipliers[k, at]
                 if alpha < 1.0:
                     slacks[k, i] += (1.0 - alpha) * (slack - nominal[k, n_e + i])
-                slacks[k, i] = max(slacks[k, i], (1.0 - boundary) * slack, min(slack, -_FLOOR * z))
+                least = min(least, slacks[k, i] / slack)
+                slacks[k, i] = max(slacks[k, i], (1.0 - boundary) * slack, min(_SHRINK * slack, -_FLOOR * z))
                 apart += weights[k] * abs(z - slacks[k, i])
                 gap = z - slack
                 psi += weights[k] * (0.5 * multipliers[k, at + 1] * gap - mu) * gap / slack
                 here += math.log(slacks[k, i])
         barrier -= mu * weights[k] * here
-    return apart, psi, barrier, equality_cost(residuals, multipliers, penalty, n_e)
+    return apart, psi, barrier, equality_cost(residuals, multipliers, penalty, n_e), least
 
 
 @nb.njit(nb.float64(MATRIX, VECTOR, nb.int64, nb.int64), cache=True, nogil=True, error_model="numpy")
