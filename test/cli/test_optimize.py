@@ -24,8 +24,7 @@ def test_one_optimisation_converges_and_leaves_its_figures(tmp_path, capsys):
     assert summary["touchdown_error_max_m"] < 1e-6
     assert summary["friction_violation_max_n"] < 1.0
     for one in summary["passes"]:
-        costs = [iteration["cost"] for iteration in one["iterations"]]
-        assert costs == sorted(costs, reverse=True)
+        assert all(iteration["actual"] > -1e-12 for iteration in one["iterations"]), "the merit rises"
     assert summary["iterations"] == sum(len(one["iterations"]) for one in summary["passes"])
     assert ("all constraints hold" in capsys.readouterr().out) == summary["feasible"]
 

@@ -16,7 +16,7 @@ from contact_ddp_ros.mpc.cost_term import CostTerm
 from contact_ddp_ros.mpc.own_terms import OwnTerms, configured_terms
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.user_term import load_terms
-from contact_ddp_ros.solver.penalties import relaxed_barrier
+from contact_ddp_ros.solver.penalties import inequality, relaxed_barrier
 from test.mpc.support import MODEL, TREE, config_with, start_state
 
 HERE = "test.mpc.test_constraint"
@@ -69,8 +69,8 @@ def test_value_slope_bend_and_violation_are_the_barriers(pitch):
     x = np.zeros(2 * TREE.n)
     x[2] = pitch
     penalty = np.array([1.0, DELTA, EPSILON])
-    point = [x, np.zeros(4), np.zeros(4), np.zeros(0), penalty]
-    value, violation = terms.kernels.python("terms")(*point)
+    point = [x, np.zeros(4), np.zeros(4), np.zeros(0), np.append(penalty, 0.0), np.ones((2, 2))]
+    value, violation, limits = terms.kernels.python("terms")(*point)
     gradient, hessian = terms.kernels.python("terms_first")(*point)
     (rest,) = terms.kernels.python("terms_second")(*point)
     sides = [relaxed_barrier(1.0 + sign * pitch / 0.05, DELTA) for sign in (-1.0, 1.0)]
@@ -80,8 +80,24 @@ def test_value_slope_bend_and_violation_are_the_barriers(pitch):
     assert hessian[2, 2] == pytest.approx(4.0 + EPSILON * sum(side[2] for side in sides) / 0.05**2)
     assert np.count_nonzero(hessian) == 1 and not rest.any()
     assert violation.item() == pytest.approx(max(abs(pitch) / 0.05 - 1.0, 0.0))
+    assert limits.ravel() == pytest.approx([1.0 - pitch / 0.05, 1.0 + pitch / 0.05])
+    assert terms.inequality_names == ("constraint 'level'", "constraint 'level'")
     by_name = terms.costs(x[None], np.zeros((1, 4)), np.zeros((1, 4)), np.zeros((1, 0)), penalty)
     assert by_name.sum() == pytest.approx(value.item()) and by_name[0].item() == pytest.approx(2.0 * pitch**2)
+
+
+def test_with_a_barrier_parameter_it_is_the_interior_points():
+    terms = OwnTerms(TREE, AXES, (Level(),))
+    x = np.zeros(2 * TREE.n)
+    x[2] = 0.02
+    penalty, duals = np.array([1.0, DELTA, EPSILON, 0.3]), np.array([[0.5, 1.5], [2.0, 0.1]])
+    point = [x, np.zeros(4), np.zeros(4), np.zeros(0), penalty, duals]
+    value, _, limits = terms.kernels.python("terms")(*point)
+    gradient, hessian = terms.kernels.python("terms_first")(*point)
+    sides = [inequality(z, duals[:, i].copy(), 0, penalty) for i, z in enumerate(limits.ravel())]
+    assert value.item() == pytest.approx(sum(side[0] for side in sides))
+    assert gradient[2].item() == pytest.approx((sides[1][1] - sides[0][1]) / 0.05)
+    assert hessian[2, 2] == pytest.approx(sum(side[2] for side in sides) / 0.05**2)
 
 
 def test_a_constraint_acts_and_is_recorded_under_its_name():

@@ -85,7 +85,7 @@ def test_the_curvature_of_a_term_is_not_nothing():
     terms = OwnTerms(TREE, AXES, (Entangled(),))
     assert terms.kernels is not None
     rng = np.random.default_rng(0)
-    sizes = [block.rows for block in terms.kernels.kernel("terms_second").arguments]
+    sizes = [(block.rows, block.columns) for block in terms.kernels.kernel("terms_second").arguments]
     (curvature,) = terms.kernels.python("terms_second")(*[rng.normal(size=size) for size in sizes])
     assert np.abs(curvature).max() > 1e-3
     assert curvature == pytest.approx(curvature.T)
@@ -94,9 +94,9 @@ def test_the_curvature_of_a_term_is_not_nothing():
 def test_gauss_newton_is_positive_and_the_value_half_its_square():
     terms = OwnTerms(TREE, AXES, (Entangled(), Plain()))
     rng = np.random.default_rng(1)
-    sizes = [block.rows for block in terms.kernels.kernel("terms").arguments]
+    sizes = [(block.rows, block.columns) for block in terms.kernels.kernel("terms").arguments]
     point = [rng.normal(size=size) for size in sizes]
-    value, _ = terms.kernels.python("terms")(*point)
+    value, *_ = terms.kernels.python("terms")(*point)
     gradient, hessian = terms.kernels.python("terms_first")(*point)
     assert value[0] >= 0.5 * 0.3**2 * (point[0][TREE.n :] ** 2).sum()
     assert np.linalg.eigvalsh(hessian).min() > -1e-12

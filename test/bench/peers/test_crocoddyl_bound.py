@@ -5,6 +5,7 @@ import pytest
 
 from contact_ddp_ros.bench.solver.case import Case, shared_cases
 from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.solver.protocol import node_data
 
 pytest.importorskip("crocoddyl")
 
@@ -20,10 +21,9 @@ class OurNode:
         problem = case.problem
         penalty = case.penalty.copy()
         penalty[at.EPSILON] = 0.0
-        own = (problem.integers, problem.node_integers, problem.parameters, problem.node_parameters)
-        data = (*own, np.zeros((problem.n_nodes + 1, problem.n_e)), penalty)
+        data = node_data(problem, penalty=penalty)
         n_x, n_u = problem.n_x, problem.n_u
-        self.x_next, aux, residual = np.zeros(n_x), np.zeros(problem.n_aux), np.zeros(problem.n_e + 1)
+        self.x_next, aux, residual = np.zeros(n_x), np.zeros(problem.n_aux), np.zeros(problem.n_residuals)
         self.cost = problem.step(data, k, x, u, self.x_next, aux, residual)
         self.nu = aux
         shapes = ((n_x, n_x), (n_x, n_u), (n_x,), (n_u,), (n_x, n_x), (n_u, n_x), (n_u, n_u))
@@ -90,9 +90,8 @@ def test_the_whole_trajectory_costs_the_same(case) -> None:
     penalty = case.penalty.copy()
     penalty[at.EPSILON] = 0.0
     problem = case.problem
-    own = (problem.integers, problem.node_integers, problem.parameters, problem.node_parameters)
-    data = (*own, np.zeros((problem.n_nodes + 1, problem.n_e)), penalty)
-    xs, total, residual = [case.x0], 0.0, np.zeros(problem.n_e + 1)
+    data = node_data(problem, penalty=penalty)
+    xs, total, residual = [case.x0], 0.0, np.zeros(problem.n_residuals)
     for k in range(problem.n_nodes):
         x_next = np.zeros(problem.n_x)
         us = case.guess.us[k] * problem.has_control[k]
