@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from contact_ddp_ros.config import parameter
+from contact_ddp_ros.options import CONSTRAINTS, PENALTIES
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.solver.options import VARIANTS
 
@@ -113,15 +114,22 @@ class GuessConfig:
 
 @dataclass(frozen=True)
 class ConstraintConfig:
-    """Torque limits, contact and touchdown as penalties of the solver."""
+    """Limits of torques and contact forces, and touchdown."""
 
+    method: str = parameter(
+        PENALTIES,
+        choices=CONSTRAINTS,
+        description="how limits are kept: hard, by the interior point, or by relaxed barriers",
+    )
     torque_share: float = parameter(
         0.95, low=0.1, high=1.0, description="share of the actuators' limits that the planner may use"
     )
     barrier_width: float = parameter(
         0.01, low=1e-4, high=1.0, description="relaxation δ of the barriers, relative to the limit"
     )
-    barrier_weight: float = parameter(0.1, low=0.0, high=100.0, description="weight ε of the barriers")
+    barrier_weight: float = parameter(
+        0.1, low=0.0, high=100.0, description="weight ε of the barriers, μ of the interior point"
+    )
     touchdown_penalty: float = parameter(
         2e4, low=1.0, high=1e8, unit="1/m^2", description="augmented-Lagrangian penalty σ of the touchdown height"
     )

@@ -127,6 +127,8 @@ class OfflineOptimiser:
         if self.constraints == INTERIOR_POINT:
             interior = InteriorPointSolver(interior_options(options))
             found = interior.solve(problem, x0, guess or self.guess(speed), max_iterations=max_iterations)
-            return ConstrainedSolution((Pass(np.zeros(3), found.solution),), found.equality_multipliers, found.feasible)
+            return ConstrainedSolution(
+                (Pass(np.zeros(3), found.solution),), found.multipliers.equalities, found.feasible
+            )
         solver = DdpSolver(options)
         return solve_constrained(solver, problem, x0, guess or self.guess(speed), continuation, max_iterations)

@@ -4,10 +4,11 @@ The horizon begins at the measurement's own instant: the first step is shortened
 every later step lies on it. Each solve starts from the last policy, shifted; what the policy did not reach begins from
 the heuristic controller of a cold solve. (What the policy did one gait cycle before is the worse guess: its gains, made
 for the middle of a horizon, overshoot from the state at its end.) Touchdown multipliers are kept from solve to solve
-(:mod:`contact_ddp_ros.mpc.touchdown_multipliers`). Where the shifted policy diverges from the measured state, the
-heuristic controller is the guess for all of the horizon. A solve that diverges even so, or holds a number that is not
-finite, is reported and gives no policy; the last good one stays the warm start. While the gait is held, the heuristic
-controller challenges the warm start now and then (:mod:`contact_ddp_ros.mpc.challenge`).
+(:mod:`contact_ddp_ros.mpc.touchdown_multipliers`); those of hard limits travel with the policy. Where the shifted
+policy diverges from the measured state, the heuristic controller is the guess for all of the horizon. A solve that
+diverges even so, or holds a number that is not finite, is reported and gives no policy; the last good one stays the
+warm start. While the gait is held, the heuristic controller challenges the warm start now and then
+(:mod:`contact_ddp_ros.mpc.challenge`).
 """
 
 import math
@@ -30,16 +31,16 @@ from contact_ddp_ros.mpc.cost_breakdown import cost_terms
 from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.horizon import followed, horizon_grid, steps_of_cycle
 from contact_ddp_ros.mpc.iteration_budget import IterationBudget
+from contact_ddp_ros.mpc.loop_solver import LoopSolver, Solved
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.rate_limit import RateLimited
 from contact_ddp_ros.mpc.touchdown_multipliers import TouchdownMultipliers, switches_ahead
-from contact_ddp_ros.mpc.warm_start import shifted
+from contact_ddp_ros.mpc.warm_start import shifted, shifted_multipliers
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.ground import Felt, GroundLine
 from contact_ddp_ros.robot.state import RobotState
-from contact_ddp_ros.solver.ddp import DdpSolver
-from contact_ddp_ros.solver.options import SolverOptions
+from contact_ddp_ros.solver.interior_point import Multipliers
 from contact_ddp_ros.solver.protocol import Problem
 from contact_ddp_ros.solver.solution import Guess, Solution, Termination
 
@@ -83,7 +84,7 @@ class Planner:
         self.builder = ProblemBuilder(model.tree, self.config)
         self._gait = 0
         """Index of the gait that is to be followed."""
-        self._solver = DdpSolver(SolverOptions(variant=self.config.variant, max_iterations=self.config.iterations))
+        self._solver = LoopSolver(self.config, self.builder.penalty(self.config))
         self.epoch = epoch
         self._epoch_time = 0.0
         self._sequence = 0
@@ -91,6 +92,7 @@ class Planner:
         """That the present plan counts on."""
         self._advance = 0.0
         self._last: Policy | None = None
+        self._inequalities = np.zeros((0, 0))
         self._challenge = Challenge()
         self._hessian_blend = 1.0
         self._speed = RateLimited()
@@ -123,13 +125,14 @@ class Planner:
         Raises:
             ParameterError: as :meth:`prepared`; nothing has changed then.
         """
+        solver = LoopSolver(config, self.builder.penalty(config))
         prepared = prepared or self.prepared(config)
         if prepared.builder.sequence.gaits != self.builder.sequence.gaits:
             known = replace(prepared.builder.sequence, sections=self.builder.sequence.sections)
             self.builder = prepared.builder.along(known)
         self._gait = prepared.gait
         self.config = config
-        self._solver = DdpSolver(SolverOptions(variant=config.variant, max_iterations=config.iterations))
+        self._solver = solver
 
     def know(self, gait: str) -> None:
         """Load or compile a gait now that is to be followed later.
@@ -235,37 +238,30 @@ class Planner:
         heuristic = heuristic_guess(self.builder, phased, xs_reference, config.first_guess)
         cycle = steps_of_cycle(self.builder.sequence, grid.start_step)
         multipliers = self._multipliers.of(phased, cycle, len(self.builder.feet))
+        fresh = Multipliers(multipliers, np.zeros((problem.n_nodes, problem.n_i)))
         cold = self._last is None
         if self._last is None:
-            solution = self._solve(problem, x0, heuristic, multipliers, self.config.first_iterations)
+            solved = self._solve(problem, x0, heuristic, fresh, self.config.first_iterations)
         else:
             affordable = self._budget.iterations(deadline, self.config.iterations)
-            solution = self._solve(problem, x0, shifted(self._last, grid, heuristic), multipliers, affordable)
+            warm = replace(fresh, inequalities=shifted_multipliers(self._last, self._inequalities, grid))
+            solved = self._solve(problem, x0, shifted(self._last, grid, heuristic), warm, affordable)
             # far from the last plan its gains may do harm, and would again at the next call
-            if challenge or solution.termination is Termination.DIVERGED:
-                solution = cheaper(solution, self._solve(problem, x0, heuristic, multipliers, self.config.iterations))
-        terms = partial(
-            cost_terms, self.builder, problem, grid, solution, multipliers, self.builder.penalty(self.config)
-        )
-        result = self._result(grid, solution, started)
+            if challenge or solved.solution.termination is Termination.DIVERGED:
+                other = self._solve(problem, x0, heuristic, fresh, self.config.iterations)
+                solved = other if cheaper(solved.solution, other.solution) is other.solution else solved
+        terms = partial(cost_terms, self.builder, problem, grid, solved.solution, solved.multipliers, solved.penalty)
+        result = self._result(grid, solved.solution, started)
         if result.policy is not None:
-            heights, sigma = solution.residuals[:, :-1], self.config.constraint.touchdown_penalty
-            self._multipliers.update(phased, cycle, multipliers, heights, sigma)
+            self._multipliers.update(phased, cycle, solved.next.equalities)
+            self._inequalities = solved.next.inequalities
         return replace(result, cost_terms=terms, gait=self.config.gait.name, cold=cold)
 
-    def _solve(self, problem: Problem, x0: Array, guess: Guess, multipliers: Array, iterations: int) -> Solution:
+    def _solve(self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, iterations: int) -> Solved:
         started = perf_counter()
-        solution = self._solver.solve(
-            problem,
-            x0,
-            guess,
-            multipliers=multipliers,
-            penalty=self.builder.penalty(self.config),
-            hessian_blend=self._hessian_blend,
-            max_iterations=iterations,
-        )
-        self._budget.record(perf_counter() - started, len(solution.iterations))
-        return solution
+        solved = self._solver.solve(problem, x0, guess, warm, self._hessian_blend, iterations)
+        self._budget.record(perf_counter() - started, len(solved.solution.iterations))
+        return solved
 
     def _result(self, grid: KnotGrid, solution: Solution, started: float) -> PlanResult:
         termination = solution.termination

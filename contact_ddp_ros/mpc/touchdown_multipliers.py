@@ -33,18 +33,10 @@ class TouchdownMultipliers:
                 multipliers[k] = known
         return multipliers
 
-    def update(self, grid: KnotGrid, cycle: int, multipliers: Array, heights: Array, penalty: float) -> None:
-        """Keep y + σ c of a solved problem, and forget touchdowns more than two cycles before its grid.
-
-        Args:
-            grid: of the problem.
-            cycle: steps of a gait cycle.
-            multipliers: (N+1, n_f) y with which it was solved.
-            heights: (N+1, n_f) errors c of the feet's heights at touchdown [m].
-            penalty: σ [1/m²].
-        """
+    def update(self, grid: KnotGrid, cycle: int, multipliers: Array) -> None:
+        """Keep the multipliers (N+1, n_f) of a solve, and forget touchdowns more than two cycles before its grid."""
         for k in switches_ahead(grid):
-            self._values[self._key(grid.times[k])] = multipliers[k] + penalty * heights[k]
+            self._values[self._key(grid.times[k])] = multipliers[k].copy()
         oldest = self._key(grid.times[0]) - 2 * cycle
         self._values = {key: value for key, value in self._values.items() if key >= oldest}
 

@@ -29,6 +29,15 @@ def shifted(last: Policy, grid: KnotGrid, beyond: Guess) -> Guess:
     return Guess(xs, us, gains)
 
 
+def shifted_multipliers(last: Policy, multipliers: Array, grid: KnotGrid) -> Array:
+    """Multipliers (N, n_i) of the last plan's inequalities on a later grid, 0 beyond its end."""
+    n_nodes = len(grid.times) - 1
+    found = np.zeros((n_nodes, multipliers.shape[1]))
+    known = np.flatnonzero(grid.times[:-1] < last.end - _TIE)
+    found[known] = multipliers[_rows(last, grid.times[:-1] + _TIE, grid.switches)[known]]
+    return found
+
+
 def _rows(last: Policy, times: Array, switches: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Rows of the policy for nodes just after `times`: a switch maps to the switch, a step to the step."""
     rows = np.searchsorted(last.times, times, side="right") - 1

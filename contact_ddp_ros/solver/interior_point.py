@@ -102,21 +102,33 @@ class InteriorPointOptions:
 
 
 @dataclass(frozen=True)
+class Multipliers:
+    """Of a problem's constraints, node by node.
+
+    Attributes:
+        equalities: (N+1, n_e).
+        inequalities: (N, n_i), 0 where a node lacks one.
+    """
+
+    equalities: Array
+    inequalities: Array
+
+
+@dataclass(frozen=True)
 class InteriorSolution:
     """A solution with its multipliers.
 
     Attributes:
         solution: its cost is the objective alone.
-        equality_multipliers: (N+1, n_e).
-        slacks, multipliers: (N, n_i); ∞ and 0 where a node lacks an inequality.
+        multipliers: of all constraints.
+        slacks: (N, n_i), ∞ where a node lacks an inequality.
         mu: barrier parameter at the end.
         mus: barrier parameter of each iteration.
     """
 
     solution: Solution
-    equality_multipliers: Array
+    multipliers: Multipliers = field(repr=False)
     slacks: Array = field(repr=False)
-    multipliers: Array = field(repr=False)
     mu: float = 0.0
     mus: tuple[float, ...] = ()
 
@@ -144,7 +156,8 @@ class InteriorPointSolver:
         *,
         hessian_blend: float = 1.0,
         max_iterations: int | None = None,
-        warm: InteriorSolution | None = None,
+        warm: Multipliers | None = None,
+        mu: float | None = None,
     ) -> InteriorSolution:
         """Minimise the problem's cost subject to its constraints from x0, starting at a guess.
 
@@ -154,7 +167,8 @@ class InteriorPointSolver:
             guess: nominal trajectory, and gains of the first rollout.
             hessian_blend: θ to begin with.
             max_iterations: limit of this solve, in place of the option.
-            warm: earlier outcome of a problem with the same nodes and constraints, whose multipliers are taken over.
+            warm: multipliers to begin with, as those of an earlier solution.
+            mu: barrier parameter that is held, in the cost's units; by default it falls to the options' end.
 
         Raises:
             SolverError: as :meth:`contact_ddp_ros.solver.ddp.DdpSolver.solve`, or `warm` is of another size.
@@ -163,12 +177,14 @@ class InteriorPointSolver:
         x_start, guess = checked_array("x0", x0, (problem.n_x,)), checked_guess(problem, guess)
         if self._work is None or not self._work.fits(problem):
             self._work = Workspace(problem)
-        if warm is not None and warm.multipliers.shape != (problem.n_nodes, problem.n_i):
-            found, needed = warm.multipliers.shape, (problem.n_nodes, problem.n_i)
-            raise SolverError(f"warm has multipliers of shape {found}; needed: {needed}, as the problem")
+        if warm is not None:
+            found = warm.equalities.shape, warm.inequalities.shape
+            needed = (problem.n_nodes + 1, problem.n_e), (problem.n_nodes, problem.n_i)
+            if found != needed:
+                raise SolverError(f"warm has multipliers of shapes {found}; needed: {needed}, as the problem")
         run = _InteriorRun(problem, data, self._work, self.options, self.interior)
         run.start(x_start, guess, hessian_blend)
-        run.begin(warm)
+        run.begin(warm, mu)
         solution = run.end(guess, max_iterations if max_iterations is not None else self.options.max_iterations)
         return run.outcome(solution)
 
@@ -195,11 +211,12 @@ class _InteriorRun(Run):
         self._objective = self._trial_objective = np.inf
         self._begun = False
         self._weight = 0.0
+        self._held = False
         self._least = 1.0
         self._detached = False
         self._unit = self._total = 1.0
 
-    def begin(self, warm: InteriorSolution | None) -> None:
+    def begin(self, warm: Multipliers | None, held: float | None) -> None:
         """Set slacks, multipliers and μ for the first trajectory."""
         if not np.isfinite(self.cost):
             return
@@ -214,14 +231,17 @@ class _InteriorRun(Run):
         self._total = slacks.begin(residuals, self._multipliers, self._weights, n_e, n_i, least)
         self._unit = (1.0 + abs(self._objective) + equalities) / max(self._total, _TOTAL_MIN)
         mu = self.interior.mu * self._unit
-        if warm is not None:
+        self._held = held is not None
+        if held is not None:
+            mu = held
+        elif warm is not None:
             # complementarity that the constraints violated now had
-            lost = -float((np.minimum(residuals[:-1, n_e:-1], 0.0) * warm.multipliers).min(initial=0.0))
+            lost = -float((np.minimum(residuals[:-1, n_e:-1], 0.0) * warm.inequalities).min(initial=0.0))
             mu = min(max(lost, self.interior.warm_mu * self._unit), mu)
         if warm is not None:
             # centred: an active constraint keeps its multiplier, others their distance
-            given = np.maximum(warm.multipliers, mu / least)
-            self._multipliers[:, :n_e] = warm.equality_multipliers
+            given = np.maximum(warm.inequalities, mu / least)
+            self._multipliers[:, :n_e] = warm.equalities
             self._multipliers[:-1, n_e::2] = np.maximum(residuals[:-1, n_e:-1], mu / given)
             self._multipliers[:-1, n_e + 1 :: 2] = 1.0 / self._multipliers[:-1, n_e::2]
         self._multipliers[:-1, n_e + 1 :: 2] *= mu
@@ -236,9 +256,8 @@ class _InteriorRun(Run):
             solution = replace(solution, message=f"{solution.message}; {self._worst_constraint()}")
         return InteriorSolution(
             solution=solution,
-            equality_multipliers=self._multipliers[:, :n_e].copy(),
+            multipliers=Multipliers(self._multipliers[:, :n_e].copy(), self._multipliers[:-1, n_e + 1 :: 2].copy()),
             slacks=self._multipliers[:-1, n_e::2].copy(),
-            multipliers=self._multipliers[:-1, n_e + 1 :: 2].copy(),
             mu=float(self._penalty[MU]),
             mus=tuple(self.mus),
         )
@@ -320,7 +339,7 @@ class _InteriorRun(Run):
         worst = float(np.abs(self.work.nominal[3][:, : self._sizes[0]]).max(initial=0.0))
         apart, _, _ = self._distance()
         settled = max(worst, apart / max(self._total, _TOTAL_MIN)) <= self.interior.equality_tolerance
-        centred = self._penalty[MU] <= self.interior.gap_tolerance * self._unit
+        centred = self._held or self._penalty[MU] <= self.interior.gap_tolerance * self._unit
         return centred and settled and super()._is_optimal(reduction)
 
     def _after_step(self, alpha: float, reduction: float) -> None:
@@ -339,7 +358,7 @@ class _InteriorRun(Run):
         if alpha == 1.0:
             self._penalty[SIGMA] = min(self._penalty[SIGMA] * settings.sigma_factor, settings.sigma_max)
         relative = mu / self._unit
-        if (
+        if not self._held and (
             not self.gaps.are_open
             and not self._detached
             and reduction <= settings.mu_test * relative * (1.0 + abs(self._objective))

@@ -20,10 +20,9 @@ def grid_from(start):
 
 
 def learnt(start=0):
-    """Multipliers after a solve from a step on that began with 1, with a height error of 0.5 and a penalty of 4."""
+    """Multipliers after a solve from a step on that ended with 3."""
     grid, kept = grid_from(start), TouchdownMultipliers(STEP)
-    shape = (grid.n_nodes + 1, 1)
-    kept.update(grid, CYCLE, np.ones(shape), np.full(shape, 0.5), 4.0)
+    kept.update(grid, CYCLE, np.full((grid.n_nodes + 1, 1), 3.0))
     return kept
 
 
@@ -33,8 +32,8 @@ def at_the_switch(kept, grid):
     return found[:-1][grid.switches].item()
 
 
-def test_they_are_updated_by_the_penalty_times_the_error():
-    assert at_the_switch(learnt(), grid_from(1)) == 1.0 + 4.0 * 0.5
+def test_they_follow_their_touchdown():
+    assert at_the_switch(learnt(), grid_from(1)) == 3.0
 
 
 def test_a_new_touchdown_takes_those_of_a_cycle_before_and_of_no_other():
@@ -47,7 +46,7 @@ def test_those_of_more_than_two_cycles_before_are_dropped():
     kept = learnt()
     for start, left in ((CYCLE, 2), (2 * CYCLE, 3), (2 * CYCLE + 2, 3), (2 * CYCLE + 3, 3), (4 * CYCLE, 3)):
         grid = grid_from(start)
-        kept.update(grid, CYCLE, np.zeros((grid.n_nodes + 1, 1)), np.zeros((grid.n_nodes + 1, 1)), 4.0)
+        kept.update(grid, CYCLE, np.zeros((grid.n_nodes + 1, 1)))
         assert len(kept) == left, start
 
 

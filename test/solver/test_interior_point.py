@@ -8,7 +8,7 @@ import pytest
 
 from contact_ddp_ros import InteriorPointSolver, SolverOptions, casadi_problem, check_derivatives
 from contact_ddp_ros.errors import SolverError
-from contact_ddp_ros.solver.interior_point import interior_options
+from contact_ddp_ros.solver.interior_point import Multipliers, interior_options
 from contact_ddp_ros.solver.slacks import barrier_cost, begin, distance, equality_cost, trial
 from contact_ddp_ros.solver.solution import Guess, Termination
 
@@ -99,8 +99,9 @@ def test_multipliers_are_those_of_the_kkt_conditions(swing_up):
     """y s = μ, and Qu = 0 with the limits' forces."""
     x0 = np.array([0.1, 0.0])
     found = InteriorPointSolver().solve(swing_up, x0, still(swing_up, x0))
-    assert (found.slacks > 0.0).all() and (found.multipliers > 0.0).all()
-    assert found.slacks * found.multipliers == pytest.approx(found.mu, rel=1e-2)
+    multipliers = found.multipliers.inequalities
+    assert (found.slacks > 0.0).all() and (multipliers > 0.0).all()
+    assert found.slacks * multipliers == pytest.approx(found.mu, rel=1e-2)
     assert found.slacks == pytest.approx(found.solution.inequalities[:-1], abs=1e-12)
     assert found.solution.iterations[-1].gradient < 0.1
     active = np.abs(found.solution.us[:, 0]) > FORCE * (1.0 - 1e-6)
@@ -114,13 +115,15 @@ def test_a_warm_start_needs_few_iterations(swing_up):
     guess = Guess(first.solution.xs, first.solution.us, first.solution.gains)
     for offset in (0.0, 1e-3, 3e-2):
         moved = x0 + offset
-        warm = solver.solve(swing_up, moved, guess, warm=first)
+        warm = solver.solve(swing_up, moved, guess, warm=first.multipliers)
         assert warm.solution.termination is Termination.CONVERGED and warm.feasible
         cost, _ = by_ipopt(swing_up.n_nodes, moved, guess)
         assert warm.solution.cost == pytest.approx(cost, rel=1e-6)
         assert len(warm.solution.iterations) < 0.3 * len(first.solution.iterations)
     with pytest.raises(SolverError, match="warm has multipliers of shape"):
-        solver.solve(swing_up, x0, guess, warm=replace(first, multipliers=first.multipliers[1:]))
+        solver.solve(
+            swing_up, x0, guess, warm=Multipliers(first.multipliers.equalities[1:], first.multipliers.inequalities)
+        )
 
 
 def test_what_cannot_be_met_is_named():

@@ -1,0 +1,78 @@
+"""The solver of a receding horizon: limits as relaxed barriers, or hard, at a barrier parameter that is held."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.options import INTERIOR_POINT
+from contact_ddp_ros.solver.ddp import DdpSolver
+from contact_ddp_ros.solver.interior_point import (
+    InteriorPointOptions,
+    InteriorPointSolver,
+    Multipliers,
+    interior_options,
+)
+from contact_ddp_ros.solver.options import SolverOptions
+from contact_ddp_ros.solver.penalties import DELTA, EPSILON, SIGMA
+from contact_ddp_ros.solver.protocol import Problem
+from contact_ddp_ros.solver.solution import Guess, Solution
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A solution, the multipliers for the next solve, and the (σ, δ, ε) and multipliers that its cost contains."""
+
+    solution: Solution
+    next: Multipliers
+    penalty: Array
+    multipliers: Array
+
+
+class LoopSolver:
+    """Solves one problem after the other with a few iterations each."""
+
+    def __init__(self, config: PlannerConfig, penalty: Array) -> None:
+        """`penalty` is (σ, δ, ε), the last also the interior point's barrier parameter μ.
+
+        Raises:
+            ParameterError: the interior point has no barrier parameter.
+        """
+        self._penalty = penalty
+        options = SolverOptions(variant=config.variant, max_iterations=config.iterations)
+        self._relaxed = DdpSolver(options)
+        self._interior: InteriorPointSolver | None = None
+        if config.constraint.method == INTERIOR_POINT:
+            if not penalty[EPSILON] > 0.0:
+                raise ParameterError("constraint.barrier_weight is 0; the interior point needs one above 0")
+            held = InteriorPointOptions(sigma=float(penalty[SIGMA]), sigma_factor=1.0)
+            self._interior = InteriorPointSolver(interior_options(options), held)
+
+    def solve(
+        self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, hessian_blend: float, iterations: int
+    ) -> Solved:
+        """Solve with at most so many iterations from a guess, multipliers and θ of the plan before."""
+        if self._interior is None:
+            solution = self._relaxed.solve(
+                *(problem, x0, guess),
+                multipliers=warm.equalities,
+                penalty=self._penalty,
+                hessian_blend=hessian_blend,
+                max_iterations=iterations,
+            )
+            heights = solution.residuals[:, : problem.n_e]
+            moved = Multipliers(warm.equalities + self._penalty[SIGMA] * heights, warm.inequalities)
+            return Solved(solution, moved, self._penalty, warm.equalities)
+        found = self._interior.solve(
+            *(problem, x0, guess),
+            hessian_blend=hessian_blend,
+            max_iterations=iterations,
+            warm=warm,
+            mu=float(self._penalty[EPSILON]),
+        )
+        none = np.array([0.0, self._penalty[DELTA], 0.0])
+        return Solved(found.solution, found.multipliers, none, np.zeros_like(warm.equalities))
