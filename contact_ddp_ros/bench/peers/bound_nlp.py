@@ -18,6 +18,7 @@ import casadi as cs
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.bench.peers.nlp_eliminated import EliminatedNode
 from contact_ddp_ros.bench.peers.nlp_nodes import Node, NodeKind, NodeModel, node_functions
 from contact_ddp_ros.bench.solver.case import Case
 from contact_ddp_ros.dynamics.mechanism import prepare
@@ -58,7 +59,15 @@ class BoundNlp:
         derivatives: of the oracle, by the names that CasADi's interface to IPOPT has for them.
     """
 
-    def __init__(self, case: Case, statement: str = "penalised", *, compiled: bool = True) -> None:
+    def __init__(
+        self, case: Case, statement: str = "penalised", *, compiled: bool = True, eliminated: bool = False
+    ) -> None:
+        """With `eliminated`, ν is no variable: each node's dynamics are solved for it.
+
+        Raises:
+            SolverError: the statement is unknown, or the dynamics cannot be solved for ν.
+            CompilerError: there is no working C compiler.
+        """
         if statement not in STATEMENTS:
             raise SolverError(f"no statement {statement!r} of the problem; there are {', '.join(STATEMENTS)}")
         problem = case.problem
@@ -71,8 +80,9 @@ class BoundNlp:
             constrained=statement == "constrained",
         )
         kinds = _kinds(case)
-        nodes = {kind: Node(self._model, kind) for kind in dict.fromkeys(kinds)}
-        functions = node_functions(case.tree, nodes, compiled=compiled)
+        of = EliminatedNode if eliminated else Node
+        nodes = {kind: of(self._model, kind) for kind in dict.fromkeys(kinds)}
+        functions = node_functions(case.tree, self._model, nodes, compiled=compiled, tag=of.__name__)
         self._motions = [nodes[kind].n_motion for kind in kinds]
         self.variables = _slices([nodes[kind].w.numel() for kind in kinds])
         self.rows = _slices([nodes[kind].g.numel() for kind in kinds])
@@ -85,6 +95,11 @@ class BoundNlp:
     def n_variables(self) -> int:
         """Of the programme, the fixed first state among them."""
         return self.variables[-1].stop
+
+    @property
+    def n_x(self) -> int:
+        """Of a state."""
+        return int(self._problem.n_x)
 
     def pack(self, xs: Array, us: Array, aux: Array) -> Array:
         """Variables of a trajectory of ours: states (N+1, n_x), controls (N, n_u) and the nodes' aux, ν first."""

@@ -1,11 +1,12 @@
 """Where the solvers end, which proves the optimum, and how long each takes to a given accuracy from the same start.
 
-Three statements of one gait cycle of 90 steps:
+Four statements of one gait cycle of 90 steps:
 
 * "bare": no limits, point feet, undamped joints, no Baumgarte stabilisation: what Crocoddyl can state exactly too, with
   dynamics and derivatives that are not ours;
 * "penalised": the receding horizon's own problem, relaxed barriers and augmented Lagrangian included;
-* "constrained": the same with its limits as constraints.
+* "constrained": the same with its limits as constraints;
+* "warm": the constrained one, begun at its optimum from a state that is a little off.
 
 A solver that ends further than a thousandth above the best has another optimum; it counts as that and not in any time.
 """
@@ -25,6 +26,8 @@ from contact_ddp_ros.bench.peers.contestants import (
     Contestant,
     Course,
     crocoddyl,
+    fatrop,
+    interior,
     ipopt,
     ours,
     ours_constrained,
@@ -32,26 +35,32 @@ from contact_ddp_ros.bench.peers.contestants import (
 from contact_ddp_ros.bench.solver.case import Case, mpc_cold, shared_cold
 from contact_ddp_ros.bench.timing import Candidate, Progress, Times, interleave, watched
 from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.solver.interior_point import InteriorPointSolver
+from contact_ddp_ros.solver.solution import Guess
 
 Array = NDArray[np.float64]
 
-BARE, PENALISED, CONSTRAINED = "bare", "penalised", "constrained"
+BARE, PENALISED, CONSTRAINED, WARM = "bare", "penalised", "constrained", "warm"
 
 ACCURACIES: Mapping[str, tuple[float, ...]] = {
     BARE: (1e-3, 1e-6, 1e-8),
     PENALISED: (1e-3, 1e-6, 1e-8),
-    CONSTRAINED: (1e-3, 1e-6),
+    CONSTRAINED: (1e-3, 1e-6, 1e-8),
+    WARM: (1e-3, 1e-6, 1e-8),
 }
-"""Of the cost, relative to the optimum. A violation that counts as none already changes a constrained cost by 1e-7."""
+"""Of the cost, relative to the optimum. Penalties end outside the limits by what counts as none: 1e-7 of the cost."""
 
-DDP, ILQR, FDDP, IPOPT = "DDP", "iLQR", "Crocoddyl FDDP", "IPOPT"
-DDP_HASTY = "DDP, hasty loop"
+DDP, ILQR, FDDP, IPOPT, FATROP = "DDP", "iLQR", "Crocoddyl FDDP", "IPOPT", "FATROP"
+DDP_PENALTIES, DDP_HASTY = "DDP, penalties", "DDP, hasty penalties"
 
-QUICKEST: Mapping[str, str] = {BARE: DDP, PENALISED: DDP, CONSTRAINED: DDP_HASTY}
-"""Which of ours the times of others are compared with."""
-
-TARGET_IPOPT = 20.0
-"""Time of IPOPT to a solution over ours to one of equal accuracy."""
+TARGETS: Mapping[tuple[str, str], Mapping[float, float]] = {
+    (BARE, IPOPT): dict.fromkeys((1e-3, 1e-6, 1e-8), 20.0),
+    (PENALISED, IPOPT): dict.fromkeys((1e-3, 1e-6, 1e-8), 20.0),
+    (CONSTRAINED, IPOPT): {1e-6: 20.0, 1e-8: 15.0},
+    (CONSTRAINED, FATROP): {1e-6: 3.0, 1e-8: 3.0},
+    (WARM, FATROP): {1e-6: 4.0},
+}
+"""Time of another solver to a solution over DDP's to one of equal accuracy."""
 
 TARGET_AGREEMENT = 1e-3
 """Of the optimal costs, relative."""
@@ -61,6 +70,12 @@ _OTHER_OPTIMUM = 1e-3
 
 _POSITION, _VELOCITY = 0.02, 0.2
 """Standard deviations of a disturbed start's state [m, rad; m/s, rad/s]."""
+
+_OFF = 1e-3
+"""Standard deviation of a warm start's state from the one that was solved for [m, rad; m/s, rad/s]."""
+
+_WARM_MU = 1e-4
+"""Barrier parameter of the peers' warm starts."""
 
 _REPEATS = 3
 
@@ -118,8 +133,8 @@ class SolverComparison:
         return float(np.abs(theirs.xs - own.xs).max()), float(np.abs(theirs.us - own.us).max())
 
     def ratio(self, solver: str, accuracy: float) -> float | None:
-        """Median over the rounds of a solver's time to an accuracy over that of our quickest; None without either."""
-        part, quickest = _part(accuracy), QUICKEST[self.statement]
+        """Median over the rounds of a solver's time to an accuracy over DDP's; None without either."""
+        part, quickest = _part(accuracy), DDP
         if part not in self.times.parts.get(solver, {}) or part not in self.times.parts.get(quickest, {}):
             return None
         return self.times.ratio((solver, part), (quickest, part)).median
@@ -130,12 +145,16 @@ class Contest:
 
     def __init__(self, statement: str, *, crocoddyl_too: bool) -> None:
         self._statement, self._crocoddyl = statement, crocoddyl_too and statement == BARE
-        programme = CONSTRAINED if statement == CONSTRAINED else PENALISED
-        self.programme = BoundNlp(StartCondition(0.0, 0).case(statement), programme)
+        self._limited = statement in (CONSTRAINED, WARM)
+        programme = CONSTRAINED if self._limited else PENALISED
+        still = StartCondition(0.0, 0).case(statement)
+        self.programme = BoundNlp(still, programme)
+        self.eliminated = BoundNlp(still, programme, eliminated=True) if self._limited else None
 
     def compare(self, start: StartCondition, rounds: int) -> SolverComparison:
         """Let all solve from one start, to the end and then, timed, to each accuracy."""
-        contestants = self._contestants(start.case(self._statement))
+        case = start.case(self._statement)
+        contestants = self._warm(case, start.seed) if self._statement == WARM else self._contestants(case)
         courses = {name: one.course() for name, one in contestants.items()}
         optimum = min(float(course.costs[-1]) for course in courses.values())
         accuracies = ACCURACIES[self._statement]
@@ -148,14 +167,29 @@ class Contest:
         return SolverComparison(self._statement, start, optimum, courses, reached, times)
 
     def _contestants(self, case: Case) -> dict[str, Contestant]:
-        if self._statement == CONSTRAINED:
-            loops = {DDP: OFFLINE, DDP_HASTY: HASTY}
+        if self.eliminated is not None:
+            loops = {DDP_PENALTIES: OFFLINE, DDP_HASTY: HASTY}
             found = {name: ours_constrained(case, self.programme, loop) for name, loop in loops.items()}
+            found = {DDP: interior(case), **found, FATROP: fatrop(case, self.eliminated)}
         else:
             found = {name: ours(case, variant) for name, variant in ((DDP, "ddp"), (ILQR, "ilqr"))}
         if self._crocoddyl:
             found[FDDP] = crocoddyl(case)
         return {**found, IPOPT: ipopt(case, self.programme)}
+
+    def _warm(self, case: Case, seed: int) -> dict[str, Contestant]:
+        """Those that keep limits within, from the optimum of the case and a state a little off."""
+        assert self.eliminated is not None
+        optimum = InteriorPointSolver().solve(case.problem, case.x0, case.guess)
+        best = optimum.solution
+        x0 = case.x0 + np.random.default_rng(seed).normal(scale=_OFF, size=case.x0.size)
+        moved = replace(case, x0=x0, guess=Guess(best.xs, best.us, best.gains))
+        near = {"mu_init": _WARM_MU, "bound_push": _WARM_MU, "bound_frac": _WARM_MU}
+        return {
+            DDP: interior(moved, optimum.multipliers),
+            FATROP: fatrop(moved, self.eliminated, near),
+            IPOPT: ipopt(moved, self.programme, near),
+        }
 
 
 def compare_all(

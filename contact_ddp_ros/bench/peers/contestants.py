@@ -4,7 +4,7 @@ A contestant runs for a number of iterations when told to, so that the time to a
 there: nothing is watched while the clock runs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,10 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.bench.peers.bound_nlp import BoundNlp
+from contact_ddp_ros.bench.peers.fatrop_bound import FatropBound, FatropRun
 from contact_ddp_ros.bench.peers.ipopt_bound import IpoptBound
 from contact_ddp_ros.bench.solver.case import Case, solver_of
 from contact_ddp_ros.solver.continuation import ConstrainedSolution, Continuation, solve_constrained
 from contact_ddp_ros.solver.ddp import DdpSolver
+from contact_ddp_ros.solver.interior_point import (
+    InteriorPointSolver,
+    InteriorSolution,
+    Multipliers,
+    interior_options,
+)
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.solution import Solution
 
@@ -27,6 +34,9 @@ FEASIBLE = 1e-6
 
 _LIMIT = 200
 """Iterations of a contestant that nothing else ends."""
+
+_FATROP_LIMIT = 60
+"""Of FATROP: it comes no closer after that, and its record is one solve per iteration."""
 
 
 @dataclass(frozen=True)
@@ -134,13 +144,43 @@ def ours_constrained(case: Case, programme: BoundNlp, loop: OuterLoop) -> Contes
     return Contestant(run, read, loop.passes.max_passes)
 
 
-def ipopt(case: Case, programme: BoundNlp) -> Contestant:
-    """IPOPT on a programme, from our first trajectory."""
+def interior(case: Case, warm: Multipliers | None = None) -> Contestant:
+    """Our interior point; warm from multipliers where they are given."""
+    solver = InteriorPointSolver(interior_options(SolverOptions()))
+
+    def run(limit: int) -> InteriorSolution:
+        return solver.solve(case.problem, case.x0, case.guess, max_iterations=limit, warm=warm)
+
+    def read(found: InteriorSolution) -> Course:
+        solution, record = found.solution, found.solution.iterations
+        costs = [np.inf, *(one.cost for one in record)]
+        violations = [np.inf, *(max(one.equality, one.inequality) for one in record)]
+        return Course(np.array(costs), np.array(violations), solution.xs, solution.us, len(record))
+
+    return Contestant(run, read)
+
+
+def fatrop(case: Case, programme: BoundNlp, options: Mapping[str, Any] | None = None) -> Contestant:
+    """FATROP on a programme without ν, from our first trajectory."""
+    first = case.solve(solver_of("ddp"), 0)
+    start = programme.pack(first.xs, first.us, first.aux)
+    solver = FatropBound(programme, options)
+
+    def read(last: FatropRun) -> Course:
+        runs = [solver.solve(case, start, limit) for limit in range(last.n_iterations)] + [last]
+        costs, violations = (np.array([getattr(one, name) for one in runs]) for name in ("cost", "violation"))
+        return Course(costs, violations, last.xs, last.us, last.n_iterations)
+
+    return Contestant(lambda limit: solver.solve(case, start, limit), read, _FATROP_LIMIT)
+
+
+def ipopt(case: Case, programme: BoundNlp, options: Mapping[str, Any] | None = None) -> Contestant:
+    """IPOPT on a programme, from our first trajectory; `options` override those of IpoptBound."""
     first = case.solve(solver_of("ddp"), 0)
     start = programme.pack(first.xs, first.us, first.aux)
     solver = IpoptBound(programme)
     return Contestant(
-        lambda limit: solver.solve(case, start, limit),
+        lambda limit: solver.solve(case, start, limit, options),
         lambda run: Course(run.costs, run.violations, run.xs, run.us, run.n_iterations),
     )
 

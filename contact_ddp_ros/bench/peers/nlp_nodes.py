@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from typing import Protocol
 
 import casadi as cs
 import numpy as np
@@ -246,10 +247,19 @@ def _residual(of: ScalarSystem, q: cs.SX, v: cs.SX, nu: cs.SX, parameters: cs.SX
     return cs.gradient(of.scalar(absolute) + cs.dot(xi[:n], offset), xi)
 
 
+class HasFunctions(Protocol):
+    """A node's functions by level."""
+
+    def functions(self) -> dict[str, cs.Function]:
+        """By level, as :meth:`Node.functions`."""
+
+
 def node_functions(
-    tree: RigidBodyTree, nodes: Mapping[NodeKind, Node], *, compiled: bool
+    tree: RigidBodyTree, model: NodeModel, nodes: Mapping[NodeKind, HasFunctions], *, compiled: bool, tag: str
 ) -> dict[NodeKind, dict[str, cs.Function]]:
     """Per kind of node its functions by level: compiled and cached like our own kernels, or interpreted.
+
+    `tag` tells nodes of one kind but of different functions apart.
 
     Raises:
         CompilerError: there is no working C compiler.
@@ -257,10 +267,9 @@ def node_functions(
     functions = {kind: node.functions() for kind, node in nodes.items()}
     if not compiled:
         return functions
-    model = next(iter(nodes.values())).model
     symbols = sorted(kind.symbol for kind in nodes)
-    source = Path(__file__).read_text(encoding="utf-8")
-    content = cache.content_key(tree, symbols, model.axes, model.scheme, model.constrained, source)
+    source = "".join(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("nlp_*.py")))
+    content = cache.content_key(tree, symbols, model.axes, model.scheme, model.constrained, tag, source)
     compiler = find_compiler()
     entry = cache.entry(content, compiler.identity)
     with cache.exclusive(content):

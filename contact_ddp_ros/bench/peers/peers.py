@@ -1,27 +1,33 @@
-"""`contact-ddp bench peers`: the same bound solved by Crocoddyl and by CasADi with IPOPT, as proof and as yardstick.
+"""`contact-ddp bench peers`: the same bound by Crocoddyl, IPOPT and FATROP, as proof and as yardstick.
 
-* where all solvers end on one gait cycle: cost, states and torques beside ours, with and without limits;
+* where all solvers end on one gait cycle: cost, states and torques beside ours, with and without limits; with limits
+  FATROP, too, and how many starts each solves;
 * processor time to a given accuracy of the cost from the same first trajectory, over speeds and disturbed starts;
 * processor time of one iteration over the length of the horizon.
 
 Without requirements-bench.txt Crocoddyl is left out.
 """
 
+import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import util
 from typing import Any
 
-from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run
+import numpy as np
+
+from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, at_least
 from contact_ddp_ros.bench.output import Metric
 from contact_ddp_ros.bench.peers import CYCLE, MISSING_CROCODDYL, TARGET_CROCODDYL, peers_figure, scaling
 from contact_ddp_ros.bench.peers.comparison import (
     ACCURACIES,
+    CONSTRAINED,
     DDP,
-    IPOPT,
-    QUICKEST,
+    DDP_HASTY,
+    DDP_PENALTIES,
     TARGET_AGREEMENT,
-    TARGET_IPOPT,
+    TARGETS,
+    WARM,
     SolverComparison,
     StartCondition,
     compare_all,
@@ -65,19 +71,35 @@ def agreement_metrics(ends: Sequence[SolverComparison]) -> list[Metric]:
 
 
 def time_metrics(ends: Sequence[SolverComparison]) -> list[Metric]:
-    """Per statement, solver and accuracy: time over that of our quickest, spread over the starts."""
+    """Per statement, solver and accuracy: time over DDP's, spread over the starts."""
     found = []
     for statement, solver in _pairs(ends):
-        if solver == QUICKEST[statement]:
+        if solver == DDP:
             continue
         for accuracy in ACCURACIES[statement]:
             all_ratios = [end.ratio(solver, accuracy) for end in ends if end.statement == statement]
             ratios = [one for one in all_ratios if one is not None]
-            name = f"time to {accuracy:.0e}, {statement}: {solver} / {QUICKEST[statement]}"
+            name = f"time to {accuracy:.0e}, {statement}: {solver} / DDP"
             note = f"{len(ratios)} of {len(all_ratios)} starts"
             if ratios:
-                target = TARGET_IPOPT if solver == IPOPT else None
+                target = TARGETS.get((statement, solver), {}).get(accuracy)
                 found.append(Metric(name, Spread.of(ratios), target, note, at_least=True))
+    return found
+
+
+def success_metrics(ends: Sequence[SolverComparison]) -> list[Metric]:
+    """Where limits are hard, per solver: share of the starts that reach 1e-6, and iterations until then."""
+    found = []
+    for statement, solver in _pairs(ends):
+        if statement not in (CONSTRAINED, WARM):
+            continue
+        counts = [end.reached[solver][1e-6] for end in ends if end.statement == statement]
+        reached = [count for count in counts if count is not None]
+        unit = "passes" if solver in (DDP_PENALTIES, DDP_HASTY) else "iterations"
+        note = f"{unit} until then: median {np.median(reached):g}, most {max(reached)}" if reached else ""
+        target = 1.0 if solver == DDP else None
+        name = f"starts that reach 1e-06, {statement}: {solver}"
+        found.append(Metric(name, len(reached) / len(counts), target, note, at_least=True))
     return found
 
 
@@ -120,6 +142,18 @@ def comparison_summary(end: SolverComparison) -> dict[str, Any]:
     return {"statement": end.statement, **asdict(end.start), "optimum": end.optimum, "solvers": solvers}
 
 
+def ratio_summary(ends: Sequence[SolverComparison]) -> dict[str, Any]:
+    """For the record: "statement.solver.accuracy" -> time over DDP's from each start, None where there is none."""
+    return {
+        f"{statement}.{solver}.{accuracy:.0e}": [
+            end.ratio(solver, accuracy) for end in ends if end.statement == statement
+        ]
+        for statement, solver in _pairs(ends)
+        if solver != DDP
+        for accuracy in ACCURACIES[statement]
+    }
+
+
 def scaling_summary(iterations: Scaling) -> dict[str, Any]:
     """For the record."""
     return {
@@ -133,6 +167,8 @@ def scaling_summary(iterations: Scaling) -> dict[str, Any]:
 
 def _measure(run: Run) -> Findings:
     effort = QUICK if run.options.quick else FULL
+    if run.options.starts:
+        effort = replace(effort, starts=run.options.starts)
     crocoddyl_too = util.find_spec("crocoddyl") is not None
     if not crocoddyl_too:
         say(run.terminal, MISSING_CROCODDYL)
@@ -147,12 +183,17 @@ def _measure(run: Run) -> Findings:
         settings={"quick": run.options.quick, "crocoddyl": crocoddyl_too, "speeds": SPEEDS, **asdict(effort)},
         results={
             "comparisons": [comparison_summary(one) for one in ends],
+            "time_over_ddp": ratio_summary(ends),
             "iterations": scaling_summary(iterations),
         },
         title="The same bound by other solvers, one thread",
-        metrics=[*agreement_metrics(ends), *time_metrics(ends), *iteration_metrics(iterations)],
+        metrics=[*agreement_metrics(ends), *success_metrics(ends), *time_metrics(ends), *iteration_metrics(iterations)],
         drawings={"peers.png": lambda path: peers_figure.draw(ends, iterations, path)},
     )
 
 
-BENCHMARK = Benchmark("peers", __doc__, "fewer starts, rounds and lengths, in under a minute", _measure)
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--starts", type=at_least(1), metavar="N", help="per speed: standing, and disturbed ones")
+
+
+BENCHMARK = Benchmark("peers", __doc__, "fewer starts, rounds and lengths, in under a minute", _measure, _add_options)

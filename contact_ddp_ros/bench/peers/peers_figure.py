@@ -14,12 +14,14 @@ from contact_ddp_ros.bench.peers.comparison import (
     CONSTRAINED,
     DDP,
     DDP_HASTY,
+    DDP_PENALTIES,
+    FATROP,
     FDDP,
     ILQR,
     IPOPT,
     PENALISED,
     TARGET_AGREEMENT,
-    TARGET_IPOPT,
+    TARGETS,
     SolverComparison,
 )
 from contact_ddp_ros.bench.peers.scaling import EXACT, LEAN, Scaling
@@ -30,7 +32,9 @@ _BLUE, _ORANGE, _GREEN, _PINK = POINT_COLOURS
 
 _LOOKS: Mapping[str, tuple[str, str]] = {
     DDP: (_BLUE, "o"),
+    DDP_PENALTIES: (MUTED, "D"),
     DDP_HASTY: (MUTED, "s"),
+    FATROP: (_PINK, "P"),
     ILQR: (MUTED, "v"),
     FDDP: (_GREEN, "x"),
     LEAN: (_GREEN, "x"),
@@ -38,6 +42,8 @@ _LOOKS: Mapping[str, tuple[str, str]] = {
     IPOPT: (_ORANGE, "^"),
 }
 """Colour and marker of a solver in every panel."""
+
+_TARGET = TARGETS[PENALISED, IPOPT][1e-6]
 
 _SMALLEST = 1e-16
 """Relative differences below this are drawn there."""
@@ -110,7 +116,10 @@ def _draw_agreement(axes: Axes, ends: Sequence[SolverComparison]) -> None:
     axes.set_title("Optimal cost beside DDP's")
     rows = list(
         dict.fromkeys(
-            (end.statement, solver) for end in ends for solver in end.courses if solver not in (DDP, DDP_HASTY, ILQR)
+            (end.statement, solver)
+            for end in ends
+            for solver in end.courses
+            if solver not in (DDP, DDP_PENALTIES, DDP_HASTY, ILQR)
         )
     )
     for row, (statement, solver) in enumerate(rows):
@@ -144,7 +153,7 @@ def _draw_ratios(axes: Axes, ends: Sequence[SolverComparison]) -> None:
     labels: list[str] = []
     for statement in ACCURACIES:
         for accuracy in ACCURACIES[statement]:
-            for solver in (FDDP, IPOPT):
+            for solver in (FDDP, FATROP, IPOPT):
                 found = [end.ratio(solver, accuracy) for end in ends if end.statement == statement]
                 ratios = [one for one in found if one is not None]
                 if not ratios:
@@ -156,12 +165,12 @@ def _draw_ratios(axes: Axes, ends: Sequence[SolverComparison]) -> None:
     if not labels:
         nothing(axes, "nothing reached")
         return
-    _name(axes, (FDDP, IPOPT))
-    axes.axvline(TARGET_IPOPT, color=LIMIT, linewidth=0.8)
+    _name(axes, (FDDP, FATROP, IPOPT))
+    axes.axvline(_TARGET, color=LIMIT, linewidth=0.8)
     axes.axvline(1.0, color=MUTED, linewidth=0.8)
     axes.set_yticks(range(len(labels)), labels, fontsize=7)
     axes.set_ylim(len(labels) - 0.5, -0.5)
-    axes.set_xlabel(f"over the time of DDP; bars: medians; line: target, {TARGET_IPOPT:g} for IPOPT")
+    axes.set_xlabel(f"over the time of DDP; bars: medians; line: target, {_TARGET:g} for IPOPT")
 
 
 def _draw_scaling(axes: Axes, iterations: Scaling) -> None:
