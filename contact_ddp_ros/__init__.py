@@ -33,7 +33,8 @@ _HOMES = {
     "robot.urdf_tree": ("read_tree",),
     "solver.continuation": ("ConstrainedSolution", "Continuation", "solve_constrained"),
     "solver.ddp": ("DdpSolver",),
-    "solver.interior_point": ("InteriorPointOptions", "InteriorPointSolver", "InteriorSolution"),
+    "solver.interior_point": ("InteriorPointSolver",),
+    "solver.interior_solution": ("InteriorPointOptions", "InteriorSolution"),
     "solver.options": ("SolverOptions",),
     "solver.protocol": ("Problem",),
     "solver.solution": ("Guess", "Iteration", "Solution", "Termination"),
@@ -131,7 +132,8 @@ if TYPE_CHECKING:
     from contact_ddp_ros.robot.urdf_tree import read_tree
     from contact_ddp_ros.solver.continuation import ConstrainedSolution, Continuation, solve_constrained
     from contact_ddp_ros.solver.ddp import DdpSolver
-    from contact_ddp_ros.solver.interior_point import InteriorPointOptions, InteriorPointSolver, InteriorSolution
+    from contact_ddp_ros.solver.interior_point import InteriorPointSolver
+    from contact_ddp_ros.solver.interior_solution import InteriorPointOptions, InteriorSolution
     from contact_ddp_ros.solver.options import SolverOptions
     from contact_ddp_ros.solver.protocol import Problem
     from contact_ddp_ros.solver.solution import Guess, Iteration, Solution, Termination

@@ -9,12 +9,8 @@ from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.options import INTERIOR_POINT
 from contact_ddp_ros.solver.ddp import DdpSolver
-from contact_ddp_ros.solver.interior_point import (
-    InteriorPointOptions,
-    InteriorPointSolver,
-    Multipliers,
-    interior_options,
-)
+from contact_ddp_ros.solver.interior_point import InteriorPointSolver
+from contact_ddp_ros.solver.interior_solution import InteriorPointOptions, Multipliers, interior_options
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.penalties import DELTA, EPSILON, SIGMA
 from contact_ddp_ros.solver.protocol import Problem

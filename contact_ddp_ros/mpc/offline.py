@@ -20,7 +20,8 @@ from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.continuation import ConstrainedSolution, Continuation, Pass, solve_constrained
 from contact_ddp_ros.solver.ddp import DdpSolver
-from contact_ddp_ros.solver.interior_point import InteriorPointSolver, interior_options
+from contact_ddp_ros.solver.interior_point import InteriorPointSolver
+from contact_ddp_ros.solver.interior_solution import interior_options
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.protocol import Problem
 from contact_ddp_ros.solver.solution import Guess, Termination

@@ -40,7 +40,7 @@ from contact_ddp_ros.mpc.warm_start import shifted, shifted_multipliers
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.ground import Felt, GroundLine
 from contact_ddp_ros.robot.state import RobotState
-from contact_ddp_ros.solver.interior_point import Multipliers
+from contact_ddp_ros.solver.interior_solution import Multipliers
 from contact_ddp_ros.solver.protocol import Problem
 from contact_ddp_ros.solver.solution import Guess, Solution, Termination
 

@@ -8,7 +8,7 @@ import pytest
 
 from contact_ddp_ros import InteriorPointSolver, SolverOptions, casadi_problem, check_derivatives
 from contact_ddp_ros.errors import SolverError
-from contact_ddp_ros.solver.interior_point import Multipliers, interior_options
+from contact_ddp_ros.solver.interior_solution import Multipliers, interior_options
 from contact_ddp_ros.solver.slacks import barrier_cost, begin, distance, equality_cost, trial
 from contact_ddp_ros.solver.solution import Guess, Termination
 

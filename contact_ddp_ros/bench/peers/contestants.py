@@ -17,12 +17,8 @@ from contact_ddp_ros.bench.peers.ipopt_bound import IpoptBound
 from contact_ddp_ros.bench.solver.case import Case, solver_of
 from contact_ddp_ros.solver.continuation import ConstrainedSolution, Continuation, solve_constrained
 from contact_ddp_ros.solver.ddp import DdpSolver
-from contact_ddp_ros.solver.interior_point import (
-    InteriorPointSolver,
-    InteriorSolution,
-    Multipliers,
-    interior_options,
-)
+from contact_ddp_ros.solver.interior_point import InteriorPointSolver
+from contact_ddp_ros.solver.interior_solution import InteriorSolution, Multipliers, interior_options
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.solution import Solution
 

@@ -1,0 +1,210 @@
+"""A solve by the interior point in progress, with the equations of :mod:`contact_ddp_ros.solver.interior_point`."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.solver import slacks
+from contact_ddp_ros.solver.gaps import MARGIN
+from contact_ddp_ros.solver.interior_solution import (
+    InteriorPointOptions,
+    InteriorSolution,
+    Multipliers,
+)
+from contact_ddp_ros.solver.options import SolverOptions
+from contact_ddp_ros.solver.penalties import MU, SIGMA
+from contact_ddp_ros.solver.protocol import Problem
+from contact_ddp_ros.solver.run import Run
+from contact_ddp_ros.solver.solution import Solution, Termination
+from contact_ddp_ros.solver.workspace import Workspace
+
+Array = NDArray[np.float64]
+
+
+_EQUALITIES_MOST = 10.0
+"""Bound of what ½ σ c² may add at first, relative to the cost: a larger σ drives the first steps into the limits."""
+
+_TOTAL_MIN = 1e-6
+"""Least Σ w, for problems without inequalities."""
+
+
+class InteriorRun(Run):
+    """A solve in progress, with slacks, multipliers and μ; `cost` is the merit without its ω-term."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        data: tuple[Array, ...],
+        work: Workspace,
+        options: SolverOptions,
+        interior: InteriorPointOptions,
+    ) -> None:
+        super().__init__(problem, data, work, options)
+        self.interior = interior
+        self.mus: list[float] = []
+        self._multipliers, self._penalty = data[4], data[5]
+        self._sizes = problem.n_e, problem.n_i
+        weights = problem.inequality_weights
+        self._weights = np.ones(problem.n_nodes) if weights is None else weights
+        self._slacks = np.zeros((problem.n_nodes, problem.n_i))
+        self._objective = self._trial_objective = np.inf
+        self._begun = False
+        self._weight = 0.0
+        self._held = False
+        self._least = 1.0
+        self._detached = False
+        self._unit = self._total = 1.0
+
+    def begin(self, warm: Multipliers | None, held: float | None) -> None:
+        """Set slacks, multipliers and μ for the first trajectory."""
+        if not np.isfinite(self.cost):
+            return
+        residuals, (n_e, n_i) = self.work.nominal[3], self._sizes
+        equalities = slacks.equality_cost(residuals, self._multipliers, self._penalty, n_e)
+        self._objective = self.cost - equalities
+        most = _EQUALITIES_MOST * (1.0 + abs(self._objective))
+        if equalities > most and warm is None:
+            self._penalty[SIGMA] *= most / equalities
+            equalities = most
+        least = self.interior.slack_min
+        self._total = slacks.begin(residuals, self._multipliers, self._weights, n_e, n_i, least)
+        self._unit = (1.0 + abs(self._objective) + equalities) / max(self._total, _TOTAL_MIN)
+        mu = self.interior.mu * self._unit
+        self._held = held is not None
+        if held is not None:
+            mu = held
+        elif warm is not None:
+            # complementarity that the constraints violated now had
+            lost = -float((np.minimum(residuals[:-1, n_e:-1], 0.0) * warm.inequalities).min(initial=0.0))
+            mu = min(max(lost, self.interior.warm_mu * self._unit), mu)
+        if warm is not None:
+            # centred: an active constraint keeps its multiplier, others their distance
+            given = np.maximum(warm.inequalities, mu / least)
+            self._multipliers[:, :n_e] = warm.equalities
+            self._multipliers[:-1, n_e::2] = np.maximum(residuals[:-1, n_e:-1], mu / given)
+            self._multipliers[:-1, n_e + 1 :: 2] = 1.0 / self._multipliers[:-1, n_e::2]
+        self._multipliers[:-1, n_e + 1 :: 2] *= mu
+        self._penalty[MU] = mu
+        self._begun = True
+        self.cost = self._merit()
+
+    def outcome(self, solution: Solution) -> InteriorSolution:
+        """The solution with its multipliers; a violated constraint is named where the solve has failed."""
+        n_e, _ = self._sizes
+        if solution.termination is not Termination.CONVERGED:
+            solution = replace(solution, message=f"{solution.message}; {self._worst_constraint()}")
+        return InteriorSolution(
+            solution=solution,
+            multipliers=Multipliers(self._multipliers[:, :n_e].copy(), self._multipliers[:-1, n_e + 1 :: 2].copy()),
+            slacks=self._multipliers[:-1, n_e::2].copy(),
+            mu=float(self._penalty[MU]),
+            mus=tuple(self.mus),
+        )
+
+    def _worst_constraint(self) -> str:
+        """The largest violation in words."""
+        n_e, _ = self._sizes
+        residuals = self.work.nominal[3]
+        violations = np.hstack([np.abs(residuals[:, :n_e]), -residuals[:, n_e:-1]])
+        if not violations.size or not violations.max() > 0.0:
+            return "no constraint is violated"
+        k, index = (int(one) for one in np.unravel_index(np.argmax(violations), violations.shape))
+        name, violation = self.problem.constraint_name(index), violations[k, index]
+        return f"the most violated constraint is {name} of node {k}, by {violation:.3g}"
+
+    @property
+    def objective(self) -> float:
+        """J, without barrier and multipliers."""
+        return self._objective if self._begun else self.cost
+
+    def _distance(self) -> tuple[float, float, float]:
+        found: tuple[float, float, float] = slacks.distance(
+            self.work.nominal[3], self._multipliers, self._weights, self._penalty, *self._sizes
+        )
+        return found
+
+    def _merit(self) -> float:
+        """φ without the gaps' term at the nominal trajectory."""
+        equalities = slacks.equality_cost(self.work.nominal[3], self._multipliers, self._penalty, self._sizes[0])
+        barrier = slacks.barrier_cost(self._multipliers, self._weights, *self._sizes)
+        apart, _, _ = self._distance()
+        return float(self._objective + equalities - self._penalty[MU] * barrier + self._weight * apart)
+
+    def _rollout(
+        self, xs: Array, us: Array, gains: Array, alpha: float, into: tuple[Array, Array, Array, Array]
+    ) -> float:
+        cost = super()._rollout(xs, us, gains, alpha, into)
+        if not self._begun or not np.isfinite(cost):
+            return cost
+        nominal = self.work.nominal[3]
+        apart, psi, barrier, equalities, self._least = slacks.trial(
+            *(into[3], nominal, self._multipliers, self._weights, self._penalty),
+            *self._sizes,
+            alpha,
+            self.interior.boundary,
+            self._slacks,
+        )
+        if self._least < 1.0 - self.interior.boundary and not self._detached:
+            return np.inf
+        self._trial_objective = cost - psi - equalities
+        return self._trial_objective + barrier + equalities + self._weight * apart
+
+    def _line_search(self, linear: float, quadratic: float, converged: bool) -> tuple[float, float]:
+        self._detached = False
+        return super()._line_search(linear, quadratic, converged)
+
+    def _shorter(self, alpha: float) -> float:
+        beyond = 1.0 - self._least
+        if self._detached or beyond <= self.interior.boundary:
+            return super()._shorter(alpha)
+        self._longest = alpha * min(max(self.interior.boundary / beyond, 0.1), 0.99)
+        if self._longest < self.interior.detached_step:
+            self._detached, self._longest = True, 1.0
+        return self._longest
+
+    def _with_constraints(self, linear: float, change: float) -> tuple[float, float]:
+        apart, slope, bend = self._distance()
+        if apart == 0.0:
+            return linear, change
+        # the slope itself would need z_zΔ; the chord of the convex model is above it
+        change += slope + 0.5 * bend
+        needed = change / ((1.0 - MARGIN) * (apart + self.gaps.total))
+        self._weight = max(self._weight, needed)
+        self.cost = self._merit()
+        expected = change - self._weight * apart
+        return expected, expected
+
+    def _is_optimal(self, reduction: float) -> bool:
+        worst = float(np.abs(self.work.nominal[3][:, : self._sizes[0]]).max(initial=0.0))
+        apart, _, _ = self._distance()
+        settled = max(worst, apart / max(self._total, _TOTAL_MIN)) <= self.interior.equality_tolerance
+        centred = self._held or self._penalty[MU] <= self.interior.gap_tolerance * self._unit
+        return centred and settled and super()._is_optimal(reduction)
+
+    def _after_step(self, alpha: float, reduction: float) -> None:
+        """Take over slacks and multipliers of the step; lower μ and raise σ where the step allows it."""
+        settings, mu = self.interior, float(self._penalty[MU])
+        self.mus.append(mu)
+        nominal, previous = self.work.nominal[3], self.work.trial[3]
+        slacks.advance(
+            *(nominal, previous, self._multipliers, self._penalty),
+            *self._sizes,
+            alpha,
+            settings.boundary,
+            self._slacks,
+        )
+        self._objective = self._trial_objective
+        if alpha == 1.0:
+            self._penalty[SIGMA] = min(self._penalty[SIGMA] * settings.sigma_factor, settings.sigma_max)
+        relative = mu / self._unit
+        if not self._held and (
+            not self.gaps.are_open
+            and not self._detached
+            and reduction <= settings.mu_test * relative * (1.0 + abs(self._objective))
+        ):
+            lower = settings.mu_factor * relative
+            if alpha == 1.0 and not self._detached:
+                lower = min(lower, relative**settings.mu_power)
+            self._penalty[MU] = max(settings.gap_tolerance, lower) * self._unit
+        self.cost = self._merit()
