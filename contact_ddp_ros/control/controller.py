@@ -286,7 +286,7 @@ class Controller:
         supervisor = Supervisor(self._robot, config.safety)
         continuity = StateContinuity(self._robot, config.safety)
         continuity.take_over(self._continuity)
-        drive = config.drive.gains(len(FOOT_NAMES))
+        drive, self._softness = config.drive.gains(len(FOOT_NAMES)), config.drive.softness(len(FOOT_NAMES))
         stand = StandLaw(self._robot, self._geometry, drive, config.stand)
         tracker = PlanarTracker(self._model, self._geometry, config)
         tracker.steer(*self._steering)
@@ -414,7 +414,8 @@ class Controller:
         sample = policy.sample(self._clock.time(policy, acts))
         measured = sample if was == acts else policy.sample(self._clock.time(policy, was))
         self._contacts = self._tracker.contacts(sample)
-        return self._tracker.targets(sample, state, dt, measured)
+        targets = self._tracker.targets(sample, state, dt, measured)
+        return targets if self._config.drive.delay == 0.0 else targets.softened(self._softness, state)
 
     def _fail(self, finding: Finding, now: float) -> JointCommand:
         retreat = self._retreat

@@ -12,7 +12,7 @@ Along the motors' torque-speed curve the limit falls with speed: a joint that tu
 less, and not at all beyond `idle`; torque that brakes it is not cut.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numba as nb
 import numpy as np
@@ -42,6 +42,15 @@ class JointTargets:
     positions: Array
     velocities: Array
     torques: Array
+
+    def softened(self, softness: Array, state: RobotState) -> "JointTargets":
+        """Targets about which the drives' PD acts as one with λ² of their stiffness and λ of their damping.
+
+        `softness` λ is (12,), 1 for a joint that is left as it is. The targets follow the joint as it was measured.
+        """
+        positions = state.joint_positions + softness**2 * (self.positions - state.joint_positions)
+        velocities = state.joint_velocities + softness * (self.velocities - state.joint_velocities)
+        return replace(self, positions=positions, velocities=velocities)
 
 
 @dataclass(frozen=True)

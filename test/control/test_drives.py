@@ -69,3 +69,36 @@ def test_torque_falls_along_the_motors_curve_but_brakes_in_full() -> None:
 def test_a_curve_without_a_slope_is_refused() -> None:
     with pytest.raises(ParameterError, match=r"idle_speed is 0.8; allowed: above motor.full_speed, 0.9"):
         TorqueSpeedCurve.of(ROBOT.velocity_limits, MotorConfig(full_speed=0.9, idle_speed=0.8))
+
+
+def test_a_moving_leg_is_softened_for_a_delay_inside_the_drives():
+    """Half of the phase margin is left, at the same damping ratio; nothing changes for delays that take less."""
+    config = DriveConfig(delay=0.01)
+    softness = config.softness(1)
+    kp, kd, inertia = (np.array(each) for each in (config.kp, config.kd, config.inertia))
+    for stiffness, damping, joint, factor in zip(kp, kd, inertia, softness, strict=True):
+        frequencies = np.linspace(1.0, 200.0, 200_000)
+
+        def crossover(k, d, joint=joint, frequencies=frequencies):
+            return frequencies[np.argmin(np.abs(np.hypot(k, d * frequencies) - joint * frequencies**2))]
+
+        before = crossover(stiffness, damping)
+        margin = np.arctan2(damping * before, stiffness)
+        after = crossover(factor**2 * stiffness, factor * damping)
+        left = np.arctan2(factor * damping * after, factor**2 * stiffness) - after * config.delay
+        assert left == pytest.approx(0.5 * margin, abs=1e-3)
+    assert DriveConfig(delay=0.002).softness(1).tolist() == [1.0, 1.0, 1.0]
+    assert DriveConfig().softness(2).tolist() == [1.0] * 6
+
+
+def test_softened_targets_make_the_drives_act_softer():
+    rng = np.random.default_rng(0)
+    n = 12
+    positions, velocities, measured, rates = rng.normal(size=(4, n))
+    state = joint_state(measured, rates)
+    softness = DriveConfig(delay=0.01).softness(4)
+    targets = JointTargets(positions, velocities, np.zeros(n)).softened(softness, state)
+    gains = DriveConfig().gains(4)
+    torque = gains.kp * (targets.positions - measured) + gains.kd * (targets.velocities - rates)
+    wanted = softness**2 * gains.kp * (positions - measured) + softness * gains.kd * (velocities - rates)
+    assert torque == pytest.approx(wanted)
