@@ -82,7 +82,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert main(["sdf", "--out", "world.sdf"]) == 0
         for name in ("soft", "stiff"):
             assert main(["sim", *GIVEN["sim"], "--duration", "2.5", "--out", f"out/{name}"]) == 0
-        assert main(["demo", *GIVEN["demo"], "--duration", "2", "--bag", "BAG", "--out", "out/demo"]) == 0
+        assert main(["demo", *GIVEN["demo"], "--duration", "4", "--bag", "BAG", "--out", "out/demo"]) == 0
     (folder / "world.sdf").rename(folder / "hall.sdf")
     return folder
 
