@@ -30,7 +30,7 @@ _TOTAL_MIN = 1e-6
 
 
 class InteriorRun(Run):
-    """A solve in progress, with slacks, multipliers and μ; `cost` is the merit without its ω-term."""
+    """A solve in progress, with slacks, multipliers and μ; `cost` is the merit without the gaps of the dynamics."""
 
     def __init__(
         self,
