@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.config import validate
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.continuity import StateContinuity
-from contact_ddp_ros.control.drives import JointTargets, TorqueSpeedCurve, limited_command
+from contact_ddp_ros.control.drives import JointTargets, TorqueSpeedCurve, limited_command, softness
 from contact_ddp_ros.control.findings import Fault, Finding, Violation
 from contact_ddp_ros.control.gait_clock import GaitClock
 from contact_ddp_ros.control.lateral import LateralCommand
@@ -33,6 +33,7 @@ from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.estimation.estimator import Estimator
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.policy import Policy, PolicySample
+from contact_ddp_ros.robot.floating_base import joint_inertias
 from contact_ddp_ros.robot.ground import Felt
 from contact_ddp_ros.robot.joints import FOOT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.legs import LegGeometry
@@ -82,6 +83,7 @@ class Controller:
         self._clock = GaitClock(legs, len(self._model.axes))
         self._stand: StandLaw
         self._recover = RecoverLaw(robot)
+        self._inertias = joint_inertias(robot.tree, robot.standing)
         self._tracker: PlanarTracker
         self._adopt(config)
 
@@ -286,7 +288,7 @@ class Controller:
         supervisor = Supervisor(self._robot, config.safety)
         continuity = StateContinuity(self._robot, config.safety)
         continuity.take_over(self._continuity)
-        drive, self._softness = config.drive.gains(len(FOOT_NAMES)), config.drive.softness(len(FOOT_NAMES))
+        drive = config.drive.gains(len(FOOT_NAMES))
         stand = StandLaw(self._robot, self._geometry, drive, config.stand)
         tracker = PlanarTracker(self._model, self._geometry, config)
         tracker.steer(*self._steering)
@@ -296,6 +298,7 @@ class Controller:
             stand.take_over(self._stand)
         self._config, self._supervisor, self._continuity = config, supervisor, continuity
         self._drive, self._stand, self._tracker = drive, stand, tracker
+        self._softness = softness(drive, self._inertias, config.move.drive_delay)
         self._curve = TorqueSpeedCurve.of(self._robot.velocity_limits, config.motor)
         self._gate.config, self._estimator.config = config.safety, config.estimation
 
@@ -415,7 +418,7 @@ class Controller:
         measured = sample if was == acts else policy.sample(self._clock.time(policy, was))
         self._contacts = self._tracker.contacts(sample)
         targets = self._tracker.targets(sample, state, dt, measured)
-        return targets if self._config.drive.delay == 0.0 else targets.softened(self._softness, state)
+        return targets if self._config.move.drive_delay == 0.0 else targets.softened(self._softness, state)
 
     def _fail(self, finding: Finding, now: float) -> JointCommand:
         retreat = self._retreat

@@ -105,6 +105,23 @@ def limited_command(
     return LimitedCommand(JointCommand(positions, velocities, torques), total)
 
 
+def softness(gains: DriveGains, inertias: Array, delay: float) -> Array:
+    """Factors λ on the joints' crossovers that leave half of their phase margin where torque is late; 1 where it is.
+
+    A joint in swing, of inertia I, has the margin atan(kd ω / kp) at its crossover ω, I ω² = |kp + j kd ω|. A delay T
+    takes ω T of it. With kp λ² and kd λ the damping ratio stays, and ω falls by λ.
+
+    Args:
+        gains: of the drives, n joints.
+        inertias: (n,) that the joints turn in swing [kg m^2].
+        delay: inside the drives [s].
+    """
+    kp, kd = gains.kp, gains.kd
+    crossover = np.sqrt((kd**2 + np.sqrt(kd**4 + 4.0 * (inertias * kp) ** 2)) / (2.0 * inertias**2))
+    margin, lost = np.arctan2(kd * crossover, kp), crossover * delay
+    return np.minimum(1.0, 0.5 * margin / np.maximum(lost, 1e-9))
+
+
 @nb.njit(
     nb.types.UniTuple(WRITTEN, 4)(*[READ] * 10),
     **COMPILED,

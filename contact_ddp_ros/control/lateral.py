@@ -56,9 +56,10 @@ from contact_ddp_ros.control.lateral_kernel import ABADS, stabilised
 from contact_ddp_ros.estimation.trim import Trim
 from contact_ddp_ros.models.planar_tree import PAIRS
 from contact_ddp_ros.policy import PolicySample
+from contact_ddp_ros.robot.floating_base import composite_body
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.joints import LEG_NAMES
-from contact_ddp_ros.robot.legs import LegGeometry, composite_body
+from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
@@ -107,7 +108,7 @@ class LateralStabiliser:
         self.config = config
         feet, _ = geometry.points_and_jacobians(robot.standing, _DOWN)
         axes = geometry.translations[:, 0]
-        body = composite_body(robot.tree, geometry, robot.standing)
+        body = composite_body(robot.tree, robot.standing)
         offsets = feet[:, 1] - axes[:, 1]
         length = float(np.mean(axes[:, 2] - feet[:, 2]))
         to_centre = length - geometry.radius  # the foot's sphere turns with the leg, its lowest point does not

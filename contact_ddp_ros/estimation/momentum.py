@@ -15,36 +15,20 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from contact_ddp_ros.robot.floating_base import BASE, free_flyer_model
 from contact_ddp_ros.robot.legs import JOINTS_PER_LEG, LegGeometry, points_and_jacobians
-from contact_ddp_ros.robot.model import BASE_JOINTS, Robot
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import COMPILED, READ, WRITTEN, quaternion_to_matrix
 from contact_ddp_ros.robot.state import RobotState
-from contact_ddp_ros.robot.tree import RigidBodyTree
 
 Array = NDArray[np.float64]
 
-_BASE = len(BASE_JOINTS)
 _DAMPING = 0.02
 """Of the inverse of a leg's Jacobian [m]."""
 _DRY = 0.2
 """Joint velocity at which dry friction is mostly there [rad/s]."""
 _LONGEST_STEP = 0.02
 """After a longer pause the observer begins anew [s]."""
-
-
-def free_flyer_model(tree: RigidBodyTree) -> pin.Model:
-    """A robot's tree on a free-flyer joint, joints in the tree's order."""
-    model = pin.Model()
-    model.gravity = pin.Motion(tree.gravity, np.zeros(3))
-    ids = {_BASE - 1: model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "floating_base")}
-    for index, joint in enumerate(tree.joints[_BASE - 1 :], start=_BASE - 1):
-        if index >= _BASE:
-            placement = pin.SE3(joint.rotation, joint.translation)
-            kind = pin.JointModelRevoluteUnaligned(joint.axis)
-            ids[index] = model.addJoint(ids[joint.parent], kind, placement, joint.name)
-        model.appendBodyToJoint(ids[index], pin.Inertia(joint.mass, joint.com, joint.inertia), pin.SE3.Identity())
-    model.armature = np.array([joint.armature for joint in tree.joints])
-    return model
 
 
 class MomentumObserver:
@@ -61,7 +45,7 @@ class MomentumObserver:
         self._model = free_flyer_model(tree)
         self._data = self._model.createData()
         self._legs = LegGeometry.from_tree(tree, tuple(point.name for point in tree.contacts))
-        drives = tree.joints[_BASE:]
+        drives = tree.joints[BASE:]
         self._damping = np.array([joint.damping for joint in drives])
         self._dry = np.array([joint.dry_friction for joint in drives])
         self._integral: Array | None = None
@@ -87,7 +71,7 @@ class MomentumObserver:
         momentum = pin.crba(model, data, q, pin.Convention.WORLD) @ v
         drift = data.C.T @ v - data.g
         rates = state.joint_velocities
-        drift[_BASE:] += torques - self._damping * rates - self._dry * np.tanh(rates / _DRY)
+        drift[BASE:] += torques - self._damping * rates - self._dry * np.tanh(rates / _DRY)
         step = state.time - self._time
         self._time = state.time
         if self._integral is None or not 0.0 <= step <= _LONGEST_STEP:
@@ -107,7 +91,7 @@ class MomentumObserver:
             state.position,
             quaternion_to_matrix(state.orientation),
             state.joint_positions.astype(np.float64),
-            self._residual[_BASE:].copy(),
+            self._residual[BASE:].copy(),
             legs.rotations,
             legs.translations,
             legs.axes,

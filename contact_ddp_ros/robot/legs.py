@@ -1,4 +1,4 @@
-"""Kinematics of three-joint legs relative to the trunk: contact points, their Jacobians, and the mass they carry along.
+"""Kinematics of three-joint legs relative to the trunk: contact points and their Jacobians.
 
 A leg is the chain trunk -> abad -> hip -> knee -> foot of the rigid-body tree. For contact point p on the last body,
 with o_j the origin and a_j the axis of joint j, all in trunk axes, the geometric Jacobian is (Featherstone 2008, ch. 4)
@@ -150,38 +150,3 @@ class LegGeometry:
             self.feet,
             self.radius * down,
         )
-
-
-@dataclass(frozen=True)
-class CompositeBody:
-    """The robot as one rigid body in one posture.
-
-    Attributes:
-        mass: [kg].
-        com: (3,) centre of mass in trunk axes from the trunk's origin [m].
-        inertia: (3, 3) about the centre of mass, trunk axes [kg m^2].
-    """
-
-    mass: float
-    com: Array
-    inertia: Array
-
-
-def composite_body(tree: RigidBodyTree, geometry: LegGeometry, joint_positions: Array) -> CompositeBody:
-    """Lump trunk and legs together at `joint_positions` (3 L,), in the order of `geometry` [rad]."""
-    angles = dict(zip(geometry.joints.ravel().tolist(), joint_positions.tolist(), strict=True))
-    frames = {geometry.trunk: (np.eye(3), np.zeros(3))}
-    for index, joint in enumerate(tree.joints):
-        if joint.parent in frames:
-            rotation, position = frames[joint.parent]
-            turn = np.empty((3, 3))
-            _rodrigues(np.ascontiguousarray(joint.axis, float), angles.get(index, 0.0), turn)
-            frames[index] = (rotation @ joint.rotation @ turn, position + rotation @ joint.translation)
-    bodies = [(tree.joints[index], *frame) for index, frame in frames.items()]
-    mass = sum(joint.mass for joint, _, _ in bodies)
-    com = sum((joint.mass * (p + R @ joint.com) for joint, R, p in bodies), np.zeros(3)) / mass
-    inertia = np.zeros((3, 3))
-    for joint, R, p in bodies:
-        arm = p + R @ joint.com - com
-        inertia += R @ joint.inertia @ R.T + joint.mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
-    return CompositeBody(mass, com, inertia)

@@ -7,12 +7,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from contact_ddp_ros.control.config import DriveConfig, MotorConfig
-from contact_ddp_ros.control.drives import JointTargets, TorqueSpeedCurve, limited_command
+from contact_ddp_ros.control.drives import JointTargets, TorqueSpeedCurve, limited_command, softness
 from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.robot.floating_base import joint_inertias
 from contact_ddp_ros.robot.model import Robot, load_robot
 
 ROBOT: Robot = load_robot()
 GAINS = DriveConfig().gains(4)
+INERTIAS = joint_inertias(ROBOT.tree, ROBOT.standing)
 WILD = arrays(float, 12, elements=st.floats(-1e6, 1e6))
 
 
@@ -71,24 +73,23 @@ def test_a_curve_without_a_slope_is_refused() -> None:
         TorqueSpeedCurve.of(ROBOT.velocity_limits, MotorConfig(full_speed=0.9, idle_speed=0.8))
 
 
-def test_a_moving_leg_is_softened_for_a_delay_inside_the_drives():
+def test_a_moving_leg_is_softened_for_a_delay_inside_the_drives() -> None:
     """Half of the phase margin is left, at the same damping ratio; nothing changes for delays that take less."""
-    config = DriveConfig(delay=0.01)
-    softness = config.softness(1)
-    kp, kd, inertia = (np.array(each) for each in (config.kp, config.kd, config.inertia))
-    for stiffness, damping, joint, factor in zip(kp, kd, inertia, softness, strict=True):
-        frequencies = np.linspace(1.0, 200.0, 200_000)
+    delay = 0.01
+    found = softness(GAINS, INERTIAS, delay)
+    frequencies = np.linspace(1.0, 200.0, 200_000)
+    for kp, kd, inertia, factor in zip(GAINS.kp[:3], GAINS.kd[:3], INERTIAS[:3], found[:3], strict=True):
 
-        def crossover(k, d, joint=joint, frequencies=frequencies):
-            return frequencies[np.argmin(np.abs(np.hypot(k, d * frequencies) - joint * frequencies**2))]
+        def crossover(k: float, d: float, inertia: float = inertia) -> float:
+            return float(frequencies[np.argmin(np.abs(np.hypot(k, d * frequencies) - inertia * frequencies**2))])
 
-        before = crossover(stiffness, damping)
-        margin = np.arctan2(damping * before, stiffness)
-        after = crossover(factor**2 * stiffness, factor * damping)
-        left = np.arctan2(factor * damping * after, factor**2 * stiffness) - after * config.delay
+        before = crossover(kp, kd)
+        margin = np.arctan2(kd * before, kp)
+        after = crossover(factor**2 * kp, factor * kd)
+        left = np.arctan2(factor * kd * after, factor**2 * kp) - after * delay
         assert left == pytest.approx(0.5 * margin, abs=1e-3)
-    assert DriveConfig(delay=0.002).softness(1).tolist() == [1.0, 1.0, 1.0]
-    assert DriveConfig().softness(2).tolist() == [1.0] * 6
+    assert softness(GAINS, INERTIAS, 0.002).tolist() == [1.0] * 12
+    assert softness(GAINS, INERTIAS, 0.0).tolist() == [1.0] * 12
 
 
 def test_softened_targets_make_the_drives_act_softer():
@@ -96,9 +97,8 @@ def test_softened_targets_make_the_drives_act_softer():
     n = 12
     positions, velocities, measured, rates = rng.normal(size=(4, n))
     state = joint_state(measured, rates)
-    softness = DriveConfig(delay=0.01).softness(4)
-    targets = JointTargets(positions, velocities, np.zeros(n)).softened(softness, state)
-    gains = DriveConfig().gains(4)
-    torque = gains.kp * (targets.positions - measured) + gains.kd * (targets.velocities - rates)
-    wanted = softness**2 * gains.kp * (positions - measured) + softness * gains.kd * (velocities - rates)
+    factor = softness(GAINS, INERTIAS, 0.01)
+    targets = JointTargets(positions, velocities, np.zeros(n)).softened(factor, state)
+    torque = GAINS.kp * (targets.positions - measured) + GAINS.kd * (targets.velocities - rates)
+    wanted = factor**2 * GAINS.kp * (positions - measured) + factor * GAINS.kd * (velocities - rates)
     assert torque == pytest.approx(wanted)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from contact_ddp_ros.control.config import LateralConfig
 from contact_ddp_ros.policy import PolicySample
-from contact_ddp_ros.robot.legs import composite_body
+from contact_ddp_ros.robot.floating_base import composite_body
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
 from test.control.sideways import (
@@ -26,7 +26,7 @@ from test.control.sideways import (
     stabiliser,
 )
 
-BODY = composite_body(ROBOT.tree, GEOMETRY, ROBOT.standing)
+BODY = composite_body(ROBOT.tree, ROBOT.standing)
 CONFIG = LateralConfig()
 DOWN = np.array([0.0, 0.0, -1.0])
 REST, _ = GEOMETRY.points_and_jacobians(ROBOT.standing, DOWN)

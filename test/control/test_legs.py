@@ -5,8 +5,9 @@ import pinocchio as pin
 import pytest
 
 from contact_ddp_ros.errors import ModelError
+from contact_ddp_ros.robot.floating_base import composite_body, joint_inertias
 from contact_ddp_ros.robot.joints import FOOT_NAMES
-from contact_ddp_ros.robot.legs import LegGeometry, composite_body
+from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.model import Robot
 
 DOWN = np.array([0.0, 0.0, -1.0])
@@ -70,7 +71,7 @@ def test_read_only_and_integer_joint_positions_are_read(robot: Robot, geometry: 
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_composite_body_agrees_with_pinocchio(robot: Robot, geometry: LegGeometry, seed: int) -> None:
+def test_composite_body_agrees_with_the_robot_read_by_pinocchio(robot: Robot, geometry: LegGeometry, seed: int) -> None:
     model = pin.buildModelFromUrdf(str(robot.urdf), pin.JointModelFreeFlyer())
     data = model.createData()
     q = random_joints(robot, seed)
@@ -78,10 +79,23 @@ def test_composite_body_agrees_with_pinocchio(robot: Robot, geometry: LegGeometr
     for index, angle in zip(geometry.joints.ravel(), q):
         q_pin[model.joints[model.getJointId(robot.tree.joints[index].name)].idx_q] = angle
     pin.ccrba(model, data, q_pin, np.zeros(model.nv))
-    body = composite_body(robot.tree, geometry, q)
+    body = composite_body(robot.tree, q)
     assert body.mass == pytest.approx(pin.computeTotalMass(model))
     np.testing.assert_allclose(body.com, data.com[0], atol=1e-10)
     np.testing.assert_allclose(body.inertia, data.Ig.inertia, atol=1e-10)
+
+
+def test_joint_inertias_are_torque_per_acceleration(robot: Robot) -> None:
+    model = pin.buildModelFromUrdf(str(robot.urdf))
+    data, rest = model.createData(), np.zeros(model.nv)
+    q = np.zeros(model.nq)
+    columns = [model.joints[model.getJointId(joint.name)].idx_v for joint in robot.tree.joints[6:]]
+    q[columns] = robot.standing
+    still = pin.rnea(model, data, q, rest, rest)
+    found = joint_inertias(robot.tree, robot.standing)
+    for joint, column, inertia in zip(robot.tree.joints[6:], columns, found, strict=True):
+        torque = pin.rnea(model, data, q, rest, np.eye(model.nv)[column]) - still
+        assert inertia == pytest.approx(torque[column] + joint.armature, rel=1e-9)
 
 
 def test_feet_that_do_not_hang_from_one_trunk_are_refused(robot: Robot) -> None:

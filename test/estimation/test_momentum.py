@@ -6,7 +6,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from contact_ddp_ros.estimation.momentum import MomentumObserver, free_flyer_model
+from contact_ddp_ros.estimation.momentum import MomentumObserver
+from contact_ddp_ros.robot.floating_base import free_flyer_model
 from contact_ddp_ros.robot.model import foot_positions, load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.robot.state import RobotState

@@ -165,7 +165,7 @@ def _senses(make: _Maker) -> Iterator[Row]:
         late = {"simulator.delay.state": state, "simulator.delay.command": 0.01, "controller.move.command_delay": 0.01}
         name = f"state {1e3 * state:.0f} ms and command 10 ms late"
         yield make.row(name, target, world={**late, "controller.safety.state_timeout": 0.04})
-    late = {"simulator.delay.torque": 0.01, "controller.move.command_delay": 0.01, "controller.drive.delay": 0.01}
+    late = {"simulator.delay.torque": 0.01, "controller.move.command_delay": 0.01, "controller.move.drive_delay": 0.01}
     name = "torque 10 ms late in the drives"
     yield Row(name, [make.run(name, k, world=late) for k in range(make.extent.seeds)])
 

@@ -196,4 +196,6 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--starts", type=at_least(1), metavar="N", help="per speed: standing, and disturbed ones")
 
 
-BENCHMARK = Benchmark("peers", __doc__, "fewer starts, rounds and lengths, in about two minutes", _measure, _add_options)
+BENCHMARK = Benchmark(
+    "peers", __doc__, "fewer starts, rounds and lengths, in about two minutes", _measure, _add_options
+)
