@@ -26,13 +26,13 @@ from contact_ddp_ros.engines.choice import make_simulator
 from contact_ddp_ros.errors import MessageError
 from contact_ddp_ros.fitting import controller_config, planner_config, robot_of, scales, simulator_options
 from contact_ddp_ros.links import Links
-from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.models.choice import model_of
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.cost_breakdown import TERMS
 from contact_ddp_ros.mpc.own_terms import configured_terms
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.mpc.planner import Planner
-from contact_ddp_ros.mpc.reference import gait_sequence, planar_schedule
+from contact_ddp_ros.mpc.reference import gait_schedule, gait_sequence
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.recording import FALL_HEIGHT, Recorder, Recording, RunInfo, plain_options
@@ -80,8 +80,9 @@ class ClosedLoop:
         self._links = links or Links()
         robot = robot_of(options)
         planner = planner_config(options, robot)
-        self.controller = Controller(robot, controller_config(options, robot, policy_timing(options, planner.rate)))
-        self.planner = Planner(PlanarModel(robot), planner)
+        self.controller = Controller(robot, controller_config(options, robot, policy_timing(options, planner)))
+        self.controller.steer(options.turn, options.left)
+        self.planner = Planner(model_of(planner.model, robot), planner)
         self._gaits = list(options.gaits)
         for _, gait in self._gaits:
             self.planner.know(gait)
@@ -200,7 +201,10 @@ class ClosedLoop:
         """What makes a plan for a state and a commanded speed [m/s]."""
         controller = self.controller
         hold = controller.mode is not ControlMode.MOVE
-        return partial(self.planner.plan, state, self._wanted_speed(speed), hold=hold, felt=controller.felt)
+        turn, lateral = (0.0, 0.0) if controller.stopping else controller.steering
+        wanted = self._wanted_speed(speed)
+        plan = self.planner.plan
+        return partial(plan, state, wanted, lateral=lateral, turn=turn, hold=hold, felt=controller.felt)
 
     def _wants_plan(self) -> bool:
         return self.controller.mode is ControlMode.MOVE or (self.controller.standing and not self._stopped)
@@ -284,14 +288,14 @@ class ClosedLoop:
                     clock.sleep(ahead)
 
 
-def policy_timing(options: RunOptions, rate: float) -> dict[str, float]:
-    """The controller's parameters that say from when on a policy is late, for a planner of a rate [Hz].
+def policy_timing(options: RunOptions, planner: PlannerConfig) -> dict[str, Any]:
+    """The controller's parameters that follow from the planner's: its model, and from when on a policy is late.
 
     That is the default, and the modelled delay beside it.
     """
-    period = 1.0 / rate
+    period = 1.0 / planner.rate
     periods = SafetyConfig().policy_periods + options.planner_delay / period
-    return {"safety.planner_period": period, "safety.policy_periods": periods}
+    return {"model": planner.model, "safety.planner_period": period, "safety.policy_periods": periods}
 
 
 def run_info(
@@ -303,10 +307,10 @@ def run_info(
     planner_period: float,
 ) -> RunInfo:
     """What a recording of a closed loop means, with or without ROS."""
-    model = PlanarModel(robot)
-    sequence = gait_sequence(planner.gait)
+    model = model_of(planner.model, robot)
+    sequence = gait_sequence(model, planner.gait)
     for _, name in options.gaits:
-        sequence = sequence.knowing(name, planar_schedule(dataclasses.replace(planner.gait, name=name)))
+        sequence = sequence.knowing(name, gait_schedule(model, dataclasses.replace(planner.gait, name=name)))
     foot_of = dict(zip(LEG_NAMES, FOOT_NAMES, strict=True))
     feet_of = {contact: tuple(foot_of[leg] for leg in legs) for contact, legs in model.legs_of.items()}
     return RunInfo(
@@ -316,6 +320,7 @@ def run_info(
         torque_limits=tuple(float(limit) for limit in robot.effort_limits),
         foot_names=FOOT_NAMES,
         contact_points=tuple(model.legs_of),
+        force_dimension=len(model.axes),
         mode_names=tuple(mode.name for mode in sequence.modes),
         gait_period=sequence.period,
         mode_feet=tuple(tuple(foot for name in mode.contacts for foot in feet_of[name]) for mode in sequence.modes),
@@ -332,7 +337,7 @@ def run_info(
 
 def _in_effect(options: RunOptions, robot: Robot, planner: PlannerConfig) -> dict[str, dict[str, Any]]:
     """Every parameter of planner, controller and simulated world."""
-    timing = policy_timing(options, planner.rate)
+    timing = policy_timing(options, planner)
     return {
         "planner": flatten(planner),
         "controller": flatten(controller_config(options, robot, timing)),

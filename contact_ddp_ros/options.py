@@ -30,6 +30,9 @@ DEFAULT_ROBOT = "mini_cheetah"
 INTERIOR_POINT, PENALTIES = CONSTRAINTS = ("interior_point", "penalties")
 """How hard constraints are kept: within the sweep, or by an outer loop that tightens penalties."""
 
+MODEL_NAMES = ("planar", "whole_body")
+"""What may be planned for: the sagittal plane, or all coordinates."""
+
 SHOOTINGS = ("single", "multiple")
 """Ways to begin a trajectory: rolled out from the guess's controls, or from its states, whose gaps close."""
 
@@ -105,6 +108,7 @@ class RunOptions:
     Attributes:
         duration: simulated time [s].
         speed: breakpoints (time [s], forward speed [m/s]) of the speed command, times increasing from 0.
+        left, turn: commanded velocity to the left [m/s] and rate of the heading [rad/s].
         gaits: changes of the gait, (time [s], name or file), times increasing; the planner's parameter is the first.
         ramp: whether the command is linear between breakpoints; otherwise each holds until the next.
         variant: one of :data:`VARIANTS`.
@@ -131,6 +135,8 @@ class RunOptions:
 
     duration: float = 10.0
     speed: tuple[tuple[float, float], ...] = ((0.0, 0.5),)
+    left: float = 0.0
+    turn: float = 0.0
     gaits: tuple[tuple[float, str], ...] = ()
     ramp: bool = False
     variant: str = "ddp"
@@ -165,6 +171,8 @@ class RunOptions:
             self.backend != "lcm" or self.robot == DEFAULT_ROBOT,
             f"robot is {self.robot!r}; behind the backend lcm there is always a {DEFAULT_ROBOT}",
         )
+        _require_finite("left", self.left)
+        _require_finite("turn", self.turn)
         _require(self.seed >= 0, f"seed is {self.seed}; it must not be negative")
         for name, low, high in (("friction", 0.05, 5.0), ("trunk_mass_scale", 0.1, 10.0)):
             value = getattr(self, name)

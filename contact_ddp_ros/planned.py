@@ -1,66 +1,73 @@
-"""The planned robot whole: a planar plan lies in the vertical plane through the trunk along its heading."""
+"""The planned robot in `odom`, whatever model it was planned with; the number of coordinates tells which."""
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.models.choice import MODELS
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.rotation import quaternion_product, quaternion_to_rpy
+from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]
 
-N_AXES = 2
-"""Planned force components of a planar foot: along and up."""
+
+def legs_of_forces(n_forces: int) -> tuple[list[list[int]], int]:
+    """Legs, by index, of each contact point of a plan with so many force components, and how many each has.
+
+    Raises:
+        ParameterError: no model has so many.
+    """
+    for model in MODELS.values():
+        if n_forces == len(model.legs_of) * len(model.axes):
+            return [[LEG_NAMES.index(leg) for leg in legs] for legs in model.legs_of.values()], len(model.axes)
+    raise ParameterError(f"a plan has {n_forces} force components; no model has so many")
+
+
+def standing(forces: Array) -> NDArray[np.bool_]:
+    """(N, n_contacts) which contact points of a plan's forces (N, n_forces) carry load."""
+    _, n_axes = legs_of_forces(forces.shape[1])
+    return np.asarray(np.abs(forces).reshape(len(forces), -1, n_axes).sum(axis=2) > 0.0)
+
+
+def landings(forces: Array) -> Iterable[tuple[int, list[int]]]:
+    """Nodes at which feet touch down, and the indices of their legs."""
+    legs, _ = legs_of_forces(forces.shape[1])
+    down = standing(forces)
+    for k in range(1, len(forces)):
+        landing = np.flatnonzero(down[k] & ~down[k - 1])
+        if landing.size:
+            yield k, [leg for contact in landing for leg in legs[contact]]
 
 
 class PlannedRobot:
-    """Whole-robot states of planar ones."""
+    """Robots in planned states."""
 
     def __init__(self, robot: Robot) -> None:
-        self._model = PlanarModel(robot)
-        self.legs: Sequence[Sequence[int]] = [
-            [LEG_NAMES.index(leg) for leg in legs] for legs in self._model.legs_of.values()
-        ]
-        """Indices into LEG_NAMES, and FOOT_NAMES, of each planned contact point."""
-        self.pair_of = [next(i for i, legs in enumerate(self.legs) if leg in legs) for leg in range(len(LEG_NAMES))]
-        """Index of the contact point of each leg."""
+        self._models = {2 * len(model.coordinates): model(robot) for model in MODELS.values()}
 
     @staticmethod
     def knows(coordinates: Sequence[str]) -> bool:
-        """Whether plans with these coordinates are planar ones."""
-        return tuple(coordinates) == tuple(PlanarModel.coordinates)
+        """Whether there is a model with these coordinates."""
+        return tuple(coordinates) in [model.coordinates for model in MODELS.values()]
 
     def state(self, x: Array, actual: RobotState, time: float = 0.0) -> RobotState:
-        """The robot in a planar state, in the plane of its actual one; velocities are zero."""
-        yaw = float(quaternion_to_rpy(actual.orientation)[2])
-        cos, sin = math.cos(yaw), math.sin(yaw)
-        side = cos * actual.position[1] - sin * actual.position[0]
-        along, up, pitch = (float(number) for number in x[:3])
-        turn = np.array([0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)])
-        nod = np.array([0.0, math.sin(0.5 * pitch), 0.0, math.cos(0.5 * pitch)])
-        joints, _ = self._model.joint_state(x)
-        return RobotState(
-            time=time,
-            position=np.array([cos * along - sin * side, sin * along + cos * side, up]),
-            orientation=quaternion_product(turn, nod),
-            linear_velocity=np.zeros(3),
-            angular_velocity=np.zeros(3),
-            joint_positions=joints,
-            joint_velocities=np.zeros_like(joints),
-        )
+        """The robot in a planned state, in the plane of its actual one where it is planar; velocities are zero."""
+        return self._models[len(x)].robot_state(x, actual, time)
 
-    def leg_forces(self, forces: Array, actual: RobotState) -> Array:
-        """(4, 3) planned forces of the ground on the feet in `odom` [N]: each leg has half of its pair's (n_f,)."""
-        yaw = float(quaternion_to_rpy(actual.orientation)[2])
-        ahead = np.array([math.cos(yaw), math.sin(yaw), 0.0])
+    @staticmethod
+    def leg_forces(forces: Array, actual: RobotState) -> Array:
+        """(4, 3) planned forces (n_forces,) of the ground on the feet in `odom` [N], shared by a contact's legs."""
+        legs, n_axes = legs_of_forces(len(forces))
         found = np.zeros((len(LEG_NAMES), 3))
-        for pair, legs in enumerate(self.legs):
-            along, up = forces[N_AXES * pair : N_AXES * (pair + 1)]
-            for leg in legs:
-                found[leg] = (along * ahead + np.array([0.0, 0.0, up])) / len(legs)
+        axes = np.eye(3)
+        if n_axes == 2:
+            yaw = float(quaternion_to_rpy(actual.orientation)[2])
+            axes = np.array([[np.cos(yaw), np.sin(yaw), 0.0], [0.0, 0.0, 1.0]])
+        for contact, group in enumerate(legs):
+            for leg in group:
+                found[leg] = forces[n_axes * contact : n_axes * (contact + 1)] @ axes / len(group)
         return found

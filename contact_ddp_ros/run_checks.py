@@ -4,8 +4,9 @@ import dataclasses
 
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.fitting import controller_config, planner_config, robot_of, simulator_options
+from contact_ddp_ros.models.choice import MODELS
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.mpc.reference import planar_schedule
+from contact_ddp_ros.mpc.reference import gait_schedule
 from contact_ddp_ros.options import SECTIONS, RunOptions
 from contact_ddp_ros.robot.model import Robot
 
@@ -23,7 +24,7 @@ def check_run(options: RunOptions) -> Robot:
     planner = checked_planner(options, robot)
     for time, name in options.gaits:
         try:
-            planar_schedule(dataclasses.replace(planner.gait, name=name))
+            gait_schedule(MODELS[planner.model], dataclasses.replace(planner.gait, name=name))
         except ParameterError as error:
             raise ParameterError(f"the gait from {time:g} s on: {error}") from error
     controller_config(options, robot, {})
@@ -40,7 +41,7 @@ def checked_planner(options: RunOptions, robot: Robot) -> PlannerConfig:
     """
     planner = planner_config(options, robot)
     try:
-        planar_schedule(planner.gait)
+        gait_schedule(MODELS[planner.model], planner.gait)
     except ParameterError as error:
         raise ParameterError(f"planner.gait: {error}") from error
     return planner

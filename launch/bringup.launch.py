@@ -138,6 +138,12 @@ ARGUMENTS = [
         description="solver of the planner; auto: as params_file says, else ddp",
     ),
     DeclareLaunchArgument(
+        "planning_model",
+        default_value=AUTO,
+        choices=[AUTO, "planar", "whole_body"],
+        description="what is planned for: the sagittal plane or the whole body; auto: as params_file says, else planar",
+    ),
+    DeclareLaunchArgument(
         "gait",
         default_value=AUTO,
         description="gait of config/gaits, or a .yaml file; auto: as params_file says, else bound",
@@ -220,13 +226,14 @@ def _bring_up(context, *_args, **_kwargs) -> list:
         **_switch(given, "stamped_cmd_vel", "node.enable_stamped_cmd_vel"),
     }
     actions.append(_process(given, "planner_node", {"planner": {**_plan(given), **both}}))
+    follows = {**_planning_model(given), **both}
     own = _gazebo_parameters(given) if given["backend"] == "gazebo" else {}
     if given["composed"] == "true":
         if backend is None:
             raise RuntimeError("composed:=true needs a backend whose process the controller is to share")
-        actions.append(_process(given, "composed_node", {"controller": both, backend.node: own}, [backend.node]))
+        actions.append(_process(given, "composed_node", {"controller": follows, backend.node: own}, [backend.node]))
     else:
-        actions.append(_process(given, "controller_node", {"controller": both}))
+        actions.append(_process(given, "controller_node", {"controller": follows}))
         if backend is not None:
             actions.append(_process(given, backend.executable, {backend.node: own}))
     actions += _description(given)
@@ -246,7 +253,13 @@ def _time(given: dict[str, str]) -> dict[str, bool]:
 def _plan(given: dict[str, str]) -> dict[str, str]:
     """The planner's own parameters among the arguments."""
     variant = {} if given["variant"] == AUTO else {"variant": given["variant"]}
-    return variant if given["gait"] == AUTO else {**variant, "gait.name": _in_full(given["gait"])}
+    gait = {} if given["gait"] == AUTO else {"gait.name": _in_full(given["gait"])}
+    return {**_planning_model(given), **variant, **gait}
+
+
+def _planning_model(given: dict[str, str]) -> dict[str, str]:
+    """What planner and controller must agree on."""
+    return {} if given["planning_model"] == AUTO else {"model": given["planning_model"]}
 
 
 def _check_paths(given: dict[str, str]) -> None:

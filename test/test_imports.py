@@ -75,7 +75,7 @@ ALLOWED = {
     "planned": {"models", "robot"},
     "export": {"planned", "recording", "report", "robot", "sim"},
     "study": {"bench", "closed_loop", "run_checks", "report", "recording"},
-    "run_checks": {"fitting", "mpc", "robot"},
+    "run_checks": {"models", "fitting", "mpc", "robot"},
     "library": {"models", "closed_loop", "run_checks", "mpc", "solver", "dynamics", "robot", "gaits", "recording"},
     "__init__": {"library", "models", "closed_loop", "mpc", "solver", "policy", "robot", "recording"},
     "lcm_link": {"control", "engines", "robot", "sim"},  # the bridge is the last link of the control chain
@@ -84,6 +84,7 @@ ALLOWED = {
     "nodes": {
         "engines",
         "models",
+        "planned",
         "fitting",
         "lcm_link",
         "replay",
@@ -101,6 +102,7 @@ ALLOWED = {
     | {"report"},
     "bench": {
         "engines",
+        "fitting",
         "models",
         "closed_loop",
         "gazebo",

@@ -16,7 +16,7 @@ from contact_ddp_ros.cli.values import (
     parse_step,
 )
 from contact_ddp_ros.config import parse_setting
-from contact_ddp_ros.options import SECTIONS, VARIANTS, RunOptions
+from contact_ddp_ros.options import MODEL_NAMES, SECTIONS, VARIANTS, RunOptions
 
 DEFAULTS = RunOptions()
 
@@ -47,6 +47,8 @@ def add_course(parser: argparse.ArgumentParser) -> None:
         metavar="V|T:V,...",
         help="forward speed [m/s], or breakpoints time:speed, each held until the next (default: 0.5)",
     )
+    group.add_argument("--left", type=float, default=0.0, metavar="V", help="velocity to the left [m/s]")
+    group.add_argument("--turn", type=float, default=0.0, metavar="W", help="rate of the heading [rad/s]")
     group.add_argument("--ramp", action="store_true", help="change linearly between the breakpoints instead")
     group.add_argument(
         "--stand-time", type=float, default=0.0, metavar="S", help="time until which the robot stands at least [s]"
@@ -170,6 +172,9 @@ def add_common(parser: argparse.ArgumentParser, *, setting: bool = True) -> None
     group = parser.add_argument_group("parameters")
     group.add_argument(
         "--variant", choices=VARIANTS, default=DEFAULTS.variant, help=f"solver (default: {DEFAULTS.variant})"
+    )
+    group.add_argument(
+        "--model", choices=MODEL_NAMES, help="what is planned for: the sagittal plane (default), or all 18 coordinates"
     )
     group.add_argument(
         "--gait",

@@ -75,7 +75,7 @@ def _prepare(arguments: argparse.Namespace, options: RunOptions, console: Consol
     chosen = {"first_iterations": arguments.iterations, "gait.horizon_cycles": float(arguments.cycles)}
     config = replace(planner, chosen)
     model = PlanarModel(robot)
-    optimiser = OfflineOptimiser(model.tree, config, robot.model_hash, arguments.shooting, arguments.constraints)
+    optimiser = OfflineOptimiser(model, config, robot.model_hash, arguments.shooting, arguments.constraints)
     return optimiser, model.state(robot.standing_state())
 
 
@@ -121,7 +121,7 @@ def _save_trajectory(result: "OfflineResult", optimiser: "OfflineOptimiser", fol
     """The plan as arrays; docs/recording.md describes them."""
     names = ("times", "states", "controls", "gains", "modes", "forces")
     arrays = {name: getattr(result.policy, name) for name in names}
-    coordinates = np.array([joint.name for joint in optimiser.tree.joints])
+    coordinates = np.array([joint.name for joint in optimiser.model.tree.joints])
     with written_whole(folder / TRAJECTORY_FILE) as temporary:
         np.savez_compressed(temporary, allow_pickle=False, coordinates=coordinates, **arrays)
 
@@ -161,7 +161,7 @@ def _table(result: "OfflineResult") -> Table:
 def _draw(result: "OfflineResult", optimiser: "OfflineOptimiser", folder: Path) -> None:
     from contact_ddp_ros.cli import optimize_plots
 
-    tree = optimiser.tree
+    tree = optimiser.model.tree
     drawing = optimize_plots.Drawing(
         policy=result.policy,
         passes=tuple(one.solution.iterations for one in result.outcome.passes),

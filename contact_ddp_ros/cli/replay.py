@@ -13,7 +13,7 @@ from contact_ddp_ros import provenance
 from contact_ddp_ros.cli.values import overrides
 from contact_ddp_ros.files import kept_unless_empty, new_folder, write_json
 from contact_ddp_ros.fitting import planner_config, robot_of
-from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.models.choice import model_of
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.replay.comparison import Comparison, replay
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
         kept_unless_empty(new_folder("replay", arguments.out)) as folder,
         progress_bar(console, "Planning again") as advance,
     ):
-        compared = replay(Planner(PlanarModel(robot), config), solves, advance)
+        compared = replay(Planner(model_of(config.model, robot), config), solves, advance)
     agree = compared.agrees(arguments.tolerance)
     write_json(
         folder / RESULT_FILE,

@@ -15,6 +15,8 @@ def run_options(namespace: argparse.Namespace) -> RunOptions:
     return RunOptions(
         duration=namespace.duration,
         speed=namespace.speed,
+        left=namespace.left,
+        turn=namespace.turn,
         gaits=namespace.gait[1:],
         ramp=namespace.ramp,
         stand_time=namespace.stand_time,
@@ -51,6 +53,8 @@ def _terrain(word: str) -> str:
 def overrides(namespace: argparse.Namespace) -> dict[str, Any]:
     """The parameters that options set, the first gait and the simulated world's troubles among them."""
     first = {"planner.gait.name": namespace.gait[0][1]} if namespace.gait else {}
+    if namespace.model is not None:
+        first["planner.model"] = namespace.model
     return {**_troubles(namespace), **dict(namespace.set), **first}
 
 

@@ -28,9 +28,12 @@ from contact_ddp_ros.control.policy_gate import PolicyGate
 from contact_ddp_ros.control.recover import RecoverLaw
 from contact_ddp_ros.control.safety import Supervisor
 from contact_ddp_ros.control.stand import StandLaw
+from contact_ddp_ros.control.tracker import Tracker
 from contact_ddp_ros.control.tracking import PolicySlot, exit_obstacle, last_exit
+from contact_ddp_ros.control.whole_body_tracker import WholeBodyTracker
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.estimation.estimator import Estimator
+from contact_ddp_ros.models.choice import model_of
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.policy import Policy, PolicySample
 from contact_ddp_ros.robot.floating_base import joint_inertias
@@ -59,7 +62,7 @@ class Controller:
         """
         self._robot = robot
         self._geometry = LegGeometry.from_tree(robot.tree, FOOT_NAMES)
-        self._model = PlanarModel(robot)
+        self._model = model_of(config.model, robot)
         expected = robot.model_hash if model_hash is None else model_hash
         self._gate = PolicyGate(self._model, expected, config.safety)
         self._lock = Lock()
@@ -84,7 +87,7 @@ class Controller:
         self._stand: StandLaw
         self._recover = RecoverLaw(robot)
         self._inertias = joint_inertias(robot.tree, robot.standing)
-        self._tracker: PlanarTracker
+        self._tracker: Tracker
         self._adopt(config)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -133,6 +136,11 @@ class Controller:
     def stopping(self) -> bool:
         """Whether it is to leave the bound: whoever commands the speed should now command zero."""
         return self._modes.wish is ControlMode.STAND
+
+    @property
+    def steering(self) -> tuple[float, float]:
+        """Commanded yaw rate [rad/s] and velocity to the left [m/s]."""
+        return self._steering
 
     @property
     def refused_policies(self) -> dict[str, int]:
@@ -280,6 +288,8 @@ class Controller:
 
     def _adopt(self, config: ControllerConfig) -> None:
         validate(config)
+        if config.model != self._model.name:
+            raise ParameterError(f"model is fixed while the controller exists, at {self._model.name}; restart it")
         for name in ("pose", "fold"):
             angles = np.tile(np.asarray(getattr(config.stand, name), float), len(FOOT_NAMES))
             if not ((angles >= self._robot.lower) & (angles <= self._robot.upper)).all():
@@ -290,7 +300,7 @@ class Controller:
         continuity.take_over(self._continuity)
         drive = config.drive.gains(len(FOOT_NAMES))
         stand = StandLaw(self._robot, self._geometry, drive, config.stand)
-        tracker = PlanarTracker(self._model, self._geometry, config)
+        tracker = self._new_tracker(config)
         tracker.steer(*self._steering)
         if self.mode is ControlMode.MOVE:
             tracker.take_over(self._tracker)
@@ -301,6 +311,11 @@ class Controller:
         self._softness = softness(drive, self._inertias, config.move.drive_delay)
         self._curve = TorqueSpeedCurve.of(self._robot.velocity_limits, config.motor)
         self._gate.config, self._estimator.config = config.safety, config.estimation
+
+    def _new_tracker(self, config: ControllerConfig) -> Tracker:
+        if self._model.name == PlanarModel.name:
+            return PlanarTracker(self._model, self._geometry, config)
+        return WholeBodyTracker(self._model, config)
 
     def _advance_clock(self, now: float) -> Finding | None:
         """Note the time. Where it jumps back, ages begin anew, and policies, being of another time, are dropped."""

@@ -19,6 +19,7 @@ class PolicyGate:
     def __init__(self, model: Model, model_hash: int, config: SafetyConfig) -> None:
         """`model` is the planner's, and `model_hash` the fingerprint that its policies must carry."""
         self.config = config
+        self._model = model
         self._coordinates, self._torques = model.coordinates, model.torque_limits
         n_forces = len(model.legs_of) * len(model.axes)
         self._sizes = {"state": 2 * len(self._coordinates), "control": len(self._torques), "force": n_forces}
@@ -131,17 +132,17 @@ class PolicyGate:
         return Finding(Violation.POLICY_TORQUE, f"{text}; allowed: ±{allowed[control]:.1f}")
 
     def away(self, policy: Policy, now: float, state: Array | None) -> Finding | None:
-        """How a policy's state at `now` [s] is too far from a measured one (n_x,): x, height, then angles; or None."""
+        """How a policy's state at `now` [s] is too far from a measured one (n_x,): height, then angles; or None."""
         if state is None:
             return None
-        n_q = len(state) // 2
-        away = np.abs(policy.sample(now).state - state)[1:n_q].tolist()
-        allowed = [self.config.policy_height, *[self.config.policy_angle] * (n_q - 2)]
+        n_q, up = len(state) // 2, self._model.height
+        away = np.abs(self._model.difference(policy.sample(now).state, state))[up:n_q].tolist()
+        allowed = [self.config.policy_height, *[self.config.policy_angle] * (n_q - up - 1)]
         within = [distance <= limit for distance, limit in zip(away, allowed)]
         if all(within):
             return None
         index = within.index(False)
-        what, unit = self._coordinates[index + 1], "m" if index == 0 else "rad"
+        what, unit = self._coordinates[index + up], "m" if index == 0 else "rad"
         text = f"has {what} {away[index]:.2f} {unit} from where it is; allowed: {allowed[index]:.2f} {unit}"
         return Finding(Violation.POLICY_AWAY, text)
 

@@ -1,14 +1,20 @@
 """What follows a policy: from the policy's sample and the measured state to the targets of the joints."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from contact_ddp_ros.control.drives import JointTargets
+from contact_ddp_ros.control.lateral import LateralCommand
 from contact_ddp_ros.policy import PolicySample
 from contact_ddp_ros.robot.state import RobotState
 
 
 class Tracker(Protocol):
     """Of one model; keeps what it needs from one update to the next."""
+
+    @property
+    def lateral_command(self) -> LateralCommand | None:
+        """What a stabiliser of a planar plan did last, for diagnosis."""
+        ...
 
     @property
     def heading(self) -> float:
@@ -19,7 +25,7 @@ class Tracker(Protocol):
         """Begin at a state: hold its heading and its line."""
         ...
 
-    def take_over(self, other: "Tracker") -> None:
+    def take_over(self, other: Any) -> None:
         """Go on from where another tracker of the same kind is, under this one's configuration."""
         ...
 

@@ -51,15 +51,24 @@ def time_to_touchdown(policy: Policy, now: float) -> float:
     return max(float(policy.times[k + stance[0]]) - now, 0.0) if stance[0] else 0.0
 
 
+def landings(policy: Policy) -> Array:
+    """Times at which the plan puts down a foot while others stand, from its second node on [s]."""
+    down = policy.forces != 0.0
+    lands = (down[1:] & ~down[:-1]).any(axis=1) & down[:-1].any(axis=1)
+    return policy.times[1:-1][lands]
+
+
 def last_exit(policy: Policy, lead: float) -> float:
     """The last good instant for leaving the bound before the policy ends [s]: in the air, `lead` [s] before touchdown.
 
-    Where the horizon ends in the air, that is at its end; where no foot ever leaves the ground, at its beginning.
+    Where the horizon ends in the air, that is at its end; in a gait without flights `lead` before a foot lands beside
+    others, and where no foot ever leaves the ground, at its beginning.
     """
     airborne = ~policy.forces.any(axis=1) & (np.diff(policy.times) > 0.0)
     nodes = np.flatnonzero(airborne)
     if not nodes.size:
-        return policy.start
+        beside = landings(policy)
+        return max(policy.start, float(beside[-1]) - lead) if beside.size else policy.start
     last = int(nodes[-1])
     end = float(policy.times[last + 1])
     if not policy.forces[last + 1 :].any():
@@ -76,7 +85,10 @@ def exit_obstacle(policy: Policy, state: RobotState, now: float, config: MoveCon
         return f"slowing down from {speed:.2f} to {config.exit_speed:.2f} m/s"
     if config.exit_instant == "now":
         return ""
-    flying = in_flight(policy.forces[policy.node(now)])
+    good = in_flight(policy.forces[policy.node(now)])
     if config.exit_instant == "touchdown":
-        flying = flying and time_to_touchdown(policy, now) <= config.exit_lead
-    return "" if flying else f"waiting for {config.exit_instant}"
+        good = good and time_to_touchdown(policy, now) <= config.exit_lead
+    if not good and np.asarray(policy.forces[np.diff(policy.times) > 0.0].any(axis=1)).all():  # a gait without flights
+        ahead = landings(policy) - now
+        good = bool(((ahead >= 0.0) & (ahead <= config.exit_lead)).any()) or not ahead.size
+    return "" if good else f"waiting for {config.exit_instant}"

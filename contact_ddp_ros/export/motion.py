@@ -105,7 +105,7 @@ class Motion:
                 ghost=ghost,
                 soles=self._figure.feet(state),
                 forces=np.nan_to_num(ticks["contact_forces"][row]),
-                planned=self._planned.leg_forces(planned[:, [0, -1]].ravel(), state),
+                planned=self._planned.leg_forces(planned.ravel(), state),
             )
 
     def paths(self) -> Iterator[Path]:

@@ -11,6 +11,7 @@ from contact_ddp_ros.mpc.cost_term import CostTerm
 from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.own_terms import OwnTerms
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
+from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.user_term import UserTerm
 from contact_ddp_ros.robot.model import load_robot
 
@@ -51,10 +52,10 @@ def _check(
     config = config or PlannerConfig()
     model = PlanarModel(load_robot())
     tree = model.tree
-    problem = ProblemBuilder(tree, config, terms=OwnTerms(tree, model.axes, (term,)))
+    problem = ProblemBuilder(model, config, terms=OwnTerms(tree, model.axes, (term,)))
     steps = round(config.gait.horizon_cycles * problem.sequence.period / config.gait.step)
     grid = knot_grid(problem.sequence, 0, steps, config.gait.step)
-    made, xs = problem.build(grid, config, speed)
+    made, xs = problem.build(grid, config, Motion(speed))
     us = heuristic_guess(problem, grid, xs, config.first_guess).us
     noise = np.random.default_rng(seed)
     return check_derivatives(

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.robot.ground import Ground, GroundLine
+from contact_ddp_ros.robot.ground import Ground, LocalGround
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import RigidBodyTree
@@ -48,6 +48,11 @@ class Model(Protocol):
         ...
 
     @property
+    def height(self) -> int:
+        """Index of the trunk's height in q; what comes before is horizontal."""
+        ...
+
+    @property
     def torque_limits(self) -> Array:
         """(n_u,) what each control can be at most [N m]."""
         ...
@@ -56,12 +61,24 @@ class Model(Protocol):
         """(n_x,) the coordinates of a measured state."""
         ...
 
-    def ground_line(self, ground: Ground, state: RobotState) -> GroundLine:
-        """The ground along the first coordinate, where the robot is."""
+    def near(self, x: Array, heading: float) -> Array:
+        """(n_x,) the same state with its yaw, where it has one, within half a turn of a heading [rad]."""
+        ...
+
+    def local_ground(self, ground: Ground, state: RobotState) -> LocalGround:
+        """The ground in the model's horizontal axes, where the robot is."""
+        ...
+
+    def forward_velocity(self, x: Array) -> float:
+        """Velocity of the trunk's origin along its heading [m/s]."""
         ...
 
     def difference(self, x: Array, nominal: Array) -> Array:
         """(n_x,) from a nominal state to another, as feedback gains multiply it."""
+        ...
+
+    def robot_state(self, x: Array, actual: RobotState, time: float = 0.0) -> RobotState:
+        """The robot in a state of the model; what the model does not have is as in `actual`. Velocities are zero."""
         ...
 
     def joint_targets(self, x: Array, u: Array) -> tuple[Array, Array, Array]:

@@ -19,10 +19,18 @@ from contact_ddp_ros.models.planar_tree import (
     PLANAR_LEG_JOINTS,
     reduce_to_plane,
 )
-from contact_ddp_ros.robot.ground import Ground, GroundLine
+from contact_ddp_ros.robot.ground import Ground, LocalGround
 from contact_ddp_ros.robot.joints import joint_index
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.rotation import COMPILED, READ, WRITTEN, quaternion_to_matrix, quaternion_to_rpy, rpy_rates
+from contact_ddp_ros.robot.rotation import (
+    COMPILED,
+    READ,
+    WRITTEN,
+    quaternion_to_matrix,
+    quaternion_to_rpy,
+    rpy_rates,
+    rpy_to_quaternion,
+)
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
@@ -42,6 +50,7 @@ class PlanarModel:
     axes = AXES
     coordinates = PLANAR_JOINT_NAMES
     legs_of = LEGS_OF
+    height = 1
 
     def __init__(self, robot: Robot) -> None:
         """What needs the tree raises ModelError where left and right are not mirror images."""
@@ -69,15 +78,40 @@ class PlanarModel:
             self.pairs,
         )
 
-    def ground_line(self, ground: Ground, state: RobotState) -> GroundLine:
+    def near(self, x: Array, heading: float) -> Array:
+        """The same: a plane has no yaw."""
+        return x
+
+    def local_ground(self, ground: Ground, state: RobotState) -> LocalGround:
         """The ground in the plane, whose x counts along the heading from the foot of `odom`'s origin."""
         yaw = float(quaternion_to_rpy(state.orientation)[2])
         left = math.cos(yaw) * state.position[1] - math.sin(yaw) * state.position[0]
-        return GroundLine(ground.height + ground.aside(yaw) * float(left), ground.ahead(yaw))
+        return LocalGround(ground.height + ground.aside(yaw) * float(left), ground.ahead(yaw))
+
+    def forward_velocity(self, x: Array) -> float:
+        """Velocity of the trunk's origin along the plane [m/s]."""
+        return float(x[self.tree.n])
 
     def difference(self, x: Array, nominal: Array) -> Array:
         """(14,) from a nominal state to another: coordinates of a plane may be subtracted, and their rates."""
         return x - nominal
+
+    def robot_state(self, x: Array, actual: RobotState, time: float = 0.0) -> RobotState:
+        """The robot in a planar state, in the plane of its actual one; velocities are zero."""
+        yaw = float(quaternion_to_rpy(actual.orientation)[2])
+        cos, sin = math.cos(yaw), math.sin(yaw)
+        side = cos * actual.position[1] - sin * actual.position[0]
+        along, up, pitch = (float(number) for number in x[:3])
+        joints, _ = self.joint_state(x)
+        return RobotState(
+            time=time,
+            position=np.array([cos * along - sin * side, sin * along + cos * side, up]),
+            orientation=rpy_to_quaternion(0.0, pitch, yaw),
+            linear_velocity=np.zeros(3),
+            angular_velocity=np.zeros(3),
+            joint_positions=joints,
+            joint_velocities=np.zeros_like(joints),
+        )
 
     def joint_state(self, x: Array) -> tuple[Array, Array]:
         """(12,) joint positions [rad] and (12,) velocities [rad/s] of a state; abductions are zero."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from contact_ddp_ros.config import parameter
-from contact_ddp_ros.options import CONSTRAINTS, PENALTIES
+from contact_ddp_ros.options import CONSTRAINTS, MODEL_NAMES, PENALTIES
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.solver.options import VARIANTS
 
@@ -58,6 +58,16 @@ class ReferenceConfig:
         description="how fast the planned speed makes up for one not reached",
     )
     speed_trim: float = parameter(0.5, low=0.0, high=1.0, unit="m/s", description="most that it makes up for")
+    line_gain: float = parameter(
+        1.0,
+        low=0.0,
+        high=5.0,
+        unit="1/s",
+        description="lateral velocity wanted per distance from the straight line, of the whole body",
+    )
+    line_speed: float = parameter(
+        0.2, low=0.0, high=1.0, unit="m/s", description="largest lateral velocity that is asked for to get there"
+    )
     height: float = parameter(0.27, low=0.15, high=0.36, unit="m", description="trunk height above the ground")
     pitch_amplitude: float = parameter(
         0.12, low=0.0, high=0.4, unit="rad", description="nose down at front touchdown, nose up at back touchdown"
@@ -77,10 +87,14 @@ class WeightConfig:
 
     height: float = parameter(800.0, low=0.0, high=1e6, unit="1/m^2", description="trunk height")
     pitch: float = parameter(40.0, low=0.0, high=1e5, unit="1/rad^2", description="trunk pitch")
+    roll: float = parameter(40.0, low=0.0, high=1e5, unit="1/rad^2", description="trunk roll, of the whole body")
+    yaw: float = parameter(40.0, low=0.0, high=1e5, unit="1/rad^2", description="trunk yaw, of the whole body")
     joints: float = parameter(12.0, low=0.0, high=1e5, unit="1/rad^2", description="joint angles")
     forward_velocity: float = parameter(40.0, low=0.0, high=1e5, unit="s^2/m^2", description="forward velocity")
     vertical_velocity: float = parameter(2.0, low=0.0, high=1e5, unit="s^2/m^2", description="vertical velocity")
     pitch_rate: float = parameter(0.1, low=0.0, high=1e4, unit="s^2/rad^2", description="pitch rate")
+    roll_rate: float = parameter(0.1, low=0.0, high=1e4, unit="s^2/rad^2", description="roll rate, of the whole body")
+    yaw_rate: float = parameter(0.1, low=0.0, high=1e4, unit="s^2/rad^2", description="yaw rate, of the whole body")
     joint_rates: float = parameter(0.01, low=0.0, high=1e4, unit="s^2/rad^2", description="joint rates")
     torque: float = parameter(0.004, low=1e-6, high=1e3, unit="1/(N m)^2", description="joint torques of a leg pair")
     swing_torque: float = parameter(
@@ -142,6 +156,12 @@ class ConstraintConfig:
 class PlannerConfig:
     """Everything the planner may be told."""
 
+    model: str = parameter(
+        "planar",
+        choices=MODEL_NAMES,
+        description="what is planned for: the sagittal plane, or all 18 coordinates",
+        structural=True,
+    )
     variant: str = parameter("ddp", choices=VARIANTS, description="partials that the solver uses", structural=True)
     cost_terms: str = parameter(
         "", description="cost terms of one's own: module:Class or file.py:Class, with commas between", structural=True
@@ -168,4 +188,4 @@ class PlannerConfig:
         Of variants the compiled kernels count: ddp and ilqr have the same.
         """
         tensors = self.variant == "ddp_tensor"
-        return replace(self.gait, name=""), tensors, self.cost_terms, self.constraints
+        return self.model, replace(self.gait, name=""), tensors, self.cost_terms, self.constraints

@@ -16,7 +16,6 @@ from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.gaits.schedule import ModeSchedule
 from contact_ddp_ros.gaits.sequence import GaitSequence
-from contact_ddp_ros.models.planar import AXES
 from contact_ddp_ros.mpc import contact_nodes
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.kernel_table import kernel_table
@@ -75,7 +74,7 @@ class ContactLaw:
 
     Attributes:
         ground_height: where the world's vertical axis meets it [m].
-        ground_slope: rise over run along the world's x.
+        ground_slopes: rise over run along the world's x and y.
         baumgarte_rate: of the contacts' stabilisation, 0 for none [1/s].
         friction: coefficient. force_scale: by which the barriers of forces are normalised [N].
         torque_limits: (n_u,) [N m].
@@ -86,7 +85,7 @@ class ContactLaw:
     friction: float
     force_scale: float
     torque_limits: Array
-    ground_slope: float = 0.0
+    ground_slopes: tuple[float, float] = (0.0, 0.0)
 
 
 def kernel_levels(variant: str) -> tuple[str, ...]:
@@ -100,23 +99,27 @@ class ContactProblem:
     def __init__(
         self,
         tree: RigidBodyTree,
+        axes: tuple[int, ...],
         schedule: ModeSchedule | GaitSequence,
         integrator: str,
         variant: str,
         kernels: KernelSet | None = None,
         terms: OwnTerms | None = None,
     ) -> None:
-        """Raises ParameterError where second order is asked for by tensors and the integrator is implicit."""
+        """Contacts act along the world's `axes`, the normal last.
+
+        Raises ParameterError where second order is asked for by tensors and the integrator is implicit.
+        """
         if variant == "ddp_tensor" and integrator == "implicit_midpoint":
             raise ParameterError("the implicit midpoint has no second order by tensors; use variant ddp or ilqr")
-        self.terms = terms or OwnTerms(tree, AXES, ())
+        self.terms = terms or OwnTerms(tree, axes, ())
         self.tree = tree
         self.schedule = schedule
-        self.n_axes = len(AXES)
+        self.n_axes = len(axes)
         self.feet = tuple(point.name for point in tree.contacts)
         modes = {mode.name: mode.contacts for mode in schedule.modes}
         levels = kernel_levels(variant)
-        self.kernels = kernels or build_kernels(tree, modes, AXES, levels=levels)
+        self.kernels = kernels or build_kernels(tree, modes, axes, levels=levels)
         self.integers = kernel_table(
             tree, self.kernels, modes, self.n_axes, _SCHEMES[integrator], levels, self.terms.kernels
         )
@@ -142,7 +145,7 @@ class ContactProblem:
         for part, values in zip(parts, vars(costs).values(), strict=True):
             part[:] = values
         lands[:-1] = landing
-        model = [law.ground_height, law.baumgarte_rate, 0.0, law.ground_slope, 0.0]
+        model = [law.ground_height, law.baumgarte_rate, 0.0, *law.ground_slopes]
         return Problem(
             n_x=2 * n,
             n_u=n_u,

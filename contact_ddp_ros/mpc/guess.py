@@ -20,8 +20,9 @@ def heuristic_guess(builder: ProblemBuilder, grid: KnotGrid, xs: Array, config: 
     n = builder.tree.n
     us = builder.reference.weight_carrying_torques(grid, xs)
     gains = np.zeros((grid.n_nodes, us.shape[1], 2 * n))
+    share = 0.5 * len(next(iter(builder.model.legs_of.values())))  # the gains are those of a pair
     for a, joint in enumerate(builder.tree.actuated):
-        gains[:, a, joint] = -config.kp
-        gains[:, a, n + joint] = -config.kd
+        gains[:, a, joint] = -share * config.kp
+        gains[:, a, n + joint] = -share * config.kd
     gains[grid.switches] = 0.0
     return Guess(xs, us, gains)

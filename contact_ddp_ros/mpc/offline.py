@@ -1,4 +1,4 @@
-"""Offline trajectory optimisation of a bound: the receding horizon's problem, solved once until every constraint holds.
+"""Offline trajectory optimisation of a gait: the receding horizon's problem, solved once until every constraint holds.
 
 The same problem, costs and first guess as :mod:`contact_ddp_ros.mpc.planner`, with hard constraints: by the interior
 point (:mod:`contact_ddp_ros.solver.interior_point`), or by penalties, which the receding horizon keeps fixed, tightened
@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.gaits.grid import KnotGrid, knot_grid
+from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
+from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.options import CONSTRAINTS, INTERIOR_POINT
 from contact_ddp_ros.policy import Policy
-from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.continuation import ConstrainedSolution, Continuation, Pass, solve_constrained
 from contact_ddp_ros.solver.ddp import DdpSolver
 from contact_ddp_ros.solver.interior_point import InteriorPointSolver
@@ -39,11 +40,11 @@ class OfflineResult:
 
 
 class OfflineOptimiser:
-    """Optimises bounds of one planar tree over whole horizons that begin with the gait's first mode."""
+    """Optimises gaits of one model over whole horizons that begin with the gait's first mode."""
 
     def __init__(
         self,
-        tree: RigidBodyTree,
+        model: Model,
         config: PlannerConfig,
         model_hash: int = 0,
         shooting: str = "single",
@@ -57,14 +58,14 @@ class OfflineOptimiser:
         if constraints not in CONSTRAINTS:
             raise SolverError(f"unknown constraints {constraints!r}; allowed are {', '.join(CONSTRAINTS)}")
         self.constraints = constraints
-        self.tree, self.config, self.model_hash, self.shooting = tree, config, model_hash, shooting
-        self.builder = ProblemBuilder(tree, config)
+        self.model, self.config, self.model_hash, self.shooting = model, config, model_hash, shooting
+        self.builder = ProblemBuilder(model, config)
         steps = round(config.gait.horizon_cycles * self.builder.schedule.period / config.gait.step)
         self.grid = knot_grid(self.builder.schedule, 0, steps, config.gait.step)
 
     def problem(self, speed: float) -> tuple[Problem, Array]:
         """The optimal control problem at a speed [m/s] and its reference states (N+1, 2n)."""
-        return self.builder.build(self.grid, self.config, speed)
+        return self.builder.build(self.grid, self.config, Motion(speed))
 
     def guess(self, speed: float) -> Guess:
         """The heuristic controller's policy, which the first rollout closes."""
@@ -80,10 +81,10 @@ class OfflineOptimiser:
         continuation: Continuation | None = None,
         max_iterations: int | None = None,
     ) -> OfflineResult:
-        """Optimise from a planar state (2n,) at a speed [m/s].
+        """Optimise from the model's state (2n,) at a speed [m/s].
 
         Args:
-            x0: planar state (2n,) to begin with.
+            x0: the model's state (2n,) to begin with.
             speed: commanded [m/s].
             guess: first trajectory, the heuristic controller's by default.
             continuation: settings of the outer loop of penalties.

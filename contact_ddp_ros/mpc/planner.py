@@ -28,6 +28,7 @@ from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.mpc.challenge import Challenge, cheaper
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.cost_breakdown import cost_terms
+from contact_ddp_ros.mpc.course import Course
 from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.horizon import followed, horizon_grid, steps_of_cycle
 from contact_ddp_ros.mpc.iteration_budget import IterationBudget
@@ -35,10 +36,11 @@ from contact_ddp_ros.mpc.loop_solver import LoopSolver, Solved
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.rate_limit import RateLimited
+from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.touchdown_multipliers import TouchdownMultipliers, switches_ahead
 from contact_ddp_ros.mpc.warm_start import shifted, shifted_multipliers
 from contact_ddp_ros.policy import Policy
-from contact_ddp_ros.robot.ground import Felt, GroundLine
+from contact_ddp_ros.robot.ground import Felt, LocalGround
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.solver.interior_solution import Multipliers
 from contact_ddp_ros.solver.protocol import Problem
@@ -81,7 +83,7 @@ class Planner:
         validate(self.config)
         self.model = model
         self.model_hash = model.robot.model_hash
-        self.builder = ProblemBuilder(model.tree, self.config)
+        self.builder = ProblemBuilder(model, self.config)
         self._gait = 0
         """Index of the gait that is to be followed."""
         self._solver = LoopSolver(self.config, self.builder.penalty(self.config))
@@ -98,6 +100,7 @@ class Planner:
         self._speed = RateLimited()
         self._speed_error, self._trim, self._trimmed = LastingError(), Trim(), 0.0
         self._height = RateLimited(self.config.reference.height)
+        self._course = Course()
         self._multipliers = TouchdownMultipliers(self.config.gait.step)
         self._budget = IterationBudget()
 
@@ -164,11 +167,15 @@ class Planner:
         state: RobotState,
         speed: float,
         *,
+        lateral: float = 0.0,
+        turn: float = 0.0,
         hold: bool = False,
         deadline: float | None = None,
         felt: Felt = _NOTHING_FELT,
     ) -> PlanResult:
-        """Solve from a measured state for a commanded speed [m/s].
+        """Solve from a measured state for a commanded speed, to the left, too [m/s], and turn [rad/s].
+
+        A planar model goes straight ahead whatever is commanded: its controller steers.
 
         With `hold` the gait stays at its beginning: each plan starts the first mode at the state's own instant, so that
         a robot that stands may begin to bound with any of them. Where there is a `deadline`, on the clock of
@@ -183,16 +190,17 @@ class Planner:
             raise MessageError(f"an array of the state has another size; no plan is made but for {n_joints} joints")
         if not state.is_finite():
             raise MessageError("the state holds a number that is not finite; no plan is made from it")
-        if not math.isfinite(speed):
-            raise MessageError(f"the commanded speed is {speed}; allowed: a finite number")
+        for what, number in (("speed", speed), ("lateral speed", lateral), ("turn", turn)):
+            if not math.isfinite(number):
+                raise MessageError(f"the commanded {what} is {number}; allowed: a finite number")
         self._move_ahead(felt.advance)
         x0, time, reference = self.model.state(state), state.time, self.config.reference
         challenge = hold and self._challenge.is_due(time)
         configured = self.config.ground
         self._ground = configured if felt.ground is None else replace(felt.ground, friction=configured.friction)
-        line = self.model.ground_line(self._ground, state)
+        ground, up = self.model.local_ground(self._ground, state), self.model.height
         if hold:
-            self._hold(time, float(x0[1]) - line.height_at(float(x0[0])))
+            self._hold(time, float(x0[up]) - ground.height_at(*x0[:up].tolist()))
         target = min(max(speed, -reference.speed_limit), reference.speed_limit)
         speed = self._speed.approach(target, reference.acceleration, time)
         if hold:
@@ -200,7 +208,7 @@ class Planner:
             self._trim.reset()
         else:
             dt = min(max(time - self._trimmed, 0.0), _LONGEST_TRIM)
-            forward = float(x0[self.model.tree.n])
+            forward = self.model.forward_velocity(x0)
             error = self._speed_error.follow(speed, forward, time, self.builder.sequence.period)
             if abs(speed + self._trim.value) >= reference.speed_limit and error * speed > 0.0:
                 error = 0.0  # what the limit forbids would have to be unlearned later
@@ -208,22 +216,24 @@ class Planner:
             speed = min(max(speed, -reference.speed_limit), reference.speed_limit)
         self._trimmed = time
         height = self._height.approach(reference.height, reference.height_rate, time)
-        return self.plan_coordinates(x0, time, speed, height, line, challenge=challenge, deadline=deadline)
+        motion = self._course.follow(state, Motion(speed, lateral, turn), reference, hold)
+        x0 = self.model.near(x0, motion.heading)
+        return self.plan_coordinates(x0, time, motion, height, ground, challenge=challenge, deadline=deadline)
 
     def plan_coordinates(
         self,
         x0: Array,
         time: float,
-        speed: float,
+        motion: Motion,
         height: float | None = None,
-        line: GroundLine | None = None,
+        ground: LocalGround | None = None,
         *,
         challenge: bool = False,
         deadline: float | None = None,
     ) -> PlanResult:
-        """Solve from the model's state x0 (2n,) at `time` [s] for a reference speed [m/s] and height [m].
+        """Solve from the model's state x0 (2n,) at `time` [s] for a reference motion and height [m].
 
-        `line` is the ground in the plane, by default level at the configured height.
+        `ground` is that in the model's axes, by default level at the configured height.
 
         With `challenge` it is solved from the warm start and from the cold guess, and the cheaper plan counts.
         """
@@ -234,7 +244,8 @@ class Planner:
         config = self.config
         if height is not None:
             config = replace(config, reference=replace(config.reference, height=height))
-        problem, xs_reference = self.builder.build(phased, config, speed, float(x0[0]), line)
+        x, y = (float(number) for number in (x0[0], x0[1] if self.model.height > 1 else 0.0))
+        problem, xs_reference = self.builder.build(phased, config, replace(motion, x=x, y=y), ground)
         heuristic = heuristic_guess(self.builder, phased, xs_reference, config.first_guess)
         cycle = steps_of_cycle(self.builder.sequence, grid.start_step)
         multipliers = self._multipliers.of(phased, cycle, len(self.builder.feet))

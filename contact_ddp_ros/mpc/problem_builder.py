@@ -8,14 +8,16 @@ from numpy.typing import NDArray
 from contact_ddp_ros.dynamics.kernels import KernelSet, build_kernels
 from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.gaits.sequence import GaitSequence
-from contact_ddp_ros.models.planar import AXES
+from contact_ddp_ros.models.model import Model
+from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig
 from contact_ddp_ros.mpc.contact_problem import ContactLaw, ContactProblem, NodeCosts, Penalty, kernel_levels
 from contact_ddp_ros.mpc.own_terms import OwnTerms, configured_terms
-from contact_ddp_ros.mpc.reference import PlanarReference, planar_schedule
+from contact_ddp_ros.mpc.planar_reference import PlanarReference
+from contact_ddp_ros.mpc.reference import GaitReference, Motion, gait_schedule
 from contact_ddp_ros.mpc.user_term import Horizon
-from contact_ddp_ros.robot.ground import GroundLine
-from contact_ddp_ros.robot.tree import RigidBodyTree
+from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
+from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.solver.protocol import Problem
 
 Array = NDArray[np.float64]
@@ -29,12 +31,22 @@ def upright_friction(friction: float, slope: float) -> float:
     return max(math.tan(math.atan(friction) - abs(math.atan(slope))), 0.1 * friction)
 
 
+def reference_of(model: Model, gait: GaitConfig, sequence: GaitSequence | None = None) -> GaitReference:
+    """What a gait wants of a model; without a `sequence` the configured gait for ever.
+
+    Raises:
+        ParameterError: the gait is not for the model, or not for the grid.
+    """
+    kind = PlanarReference if model.name == PlanarModel.name else WholeBodyReference
+    return kind(model.tree, gait, sequence)
+
+
 class ProblemBuilder(ContactProblem):
-    """Builds contact problems of one planar tree along a sequence of gaits, with costs by configuration."""
+    """Builds contact problems of one model along a sequence of gaits, with costs by configuration."""
 
     def __init__(
         self,
-        tree: RigidBodyTree,
+        model: Model,
         config: PlannerConfig,
         kernels: KernelSet | None = None,
         sequence: GaitSequence | None = None,
@@ -43,56 +55,60 @@ class ProblemBuilder(ContactProblem):
         """Without a `sequence` it is the configured gait for ever; what is not given is loaded or compiled.
 
         Raises:
-            ParameterError: the gait is not for the planar model or the grid, or a user's term cannot be used.
+            ParameterError: the gait is not for the model or the grid, or a user's term cannot be used.
         """
+        self.model = model
         self.config = config
-        self.reference = PlanarReference(tree, config.gait, sequence)
+        self.reference = reference_of(model, config.gait, sequence)
         self.sequence = self.reference.sequence
-        kernels = kernels or _kernels(tree, self.sequence, config.variant)
-        terms = terms or OwnTerms(tree, AXES, configured_terms(config))
-        super().__init__(tree, self.sequence, config.gait.integrator, config.variant, kernels, terms)
+        kernels = kernels or _kernels(model, self.sequence, config.variant)
+        terms = terms or OwnTerms(model.tree, model.axes, configured_terms(config))
+        integrator = config.gait.integrator
+        super().__init__(model.tree, model.axes, self.sequence, integrator, config.variant, kernels, terms)
+        legs = np.array([len(model.legs_of[foot]) for foot in self.feet])
+        self._legs = legs
+        """Of each contact point: weights are those of a pair."""
 
     def along(self, sequence: GaitSequence) -> "ProblemBuilder":
         """The same along another sequence of the gaits that are known."""
-        return ProblemBuilder(self.tree, self.config, self.kernels, sequence, self.terms)
+        return ProblemBuilder(self.model, self.config, self.kernels, sequence, self.terms)
 
     def knowing(self, gait: GaitConfig) -> tuple["ProblemBuilder", int]:
         """The same with one more gait, whose kernels are loaded or compiled now, and that gait's index.
 
         Raises:
-            ParameterError: the gait is not for the planar model or the grid.
+            ParameterError: the gait is not for the model or the grid.
         """
-        schedule = planar_schedule(gait)
+        schedule = gait_schedule(self.model, gait)
         sequence = self.sequence.knowing(gait.name, schedule)
         index = sequence.gaits.index((gait.name, schedule))
         if sequence is self.sequence:
             return self, index
-        PlanarReference(self.tree, gait)  # which refuses what it cannot follow
-        return ProblemBuilder(self.tree, self.config, None, sequence, self.terms), index
+        reference_of(self.model, gait)  # which refuses what it cannot follow
+        return ProblemBuilder(self.model, self.config, None, sequence, self.terms), index
 
     def build(
-        self, grid: KnotGrid, config: PlannerConfig, speed: float, x0: float = 0.0, ground: GroundLine | None = None
+        self, grid: KnotGrid, config: PlannerConfig, motion: Motion, ground: LocalGround | None = None
     ) -> tuple[Problem, Array]:
-        """The problem along a grid for a commanded speed [m/s], and its (N+1, 2n) reference states.
+        """The problem along a grid for a motion, and its (N+1, 2n) reference states.
 
-        x0: where the trunk's reference starts [m]; on level ground only plots depend on it, no cost does.
-        ground: in the model's plane; by default level at the configured height.
+        ground: in the model's axes; by default level at the configured height.
         """
-        ground = ground or GroundLine(config.ground.height)
-        costs = self._costs(grid, config, speed, x0, ground)
+        ground = ground or LocalGround(config.ground.height)
+        costs = self._costs(grid, config, motion, ground)
         constraint = config.constraint
         law = ContactLaw(
             ground_height=ground.height,
-            ground_slope=ground.slope,
+            ground_slopes=(ground.slope, ground.aside),
             baumgarte_rate=constraint.baumgarte_rate,
-            friction=upright_friction(config.ground.friction, ground.slope),
+            friction=upright_friction(config.ground.friction, math.hypot(ground.slope, ground.aside)),
             force_scale=self.reference.mean_force,
             torque_limits=constraint.torque_share * self.effort_limits,
         )
         numbers = None
         if self.terms.terms:
             times, stance = grid.times - self.reference.sequence.epoch, self.stance_table()[grid.modes]
-            numbers = self.terms.numbers(Horizon(times, stance, costs.states, config, speed))
+            numbers = self.terms.numbers(Horizon(times, stance, costs.states, config, motion.forward))
         return self.assemble(grid, costs, law, numbers), costs.states
 
     @staticmethod
@@ -101,7 +117,7 @@ class ProblemBuilder(ContactProblem):
         constraint = config.constraint
         return Penalty(constraint.touchdown_penalty, constraint.barrier_width, constraint.barrier_weight).array()
 
-    def _costs(self, grid: KnotGrid, config: PlannerConfig, speed: float, x0: float, ground: GroundLine) -> NodeCosts:
+    def _costs(self, grid: KnotGrid, config: PlannerConfig, motion: Motion, ground: LocalGround) -> NodeCosts:
         _, n_u, n_f, n_a = self.sizes
         weight = config.weight
         n_rows = grid.n_nodes + 1
@@ -113,33 +129,26 @@ class ProblemBuilder(ContactProblem):
         forces = np.zeros((n_rows, n_f * n_a))
         forces[:, n_a - 1 :: n_a] = self.reference.mean_forces(times)[:, None]
         heights, swinging = self.reference.foot_heights(times, config.reference)
+        share = 0.5 * self._legs  # of a pair: half of its joints' motion, twice its torques and forces
+        torques = np.where(down, weight.torque, weight.swing_torque) / share
         return NodeCosts(
-            states=self.reference.states(times, config.reference, ground.height, speed, x0, ground.slope),
-            state_weights=scale[:, None] * self._state_weights(config),
-            torque_weights=np.where(np.repeat(down, n_u // n_f, axis=1), weight.torque, weight.swing_torque),
+            states=self.reference.states(times, config.reference, motion, ground),
+            state_weights=scale[:, None] * self.reference.state_weights(config),
+            torque_weights=np.repeat(torques, n_u // n_f, axis=1),
             forces=forces,
-            force_weights=np.full((n_rows, n_f * n_a), weight.force),
+            force_weights=np.tile(np.repeat(weight.force / share, n_a), (n_rows, 1)),
             heights=heights + ground.height,
-            height_weights=np.where(swinging & ~down, weight.foot_height, 0.0),
+            height_weights=np.where(swinging & ~down, share * weight.foot_height, 0.0),
         )
 
-    def _state_weights(self, config: PlannerConfig) -> Array:
-        weight, n = config.weight, self.tree.n
-        weights = np.zeros(2 * n)
-        joints = list(self.tree.actuated)
-        weights[1], weights[2] = weight.height, weight.pitch
-        weights[n : n + 3] = weight.forward_velocity, weight.vertical_velocity, weight.pitch_rate
-        weights[joints] = weight.joints
-        weights[[n + joint for joint in joints]] = weight.joint_rates
-        return weights
 
-
-def _kernels(tree: RigidBodyTree, sequence: GaitSequence, variant: str) -> KernelSet:
+def _kernels(model: Model, sequence: GaitSequence, variant: str) -> KernelSet:
     """Of all known gaits: a library for each, so that one more gait compiles its own only."""
     levels, names = kernel_levels(variant), iter(sequence.modes)
     merged = None
     for _, schedule in sequence.gaits:
-        own = build_kernels(tree, {mode.name: mode.contacts for mode in schedule.modes}, AXES, levels=levels).renamed(
+        modes = {mode.name: mode.contacts for mode in schedule.modes}
+        own = build_kernels(model.tree, modes, model.axes, levels=levels).renamed(
             {mode.name: next(names).name for mode in schedule.modes}
         )
         merged = own if merged is None else merged.merged(own)

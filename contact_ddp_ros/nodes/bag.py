@@ -169,6 +169,8 @@ def _solve(
                 solve_time=1e-3 * float(values["solve_ms"]),
                 ok=values["ok"] == "True",
                 policy=policies.get(request.stamp),
+                left=float(values["left"]),
+                turn=float(values["turn"]),
             )
         ]
     except (KeyError, ValueError) as error:

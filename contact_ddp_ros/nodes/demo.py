@@ -89,7 +89,7 @@ class Demo:
         self._observer: Observer | None = None
         robot = robot_of(options)
         self.planner = planner_config(options, robot)
-        self.controller = controller_config(options, robot, policy_timing(options, self.planner.rate))
+        self.controller = controller_config(options, robot, policy_timing(options, self.planner))
         self._port = free_port()
         periods = (SimulatorNodeOptions().period, 1.0 / self.planner.rate)
         log.begin(run_info("demo", options, robot, self.planner, *periods))
@@ -158,6 +158,7 @@ class Demo:
             "controller": {
                 **patience,
                 **options.parameters("controller"),
+                "model": self.planner.model,
                 "safety.planner_period": self.controller.safety.planner_period,
                 "safety.policy_periods": self.controller.safety.policy_periods,
                 "node.planner_delay": options.planner_delay,

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from rclpy.node import Node
 
 from contact_ddp_ros.control.config import ControllerConfig, DriveConfig
-from contact_ddp_ros.fitting import fitted_config
+from contact_ddp_ros.fitting import fitted_config, for_model
 from contact_ddp_ros.gazebo.config import BridgeConfig
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.nodes.rclpy_internals import given_parameters
@@ -19,7 +19,7 @@ _SECTIONS = {"planner": PlannerConfig, "controller": ControllerConfig, "simulato
 
 
 def fitted(node: Node, defaults: Config) -> Config:
-    """Fit `defaults` to the robot that the command line or a parameter file names.
+    """Fit `defaults` to the robot, and the model of it, that the command line or a parameter file names.
 
     Nodes that simulate the drives get the controller's gains. A bare URDF changes only the name of the model in Gazebo,
     which is the robot's.
@@ -27,8 +27,14 @@ def fitted(node: Node, defaults: Config) -> Config:
     Raises:
         ContactDdpError: there is no such robot, or its file or its description cannot be used.
     """
-    given = given_parameters(node).get("node.urdf")
-    source = None if given is None else given.value
+    given = given_parameters(node)
+    fit = _to_robot(given["node.urdf"].value if "node.urdf" in given else None, defaults)
+    if isinstance(fit, PlannerConfig) and "model" in given:
+        return for_model(fit, given["model"].value)
+    return fit
+
+
+def _to_robot(source: Any, defaults: Config) -> Config:
     if not isinstance(source, str) or not source:
         return defaults
     if isinstance(getattr(defaults, "gazebo", None), BridgeConfig):

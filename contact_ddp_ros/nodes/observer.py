@@ -85,6 +85,7 @@ class Observer:
         """Publish the speed command of the present time."""
         message = Twist()
         message.linear.x = float(self._options.speed_at(max(self.time, 0.0)))
+        message.linear.y, message.angular.z = float(self._options.left), float(self._options.turn)
         self._velocity.publish(message)
 
     def event(self, text: str) -> None:

@@ -18,7 +18,7 @@ from rclpy.node import Node
 
 from contact_ddp_ros.control.velocity import Expiring, VelocityCommand
 from contact_ddp_ros.errors import ContactDdpError
-from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.models.choice import model_of
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.nodes import interfaces as io
@@ -66,7 +66,7 @@ class PlannerNode:
         self._robot = load_robot(config.node.urdf or None)
         node.get_logger().info("building the planner; the first time its kernels are compiled, which takes a while")
         began = clock.monotonic()
-        self._planner = Planner(PlanarModel(self._robot), config, epoch=clock.time_ns() // 1_000_000)
+        self._planner = Planner(model_of(config.model, self._robot), config, epoch=clock.time_ns() // 1_000_000)
         self._planning = Lock()
         self._planner.warm_up(self._robot.standing_state())
         node.get_logger().info(f"planner ready after {clock.monotonic() - began:.1f} s, variant {config.variant}")
@@ -148,11 +148,13 @@ class PlannerNode:
             self._timebase.follow(request.stamp)
         state = replace(request.state, time=self._timebase.seconds(request.stamp))
         try:
-            forward = self._velocity.at(state.time, config.node.cmd_vel_timeout).forward
-            speed = 0.0 if request.aim == STOP else forward
+            wanted = self._velocity.at(state.time, config.node.cmd_vel_timeout)
+            if request.aim == STOP:
+                wanted = VelocityCommand()
+            speed, steering = wanted.forward, {"lateral": wanted.left, "turn": wanted.yaw_rate}
             with self._planning:
                 deadline = None if self._lockstep else began + config.node.solve_share / config.rate
-                result = self._planner.plan(state, speed, hold=hold, deadline=deadline, felt=request.felt)
+                result = self._planner.plan(state, speed, **steering, hold=hold, deadline=deadline, felt=request.felt)
         except ContactDdpError as error:
             self.node.get_logger().error(f"no plan: {error}", throttle_duration_sec=1.0)
             self._publish(request, no_policy_message(request.stamp, STATUS_FAILED, self._robot.model_hash))
@@ -164,14 +166,14 @@ class PlannerNode:
             message = no_policy_message(request.stamp, STATUS_FAILED, self._robot.model_hash)
             self.node.get_logger().warning(f"no policy: {result.message}", throttle_duration_sec=1.0)
         self._publish(request, message)
-        self._tell(request, state, speed, result)
+        self._tell(request, state, wanted, result)
 
     def _publish(self, request: PlanRequest, message: Any) -> None:
         """Send an answer and keep it for a repeated request."""
         self._answered, self._answer = request.stamp, message
         self._policies.publish(message)
 
-    def _tell(self, request: PlanRequest, state: RobotState, speed: float, result: PlanResult) -> None:
+    def _tell(self, request: PlanRequest, state: RobotState, wanted: VelocityCommand, result: PlanResult) -> None:
         """Numbers for records and people, after the policy is on its way."""
         config = self._planner.config
         # a cold solve comes before anything depends on its time
@@ -183,7 +185,9 @@ class PlannerNode:
         values = {
             "time": 1e-9 * request.stamp,
             "stamp": request.stamp,
-            "speed": speed,
+            "speed": wanted.forward,
+            "left": wanted.left,
+            "turn": wanted.yaw_rate,
             "hold": request.aim == HOLD,
             "gait": result.gait,
             "gait_start": self._timebase.stamp(self._planner.gait_start),
@@ -204,7 +208,7 @@ class PlannerNode:
         self._solve_time.publish(result.solve_time)
         self._iterations.publish(len(result.iterations))
         self._cost.publish(result.cost)
-        self._speed.publish(speed)
+        self._speed.publish(wanted.forward)
         self._display(state, result)
 
     def _display(self, state: RobotState, result: PlanResult) -> None:
@@ -214,7 +218,7 @@ class PlannerNode:
         self._displayed = state.time
         origin = self._timebase.origin
         if self._plan.get_subscription_count():
-            self._plan.publish(path_message(result.policy, state, origin=origin))
+            self._plan.publish(path_message(result.policy, state, self._robot, origin=origin))
         if self._markers.get_subscription_count():
             self._markers.publish(plan_markers(result.policy, state, self._robot, origin=origin))
 

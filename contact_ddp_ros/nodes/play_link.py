@@ -48,7 +48,7 @@ class NodesLink:
         self._options = options
         robot = robot_of(options)
         planner = planner_config(options, robot)
-        controller = controller_config(options, robot, policy_timing(options, planner.rate))
+        controller = controller_config(options, robot, policy_timing(options, planner))
         self._context = Context()
         rclpy.init(context=self._context, signal_handler_options=SignalHandlerOptions.NO)
         self._node = rclpy.create_node("play", context=self._context, enable_rosout=False)

@@ -1,9 +1,5 @@
-"""A plan and the contact forces as a path and markers in `odom`, for RViz.
+"""A plan and the contact forces as a path and markers in `odom`, for RViz."""
 
-A planar plan lies in the vertical plane through the trunk along its heading; each leg of a pair has half of its force.
-"""
-
-import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -14,13 +10,13 @@ from numpy.typing import NDArray
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.nodes.conversions import stamp_message, time_ns, to_stamp
 from contact_ddp_ros.nodes.interfaces import ODOM_FRAME
+from contact_ddp_ros.planned import PlannedRobot, landings
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import Robot, foot_positions
-from contact_ddp_ros.robot.rotation import quaternion_product, quaternion_to_matrix, quaternion_to_rpy
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]
@@ -40,42 +36,23 @@ _LIFETIME = Duration(sec=1)
 _BLUE, _ORANGE, _GREEN = (0.0, 0.45, 0.70), (0.84, 0.37, 0.0), (0.0, 0.62, 0.45)
 """Of a palette that colour-blind people can tell apart."""
 
-_N_AXES = 2
-"""Planned force components of a planar foot: along and up."""
 
-
-class _Plane:
-    """Where the plane of a plan lies."""
-
-    def __init__(self, state: RobotState) -> None:
-        self.heading = float(quaternion_to_rpy(state.orientation)[2])
-        self._cos, self._sin = math.cos(self.heading), math.sin(self.heading)
-        self._offset = self._cos * state.position[1] - self._sin * state.position[0]
-
-    def point(self, along: float, left: float, up: float) -> Point:
-        """A point of the plane, or `left` of it [m]."""
-        side = self._offset + left
-        return _point((self._cos * along - self._sin * side, self._sin * along + self._cos * side, up))
-
-
-def path_message(policy: Policy, state: RobotState, stride: int = STRIDE, origin: int = 0) -> Path:
-    """Planned poses of the trunk, every `stride`-th node of a planar policy that was planned from `state`.
+def path_message(policy: Policy, state: RobotState, robot: Robot, stride: int = STRIDE, origin: int = 0) -> Path:
+    """Planned poses of the trunk, every `stride`-th node of a policy that was planned from `state`.
 
     Times count from the stamp `origin` [ns].
     """
-    plane = _Plane(state)
-    turn = np.array([0.0, 0.0, math.sin(0.5 * plane.heading), math.cos(0.5 * plane.heading)])
+    planned = PlannedRobot(robot)
     message = Path()
     message.header.stamp = stamp_message(origin + time_ns(state.time))
     message.header.frame_id = ODOM_FRAME
-    for time, (along, up, pitch) in zip(policy.times[::stride], policy.states[::stride, :3].tolist()):
+    for time, x in zip(policy.times[::stride], policy.states[::stride]):
+        whole = planned.state(x, state)
         pose = PoseStamped()
         pose.header.frame_id = ODOM_FRAME
         pose.header.stamp = stamp_message(origin + time_ns(float(time)))
-        pose.pose.position = plane.point(along, 0.0, up)
-        nod = np.array([0.0, math.sin(0.5 * pitch), 0.0, math.cos(0.5 * pitch)])
-        orientation = quaternion_product(turn, nod).tolist()
-        for name, number in zip("xyzw", orientation):
+        pose.pose.position = _point(whole.position)
+        for name, number in zip("xyzw", whole.orientation.tolist()):
             setattr(pose.pose.orientation, name, number)
         message.poses.append(pose)
     return message
@@ -86,26 +63,22 @@ def plan_markers(policy: Policy, state: RobotState, robot: Robot, stride: int = 
 
     Times count from the stamp `origin` [ns].
     """
-    plane, feet = _Plane(state), _PlannedFeet(robot)
+    planned = PlannedRobot(robot)
     stamp = stamp_message(origin + time_ns(state.time))
     trunk = _marker(stamp, "horizon", Marker.LINE_STRIP, _BLUE, (_LINE, 0.0, 0.0))
-    trunk.points = [plane.point(x, 0.0, z) for x, z in policy.states[::stride, :2].tolist()]
+    trunk.points = [_point(planned.state(x, state).position) for x in policy.states[::stride]]
     touchdowns = _marker(stamp, "touchdowns", Marker.SPHERE_LIST, _ORANGE, (_BALL, _BALL, _BALL))
     forces = _marker(stamp, "planned forces", Marker.LINE_LIST, _ORANGE, (_LINE, 0.0, 0.0))
-    standing = np.abs(policy.forces).reshape(len(policy.forces), -1, _N_AXES).sum(axis=2) > 0.0
-    for k in range(len(policy.forces)):
-        landing = np.flatnonzero(standing[k] & ~standing[k - 1]) if k else np.zeros(0, dtype=int)
-        shown = np.flatnonzero(standing[k]) if k % stride == 0 else np.zeros(0, dtype=int)
-        if not (landing.size or shown.size):
+    landing = dict(landings(policy.forces))
+    for k, force in enumerate(policy.forces):
+        pushing = planned.leg_forces(force, state) if k % stride == 0 else np.zeros((len(LEG_NAMES), 3))
+        if k not in landing and not pushing.any():
             continue
-        places = feet.at(policy.states[k])
-        for pair in landing:
-            touchdowns.points += [plane.point(*places[leg]) for leg in feet.legs[pair]]
-        for pair in shown:
-            along, up = 0.5 * _LENGTH * policy.forces[k, _N_AXES * pair : _N_AXES * (pair + 1)]
-            for leg in feet.legs[pair]:
-                x, y, z = places[leg]
-                forces.points += [plane.point(x, y, z), plane.point(x + along, y, z + up)]
+        soles = _soles(robot, planned.state(policy.states[k], state))
+        touchdowns.points += [_point(soles[leg]) for leg in landing.get(k, [])]
+        for sole, push in zip(soles, pushing):
+            if push.any():
+                forces.points += [_point(sole), _point(sole + _LENGTH * push)]
     return MarkerArray(markers=[trunk, touchdowns, forces])
 
 
@@ -123,23 +96,11 @@ def force_markers(state: RobotState, forces: Array, robot: Robot) -> MarkerArray
     return MarkerArray(markers=markers)
 
 
-class _PlannedFeet:
-    """The feet of the whole robot in a planar state."""
-
-    def __init__(self, robot: Robot) -> None:
-        self._robot = robot
-        self._model = PlanarModel(robot)
-        self.legs = [[LEG_NAMES.index(leg) for leg in legs] for legs in self._model.legs_of.values()]
-
-    def at(self, x: Array) -> list[tuple[float, float, float]]:
-        """Lowest point of each foot: along the plane, left of it, up [m]."""
-        along, up, pitch = x[:3].tolist()
-        joints, _ = self._model.joint_state(x)
-        cos, sin = math.cos(pitch), math.sin(pitch)
-        return [
-            (along + cos * x_foot + sin * z_foot, y_foot, up - sin * x_foot + cos * z_foot - self._robot.foot_radius)
-            for x_foot, y_foot, z_foot in foot_positions(self._robot, joints).tolist()
-        ]
+def _soles(robot: Robot, state: RobotState) -> Array:
+    """(4, 3) lowest points of the feet in `odom` [m]."""
+    rotation = quaternion_to_matrix(state.orientation)
+    feet = state.position + foot_positions(robot, state.joint_positions) @ rotation.T
+    return np.asarray(feet - np.array([0.0, 0.0, robot.foot_radius]))
 
 
 def _marker(

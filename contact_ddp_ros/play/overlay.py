@@ -22,6 +22,7 @@ from contact_ddp_ros.play.marks import (
 )
 from contact_ddp_ros.play.snapshot import Plan, Snapshot
 from contact_ddp_ros.play.views import PlanView
+from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.sim.figure import Figure
 
@@ -69,10 +70,10 @@ class Overlay:
         ]
         self._planned = self._arrows(scene, f"{path}/planned", ORANGE)
         self._measured = self._arrows(scene, f"{path}/measured", GREEN)
-        self._cones = [self._cone(scene, f"{path}/cone{foot}") for foot in range(len(view.pair_of))]
+        self._cones = [self._cone(scene, f"{path}/cone{foot}") for foot in range(len(LEG_NAMES))]
         self._contacts = [
             scene.add_cylinder(f"{path}/contact{foot}", radius=0.03, height=0.002, color=GREEN, visible=False)
-            for foot in range(len(view.pair_of))
+            for foot in range(len(LEG_NAMES))
         ]
         self._ground = scene.add_box(
             f"{path}/ground", color=BLUE, dimensions=(PATCH, PATCH, 1e-3), opacity=0.12, visible=False
@@ -104,7 +105,7 @@ class Overlay:
         feet = np.array([self._figure.feet(robot) for robot in robots])
         self._trunk.points = segments(trunk)
         self._feet.points = np.concatenate([segments(feet[:, foot]) for foot in range(feet.shape[1])])
-        places = [feet[row, leg] for row, pair in plan.landings for leg in self._view.legs[pair]]
+        places = [feet[row, leg] for row, leg in plan.landings]
         for index, landing in enumerate(self._landings):
             show(landing, index < len(places))
             if index < len(places):

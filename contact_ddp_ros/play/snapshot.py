@@ -21,9 +21,9 @@ class Plan:
 
     Attributes:
         times: (N,) [s].
-        states: (N, n_x) planned states of the planar model.
-        forces: (N, n_f) planned contact forces, each leg pair together [N].
-        landings: rows of `states` at which a pair of feet touches down, with the index of the contact point.
+        states: (N, n_x) planned states.
+        forces: (N, n_f) planned contact forces [N].
+        landings: rows of `states` at which a foot touches down, with the index of its leg.
         ground: that the plan counts on, with the friction that it may use.
     """
 

@@ -50,7 +50,7 @@ def declared(options: RunOptions, robot: Robot) -> dict[str, Value]:
     """The values of a run of this robot that has no options, by "section.name"."""
     plain = RunOptions(robot=options.robot)
     planner = planner_config(plain, robot)
-    controller = controller_config(plain, robot, policy_timing(plain, planner.rate))
+    controller = controller_config(plain, robot, policy_timing(plain, planner))
     configs = {"planner": planner, "controller": controller, "simulator": simulator_options(plain, robot)}
     return {
         f"{section}.{name}": value for section, config in configs.items() for name, value in flatten(config).items()

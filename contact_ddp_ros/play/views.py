@@ -1,10 +1,10 @@
-"""Where the planned robot is: a planar plan lies in the vertical plane through the trunk along its heading."""
+"""What the page shows of plans, and where the planned robot is."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.controller import Controller
-from contact_ddp_ros.planned import N_AXES, PlannedRobot
+from contact_ddp_ros.planned import PlannedRobot, landings
 from contact_ddp_ros.play.snapshot import Plan, Touch
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.state import RobotState
@@ -18,16 +18,14 @@ STRIDE = 3
 def plan_of(policy: Policy, stride: int = STRIDE) -> Plan:
     """A policy thinned out for drawing; touchdowns are kept whatever the stride."""
     forces = policy.forces
-    standing = np.abs(forces).reshape(len(forces), -1, N_AXES).sum(axis=2) > 0.0
-    lands = {int(k): np.flatnonzero(standing[k] & ~standing[k - 1]) for k in range(1, len(forces))}
-    lands = {k: pairs for k, pairs in lands.items() if pairs.size}
+    lands = dict(landings(forces))
     rows = sorted({*range(0, len(policy.times), stride), *lands})
     padded = np.vstack([forces, np.zeros((1, forces.shape[1]))])
     return Plan(
         times=policy.times[rows],
         states=policy.states[rows],
         forces=padded[rows],
-        landings=tuple((rows.index(k), int(pair)) for k, pairs in lands.items() for pair in pairs),
+        landings=tuple((rows.index(k), leg) for k, legs in lands.items() for leg in legs),
         ground=policy.ground,
     )
 
@@ -43,7 +41,7 @@ def touch_of(controller: Controller) -> Touch:
 
 
 class PlanView(PlannedRobot):
-    """Whole-robot states of planar plans."""
+    """Robots in the states of plans."""
 
     def at(self, plan: Plan, time: float, actual: RobotState) -> RobotState:
         """The planned robot at an instant [s], clamped to the horizon."""

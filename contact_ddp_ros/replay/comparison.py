@@ -38,6 +38,7 @@ class RecordedSolve:
         solve_time: how long it took [s].
         ok: whether a policy came of it.
         policy: that policy, where it was recorded.
+        left, turn: commanded velocity to the left [m/s] and rate of the heading [rad/s].
     """
 
     state: RobotState
@@ -49,6 +50,8 @@ class RecordedSolve:
     solve_time: float
     ok: bool
     policy: Policy | None
+    left: float = 0.0
+    turn: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,7 @@ def replay(
             planner.configure(dataclasses.replace(config, gait=dataclasses.replace(config.gait, name=one.gait)))
         if not one.hold and abs(planner.gait_start - one.gait_start) > _SAME_GAIT:
             planner.reset(one.gait_start)
-        result = planner.plan(one.state, one.speed, hold=one.hold, felt=one.felt)
+        result = planner.plan(one.state, one.speed, lateral=one.left, turn=one.turn, hold=one.hold, felt=one.felt)
         differences = _differences(one.policy, result.policy)
         oks = one.ok, result.policy is not None
         rows.append((one.state.time, *differences, one.solve_time, result.solve_time, *oks))

@@ -48,7 +48,7 @@ class Kinematics:
         return np.array([self._figure.feet(state_at(self._recording, int(row))) for row in rows]).reshape(-1, 4, 3)
 
     def planned_soles(self, states: Array, row: int) -> Array:
-        """(n, 4, 3) those of planar states (n, n_x), in the plane in which the robot is at a tick."""
+        """(n, 4, 3) those of planned states (n, n_x), where planar in the plane in which the robot is at a tick."""
         actual = state_at(self._recording, row)
         return np.array([self._figure.feet(self._planned.state(x, actual)) for x in states]).reshape(-1, 4, 3)
 

@@ -155,13 +155,14 @@ def normal_forces(axes: Axes, recording: Recording) -> None:
     mask, ticks = close_up(recording), recording.ticks
     time = ticks["time"][mask]
     measured, planned = ticks["contact_forces"][mask][:, :, 2].sum(axis=1), ticks["planned_forces"][mask][:, :, -1]
-    axes.fill_between(time, measured, color=MUTED, alpha=0.35, linewidth=0, label="measured, all feet")
+    axes.fill_between(time, measured, color=MUTED, alpha=0.35, linewidth=0, label="measured, sum")
     for point, name in enumerate(recording.info.contact_points):
         colour = POINT_COLOURS[point % len(POINT_COLOURS)]
-        axes.plot(time, planned[:, point], color=colour, label=f"plan, {_words(name)}")
+        axes.plot(time, planned[:, point], color=colour, label=_words(name))
     known = planned[np.isfinite(planned)]
     if known.size and known.max() > 0.0:
-        axes.set_ylim(-0.05 * known.max(), 1.3 * known.max())
+        top = 1.3 * float(np.nansum(planned, axis=1).max())
+        axes.set_ylim(-0.05 * top, top)
         _tell_peak(axes, recording)
     axes.set(xlabel="time [s]", ylabel="normal force [N]", title="Normal forces")
     legend(axes)

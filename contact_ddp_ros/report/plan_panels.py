@@ -85,6 +85,15 @@ def _coordinate(recording: Recording, name: str, plan: int, *, rate: bool = Fals
     return states
 
 
+def _forward(recording: Recording, plan: int) -> Array:
+    """Planned velocity along the heading [m/s]."""
+    ahead = _coordinate(recording, "base_x", plan, rate=True)
+    if "base_yaw" not in recording.info.plan_coordinates:
+        return ahead
+    yaw = _coordinate(recording, "base_yaw", plan)
+    return np.cos(yaw) * ahead + np.sin(yaw) * _coordinate(recording, "base_y", plan, rate=True)
+
+
 def _trunk(recording: Recording) -> list[Panel]:
     position = recording.ticks["position"][:, 2]
     return [
@@ -94,7 +103,7 @@ def _trunk(recording: Recording) -> list[Panel]:
             "forward speed",
             "m/s",
             recording.heading_velocity[:, :1],
-            partial(_coordinate, recording, "base_x", rate=True),
+            partial(_forward, recording),
         ),
     ]
 
@@ -108,8 +117,11 @@ def _pairs(recording: Recording, kinematics: Kinematics, mask: np.ndarray) -> li
     for pair, legs in _PAIRS:
         panels: list[Panel] = []
         for joint, offset in (("hip", per_leg - 2), ("knee", per_leg - 1)):
+            coordinate = f"{pair}_{joint}"
+            if coordinate not in recording.info.plan_coordinates:  # legs apart: the right one's
+                coordinate = recording.info.joint_names[per_leg * legs[0] + offset]
             measured = np.rad2deg(recording.ticks["joint_positions"][:, [per_leg * leg + offset for leg in legs]])
-            panels.append((f"{pair} {joint}s", "°", measured, partial(_degrees, recording, f"{pair}_{joint}")))
+            panels.append((f"{pair} {joint}s", "°", measured, partial(_degrees, recording, coordinate)))
         heights = np.full((len(mask), len(legs)), np.nan)
         for index, leg in enumerate(legs):
             heights[rows, index] = 1e3 * recording.info.heights(soles[:, leg])

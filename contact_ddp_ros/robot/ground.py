@@ -54,17 +54,18 @@ class Felt:
 
 
 @dataclass(frozen=True)
-class GroundLine:
-    """The ground in a vertical plane, z = height + slope x.
+class LocalGround:
+    """The ground in a model's own horizontal axes, z = height + slope x + aside y; a model of a plane has no y.
 
     Attributes:
-        height: at x = 0 [m].
-        slope: rise over run.
+        height: at the origin [m].
+        slope, aside: rise over run along the first and the second horizontal axis.
     """
 
     height: float = 0.0
     slope: float = 0.0
+    aside: float = 0.0
 
-    def height_at(self, x: float) -> float:
-        """Height at x [m]."""
-        return self.height + self.slope * x
+    def height_at(self, x: float, y: float = 0.0) -> float:
+        """Height at a point [m]."""
+        return self.height + self.slope * x + self.aside * y

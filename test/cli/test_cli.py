@@ -142,7 +142,7 @@ BAD_WORDS = [
     ("sim --speed 0:0,1:-3,2:1", "speed of -3 m/s"),
     ("demo --set planner.gait.step=0.007", "whole number of steps"),
     ("sim --gait trot", "planar model moves fr and fl alike"),
-    ("demo --gait trott", "did you mean trot?"),
+    ("demo --gait trott", "did you mean trot or fly_trot?"),
     ("play --engine dart", "in mujoco alone"),
     ("demo --gait 0:bound,2:trot", "from 2 s on: gait 'trot': the planar model moves fr and fl alike"),
     ("sim --gait 0:bound,3:pronk,2:bound", "times must increase"),

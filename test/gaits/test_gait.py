@@ -138,6 +138,7 @@ def test_a_stretched_gait_keeps_its_phases_on_whole_steps() -> None:
 
 def test_a_misspelt_gait_is_answered_with_those_there_are() -> None:
     with pytest.raises(
-        ParameterError, match=r"no gait is called 'pronc'; did you mean pronk\? Allowed: bound, bound_long_stance, pace"
+        ParameterError,
+        match=r"no gait is called 'pronc'; did you mean pronk\? Allowed: bound, bound_long_stance, fly_trot",
     ):
         load_gait("pronc")

@@ -11,7 +11,7 @@ from contact_ddp_ros.library.derivatives import BLOCKS, check_derivatives
 from contact_ddp_ros.mpc.offline import OfflineOptimiser
 from contact_ddp_ros.solver.ddp import DdpSolver
 from contact_ddp_ros.solver.protocol import FIRST, SECOND, STEP, Problem
-from test.mpc.support import TREE, config_with
+from test.mpc.support import MODEL, config_with
 from test.solver.hybrid_lq import hopper, hybrid_lq
 from test.solver.pendulum import pendulum
 
@@ -147,7 +147,7 @@ def test_problems_of_other_kinds_pass() -> None:
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "implicit_midpoint"])
 def test_the_bound_passes_along_a_trajectory(integrator: str) -> None:
     """Stance, flight, touchdown with its height, and lift-off, with all barriers."""
-    offline = OfflineOptimiser(TREE, config_with(gait__integrator=integrator))
+    offline = OfflineOptimiser(MODEL, config_with(gait__integrator=integrator))
     problem, xs = offline.problem(0.5)
     penalty = [1e3, 0.1, 0.05]
     solution = DdpSolver().solve(problem, xs[0], offline.guess(0.5), penalty=penalty, max_iterations=3)

@@ -11,6 +11,8 @@ from contact_ddp_ros.config import replace
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.planner import Planner
+from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
@@ -43,7 +45,7 @@ def planner_with(**values):
 
 def posture(builder, config):
     """(2n,) planar state at rest in the reference posture at the gait's beginning, trunk level."""
-    x = builder.reference.states(np.zeros(1), config.reference, 0.0, 0.0)[0]
+    x = builder.reference.states(np.zeros(1), config.reference, Motion(0.0), LocalGround())[0]
     x[2] = 0.0
     x[N:] = 0.0
     return x
@@ -95,7 +97,7 @@ def follow(planner, x, times, speed):
     for time in times:
         if results:
             x = results[-1].policy.sample(time).state
-        results.append(planner.plan_coordinates(x, time, speed))
+        results.append(planner.plan_coordinates(x, time, Motion(speed)))
     return results
 
 

@@ -15,6 +15,7 @@ from contact_ddp_ros.mpc.cost_breakdown import TERMS
 from contact_ddp_ros.mpc.cost_term import CostTerm
 from contact_ddp_ros.mpc.own_terms import OwnTerms, configured_terms
 from contact_ddp_ros.mpc.planner import Planner
+from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.user_term import load_terms
 from contact_ddp_ros.solver.penalties import inequality, relaxed_barrier
 from test.mpc.support import MODEL, TREE, config_with, start_state
@@ -105,7 +106,7 @@ def test_a_constraint_acts_and_is_recorded_under_its_name():
     for text in ("", f"{HERE}:Level"):
         planner = Planner(MODEL, config_with(first_iterations=60, constraints=text))
         planner.reset(0.0)
-        results.append(planner.plan_coordinates(start_state(planner), 0.0, 0.5))
+        results.append(planner.plan_coordinates(start_state(planner), 0.0, Motion(0.5)))
     largest = [np.abs(result.policy.states[:, 2]).max() for result in results]
     assert largest[0] > 0.1 and largest[1] < 0.06
     parts = results[1].cost_terms()
@@ -118,7 +119,7 @@ def test_a_violated_constraint_shows_in_the_result():
     planner.reset(0.0)
     x = start_state(planner)
     x[2] = 0.1
-    assert planner.plan_coordinates(x, 0.0, 0.5).inequality_violation >= 1.0
+    assert planner.plan_coordinates(x, 0.0, Motion(0.5)).inequality_violation >= 1.0
 
 
 def test_a_cost_term_is_no_constraint_and_the_other_way_round():

@@ -7,16 +7,18 @@ import pytest
 
 from contact_ddp_ros.config import replace
 from contact_ddp_ros.gaits.grid import knot_grid
-from contact_ddp_ros.models.planar_tree import reduce_to_plane
+from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.mpc import contact_nodes
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
-from contact_ddp_ros.robot.ground import GroundLine
+from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.solver.protocol import node_data
 
-TREE = reduce_to_plane(load_robot())
+MODEL = PlanarModel(load_robot())
+TREE = MODEL.tree
 MULTIPLIER = 3.0
 
 
@@ -59,9 +61,9 @@ class Node:
 
 def problem_and_reference(integrator="semi_implicit_euler", variant="ddp"):
     config = replace(PlannerConfig(), {"gait.integrator": integrator, "variant": variant})
-    builder = ProblemBuilder(TREE, config)
+    builder = ProblemBuilder(MODEL, config)
     grid = knot_grid(builder.schedule, 0, 90, config.gait.step)
-    return builder.build(grid, config, 0.7, ground=GroundLine(0.02, 0.1))
+    return builder.build(grid, config, Motion(0.7), ground=LocalGround(0.02, 0.1))
 
 
 def node_of_kind(problem, kind, mode):

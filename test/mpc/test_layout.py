@@ -12,8 +12,9 @@ from contact_ddp_ros.mpc import contact_nodes
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
+from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.solver.protocol import node_data
-from test.mpc.support import TREE, config_with
+from test.mpc.support import MODEL, config_with
 
 SIZES = {"n": st.integers(2, 24), "n_u": st.integers(1, 18), "n_f": st.integers(1, 4), "n_a": st.integers(1, 3)}
 
@@ -70,8 +71,8 @@ CANARY = 123.456
 def test_no_node_function_writes_beyond_its_aux(variant, integrator):
     """Compiled code does not look at bounds: the memory around the aux must come back as it was."""
     config = config_with(variant=variant, gait__integrator=integrator)
-    builder = ProblemBuilder(TREE, config)
-    problem, xs = builder.build(knot_grid(builder.schedule, 0, 90, config.gait.step), config, 0.5)
+    builder = ProblemBuilder(MODEL, config)
+    problem, xs = builder.build(knot_grid(builder.schedule, 0, 90, config.gait.step), config, Motion(0.5))
     multipliers, penalty = np.full((problem.n_nodes + 1, problem.n_e), 2.0), np.array([1e3, 0.1, 0.1])
     data = node_data(problem, multipliers, penalty)
     n_x, n_u = problem.n_x, problem.n_u

@@ -5,6 +5,7 @@ import pytest
 
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.gaits.grid import KnotGrid
+from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.warm_start import shifted_multipliers
 from contact_ddp_ros.options import CONSTRAINTS, INTERIOR_POINT
 from test.mpc.support import TICK, config_with, converged_plan, follow, planner_with, start_state
@@ -72,7 +73,7 @@ def test_a_planner_at_work_refuses_it_and_goes_on():
         planner.configure(config_with(**HARD, constraint__barrier_weight=0.0))
     assert planner.config == config_with()
     planner.configure(config_with(**HARD))
-    assert planner.plan_coordinates(start_state(planner), 0.0, 0.5).policy is not None
+    assert planner.plan_coordinates(start_state(planner), 0.0, Motion(0.5)).policy is not None
 
 
 def _grid(last, first):

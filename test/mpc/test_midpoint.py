@@ -4,6 +4,7 @@ Its first and second order are compared with finite differences beside those of 
 test_contact_nodes.
 """
 
+from copy import copy
 from dataclasses import replace
 from functools import cache
 
@@ -17,12 +18,13 @@ from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
+from contact_ddp_ros.mpc.reference import Motion as Wanted
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.report.falls import first_fall
 from contact_ddp_ros.solver.ddp import DdpSolver
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.solution import Guess, Termination
-from test.mpc.support import TICK, TREE, N, config_with, follow, planner_with, start_state
+from test.mpc.support import MODEL, TICK, TREE, N, config_with, follow, planner_with, start_state
 from test.mpc.test_contact_nodes import Node, node_of_kind
 
 SCHEMES = ("forward_euler", "semi_implicit_euler", "implicit_midpoint")
@@ -35,11 +37,13 @@ IDLE = replace(TREE, joints=tuple(replace(joint, damping=0.0) for joint in TREE.
 
 @cache
 def problem_of(integrator, idle=False):
-    tree = IDLE if idle else TREE
+    model = copy(MODEL)
+    if idle:
+        model.tree = IDLE
     config = config_with(gait__integrator=integrator)
-    builder = ProblemBuilder(tree, config)
+    builder = ProblemBuilder(model, config)
     grid = knot_grid(builder.schedule, 0, 90, config.gait.step)
-    return builder, *builder.build(grid, config, 0.7)
+    return builder, *builder.build(grid, config, Wanted(0.7))
 
 
 class Motion:
@@ -167,7 +171,7 @@ def test_a_solve_from_such_a_guess_diverges_in_good_order():
 
 def test_second_order_by_tensors_is_refused():
     with pytest.raises(ParameterError, match=r"implicit midpoint.*tensors"):
-        ProblemBuilder(TREE, config_with(gait__integrator="implicit_midpoint", variant="ddp_tensor"))
+        ProblemBuilder(MODEL, config_with(gait__integrator="implicit_midpoint", variant="ddp_tensor"))
 
 
 @pytest.fixture(scope="module")

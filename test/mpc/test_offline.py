@@ -6,12 +6,12 @@ import pytest
 from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.mpc.offline import OfflineOptimiser
 from contact_ddp_ros.solver.solution import Guess, Termination
-from test.mpc.support import ROBOT, TREE, N, config_with, posture
+from test.mpc.support import MODEL, ROBOT, TREE, N, config_with, posture
 
 
 @pytest.fixture(scope="module")
 def result():
-    optimiser = OfflineOptimiser(TREE, config_with(), ROBOT.model_hash)
+    optimiser = OfflineOptimiser(MODEL, config_with(), ROBOT.model_hash)
     return optimiser, optimiser.solve(posture(optimiser.builder, optimiser.config), 0.5)
 
 
@@ -46,7 +46,7 @@ def test_from_its_own_solution_it_ends_there_again(result):
 
 
 def test_an_optimisation_that_diverges_is_an_error_and_gives_no_policy():
-    optimiser = OfflineOptimiser(TREE, config_with(gait__integrator="implicit_midpoint"))
+    optimiser = OfflineOptimiser(MODEL, config_with(gait__integrator="implicit_midpoint"))
     start = posture(optimiser.builder, optimiser.config)
     problem, _ = optimiser.problem(0.5)
     guess = Guess.open_loop(start, np.full((problem.n_nodes, problem.n_u), 1e9))
@@ -63,7 +63,7 @@ def test_states_that_do_not_join_lead_to_the_same_optimum(result):
     controls = np.zeros((problem.n_nodes, problem.n_u))
     gains = np.zeros((problem.n_nodes, problem.n_u, problem.n_x))
     line = Guess((1.0 - share) * start + share * reference[-1], controls, gains)
-    multiple = OfflineOptimiser(TREE, optimiser.config, ROBOT.model_hash, shooting="multiple")
+    multiple = OfflineOptimiser(MODEL, optimiser.config, ROBOT.model_hash, shooting="multiple")
     outcome = multiple.solve(start, 0.5, guess=line).outcome
     assert outcome.feasible
     assert outcome.solution.gap == 0.0

@@ -10,6 +10,7 @@ from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.policy_gate import PolicyGate
 from contact_ddp_ros.errors import MessageError, ParameterError
 from contact_ddp_ros.mpc.planner import Planner
+from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.solver.solution import Termination
 from test.mpc.support import (
     MODEL,
@@ -92,7 +93,7 @@ class TestEpochs:
         fresh = planner_with()
         fresh.reset(7.0)
         x = start_state(planner)
-        again, first = planner.plan_coordinates(x, 7.0, 0.5), fresh.plan_coordinates(x, 7.0, 0.5)
+        again, first = planner.plan_coordinates(x, 7.0, Motion(0.5)), fresh.plan_coordinates(x, 7.0, Motion(0.5))
         assert again.policy.epoch == 2
         assert (again.policy.controls == first.policy.controls).all()
         assert again.policy.sequence > 2, "sequences go on across epochs"
@@ -116,9 +117,9 @@ def reference_speeds(planner):
     """The speeds [m/s] that the planner's references follow, from now on."""
     seen, plan = [], planner.plan_coordinates
 
-    def watched(x0, time, speed, *arguments, **options):
-        seen.append(speed)
-        return plan(x0, time, speed, *arguments, **options)
+    def watched(x0, time, motion, *arguments, **options):
+        seen.append(motion.forward)
+        return plan(x0, time, motion, *arguments, **options)
 
     planner.plan_coordinates = watched
     return seen
@@ -218,7 +219,7 @@ class TestConfigure:
         results = follow(planner, start_state(planner), np.arange(0.0, 0.4, TICK), 0.5)
         x, time = results[-1].policy.sample(0.408).state, 0.408
         planner.configure(config_with(iterations=20, weight__height=1e4, reference__height=0.25))
-        lower = planner.plan_coordinates(x, time, 0.5).policy
+        lower = planner.plan_coordinates(x, time, Motion(0.5)).policy
         assert lower.states[45:, 1].mean() < results[-1].policy.states[45:, 1].mean() - 0.01
         assert lower.sequence == results[-1].policy.sequence + 1, "the gait goes on"
 
@@ -229,11 +230,11 @@ class TestFailure:
         results = follow(planner, start_state(planner), [0.0, 0.012], 0.5)
         wild = results[-1].policy.sample(0.024).state
         wild[N:] = 1e8
-        failed = planner.plan_coordinates(wild, 0.024, 0.5)
+        failed = planner.plan_coordinates(wild, 0.024, Motion(0.5))
         assert failed.policy is None
         assert failed.status == "DIVERGED"
         assert "diverged" in failed.message
-        good = planner.plan_coordinates(results[-1].policy.sample(0.036).state, 0.036, 0.5)
+        good = planner.plan_coordinates(results[-1].policy.sample(0.036).state, 0.036, Motion(0.5))
         assert good.policy is not None
         assert good.policy.sequence == results[-1].policy.sequence + 1
         assert good.iterations[0].expected < 5.0, "the last good plan is still the warm start"
@@ -242,8 +243,8 @@ class TestFailure:
         planner = planner_with()
         wild = start_state(planner)
         wild[N:] = 1e8
-        assert planner.plan_coordinates(wild, 0.0, 0.5).policy is None
-        good = planner.plan_coordinates(start_state(planner), 0.008, 0.5)
+        assert planner.plan_coordinates(wild, 0.0, Motion(0.5)).policy is None
+        good = planner.plan_coordinates(start_state(planner), 0.008, Motion(0.5))
         assert good.status == "CONVERGED"
         assert len(good.iterations) > planner.config.iterations
 
@@ -251,16 +252,16 @@ class TestFailure:
     def test_where_the_last_plans_gains_diverge_the_heuristic_guess_takes_over(self, seed):
         planner, time, x = disturbed_planner(seed, 4.0)
         watched = Watched(planner)
-        result = planner.plan_coordinates(x, time, 0.5)
+        result = planner.plan_coordinates(x, time, Motion(0.5))
         assert [one.termination for one in watched.solutions] == [Termination.DIVERGED, Termination.ITERATIONS]
         assert result.policy is not None
         assert result.cost < watched.solutions[1].initial_cost
 
     def test_after_a_long_silence_the_plan_is_sound(self):
         planner = planner_with()
-        first = planner.plan_coordinates(start_state(planner), 0.0, 0.5)
-        late = planner.plan_coordinates(start_state(planner), 10 * PERIOD, 0.5)
+        first = planner.plan_coordinates(start_state(planner), 0.0, Motion(0.5))
+        late = planner.plan_coordinates(start_state(planner), 10 * PERIOD, Motion(0.5))
         assert late.policy is not None
         assert late.policy.start == pytest.approx(10 * PERIOD)
-        after = planner.plan_coordinates(late.policy.sample(10 * PERIOD + TICK).state, 10 * PERIOD + TICK, 0.5)
+        after = planner.plan_coordinates(late.policy.sample(10 * PERIOD + TICK).state, 10 * PERIOD + TICK, Motion(0.5))
         assert after.cost < 2.0 * first.cost

@@ -9,10 +9,11 @@ from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import node_offsets
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
-from test.mpc.support import TREE, N, config_with, converged_plan
+from contact_ddp_ros.mpc.reference import Motion
+from test.mpc.support import MODEL, TREE, N, config_with, converged_plan
 
 CONFIG = config_with()
-BUILDER = ProblemBuilder(TREE, CONFIG)
+BUILDER = ProblemBuilder(MODEL, CONFIG)
 GRID = knot_grid(BUILDER.schedule, 0, 90, CONFIG.gait.step)
 X_WEIGHT, U_WEIGHT, FORCE_REFERENCE, FORCE_WEIGHT, HEIGHT_REFERENCE, HEIGHT_WEIGHT, LANDS, SIZE = node_offsets(
     *BUILDER.sizes
@@ -20,7 +21,7 @@ X_WEIGHT, U_WEIGHT, FORCE_REFERENCE, FORCE_WEIGHT, HEIGHT_REFERENCE, HEIGHT_WEIG
 
 
 def build(**values):
-    return BUILDER.build(GRID, config_with(**values), 0.5)[0]
+    return BUILDER.build(GRID, config_with(**values), Motion(0.5))[0]
 
 
 def test_kinds_of_nodes():

@@ -32,6 +32,8 @@ def written(folder: Path, make_node: NodeMaker, topics: tuple[io.Topic, ...] = i
     outlets = {topic.name: publisher(node, topic) for topic in topics}
     report = {
         "speed": 0.5,
+        "left": 0.0,
+        "turn": 0.0,
         "hold": False,
         "gait": "bound",
         "gait_start": BEGIN - 5 * PERIOD,

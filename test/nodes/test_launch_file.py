@@ -328,7 +328,7 @@ def test_a_section_for_nobody_is_pointed_out(
         ("model", "/nowhere/robot.urdf"),
         ("model", str(ROOT / "setup.py")),
         ("model", "go3"),
-        ("gait", "gallop"),
+        ("gait", "galop"),
         ("gait", "nowhere.yaml"),
         ("record", "/nowhere/bag"),
         ("enclaves", "contact_ddp"),

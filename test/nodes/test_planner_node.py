@@ -77,7 +77,7 @@ def test_a_clock_that_is_set_back_is_followed(make_planner: "type[Planner]") -> 
     assert answer.stamp == PERIOD and answer.policy is not None
     state = load_robot().standing_state(-4.99)
     assert plan_markers(answer.policy, state, load_robot(), origin=5_000_000_000).markers
-    assert path_message(answer.policy, state, origin=5_000_000_000).poses
+    assert path_message(answer.policy, state, load_robot(), origin=5_000_000_000).poses
 
 
 def test_a_damaged_request_is_refused_and_the_next_one_answered(make_planner: "type[Planner]") -> None:

@@ -42,7 +42,7 @@ def test_the_path_lies_in_the_plane_of_the_heading() -> None:
     state = turned()
     policy = plan(np.zeros((2, 4)), PITCH)
     policy.states[:, 0] += [0.0, 0.1, 0.2]
-    path = path_message(policy, state, 1)
+    path = path_message(policy, state, ROBOT, 1)
     assert len(path.poses) == 3
     start, end = path.poses[0].pose, path.poses[-1].pose
     np.testing.assert_allclose([start.position.x, start.position.y], state.position[:2], atol=1e-12)
@@ -59,7 +59,7 @@ def test_the_displayed_plan_starts_where_the_trunk_is(yaw: float, pitch: float, 
     state = replace(ROBOT.standing_state(2.0), position=position, orientation=orientation)
     policy = plan(np.zeros((2, 4)))
     policy.states[:, :3] = [math.cos(yaw) * position[0] + math.sin(yaw) * position[1], position[2], pitch]
-    pose = path_message(policy, state, 1).poses[0].pose
+    pose = path_message(policy, state, ROBOT, 1).poses[0].pose
     np.testing.assert_allclose([pose.position.x, pose.position.y, pose.position.z], position, atol=1e-9)
     shown = np.array([getattr(pose.orientation, axis) for axis in "xyzw"])
     np.testing.assert_allclose(quaternion_to_rpy(shown), [0.0, pitch, yaw], atol=1e-9)

@@ -107,7 +107,7 @@ def test_another_gait_is_prepared_while_time_goes_on(player: Player) -> None:
 
 def test_a_gait_that_does_not_exist_is_refused_and_what_waited_behind_it_applied(player: Player) -> None:
     player.run_until("move")
-    player.session.handle(do.SetParameters({"planner.gait.name": "gallop"}))
+    player.session.handle(do.SetParameters({"planner.gait.name": "galop"}))
     player.session.handle(do.SetParameters({"planner.weight.pitch": 44.0}))
     deadline = clock.monotonic() + 600.0
     while player.session.loop.planner.config.weight.pitch != 44.0:
@@ -115,7 +115,7 @@ def test_a_gait_that_does_not_exist_is_refused_and_what_waited_behind_it_applied
         assert clock.monotonic() < deadline, player.news[-1]
         clock.sleep(0.01)
     refused = [one for one in player.news if isinstance(one, do.Answer) and not one.accepted][-1]
-    assert "gallop" in refused.text
+    assert "galop" in refused.text
 
 
 def test_what_shapes_the_loop_changes_at_rest_only(player: Player) -> None:

@@ -31,8 +31,8 @@ def recorded_run(planner: dict[str, float]) -> list[RecordedSolve]:
     loop = ClosedLoop(RunOptions(duration=0.6, overrides={"controller.stand.ramp_time": 0.2, **own}))
     recorded, plan = [], loop.planner.plan
 
-    def spy(state, speed, *, hold=False, felt):
-        result = plan(state, speed, hold=hold, felt=felt)
+    def spy(state, speed, *, hold=False, felt, **steering):
+        result = plan(state, speed, hold=hold, felt=felt, **steering)
         ok = result.policy is not None
         recorded.append(
             RecordedSolve(

@@ -44,7 +44,7 @@ from contact_ddp_ros.bench.output import Metric, number
 from contact_ddp_ros.bench.timing import Spread
 from contact_ddp_ros.models.planar_tree import reduce_to_plane
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.mpc.reference import planar_schedule
+from contact_ddp_ros.mpc.planar_reference import planar_schedule
 from contact_ddp_ros.robot.model import load_robot
 
 _LARGE = 8

@@ -23,12 +23,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from contact_ddp_ros.bench.loop.harness import NOTHING_FELT, PlannerProxy
+from contact_ddp_ros.bench.loop.harness import PlannerProxy
 from contact_ddp_ros.bench.solver.case import mpc_cases
 from contact_ddp_ros.bench.solver.iteration import ITERATION, ours
 from contact_ddp_ros.bench.timing import Progress, Spread, interleave
 from contact_ddp_ros.mpc.plan_result import PlanResult
-from contact_ddp_ros.robot.ground import Felt
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.solver.solution import Iteration
 
@@ -106,7 +105,7 @@ class PacedPlanner(PlannerProxy):
         """Of the budget, over all periods of the bound; NaN before the first."""
         return self.spent / (self.periods * self._budget.per_solve) if self.periods else float("nan")
 
-    def solve(self, state: RobotState, speed: float, felt: Felt = NOTHING_FELT) -> PlanResult:
+    def solve(self, state: RobotState, speed: float, **options: Any) -> PlanResult:
         """One plan with as many iterations as there is budget for, at least one; none while the last are unpaid."""
         costs, planner = self._budget.costs, self.planner
         one = costs.iteration(planner.config.variant)
@@ -118,7 +117,7 @@ class PacedPlanner(PlannerProxy):
         iterations = max(1, int((credit - costs.rollout) / one + _ROUNDING))
         if iterations != planner.config.iterations:
             planner.configure(replace(planner.config, iterations=iterations))
-        result = super().solve(state, speed, felt)
+        result = super().solve(state, speed, **options)
         spent = costs.spent(result.iterations)
         self._carried = credit - spent
         self.spent += spent

@@ -61,16 +61,16 @@ class PlannerProxy:
     def __init__(self, planner: Any) -> None:
         self.planner = planner
 
-    def plan(self, state: RobotState, speed: float, *, hold: bool = False, felt: Felt = NOTHING_FELT) -> PlanResult:
+    def plan(self, state: RobotState, speed: float, *, hold: bool = False, **options: Any) -> PlanResult:
         """As the planner's."""
         if hold:
-            held: PlanResult = self.planner.plan(state, speed, hold=True, felt=felt)
+            held: PlanResult = self.planner.plan(state, speed, hold=True, **options)
             return held
-        return self.solve(state, speed, felt)
+        return self.solve(state, speed, **options)
 
-    def solve(self, state: RobotState, speed: float, felt: Felt = NOTHING_FELT) -> PlanResult:
+    def solve(self, state: RobotState, speed: float, **options: Any) -> PlanResult:
         """One plan of the bound."""
-        result: PlanResult = self.planner.plan(state, speed, hold=False, felt=felt)
+        result: PlanResult = self.planner.plan(state, speed, hold=False, **options)
         return result
 
     def __getattr__(self, name: str) -> Any:

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from contact_ddp_ros.bench.loop.harness import NOTHING_FELT, SPEED, PlannerProxy, loop_with
+from contact_ddp_ros.bench.loop.harness import SPEED, PlannerProxy, loop_with
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.options import Push, RunOptions
-from contact_ddp_ros.robot.ground import Felt
 from contact_ddp_ros.robot.state import RobotState
 
 VARIANTS = ("ddp", "ilqr")
@@ -48,10 +47,10 @@ class OverheardPlanner(PlannerProxy):
         self.results: list[PlanResult] = []
         self.times: list[float] = []
 
-    def solve(self, state: RobotState, speed: float, felt: Felt = NOTHING_FELT) -> PlanResult:
+    def solve(self, state: RobotState, speed: float, **options: Any) -> PlanResult:
         """One plan of the bound."""
         started = thread_time()
-        result = super().solve(state, speed, felt)
+        result = super().solve(state, speed, **options)
         self.times.append(thread_time() - started)
         self.results.append(result)
         return result

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from contact_ddp_ros.mpc.config import GaitConfig
-from contact_ddp_ros.mpc.reference import planar_schedule
+from contact_ddp_ros.mpc.planar_reference import planar_schedule
 from contact_ddp_ros.options import Push, RunOptions
 
 SPEED = 0.5

@@ -112,7 +112,7 @@ def _build_kernels(robot: object) -> None:
     from contact_ddp_ros.models.planar import AXES
     from contact_ddp_ros.models.planar_tree import reduce_to_plane
     from contact_ddp_ros.mpc.config import GaitConfig
-    from contact_ddp_ros.mpc.reference import planar_schedule
+    from contact_ddp_ros.mpc.planar_reference import planar_schedule
 
     modes = planar_schedule(GaitConfig()).modes
     build_kernels(reduce_to_plane(robot), {mode.name: mode.contacts for mode in modes}, AXES)  # type: ignore[arg-type]

@@ -20,8 +20,9 @@ from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.guess import heuristic_guess
+from contact_ddp_ros.mpc.planar_reference import planar_schedule
 from contact_ddp_ros.mpc.planner import Planner
-from contact_ddp_ros.mpc.reference import planar_schedule
+from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.ddp import DdpSolver
@@ -166,7 +167,7 @@ def cold_case(robot: Robot, config: PlannerConfig, speed: float) -> Case:
     n_steps = round(config.gait.horizon_cycles * schedule.period / config.gait.step)
     grid = knot_grid(schedule, 0, n_steps, config.gait.step)
     x0 = model.state(robot.standing_state())
-    problem, reference = planner.builder.build(grid, config, speed, float(x0[0]))
+    problem, reference = planner.builder.build(grid, config, Motion(speed, x=float(x0[0])))
     return Case(
         tree=model.tree,
         problem=problem,

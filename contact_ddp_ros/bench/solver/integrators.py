@@ -26,7 +26,7 @@ from contact_ddp_ros.bench.timing import Candidate, Times, interleave
 from contact_ddp_ros.config import replace as configured
 from contact_ddp_ros.gaits.grid import KnotGrid, knot_grid
 from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig
-from contact_ddp_ros.mpc.reference import planar_schedule
+from contact_ddp_ros.mpc.planar_reference import planar_schedule
 from contact_ddp_ros.report.style import MUTED, POINT_COLOURS, figure
 from contact_ddp_ros.report.terminal import working
 from contact_ddp_ros.robot.model import load_robot

@@ -24,10 +24,11 @@ from numpy.typing import NDArray
 from contact_ddp_ros.bench.solver.case import point_feet
 from contact_ddp_ros.dynamics.kernel_set import KernelSet
 from contact_ddp_ros.gaits.grid import knot_grid
+from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.models.planar_tree import PLANAR_BASE_JOINTS, reduce_to_plane
 from contact_ddp_ros.mpc.config import GaitConfig
 from contact_ddp_ros.mpc.contact_problem import ContactLaw, ContactProblem, NodeCosts
-from contact_ddp_ros.mpc.reference import PlanarLeg, planar_schedule
+from contact_ddp_ros.mpc.planar_reference import PlanarLeg, planar_schedule
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.solver.protocol import Problem, node_data
 from contact_ddp_ros.solver.solution import Guess
@@ -137,7 +138,7 @@ class PaperBound:
         self.tree = reduce_to_plane(point_feet(load_robot()))
         self.legs = tuple(PlanarLeg.of_tree(self.tree, point.name) for point in self.tree.contacts)
         schedule = planar_schedule(GaitConfig())
-        self.contact = ContactProblem(self.tree, schedule, "forward_euler", variant, kernels)
+        self.contact = ContactProblem(self.tree, PlanarModel.axes, schedule, "forward_euler", variant, kernels)
         self.grid = knot_grid(schedule, 0, round(cycles * schedule.period / step), step)
         self.law = ContactLaw(
             ground_height=0.0,

@@ -33,7 +33,6 @@ from contact_ddp_ros.bench.solver.paper_optimisation import CONTINUATION, plain_
 from contact_ddp_ros.bench.timing import Progress, Spread, interleave, watched
 from contact_ddp_ros.config import replace
 from contact_ddp_ros.models.planar import PlanarModel
-from contact_ddp_ros.models.planar_tree import reduce_to_plane
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.offline import OfflineOptimiser
 from contact_ddp_ros.options import SHOOTINGS
@@ -152,7 +151,7 @@ def attempts_offline(cycles: int, speed: float, seeds: Sequence[int]) -> list[At
     config = replace(PlannerConfig(), {"gait.horizon_cycles": float(cycles)})
     found = []
     for shooting in SHOOTINGS:
-        optimiser = OfflineOptimiser(reduce_to_plane(robot), config, robot.model_hash, shooting)
+        optimiser = OfflineOptimiser(PlanarModel(robot), config, robot.model_hash, shooting)
         problem, reference = optimiser.problem(speed)
         straight = line(problem, start, reference[-1])
         guesses = [("line", straight), ("heuristic", optimiser.guess(speed))]

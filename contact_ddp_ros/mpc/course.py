@@ -1,0 +1,46 @@
+"""The heading and the line that a whole body is to keep: they move as commanded, and it is led back to them."""
+
+import math
+
+from contact_ddp_ros.mpc.config import ReferenceConfig
+from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.robot.rotation import quaternion_to_rpy, wrap_angle
+from contact_ddp_ros.robot.state import RobotState
+
+_LONGEST_STEP = 0.05
+"""A longer time between two plans counts as this much [s]."""
+
+_HEADING_AHEAD = 0.5
+"""The heading runs no further ahead of the robot's than this [rad]."""
+
+
+class Course:
+    """Heading and line from one plan to the next."""
+
+    def __init__(self) -> None:
+        self._time = -math.inf
+        self._heading = 0.0
+        self._x = self._y = 0.0
+
+    def follow(self, state: RobotState, command: Motion, config: ReferenceConfig, hold: bool) -> Motion:
+        """The motion to plan from a state for a command; with `hold` the robot's heading and place are the ones.
+
+        The velocity to the left makes up for the distance from the line.
+        """
+        yaw = float(quaternion_to_rpy(state.orientation)[2])
+        x, y = float(state.position[0]), float(state.position[1])
+        step = min(max(state.time - self._time, 0.0), _LONGEST_STEP)
+        self._time = state.time
+        if hold:
+            self._heading, self._x, self._y = yaw, x, y
+            return Motion(command.forward, heading=yaw)
+        behind = wrap_angle(self._heading + command.turn * step - yaw)
+        self._heading = yaw + min(max(behind, -_HEADING_AHEAD), _HEADING_AHEAD)
+        cos, sin = math.cos(self._heading), math.sin(self._heading)
+        along = cos * (x - self._x) + sin * (y - self._y)  # the line's point follows the robot
+        self._x += cos * along - sin * command.lateral * step
+        self._y += sin * along + cos * command.lateral * step
+        left = cos * (y - self._y) - sin * (x - self._x)
+        limit = config.line_speed
+        lateral = command.lateral - min(max(config.line_gain * left, -limit), limit)
+        return Motion(command.forward, lateral, command.turn, heading=self._heading)

@@ -1,0 +1,136 @@
+"""The posture that the costs of a gait pull the whole body towards, as a function of its phase.
+
+Trunk: constant height above the ground, parallel to it but for the wave of its pitch, its heading turning as commanded.
+Legs: in stance the foot moves under the hip against the trunk's commanded velocity, that of its turning included; in
+swing it returns along a smooth curve. Angles follow from inverse kinematics of legs of abduction, hip and knee.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.gaits.grid import KnotGrid
+from contact_ddp_ros.gaits.sequence import GaitSequence
+from contact_ddp_ros.models.whole_body import BASE, HEIGHT, PITCH, ROLL, YAW, WholeBodyModel
+from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig, ReferenceConfig
+from contact_ddp_ros.mpc.planar_reference import PlanarLeg
+from contact_ddp_ros.mpc.reference import RATE_STEP, GaitReference, Motion, sway
+from contact_ddp_ros.robot.ground import LocalGround
+from contact_ddp_ros.robot.legs import JOINTS_PER_LEG, LegGeometry
+from contact_ddp_ros.robot.tree import RigidBodyTree
+
+Array = NDArray[np.float64]
+
+
+class WholeBodyReference(GaitReference):
+    """References of states, foot heights and forces along a grid, for a motion."""
+
+    def __init__(self, tree: RigidBodyTree, gait: GaitConfig, sequence: GaitSequence | None = None) -> None:
+        """Raises ParameterError as :func:`gait_schedule`; ModelError where a leg is none of three such joints.
+
+        Without a `sequence` it is the configured gait for ever.
+        """
+        self._legs = LegGeometry.from_tree(tree, tuple(point.name for point in tree.contacts))
+        self._links = [PlanarLeg.of_tree(tree, point.name) for point in tree.contacts]
+        hips = [self._legs.translations[f, 0, 0] + self._legs.translations[f, 1, 0] for f in range(len(self._links))]
+        super().__init__(WholeBodyModel, tree, gait, sequence, hips)
+
+    def states(self, times: Array, config: ReferenceConfig, motion: Motion, ground: LocalGround) -> Array:
+        """(N, 36) references at times from the epoch [s], where the motion begins at the first."""
+        n, rows = self.tree.n, len(times)
+        sections = self.timing.sections(times)
+        instants = np.concatenate([times, times + RATE_STEP, times - RATE_STEP])
+        headings = motion.heading + motion.turn * (instants - times[0])
+        positions = self._posture(instants, np.tile(sections, 3), headings, config, motion, ground)
+        at, later, earlier = positions.reshape(3, rows, n)
+        xs = np.empty((rows, 2 * n))
+        xs[:, :n] = at
+        xs[:, n:] = (later - earlier) / (2.0 * RATE_STEP)
+        cos, sin = np.cos(xs[:, YAW]), np.sin(xs[:, YAW])
+        velocity = np.stack([motion.forward * cos - motion.lateral * sin, motion.forward * sin + motion.lateral * cos])
+        steps = 0.5 * np.diff(times) * (velocity[:, 1:] + velocity[:, :-1])
+        xs[:, 0] = motion.x + np.concatenate([[0.0], np.cumsum(steps[0])])
+        xs[:, 1] = motion.y + np.concatenate([[0.0], np.cumsum(steps[1])])
+        xs[:, HEIGHT] = ground.height + ground.slope * xs[:, 0] + ground.aside * xs[:, 1] + config.height
+        xs[:, n], xs[:, n + 1] = velocity
+        xs[:, n + HEIGHT] = ground.slope * velocity[0] + ground.aside * velocity[1]
+        return xs
+
+    def state_weights(self, config: PlannerConfig) -> Array:
+        """(36,) weights of the running cost of the states; a pair's joint weighs as much as one of the plane."""
+        weight, n = config.weight, self.tree.n
+        weights = np.zeros(2 * n)
+        weights[[HEIGHT, YAW, PITCH, ROLL]] = weight.height, weight.yaw, weight.pitch, weight.roll
+        weights[n : n + 3] = weight.forward_velocity, weight.forward_velocity, weight.vertical_velocity
+        weights[[n + YAW, n + PITCH, n + ROLL]] = weight.yaw_rate, weight.pitch_rate, weight.roll_rate
+        weights[BASE:n] = 0.5 * weight.joints
+        weights[n + BASE :] = 0.5 * weight.joint_rates
+        return weights
+
+    def weight_carrying_torques(self, grid: KnotGrid, xs: Array) -> Array:
+        """(N, 12) torques with which the feet that are down carry the weight, at postures xs (N+1, 36)."""
+        us = np.zeros((grid.n_nodes, self.tree.n - BASE))
+        contacts = [mode.contacts for mode in self.sequence.modes]
+        forces = self.mean_forces(grid.times[:-1])
+        for k in np.flatnonzero(~grid.switches):
+            down = [f for f, foot in enumerate(self.feet) if foot in contacts[grid.modes[k]]]
+            if not down:
+                continue
+            pitch, roll = xs[k, PITCH], xs[k, ROLL]
+            vertical = np.array([-math.sin(pitch), math.cos(pitch) * math.sin(roll), math.cos(pitch) * math.cos(roll)])
+            _, jacobians = self._legs.points_and_jacobians(xs[k, BASE : self.tree.n], -vertical)
+            for f in down:
+                joints = slice(JOINTS_PER_LEG * f, JOINTS_PER_LEG * (f + 1))
+                us[k, joints] = -forces[k] * (jacobians[f].T @ vertical)
+        return us
+
+    def _posture(
+        self,
+        times: Array,
+        sections: NDArray[np.int64],
+        headings: Array,
+        config: ReferenceConfig,
+        motion: Motion,
+        ground: LocalGround,
+    ) -> Array:
+        """(N, 18) coordinates with the trunk's origin at zero."""
+        q = np.zeros((len(times), self.tree.n))
+        cos, sin = np.cos(headings), np.sin(headings)
+        ahead, aside = cos * ground.slope + sin * ground.aside, cos * ground.aside - sin * ground.slope
+        q[:, YAW] = headings
+        pitch = q[:, PITCH] = self.pitch_wave(times, sections, config) - np.arctan(ahead)
+        roll = q[:, ROLL] = np.arctan(aside * np.cos(np.arctan(ahead)))
+        turned = _tilted(pitch, roll)
+        for f, link in enumerate(self._links):
+            abad, hip, knee = self._legs.translations[f]
+            aside_of_axis = hip[1] + knee[1] + self._legs.feet[f, 1]
+            foot = self.timing.phases(times, f, sections)
+            under = abad + [
+                hip[0],
+                aside_of_axis,
+                hip[2],
+            ]  # where the foot hangs with the leg straight down, in the trunk's axes
+            inset = -math.copysign(config.stance_inset, under[0])
+            velocity = (motion.forward - motion.turn * under[1], motion.lateral + motion.turn * under[0])
+            lift = np.where(foot.swinging, config.swing_retraction * np.sin(math.pi * foot.progress) ** 2, 0.0)
+            # in heading axes from the trunk's origin
+            place = turned @ under
+            place[:, 0] += inset + sway(foot, velocity[0])
+            place[:, 1] += sway(foot, velocity[1])
+            radius = self.tree.contact(link.foot).radius
+            place[:, 2] = radius + lift - config.height + ahead * place[:, 0] + aside * place[:, 1]
+            in_trunk = np.einsum("nij,ni->nj", turned, place) - abad
+            in_trunk[:, 0] -= hip[0]
+            length = np.sqrt(np.maximum((in_trunk[:, 1:] ** 2).sum(axis=1) - aside_of_axis**2, 1e-6))
+            abduction = np.arctan2(in_trunk[:, 2], in_trunk[:, 1]) - np.arctan2(-length, aside_of_axis)
+            first = BASE + JOINTS_PER_LEG * f
+            q[:, first] = np.mod(abduction + math.pi, 2.0 * math.pi) - math.pi
+            q[:, first + 1], q[:, first + 2] = link.inverse(in_trunk[:, 0], -length - hip[2])
+        return q
+
+
+def _tilted(pitch: Array, roll: Array) -> Array:
+    """(N, 3, 3) rotations R_y(pitch) R_x(roll)."""
+    zero, (cp, sp), (cr, sr) = np.zeros_like(pitch), (np.cos(pitch), np.sin(pitch)), (np.cos(roll), np.sin(roll))
+    return np.stack([cp, sp * sr, sp * cr, zero, cr, -sr, -sp, cp * sr, cp * cr], axis=1).reshape(-1, 3, 3)

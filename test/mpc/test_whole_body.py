@@ -1,0 +1,242 @@
+"""Plans of the whole body: what they pull towards, their derivatives, and plans from turned and shifted states."""
+
+import math
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from oracle import pinocchio_model
+
+from contact_ddp_ros.errors import MessageError
+from contact_ddp_ros.fitting import for_model
+from contact_ddp_ros.gaits.grid import knot_grid
+from contact_ddp_ros.library.derivatives import check_derivatives
+from contact_ddp_ros.models.whole_body import HEIGHT, PITCH, ROLL, YAW, WholeBodyModel
+from contact_ddp_ros.mpc.config import PlannerConfig, ReferenceConfig
+from contact_ddp_ros.mpc.course import Course
+from contact_ddp_ros.mpc.guess import heuristic_guess
+from contact_ddp_ros.mpc.planar_reference import PlanarReference
+from contact_ddp_ros.mpc.planner import Planner
+from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
+from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
+from contact_ddp_ros.robot.ground import LocalGround
+from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.rotation import rpy_to_quaternion
+from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.solver.ddp import DdpSolver
+from contact_ddp_ros.solver.options import SolverOptions
+from test.mpc.support import MODEL as PLANAR
+from test.mpc.support import config_with
+
+ROBOT = load_robot()
+MODEL = WholeBodyModel(ROBOT)
+N = MODEL.tree.n
+CONFIG = ReferenceConfig()
+GAIT = config_with(gait__name="trot").gait
+REFERENCE = WholeBodyReference(MODEL.tree, GAIT)
+TIMES = np.arange(0.0, 0.8, 0.004) + 0.001
+"""Two cycles of the trot, off every switch."""
+PIN = pinocchio_model(MODEL.tree)
+DATA = PIN.createData()
+
+
+def soles(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of each foot, lowest point (n_f, 3) [m] and velocity of its centre (n_f, 3) [m/s], by pinocchio."""
+    pin.forwardKinematics(PIN, DATA, x[:N], x[N:])
+    pin.updateFramePlacements(PIN, DATA)
+    places, velocities = [], []
+    for point in MODEL.tree.contacts:
+        frame = PIN.getFrameId(point.name)
+        places.append(DATA.oMf[frame].translation - [0.0, 0.0, point.radius])
+        velocities.append(pin.getFrameVelocity(PIN, DATA, frame, pin.LOCAL_WORLD_ALIGNED).linear)
+    return np.array(places), np.array(velocities)
+
+
+def stands(time: float, foot: str) -> bool:
+    first_half = time % 0.4 < 0.2
+    return first_half if foot in ("fr_foot", "hl_foot") else not first_half
+
+
+@pytest.mark.parametrize(
+    "motion",
+    [
+        Motion(0.5),
+        Motion(0.0, 0.3, heading=2.0),
+        Motion(0.5, -0.2, 0.8, heading=-1.0),
+        Motion(0.0, turn=1.0, x=3.0, y=-2.0),
+    ],
+)
+@pytest.mark.parametrize("ground", [LocalGround(0.03), LocalGround(0.0, 0.1, -0.07)])
+def test_stance_feet_rest_on_the_ground_and_swing_feet_are_clear_of_it(motion: Motion, ground: LocalGround) -> None:
+    xs = REFERENCE.states(TIMES, CONFIG, motion, ground)
+    for x, time in zip(xs, TIMES, strict=True):
+        places, velocities = soles(x)
+        for point, place, velocity in zip(MODEL.tree.contacts, places, velocities, strict=True):
+            above = place[2] - ground.height_at(*place[:2])
+            if stands(time, point.name):
+                assert above == pytest.approx(0.0, abs=1e-9)
+                assert np.abs(velocity).max() < 0.08, "but for what the turn bends, it stays where it is"
+            else:
+                assert 0.0 < above <= CONFIG.swing_retraction + 1e-9
+
+
+def test_the_trunk_follows_the_command() -> None:
+    motion = Motion(0.5, -0.2, 0.8, x=1.0, y=2.0, heading=0.3)
+    xs = REFERENCE.states(TIMES, CONFIG, motion, LocalGround(0.1))
+    heading = 0.3 + 0.8 * (TIMES - TIMES[0])
+    assert xs[:, YAW] == pytest.approx(heading)
+    assert xs[:, N + YAW] == pytest.approx(0.8)
+    assert np.cos(heading) * xs[:, N] + np.sin(heading) * xs[:, N + 1] == pytest.approx(0.5)
+    assert np.cos(heading) * xs[:, N + 1] - np.sin(heading) * xs[:, N] == pytest.approx(-0.2)
+    assert xs[0, :2] == pytest.approx([1.0, 2.0])
+    assert np.gradient(xs[:, 0], TIMES)[1:-1] == pytest.approx(xs[1:-1, N], abs=1e-3)
+    assert xs[:, HEIGHT] == pytest.approx(0.1 + CONFIG.height)
+    assert np.abs(xs[:, [PITCH, ROLL]]).max() < 1e-12, "diagonal pairs lift no nose"
+
+
+def test_of_a_bound_it_is_that_of_the_plane() -> None:
+    """Posture, forces and heights, with every pair's legs alike and the abductions at rest."""
+    gait = config_with(gait__name="bound").gait
+    planar, whole = PlanarReference(PLANAR.tree, gait), WholeBodyReference(MODEL.tree, gait)
+    flat, wanted = planar.states(TIMES, CONFIG, Motion(0.7), LocalGround(0.02, 0.1)), []
+    found = whole.states(TIMES, CONFIG, Motion(0.7), LocalGround(0.02, 0.1))
+    for x in flat:
+        positions, velocities = PLANAR.joint_state(x)
+        wanted.append(np.concatenate([[x[0], 0.0, x[1], 0.0, x[2], 0.0], positions, [x[7], 0.0, x[8], 0.0, x[9], 0.0]]))
+        wanted[-1] = np.concatenate([wanted[-1], velocities])
+    np.testing.assert_allclose(found, np.array(wanted), atol=1e-6)
+    assert whole.mean_force == pytest.approx(0.5 * planar.mean_force)
+    (heights, _), (planar_heights, _) = whole.foot_heights(TIMES, CONFIG), planar.foot_heights(TIMES, CONFIG)
+    np.testing.assert_array_equal(heights[:, [0, 2]], planar_heights)
+
+
+@pytest.fixture(scope="module")
+def builder() -> ProblemBuilder:
+    return ProblemBuilder(MODEL, for_model(config_with(gait__name="trot"), "whole_body"))
+
+
+def test_feet_that_carry_the_weight_hold_the_trunk(builder: ProblemBuilder) -> None:
+    """With the mean forces on the feet and the torques of the guess the legs' joints are in balance, but for weight."""
+    grid = knot_grid(builder.schedule, 0, 20, builder.config.gait.step)
+    xs = builder.reference.states(grid.times, builder.config.reference, Motion(0.0), LocalGround())
+    us = builder.reference.weight_carrying_torques(grid, xs)
+    force = np.array([0.0, 0.0, builder.reference.mean_force])
+    down = builder.stance_table()[grid.modes]
+    for x, u, stance in zip(xs, us, down, strict=False):
+        if not u.any():
+            continue
+        pin.computeJointJacobians(PIN, DATA, x[:N])
+        pin.updateFramePlacements(PIN, DATA)
+        pushed = np.zeros(N)
+        for point in np.array(MODEL.tree.contacts, dtype=object)[stance]:
+            jacobian = pin.getFrameJacobian(PIN, DATA, PIN.getFrameId(point.name), pin.LOCAL_WORLD_ALIGNED)
+            arm = np.cross(jacobian[3:].T, [0.0, 0.0, -point.radius]).T
+            pushed += (jacobian[:3] + arm).T @ force
+        np.testing.assert_allclose(u, -pushed[6:], atol=1e-9)
+
+
+def test_derivatives_are_exact_along_a_turning_trot(builder: ProblemBuilder) -> None:
+    """Stance, touchdown of a pair with its heights, on a slope, first and second order against differences."""
+    config = builder.config
+    grid = knot_grid(builder.schedule, 0, 40, config.gait.step)
+    problem, xs = builder.build(grid, config, Motion(0.5, 0.2, 1.0, heading=0.7), LocalGround(0.01, 0.05, -0.04))
+    penalty = [1e3, 0.1, 0.05]
+    guess = heuristic_guess(builder, grid, xs, config.first_guess)
+    solution = DdpSolver().solve(problem, xs[0], guess, penalty=penalty, max_iterations=3)
+    switch = int(np.flatnonzero(~problem.has_control)[0])
+    nodes = [0, switch - 1, switch, switch + 1, problem.n_nodes]
+    report = check_derivatives(problem, solution.xs, solution.us, nodes=nodes, penalty=penalty)
+    assert report.ok, str(report)
+
+
+def standing(yaw: float, x: float, y: float, time: float = 0.0) -> RobotState:
+    rest = ROBOT.standing_state(time)
+    return RobotState(
+        time,
+        np.array([x, y, rest.position[2]]),
+        rpy_to_quaternion(0.0, 0.0, yaw),
+        np.zeros(3),
+        np.zeros(3),
+        rest.joint_positions,
+        rest.joint_velocities,
+    )
+
+
+@pytest.fixture(scope="module")
+def planner() -> Planner:
+    return Planner(MODEL, for_model(config_with(gait__name="trot"), "whole_body"))
+
+
+@pytest.mark.parametrize("place", [(0.0, 3.0, -2.0), (0.5 * math.pi, -1.0, 0.5), (math.pi, 0.0, 7.0)])
+def test_a_plan_does_not_depend_on_place_and_heading(planner: Planner, place: tuple[float, float, float]) -> None:
+    """By quarter turns, since the friction pyramid's sides lie along the world's axes."""
+    plans = []
+    for yaw, x, y in ((0.0, 0.0, 0.0), place):
+        planner.reset(0.0)
+        result = planner.plan(standing(yaw, x, y), 0.5, lateral=0.1, turn=0.5, hold=True)
+        assert result.policy is not None
+        plans.append(result)
+    here, there = plans
+    assert there.cost == pytest.approx(here.cost, rel=1e-6)
+    np.testing.assert_allclose(there.policy.controls, here.policy.controls, atol=1e-3)
+    np.testing.assert_allclose(there.policy.states[:, YAW + 1 : N], here.policy.states[:, YAW + 1 : N], atol=1e-5)
+
+
+def test_second_order_takes_no_more_iterations_than_gauss_newton(builder: ProblemBuilder) -> None:
+    config = builder.config
+    grid = knot_grid(builder.schedule, 0, 40, config.gait.step)
+    problem, xs = builder.build(grid, config, Motion(0.5))
+    guess, x0 = heuristic_guess(builder, grid, xs, config.first_guess), MODEL.state(ROBOT.standing_state())
+    costs, iterations = {}, {}
+    for variant in ("ddp", "ilqr"):
+        solver = DdpSolver(SolverOptions(variant=variant))
+        found = solver.solve(problem, x0, guess, penalty=builder.penalty(config))
+        assert found.termination.name == "CONVERGED"
+        costs[variant], iterations[variant] = found.cost, len(found.iterations)
+    assert costs["ddp"] == pytest.approx(costs["ilqr"], rel=1e-6), "the same optimum"
+    assert iterations["ddp"] <= iterations["ilqr"]
+
+
+@pytest.mark.parametrize("steering", [{"lateral": math.nan}, {"turn": math.inf}])
+def test_steering_that_is_not_finite_is_refused(planner: Planner, steering: dict[str, float]) -> None:
+    with pytest.raises(MessageError, match="allowed: a finite number"):
+        planner.plan(standing(0.0, 0.0, 0.0), 0.5, **steering)
+
+
+class TestCourse:
+    def test_a_robot_that_is_held_goes_straight_ahead_from_where_it_is(self) -> None:
+        course = Course()
+        motion = course.follow(standing(1.0, 2.0, 3.0), Motion(0.5, 0.3, 1.0), CONFIG, hold=True)
+        assert motion == Motion(0.5, heading=pytest.approx(1.0))
+
+    def test_the_heading_turns_as_commanded_and_waits_for_a_robot_that_does_not(self) -> None:
+        course = Course()
+        course.follow(standing(0.0, 0.0, 0.0), Motion(0.0), CONFIG, hold=True)
+        for k in range(1, 21):
+            motion = course.follow(standing(0.0, 0.0, 0.0, 0.01 * k), Motion(0.0, turn=1.0), CONFIG, hold=False)
+        assert motion.heading == pytest.approx(0.2)
+        for k in range(21, 200):
+            motion = course.follow(standing(0.0, 0.0, 0.0, 0.01 * k), Motion(0.0, turn=1.0), CONFIG, hold=False)
+        assert motion.heading == pytest.approx(0.5, abs=0.02)
+
+    def test_it_leads_back_to_the_line(self) -> None:
+        course = Course()
+        course.follow(standing(0.5 * math.pi, 0.0, 0.0), Motion(0.5), CONFIG, hold=True)
+        right = course.follow(standing(0.5 * math.pi, 0.1, 4.0, 0.01), Motion(0.5), CONFIG, hold=False)
+        assert right.lateral == pytest.approx(0.1 * CONFIG.line_gain), "it is right of a line to the north"
+        far = course.follow(standing(0.5 * math.pi, -9.0, 4.0, 0.02), Motion(0.5), CONFIG, hold=False)
+        assert far.lateral == pytest.approx(-CONFIG.line_speed)
+
+    def test_a_sideways_command_moves_the_line(self) -> None:
+        course = Course()
+        course.follow(standing(0.0, 0.0, 0.0), Motion(0.0), CONFIG, hold=True)
+        for k in range(1, 101):
+            state = standing(0.0, 0.0, 0.003 * k, 0.01 * k)
+            motion = course.follow(state, Motion(0.0, 0.3), CONFIG, hold=False)
+        assert motion.lateral == pytest.approx(0.3, abs=1e-9), "it is where the line has gone"
+
+
+def test_the_default_step_is_the_models() -> None:
+    assert for_model(PlannerConfig(), "whole_body").gait.step == 0.01
+    assert for_model(PlannerConfig(), "planar") == PlannerConfig()

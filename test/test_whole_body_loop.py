@@ -1,0 +1,70 @@
+"""The whole body in the loop: it trots where it is told, without a stabiliser, in lock-step."""
+
+import numpy as np
+import pytest
+
+from contact_ddp_ros.closed_loop import ClosedLoop
+from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.options import Push, RunOptions
+from contact_ddp_ros.recording import Recording
+from contact_ddp_ros.robot.rotation import quaternion_to_rpy
+
+NOISE = {"simulator.noise.joint_velocities": 0.1, "simulator.noise.orientation": 0.003}
+WHOLE = {"planner.model": "whole_body", "planner.gait.name": "trot", **NOISE}
+
+
+def trotted(duration: float = 5.0, **options: object) -> Recording:
+    overrides = {**WHOLE, **options.pop("overrides", {})}  # type: ignore[dict-item]
+    return ClosedLoop(RunOptions(duration=duration, overrides=overrides, **options)).run()  # type: ignore[arg-type]
+
+
+def check_steady(recording: Recording, speed: float, left: float, turn: float) -> None:
+    assert not [event for event in recording.events if event.fault]
+    time = recording.ticks["time"]
+    late = time > 3.0
+    velocity = recording.ticks["linear_velocity"][late].mean(axis=0)
+    assert velocity[0] == pytest.approx(speed, abs=max(0.02 * abs(speed), 0.01))
+    assert velocity[1] == pytest.approx(left, abs=0.03)
+    yaw = np.unwrap([quaternion_to_rpy(one)[2] for one in recording.ticks["orientation"][late]])
+    rate = (yaw[-1] - yaw[0]) / (time[late][-1] - time[late][0])
+    assert rate == pytest.approx(turn, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("speed", "left", "turn"), [(0.5, 0.0, 0.0), (1.0, 0.0, 1.0), (0.3, 0.3, 0.0), (0.0, 0.0, -1.0), (-0.5, 0.0, 0.0)]
+)
+def test_it_trots_as_commanded(speed: float, left: float, turn: float) -> None:
+    recording = trotted(speed=((0.0, speed),), left=left, turn=turn)
+    check_steady(recording, speed, left, turn)
+    assert recording.info.force_dimension == 3
+    assert len(recording.info.plan_coordinates) == 18
+
+
+def test_it_gets_over_a_push_from_the_side_and_a_slope() -> None:
+    push = Push(2.5, (0.0, 100.0, 0.0), 0.1)
+    recording = trotted(duration=6.0, speed=((0.0, 0.5),), pushes=(push,), terrain="slope:6,30")
+    assert not [event for event in recording.events if event.fault]
+    late = recording.ticks["time"] > 4.5
+    assert recording.ticks["linear_velocity"][late].mean(axis=0)[0] == pytest.approx(0.5, abs=0.025)
+
+
+def test_it_stops_and_stands() -> None:
+    loop = ClosedLoop(RunOptions(duration=5.0, speed=((0.0, 0.5),), stop_time=3.0, overrides=WHOLE))
+    recording = loop.run()
+    assert not [event for event in recording.events if event.fault]
+    assert loop.controller.mode is ControlMode.STAND
+
+
+def test_a_controller_keeps_its_model() -> None:
+    loop = ClosedLoop(RunOptions(overrides=WHOLE))
+    assert loop.controller.config.model == "whole_body"
+    planar = ClosedLoop(RunOptions())
+    with pytest.raises(ParameterError, match="model is fixed while the controller exists, at planar"):
+        planar.controller.configure(loop.controller.config)
+    policy = loop.planner.plan(loop.simulator.state(), 0.5, hold=True).policy
+    assert policy is not None
+    planar.controller.update(planar.simulator.state(), 0.0)
+    answer = planar.controller.set_policy(policy, 0.0)
+    assert not answer.accepted
+    assert "states has shape" in answer.reason
