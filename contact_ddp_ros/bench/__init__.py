@@ -40,6 +40,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "reliability": "faults of state, policy, velocity command and clock, injected while the robot bounds",
         "parameters": "every parameter to its bounds and beyond while the robot bounds: what is held, what is refused",
         "robustness": "pushes, friction, mass, delay and speeds in the closed loop",
+        "gaits": "every gait under commands ahead, to the side and around, of the whole body",
         "world": "slopes, steps, boxes, loads, errors and delays that the plan does not know",
         "contact": "the same bound on stiff, relaxed and springy feet, and in DART: speed, slip, depth, forces",
         "pushes": "the largest push that is survived, by direction and phase of the gait",
