@@ -68,6 +68,14 @@ class ReferenceConfig:
     line_speed: float = parameter(
         0.2, low=0.0, high=1.0, unit="m/s", description="largest lateral velocity that is asked for to get there"
     )
+    roll_integral: float = parameter(
+        1.5,
+        low=0.0,
+        high=10.0,
+        unit="1/s",
+        description="how fast the wanted roll of the whole body makes up for one never reached",
+    )
+    roll_trim: float = parameter(0.3, low=0.0, high=0.5, unit="rad", description="most that it makes up for")
     height: float = parameter(0.27, low=0.15, high=0.36, unit="m", description="trunk height above the ground")
     pitch_amplitude: float = parameter(
         0.12, low=0.0, high=0.4, unit="rad", description="nose down at front touchdown, nose up at back touchdown"

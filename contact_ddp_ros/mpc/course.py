@@ -2,8 +2,10 @@
 
 import math
 
+from contact_ddp_ros.estimation.trim import Trim
 from contact_ddp_ros.mpc.config import ReferenceConfig
 from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy, wrap_angle
 from contact_ddp_ros.robot.state import RobotState
 
@@ -21,18 +23,20 @@ class Course:
         self._time = -math.inf
         self._heading = 0.0
         self._x = self._y = 0.0
+        self._lean = Trim()
 
-    def follow(self, state: RobotState, command: Motion, config: ReferenceConfig, hold: bool) -> Motion:
+    def follow(self, state: RobotState, command: Motion, ground: Ground, config: ReferenceConfig, hold: bool) -> Motion:
         """The motion to plan from a state for a command; with `hold` the robot's heading and place are the ones.
 
-        The velocity to the left makes up for the distance from the line.
+        The velocity to the left makes up for the distance from the line, and the lean for a roll that lasts.
         """
-        yaw = float(quaternion_to_rpy(state.orientation)[2])
+        roll, _, yaw = (float(angle) for angle in quaternion_to_rpy(state.orientation))
         x, y = float(state.position[0]), float(state.position[1])
         step = min(max(state.time - self._time, 0.0), _LONGEST_STEP)
         self._time = state.time
         if hold:
             self._heading, self._x, self._y = yaw, x, y
+            self._lean.reset()
             return Motion(command.forward, heading=yaw)
         behind = wrap_angle(self._heading + command.turn * step - yaw)
         self._heading = yaw + min(max(behind, -_HEADING_AHEAD), _HEADING_AHEAD)
@@ -43,4 +47,6 @@ class Course:
         left = cos * (y - self._y) - sin * (x - self._x)
         limit = config.line_speed
         lateral = command.lateral - min(max(config.line_gain * left, -limit), limit)
-        return Motion(command.forward, lateral, command.turn, heading=self._heading)
+        level = math.atan(ground.aside(yaw) / math.hypot(1.0, ground.ahead(yaw)))
+        lean = self._lean.follow(level - roll, config.roll_integral, config.roll_trim, step)
+        return Motion(command.forward, lateral, command.turn, heading=self._heading, lean=lean)

@@ -216,7 +216,7 @@ class Planner:
             speed = min(max(speed, -reference.speed_limit), reference.speed_limit)
         self._trimmed = time
         height = self._height.approach(reference.height, reference.height_rate, time)
-        motion = self._course.follow(state, Motion(speed, lateral, turn), reference, hold)
+        motion = self._course.follow(state, Motion(speed, lateral, turn), self._ground, reference, hold)
         x0 = self.model.near(x0, motion.heading)
         return self.plan_coordinates(x0, time, motion, height, ground, challenge=challenge, deadline=deadline)
 

@@ -34,6 +34,7 @@ class Motion:
         turn: rate of the heading [rad/s]; as above.
         x, y: where the trunk is at first [m]; on level ground only plots depend on it.
         heading: at first [rad].
+        lean: roll to the right beyond the ground's, which makes up for a constant moment [rad].
     """
 
     forward: float
@@ -42,6 +43,7 @@ class Motion:
     x: float = 0.0
     y: float = 0.0
     heading: float = 0.0
+    lean: float = 0.0
 
 
 def gait_schedule(model: AnyModel, config: GaitConfig, epoch: float = 0.0) -> ModeSchedule:

@@ -100,7 +100,7 @@ class WholeBodyReference(GaitReference):
         ahead, aside = cos * ground.slope + sin * ground.aside, cos * ground.aside - sin * ground.slope
         q[:, YAW] = headings
         pitch = q[:, PITCH] = self.pitch_wave(times, sections, config) - np.arctan(ahead)
-        roll = q[:, ROLL] = np.arctan(aside * np.cos(np.arctan(ahead)))
+        roll = q[:, ROLL] = np.arctan(aside * np.cos(np.arctan(ahead))) + motion.lean
         turned = _tilted(pitch, roll)
         for f, link in enumerate(self._links):
             abad, hip, knee = self._legs.translations[f]

@@ -20,7 +20,7 @@ from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
-from contact_ddp_ros.robot.ground import LocalGround
+from contact_ddp_ros.robot.ground import Ground, LocalGround
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
@@ -37,6 +37,7 @@ GAIT = config_with(gait__name="trot").gait
 REFERENCE = WholeBodyReference(MODEL.tree, GAIT)
 TIMES = np.arange(0.0, 0.8, 0.004) + 0.001
 """Two cycles of the trot, off every switch."""
+LEVEL = Ground()
 PIN = pinocchio_model(MODEL.tree)
 DATA = PIN.createData()
 
@@ -65,6 +66,7 @@ def stands(time: float, foot: str) -> bool:
         Motion(0.0, 0.3, heading=2.0),
         Motion(0.5, -0.2, 0.8, heading=-1.0),
         Motion(0.0, turn=1.0, x=3.0, y=-2.0),
+        Motion(0.5, lean=0.1),
     ],
 )
 @pytest.mark.parametrize("ground", [LocalGround(0.03), LocalGround(0.0, 0.1, -0.07)])
@@ -207,33 +209,44 @@ def test_steering_that_is_not_finite_is_refused(planner: Planner, steering: dict
 class TestCourse:
     def test_a_robot_that_is_held_goes_straight_ahead_from_where_it_is(self) -> None:
         course = Course()
-        motion = course.follow(standing(1.0, 2.0, 3.0), Motion(0.5, 0.3, 1.0), CONFIG, hold=True)
+        motion = course.follow(standing(1.0, 2.0, 3.0), Motion(0.5, 0.3, 1.0), LEVEL, CONFIG, hold=True)
         assert motion == Motion(0.5, heading=pytest.approx(1.0))
 
     def test_the_heading_turns_as_commanded_and_waits_for_a_robot_that_does_not(self) -> None:
         course = Course()
-        course.follow(standing(0.0, 0.0, 0.0), Motion(0.0), CONFIG, hold=True)
+        course.follow(standing(0.0, 0.0, 0.0), Motion(0.0), LEVEL, CONFIG, hold=True)
         for k in range(1, 21):
-            motion = course.follow(standing(0.0, 0.0, 0.0, 0.01 * k), Motion(0.0, turn=1.0), CONFIG, hold=False)
+            motion = course.follow(standing(0.0, 0.0, 0.0, 0.01 * k), Motion(0.0, turn=1.0), LEVEL, CONFIG, hold=False)
         assert motion.heading == pytest.approx(0.2)
         for k in range(21, 200):
-            motion = course.follow(standing(0.0, 0.0, 0.0, 0.01 * k), Motion(0.0, turn=1.0), CONFIG, hold=False)
+            motion = course.follow(standing(0.0, 0.0, 0.0, 0.01 * k), Motion(0.0, turn=1.0), LEVEL, CONFIG, hold=False)
         assert motion.heading == pytest.approx(0.5, abs=0.02)
 
     def test_it_leads_back_to_the_line(self) -> None:
         course = Course()
-        course.follow(standing(0.5 * math.pi, 0.0, 0.0), Motion(0.5), CONFIG, hold=True)
-        right = course.follow(standing(0.5 * math.pi, 0.1, 4.0, 0.01), Motion(0.5), CONFIG, hold=False)
+        course.follow(standing(0.5 * math.pi, 0.0, 0.0), Motion(0.5), LEVEL, CONFIG, hold=True)
+        right = course.follow(standing(0.5 * math.pi, 0.1, 4.0, 0.01), Motion(0.5), LEVEL, CONFIG, hold=False)
         assert right.lateral == pytest.approx(0.1 * CONFIG.line_gain), "it is right of a line to the north"
-        far = course.follow(standing(0.5 * math.pi, -9.0, 4.0, 0.02), Motion(0.5), CONFIG, hold=False)
+        far = course.follow(standing(0.5 * math.pi, -9.0, 4.0, 0.02), Motion(0.5), LEVEL, CONFIG, hold=False)
         assert far.lateral == pytest.approx(-CONFIG.line_speed)
+
+    def test_a_roll_that_lasts_is_made_up_for_against_the_ground_s_within_bounds(self) -> None:
+        course, ground = Course(), Ground(slope_y=0.1)
+        leans = []
+        for k in range(300):
+            state = standing(0.0, 0.0, 0.0, 0.01 * k)
+            leans.append(course.follow(state, Motion(0.0), ground, CONFIG, hold=k == 0).lean)
+        assert leans[0] == 0.0
+        assert leans[10] == pytest.approx(0.1 * CONFIG.roll_integral * math.atan(0.1), rel=1e-6)
+        assert leans[-1] == CONFIG.roll_trim
+        assert course.follow(standing(0.0, 0.0, 0.0, 4.0), Motion(0.0), ground, CONFIG, hold=True).lean == 0.0
 
     def test_a_sideways_command_moves_the_line(self) -> None:
         course = Course()
-        course.follow(standing(0.0, 0.0, 0.0), Motion(0.0), CONFIG, hold=True)
+        course.follow(standing(0.0, 0.0, 0.0), Motion(0.0), LEVEL, CONFIG, hold=True)
         for k in range(1, 101):
             state = standing(0.0, 0.0, 0.003 * k, 0.01 * k)
-            motion = course.follow(state, Motion(0.0, 0.3), CONFIG, hold=False)
+            motion = course.follow(state, Motion(0.0, 0.3), LEVEL, CONFIG, hold=False)
         assert motion.lateral == pytest.approx(0.3, abs=1e-9), "it is where the line has gone"
 
 
