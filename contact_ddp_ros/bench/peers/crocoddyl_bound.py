@@ -1,4 +1,4 @@
-"""The planar bounding problem handed to Crocoddyl, number by number from the arrays that our own solver reads.
+"""A gait's problem handed to Crocoddyl, number by number from the arrays that our own solver reads.
 
 Everything that runs inside an iteration is Crocoddyl's compiled C++: `DifferentialActionModelContactFwdDynamics` with
 `ActuationModelFloatingBase`, semi-implicit `IntegratedActionModelEuler`, `ActionModelImpulseFwdDynamics` at touchdown,
@@ -12,14 +12,14 @@ costs Crocoddyl less was taken:
 * the redundant constant of the augmented Lagrangian is left out: it moves the cost, not the optimum;
 * two formulations, and ratios are reported against both:
   "exact" states our problem (barriers aside) number by number: a chain of single base joints, and `ContactModel3D`
-  along the world's axes. Its out-of-plane row is redundant, as that of Crocoddyl's impulses always is; a damping of
-  1e-12 makes the system solvable.
-  "lean" is the least work that Crocoddyl can be given: pinocchio's planar base joint, whose velocities are in the
-  trunk's axes, and `ContactModel2D`, whose forces are in the foot's axes, so that weights and friction cone turn with
-  the body (the cone therefore gets next to no weight: it is computed but does not act); without force tracking, which
-  Crocoddyl does not offer for it.
+  along the world's axes. In the plane its out-of-plane row is redundant, as that of Crocoddyl's impulses always is; a
+  damping of 1e-12 makes the system solvable.
+  "lean" is the least work that Crocoddyl can be given: pinocchio's planar or free-flying base joint, whose velocities
+  are in the trunk's axes, and contacts (`ContactModel2D` in the plane) whose forces are in the foot's axes, so that
+  weights and friction cone turn with the body (the cone therefore gets next to no weight: it is computed but does not
+  act); without force tracking, which Crocoddyl does not offer in the plane.
 
-`ActuationModelFloatingBase` asks its model only for sizes, so that of the planar base serves for the chain too.
+`ActuationModelFloatingBase` asks its model only for sizes, so that of the natural base serves for the chain too.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from contact_ddp_ros.bench.peers.pinocchio_tree import pinocchio_model, planar_state
+from contact_ddp_ros.bench.peers.pinocchio_tree import natural_state, pinocchio_model
 from contact_ddp_ros.bench.solver.case import Case
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import node_offsets
@@ -45,9 +45,6 @@ _DAMPING = 1e-12
 
 _LEAN_CONE = 1e-9
 """Share of its weight that a cone keeps which turns with the foot."""
-
-_FACETS = 2
-"""Of the friction cone: forward and backward."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +74,12 @@ class CrocoddylBound:
 
     def __init__(self, case: Case, formulation: str = "lean", *, barriers: bool = True) -> None:
         self._case, self._exact, self._barriers = case, formulation == "exact", barriers
-        planar = pinocchio_model(case.tree, "planar")
-        self.model = pinocchio_model(case.tree, "chain") if self._exact else planar
+        natural = pinocchio_model(case.tree, "natural")
+        self.model = pinocchio_model(case.tree, "chain") if self._exact else natural
         self.state = crocoddyl.StateMultibody(self.model)
-        self.actuation = crocoddyl.ActuationModelFloatingBase(crocoddyl.StateMultibody(planar))
+        self.actuation = crocoddyl.ActuationModelFloatingBase(crocoddyl.StateMultibody(natural))
+        self._axes = (0, 1, 2) if int(case.problem.integers[at.N_AXES]) == 3 else (0, 2)
+        self._damping = 0.0 if len(self._axes) == 3 else _DAMPING
         rows = [self._row(k) for k in range(case.problem.n_nodes + 1)]
         self.nodes = tuple(k for k, row in enumerate(rows[:-1]) if row.kind != at.LIFT_OFF)
         models = []
@@ -95,7 +94,7 @@ class CrocoddylBound:
 
     def point(self, x: Array) -> Array:
         """Our state (2n,) in Crocoddyl's coordinates."""
-        return np.array(x) if self._exact else planar_state(x)
+        return np.array(x) if self._exact else natural_state(self._case.tree, x)
 
     def trajectory(self, xs: Array, us: Array) -> tuple[Any, Any]:
         """Our states (N+1, n_x) and controls (N, n_u) as Crocoddyl's vectors of vectors."""
@@ -157,7 +156,7 @@ class CrocoddylBound:
             contacts.addContact(foot, self._contact(foot, n_u))
             self._add_force(costs, row, foot, n_u)
         self._add_heights(costs, row.height_weight, row.height_reference, n_u)
-        damping = _DAMPING if self._exact else 0.0
+        damping = self._damping if self._exact else 0.0
         continuous = crocoddyl.DifferentialActionModelContactFwdDynamics(
             self.state, self.actuation, contacts, costs, damping, True
         )
@@ -173,7 +172,7 @@ class CrocoddylBound:
         sigma = float(self._case.penalty[at.SIGMA])
         ground = float(self._case.problem.parameters[0])
         self._add_heights(costs, sigma * row.lands, np.full(len(row.lands), ground), 0)
-        return crocoddyl.ActionModelImpulseFwdDynamics(self.state, impulses, costs, 0.0, _DAMPING, False)
+        return crocoddyl.ActionModelImpulseFwdDynamics(self.state, impulses, costs, 0.0, self._damping, False)
 
     def _terminal(self, row: _Row) -> Any:
         n_u = self.actuation.nu
@@ -185,22 +184,23 @@ class CrocoddylBound:
 
     def _contact(self, foot: str, n_u: int) -> Any:
         frame, no_gains = self.model.getFrameId(foot), np.zeros(2)
-        if self._exact:
-            return crocoddyl.ContactModel3D(self.state, frame, np.zeros(3), pin.LOCAL_WORLD_ALIGNED, n_u, no_gains)
+        if self._exact or len(self._axes) == 3:
+            axes = pin.LOCAL_WORLD_ALIGNED if self._exact else pin.LOCAL
+            return crocoddyl.ContactModel3D(self.state, frame, np.zeros(3), axes, n_u, no_gains)
         return crocoddyl.ContactModel2D(self.state, frame, np.zeros(2), n_u, no_gains)
 
     def _add_force(self, costs: Any, row: _Row, foot: str, n_u: int) -> None:
         """Force tracking, and friction cone with non-negative normal force, of a foot on the ground."""
         frame, index = self.model.getFrameId(foot), self._case.problem_feet.index(foot)
-        forward, normal = row.force_reference[index]
         if self._exact:
-            reference = pin.Force(np.array([forward, 0.0, normal]), np.zeros(3))
-            weights = np.array([row.force_weight[index][0], 0.0, row.force_weight[index][-1]])
+            force, weights = np.zeros(3), np.zeros(3)
+            force[list(self._axes)], weights[list(self._axes)] = row.force_reference[index], row.force_weight[index]
+            reference = pin.Force(force, np.zeros(3))
             residual = crocoddyl.ResidualModelContactForce(self.state, frame, reference, 3, n_u)
             self._add(costs, f"force of {foot}", weights, residual)
         if self._barriers:
-            parameters = self._case.problem.parameters
-            cone = crocoddyl.FrictionCone(np.eye(3), float(parameters[at.FRICTION]), _FACETS, False)
+            parameters, facets = self._case.problem.parameters, 2 * (len(self._axes) - 1)
+            cone = crocoddyl.FrictionCone(np.eye(3), float(parameters[at.FRICTION]), facets, False)
             residual = crocoddyl.ResidualModelContactFrictionCone(self.state, frame, cone, n_u)
             scale = (1.0 if self._exact else _LEAN_CONE) / float(parameters[at.FORCE_SCALE]) ** 2
             self._add_barrier(costs, f"cone of {foot}", (cone.lb, cone.ub), residual, scale)

@@ -1,11 +1,12 @@
-"""The planar tree as a pinocchio model, in the forms that cost pinocchio and Crocoddyl least.
+"""A model's tree as a pinocchio model, in the forms that cost pinocchio and Crocoddyl least.
 
 Joints about a negative axis get a frame turned by half a revolution, so that pinocchio's specialised joints about +x,
 +y, +z serve instead of its slower general ones. The base comes in two forms:
 
 * "chain": one joint per coordinate, so configuration, velocity and torque are exactly those of the tree;
-* "planar": pinocchio's own planar joint, which is a little faster. Its configuration is (x, −z, cos pitch, sin pitch)
-  and its velocity is that of the trunk in its own axes (:func:`planar_state`).
+* "natural": one joint of pinocchio's own for the base, which is a little faster. The planar one's configuration is
+  (x, −z, cos pitch, sin pitch), the free flyer's place and quaternion; velocities are the trunk's in its own axes
+  (:func:`natural_state`).
 
 A composite of the three base joints would look simpler, but pinocchio's derivatives do not hold for composite joints.
 """
@@ -18,17 +19,21 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import ModelError
 from contact_ddp_ros.models.planar_tree import PLANAR_BASE_JOINTS
+from contact_ddp_ros.robot.model import BASE_JOINTS
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.tree import Joint, RigidBodyTree
 
 Array = NDArray[np.float64]
 
 ROOT_JOINT = "root_joint"
-"""The name of the planar base, by which Crocoddyl knows what has no motor."""
+"""The name of the natural base, by which Crocoddyl knows what has no motor."""
 
 _ALIGNED: Mapping[str, tuple[Callable[[], object], ...]] = {
     "prismatic": (pin.JointModelPX, pin.JointModelPY, pin.JointModelPZ),
     "revolute": (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ),
 }
+
+BASES = (PLANAR_BASE_JOINTS, tuple(name for name, _, _ in BASE_JOINTS))
 
 _PLANE = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
 """Axes of the planar joint in the world, as columns: forward, down, left."""
@@ -40,22 +45,23 @@ def pinocchio_model(tree: RigidBodyTree, base: str = "chain") -> pin.Model:
     Joint damping and the radius of the feet have no counterpart in pinocchio's dynamics and are left out.
 
     Raises:
-        ModelError: the tree's base is not x, z and pitch, or a joint's axis is not one of its frame's axes.
+        ModelError: the tree's base is neither the plane's nor the whole body's, or a joint's axis is not one of its
+            frame's axes.
     """
-    n_base = len(PLANAR_BASE_JOINTS)
-    if tuple(joint.name for joint in tree.joints[:n_base]) != PLANAR_BASE_JOINTS:
-        raise ModelError(f"{tree.name}: its base is {tree.joints[:n_base]}; allowed is {PLANAR_BASE_JOINTS}")
+    planar = base_of(tree) == PLANAR_BASE_JOINTS
+    n_base = len(base_of(tree))
     model = pin.Model()
     model.name = tree.name
     model.gravity = pin.Motion(np.asarray(tree.gravity, dtype=float), np.zeros(3))
     indices: dict[int, int] = {-1: 0}
     offsets = {-1: pin.SE3.Identity()}
     first = 0
-    if base == "planar":
-        into_plane = pin.SE3(_PLANE, np.zeros(3))
+    if base == "natural":
+        into_base = pin.SE3(_PLANE, np.zeros(3)) if planar else pin.SE3.Identity()
+        kind = pin.JointModelPlanar() if planar else pin.JointModelFreeFlyer()
         trunk, first = n_base - 1, n_base
-        indices[trunk] = model.addJoint(0, pin.JointModelPlanar(), into_plane, ROOT_JOINT)
-        offsets[trunk] = into_plane.inverse()
+        indices[trunk] = model.addJoint(0, kind, into_base, ROOT_JOINT)
+        offsets[trunk] = into_base.inverse()
         model.appendBodyToJoint(indices[trunk], _inertia(tree.joints[trunk]), offsets[trunk])
     for i, joint in enumerate(tree.joints[first:], start=first):
         turn = pin.SE3(_turn(joint), np.zeros(3))
@@ -71,9 +77,24 @@ def pinocchio_model(tree: RigidBodyTree, base: str = "chain") -> pin.Model:
     return model
 
 
-def planar_state(x: Array) -> Array:
-    """(2n+1,) state of the model with the planar base for a state (2n,) of the tree."""
+def base_of(tree: RigidBodyTree) -> tuple[str, ...]:
+    """Names of the joints of the base; ModelError where it is none of BASES."""
+    for names in BASES:
+        if tuple(joint.name for joint in tree.joints[: len(names)]) == names:
+            return names
+    raise ModelError(f"{tree.name}: its base is {tree.joints[:6]}; allowed are {BASES}")
+
+
+def natural_state(tree: RigidBodyTree, x: Array) -> Array:
+    """(2n+1,) state of the model with the natural base for a state (2n,) of the tree."""
     n = len(x) // 2
+    if base_of(tree) != PLANAR_BASE_JOINTS:
+        yaw, pitch, roll = x[3:6]
+        orientation = rpy_to_quaternion(roll, pitch, yaw)
+        turn = quaternion_to_matrix(orientation)
+        axes = np.array([turn[2], [0.0, np.cos(roll), -np.sin(roll)], [1.0, 0.0, 0.0]])  # of yaw, pitch, roll
+        rates = x[n + 3 : n + 6] @ axes
+        return np.concatenate([x[:3], orientation, x[6:n], turn.T @ x[n : n + 3], rates, x[n + 6 :]])
     c, s = np.cos(x[2]), np.sin(x[2])
     forward, down = x[n], -x[n + 1]
     return np.concatenate([[x[0], -x[1], c, s], x[3:n], [c * forward + s * down, -s * forward + c * down], x[n + 2 :]])

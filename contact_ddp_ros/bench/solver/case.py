@@ -1,6 +1,7 @@
-"""The planar bounding problem of the MPC, frozen: what the solver benchmarks run on.
+"""The MPC's problem, frozen: what the solver benchmarks run on.
 
-One full gait cycle of 90 steps of 4 ms from the start of back stance at 0.5 m/s, with three starting trajectories:
+One full gait cycle at 0.5 m/s, of the planar bound (90 steps of 4 ms) or the whole body's trot (40 of 10 ms), with
+three starting trajectories:
 
 * cold: the planner's heuristic guess from a standing robot;
 * optimum: where a solve from there ends, at which full second order is positive definite;
@@ -15,8 +16,11 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.config import replace as configured
 from contact_ddp_ros.dynamics.kernel_set import KernelSet
+from contact_ddp_ros.fitting import for_model
 from contact_ddp_ros.gaits.grid import knot_grid
+from contact_ddp_ros.models.choice import model_of
 from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.guess import heuristic_guess
@@ -35,6 +39,9 @@ Array = NDArray[np.float64]
 SPEED = 0.5
 """Commanded speed of the timed problem [m/s]."""
 
+GAITS = {PlanarModel.name: "bound", WholeBodyModel.name: "trot"}
+"""What the timed problem of a model is."""
+
 _SEED = 20
 _DISTURBANCE = 1e-3
 """Standard deviation of the warm start's offset from the nominal state [m, rad, m/s, rad/s]."""
@@ -50,7 +57,7 @@ class Case:
     """One problem and where a solve of it starts.
 
     Attributes:
-        tree: planar model. problem: as the solver takes it. penalty: (3,) its σ, δ, ε.
+        tree: of the model. problem: as the solver takes it. penalty: (3,) its σ, δ, ε.
         mode_contacts: per gait mode, the contact points on the ground.
         x0: (n_x,) state. guess: trajectory and gains.
     """
@@ -100,9 +107,13 @@ def point_feet(robot: Robot) -> Robot:
     return replace(robot, tree=replace(robot.tree, contacts=contacts, joints=joints))
 
 
-def mpc_cases(variant: str = "ddp", speed: float = SPEED) -> Cases:
+def mpc_cases(variant: str = "ddp", speed: float = SPEED, model: str = PlanarModel.name) -> Cases:
     """The MPC's own problem."""
-    return _cases(load_robot(), configured(PlannerConfig(), {"variant": variant}), speed)
+    return _cases(load_robot(), configured(_of_model(model), {"variant": variant}), speed)
+
+
+def _of_model(model: str) -> PlannerConfig:
+    return configured(for_model(PlannerConfig(), model), {"gait.name": GAITS[model]})
 
 
 def planner_kernels(variant: str) -> KernelSet:
@@ -115,9 +126,9 @@ def mpc_cold(variant: str, speed: float) -> Case:
     return cold_case(load_robot(), configured(PlannerConfig(), {"variant": variant}), speed)
 
 
-def shared_cases(variant: str = "ddp", speed: float = SPEED) -> Cases:
+def shared_cases(variant: str = "ddp", speed: float = SPEED, model: str = PlanarModel.name) -> Cases:
     """The problem that peers can state too: point feet, no joint damping, no Baumgarte stabilisation."""
-    return _cases(point_feet(load_robot()), configured(PlannerConfig(), {"variant": variant, **_SHARED}), speed)
+    return _cases(point_feet(load_robot()), configured(_of_model(model), {"variant": variant, **_SHARED}), speed)
 
 
 def shared_cold(speed: float) -> Case:
@@ -161,7 +172,7 @@ def solver_of(variant: str) -> DdpSolver:
 
 def cold_case(robot: Robot, config: PlannerConfig, speed: float) -> Case:
     """The problem of a configuration from its cold guess, for a robot that stands at first."""
-    model = PlanarModel(robot)
+    model = model_of(config.model, robot)
     planner = Planner(model, config)
     schedule = planner.builder.schedule
     n_steps = round(config.gait.horizon_cycles * schedule.period / config.gait.step)

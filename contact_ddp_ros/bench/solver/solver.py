@@ -1,6 +1,6 @@
 """`contact-ddp bench solver`: what a DDP iteration costs and what it buys, as ratios taken in one run on one thread.
 
-* one iteration of full DDP against iLQR and against DDP by tensors, split by stage, on the MPC's planar problem;
+* one iteration of full DDP against iLQR and against DDP by tensors, split by stage, on the MPC's problem;
 * the kernels of one node by themselves: first order, contracted second order, and second by tensors;
 * one iteration against Crocoddyl's FDDP on the same problem and knots (left out without requirements-bench.txt);
 * iterations from the cold guess to the optimum;
@@ -30,6 +30,8 @@ from contact_ddp_ros.bench.solver.iteration import (
     ours,
 )
 from contact_ddp_ros.bench.timing import Candidate, Progress, Spread, Times, interleave, watched
+from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.options import MODEL_NAMES
 from contact_ddp_ros.report.terminal import progress_bar, say
 
 PAPER_DDP, PAPER_TENSOR = 3.32, 28.3
@@ -70,16 +72,17 @@ class Task(NamedTuple):
 
     @property
     def tensor(self) -> bool:
-        """Whether the tensor variant takes part."""
-        return not self.run.options.no_tensor
+        """Whether the tensor variant takes part: in the plane, if at all."""
+        return not self.run.options.no_tensor and self.run.options.model == PlanarModel.name
 
 
 def _measure_iteration(task: Task) -> tuple[Any, list[Metric]]:
-    mpc, shared = mpc_cases(), shared_cases()
+    model = task.run.options.model
+    mpc, shared = mpc_cases(model=model), shared_cases(model=model)
     stages: dict[str, Candidate] = {variant: ours(mpc.optimum, variant) for variant in ("ilqr", "ddp")}
     solves: dict[str, Candidate] = {}
     if task.tensor:
-        stages["ddp_tensor"] = ours(mpc_cases("ddp_tensor").optimum, "ddp_tensor")
+        stages["ddp_tensor"] = ours(mpc_cases("ddp_tensor", model=model).optimum, "ddp_tensor")
     stages["ddp, shared"] = ours(shared.optimum, "ddp")
     peers = _add_peers(shared, stages, solves, task.run)
     starts = {"warm": shared.warm, "cold": shared.cold}
@@ -221,12 +224,13 @@ def _measure(run: Run) -> Findings:
     effort, only = QUICK if run.options.quick else FULL, run.options.only
     results: dict[str, Any] = {}
     found: list[Metric] = []
-    for part in PARTS if only is None else (only,):
+    parts = PARTS if run.options.model == PlanarModel.name else ("iteration",)
+    for part in parts if only is None else (only,):
         with progress_bar(run.terminal, part) as advance:
             results[part], metrics = PARTS[part](Task(effort, run, advance))
         found += metrics
     return Findings(
-        settings={"quick": run.options.quick, "only": only, **asdict(effort)},
+        settings={"quick": run.options.quick, "only": only, "model": run.options.model, **asdict(effort)},
         results=results,
         title="Solver, one thread",
         metrics=found,
@@ -236,6 +240,12 @@ def _measure(run: Run) -> Findings:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", choices=tuple(PARTS), help="one part")
+    parser.add_argument(
+        "--model",
+        choices=MODEL_NAMES,
+        default=PlanarModel.name,
+        help="whose problem; of the whole body: iterations only",
+    )
     parser.add_argument("--no-tensor", action="store_true", help="leave out the tensor variant and its compilation")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from contact_ddp_ros.bench.peers.pinocchio_tree import ROOT_JOINT, pinocchio_model, planar_state
+from contact_ddp_ros.bench.peers.pinocchio_tree import ROOT_JOINT, natural_state, pinocchio_model
 from contact_ddp_ros.errors import ModelError
 from contact_ddp_ros.models.planar_tree import reduce_to_plane
 from contact_ddp_ros.robot.model import load_robot
@@ -24,10 +24,10 @@ def test_chain_has_the_coordinates_of_the_tree() -> None:
 
 def test_bases_agree_on_feet_and_energy() -> None:
     n = TREE.n
-    chain, planar = pinocchio_model(TREE, "chain"), pinocchio_model(TREE, "planar")
+    chain, planar = pinocchio_model(TREE, "chain"), pinocchio_model(TREE, "natural")
     assert planar.existJointName(ROOT_JOINT)
     q, v = STATE[:n], STATE[n:]
-    x = planar_state(STATE)
+    x = natural_state(TREE, STATE)
     results = []
     for model, position, velocity in ((chain, q, v), (planar, x[: n + 1], x[n + 1 :])):
         data = model.createData()
