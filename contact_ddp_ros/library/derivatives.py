@@ -201,6 +201,8 @@ def _node_errors(evaluation: _Evaluation, k: int, x: Array, u: Array, vx: Array)
     value, _ = evaluation.step(k, z)
     if not np.isfinite(value).all():
         raise SolverError(f"step gives a number that is not finite at node {k}: next state and cost are {value}")
+    if problem.position_steps is not None and not at_end:
+        _check_positions(problem.position_steps[k], k, x, value)
     blocks, hessians = evaluation.hessian(k, z, vx)
     by_z = _differences(lambda at: evaluation.step(k, at)[0], z)
     slope_by_z = _differences(lambda at: evaluation.slope(k, at, vx), z)
@@ -219,6 +221,18 @@ def _node_errors(evaluation: _Evaluation, k: int, x: Array, u: Array, vx: Array)
             ("Huu", hessians["Huu"], [d[controls, controls] for d in slope_by_z], slope_size),
         ]
     return [_worst(k, *one) for one in compared]
+
+
+def _check_positions(s: float, k: int, x: Array, value: Array) -> None:
+    """That q⁺ = q + s v⁺ for x = (q, v) and a value that begins with x⁺; SolverError."""
+    n = x.size // 2
+    error = np.abs(x[:n] + s * value[n : 2 * n] - value[:n])
+    if (error > _NOISE * (1.0 + np.abs(value[:n]))).any():
+        i = int(error.argmax())
+        raise SolverError(
+            f"position_steps has {s:g} at node {k}, but state {i} of the next node is {value[i]:g} and not "
+            f"{x[i] + s * value[n + i]:g}; needed: q+ = q + s v+ for x = (q, v)"
+        )
 
 
 def _differences(function: Callable[[Array], Array], z: Array) -> list[Array]:

@@ -31,7 +31,7 @@ def motion_curvature(integers, block, impact, x, parameters, aux, hxx, hux):
     xi = part(aux, own.xi, n_s)
     for i in range(n_s):
         xi[i] = -xi[i]
-    solve_symmetric_vector(lu, xi)
+    solve_symmetric_vector(lu, xi, n)
 
     s_qq = table(aux, own.scratch, n, n)
     s_qv = table(aux, own.scratch + n * n, n, n)

@@ -54,6 +54,27 @@ def force_hessian(integers, block, weights, parameters, penalty, multipliers, nu
 
 
 @nb.njit(
+    nb.void(MATRIX, MATRIX, nb.int64, nb.int64, nb.int64, nb.int64, VECTOR),
+    cache=True,
+    inline="always",
+    error_model="numpy",
+    fastmath={"contract"},
+)
+def _add_row(lam_z, weighted, c, n_a, i, first, row):
+    """Add λ_iᵀ (ℓ_λλ λ_z) of one contact, which begins at row c, to a row; its columns begin at `first`."""
+    if n_a == 3:
+        f0, f1, f2 = lam_z[c, i], lam_z[c + 1, i], lam_z[c + 2, i]
+        w0, w1, w2 = weighted[c], weighted[c + 1], weighted[c + 2]
+        for j in range(row.size):
+            row[j] += f0 * w0[first + j] + f1 * w1[first + j] + f2 * w2[first + j]
+        return
+    for a in range(n_a):
+        factor, other = lam_z[c + a, i], weighted[c + a]
+        for j in range(row.size):
+            row[j] += factor * other[first + j]
+
+
+@nb.njit(
     nb.void(
         *(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR),
         *(MATRIX, MATRIX, MATRIX),
@@ -90,14 +111,9 @@ def add_force_terms(integers, block, h, row, parameters, penalty, multipliers, a
             lx[j] += slope * lam_z[c, j]
         for a in range(n_u):
             lu[a] += slope * lam_z[c, n_x + a]
-    for c in range(n_c):
+    for c in range(0, n_c, n_a):
         for i in range(n_x):
-            factor = lam_z[c, i]
-            for j in range(n_x):
-                lxx[i, j] += factor * weighted[c, j]
+            _add_row(lam_z, weighted, c, n_a, i, 0, lxx[i])
         for a in range(n_u):
-            factor = lam_z[c, n_x + a]
-            for j in range(n_x):
-                lux[a, j] += factor * weighted[c, j]
-            for b in range(n_u):
-                luu[a, b] += factor * weighted[c, n_x + b]
+            _add_row(lam_z, weighted, c, n_a, n_x + a, 0, lux[a])
+            _add_row(lam_z, weighted, c, n_a, n_x + a, n_x, luu[a])

@@ -60,8 +60,8 @@ def solve_motion(integers, block, impact, x, u, parameters, aux):
     if not impact:
         for a in range(n_u):
             nu[integers[at.HEADER + a]] += u[a]
-    factorise(lu)
-    solve_symmetric_vector(lu, nu)
+    factorise(lu, n)
+    solve_symmetric_vector(lu, nu, n)
 
 
 @nb.njit(
@@ -98,4 +98,4 @@ def motion_partials(integers, block, impact, x, parameters, aux):
     own = aux_offsets(n, n_u, n_f, n_a)
     n_s = n + integers[block + at.CONTACTS] * n_a
     residual_partials(integers, block, impact, x, parameters, aux)
-    solve_matrix(table(aux, own.factor, n_s, n_s), table(aux, own.derivatives, n_s, 2 * n + n_u))
+    solve_matrix(table(aux, own.factor, n_s, n_s), table(aux, own.derivatives, n_s, 2 * n + n_u), n)

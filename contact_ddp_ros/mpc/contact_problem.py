@@ -116,6 +116,8 @@ class ContactProblem:
         self.tree = tree
         self.schedule = schedule
         self.n_axes = len(axes)
+        self.halved = integrator == "semi_implicit_euler"
+        """Whether positions follow from velocities, q⁺ = q + h v⁺."""
         self.feet = tuple(point.name for point in tree.contacts)
         modes = {mode.name: mode.contacts for mode in schedule.modes}
         levels = kernel_levels(variant)
@@ -160,6 +162,7 @@ class ContactProblem:
             first=contact_nodes.first,
             second=self.second,
             n_i=int(inequality_of(*self.sizes, n_f)) + len(self.terms.inequality_names),
+            position_steps=np.where(grid.switches, 0.0, grid.durations) if self.halved else None,
             inequality_weights=grid.durations,
             constraint_names=self._constraint_names(),
         )

@@ -94,7 +94,7 @@ def _factorise(integers, block, h, parameters, aux, k):
     for i in range(n_s):
         for j in range(n):
             k[i, j] -= 0.25 * h * h * right[i, j] + 0.5 * h * right[i, n + j]
-    factorise(k)
+    factorise(k, n)
 
 
 @nb.njit(nb.boolean(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
@@ -123,7 +123,7 @@ def solve_midpoint(integers, block, h, x, u, parameters, aux):
             residual[integers[at.HEADER + a]] -= u[a]
         if fresh:
             _factorise(integers, block, h, parameters, aux, lu)
-        solve_vector(lu, residual)
+        solve_vector(lu, residual, n)
         correction, size = 0.0, 1.0
         for i in range(n_s):
             nu[i] -= residual[i]
@@ -148,7 +148,7 @@ def midpoint_partials(integers, block, h, parameters, aux):
     for i in range(n_s):
         for j in range(n):
             nu_z[i, n + j] += 0.5 * h * nu_z[i, j]
-    solve_matrix(lu, nu_z)
+    solve_matrix(lu, nu_z, n)
 
 
 @nb.njit(
@@ -165,7 +165,7 @@ def midpoint_curvature(integers, block, h, parameters, aux, hxx, hux, huu):
     xi = part(aux, own.xi, n_s)
     for i in range(n_s):
         xi[i] = -xi[i]
-    solve_transposed_vector(table(aux, own.factor, n_s, n_s), xi)
+    solve_transposed_vector(table(aux, own.factor, n_s, n_s), xi, n)
 
     s_qq = table(aux, own.scratch, n, n)
     s_qv = table(aux, own.scratch + n * n, n, n)

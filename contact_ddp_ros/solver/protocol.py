@@ -97,6 +97,8 @@ class Problem:
         penalty: default (σ, δ, ε) of its solves.
         n_i: inequalities per node (at most) that the node functions tell of; 0 where they are barriers only.
         constraint_names: of the n_e equalities and the n_i inequalities, for messages; numbered where there are none.
+        position_steps: (N,) s of nodes with x = (q, v) and q⁺ = q + s v⁺, for which the sweep needs half the products;
+            None where a node is another.
         inequality_weights: (N,) w, by which a node's cost multiplies what its inequalities add; ones by default.
         owner: object kept alive with the problem, e.g. compiled code whose addresses are in `integers`.
     """
@@ -116,6 +118,7 @@ class Problem:
     penalty: tuple[float, float, float] = (1.0, 0.1, 0.0)
     owner: Any = field(default=None, repr=False)
     n_i: int = 0
+    position_steps: Array | None = None
     inequality_weights: Array | None = None
     constraint_names: tuple[str, ...] = ()
 
@@ -134,8 +137,14 @@ class Problem:
                 raise SolverError(f"{name} has {found} rows; the horizon has {nodes} nodes, the terminal one included")
         if self.n_nodes == 0:
             raise SolverError("has_control is empty, a horizon of 0 nodes; needed: at least 1")
-        if self.inequality_weights is not None:
-            check_memory("inequality_weights", self.inequality_weights, np.float64, 1)
+        for name in ("inequality_weights", "position_steps"):
+            given = getattr(self, name)
+            if given is not None:
+                check_memory(name, given, np.float64, 1)
+                if len(given) != self.n_nodes:
+                    raise SolverError(f"{name} has {len(given)} entries; needed: {self.n_nodes}, one per node")
+        if self.position_steps is not None and self.n_x % 2:
+            raise SolverError(f"position_steps are given for {self.n_x} states; needed: x = (q, v), an even number")
         if len(self.constraint_names) not in (0, self.n_e + self.n_i):
             raise SolverError(
                 f"constraint_names are {len(self.constraint_names)}; needed: {self.n_e + self.n_i}, or none"
@@ -145,6 +154,11 @@ class Problem:
     def n_nodes(self) -> int:
         """Number N of nodes, the terminal node not counted."""
         return len(self.has_control)
+
+    @property
+    def halves(self) -> Array:
+        """`position_steps`, empty where there are none."""
+        return np.zeros(0) if self.position_steps is None else self.position_steps
 
     def constraint_name(self, index: int) -> str:
         """Name of an equality, or from n_e on of an inequality."""

@@ -54,6 +54,7 @@ class Run:
         self._step = node_function(problem.step, STEP)
         self._first = node_function(problem.first, FIRST)
         self._second = node_function(problem.second, SECOND)
+        self._position_steps = problem.halves
         self.cost = np.inf
         self.hessian_blend = 0.0
         self.rho = 0.0
@@ -147,6 +148,7 @@ class Run:
                 self._second,
                 self.data,
                 self.problem.has_control,
+                self._position_steps,
                 *work.nominal[:3],
                 work.expansion,
                 self.gaps.d,

@@ -9,6 +9,12 @@ Backward sweep (Mayne 1966; Tassa et al. 2012; Eq. (8) of Nganga and Wensing's h
 S collects all that Gauss-Newton leaves out (`Problem.second`). θ = 1 is full DDP and θ = 0 iLQR; ρ is Levenberg's term.
 Where the nominal trajectory has gaps d, V'x above is V'x + V'xx d (:mod:`contact_ddp_ros.solver.gaps`).
 
+Where x = (q, v) and q⁺ = q + s v⁺, as in semi-implicit Euler and at impacts (`Problem.position_steps`), the upper half
+of fz follows from the lower one, B, and products of half the size are left:
+
+    fz = [s B + [I 0 0]; B]        M = s V'qq + V'qv        W = s M + s V'vq + V'vv
+    fzᵀ V'xx fz = Bᵀ W B + [I 0 0]ᵀ M B + (M B)ᵀ [I 0 0] + [I 0 0]ᵀ V'qq [I 0 0]
+
 See eqs. (13) to (15) of docs/mathematics.md.
 """
 
@@ -117,15 +123,46 @@ def expand(first_address, data, xs, us, aux, expansion):
         first(data, k, xs[k], us[min(k, n_nodes - 1)], aux[k], _node_views(expansion, k))
 
 
-@nb.njit(nb.void(MATRIX, MATRIX, MATRIX), **INLINE)
-def _stack(fx, fu, f):
-    """Write [fx fu] into f."""
+@nb.njit(nb.void(MATRIX, MATRIX, nb.int64, MATRIX), **INLINE)
+def _stack(fx, fu, first, f):
+    """Write the rows of [fx fu] from `first` on into f."""
     n_x, n_u = fu.shape
-    for i in range(n_x):
+    for i in range(n_x - first):
         for j in range(n_x):
-            f[i, j] = fx[i, j]
+            f[i, j] = fx[first + i, j]
         for j in range(n_u):
-            f[i, n_x + j] = fu[i, j]
+            f[i, n_x + j] = fu[first + i, j]
+
+
+@nb.njit(nb.void(nb.float64, MATRIX, MATRIX), **INLINE)
+def _stack_value(s, vxx, mw):
+    """Write M and W below it into mw (2n, n)."""
+    n = mw.shape[1]
+    for i in range(n):
+        for j in range(n):
+            upper = s * vxx[i, j] + vxx[i, n + j]
+            mw[i, j] = upper
+            mw[n + i, j] = s * upper + s * vxx[n + i, j] + vxx[n + i, n + j]
+
+
+@nb.njit(nb.void(nb.float64, VECTOR, MATRIX, MATRIX, VECTOR, VECTOR, MATRIX), **INLINE)
+def _add_positions(s, vx, vxx, mb, total, qz, qzz):
+    """Add what is [I 0 0]ᵀ times something to qz and qzz, and write s V'q + V'v into `total` (n,).
+
+    Of (M B)ᵀ [I 0 0] + [I 0 0]ᵀ M B the block of the states goes into its upper half twice: qzz is symmetrised later.
+    """
+    n = total.size
+    n_x = 2 * n
+    for i in range(n):
+        qz[i] += vx[i]
+        total[i] = s * vx[i] + vx[n + i]
+        for j in range(n):
+            qzz[i, j] += vxx[i, j]
+        for j in range(n_x):
+            qzz[i, j] += 2.0 * mb[i, j]
+    for a in range(n_x, qzz.shape[0]):
+        for i in range(n):
+            qzz[a, i] += mb[i, a]
 
 
 @nb.njit(nb.void(VECTOR, VECTOR, MATRIX, MATRIX, MATRIX, VECTOR, MATRIX), **INLINE)
@@ -173,7 +210,7 @@ def _shift_gradient(vx, vxx, gap, shifted):
 
 @nb.njit(
     _SWEPT(
-        *(nb.int64, DATA, FLAGS),
+        *(nb.int64, DATA, FLAGS, VECTOR),
         *(MATRIX, MATRIX, MATRIX, EXPANSION, MATRIX),
         *(nb.float64, nb.float64),
         *(MATRIX, TENSOR, MATRIX, TENSOR),
@@ -182,11 +219,28 @@ def _shift_gradient(vx, vxx, gap, shifted):
     error_model="numpy",
     nogil=True,
 )
-def backward(second_address, data, has_control, xs, us, aux, expansion, gaps, theta, rho, ks, gains, vx_all, vxx_all):
+def backward(
+    second_address,
+    data,
+    has_control,
+    position_steps,
+    xs,
+    us,
+    aux,
+    expansion,
+    gaps,
+    theta,
+    rho,
+    ks,
+    gains,
+    vx_all,
+    vxx_all,
+):
     """Backward sweep. Writes ks, gains and the value function's Vx (N+1, n_x), Vxx (N+1, n_x, n_x) about the states.
 
     Returns (node where Quu + ρI is not positive definite, or −1; Σ kᵀQu; ½ Σ kᵀQuu k; max |Qu|): a step α is
-    expected to change the cost by α times the second entry plus α² times the third. `gaps` (N, n_x) are those of the
+    expected to change the cost by α times the second entry plus α² times the third. `position_steps` (N,) are the s of
+    the module's text, or none. `gaps` (N, n_x) are those of the
     trajectory, or have no rows; the change by closing them is added to the second entry, and then only the sum of the
     second and third entry has a meaning.
     """
@@ -195,12 +249,16 @@ def backward(second_address, data, has_control, xs, us, aux, expansion, gaps, th
     n_x = xs.shape[1]
     data, has_control, xs, us, aux = borrow(data), borrow(has_control), borrow(xs), borrow(us), borrow(aux)
     ks, gains, vx_all, vxx_all = borrow(ks), borrow(gains), borrow(vx_all), borrow(vxx_all)
-    gaps = borrow(gaps)
+    gaps, position_steps = borrow(gaps), borrow(position_steps)
     fxs, fus, lxs, lus, lxxs, luxs, luus = borrow(expansion)
     has_gaps = gaps.shape[0] > 0
     n_z = n_x + n_u
+    halved = position_steps.size > 0
+    first = n_x // 2 if halved else 0  # row of fz from which on products are formed
     owners = (
-        np.empty((n_x, n_z)),
+        np.empty((n_x - first, n_z)),
+        np.empty((n_x, n_x - first)),
+        np.empty(n_x - first),
         np.empty((n_x, n_z)),
         np.empty((n_z, n_z)),
         np.empty((n_x, n_x)),
@@ -212,7 +270,7 @@ def backward(second_address, data, has_control, xs, us, aux, expansion, gaps, th
         np.empty((n_u, n_x)),
         np.empty(n_x),
     )
-    f, vf, qzz, sxx, sux, suu, regular, lower, solution, descent, shifted = borrow(owners)
+    f, mw, total, vf, qzz, sxx, sux, suu, regular, lower, solution, descent, shifted = borrow(owners)
     qz = np.empty(n_z)
     linear = 0.0
     quadratic = 0.0
@@ -229,11 +287,17 @@ def backward(second_address, data, has_control, xs, us, aux, expansion, gaps, th
         if has_gaps:
             linear += _shift_gradient(vx, vxx_all[k + 1], gaps[k], shifted)
             vx = shifted
-        _stack(fxs[k], fus[k], f)
+        _stack(fxs[k], fus[k], first, f)
         _stack_cost(lxs[k], lus[k], lxxs[k], luxs[k], luus[k], qz, qzz)
-        add_transpose_apply(f, vx, qz)
-        multiply(vxx_all[k + 1], f, vf, n_x)
-        add_congruence(f, vf, n_x, qzz)
+        vxx, ahead = vxx_all[k + 1], vx
+        if halved:
+            _stack_value(position_steps[k], vxx, mw)
+            vxx, ahead = mw, total
+        multiply(vxx, f, vf, n_x)
+        if halved:
+            _add_positions(position_steps[k], vx, vxx_all[k + 1], vf, total, qz, qzz)
+        add_transpose_apply(f, ahead, qz)
+        add_congruence(f, vf[first:], n_x, qzz)
         if theta > 0.0:
             second(data, k, xs[k], us[k], aux[k], vx, sxx, sux, suu)
             _add_stacked(sxx, sux, suu, theta, qzz)

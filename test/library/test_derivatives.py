@@ -177,3 +177,14 @@ def test_arguments_that_do_not_fit_are_named(changed, text) -> None:
 def test_no_plain_function_comes_so_far() -> None:
     with pytest.raises(SolverError, match=r"first is the Python function .*@numba.njit\(FIRST\)"):
         replace(planted(-1), first=lambda *_: None)
+
+
+@pytest.mark.parametrize("node", [2, 4])
+def test_positions_that_do_not_follow_from_velocities_are_named(node: int) -> None:
+    optimiser = OfflineOptimiser(MODEL, config_with())
+    problem, _ = optimiser.problem(0.5)
+    steps = problem.position_steps.copy()
+    assert check_derivatives(problem, scale=0.1, nodes=[node]).ok
+    steps[node] *= 1.01
+    with pytest.raises(SolverError, match=f"position_steps has 0.00404 at node {node}, but state"):
+        check_derivatives(replace(problem, position_steps=steps), scale=0.1, nodes=[node])

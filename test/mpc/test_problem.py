@@ -1,16 +1,20 @@
 """Assembly of the bounding problem: what lies in which node, and what a user's change reaches."""
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
 from oracle import pinocchio_model
 
+from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import node_offsets
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
 from test.mpc.support import MODEL, TREE, N, config_with, converged_plan
+from test.solver.sweep import Sweep
 
 CONFIG = config_with()
 BUILDER = ProblemBuilder(MODEL, CONFIG)
@@ -146,3 +150,37 @@ def test_planned_forces_obey_newton():
         change = (momenta[1] - momenta[0]) / h
         expected = policy.forces[k].reshape(2, 2).sum(axis=0) + [0.0, -9.81 * TREE.mass]
         assert change == pytest.approx(expected, abs=4.0)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("blend", [0.0, 1.0])
+def test_half_the_products_give_the_same_sweep(blend: float, gaps: bool) -> None:
+    """Positions that follow from velocities change nothing but the work."""
+    problem = build()
+    xs = BUILDER.build(GRID, CONFIG, Motion(0.5))[1]
+    found = []
+    for one in (problem, replace(problem, position_steps=None)):
+        sweep = Sweep(one, xs[0], np.zeros((problem.n_nodes, problem.n_u)), penalty=BUILDER.penalty(CONFIG))
+        sweep.xs[:] = xs
+        sweep.move(3, 1e-3 if gaps else 0.0)
+        if not gaps:
+            sweep.gaps = np.zeros((0, problem.n_x))
+        outcome = sweep.backward(blend, 1e4)
+        assert outcome[0] == -1
+        found.append((*outcome, sweep.ks, sweep.gains, sweep.vx, sweep.vxx))
+    for half, whole in zip(*found, strict=True):
+        np.testing.assert_allclose(half, whole, rtol=1e-9, atol=1e-9 * np.abs(whole).max())
+
+
+@pytest.mark.parametrize("integrator", ["forward_euler", "implicit_midpoint"])
+def test_of_other_integrators_positions_do_not_follow(integrator: str) -> None:
+    config = config_with(gait__integrator=integrator)
+    assert ProblemBuilder(MODEL, config).build(GRID, config, Motion(0.5))[0].position_steps is None
+
+
+def test_steps_for_an_odd_state_or_another_horizon_are_refused() -> None:
+    problem = build()
+    with pytest.raises(SolverError, match="position_steps has 3 entries; needed: 94"):
+        replace(problem, position_steps=np.zeros(3))
+    with pytest.raises(SolverError, match="given for 13 states"):
+        replace(problem, n_x=13)

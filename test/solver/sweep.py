@@ -68,6 +68,7 @@ class Sweep:
             node_function(self.problem.second, SECOND),
             self.data,
             self.problem.has_control,
+            self.problem.halves,
             *nominal,
             self.gaps,
             theta,

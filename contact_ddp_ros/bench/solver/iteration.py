@@ -63,7 +63,8 @@ class Stages:
     def sweep(self) -> None:
         """Backward sweep; SolverError where it meets an indefinite Quu."""
         problem = self._case.problem
-        given: list[Any] = [self._data, problem.has_control, *self.nominal[:3], self.expansion, self._gaps]
+        given: list[Any] = [self._data, problem.has_control, problem.halves]
+        given += [*self.nominal[:3], self.expansion, self._gaps]
         given += [self._theta, 0.0, self.ks, self.gains, self.vx, self.vxx]
         failed = backward(self._second, *given)[0]
         if len(self._gaps):
