@@ -63,22 +63,50 @@ def multiply(a, b, out, rows):
                 row[j] += factor * last[j]
 
 
-@nb.njit(nb.void(MATRIX, MATRIX, nb.int64, MATRIX), **INLINE, fastmath={"contract"})
-def add_congruence(f, vf, leading, out):
-    """Add fᵀ @ vf, which is symmetric, to out; of the first `leading` rows only the first `leading` columns."""
-    inner, rows = f.shape
+@nb.njit(nb.void(MATRIX, MATRIX, MATRIX), **INLINE, fastmath={"contract"})
+def write_product(a, b, out):
+    """Write a @ b into out. For sizes that the compiler knows: it keeps parts of rows of the result in registers."""
+    rows, columns = out.shape
+    inner = b.shape[0]
     for i in range(rows):
-        row = out[i]
-        columns = leading if i < leading else rows
-        for p in range(0, inner - 3, 4):
-            f0, f1, f2, f3 = f[p, i], f[p + 1, i], f[p + 2, i], f[p + 3, i]
-            b0, b1, b2, b3 = vf[p], vf[p + 1], vf[p + 2], vf[p + 3]
-            for j in range(columns):
-                row[j] += f0 * b0[j] + f1 * b1[j] + f2 * b2[j] + f3 * b3[j]
-        for p in range(inner - inner % 4, inner):
-            factor, last = f[p, i], vf[p]
-            for j in range(columns):
-                row[j] += factor * last[j]
+        for j in range(columns):
+            value = 0.0
+            for p in range(inner):
+                value += a[i, p] * b[p, j]
+            out[i, j] = value
+
+
+@nb.njit(nb.void(MATRIX, MATRIX, MATRIX), **INLINE, fastmath={"contract"})
+def add_transpose_product(a, b, out):
+    """Add aᵀ @ b, of as many columns of a as b has, to the leading block of out; for sizes that the compiler knows."""
+    inner, columns = b.shape
+    for i in range(columns):
+        for j in range(columns):
+            value = out[i, j]
+            for p in range(inner):
+                value += a[p, i] * b[p, j]
+            out[i, j] = value
+
+
+@nb.njit(nb.void(MATRIX, MATRIX, nb.int64, nb.int64, MATRIX), **INLINE, fastmath={"contract"})
+def add_congruence(f, vf, first, leading, out):
+    """Add fᵀ @ vf, which is symmetric, to out; of the first `leading` rows only the first `leading` columns.
+
+    The rows of vf are those from `first` on. For sizes that the compiler knows, as :func:`write_product`.
+    """
+    inner, rows = f.shape
+    for i in range(leading):
+        for j in range(leading):
+            value = out[i, j]
+            for p in range(inner):
+                value += f[p, i] * vf[first + p, j]
+            out[i, j] = value
+    for i in range(leading, rows):
+        for j in range(rows):
+            value = out[i, j]
+            for p in range(inner):
+                value += f[p, i] * vf[first + p, j]
+            out[i, j] = value
 
 
 @nb.njit(nb.void(MATRIX, MATRIX, MATRIX), **INLINE, fastmath={"contract"})

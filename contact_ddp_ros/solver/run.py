@@ -10,12 +10,13 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.solver.backward import backward_of
 from contact_ddp_ros.solver.gaps import Gaps, evaluate, slope
 from contact_ddp_ros.solver.node_function import node_function
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.protocol import FIRST, SECOND, STEP, Problem
 from contact_ddp_ros.solver.solution import Guess, Iteration, Solution, Termination
-from contact_ddp_ros.solver.sweeps import STATE_BOUND, backward, expand, rollout
+from contact_ddp_ros.solver.sweeps import STATE_BOUND, expand, rollout
 from contact_ddp_ros.solver.workspace import Workspace
 
 Array = NDArray[np.float64]
@@ -55,6 +56,7 @@ class Run:
         self._first = node_function(problem.first, FIRST)
         self._second = node_function(problem.second, SECOND)
         self._position_steps = problem.halves
+        self._backward = backward_of(problem.n_x, problem.n_u, problem.halves.size > 0)
         self.cost = np.inf
         self.hessian_blend = 0.0
         self.rho = 0.0
@@ -144,7 +146,7 @@ class Run:
         """
         work, started = self.work, perf_counter()
         while True:
-            failed, linear, quadratic, gradient = backward(
+            failed, linear, quadratic, gradient = self._backward(
                 self._second,
                 self.data,
                 self.problem.has_control,

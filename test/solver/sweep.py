@@ -3,6 +3,7 @@
 import numpy as np
 
 from contact_ddp_ros.solver import gaps, sweeps
+from contact_ddp_ros.solver.backward import backward_of
 from contact_ddp_ros.solver.node_function import node_function
 from contact_ddp_ros.solver.protocol import FIRST, SECOND, STEP, node_data
 
@@ -64,7 +65,7 @@ class Sweep:
     def backward(self, theta, rho):
         """(failed node or −1, linear, quadratic, largest |Qu|) of a sweep."""
         nominal = (self.xs, self.us, self.aux, self.expansion)
-        return sweeps.backward(
+        return backward_of(self.problem.n_x, self.problem.n_u, self.problem.halves.size > 0)(
             node_function(self.problem.second, SECOND),
             self.data,
             self.problem.has_control,

@@ -17,10 +17,11 @@ import numpy as np
 from contact_ddp_ros.bench.solver.case import Case, solver_of
 from contact_ddp_ros.bench.timing import Candidate
 from contact_ddp_ros.errors import SolverError
+from contact_ddp_ros.solver.backward import backward_of
 from contact_ddp_ros.solver.gaps import slope
 from contact_ddp_ros.solver.node_function import node_function
 from contact_ddp_ros.solver.protocol import FIRST, SECOND, STEP, node_data
-from contact_ddp_ros.solver.sweeps import backward, expand, rollout
+from contact_ddp_ros.solver.sweeps import expand, rollout
 
 if TYPE_CHECKING:
     from contact_ddp_ros.bench.peers.crocoddyl_bound import CrocoddylBound
@@ -45,6 +46,7 @@ class Stages:
         self._step = node_function(problem.step, STEP)
         self._first, self._second = node_function(problem.first, FIRST), node_function(problem.second, SECOND)
         self._data = node_data(problem, penalty=case.penalty)
+        self._backward = backward_of(problem.n_x, problem.n_u, problem.halves.size > 0)
         square, wide, small = (n + 1, n_x, n_x), (n + 1, n_u, n_x), (n + 1, n_u, n_u)
         shapes = (square, (n + 1, n_x, n_u), (n + 1, n_x), (n + 1, n_u), square, wide, small)
         self.expansion = tuple(np.zeros(shape) for shape in shapes)
@@ -66,7 +68,7 @@ class Stages:
         given: list[Any] = [self._data, problem.has_control, problem.halves]
         given += [*self.nominal[:3], self.expansion, self._gaps]
         given += [self._theta, 0.0, self.ks, self.gains, self.vx, self.vxx]
-        failed = backward(self._second, *given)[0]
+        failed = self._backward(self._second, *given)[0]
         if len(self._gaps):
             slope(problem.has_control, self.expansion, self.ks, self.gains, self._gaps)
         if failed >= 0:
