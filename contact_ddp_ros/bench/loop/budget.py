@@ -27,6 +27,7 @@ from contact_ddp_ros.bench.loop.harness import PlannerProxy
 from contact_ddp_ros.bench.solver.case import mpc_cases
 from contact_ddp_ros.bench.solver.iteration import ITERATION, ours
 from contact_ddp_ros.bench.timing import Progress, Spread, interleave
+from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.solver.solution import Iteration
@@ -125,10 +126,10 @@ class PacedPlanner(PlannerProxy):
 
 
 def measure_costs(
-    rounds: int, repeats: int, progress: Progress | None = None
+    rounds: int, repeats: int, progress: Progress | None = None, model: str = PlannerConfig.model
 ) -> tuple[StageCosts, Mapping[str, Spread]]:
-    """Costs on this machine, and for people the ratios DDP / iLQR of an iteration and of a sweep."""
-    optimum = mpc_cases().optimum
+    """Costs of a model's problem on this machine, and for people the ratios DDP / iLQR of an iteration and a sweep."""
+    optimum = mpc_cases(model=model).optimum
     times = interleave({variant: ours(optimum, variant) for variant in VARIANTS}, rounds, repeats, progress)
 
     def cost(variant: str, stage: str) -> float:

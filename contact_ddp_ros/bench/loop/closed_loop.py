@@ -33,6 +33,7 @@ from contact_ddp_ros.bench.loop.sweeps import SweepExtent, SweepSettings
 from contact_ddp_ros.bench.loop.trials import SweepJob, paced_run, perform
 from contact_ddp_ros.bench.output import as_data, new_table
 from contact_ddp_ros.bench.statistics import Paired, Proportion
+from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.report.terminal import say, working
 
 _COST_ROUNDS, _COST_REPEATS = 100, 5
@@ -70,8 +71,9 @@ def planned_jobs(settings: SweepSettings, extent: SweepExtent, groups: Sequence[
 
 def _measured_costs(run: Run) -> dict[str, Any]:
     """Of the solver's stages, for the budgets of a new run."""
+    model = dict(run.options.set or ()).get("planner.model", PlannerConfig.model)
     with working(run.terminal, "Timing the solver's stages"):
-        costs, ratios = measure_costs(_COST_ROUNDS, _COST_REPEATS)
+        costs, ratios = measure_costs(_COST_ROUNDS, _COST_REPEATS, model=model)
     return as_data({"costs": costs, "ratios": ratios})
 
 
