@@ -30,7 +30,7 @@ PLAIN = {
 ALLOWED = {
     "robot": set(),
     "gaits": {"robot"},
-    "models": {"robot"},
+    "models": {"policy", "robot"},
     "urdf_check": {"gaits", "models", "robot"},
     "policy": {"gaits", "robot"},
     "dynamics": {"robot"},

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.robot.ground import Ground, LocalGround
+from contact_ddp_ros.models.frame import HorizontalFrame, OwnFrame
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import RigidBodyTree
@@ -61,12 +61,8 @@ class Model(Protocol):
         """(n_x,) the coordinates of a measured state."""
         ...
 
-    def near(self, x: Array, heading: float) -> Array:
-        """(n_x,) the same state with its yaw, where it has one, within half a turn of a heading [rad]."""
-        ...
-
-    def local_ground(self, ground: Ground, state: RobotState) -> LocalGround:
-        """The ground in the model's horizontal axes, where the robot is."""
+    def frame(self, state: RobotState, heading: float) -> HorizontalFrame | OwnFrame:
+        """The frame in which a plan for a heading [rad] is made from a state."""
         ...
 
     def forward_velocity(self, x: Array) -> float:

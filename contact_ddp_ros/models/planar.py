@@ -12,6 +12,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.models.frame import OwnFrame
 from contact_ddp_ros.models.planar_tree import (
     PAIRS,
     PLANAR_FOOT_NAMES,
@@ -19,7 +20,6 @@ from contact_ddp_ros.models.planar_tree import (
     PLANAR_LEG_JOINTS,
     reduce_to_plane,
 )
-from contact_ddp_ros.robot.ground import Ground, LocalGround
 from contact_ddp_ros.robot.joints import joint_index
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import (
@@ -78,15 +78,10 @@ class PlanarModel:
             self.pairs,
         )
 
-    def near(self, x: Array, heading: float) -> Array:
-        """The same: a plane has no yaw."""
-        return x
-
-    def local_ground(self, ground: Ground, state: RobotState) -> LocalGround:
-        """The ground in the plane, whose x counts along the heading from the foot of `odom`'s origin."""
-        yaw = float(quaternion_to_rpy(state.orientation)[2])
-        left = math.cos(yaw) * state.position[1] - math.sin(yaw) * state.position[0]
-        return LocalGround(ground.height + ground.aside(yaw) * float(left), ground.ahead(yaw))
+    def frame(self, state: RobotState, heading: float) -> OwnFrame:
+        """The plane along the robot's own heading, whose x counts from the foot of `odom`'s origin."""
+        x, y, _ = state.position.tolist()
+        return OwnFrame(x, y, float(quaternion_to_rpy(state.orientation)[2]))
 
     def forward_velocity(self, x: Array) -> float:
         """Velocity of the trunk's origin along the plane [m/s]."""

@@ -3,8 +3,9 @@
     q = (x, y, z, yaw, pitch, roll, abduction, hip and knee of every leg)
 
 with x, y, z of the trunk's origin in `odom` and its ZYX Euler angles, the joints of :data:`robot.model.BASE_JOINTS`.
-The chart is singular at a pitch of 90 degrees, far beyond what the supervisor lets a gait do; the yaw is that nearest
-to zero, and differences of it are taken around the circle.
+The chart is singular at a pitch of 90 degrees, far beyond what the supervisor lets a gait do. Plans are made in a frame
+at the robot along the wanted heading (:mod:`contact_ddp_ros.models.frame`); differences of the yaw are taken around the
+circle.
 """
 
 import math
@@ -14,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.robot.ground import Ground, LocalGround
+from contact_ddp_ros.models.frame import HorizontalFrame
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import BASE_JOINTS, Robot
 from contact_ddp_ros.robot.rotation import (
@@ -68,15 +69,10 @@ class WholeBodyModel:
             ]
         )
 
-    def near(self, x: Array, heading: float) -> Array:
-        """(36,) the same state with its yaw within half a turn of a heading [rad]."""
-        moved = x.copy()
-        moved[YAW] = heading + wrap_angle(x[YAW] - heading)
-        return moved
-
-    def local_ground(self, ground: Ground, state: RobotState) -> LocalGround:
-        """The ground in `odom`, wherever the robot is."""
-        return LocalGround(ground.height, ground.slope_x, ground.slope_y)
+    def frame(self, state: RobotState, heading: float) -> HorizontalFrame:
+        """Where the trunk is, along the heading [rad]."""
+        x, y, _ = state.position.tolist()
+        return HorizontalFrame(x, y, heading, YAW)
 
     def forward_velocity(self, x: Array) -> float:
         """Velocity of the trunk's origin along its heading [m/s]."""

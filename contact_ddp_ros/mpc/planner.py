@@ -24,6 +24,7 @@ from contact_ddp_ros.errors import MessageError, ParameterError
 from contact_ddp_ros.estimation.trim import LastingError, Trim
 from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.gaits.sequence import GaitSequence
+from contact_ddp_ros.models.frame import HorizontalFrame, OwnFrame
 from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.mpc.challenge import Challenge, cheaper
 from contact_ddp_ros.mpc.config import PlannerConfig
@@ -49,6 +50,8 @@ from contact_ddp_ros.solver.solution import Guess, Solution, Termination
 Array = NDArray[np.float64]
 
 _NOTHING_FELT = Felt()
+
+_AS_IT_IS = OwnFrame(0.0, 0.0, 0.0)
 
 _LONGEST_TRIM = 0.05
 """A longer time between two plans counts as this much for the speed's trim [s]."""
@@ -198,9 +201,9 @@ class Planner:
         challenge = hold and self._challenge.is_due(time)
         configured = self.config.ground
         self._ground = configured if felt.ground is None else replace(felt.ground, friction=configured.friction)
-        ground, up = self.model.local_ground(self._ground, state), self.model.height
         if hold:
-            self._hold(time, float(x0[up]) - ground.height_at(*x0[:up].tolist()))
+            x, y, z = state.position.tolist()
+            self._hold(time, z - self._ground.height_at(x, y))
         target = min(max(speed, -reference.speed_limit), reference.speed_limit)
         speed = self._speed.approach(target, reference.acceleration, time)
         if hold:
@@ -217,8 +220,11 @@ class Planner:
         self._trimmed = time
         height = self._height.approach(reference.height, reference.height_rate, time)
         motion = self._course.follow(state, Motion(speed, lateral, turn), self._ground, reference, hold)
-        x0 = self.model.near(x0, motion.heading)
-        return self.plan_coordinates(x0, time, motion, height, ground, challenge=challenge, deadline=deadline)
+        frame = self.model.frame(state, motion.heading)
+        motion, ground = replace(motion, heading=0.0), frame.ground(self._ground)
+        return self.plan_coordinates(
+            frame.into(x0), time, motion, height, ground, challenge=challenge, deadline=deadline, frame=frame
+        )
 
     def plan_coordinates(
         self,
@@ -230,10 +236,12 @@ class Planner:
         *,
         challenge: bool = False,
         deadline: float | None = None,
+        frame: HorizontalFrame | OwnFrame = _AS_IT_IS,
     ) -> PlanResult:
         """Solve from the model's state x0 (2n,) at `time` [s] for a reference motion and height [m].
 
-        `ground` is that in the model's axes, by default level at the configured height.
+        `ground` is that in the model's axes, by default level at the configured height. The policy is that of `odom`
+        where x0, motion and ground are those of a `frame`.
 
         With `challenge` it is solved from the warm start and from the cold guess, and the cheaper plan counts.
         """
@@ -256,13 +264,14 @@ class Planner:
         else:
             affordable = self._budget.iterations(deadline, self.config.iterations)
             warm = replace(fresh, inequalities=shifted_multipliers(self._last, self._inequalities, grid))
-            solved = self._solve(problem, x0, shifted(self._last, grid, heuristic), warm, affordable)
+            guess = shifted(frame.policy_into(self._last), grid, heuristic)
+            solved = self._solve(problem, x0, guess, warm, affordable)
             # far from the last plan its gains may do harm, and would again at the next call
             if challenge or solved.solution.termination is Termination.DIVERGED:
                 other = self._solve(problem, x0, heuristic, fresh, self.config.iterations)
                 solved = other if cheaper(solved.solution, other.solution) is other.solution else solved
         terms = partial(cost_terms, self.builder, problem, grid, solved.solution, solved.multipliers, solved.penalty)
-        result = self._result(grid, solved.solution, started)
+        result = self._result(grid, solved.solution, frame, started)
         if result.policy is not None:
             self._multipliers.update(phased, cycle, solved.next.equalities)
             self._inequalities = solved.next.inequalities
@@ -274,7 +283,9 @@ class Planner:
         self._budget.record(perf_counter() - started, len(solved.solution.iterations))
         return solved
 
-    def _result(self, grid: KnotGrid, solution: Solution, started: float) -> PlanResult:
+    def _result(
+        self, grid: KnotGrid, solution: Solution, frame: HorizontalFrame | OwnFrame, started: float
+    ) -> PlanResult:
         termination = solution.termination
         sound = termination is Termination.DIVERGED or solution.is_finite
         failed = termination is Termination.DIVERGED or not sound
@@ -297,7 +308,7 @@ class Planner:
                 ground=self._ground,
                 advance=self._advance,
             )
-            self._last = policy
+            policy = self._last = frame.policy_out_of(policy)
             self._hessian_blend = solution.hessian_blend
         return PlanResult(
             policy=policy,

@@ -71,16 +71,25 @@ def test_a_state_leads_back_to_the_robot(seed: int) -> None:
 
 
 @given(st.floats(-20.0, 20.0), st.floats(-math.pi, math.pi))
-def test_yaw_is_taken_around_the_circle(heading: float, yaw: float) -> None:
-    x = MODEL.state(moving(1, yaw))
-    near = MODEL.near(x, heading)
-    assert abs(near[YAW] - heading) <= math.pi + 1e-9
-    turns = (near[YAW] - x[YAW]) / (2.0 * math.pi)
-    assert turns == pytest.approx(round(turns), abs=1e-9)
-    assert np.delete(near, YAW) == pytest.approx(np.delete(x, YAW), abs=0.0)
-    difference = MODEL.difference(x, near)
-    assert difference[YAW] == pytest.approx(0.0, abs=1e-9)
-    assert not np.delete(difference, YAW).any()
+def test_a_frame_turns_states_there_and_back(heading: float, yaw: float) -> None:
+    state = moving(1, yaw)
+    x, frame = MODEL.state(state), MODEL.frame(state, heading)
+    inside = frame.into(x)
+    assert abs(inside[YAW]) <= math.pi + 1e-9
+    assert inside[:2] == pytest.approx(0.0, abs=1e-12), "it stands where the robot is"
+    assert inside[N : N + 2] @ inside[N : N + 2] == pytest.approx(x[N : N + 2] @ x[N : N + 2])
+    assert MODEL.forward_velocity(inside) == pytest.approx(MODEL.forward_velocity(x))
+    np.testing.assert_allclose(MODEL.difference(frame.out_of(inside), x), 0.0, atol=1e-9)
+    ground = Ground(height=0.1, slope_x=0.2, slope_y=-0.3)
+    ahead = state.position[:2] + 2.0 * np.array([math.cos(heading), math.sin(heading)])
+    assert frame.ground(ground).height_at(2.0) == pytest.approx(ground.height_at(*ahead.tolist()))
+
+
+def test_yaw_is_taken_around_the_circle() -> None:
+    x = MODEL.state(moving(1))
+    turned = x.copy()
+    turned[YAW] += 4.0 * math.pi
+    assert MODEL.difference(turned, x) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_forward_is_along_the_heading() -> None:
@@ -95,8 +104,6 @@ def test_it_names_its_coordinates_and_legs() -> None:
     assert [MODEL.coordinates[i] for i in (YAW, PITCH, ROLL)] == ["base_yaw", "base_pitch", "base_roll"]
     assert tuple(MODEL.legs_of) == tuple(point.name for point in MODEL.tree.contacts)
     assert MODEL.tree.actuated == tuple(range(BASE, N))
-    ground = MODEL.local_ground(Ground(height=0.1, slope_x=0.2, slope_y=-0.3), moving(0))
-    assert ground.height_at(1.0, 2.0) == pytest.approx(0.1 + 0.2 - 0.6)
 
 
 def test_models_are_chosen_by_name() -> None:

@@ -11,6 +11,7 @@ from contact_ddp_ros.errors import MessageError
 from contact_ddp_ros.fitting import for_model
 from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.library.derivatives import check_derivatives
+from contact_ddp_ros.models.frame import HorizontalFrame
 from contact_ddp_ros.models.whole_body import HEIGHT, PITCH, ROLL, YAW, WholeBodyModel
 from contact_ddp_ros.mpc.config import PlannerConfig, ReferenceConfig
 from contact_ddp_ros.mpc.course import Course
@@ -20,7 +21,7 @@ from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
-from contact_ddp_ros.robot.ground import Ground, LocalGround
+from contact_ddp_ros.robot.ground import Felt, Ground, LocalGround
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
@@ -170,19 +171,28 @@ def planner() -> Planner:
     return Planner(MODEL, for_model(config_with(gait__name="trot"), "whole_body"))
 
 
-@pytest.mark.parametrize("place", [(0.0, 3.0, -2.0), (0.5 * math.pi, -1.0, 0.5), (math.pi, 0.0, 7.0)])
-def test_a_plan_does_not_depend_on_place_and_heading(planner: Planner, place: tuple[float, float, float]) -> None:
-    """By quarter turns, since the friction pyramid's sides lie along the world's axes."""
+@pytest.mark.parametrize("place", [(0.3, 3.0, -2.0), (2.5, -1.0, 0.5), (-3.1, 0.0, 7.0), (math.pi, 1.0, 1.0)])
+def test_plans_do_not_depend_on_place_and_heading(planner: Planner, place: tuple[float, float, float]) -> None:
+    """On a slope that turns with the robot; of warm starts from plans of other places and headings, too."""
     plans = []
     for yaw, x, y in ((0.0, 0.0, 0.0), place):
         planner.reset(0.0)
-        result = planner.plan(standing(yaw, x, y), 0.5, lateral=0.1, turn=0.5, hold=True)
-        assert result.policy is not None
+        slope = 0.1 * np.array([math.cos(yaw + 1.0), math.sin(yaw + 1.0)])
+        felt = Felt(Ground(0.02 - float(slope @ (x, y)), slope_x=float(slope[0]), slope_y=float(slope[1])))
+        ahead, left = np.array([math.cos(yaw), math.sin(yaw)]), np.array([-math.sin(yaw), math.cos(yaw)])
+        for k in range(4):
+            at = np.array([x, y]) + 0.01 * k * (0.4 * ahead + 0.1 * left)
+            state = standing(yaw + 0.01 * k, *at.tolist(), 0.02 * k)
+            result = planner.plan(state, 0.5, lateral=0.1, turn=0.5, hold=k == 0, felt=felt)
+            assert result.policy is not None
         plans.append(result)
     here, there = plans
-    assert there.cost == pytest.approx(here.cost, rel=1e-6)
-    np.testing.assert_allclose(there.policy.controls, here.policy.controls, atol=1e-3)
-    np.testing.assert_allclose(there.policy.states[:, YAW + 1 : N], here.policy.states[:, YAW + 1 : N], atol=1e-5)
+    assert there.cost == pytest.approx(here.cost, rel=1e-9)
+    turned = HorizontalFrame(place[1], place[2], place[0], YAW).policy_into(there.policy)
+    for name in ("times", "states", "controls", "forces"):
+        np.testing.assert_allclose(getattr(turned, name), getattr(here.policy, name), rtol=1e-7, atol=1e-7)
+    gains = here.policy.gains
+    np.testing.assert_allclose(turned.gains, gains, rtol=0.0, atol=1e-7 * np.abs(gains).max())
 
 
 def test_second_order_takes_no_more_iterations_than_gauss_newton(builder: ProblemBuilder) -> None:
