@@ -24,7 +24,7 @@ def engine(monkeypatch):
     costs = StageCosts(0.2, 0.65, 0.4, 0.15)
     ratio = Spread.of(np.array([1.3, 1.4]))
     monkeypatch.setattr(bench, "chosen_engine", lambda options: serial)
-    monkeypatch.setattr(bench, "measure_costs", lambda *_: (costs, {"iteration": ratio, "sweep": ratio}))
+    monkeypatch.setattr(bench, "measure_costs", lambda *_, **__: (costs, {"iteration": ratio, "sweep": ratio}))
     monkeypatch.setattr(bench, "paced_run", lambda *_: (Outcome("", ""), 1.0))
     monkeypatch.setattr(bench, "perform", result)
     return serial
