@@ -68,6 +68,13 @@ class ReferenceConfig:
     line_speed: float = parameter(
         0.2, low=0.0, high=1.0, unit="m/s", description="largest lateral velocity that is asked for to get there"
     )
+    settling: float = parameter(
+        0.3,
+        low=0.0,
+        high=2.0,
+        unit="s",
+        description="time constant of the whole body's planned velocity, from the measured to the commanded one",
+    )
     roll_integral: float = parameter(
         1.5,
         low=0.0,

@@ -6,7 +6,7 @@ from contact_ddp_ros.estimation.trim import Trim
 from contact_ddp_ros.mpc.config import ReferenceConfig
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.robot.ground import Ground
-from contact_ddp_ros.robot.rotation import quaternion_to_rpy, wrap_angle
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, wrap_angle
 from contact_ddp_ros.robot.state import RobotState
 
 _LONGEST_STEP = 0.05
@@ -28,7 +28,8 @@ class Course:
     def follow(self, state: RobotState, command: Motion, ground: Ground, config: ReferenceConfig, hold: bool) -> Motion:
         """The motion to plan from a state for a command; with `hold` the robot's heading and place are the ones.
 
-        The velocity to the left makes up for the distance from the line, and the lean for a roll that lasts.
+        The velocity to the left makes up for the distance from the line, and the lean for a roll that lasts. The
+        planned velocity begins at the robot's: after a push the feet land where they can catch it.
         """
         roll, _, yaw = (float(angle) for angle in quaternion_to_rpy(state.orientation))
         x, y = float(state.position[0]), float(state.position[1])
@@ -49,4 +50,14 @@ class Course:
         lateral = command.lateral - min(max(config.line_gain * left, -limit), limit)
         level = math.atan(ground.aside(yaw) / math.hypot(1.0, ground.ahead(yaw)))
         lean = self._lean.follow(level - roll, config.roll_integral, config.roll_trim, step)
-        return Motion(command.forward, lateral, command.turn, heading=self._heading, lean=lean)
+        v_x, v_y, _ = (quaternion_to_matrix(state.orientation) @ state.linear_velocity).tolist()
+        return Motion(
+            command.forward,
+            lateral,
+            command.turn,
+            heading=self._heading,
+            lean=lean,
+            forward_excess=cos * v_x + sin * v_y - command.forward,
+            lateral_excess=cos * v_y - sin * v_x - lateral,
+            settling=config.settling,
+        )

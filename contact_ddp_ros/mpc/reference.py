@@ -35,6 +35,8 @@ class Motion:
         x, y: where the trunk is at first [m]; on level ground only plots depend on it.
         heading: at first [rad].
         lean: roll to the right beyond the ground's, which makes up for a constant moment [rad].
+        forward_excess, lateral_excess: how much faster than commanded the trunk moves at first [m/s].
+        settling: time constant with which the excess dies away [s]; 0: at once.
     """
 
     forward: float
@@ -44,6 +46,14 @@ class Motion:
     y: float = 0.0
     heading: float = 0.0
     lean: float = 0.0
+    forward_excess: float = 0.0
+    lateral_excess: float = 0.0
+    settling: float = 0.0
+
+    def velocities(self, elapsed: Array) -> tuple[Array, Array]:
+        """(N,) velocities along the heading and to the left of it, at times from the first instant [s, m/s]."""
+        rest = np.exp(-np.maximum(elapsed, 0.0) / self.settling) if self.settling > 0.0 else np.zeros_like(elapsed)
+        return self.forward + rest * self.forward_excess, self.lateral + rest * self.lateral_excess
 
 
 def gait_schedule(model: AnyModel, config: GaitConfig, epoch: float = 0.0) -> ModeSchedule:
@@ -153,8 +163,8 @@ class GaitReference(ABC):
         return float(np.angle(mean)) * schedule.period / (2.0 * math.pi), float(abs(mean))
 
 
-def sway(foot: FootPhases, speed: float) -> Array:
-    """(N,) place of a foot against its hip along an axis in which the hip moves at a speed [m]."""
+def sway(foot: FootPhases, speed: float | Array) -> Array:
+    """(N,) place of a foot against its hip along an axis in which the hip moves at a speed, one or (N,) [m/s, m]."""
     ease = foot.progress - np.sin(2.0 * math.pi * foot.progress) / (2.0 * math.pi)
     begin, end = 0.5 * speed * foot.before, 0.5 * speed * foot.after
     forward = 0.5 * (begin + end) * (2.0 * ease - 1.0) + 0.5 * (end - begin)

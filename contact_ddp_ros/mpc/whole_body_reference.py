@@ -1,7 +1,7 @@
 """The posture that the costs of a gait pull the whole body towards, as a function of its phase.
 
 Trunk: constant height above the ground, parallel to it but for the wave of its pitch, its heading turning as commanded.
-Legs: in stance the foot moves under the hip against the trunk's commanded velocity, that of its turning included; in
+Legs: in stance the foot moves under the hip against the trunk's velocity, that of its turning included; in
 swing it returns along a smooth curve. Angles follow from inverse kinematics of legs of abduction, hip and knee.
 """
 
@@ -42,13 +42,15 @@ class WholeBodyReference(GaitReference):
         sections = self.timing.sections(times)
         instants = np.concatenate([times, times + RATE_STEP, times - RATE_STEP])
         headings = motion.heading + motion.turn * (instants - times[0])
-        positions = self._posture(instants, np.tile(sections, 3), headings, config, motion, ground)
+        forward, lateral = motion.velocities(instants - times[0])
+        positions = self._posture(instants, np.tile(sections, 3), headings, forward, lateral, config, motion, ground)
         at, later, earlier = positions.reshape(3, rows, n)
         xs = np.empty((rows, 2 * n))
         xs[:, :n] = at
         xs[:, n:] = (later - earlier) / (2.0 * RATE_STEP)
         cos, sin = np.cos(xs[:, YAW]), np.sin(xs[:, YAW])
-        velocity = np.stack([motion.forward * cos - motion.lateral * sin, motion.forward * sin + motion.lateral * cos])
+        forward, lateral = forward[:rows], lateral[:rows]
+        velocity = np.stack([forward * cos - lateral * sin, forward * sin + lateral * cos])
         steps = 0.5 * np.diff(times) * (velocity[:, 1:] + velocity[:, :-1])
         xs[:, 0] = motion.x + np.concatenate([[0.0], np.cumsum(steps[0])])
         xs[:, 1] = motion.y + np.concatenate([[0.0], np.cumsum(steps[1])])
@@ -90,6 +92,8 @@ class WholeBodyReference(GaitReference):
         times: Array,
         sections: NDArray[np.int64],
         headings: Array,
+        forward: Array,
+        lateral: Array,
         config: ReferenceConfig,
         motion: Motion,
         ground: LocalGround,
@@ -112,7 +116,7 @@ class WholeBodyReference(GaitReference):
                 hip[2],
             ]  # where the foot hangs with the leg straight down, in the trunk's axes
             inset = -math.copysign(config.stance_inset, under[0])
-            velocity = (motion.forward - motion.turn * under[1], motion.lateral + motion.turn * under[0])
+            velocity = (forward - motion.turn * under[1], lateral + motion.turn * under[0])
             lift = np.where(foot.swinging, config.swing_retraction * np.sin(math.pi * foot.progress) ** 2, 0.0)
             # in heading axes from the trunk's origin
             place = turned @ under

@@ -1,6 +1,7 @@
 """Plans of the whole body: what they pull towards, their derivatives, and plans from turned and shifted states."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
@@ -250,6 +251,18 @@ class TestCourse:
         assert leans[10] == pytest.approx(0.1 * CONFIG.roll_integral * math.atan(0.1), rel=1e-6)
         assert leans[-1] == CONFIG.roll_trim
         assert course.follow(standing(0.0, 0.0, 0.0, 4.0), Motion(0.0), ground, CONFIG, hold=True).lean == 0.0
+
+    def test_the_velocity_begins_at_the_robots_and_goes_to_the_commanded(self) -> None:
+        course, north = Course(), standing(0.5 * math.pi, 0.0, 0.0)
+        course.follow(north, Motion(0.5), LEVEL, CONFIG, hold=True)
+        pushed = replace(north, time=0.01, linear_velocity=np.array([0.8, -0.6, 0.1]))
+        motion = course.follow(pushed, Motion(0.5), LEVEL, CONFIG, hold=False)
+        forward, lateral = motion.velocities(np.array([0.0, CONFIG.settling, 100.0]))
+        assert forward == pytest.approx([0.8, 0.5 + 0.3 * math.exp(-1.0), 0.5])
+        assert lateral == pytest.approx([-0.6, -0.6 * math.exp(-1.0), 0.0], abs=1e-9)
+        config = replace(CONFIG, settling=0.0)
+        at_once = course.follow(pushed, Motion(0.5), LEVEL, config, hold=False)
+        assert at_once.velocities(np.zeros(1)) == (pytest.approx([0.5]), pytest.approx([0.0], abs=1e-9))
 
     def test_a_sideways_command_moves_the_line(self) -> None:
         course = Course()
