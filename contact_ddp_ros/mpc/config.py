@@ -75,6 +75,13 @@ class ReferenceConfig:
         unit="s",
         description="time constant of the whole body's planned velocity, from the measured to the commanded one",
     )
+    settling_band: float = parameter(
+        0.2,
+        low=0.0,
+        high=10.0,
+        unit="m/s",
+        description="error of the whole body's velocity that is corrected at once; what is beyond it settles",
+    )
     roll_integral: float = parameter(
         1.5,
         low=0.0,

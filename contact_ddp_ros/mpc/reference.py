@@ -35,7 +35,7 @@ class Motion:
         x, y: where the trunk is at first [m]; on level ground only plots depend on it.
         heading: at first [rad].
         lean: roll to the right beyond the ground's, which makes up for a constant moment [rad].
-        forward_excess, lateral_excess: how much faster than commanded the trunk moves at first [m/s].
+        forward_excess, lateral_excess: how much faster than commanded the trunk is to move at first [m/s].
         settling: time constant with which the excess dies away [s]; 0: at once.
     """
 

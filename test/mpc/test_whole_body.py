@@ -252,17 +252,24 @@ class TestCourse:
         assert leans[-1] == CONFIG.roll_trim
         assert course.follow(standing(0.0, 0.0, 0.0, 4.0), Motion(0.0), ground, CONFIG, hold=True).lean == 0.0
 
-    def test_the_velocity_begins_at_the_robots_and_goes_to_the_commanded(self) -> None:
+    def test_the_velocity_begins_near_the_robots_and_goes_to_the_commanded(self) -> None:
         course, north = Course(), standing(0.5 * math.pi, 0.0, 0.0)
         course.follow(north, Motion(0.5), LEVEL, CONFIG, hold=True)
         pushed = replace(north, time=0.01, linear_velocity=np.array([0.8, -0.6, 0.1]))
         motion = course.follow(pushed, Motion(0.5), LEVEL, CONFIG, hold=False)
         forward, lateral = motion.velocities(np.array([0.0, CONFIG.settling, 100.0]))
-        assert forward == pytest.approx([0.8, 0.5 + 0.3 * math.exp(-1.0), 0.5])
-        assert lateral == pytest.approx([-0.6, -0.6 * math.exp(-1.0), 0.0], abs=1e-9)
-        config = replace(CONFIG, settling=0.0)
-        at_once = course.follow(pushed, Motion(0.5), LEVEL, config, hold=False)
-        assert at_once.velocities(np.zeros(1)) == (pytest.approx([0.5]), pytest.approx([0.0], abs=1e-9))
+        short = math.hypot(0.3, 0.6) - CONFIG.settling_band
+        ahead, left = short * np.array([0.3, -0.6]) / math.hypot(0.3, 0.6)
+        assert forward == pytest.approx([0.5 + ahead, 0.5 + ahead * math.exp(-1.0), 0.5])
+        assert lateral == pytest.approx([left, left * math.exp(-1.0), 0.0], abs=1e-9)
+
+    @pytest.mark.parametrize("change", [{"settling": 0.0}, {"settling_band": 0.7}])
+    def test_an_error_within_the_band_is_corrected_at_once(self, change: dict[str, float]) -> None:
+        course, config = Course(), replace(CONFIG, **change)
+        course.follow(standing(0.0, 0.0, 0.0), Motion(0.5), LEVEL, config, hold=True)
+        pushed = replace(standing(0.0, 0.0, 0.0, 0.01), linear_velocity=np.array([0.8, -0.6, 0.1]))
+        motion = course.follow(pushed, Motion(0.5), LEVEL, config, hold=False)
+        assert motion.velocities(np.zeros(1)) == (pytest.approx([0.5]), pytest.approx([0.0], abs=1e-9))
 
     def test_a_sideways_command_moves_the_line(self) -> None:
         course = Course()
