@@ -260,6 +260,7 @@ class ClosedLoop:
             contact_forces=self.simulator.contact_forces(),
             mode=-1 if sample is None else sample.mode,
             planned_forces=None if sample is None else sample.forces,
+            planned_slope=None if sample is None else sample.ground.slopes,
             control_mode=self.controller.mode.value,
         )
 

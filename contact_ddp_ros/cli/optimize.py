@@ -83,7 +83,7 @@ def _summary(
     result: "OfflineResult", optimiser: "OfflineOptimiser", options: RunOptions, elapsed: float
 ) -> dict[str, Any]:
     """The figures of an optimisation; SI units but for milliseconds."""
-    from contact_ddp_ros.report.analysis import cone_excess
+    from contact_ddp_ros.robot.friction import cone_excess
 
     solution, forces = result.outcome.solution, result.policy.forces
     pressed = forces.reshape(len(forces), len(optimiser.builder.feet), -1)

@@ -7,6 +7,9 @@ from contact_ddp_ros.options import CONSTRAINTS, MODEL_NAMES, PENALTIES
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.solver.options import VARIANTS
 
+CONE, PYRAMID = "cone", "pyramid"
+"""Within what the friction of a plan in space is kept."""
+
 
 @dataclass(frozen=True)
 class GaitConfig:
@@ -156,6 +159,11 @@ class ConstraintConfig:
         PENALTIES,
         choices=CONSTRAINTS,
         description="how limits are kept: hard, by the interior point, or by relaxed barriers",
+    )
+    friction: str = parameter(
+        CONE,
+        choices=(CONE, PYRAMID),
+        description="of the whole body: the second-order cone about the ground's normal, or its inscribed pyramid",
     )
     torque_share: float = parameter(
         0.95, low=0.1, high=1.0, description="share of the actuators' limits that the planner may use"

@@ -8,7 +8,7 @@ import numba as nb
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets, inequality_of, node_offsets, sizes_of
 from contact_ddp_ros.mpc.terms.force_tracking import add_force_tracking, force_tracking_hessian
-from contact_ddp_ros.mpc.terms.friction_pyramid import add_friction, add_friction_hessian, write_friction
+from contact_ddp_ros.mpc.terms.friction_cone import add_friction, add_friction_hessian, write_friction
 from contact_ddp_ros.solver.borrowed import part, table
 from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
 

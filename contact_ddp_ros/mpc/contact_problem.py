@@ -21,6 +21,7 @@ from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.kernel_table import kernel_table
 from contact_ddp_ros.mpc.layout import aux_offsets, inequality_of, node_offsets
 from contact_ddp_ros.mpc.own_terms import OwnTerms
+from contact_ddp_ros.robot.friction import cone_excess
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.protocol import Problem
 
@@ -76,7 +77,8 @@ class ContactLaw:
         ground_height: where the world's vertical axis meets it [m].
         ground_slopes: rise over run along the world's x and y.
         baumgarte_rate: of the contacts' stabilisation, 0 for none [1/s].
-        friction: coefficient. force_scale: by which the barriers of forces are normalised [N].
+        friction: coefficient. pyramid: the inscribed one instead of the cone in space.
+        force_scale: by which the barriers of forces are normalised [N].
         torque_limits: (n_u,) [N m].
     """
 
@@ -86,6 +88,7 @@ class ContactLaw:
     force_scale: float
     torque_limits: Array
     ground_slopes: tuple[float, float] = (0.0, 0.0)
+    pyramid: bool = False
 
 
 def kernel_levels(variant: str) -> tuple[str, ...]:
@@ -156,7 +159,7 @@ class ContactProblem:
             has_control=~grid.switches,
             integers=self.integers,
             node_integers=np.column_stack([grid.modes, kinds]).astype(np.int64),
-            parameters=np.concatenate([model, [law.friction, law.force_scale], law.torque_limits]),
+            parameters=np.concatenate([model, [law.friction, law.force_scale, float(law.pyramid)], law.torque_limits]),
             node_parameters=rows,
             step=contact_nodes.step,
             first=contact_nodes.first,
@@ -192,12 +195,11 @@ class ContactProblem:
                 forces[rows, foot * n_a : (foot + 1) * n_a] = aux[:-1][rows, n + c * n_a : n + (c + 1) * n_a]
         return forces
 
-    def friction_violation(self, forces: Array, friction: float) -> float:
-        """Largest violation [N] of the normal forces' sign or of the friction pyramid by forces (N, n_f n_a)."""
+    def friction_violation(self, forces: Array, problem: Problem) -> float:
+        """Largest violation [N] of the normal forces' sign or of the friction cone by forces (N, n_f n_a)."""
         by_foot = forces.reshape(len(forces), len(self.feet), self.n_axes)
-        normal, tangential = by_foot[..., -1:], by_foot[..., :-1]
-        worst = np.maximum(-normal, np.abs(tangential) - friction * normal)
-        return max(float(worst.max()), 0.0)
+        slopes = problem.parameters[at.GROUND_SLOPE : at.GROUND_SLOPE + self.n_axes - 1]
+        return max(0.0, float(cone_excess(by_foot, float(problem.parameters[at.FRICTION]), slopes).max()))
 
     def stance_table(self) -> NDArray[np.bool_]:
         """(n_modes, n_f): which foot is down in which mode."""

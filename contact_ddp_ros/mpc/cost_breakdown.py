@@ -15,7 +15,7 @@ from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets
 from contact_ddp_ros.mpc.terms import (
     foot_height,
     force_tracking,
-    friction_pyramid,
+    friction_cone,
     state_tracking,
     torque_limit,
     torque_tracking,
@@ -33,7 +33,7 @@ _RECORDED: Final = {
     "contact_force": force_tracking.recorded,
     "foot_height": foot_height.recorded,
     "torque_barrier": torque_limit.recorded,
-    "friction_barrier": friction_pyramid.recorded,
+    "friction_barrier": friction_cone.recorded,
     "touchdown": touchdown.recorded,
 }
 
@@ -80,8 +80,7 @@ def cost_terms(
         height_weights=rows.height_weights[:-1][steps],
         touchdown_errors=np.where(lands > 0.0, heights - problem.parameters[at.GROUND_HEIGHT], 0.0),
         multipliers=multipliers,
-        friction=float(problem.parameters[at.FRICTION]),
-        force_scale=float(problem.parameters[at.FORCE_SCALE]),
+        parameters=problem.parameters,
         sigma=penalty[0],
         delta=penalty[1],
         epsilon=penalty[2],

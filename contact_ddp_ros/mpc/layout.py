@@ -7,11 +7,12 @@ integers        sizes, integration scheme, kernel addresses of the feet and of t
                 actuated joints (n_u), then one block per mode:
                 number of contacts, kernel addresses, foot index of each contact (n_f slots)
 node_integers   (N+1, 2): mode and kind of each node
-parameters      model parameters, friction coefficient, normalising force, actuator limits (n_u)
+parameters      model parameters, friction coefficient, normalising force, 1 for a friction pyramid and 0 for a cone,
+                actuator limits (n_u)
 node_parameters (N+1, size + numbers of the user's cost terms): duration, references and weights of each node
 multipliers     (N+1, n_f + 2 n_i): of the height of each foot at touchdown; slack and multiplier of each inequality:
-                torque a from below and from above, per foot the normal force and the sides of its friction pyramid,
-                the user's constraints
+                torque a from below and from above, per foot the normal force and its friction (2 n_a − 2 places,
+                of which a cone takes one), the user's constraints
 penalty         (σ, δ, ε, μ) of :mod:`contact_ddp_ros.solver.penalties`
 """
 
@@ -40,7 +41,7 @@ NODE_MODE, NODE_KIND = 0, 1
 
 GROUND_HEIGHT, GROUND_SLOPE = 0, 3
 N_MODEL_PARAMETERS = 5
-FRICTION, FORCE_SCALE, LIMITS = 5, 6, 7
+FRICTION, FORCE_SCALE, PYRAMID, LIMITS = 5, 6, 7, 8
 
 DURATION, X_REFERENCE = 0, 1
 

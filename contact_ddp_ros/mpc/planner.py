@@ -271,7 +271,7 @@ class Planner:
                 other = self._solve(problem, x0, heuristic, fresh, self.config.iterations)
                 solved = other if cheaper(solved.solution, other.solution) is other.solution else solved
         terms = partial(cost_terms, self.builder, problem, grid, solved.solution, solved.multipliers, solved.penalty)
-        result = self._result(grid, solved.solution, frame, started)
+        result = self._result(grid, problem, solved.solution, frame, started)
         if result.policy is not None:
             self._multipliers.update(phased, cycle, solved.next.equalities)
             self._inequalities = solved.next.inequalities
@@ -284,7 +284,12 @@ class Planner:
         return solved
 
     def _result(
-        self, grid: KnotGrid, solution: Solution, frame: HorizontalFrame | OwnFrame, started: float
+        self,
+        grid: KnotGrid,
+        problem: Problem,
+        solution: Solution,
+        frame: HorizontalFrame | OwnFrame,
+        started: float,
     ) -> PlanResult:
         termination = solution.termination
         sound = termination is Termination.DIVERGED or solution.is_finite
@@ -293,7 +298,7 @@ class Planner:
         friction_violation = math.inf
         if not failed:
             forces = self.builder.forces(grid, solution.aux)
-            friction_violation = self.builder.friction_violation(forces, self.config.ground.friction)
+            friction_violation = self.builder.friction_violation(forces, problem)
             self._sequence += 1
             policy = Policy(
                 times=grid.times.copy(),

@@ -1,7 +1,5 @@
 """The optimal control problem of the receding horizon, with references and weights from tunable parameters."""
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,7 +8,7 @@ from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.models.planar import PlanarModel
-from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig
+from contact_ddp_ros.mpc.config import PYRAMID, GaitConfig, PlannerConfig
 from contact_ddp_ros.mpc.contact_problem import ContactLaw, ContactProblem, NodeCosts, Penalty, kernel_levels
 from contact_ddp_ros.mpc.own_terms import OwnTerms, configured_terms
 from contact_ddp_ros.mpc.planar_reference import PlanarReference
@@ -21,14 +19,6 @@ from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.solver.protocol import Problem
 
 Array = NDArray[np.float64]
-
-
-def upright_friction(friction: float, slope: float) -> float:
-    """The coefficient of the widest cone about the vertical that lies within the cone about a slope's normal.
-
-    No less than a tenth of the friction: where the ground is too steep, forces still need a direction.
-    """
-    return max(math.tan(math.atan(friction) - abs(math.atan(slope))), 0.1 * friction)
 
 
 def reference_of(model: Model, gait: GaitConfig, sequence: GaitSequence | None = None) -> GaitReference:
@@ -101,7 +91,8 @@ class ProblemBuilder(ContactProblem):
             ground_height=ground.height,
             ground_slopes=(ground.slope, ground.aside),
             baumgarte_rate=constraint.baumgarte_rate,
-            friction=upright_friction(config.ground.friction, math.hypot(ground.slope, ground.aside)),
+            friction=config.ground.friction,
+            pyramid=constraint.friction == PYRAMID,
             force_scale=self.reference.mean_force,
             torque_limits=constraint.torque_share * self.effort_limits,
         )

@@ -141,6 +141,7 @@ class Observer:
             contact_forces=record.contact_forces,
             mode=-1 if sample is None else sample.mode,
             planned_forces=None if sample is None else sample.forces,
+            planned_slope=None if sample is None else sample.ground.slopes,
             control_mode=mode,
             wall_time=record.wall_time,
         )

@@ -120,6 +120,7 @@ class Recorder:
         contact_forces: ArrayLike | None = None,
         mode: int = -1,
         planned_forces: ArrayLike | None = None,
+        planned_slope: ArrayLike | None = None,
         control_mode: str = "",
         wall_time: float | None = None,
     ) -> None:
@@ -131,6 +132,7 @@ class Recorder:
             targets: joint command of this tick.
             mode: index of the gait's mode; one that `info` does not name counts as unknown.
             planned_forces: (n_f,) or (n_points, d), as in a policy sample.
+            planned_slope: (2,) of the ground that the plan counts on.
             control_mode: one of CONTROL_MODES, or empty where unknown.
             wall_time: of a monotonic clock; now, where left out.
 
@@ -158,6 +160,7 @@ class Recorder:
             contact_forces=contact_forces,
             mode=mode if mode < len(info.mode_names) else -1,
             planned_forces=planned_forces,
+            planned_slope=planned_slope,
             control_mode=CONTROL_MODES.index(control_mode) if control_mode else -1,
         )
         if self._listener is not None:
@@ -250,6 +253,7 @@ def _tick_columns(info: RunInfo) -> Columns:
         "contact_forces": (float, (feet, 3)),
         "mode": (int, ()),
         "planned_forces": (float, (points, info.force_dimension)),
+        "planned_slope": (float, (2,)),
         "control_mode": (int, ()),
     }
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.recording.record import CONTROL_MODES, Array, Recording
+from contact_ddp_ros.robot.friction import cone_excess
 
 Mask = NDArray[np.bool_]
 
@@ -83,21 +84,15 @@ def touchdowns(recording: Recording) -> Touchdowns:
     return Touchdowns(np.array(times, dtype=float), np.array(feet, dtype=np.int64), np.array(heights, dtype=float))
 
 
-def cone_excess(forces: Array, friction: float) -> Array:
-    """How far forces (..., d), normal last, lie outside their friction cone [N]; negative inside.
-
-    The larger of |tangential| - friction * normal and -normal, so that pulling counts too.
-    """
-    tangential = np.linalg.norm(forces[..., :-1], axis=-1)
-    normal = forces[..., -1]
-    return np.maximum(tangential - friction * normal, -normal)
-
-
 def planned_violation(recording: Recording) -> Array:
     """(n,) worst cone excess of each tick whose plan has a contact force, over its contact points [N]."""
     forces = recording.ticks["planned_forces"]
     planned = np.isfinite(forces).all(axis=(1, 2)) & (forces != 0.0).any(axis=(1, 2)) & bounding(recording)
-    excess = cone_excess(forces[planned], recording.info.planner_friction)
+    slopes = np.nan_to_num(recording.ticks.get("planned_slope", np.zeros((len(forces), 2))))
+    if recording.info.force_dimension == 2:  # along the heading
+        yaw = recording.rpy[:, 2]
+        slopes = (np.cos(yaw) * slopes[:, 0] + np.sin(yaw) * slopes[:, 1])[:, None]
+    excess = cone_excess(forces[planned], recording.info.planner_friction, slopes[planned][:, None])
     in_contact = (forces[planned] != 0.0).any(axis=2)
     return np.where(in_contact, excess, -np.inf).max(axis=1) if planned.any() else np.empty(0)
 

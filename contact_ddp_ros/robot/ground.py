@@ -31,6 +31,11 @@ class Ground:
         """Height below a point of `odom` [m]."""
         return self.height + self.slope_x * x + self.slope_y * y
 
+    @property
+    def slopes(self) -> tuple[float, float]:
+        """Rise over run along x and y of `odom`."""
+        return self.slope_x, self.slope_y
+
     def ahead(self, yaw: float) -> float:
         """Rise over run in the direction of a heading [rad]."""
         return math.cos(yaw) * self.slope_x + math.sin(yaw) * self.slope_y

@@ -4,6 +4,7 @@ from synthetic import Gait, bounding_recorder
 
 from contact_ddp_ros.recording import Recording
 from contact_ddp_ros.report import analysis
+from contact_ddp_ros.robot.friction import cone_excess
 
 
 def test_the_gait_period_is_read_off_the_modes():
@@ -61,8 +62,12 @@ def test_a_moving_mean_over_a_cycle_removes_it():
 
 def test_cone_excess_in_plane_and_space():
     plane = np.array([[50.0, 100.0], [-70.0, 100.0], [0.0, -3.0]])
-    np.testing.assert_allclose(analysis.cone_excess(plane, 0.6), [-10.0, 10.0, 3.0])
-    np.testing.assert_allclose(analysis.cone_excess(np.array([[30.0, 40.0, 100.0]]), 0.6), [-10.0])
+    np.testing.assert_allclose(cone_excess(plane, 0.6), [-10.0, 10.0, 3.0])
+    np.testing.assert_allclose(cone_excess(np.array([[30.0, 40.0, 100.0]]), 0.6), [-10.0])
+    normal = np.array([-0.3, -0.2, 1.0]) / np.sqrt(1.13)  # of ground that rises by 0.3 along x and 0.2 along y
+    across = np.cross(normal, [1.0, 0.0, 0.0]) / np.linalg.norm(np.cross(normal, [1.0, 0.0, 0.0]))
+    force = 100.0 * normal + 65.0 * across
+    np.testing.assert_allclose(cone_excess(force, 0.6, np.array([0.3, 0.2])), 5.0)
 
 
 def test_deviation_is_the_largest_with_its_sign():

@@ -269,7 +269,7 @@ def node_functions(
         return functions
     symbols = sorted(kind.symbol for kind in nodes)
     source = "".join(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("nlp_*.py")))
-    content = cache.content_key(tree, symbols, model.axes, model.scheme, model.constrained, tag, source)
+    content = cache.content_key(tree, symbols, model.axes, model.scheme, model.constrained, at.LIMITS, tag, source)
     compiler = find_compiler()
     entry = cache.entry(content, compiler.identity)
     with cache.exclusive(content):

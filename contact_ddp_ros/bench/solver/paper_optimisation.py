@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.bench.solver.paper_bound import STEP, PaperBound, Start
 from contact_ddp_ros.bench.timing import Times, interleave
-from contact_ddp_ros.report.analysis import cone_excess
+from contact_ddp_ros.robot.friction import cone_excess
 from contact_ddp_ros.solver.continuation import ConstrainedSolution, Continuation, solve_constrained
 from contact_ddp_ros.solver.ddp import DdpSolver
 from contact_ddp_ros.solver.options import SolverOptions

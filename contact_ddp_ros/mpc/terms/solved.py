@@ -22,7 +22,7 @@ class SolvedNodes:
         height_errors: (S, n_f) heights of the feet against their reference [m]. height_weights: (S, n_f).
         touchdown_errors: (N+1, n_f) heights above the ground where a foot lands, else 0 [m].
         multipliers: (N+1, n_f) with which it was solved.
-        friction: coefficient. force_scale: normalises the barriers of forces [N].
+        parameters: of the problem, as :mod:`contact_ddp_ros.mpc.layout` has them.
         sigma, delta, epsilon: settings of the penalties.
     """
 
@@ -41,8 +41,7 @@ class SolvedNodes:
     height_weights: Array
     touchdown_errors: Array
     multipliers: Array
-    friction: float
-    force_scale: float
+    parameters: Array
     sigma: float
     delta: float
     epsilon: float
