@@ -7,7 +7,7 @@ from contact_ddp_ros.options import CONSTRAINTS, MODEL_NAMES, PENALTIES
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.solver.options import VARIANTS
 
-CONE, PYRAMID = "cone", "pyramid"
+SECOND_ORDER, PYRAMID = "second_order", "pyramid"
 """Within what the friction of a plan in space is kept."""
 
 
@@ -160,9 +160,9 @@ class ConstraintConfig:
         choices=CONSTRAINTS,
         description="how limits are kept: hard, by the interior point, or by relaxed barriers",
     )
-    friction: str = parameter(
-        CONE,
-        choices=(CONE, PYRAMID),
+    friction_cone: str = parameter(
+        SECOND_ORDER,
+        choices=(SECOND_ORDER, PYRAMID),
         description="of the whole body: the second-order cone about the ground's normal, or its inscribed pyramid",
     )
     torque_share: float = parameter(

@@ -92,7 +92,7 @@ class ProblemBuilder(ContactProblem):
             ground_slopes=(ground.slope, ground.aside),
             baumgarte_rate=constraint.baumgarte_rate,
             friction=config.ground.friction,
-            pyramid=constraint.friction == PYRAMID,
+            pyramid=constraint.friction_cone == PYRAMID,
             force_scale=self.reference.mean_force,
             torque_limits=constraint.torque_share * self.effort_limits,
         )

@@ -10,10 +10,10 @@ from test.play.player import Player
 def test_a_fall_is_said_with_its_reason(player: Player) -> None:
     player.run_until("move")
     player.run(1.0)
-    player.say(do.PushTrunk((300.0, 0.0, 200.0), 0.1))
+    player.say(do.PushTrunk((600.0, 0.0, 200.0), 0.1))
     fallen = player.run(2.0)
     assert fallen.mode == "damp"
-    assert "in the second before came a push of 36.1 N·s" in fallen.fall
+    assert "in the second before came a push of 63.2 N·s" in fallen.fall
     assert player.say(do.Recover()).accepted
 
 
