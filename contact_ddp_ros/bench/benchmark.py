@@ -83,7 +83,7 @@ class Benchmark:
     quick: str
     measure: Callable[[Run], Findings]
     add_options: AddOptions | Sequence[AddOptions] = _nothing
-    check: Callable[[argparse.Namespace], None] = _nothing
+    check: Callable[[argparse.Namespace], Any] = _nothing
     resumable: bool = False
 
     def main(self, arguments: Sequence[str]) -> int:

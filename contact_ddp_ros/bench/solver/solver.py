@@ -8,11 +8,10 @@
 * time from a fresh process to a planner that can plan, with and without anything to compile.
 """
 
-import argparse
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run
+from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, option
 from contact_ddp_ros.bench.dynamics import kernel_times
 from contact_ddp_ros.bench.loop import in_loop
 from contact_ddp_ros.bench.output import Metric, number
@@ -238,15 +237,15 @@ def _measure(run: Run) -> Findings:
     )
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--only", choices=tuple(PARTS), help="one part")
-    parser.add_argument(
+OPTIONS = (
+    option("--only", choices=tuple(PARTS), help="one part"),
+    option(
         "--model",
         choices=MODEL_NAMES,
         default=PlanarModel.name,
         help="whose problem; of the whole body: iterations only",
-    )
-    parser.add_argument("--no-tensor", action="store_true", help="leave out the tensor variant and its compilation")
+    ),
+    option("--no-tensor", action="store_true", help="leave out the tensor variant and its compilation"),
+)
 
-
-BENCHMARK = Benchmark("solver", __doc__, "fewer samples, and no cold start, in under a minute", _measure, _add_options)
+BENCHMARK = Benchmark("solver", __doc__, "fewer samples, and no cold start, in under a minute", _measure, OPTIONS)
