@@ -44,15 +44,20 @@ def heat_map(
     columns: Sequence[str],
     limits: tuple[float, float],
     colours: str | Colormap = "viridis",
-    form: Callable[[float], str] = "{:.1f}".format,
+    form: Callable[[float], str] | None = "{:.1f}".format,
 ) -> AxesImage:
-    """A map of (rows, columns) values between two limits of the colours, each with its number written into it."""
+    """A map of (rows, columns) values between two limits of the colours, each with its number written into it.
+
+    What is not a number is grey and empty; without a form no numbers are written.
+    """
     axes.grid(visible=False)
-    image = axes.imshow(values, cmap=mpl.colormaps.get_cmap(colours), vmin=limits[0], vmax=limits[1], aspect="auto")
+    map_of = mpl.colormaps.get_cmap(colours).with_extremes(bad="#dddddd")
+    image = axes.imshow(np.ma.masked_invalid(values), cmap=map_of, vmin=limits[0], vmax=limits[1], aspect="auto")
     for (row, column), value in np.ndenumerate(values):
-        red, green, blue, _ = image.cmap(image.norm(value))
-        dark = 0.3 * red + 0.59 * green + 0.11 * blue < 0.5
-        axes.text(column, row, form(value), ha="center", va="center", fontsize=7, color="white" if dark else "black")
+        if form is not None and np.isfinite(value):
+            red, green, blue, _ = map_of(image.norm(value))
+            colour = "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 0.5 else "black"
+            axes.text(column, row, form(value), ha="center", va="center", fontsize=7, color=colour)
     axes.set_yticks(range(len(rows)), rows)
     axes.set_xticks(range(len(columns)), columns)
     return image
