@@ -230,22 +230,22 @@ def _check(options: argparse.Namespace) -> None:
     _chosen(options.quick, options.only)
 
 
-_ONLY = "parameters by name, such as 'planner.weight.*'; repeatable"
+OPTIONS = (
+    option(
+        "--only",
+        action="append",
+        metavar="PATTERN",
+        help="parameters by name, such as 'planner.weight.*'; repeatable",
+    ),
+    add_engine_options,
+)
 
 BENCHMARK = Benchmark(
     "parameters",
     __doc__,
     "some parameters of every kind, shorter runs, coarser searches, in under a minute",
     _measure,
-    (
-        option(
-            "--only",
-            action="append",
-            metavar="PATTERN",
-            help="parameters by name, such as 'planner.weight.*'; repeatable",
-        ),
-        add_engine_options,
-    ),
+    OPTIONS,
     _check,
     resumable=True,
 )
