@@ -27,8 +27,7 @@ from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_settin
 from contact_ddp_ros.bench.engine import add_engine_options, chosen_engine, do
 from contact_ddp_ros.bench.journal import Journal
 from contact_ddp_ros.bench.loop import closed_loop_figure, sweeps
-from contact_ddp_ros.bench.loop.budget import VARIANTS, StageCosts, measure_costs
-from contact_ddp_ros.bench.loop.closed_loop_figure import LABELS
+from contact_ddp_ros.bench.loop.budget import StageCosts, measure_costs
 from contact_ddp_ros.bench.loop.comparison import (
     Curve,
     Envelope,
@@ -41,6 +40,7 @@ from contact_ddp_ros.bench.loop.comparison import (
 from contact_ddp_ros.bench.loop.sweeps import SweepExtent, SweepSettings
 from contact_ddp_ros.bench.loop.trials import SweepJob, paced_run, perform
 from contact_ddp_ros.bench.output import as_data, table_of
+from contact_ddp_ros.bench.solver.case import VARIANTS
 from contact_ddp_ros.bench.statistics import Paired, Proportion
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.report.terminal import say, working
@@ -125,7 +125,7 @@ def tables(comparison: LoopComparison) -> list[Table]:
 
 def _each(cell: Callable[..., str]) -> dict[str, Callable[[Any], str]]:
     """A column for each variant."""
-    return {LABELS[variant]: partial(cell, variant=variant) for variant in VARIANTS}
+    return {name: partial(cell, variant=variant) for variant, name in VARIANTS.items()}
 
 
 def _envelope_table(envelopes: Sequence[Envelope]) -> Table:

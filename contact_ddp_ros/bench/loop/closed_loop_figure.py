@@ -6,12 +6,11 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 
-from contact_ddp_ros.bench.loop.budget import VARIANTS
 from contact_ddp_ros.bench.loop.comparison import Curve, Envelope, LoopComparison, SpeedLimits
 from contact_ddp_ros.bench.panels import heat_map, panel
+from contact_ddp_ros.bench.solver.case import VARIANTS
 from contact_ddp_ros.report.style import POINT_COLOURS, figure, legend, name_rows, nothing
 
-LABELS = {"ddp": "DDP", "ilqr": "iLQR"}
 _COLOURS = dict(zip(VARIANTS, POINT_COLOURS, strict=False))
 _MARKERS = {"ddp": "o", "ilqr": "s"}
 
@@ -50,7 +49,7 @@ def _draw_maps(panels: Sequence[Axes], envelopes: Sequence[Envelope]) -> None:
     phases = [f"{phase:.2f}".lstrip("0") or "0" for phase in envelopes[0].phases]
     top = max(float(values.max()) for values in held.values())
     for axes, variant in zip(panels, VARIANTS, strict=False):
-        axes.set_title(f"{LABELS[variant]}: largest impulse survived [N s]")
+        axes.set_title(f"{VARIANTS[variant]}: largest impulse survived [N s]")
         heat_map(axes, held[variant], rows, phases, (0.0, top), "cividis")
         for row, one in enumerate(envelopes):
             for column in np.flatnonzero(one.open[variant]):
@@ -79,7 +78,7 @@ def _draw_curve(axes: Axes, curve: Curve) -> None:
             markersize=4,
             capsize=2,
             elinewidth=0.8,
-            label=LABELS[variant],
+            label=VARIANTS[variant],
         )
     axes.set_xticks(places, [f"{scale * value:g}" for value in curve.values])
     axes.set_xlim(-0.5, len(places) - 0.5)
@@ -102,5 +101,5 @@ def _draw_speeds(axes: Axes, speeds: Sequence[SpeedLimits]) -> None:
             mark = "≥ " if all(one.open[variant]) else ""
             axes.text(0.5 * middle, row, f"{mark}{abs(middle):.2f}", ha="center", va="center", fontsize=8)
     axes.axvline(0.0, color="black", linewidth=0.8)
-    name_rows(axes, [f"{LABELS[variant]}, {budget:g} it./s" for variant, budget in rows])
+    name_rows(axes, [f"{VARIANTS[variant]}, {budget:g} it./s" for variant, budget in rows])
     axes.set_xlabel("speed held [m/s]; ≥: no limit found")

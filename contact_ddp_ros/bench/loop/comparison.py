@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from contact_ddp_ros.bench.loop.budget import VARIANTS
 from contact_ddp_ros.bench.loop.trials import MEASURES, PushSearch, SpeedSearch, SweepJob, Trial
+from contact_ddp_ros.bench.solver.case import VARIANTS
 from contact_ddp_ros.bench.statistics import Paired, Proportion, grouped, paired, share, wilson
 from contact_ddp_ros.bench.timing import Spread
 

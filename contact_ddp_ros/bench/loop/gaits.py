@@ -141,7 +141,7 @@ def draw(outcomes: Sequence[GaitOutcome], path: Path) -> None:
     colours = ListedColormap(["#d55e00", "#e69f00", "#009e73"])
     with figure(path, 9.0, 0.4 * len(gaits) + 2.2, "Gaits and commands") as drawn:
         axes = drawn.subplots()
-        heat_map(axes, shares, gaits, commands, (0.0, 1.0), colours, "{:.0%}".format)
+        heat_map(axes, shares, gaits, commands, (0.0, 1.0), colours, lambda value: f"{100 * value:.0f} %")
         axes.tick_params(labelsize=8)
         axes.set_xticks(range(len(commands)), commands, rotation=30, ha="right")
         axes.set_xlabel("runs that follow the command without a fall")

@@ -14,8 +14,6 @@ from contact_ddp_ros.bench.loop.harness import PlannerProxy, loop_with
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.robot.state import RobotState
 
-VARIANTS = ("ddp", "ilqr")
-
 _PUSH = push_of(4.0, (1.0, 0.0), 3.0)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from contact_ddp_ros.bench.loop.budget import VARIANTS, Budget, StageCosts
+from contact_ddp_ros.bench.loop.budget import Budget, StageCosts
 from contact_ddp_ros.bench.loop.cases import (
     CYCLE,
     DIRECTIONS,
@@ -26,6 +26,7 @@ from contact_ddp_ros.bench.loop.cases import (
     push_of,
 )
 from contact_ddp_ros.bench.loop.trials import Arm, PushSearch, SpeedSearch, SweepJob, Trial
+from contact_ddp_ros.bench.solver.case import VARIANTS
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.options import MAX_SPEED, Push, RunOptions
 

@@ -165,7 +165,7 @@ def _table(runs: Sequence[LiveRun]) -> Table:
         "stalls": lambda of: sum(one.stalls for one in of),
         "speed": median("speed", "{:.3f} m/s".format),
         "factor": median("real_time_factor", "{:.3f}".format),
-        "late": median("late_solves", "{:.1%}".format),
+        "late": median("late_solves", lambda share_of: f"{1e2 * share_of:.1f} %"),
         "iterations": median("iterations", "{:.2f}".format),
         "oldest policy": lambda of: f"{max(one.oldest_policy for one in of):.0f} ms",
         "no command": lambda of: f"{max(one.longest_silence for one in of):.0f} ms",

@@ -16,6 +16,7 @@ from matplotlib.axes import Axes
 
 from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run
 from contact_ddp_ros.bench.output import Metric, number
+from contact_ddp_ros.bench.solver.case import VARIANTS
 from contact_ddp_ros.bench.solver.near_optimum import (
     REACH,
     ROUNDING,
@@ -33,8 +34,6 @@ from contact_ddp_ros.bench.statistics import grouped
 from contact_ddp_ros.bench.timing import Progress, Spread, watched
 from contact_ddp_ros.report.style import LIMIT, MUTED, POINT_COLOURS, figure
 from contact_ddp_ros.report.terminal import progress_bar
-
-VARIANTS = ("ilqr", "ddp")
 
 TARGET_DDP, TARGET_ILQR = 1.8, 1.2
 _SHARES = (0.1, 0.03, 0.01, 0.003)
@@ -62,7 +61,6 @@ _COLOURS = ("#1b1b1b", *POINT_COLOURS, "#e69f00")
 
 _MARKERS = {"ddp": "o", "ilqr": "x"}
 _STYLES = {"ddp": "-", "ilqr": "--"}
-_NAMES = {"ddp": "DDP", "ilqr": "iLQR"}
 
 
 def measure(
@@ -73,7 +71,7 @@ def measure(
     far: list[Descent] = []
     for setting in watched(solved, progress):
         sizes = [share * setting.clearance for share in _SHARES]
-        for variant in VARIANTS:
+        for variant in reversed(VARIANTS):
             near += [follow(setting, variant, d, size) for d in range(effort.directions) for size in sizes]
             far += [
                 follow(setting, variant, d, size, _FAR_ITERATIONS)
@@ -155,7 +153,7 @@ def _curves(axes: Axes, near: Sequence[Descent], colours: dict[str, str]) -> Non
                 if run.size == largest and run.direction < 3:
                     axes.semilogy(run.errors, style, color=colour, linewidth=0.9, alpha=0.8)
     for variant, style in _STYLES.items():
-        axes.plot([], [], style, color=MUTED, label=_NAMES[variant])
+        axes.plot([], [], style, color=MUTED, label=VARIANTS[variant])
     axes.axhline(ROUNDING, color=LIMIT, linewidth=0.8, label="not looked at below")
     axes.set(title="From the farthest near starts, three directions", xlabel="iteration", ylabel="error")
     axes.legend(loc="upper right")

@@ -17,6 +17,8 @@ from contact_ddp_ros.bench.solver.paper_optimisation import (
     CYCLES,
     ITERATION,
     ITERATIONS,
+    PAPER_DDP,
+    PAPER_TENSOR,
     SOLVE,
     TARGET_TIME,
     TARGET_TOUCHDOWN,
@@ -30,7 +32,6 @@ from contact_ddp_ros.report.terminal import progress_bar
 VARIANTS = ("ilqr", "ddp", "ddp_tensor")
 STARTS, QUICK_STARTS = 50, 6
 
-PAPER_DDP, PAPER_TENSOR = 3.32, 28.3
 TARGET_COST = 1e-8
 """DDP's final cost over iLQR's, less one."""
 

@@ -5,10 +5,11 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from contact_ddp_ros.bench.loop.budget import VARIANTS, StageCosts
+from contact_ddp_ros.bench.loop.budget import StageCosts
 from contact_ddp_ros.bench.loop.cases import CYCLE, RECOVERY
 from contact_ddp_ros.bench.loop.sweeps import GROUPS, IMPULSES, QUICK, SPEEDS, VARIED, SweepExtent, SweepSettings, draw
 from contact_ddp_ros.bench.loop.trials import PushSearch, SpeedSearch, Trial
+from contact_ddp_ros.bench.solver.case import VARIANTS
 
 COSTS = StageCosts(0.2, 0.65, 0.4, 0.15)
 SETTINGS = SweepSettings(COSTS, seed=4)
