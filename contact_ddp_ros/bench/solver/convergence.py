@@ -16,7 +16,6 @@ from matplotlib.axes import Axes
 
 from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run
 from contact_ddp_ros.bench.output import Metric, number
-from contact_ddp_ros.bench.solver.case import VARIANTS
 from contact_ddp_ros.bench.solver.near_optimum import (
     REACH,
     ROUNDING,
@@ -34,6 +33,8 @@ from contact_ddp_ros.bench.statistics import grouped
 from contact_ddp_ros.bench.timing import Progress, Spread, watched
 from contact_ddp_ros.report.style import LIMIT, MUTED, POINT_COLOURS, figure
 from contact_ddp_ros.report.terminal import progress_bar
+
+VARIANTS = {"ilqr": "iLQR", "ddp": "DDP"}
 
 TARGET_DDP, TARGET_ILQR = 1.8, 1.2
 _SHARES = (0.1, 0.03, 0.01, 0.003)
@@ -71,7 +72,7 @@ def measure(
     far: list[Descent] = []
     for setting in watched(solved, progress):
         sizes = [share * setting.clearance for share in _SHARES]
-        for variant in reversed(VARIANTS):
+        for variant in VARIANTS:
             near += [follow(setting, variant, d, size) for d in range(effort.directions) for size in sizes]
             far += [
                 follow(setting, variant, d, size, _FAR_ITERATIONS)
