@@ -213,8 +213,15 @@ def do(work: Callable[[AnyJob], Any], jobs: Sequence[AnyJob], run: Run, journal:
 
 
 def journalled(
-    work: Callable[[AnyJob], Any], jobs: Sequence[AnyJob], run: Run, settings: Mapping[str, Any]
-) -> list[Any]:
-    """The same with a journal, so that `--resume` goes on where the jobs follow from the settings."""
+    work: Callable[[AnyJob], Result],
+    jobs: Sequence[AnyJob],
+    run: Run,
+    settings: Mapping[str, Any],
+    kind: Callable[..., Result],
+) -> list[Result]:
+    """The same with a journal, so that `--resume` goes on where the jobs follow from the settings.
+
+    The results are of a `kind` that is made from what the journal keeps: a dataclass of plain fields, or a dictionary.
+    """
     with Journal.begin_or_resume(run.folder, settings, resume=run.resumes) as journal:
-        return do(work, jobs, run, journal)
+        return [kind(**one) for one in do(work, jobs, run, journal)]

@@ -6,7 +6,7 @@ of none of it. Forces and depths are those at the control ticks, every 2 ms.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from typing import Any
 
@@ -93,14 +93,14 @@ def runs(seeds: int, duration: float, overrides: Mapping[str, Any]) -> list[Case
     )
 
 
-def run(item: Case) -> dict[str, Any]:
-    """One closed loop: the fields of a ContactOutcome."""
+def run(item: Case) -> ContactOutcome:
+    """One closed loop."""
     try:
         recording = ClosedLoop(item.options).run()
     except ContactDdpError as error:
-        return asdict(ContactOutcome(f"failed: {error}"))
+        return ContactOutcome(f"failed: {error}")
     fall = first_fall(recording)
-    return asdict(outcome(recording) if fall is None else ContactOutcome(f"{fall.time:.2f} s: {fall.reason}"))
+    return outcome(recording) if fall is None else ContactOutcome(f"{fall.time:.2f} s: {fall.reason}")
 
 
 def outcome(recording: Recording) -> ContactOutcome:
@@ -189,17 +189,16 @@ def _measure(run_of: Run) -> Findings:
     absent = missing()
     settings = {"seeds": seeds, "duration": duration, "without": absent, "overrides": dict(options.set)}
     items = runs(seeds, duration, dict(options.set))
-    results = journalled(run, items, run_of, settings)
-    found = {
-        row: [ContactOutcome(**result) for _, result in own]
-        for row, own in grouped(zip(items, results, strict=True), lambda one: one[0].group).items()
-    }
+    results = journalled(run, items, run_of, settings, ContactOutcome)
+    outcomes = {item.name: one for item, one in zip(items, results, strict=True)}
+    groups = grouped(items, lambda item: item.group)
+    found = {row: [outcomes[item.name] for item in own] for row, own in groups.items()}
     robot = load_robot()
     weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
-    falls = [f"{item.name}: {one['fall']}" for item, one in zip(items, results, strict=True) if one["fall"]]
+    falls = [f"{name}: {one.fall}" for name, one in outcomes.items() if one.fall]
     return Findings(
         settings=settings,
-        results={item.name: result for item, result in zip(items, results, strict=True)},
+        results=outcomes,
         tables=[table(found, weight)],
         remarks=[*falls, *(f"{one} is not installed: pip install {PACKAGES[one]}" for one in absent)],
         exit_code=1 if falls else 0,

@@ -6,7 +6,7 @@ model cannot move are left out. Solve times are wall-clock times of one thread, 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,6 @@ from contact_ddp_ros.models.choice import MODELS
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.reference import gait_schedule
 from contact_ddp_ros.options import MODEL_NAMES, RunOptions
-from contact_ddp_ros.recording import Recording
 from contact_ddp_ros.report.style import figure
 
 _FORWARD = (0.0, 0.5, 1.0, 1.5, 2.0, -0.5)
@@ -65,16 +64,12 @@ def command_of(options: RunOptions) -> str:
     return f"{options.speed[0][1]:g} m/s{aside}" + (f", {options.turn:g} rad/s" if options.turn else "")
 
 
-def run(item: Case) -> dict[str, Any]:
-    """Run one closed loop and look at what became of it: the fields of a GaitOutcome."""
+def run(item: Case) -> GaitOutcome:
+    """Run one closed loop and look at what became of it."""
     options, about = item.options, GaitOutcome(item.group, command_of(item.options))
     recording, fall = moved(options, options.duration - min(5.0, 0.6 * options.duration))
     if recording is None or fall:
-        return asdict(replace(about, fall=fall))
-    return asdict(_figures(about, options, recording))
-
-
-def _figures(about: GaitOutcome, options: RunOptions, recording: Recording) -> GaitOutcome:
+        return replace(about, fall=fall)
     late = settled(recording)
     time, yaw = recording.ticks["time"][late], np.unwrap(recording.rpy[late, 2])
     forward, left = recording.heading_velocity[late, :2].mean(axis=0)
@@ -162,8 +157,7 @@ def _measure(run_of: Run) -> Findings:
             base, {gait: {f"{gait} {command_of(replace(base, **one))} #{one['seed']}": one for one in unlike}}
         )
     settings = {"quick": options.quick, "model": options.model, "seeds": seeds, "overrides": dict(options.set)}
-    found = journalled(run, items, run_of, {**settings, "only": options.only})
-    outcomes = [GaitOutcome(**one) for one in found]
+    outcomes = journalled(run, items, run_of, {**settings, "only": options.only}, GaitOutcome)
     return Findings(
         settings=settings,
         results={"outcomes": outcomes},

@@ -193,7 +193,7 @@ def _measure(run_of: Run) -> Findings:
     ladder = QUICK_LADDER if options.quick else LADDER
     items = searches(directions, phases, ladder, dict(options.set))
     settings = {"directions": directions, "phases": phases, "ladder": list(ladder), "overrides": dict(options.set)}
-    limits = journalled(run, items, run_of, settings)
+    limits: list[dict[str, Any]] = journalled(run, items, run_of, settings, dict)
     found = PushMap(
         np.array([item.direction for item in items[::phases]]),
         np.array([item.phase for item in items[:phases]]),

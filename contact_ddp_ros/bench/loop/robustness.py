@@ -19,7 +19,7 @@ from contact_ddp_ros.bench.engine import add_engine_options, do
 from contact_ddp_ros.bench.loop import outcome
 from contact_ddp_ros.bench.loop.cases import CYCLE, DIRECTIONS, NOISY, RECOVERY, SPEED, Case, bounding, cases, push_of
 from contact_ddp_ros.bench.loop.outcome import LATERAL_BAND, ROLL_BAND, YAW_BAND, Outcome
-from contact_ddp_ros.bench.output import as_data, table_of
+from contact_ddp_ros.bench.output import record_of, table_of
 from contact_ddp_ros.bench.panels import bars, panel
 from contact_ddp_ros.bench.statistics import grouped
 from contact_ddp_ros.options import VARIANTS
@@ -218,10 +218,12 @@ def _measure(run: Run) -> Findings:
     settings = Settings(options.variant, options.seed, dict(options.set))
     extent = QUICK if options.quick else Extent()
     outcomes = do(outcome.run, runs(settings, extent, options.only or GROUPS), run)
-    records = [{**as_data(one), "survived": one.survived, "straight": one.straight} for one in outcomes]
     return Findings(
         settings={"quick": options.quick, **asdict(extent), **asdict(settings)},
-        results={"groups": totals(outcomes), "outcomes": records},
+        results={
+            "groups": totals(outcomes),
+            "outcomes": [record_of(one, "survived", "straight") for one in outcomes],
+        },
         tables=[_table(outcomes), _group_table(outcomes)],
         drawings={"robustness.png": lambda path: draw(outcomes, path)},
         exit_code=0 if all(one.survived for one in outcomes) else 1,
