@@ -19,7 +19,6 @@ from contact_ddp_ros.bench.engine import add_engine_options, journalled
 from contact_ddp_ros.bench.loop.cases import NOISY, Case, bounding, cases
 from contact_ddp_ros.bench.loop.harness import moved, settled
 from contact_ddp_ros.bench.output import table_of
-from contact_ddp_ros.bench.panels import heat_map
 from contact_ddp_ros.bench.statistics import grouped, share
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.fitting import for_model
@@ -28,6 +27,7 @@ from contact_ddp_ros.models.choice import MODELS
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.reference import gait_schedule
 from contact_ddp_ros.options import MODEL_NAMES, RunOptions
+from contact_ddp_ros.report.charts import heat_map
 from contact_ddp_ros.report.style import figure
 
 _FORWARD = (0.0, 0.5, 1.0, 1.5, 2.0, -0.5)

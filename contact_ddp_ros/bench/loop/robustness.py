@@ -20,9 +20,10 @@ from contact_ddp_ros.bench.loop import outcome
 from contact_ddp_ros.bench.loop.cases import CYCLE, DIRECTIONS, NOISY, RECOVERY, SPEED, Case, bounding, cases, push_of
 from contact_ddp_ros.bench.loop.outcome import LATERAL_BAND, ROLL_BAND, YAW_BAND, Outcome
 from contact_ddp_ros.bench.output import record_of, table_of
-from contact_ddp_ros.bench.panels import bars, panel
+from contact_ddp_ros.bench.panels import panel
 from contact_ddp_ros.bench.statistics import grouped
 from contact_ddp_ros.options import VARIANTS
+from contact_ddp_ros.report.charts import bars
 from contact_ddp_ros.report.style import FOOT_COLOURS, LIMIT, figure, legend
 
 TARGET_SPEED = 0.1

@@ -21,8 +21,8 @@ from contact_ddp_ros.bench.loop.cases import Case
 from contact_ddp_ros.bench.loop.harness import moved, settled
 from contact_ddp_ros.bench.loop.world_rows import QUICK, Extent, Row, rows
 from contact_ddp_ros.bench.output import table_of
-from contact_ddp_ros.bench.panels import bars
 from contact_ddp_ros.bench.statistics import grouped, share
+from contact_ddp_ros.report.charts import bars
 from contact_ddp_ros.report.style import FOOT_COLOURS, LIMIT, figure
 
 AT_LAST = 2.0
