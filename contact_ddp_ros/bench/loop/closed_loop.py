@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
+from contact_ddp_ros.batch.journal import Journal
 from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_setting_option, at_least
 from contact_ddp_ros.bench.engine import add_engine_options, chosen_engine, do
-from contact_ddp_ros.bench.journal import Journal
 from contact_ddp_ros.bench.loop import closed_loop_figure, sweeps
 from contact_ddp_ros.bench.loop.budget import StageCosts, measure_costs
 from contact_ddp_ros.bench.loop.comparison import (

@@ -16,12 +16,13 @@ from rich.table import Table
 
 from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_setting_option, count
 from contact_ddp_ros.bench.engine import add_engine_options, journalled
-from contact_ddp_ros.bench.loop.cases import NOISY, SPEED, Case, bounding, cases
+from contact_ddp_ros.bench.loop.cases import SPEED, Case, bounding, cases
 from contact_ddp_ros.bench.output import table_of
 from contact_ddp_ros.bench.statistics import grouped
 from contact_ddp_ros.closed_loop import ClosedLoop
 from contact_ddp_ros.engines.choice import PACKAGES
 from contact_ddp_ros.errors import ContactDdpError
+from contact_ddp_ros.options import SENSOR_NOISE
 from contact_ddp_ros.recording import Recording
 from contact_ddp_ros.report.falls import first_fall
 from contact_ddp_ros.robot.joints import FOOT_NAMES
@@ -85,7 +86,7 @@ def runs(seeds: int, duration: float, overrides: Mapping[str, Any]) -> list[Case
         if parameters.get("engine") not in absent
     }
     return cases(
-        bounding({**NOISY, **overrides}, duration=duration),
+        bounding({**SENSOR_NOISE, **overrides}, duration=duration),
         {
             row: {f"{row} #{seed}": {"overrides": world, "seed": seed} for seed in range(seeds)}
             for row, world in worlds.items()

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_setting_option, count, option
 from contact_ddp_ros.bench.engine import add_engine_options, journalled
-from contact_ddp_ros.bench.loop.cases import NOISY, Case, bounding, cases
+from contact_ddp_ros.bench.loop.cases import Case, bounding, cases
 from contact_ddp_ros.bench.loop.harness import moved, settled
 from contact_ddp_ros.bench.output import table_of
 from contact_ddp_ros.bench.statistics import grouped, share
@@ -26,7 +26,7 @@ from contact_ddp_ros.gaits.gait import packaged_gaits
 from contact_ddp_ros.models.choice import MODELS
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.reference import gait_schedule
-from contact_ddp_ros.options import MODEL_NAMES, RunOptions
+from contact_ddp_ros.options import MODEL_NAMES, SENSOR_NOISE, RunOptions
 from contact_ddp_ros.report.charts import heat_map
 from contact_ddp_ros.report.style import figure
 
@@ -150,7 +150,7 @@ def _measure(run_of: Run) -> Findings:
     for gait in gaits_of(options.model):
         if options.only and gait not in options.only:
             continue
-        chosen = {**NOISY, **dict(options.set), "planner.model": options.model, "planner.gait.name": gait}
+        chosen = {**SENSOR_NOISE, **dict(options.set), "planner.model": options.model, "planner.gait.name": gait}
         base = bounding(chosen, duration=duration)
         unlike = [{**command, "seed": seed} for command in commands for seed in range(seeds)]
         items += cases(
