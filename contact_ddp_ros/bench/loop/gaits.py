@@ -17,7 +17,7 @@ from rich.table import Table
 from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_setting_option, count, option
 from contact_ddp_ros.bench.engine import add_engine_options, journalled
 from contact_ddp_ros.bench.loop.cases import Case, bounding, cases
-from contact_ddp_ros.bench.loop.harness import moved, settled
+from contact_ddp_ros.bench.loop.harness import moved, settled, settling
 from contact_ddp_ros.bench.output import table_of
 from contact_ddp_ros.bench.statistics import grouped, share
 from contact_ddp_ros.errors import ParameterError
@@ -67,7 +67,7 @@ def command_of(options: RunOptions) -> str:
 def run(item: Case) -> GaitOutcome:
     """Run one closed loop and look at what became of it."""
     options, about = item.options, GaitOutcome(item.group, command_of(item.options))
-    recording, fall = moved(options, options.duration - min(5.0, 0.6 * options.duration))
+    recording, fall = moved(options, options.duration - settling(options.duration))
     if recording is None or fall:
         return replace(about, fall=fall)
     late = settled(recording)

@@ -21,7 +21,6 @@ from contact_ddp_ros.bench.loop.cases import (
     RECOVERY,
     SPEED,
     bounding,
-    changed,
     push_of,
 )
 from contact_ddp_ros.bench.loop.trials import Arm, PushSearch, SpeedSearch, SweepJob, Trial
@@ -108,7 +107,7 @@ class SweepSettings:
 
     def options(self, noise_seed: int, overrides: Mapping[str, Any] | None = None) -> RunOptions:
         """Of a run with sensor noise and no other disturbance; the settings' own parameters come last."""
-        return changed(bounding({**SENSOR_NOISE, **(overrides or {}), **self.overrides}), seed=noise_seed)
+        return bounding({**SENSOR_NOISE, **(overrides or {}), **self.overrides}, seed=noise_seed)
 
 
 @dataclass(frozen=True)
