@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from contact_ddp_ros.bench.loop.harness import SPEED, PlannerProxy, loop_with
+from contact_ddp_ros.bench.loop.cases import bounding, push_of
+from contact_ddp_ros.bench.loop.harness import PlannerProxy, loop_with
 from contact_ddp_ros.mpc.plan_result import PlanResult
-from contact_ddp_ros.options import Push, RunOptions
 from contact_ddp_ros.robot.state import RobotState
 
-VARIANTS = ("ddp", "ilqr")
-
-_PUSH = Push(3.0, (40.0, 0.0, 0.0), 0.1)
+_PUSH = push_of(4.0, (1.0, 0.0), 3.0)
 
 
 @dataclass(frozen=True)
@@ -58,8 +56,7 @@ class OverheardPlanner(PlannerProxy):
 
 def measure(duration: float, variant: str) -> InLoop:
     """One run of some simulated seconds."""
-    options = RunOptions(duration=duration, speed=((0.0, SPEED),), variant=variant, pushes=(_PUSH,), video=False)
-    loop, planner = loop_with(options, OverheardPlanner)
+    loop, planner = loop_with(bounding({}, duration=duration, variant=variant, pushes=(_PUSH,)), OverheardPlanner)
     loop.run()
     iterations = [iteration for result in planner.results for iteration in result.iterations]
     return InLoop(
