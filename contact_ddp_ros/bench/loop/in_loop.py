@@ -1,7 +1,7 @@
 """What the solver really does in the receding horizon: how often at full curvature, with how many sweeps, at what cost.
 
-The closed loop in lock-step at 0.5 m/s with one push from behind, with full DDP and with iLQR. The loops take turns, tick
-by tick, so that a slow moment of the machine meets both.
+The closed loop in lock-step at 0.5 m/s with one push from behind, with full DDP and with iLQR. The loops take turns,
+tick by tick, so that a slow moment of the machine meets both.
 """
 
 from collections.abc import Iterable
