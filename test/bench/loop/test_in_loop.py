@@ -23,7 +23,7 @@ def test_results_pass_through_and_those_of_the_bound_are_kept() -> None:
 
 
 def test_loops_of_several_variants_take_turns_and_tell_of_simultaneous_solves() -> None:
-    runs = measure(1.6, ("ddp", "ilqr"))
+    runs = measure(2.5, ("ddp", "ilqr"))
     full, gauss = runs["ddp"], runs["ilqr"]
     assert full.solves == gauss.solves > 10, "bounding alike, they plan at the same instants"
     assert full.full_curvature > 0.5
