@@ -30,7 +30,7 @@ from contact_ddp_ros.bench.solver.iteration import (
     ours,
 )
 from contact_ddp_ros.bench.solver.paper_optimisation import PAPER_DDP, PAPER_TENSOR, TARGET_TIME
-from contact_ddp_ros.bench.timing import Candidate, Progress, Spread, Times, interleave, watched
+from contact_ddp_ros.bench.timing import Candidate, Progress, Spread, Times, interleave
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.options import MODEL_NAMES
 from contact_ddp_ros.report.terminal import progress_bar, say
@@ -174,14 +174,13 @@ def _measure_convergence(task: Task) -> tuple[Any, list[Metric]]:
 
 
 def _measure_loop(task: Task) -> tuple[Any, list[Metric]]:
-    variants = watched(tuple(VARIANTS), task.progress)
-    runs = {variant: in_loop.measure(task.effort.loop_duration, variant) for variant in variants}
+    runs = in_loop.measure(task.effort.loop_duration, VARIANTS, task.progress)
     full, gauss = runs["ddp"], runs["ilqr"]
     note = f"{full.solves} solves of {full.iterations:.2f} iterations"
     return runs, [
         Metric("in the loop: iterations at full curvature", full.full_curvature, None, note),
         Metric("    sweeps per iteration", full.sweeps),
-        Metric("    processor time of a solve, DDP / iLQR", full.processor_time / gauss.processor_time),
+        Metric("    processor time of a solve, DDP / iLQR", in_loop.time_ratio(full, gauss)),
     ]
 
 
