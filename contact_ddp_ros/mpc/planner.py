@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.config import validate
 from contact_ddp_ros.errors import MessageError, ParameterError
-from contact_ddp_ros.estimation.trim import LastingError, Trim
 from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.frame import HorizontalFrame, OwnFrame
@@ -35,6 +34,7 @@ from contact_ddp_ros.mpc.horizon import followed, horizon_grid, steps_of_cycle
 from contact_ddp_ros.mpc.iteration_budget import IterationBudget
 from contact_ddp_ros.mpc.loop_solver import LoopSolver, Solved
 from contact_ddp_ros.mpc.plan_result import PlanResult
+from contact_ddp_ros.mpc.planned_speed import PlannedSpeed
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.rate_limit import RateLimited
 from contact_ddp_ros.mpc.reference import Motion
@@ -52,9 +52,6 @@ Array = NDArray[np.float64]
 _NOTHING_FELT = Felt()
 
 _AS_IT_IS = OwnFrame(0.0, 0.0, 0.0)
-
-_LONGEST_TRIM = 0.05
-"""A longer time between two plans counts as this much for the speed's trim [s]."""
 
 _MEMORY = 0.5
 """Plans older than this are no warm start for a gait that is held at its beginning [s]."""
@@ -100,8 +97,7 @@ class Planner:
         self._inequalities = np.zeros((0, 0))
         self._challenge = Challenge()
         self._hessian_blend = 1.0
-        self._speed = RateLimited()
-        self._speed_error, self._trim, self._trimmed = LastingError(), Trim(), 0.0
+        self._speed = PlannedSpeed()
         self._height = RateLimited(self.config.reference.height)
         self._course = Course()
         self._multipliers = TouchdownMultipliers(self.config.gait.step)
@@ -204,20 +200,10 @@ class Planner:
         if hold:
             x, y, z = state.position.tolist()
             self._hold(time, z - self._ground.height_at(x, y))
-        target = min(max(speed, -reference.speed_limit), reference.speed_limit)
-        speed = self._speed.approach(target, reference.acceleration, time)
-        if hold:
-            self._speed_error.reset()
-            self._trim.reset()
+            speed = self._speed.hold(time)
         else:
-            dt = min(max(time - self._trimmed, 0.0), _LONGEST_TRIM)
-            forward = self.model.forward_velocity(x0)
-            error = self._speed_error.follow(speed, forward, time, self.builder.sequence.period)
-            if abs(speed + self._trim.value) >= reference.speed_limit and error * speed > 0.0:
-                error = 0.0  # what the limit forbids would have to be unlearned later
-            speed += self._trim.follow(error, reference.speed_integral, reference.speed_trim, dt)
-            speed = min(max(speed, -reference.speed_limit), reference.speed_limit)
-        self._trimmed = time
+            measured, cycle = self.model.forward_velocity(x0), self.builder.sequence.period
+            speed = self._speed.follow(speed, measured, time, cycle, reference)
         height = self._height.approach(reference.height, reference.height_rate, time)
         motion = self._course.follow(state, Motion(speed, lateral, turn), self._ground, reference, hold)
         frame = self.model.frame(state, motion.heading)
@@ -344,7 +330,6 @@ class Planner:
         if alone != self.builder.sequence:
             self.builder = self.builder.along(alone)
             self._forget()
-        self._speed.restart(0.0, time)
         self._height.restart(height, time)
         delay = time - self._epoch_time
         self._epoch_time = time
@@ -354,7 +339,7 @@ class Planner:
     def _forget(self) -> None:
         self._last = None
         self._hessian_blend = 1.0
-        self._speed.restart(0.0, self._epoch_time)
+        self._speed.restart(self._epoch_time)
         self._height.restart(self.config.reference.height, self._epoch_time)
         self._multipliers = TouchdownMultipliers(self.config.gait.step)
 
