@@ -20,11 +20,11 @@ from typing import Any, Protocol, TypeVar
 from rich.console import Console
 
 from contact_ddp_ros import provenance
-from contact_ddp_ros.bench.benchmark import at_least
+from contact_ddp_ros.bench.benchmark import Run, at_least
 from contact_ddp_ros.bench.journal import Journal
 from contact_ddp_ros.environment import environment
 from contact_ddp_ros.errors import BenchmarkError
-from contact_ddp_ros.report.terminal import progress_bar
+from contact_ddp_ros.report.terminal import progress_bar, say
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -200,3 +200,21 @@ def run_all(
             done += job.cost
             advance(done / whole)
     return [found[name] for name in names]
+
+
+def do(work: Callable[[AnyJob], Any], jobs: Sequence[AnyJob], run: Run, journal: Journal | None = None) -> list[Any]:
+    """Results of a benchmark's jobs in their order, on the engine that its options ask for; see :func:`run_all`."""
+    try:
+        return run_all(work, jobs, chosen_engine(run.options), run.terminal, journal)
+    except KeyboardInterrupt:
+        if journal is not None:
+            say(run.terminal, f"Go on with --resume {run.folder}")
+        raise
+
+
+def journalled(
+    work: Callable[[AnyJob], Any], jobs: Sequence[AnyJob], run: Run, settings: Mapping[str, Any]
+) -> list[Any]:
+    """The same with a journal, so that `--resume` goes on where the jobs follow from the settings."""
+    with Journal.begin_or_resume(run.folder, settings, resume=run.resumes) as journal:
+        return do(work, jobs, run, journal)

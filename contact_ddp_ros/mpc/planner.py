@@ -5,10 +5,10 @@ every later step lies on it. Each solve starts from the last policy, shifted; wh
 the heuristic controller of a cold solve. (What the policy did one gait cycle before is the worse guess: its gains, made
 for the middle of a horizon, overshoot from the state at its end.) Touchdown multipliers are kept from solve to solve
 (:mod:`contact_ddp_ros.mpc.touchdown_multipliers`); those of hard limits travel with the policy. Where the shifted
-policy diverges from the measured state, the heuristic controller is the guess for all of the horizon. A solve that
-diverges even so, or holds a number that is not finite, is reported and gives no policy; the last good one stays the
-warm start. While the gait is held, the heuristic controller challenges the warm start now and then
-(:mod:`contact_ddp_ros.mpc.challenge`).
+policy leads the solve astray from the measured state (it diverges, or breaks limits grossly), the heuristic controller
+is the guess for all of the horizon. A solve that diverges even so, or holds a number that is not finite, is reported
+and gives no policy; the last good one stays the warm start. While the gait is held, the heuristic controller challenges
+the warm start now and then (:mod:`contact_ddp_ros.mpc.challenge`).
 """
 
 import math
@@ -25,7 +25,7 @@ from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.frame import HorizontalFrame, OwnFrame
 from contact_ddp_ros.models.model import Model
-from contact_ddp_ros.mpc.challenge import Challenge, cheaper
+from contact_ddp_ros.mpc.challenge import Challenge, better, is_lost
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.cost_breakdown import cost_terms
 from contact_ddp_ros.mpc.course import Course
@@ -229,7 +229,8 @@ class Planner:
         `ground` is that in the model's axes, by default level at the configured height. The policy is that of `odom`
         where x0, motion and ground are those of a `frame`.
 
-        With `challenge` it is solved from the warm start and from the cold guess, and the cheaper plan counts.
+        With `challenge`, or where the warm-started solve is lost, the cold guess is solved from, too, and the better
+        plan counts.
         """
         started = perf_counter()
         self._follow_gait(time)
@@ -252,10 +253,9 @@ class Planner:
             warm = replace(fresh, inequalities=shifted_multipliers(self._last, self._inequalities, grid))
             guess = shifted(frame.policy_into(self._last), grid, heuristic)
             solved = self._solve(problem, x0, guess, warm, affordable)
-            # far from the last plan its gains may do harm, and would again at the next call
-            if challenge or solved.solution.termination is Termination.DIVERGED:
+            if challenge or is_lost(solved.solution):
                 other = self._solve(problem, x0, heuristic, fresh, self.config.iterations)
-                solved = other if cheaper(solved.solution, other.solution) is other.solution else solved
+                solved = other if better(solved.solution, other.solution) is other.solution else solved
         terms = partial(cost_terms, self.builder, problem, grid, solved.solution, solved.multipliers, solved.penalty)
         result = self._result(grid, problem, solved.solution, frame, started)
         if result.policy is not None:
