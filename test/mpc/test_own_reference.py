@@ -115,7 +115,7 @@ def raises(states) -> None:
         (lambda states: states[:-1], r"states of shape \(94, 14\); needed: \(95, 14\)"),
         (lambda states: np.where(np.arange(95)[:, None] == 7, np.nan, states), r"states\[7, 0\] = nan at 0.028 s"),
         (lambda states: np.where(states == states, np.inf, states), r"states\[0, 0\] = inf at 0.000 s"),
-        (None, "its states are no array of numbers"),
+        (None, r"gives states of shape \(\); needed"),
         ("high", "its states are no array of numbers"),
         (raises, "its states are no array of numbers: KeyError"),
     ],
