@@ -60,6 +60,7 @@ ALLOWED = {
     | {"recording", "terrain"},
     "engines": {"gazebo", "robot", "sim"},
     "closed_loop": {
+        "run_info",
         "engines",
         "models",
         "fitting",
@@ -72,6 +73,7 @@ ALLOWED = {
         "robot",
         "recording",
     },
+    "run_info": {"fitting", "gaits", "models", "mpc", "recording", "robot"},
     "planned": {"models", "robot"},
     "export": {"planned", "recording", "report", "robot", "sim"},
     "study": {"bench", "closed_loop", "run_checks", "report", "recording"},
@@ -90,6 +92,7 @@ ALLOWED = {
         "replay",
         "gazebo",
         "closed_loop",
+        "run_info",
         "mpc",
         "control",
         "sim",
