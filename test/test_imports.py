@@ -108,6 +108,7 @@ ALLOWED = {
         "batch",
         "engines",
         "fitting",
+        "library",
         "models",
         "closed_loop",
         "gazebo",
