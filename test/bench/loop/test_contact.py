@@ -14,13 +14,13 @@ from contact_ddp_ros.bench.loop.contact import (
     table,
 )
 from contact_ddp_ros.bench.output import console
-from contact_ddp_ros.closed_loop import run_info
 from contact_ddp_ros.fitting import planner_config, robot_of, simulator_options
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.recording import Recorder, Recording
 from contact_ddp_ros.robot.model import foot_positions
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.run_info import run_info
 
 OPTIONS = RunOptions(duration=4.0)
 ROBOT = robot_of(OPTIONS)
