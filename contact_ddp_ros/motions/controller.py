@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.config import parameter, validate
-from contact_ddp_ros.control.config import ControllerConfig
+from contact_ddp_ros.control.config import ControllerConfig, Triple
 from contact_ddp_ros.control.drives import JointTargets, TorqueSpeedCurve, limited_command
 from contact_ddp_ros.control.findings import Fault, Finding
 from contact_ddp_ros.control.lateral_kernel import ABADS
@@ -25,7 +25,7 @@ from contact_ddp_ros.control.stand import StandLaw
 from contact_ddp_ros.estimation.contact import ContactEstimate
 from contact_ddp_ros.estimation.momentum import MomentumObserver
 from contact_ddp_ros.models.planar import PlanarModel
-from contact_ddp_ros.motions.motion import Motion
+from contact_ddp_ros.motions.motion import MotionTask
 from contact_ddp_ros.motions.turning_plane import TurningPlane
 from contact_ddp_ros.policy import Policy, PolicySample
 from contact_ddp_ros.robot.joints import FOOT_NAMES
@@ -60,14 +60,15 @@ class ExecutionConfig:
     catch_time: float = parameter(
         0.3, low=0.05, high=2.0, unit="s", description="time to reach the standing pose after the motion"
     )
-    landing_kp: float = parameter(
-        60.0, low=0.0, high=300.0, unit="N m/rad", description="position gains of the joints after the touchdown"
+    kp: float = parameter(
+        60.0, low=0.0, high=300.0, unit="N m/rad", description="position gains of the joints from the take-off on"
     )
-    landing_kd: float = parameter(
-        2.5, low=0.0, high=6.0, unit="N m s/rad", description="velocity gains of the joints after the touchdown"
+    kd: float = parameter(
+        2.5, low=0.0, high=6.0, unit="N m s/rad", description="velocity gains of the joints from the take-off on"
     )
-    landing_feedback: bool = parameter(False, description="apply the policy's gains after the touchdown, too")
-    feedback: bool = parameter(True, description="apply the policy's feedback gains, not only its feedforward")
+    feedback: Triple = parameter(
+        (1.0, 0.0, 0.0), low=0.0, high=1.0, description="share of the policy's gains before, in and after the flight"
+    )
 
 
 class MotionController:
@@ -76,7 +77,7 @@ class MotionController:
     def __init__(
         self,
         robot: Robot,
-        motion: Motion,
+        task: MotionTask,
         policy: Policy,
         config: ControllerConfig | None = None,
         execution: ExecutionConfig | None = None,
@@ -86,7 +87,7 @@ class MotionController:
         Raises:
             ParameterError: a parameter is out of its range.
         """
-        self._robot, self._motion, self._policy = robot, motion, policy
+        self._robot, self._task, self._policy = robot, task, policy
         self._model = PlanarModel(robot)
         self._config, self.execution = config or ControllerConfig(), execution or ExecutionConfig()
         validate(self.execution)
@@ -161,9 +162,7 @@ class MotionController:
         )
         self._observer.update(state, torques, self._config.estimation.observer_rate)
         scheduled: Sequence[bool] = [self.stage is not MotionStage.FLIGHT] * len(FOOT_NAMES)
-        self.contacts.update(
-            state.time, self._observer.forces[:, 2], np.array(scheduled), self._config.estimation
-        )
+        self.contacts.update(state.time, self._observer.forces[:, 2], np.array(scheduled), self._config.estimation)
 
     def _targets(self, state: RobotState) -> JointTargets:
         if self._plane is None or self._begun is None or self.stage is MotionStage.END:
@@ -176,22 +175,25 @@ class MotionController:
             return self._stand.targets(state, state.time)
         sample = self._policy.sample(self._clock)
         u = sample.control
-        landing = self.stage is MotionStage.LANDING
-        if self.execution.feedback and (self.execution.landing_feedback or not landing):
-            u = u + sample.gain @ (x - sample.state)
+        u = u + self._share() * (sample.gain @ (x - sample.state))
         targets = JointTargets(*self._model.joint_targets(sample.state, u))
         torques = targets.torques.copy()
-        if landing:
-            torques += (self.execution.landing_kp - self.drive_gains.kp) * (targets.positions - state.joint_positions)
-            torques += (self.execution.landing_kd - self.drive_gains.kd) * (targets.velocities - state.joint_velocities)
+        if self.stage is not MotionStage.TAKE_OFF:
+            torques += (self.execution.kp - self.drive_gains.kp) * (targets.positions - state.joint_positions)
+            torques += (self.execution.kd - self.drive_gains.kd) * (targets.velocities - state.joint_velocities)
         torques[ABADS] -= self._abad_kp * state.joint_positions[ABADS] + self._abad_kd * state.joint_velocities[ABADS]
         return replace(targets, torques=torques)
+
+    def _share(self) -> float:
+        """Of the policy's gains in the present stage."""
+        stages = (MotionStage.TAKE_OFF, MotionStage.FLIGHT, MotionStage.LANDING)
+        return self.execution.feedback[stages.index(self.stage)]
 
     def _follow(self, now: float) -> float:
         """The motion's time: that since the beginning, shifted by what the landing was early or late [s]."""
         assert self._begun is not None
         planned = now - self._begun
-        take_off, touchdown = self._motion.flight
+        take_off, touchdown = self._task.flight
         if self._touchdown is not None:
             return planned + self._shift
         if planned < take_off:

@@ -11,6 +11,7 @@ from contact_ddp_ros.control.drives import TorqueSpeedCurve
 from contact_ddp_ros.engines.choice import make_simulator
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.motions.controller import MotionController, MotionStage
+from contact_ddp_ros.motions.motion import MotionTask
 from contact_ddp_ros.motions.optimiser import MotionPlan
 from contact_ddp_ros.motions.turning_plane import TurningPlane
 from contact_ddp_ros.recording import FALL_HEIGHT
@@ -19,6 +20,7 @@ from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.sim.interface import Simulator
 from contact_ddp_ros.sim.options import SimOptions
+from contact_ddp_ros.terrain import FLAT
 
 Array = NDArray[np.float64]
 
@@ -27,6 +29,8 @@ STAND_BEFORE, STAND_AFTER = 0.5, 1.5
 
 _REST_SPEED, _REST_RATE, _REST_TILT, _REST_TIME = 0.2, 1.0, 0.25, 0.2
 """A trunk slower than this [m/s, rad/s] and no more tilted [rad] for so long [s] stands."""
+
+_FOLLOWING = (MotionStage.TAKE_OFF, MotionStage.FLIGHT, MotionStage.LANDING)
 
 _PUSH_TIME = 0.02
 """That a push takes [s]."""
@@ -43,6 +47,7 @@ class MotionRun:
         forces: (N, 4, 3) of the ground on the feet. stages: N of them.
         ground: (N,) height of the ground under the trunk.
         tilts: (N,) of the trunk out of its plane [rad].
+        begun: when the motion began.
         touchdown: when the ground was felt after the flight; NaN where it never was.
         stood: when the robot had come to rest, upright; NaN where it never did.
         fell: whether the trunk came down, or a fault ended it. reason: of a fault.
@@ -60,14 +65,20 @@ class MotionRun:
     stages: tuple[MotionStage, ...] = field(repr=False)
     ground: Array = field(repr=False)
     tilts: Array = field(repr=False)
+    begun: float
     touchdown: float
     stood: float
     reason: str
 
     @property
+    def moving(self) -> NDArray[np.bool_]:
+        """(N,) whether the policy was followed."""
+        return np.array([stage in _FOLLOWING for stage in self.stages])
+
+    @property
     def landed(self) -> bool:
         """Whether it ended standing, having turned by the whole rotation and never having come down."""
-        return math.isfinite(self.stood) and not self.fell and abs(self.rotation - self.plan.motion.rotation) < 0.3
+        return math.isfinite(self.stood) and not self.fell and abs(self.rotation - self.plan.task.rotation) < 0.3
 
     @property
     def fell(self) -> bool:
@@ -135,14 +146,14 @@ def execute_motion(
         ParameterError: an option is out of its range.
         SimulationError: the physics diverged.
     """
-    world = options or SimOptions(terrain=terrain_of(plan))
-    controller = controller or MotionController(robot, plan.motion, plan.policy)
+    world = options or SimOptions(terrain=terrain_of(plan.task))
+    controller = controller or MotionController(robot, plan.task, plan.policy)
     simulator = make_simulator(robot, controller.drive_gains, world)
     if start is not None:
         simulator.reset(start)
     log = _Log(plan, robot, simulator, controller)
     steps = max(1, round(CONTROL_PERIOD / simulator.timestep))
-    begin, end = STAND_BEFORE, STAND_BEFORE + plan.motion.duration + STAND_AFTER
+    begin, end = STAND_BEFORE, STAND_BEFORE + plan.task.duration + STAND_AFTER
     for tick in range(round(end / CONTROL_PERIOD)):
         if tick == round((begin - _PUSH_TIME) / CONTROL_PERIOD) and any(push):
             simulator.push(np.array([*push, 0.0]) / _PUSH_TIME, _PUSH_TIME)
@@ -156,10 +167,9 @@ def execute_motion(
     return log.finish(world)
 
 
-def terrain_of(plan: MotionPlan) -> str:
+def terrain_of(task: MotionTask) -> str:
     """Word for the ground that a motion needs."""
-    motion = plan.motion
-    return f"step:{motion.edge},{motion.rise}" if motion.rise else "flat"
+    return f"step:{task.edge},{task.rise}" if task.rise else FLAT
 
 
 class _Log:
@@ -182,7 +192,7 @@ class _Log:
         available = self._limits * np.where(driving, left, 1.0)
         planned = self._controller.sample.state
         x = self._plane.state(state)
-        rise = self._plan.motion.rise if x[0] > self._plan.motion.edge else 0.0
+        rise = self._plan.task.rise if x[0] > self._plan.task.edge else 0.0
         row = (x, planned, torques, available, simulator.contact_forces(), rise, self._plane.tilt(state))
         self._rows.append(row)
         self._states.append(state)
@@ -208,6 +218,7 @@ class _Log:
             stages=tuple(self._stages),
             ground=ground,
             tilts=tilts,
+            begun=STAND_BEFORE,
             touchdown=landed,
             stood=_rest(times, self._states, landed),
             reason="" if fault is None else str(fault),

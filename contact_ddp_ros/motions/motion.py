@@ -45,7 +45,7 @@ class MotionPhase:
 
 
 @dataclass(frozen=True)
-class Motion:
+class MotionTask:
     """From a stand to a stand.
 
     Attributes:
@@ -115,7 +115,7 @@ class MotionModes:
     epoch: float = 0.0
 
     @classmethod
-    def of(cls, motion: Motion, legs_of: Mapping[str, Iterable[str]]) -> "MotionModes":
+    def of(cls, task: MotionTask, legs_of: Mapping[str, Iterable[str]]) -> "MotionModes":
         """For a model whose contact points stand for groups of legs.
 
         Raises:
@@ -123,22 +123,22 @@ class MotionModes:
         """
         modes: list[Mode] = []
         owners: list[int] = []
-        for phase in motion.phases:
+        for phase in task.phases:
             contacts = []
             for contact, legs in legs_of.items():
                 down = [leg in phase.feet for leg in legs]
                 if any(down) != all(down):
                     raise ParameterError(
-                        f"motion {motion.name!r}: the model moves {', '.join(legs)} alike, but the feet on the ground "
+                        f"motion {task.name!r}: the model moves {', '.join(legs)} alike, but the feet on the ground "
                         f"are {', '.join(phase.feet)}"
                     )
                 contacts += [contact] if all(down) else []
             known = [mode.contacts for mode in modes]
             if tuple(contacts) not in known:
                 name = "_and_".join(foot.removesuffix("_foot") for foot in contacts)
-                modes.append(Mode(f"{name}_stance" if name else "flight", tuple(contacts), motion.step))
+                modes.append(Mode(f"{name}_stance" if name else "flight", tuple(contacts), task.step))
                 known.append(tuple(contacts))
-            owners += [known.index(tuple(contacts))] * round(phase.duration / motion.step)
+            owners += [known.index(tuple(contacts))] * round(phase.duration / task.step)
         return cls(tuple(modes), np.array(owners, dtype=np.int64))
 
     def modes_of_steps(self, steps: NDArray[np.int64], step: float) -> NDArray[np.int64]:
@@ -146,7 +146,7 @@ class MotionModes:
         return self.owners[np.clip(steps, 0, len(self.owners) - 1)]
 
 
-def load_motion(name: str) -> Motion:
+def load_motion(name: str) -> MotionTask:
     """The packaged motion of that name, or that of a YAML file, whose name ends with .yaml.
 
     Raises:
@@ -177,8 +177,8 @@ def packaged_motions() -> dict[str, Path]:
     return {} if folder is None else {file.stem: file for file in sorted(folder.glob("*.yaml"))}
 
 
-def _motion(name: str, content: Any) -> Motion:
-    numbers = {field.name: field.default for field in fields(Motion) if field.default is not MISSING}
+def _motion(name: str, content: Any) -> MotionTask:
+    numbers = {field.name: field.default for field in fields(MotionTask) if field.default is not MISSING}
     if not isinstance(content, dict) or "phases" not in content or not set(content) <= {*numbers, "phases"}:
         found = ", ".join(map(str, content)) if isinstance(content, dict) else type(content).__name__
         raise ParameterError(f"it holds {found}; allowed: phases, {', '.join(numbers)}")
@@ -189,7 +189,7 @@ def _motion(name: str, content: Any) -> Motion:
     if not isinstance(content["phases"], list):
         raise ParameterError(f"phases are {content['phases']!r}; needed: a list")
     given = {key: float(content[key]) for key in numbers if key in content}
-    return Motion(name, tuple(_phase(one) for one in content["phases"]), **given)
+    return MotionTask(name, tuple(_phase(one) for one in content["phases"]), **given)
 
 
 def _phase(content: Any) -> MotionPhase:

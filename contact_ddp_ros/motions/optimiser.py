@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.models.planar import PlanarModel
-from contact_ddp_ros.motions.motion import Motion
+from contact_ddp_ros.motions.motion import MotionTask
 from contact_ddp_ros.motions.problem import MotionConfig, MotionProblem
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.ground import Ground
@@ -33,13 +33,13 @@ class MotionPlan:
     """An optimised motion.
 
     Attributes:
-        motion: that was asked for.
+        task: that was asked for.
         policy: from time 0 at the beginning of the motion, with the gains of the last sweep.
         first, found: solutions with multipliers of the two passes. solve_time: wall-clock time of the optimisation [s].
         problem: that was solved.
     """
 
-    motion: Motion
+    task: MotionTask
     policy: Policy
     first: InteriorSolution = field(repr=False)
     found: InteriorSolution = field(repr=False)
@@ -58,7 +58,7 @@ class MotionPlan:
 
 
 def optimise_motion(
-    motion: Motion,
+    task: MotionTask,
     robot: Robot,
     config: MotionConfig | None = None,
     *,
@@ -68,7 +68,7 @@ def optimise_motion(
     """Find how the robot does a motion, from its standing pose to the same at the other end.
 
     Args:
-        motion: what to do.
+        task: what to do.
         robot: which; its left and right must be mirror images.
         config: limits and weights.
         variant: of the solver, "ddp" with the exact second order or "ilqr" without.
@@ -78,7 +78,7 @@ def optimise_motion(
         ParameterError: the motion is not for the planar model.
         SolverError: no motion within all limits was found; the text says which limit is violated by how much.
     """
-    problem = MotionProblem(PlanarModel(robot), motion, config)
+    problem = MotionProblem(PlanarModel(robot), task, config)
     options = SolverOptions(variant=variant, shooting="multiple", max_iterations=max_iterations)
     solver = InteriorPointSolver(interior_options(options))
     started = clock.perf_counter()
@@ -88,11 +88,11 @@ def optimise_motion(
     elapsed = clock.perf_counter() - started
     if not found.feasible:
         raise SolverError(
-            f"no {motion.name} within the limits was found in {len(found.solution.iterations)} iterations: "
+            f"no {task.name} within the limits was found in {len(found.solution.iterations)} iterations: "
             f"{found.solution.message}; largest violation {found.solution.inequality_violation:.3g} of a limit, "
             f"{found.solution.equality_violation:.3g} m at touchdown, {found.solution.gap:.3g} in the dynamics"
         )
-    return MotionPlan(motion, _policy(problem, found, robot), first, found, elapsed, problem)
+    return MotionPlan(task, _policy(problem, found, robot), first, found, elapsed, problem)
 
 
 def _policy(problem: MotionProblem, found: InteriorSolution, robot: Robot) -> Policy:

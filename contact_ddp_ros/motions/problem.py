@@ -21,7 +21,7 @@ from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.gaits.schedule import ModeSchedule
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.motions.limits import Clearance, JointRange, TorqueSpeedLimit
-from contact_ddp_ros.motions.motion import Motion, MotionModes
+from contact_ddp_ros.motions.motion import MotionModes, MotionTask
 from contact_ddp_ros.mpc.contact_problem import ContactLaw, ContactProblem, NodeCosts
 from contact_ddp_ros.mpc.own_terms import OwnTerms
 from contact_ddp_ros.mpc.planar_reference import PlanarLeg
@@ -36,6 +36,9 @@ Array = NDArray[np.float64]
 class MotionConfig:
     """What a motion may use and what it pays for; weights per second, those of the end once."""
 
+    baumgarte_rate: float = parameter(
+        30.0, low=0.0, high=200.0, unit="1/s", description="stabilisation rate of the contacts on level ground"
+    )
     friction: float = parameter(0.5, low=0.1, high=2.0, description="friction coefficient that forces may use")
     torque_share: float = parameter(0.85, low=0.1, high=1.0, description="share of the motors' torque that is planned")
     landing_share: float = parameter(0.35, low=0.1, high=1.0, description="the same after the touchdown")
@@ -67,19 +70,19 @@ class MotionProblem:
     """One motion of one robot: grid, reference, problem and first guess."""
 
     def __init__(
-        self, model: PlanarModel, motion: Motion, config: MotionConfig | None = None, motor: MotorConfig | None = None
+        self, model: PlanarModel, task: MotionTask, config: MotionConfig | None = None, motor: MotorConfig | None = None
     ) -> None:
         """Compiles the kernels of contacts and limits where they are not in the cache.
 
         Raises:
             ParameterError: the motion moves left and right apart.
         """
-        self.model, self.motion = model, motion
+        self.model, self.task = model, task
         self.config = config or MotionConfig()
         tree = model.tree
         self.legs = tuple(PlanarLeg.of_tree(tree, point.name) for point in tree.contacts)
-        self.modes = MotionModes.of(motion, model.legs_of)
-        self.grid = knot_grid(self.modes, 0, len(self.modes.owners), motion.step)
+        self.modes = MotionModes.of(task, model.legs_of)
+        self.grid = knot_grid(self.modes, 0, len(self.modes.owners), task.step)
         self.start = model.state(model.robot.standing_state())
         self.times = self.grid.times
         self.curve = TorqueSpeedCurve.of(model.robot.velocity_limits[model.pairs[:, 0]], motor or MotorConfig())
@@ -91,8 +94,8 @@ class MotionProblem:
     def problem(self, touchdown: bool = True) -> Problem:
         """In the layout of the compiled node functions; without the costs before the impact where not `touchdown`."""
         law = ContactLaw(
-            ground_height=self.motion.rise,  # of what is touched down on; stance by accelerations needs no height
-            baumgarte_rate=0.0,
+            ground_height=self.task.rise,
+            baumgarte_rate=self._baumgarte_rate(),
             friction=self.config.friction,
             force_scale=self.weight,
             torque_limits=self.model.torque_limits,
@@ -101,6 +104,10 @@ class MotionProblem:
         stance = self.contact.stance_table()[grid.modes]
         numbers = self.contact.terms.numbers(Horizon(grid.times, stance, self.reference, None, 0.0))
         return self.contact.assemble(grid, self._costs(touchdown), law, numbers)
+
+    def _baumgarte_rate(self) -> float:
+        """Contacts are stabilised about one height; with a rise, whose two heights the law lacks, not at all [1/s]."""
+        return 0.0 if self.task.rise else self.config.baumgarte_rate
 
     @property
     def weight(self) -> float:
@@ -124,24 +131,24 @@ class MotionProblem:
         return Guess(self.reference.copy(), us, gains)
 
     def _limits(self) -> tuple[JointRange, TorqueSpeedLimit, Clearance]:
-        tree, config, motion = self.model.tree, self.config, self.motion
+        tree, config, task = self.model.tree, self.config, self.task
         curve = self.curve
         clearance = Clearance(
             self.legs,
-            rise=motion.rise,
-            edge=motion.edge,
+            rise=task.rise,
+            edge=task.edge,
             hip_margin=config.hip_margin,
             knee_margin=config.knee_margin,
             foot_clearance=self._foot_clearance(),
         )
         knees = [leg.knee for leg in self.legs]
-        shares = np.where(self.times < motion.flight[1], config.torque_share, config.landing_share)
+        shares = np.where(self.times < task.flight[1], config.torque_share, config.landing_share)
         speed = TorqueSpeedLimit(tree, self.model.torque_limits, curve.full, curve.idle, shares)
         return JointRange(tree, config.joint_margin, knees, config.knee_bend), speed, clearance
 
     def _foot_clearance(self) -> Array:
         """(N+1, n_f): in flight a trapezium that leaves and meets the ground; nothing is asked of feet that stand."""
-        begin, end = self.motion.flight
+        begin, end = self.task.flight
         share = np.clip((self.times - begin) / (end - begin), 0.0, 1.0)
         free = np.minimum(1.0, np.minimum(share, 1.0 - share) / 0.25)
         flying = (self.times > begin) & (self.times < end)
@@ -150,26 +157,26 @@ class MotionProblem:
 
     def _reference(self) -> Array:
         """(N+1, 2n) stand, ballistic flight, stand."""
-        motion, n, t = self.motion, self.model.tree.n, self.times
-        begin, end = motion.flight
+        task, n, t = self.task, self.model.tree.n, self.times
+        begin, end = task.flight
         duration = end - begin
         s = np.clip((t - begin) / duration, 0.0, 1.0)
         flying = (t > begin) & (t < end)
-        before, after = np.clip(t / begin, 0.0, 1.0), np.clip((t - end) / max(motion.duration - end, 1e-9), 0.0, 1.0)
+        before, after = np.clip(t / begin, 0.0, 1.0), np.clip((t - end) / max(task.duration - end, 1e-9), 0.0, 1.0)
         xs = np.tile(self.start, (len(t), 1))
-        xs[:, 0] += motion.displacement * s
+        xs[:, 0] += task.displacement * s
         arch = 0.5 * 9.81 * duration**2 * s * (1.0 - s)
-        xs[:, 1] += motion.rise * s + arch
-        last = motion.rotation + motion.landing_pitch
-        xs[:, 2] = motion.take_off_pitch * before**2 + (last - motion.take_off_pitch) * s
-        xs[:, 2] -= motion.landing_pitch * (1.0 - (1.0 - after) ** 2) * (t >= end)
+        xs[:, 1] += task.rise * s + arch
+        last = task.rotation + task.landing_pitch
+        xs[:, 2] = task.take_off_pitch * before**2 + (last - task.take_off_pitch) * s
+        xs[:, 2] -= task.landing_pitch * (1.0 - (1.0 - after) ** 2) * (t >= end)
         fold = self.config.tuck * np.sin(np.pi * s) ** 2
         for leg in self.legs:
             for joint, folded in ((leg.hip, -1.25), (leg.knee, 2.5)):
                 xs[:, joint] += fold * (folded - self.start[joint])
-        xs[:, n] = np.where(flying, motion.displacement / duration, 0.0)
-        xs[:, n + 1] = np.where(flying, (motion.rise + 0.5 * 9.81 * duration**2 * (1.0 - 2.0 * s)) / duration, 0.0)
-        xs[:, n + 2] = np.where(flying, (last - motion.take_off_pitch) / duration, 0.0)
+        xs[:, n] = np.where(flying, task.displacement / duration, 0.0)
+        xs[:, n + 1] = np.where(flying, (task.rise + 0.5 * 9.81 * duration**2 * (1.0 - 2.0 * s)) / duration, 0.0)
+        xs[:, n + 2] = np.where(flying, (last - task.take_off_pitch) / duration, 0.0)
         return xs
 
     def _costs(self, touchdown: bool) -> NodeCosts:

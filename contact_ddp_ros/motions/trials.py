@@ -1,6 +1,7 @@
 """A plan in worlds that differ from the one that it was made for."""
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
@@ -10,6 +11,15 @@ from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.sim.options import NoiseOptions, SimOptions
+
+NOISE: Final = NoiseOptions(
+    position=0.002,
+    orientation=0.005,
+    linear_velocity=0.03,
+    angular_velocity=0.05,
+    joint_positions=0.001,
+    joint_velocities=0.1,
+)
 
 
 @dataclass(frozen=True)
@@ -29,21 +39,14 @@ class Spread:
     joints: float = 0.05
     tilt: float = 0.03
     impulse: float = 0.3
-    noise: NoiseOptions = NoiseOptions(
-        position=0.002,
-        orientation=0.005,
-        linear_velocity=0.03,
-        angular_velocity=0.05,
-        joint_positions=0.001,
-        joint_velocities=0.1,
-    )
+    noise: NoiseOptions = NOISE
 
 
 def perturbed_run(plan: MotionPlan, robot: Robot, seed: int, spread: Spread | None = None) -> MotionRun:
     """Execute a plan in the world of a seed."""
     spread, rng = spread or Spread(), np.random.default_rng(seed)
     world = SimOptions(
-        terrain=terrain_of(plan),
+        terrain=terrain_of(plan.task),
         friction=float(rng.uniform(*spread.friction)),
         trunk_mass_scale=1.0 + float(rng.uniform(-spread.mass, spread.mass)),
         seed=seed,
