@@ -72,12 +72,27 @@ ALLOWED = {
         "robot",
         "recording",
     },
+    "motions": {
+        "closed_loop",
+        "engines",
+        "models",
+        "terrain",
+        "mpc",
+        "control",
+        "estimation",
+        "sim",
+        "solver",
+        "policy",
+        "gaits",
+        "robot",
+        "recording",
+    },
     "planned": {"models", "robot"},
     "export": {"planned", "recording", "report", "robot", "sim"},
     "study": {"bench", "closed_loop", "run_checks", "report", "recording"},
     "run_checks": {"models", "fitting", "mpc", "robot"},
     "library": {"models", "closed_loop", "run_checks", "mpc", "solver", "dynamics", "robot", "gaits", "recording"},
-    "__init__": {"library", "models", "closed_loop", "mpc", "solver", "policy", "robot", "recording"},
+    "__init__": {"library", "models", "motions", "closed_loop", "mpc", "solver", "policy", "robot", "recording"},
     "lcm_link": {"control", "engines", "robot", "sim"},  # the bridge is the last link of the control chain
     "gazebo": {"terrain", "robot", "sim"},
     "replay": {"mpc", "policy", "robot", "gaits"},
@@ -120,6 +135,7 @@ ALLOWED = {
     | {"report", "nodes"},
     "cli": {
         "models",
+        "motions",
         "terrain",
         "closed_loop",
         "run_checks",
@@ -139,7 +155,7 @@ LAZY_ONLY = {("cli", "nodes"), ("cli", "bench"), ("bench", "nodes")}
 
 ROS = {"rclpy", "rcl_interfaces", "rosgraph_msgs", "std_srvs", "builtin_interfaces", "launch", "launch_ros"}
 THIRD_PARTY = {
-    "casadi": {"dynamics", "mpc", "bench", "library"},
+    "casadi": {"dynamics", "mpc", "motions", "bench", "library"},
     "mujoco": {"sim"},
     "pinocchio": {"robot", "estimation", "urdf_check", "bench", "engines"},
     "pybullet": {"engines"},

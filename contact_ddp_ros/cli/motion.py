@@ -74,10 +74,9 @@ def _of_plan(plan: "MotionPlan") -> str:
 def _rows(run: "MotionRun") -> list[tuple[str, str, str]]:
     """Name, value, what was wanted."""
     task = run.plan.task
-    ended = "landed and stands" if run.landed else f"fell{': ' + run.reason if run.reason else ''}"
     late = 1e3 * (run.touchdown - run.begun - task.flight[1])
     return [
-        ("end", ended, ""),
+        ("end", run.outcome, ""),
         ("trunk raised by", f"{run.height:.3f} m", ""),
         ("displacement", f"{run.displacement:.3f} m", f"{task.displacement:.3f} m"),
         ("rotation", f"{math.degrees(run.rotation):.1f}°", f"{math.degrees(task.rotation):.0f}°"),
@@ -114,7 +113,7 @@ def _summary(plan: "MotionPlan", run: "MotionRun") -> dict[str, Any]:
 
 
 def _figures(run: "MotionRun") -> dict[str, Any]:
-    names = ("landed", "fell", "reason", "height", "displacement", "rotation", "lowest")
+    names = ("landed", "outcome", "height", "displacement", "rotation", "lowest")
     more = ("torque_share", "torque_excess", "touchdown", "time_to_stand")
     return {name: getattr(run, name) for name in (*names, *more)}
 
@@ -127,7 +126,7 @@ def _try_out(plan: "MotionPlan", trials: int, seed: int, console: Console) -> li
     for one in range(seed, seed + trials):
         run = perturbed_run(plan, plan.problem.model.robot, one)
         found.append({"seed": one, **_figures(run)})
-        say(console, f"seed {one}: {'landed' if run.landed else 'fell ' + run.reason}")
+        say(console, f"seed {one}: {run.outcome}")
     say(console, f"{sum(one['landed'] for one in found)} of {trials} perturbed starts landed and stand")
     return found
 

@@ -67,7 +67,7 @@ class ExecutionConfig:
         2.5, low=0.0, high=6.0, unit="N m s/rad", description="velocity gains of the joints from the take-off on"
     )
     feedback: Triple = parameter(
-        (1.0, 0.0, 0.0), low=0.0, high=1.0, description="share of the policy's gains before, in and after the flight"
+        (1.0, 1.0, 1.0), low=0.0, high=1.0, description="share of the policy's gains before, in and after the flight"
     )
 
 

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,11 @@ STAND_BEFORE, STAND_AFTER = 0.5, 1.5
 
 _REST_SPEED, _REST_RATE, _REST_TILT, _REST_TIME = 0.2, 1.0, 0.25, 0.2
 """A trunk slower than this [m/s, rad/s] and no more tilted [rad] for so long [s] stands."""
+
+_PLACE, _ROTATION = 0.2, 0.3
+"""How far the end may be from the wanted one [m, rad]."""
+
+LANDED = "landed and stands"
 
 _FOLLOWING = (MotionStage.TAKE_OFF, MotionStage.FLIGHT, MotionStage.LANDING)
 
@@ -70,6 +76,12 @@ class MotionRun:
     stood: float
     reason: str
 
+    def film(self, path: Path, *, speed: float = 0.35) -> None:
+        """Render to .mp4 or .gif, at `speed` times real time; see :func:`contact_ddp_ros.motions.film.film_motion`."""
+        from contact_ddp_ros.motions.film import film_motion
+
+        film_motion(self, path, speed=speed)
+
     @property
     def moving(self) -> NDArray[np.bool_]:
         """(N,) whether the policy was followed."""
@@ -77,8 +89,20 @@ class MotionRun:
 
     @property
     def landed(self) -> bool:
-        """Whether it ended standing, having turned by the whole rotation and never having come down."""
-        return math.isfinite(self.stood) and not self.fell and abs(self.rotation - self.plan.task.rotation) < 0.3
+        """Whether it ended standing where it should, turned by the whole rotation, and never came down."""
+        return self.outcome == LANDED
+
+    @property
+    def outcome(self) -> str:
+        """In words."""
+        task = self.plan.task
+        if self.fell:
+            return f"fell{': ' * bool(self.reason)}{self.reason}"
+        if not math.isfinite(self.stood):
+            return "did not come to rest"
+        if abs(self.rotation - task.rotation) > _ROTATION or abs(self.displacement - task.displacement) > _PLACE:
+            return "stands, but not where it should"
+        return LANDED
 
     @property
     def fell(self) -> bool:

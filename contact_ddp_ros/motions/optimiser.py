@@ -47,6 +47,11 @@ class MotionPlan:
     problem: MotionProblem = field(repr=False)
 
     @property
+    def iterations(self) -> int:
+        """Of both passes."""
+        return sum(len(one.solution.iterations) for one in (self.first, self.found))
+
+    @property
     def torque_share(self) -> float:
         """Largest planned torque over what the motors have at the joint's planned speed, of any joint."""
         policy, curve, model = self.policy, self.problem.curve, self.problem.model

@@ -161,7 +161,7 @@ class MotionProblem:
         begin, end = task.flight
         duration = end - begin
         s = np.clip((t - begin) / duration, 0.0, 1.0)
-        flying = (t > begin) & (t < end)
+        flying: NDArray[np.bool_] = (t > begin) & (t < end)
         before, after = np.clip(t / begin, 0.0, 1.0), np.clip((t - end) / max(task.duration - end, 1e-9), 0.0, 1.0)
         xs = np.tile(self.start, (len(t), 1))
         xs[:, 0] += task.displacement * s
@@ -190,7 +190,7 @@ class MotionProblem:
         running[n : n + 3] = config.trunk_rates
         weights = np.tile(running, (rows, 1))
         weights[:-1][grid.switches] = 0.0
-        stance = self.contact.stance_table().any(axis=1)
+        stance: NDArray[np.bool_] = self.contact.stance_table().any(axis=1)
         lands = np.flatnonzero(grid.switches & ~stance[grid.modes[:-1]] & stance[grid.modes[1:]])
         if touchdown:
             weights[np.ix_(lands, n + joints)] = config.touchdown_rates
