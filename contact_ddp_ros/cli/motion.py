@@ -17,6 +17,7 @@ from contact_ddp_ros.files import kept_unless_empty, new_folder, write_json, wri
 from contact_ddp_ros.report.terminal import say
 
 if TYPE_CHECKING:
+    from contact_ddp_ros.motions.controller import ExecutionConfig
     from contact_ddp_ros.motions.execution import MotionRun
     from contact_ddp_ros.motions.optimiser import MotionPlan
 
@@ -34,6 +35,7 @@ def motion(arguments: argparse.Namespace) -> int:
         SolverError: no motion within the limits was found.
         SimulationError: the physics diverged.
     """
+    from contact_ddp_ros.motions.controller import ExecutionConfig
     from contact_ddp_ros.motions.execution import execute_motion, terrain_of
     from contact_ddp_ros.motions.motion import load_motion
     from contact_ddp_ros.motions.optimiser import optimise_motion
@@ -43,6 +45,7 @@ def motion(arguments: argparse.Namespace) -> int:
     console = Console()
     if arguments.trials < 0:
         raise ParameterError(f"--trials is {arguments.trials}; allowed: 0 or more")
+    execution = ExecutionConfig(feedback=(0.0, 0.0, 0.0)) if arguments.no_feedback else ExecutionConfig()
     wanted, robot = load_motion(arguments.name), load_robot()
     with kept_unless_empty(new_folder("motion", arguments.out)) as folder:
         plan = optimise_motion(wanted, robot, variant=arguments.variant)
@@ -50,11 +53,11 @@ def motion(arguments: argparse.Namespace) -> int:
         world = SimOptions(
             terrain=terrain_of(wanted), friction=arguments.friction, trunk_mass_scale=arguments.trunk_mass_scale
         )
-        run = execute_motion(plan, robot, world)
+        run = execute_motion(plan, robot, world, execution=execution)
     console.print(_table(run))
     summary = _summary(plan, run)
     if arguments.trials:
-        summary["trials"] = _try_out(plan, arguments.trials, arguments.seed, console)
+        summary["trials"] = _try_out(plan, execution, arguments.trials, arguments.seed, console)
     write_json(folder / SUMMARY_FILE, summary)
     _save(run, folder)
     if not arguments.no_video:
@@ -118,16 +121,21 @@ def _figures(run: "MotionRun") -> dict[str, Any]:
     return {name: getattr(run, name) for name in (*names, *more)}
 
 
-def _try_out(plan: "MotionPlan", trials: int, seed: int, console: Console) -> list[dict[str, Any]]:
+def _try_out(
+    plan: "MotionPlan", execution: "ExecutionConfig", trials: int, seed: int, console: Console
+) -> list[dict[str, Any]]:
     """Execute in so many perturbed worlds, and say how often it landed."""
+    from contact_ddp_ros.bench.statistics import wilson
     from contact_ddp_ros.motions.trials import perturbed_run
 
     found = []
     for one in range(seed, seed + trials):
-        run = perturbed_run(plan, plan.problem.model.robot, one)
+        run = perturbed_run(plan, plan.problem.model.robot, one, execution=execution)
         found.append({"seed": one, **_figures(run)})
         say(console, f"seed {one}: {run.outcome}")
-    say(console, f"{sum(one['landed'] for one in found)} of {trials} perturbed starts landed and stand")
+    landed = wilson(sum(one["landed"] for one in found), trials)
+    interval = f"95 % interval {100 * landed.lower:.0f} to {100 * landed.upper:.0f} %"
+    say(console, f"{landed.successes} of {trials} perturbed starts landed and stand ({interval})")
     return found
 
 

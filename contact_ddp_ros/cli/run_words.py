@@ -181,6 +181,9 @@ def _add_motion(words: Any) -> None:
         "--trunk-mass-scale", type=float, default=1.0, metavar="X", help="simulated trunk mass over the nominal one"
     )
     parser.add_argument(
+        "--no-feedback", action="store_true", help="track states and torques without the policy's feedback gains"
+    )
+    parser.add_argument(
         "--trials", type=int, default=0, metavar="N", help="also execute it from N perturbed starts (default: none)"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the first of them (default: 0)")

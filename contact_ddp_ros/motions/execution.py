@@ -11,7 +11,7 @@ from contact_ddp_ros.closed_loop import CONTROL_PERIOD
 from contact_ddp_ros.control.drives import TorqueSpeedCurve
 from contact_ddp_ros.engines.choice import make_simulator
 from contact_ddp_ros.models.planar import PlanarModel
-from contact_ddp_ros.motions.controller import MotionController, MotionStage
+from contact_ddp_ros.motions.controller import ExecutionConfig, MotionController, MotionStage
 from contact_ddp_ros.motions.motion import MotionTask
 from contact_ddp_ros.motions.optimiser import MotionPlan
 from contact_ddp_ros.motions.turning_plane import TurningPlane
@@ -152,7 +152,7 @@ def execute_motion(
     plan: MotionPlan,
     robot: Robot,
     options: SimOptions | None = None,
-    controller: MotionController | None = None,
+    execution: ExecutionConfig | None = None,
     start: RobotState | None = None,
     push: tuple[float, float] = (0.0, 0.0),
 ) -> MotionRun:
@@ -162,7 +162,7 @@ def execute_motion(
         plan: of the robot.
         robot: that the controller knows.
         options: of the simulated world; ground by the motion, where not given.
-        controller: by default with default parameters.
+        execution: how the policy is tracked.
         start: of the simulation; by default standing.
         push: impulse on the trunk, forward and to the left, just before the motion begins [N s].
 
@@ -171,7 +171,7 @@ def execute_motion(
         SimulationError: the physics diverged.
     """
     world = options or SimOptions(terrain=terrain_of(plan.task))
-    controller = controller or MotionController(robot, plan.task, plan.policy)
+    controller = MotionController(robot, plan.task, plan.policy, execution=execution)
     simulator = make_simulator(robot, controller.drive_gains, world)
     if start is not None:
         simulator.reset(start)

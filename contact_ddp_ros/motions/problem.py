@@ -190,7 +190,7 @@ class MotionProblem:
         running[n : n + 3] = config.trunk_rates
         weights = np.tile(running, (rows, 1))
         weights[:-1][grid.switches] = 0.0
-        stance: NDArray[np.bool_] = self.contact.stance_table().any(axis=1)
+        stance = np.asarray(self.contact.stance_table().any(axis=1))
         lands = np.flatnonzero(grid.switches & ~stance[grid.modes[:-1]] & stance[grid.modes[1:]])
         if touchdown:
             weights[np.ix_(lands, n + joints)] = config.touchdown_rates

@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 
+from contact_ddp_ros.motions.controller import ExecutionConfig
 from contact_ddp_ros.motions.execution import MotionRun, execute_motion, terrain_of
 from contact_ddp_ros.motions.optimiser import MotionPlan
 from contact_ddp_ros.robot.model import Robot
@@ -42,7 +43,13 @@ class Spread:
     noise: NoiseOptions = NOISE
 
 
-def perturbed_run(plan: MotionPlan, robot: Robot, seed: int, spread: Spread | None = None) -> MotionRun:
+def perturbed_run(
+    plan: MotionPlan,
+    robot: Robot,
+    seed: int,
+    spread: Spread | None = None,
+    execution: ExecutionConfig | None = None,
+) -> MotionRun:
     """Execute a plan in the world of a seed."""
     spread, rng = spread or Spread(), np.random.default_rng(seed)
     world = SimOptions(
@@ -54,7 +61,8 @@ def perturbed_run(plan: MotionPlan, robot: Robot, seed: int, spread: Spread | No
     )
     start = _start(robot, rng, spread)
     forward, left = rng.uniform(-spread.impulse, spread.impulse, 2)
-    return execute_motion(plan, robot, world, start=start, push=(float(forward), float(left)))
+    push = float(forward), float(left)
+    return execute_motion(plan, robot, world, execution=execution, start=start, push=push)
 
 
 def _start(robot: Robot, rng: np.random.Generator, spread: Spread) -> RobotState:
