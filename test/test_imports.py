@@ -116,6 +116,7 @@ ALLOWED = {
     }
     | {"report"},
     "bench": {
+        "motions",
         "engines",
         "fitting",
         "models",

@@ -61,10 +61,10 @@ class ExecutionConfig:
         0.3, low=0.05, high=2.0, unit="s", description="time to reach the standing pose after the motion"
     )
     kp: float = parameter(
-        60.0, low=0.0, high=300.0, unit="N m/rad", description="position gains of the joints from the take-off on"
+        60.0, low=0.0, high=300.0, unit="N m/rad", description="position gains of the joints from the touchdown on"
     )
     kd: float = parameter(
-        2.5, low=0.0, high=6.0, unit="N m s/rad", description="velocity gains of the joints from the take-off on"
+        2.5, low=0.0, high=6.0, unit="N m s/rad", description="velocity gains of the joints from the touchdown on"
     )
     feedback: Triple = parameter(
         (1.0, 1.0, 1.0), low=0.0, high=1.0, description="share of the policy's gains before, in and after the flight"
@@ -178,7 +178,7 @@ class MotionController:
         u = u + self._share() * (sample.gain @ (x - sample.state))
         targets = JointTargets(*self._model.joint_targets(sample.state, u))
         torques = targets.torques.copy()
-        if self.stage is not MotionStage.TAKE_OFF:
+        if self.stage is MotionStage.LANDING:
             torques += (self.execution.kp - self.drive_gains.kp) * (targets.positions - state.joint_positions)
             torques += (self.execution.kd - self.drive_gains.kd) * (targets.velocities - state.joint_velocities)
         torques[ABADS] -= self._abad_kp * state.joint_positions[ABADS] + self._abad_kd * state.joint_velocities[ABADS]

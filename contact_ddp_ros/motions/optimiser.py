@@ -28,6 +28,10 @@ ITERATIONS = 300
 """Of one optimisation at most."""
 
 
+_END_TOLERANCE = 0.1
+"""How far the planned end may be from the wanted one, in any coordinate [m, rad]."""
+
+
 @dataclass(frozen=True)
 class MotionPlan:
     """An optimised motion.
@@ -96,6 +100,13 @@ def optimise_motion(
             f"no {task.name} within the limits was found in {len(found.solution.iterations)} iterations: "
             f"{found.solution.message}; largest violation {found.solution.inequality_violation:.3g} of a limit, "
             f"{found.solution.equality_violation:.3g} m at touchdown, {found.solution.gap:.3g} in the dynamics"
+        )
+    n = problem.model.tree.n
+    away = float(np.abs(found.solution.xs[-1, :n] - problem.reference[-1, :n]).max())
+    if away > _END_TOLERANCE:
+        raise SolverError(
+            f"no {task.name} within the limits was found: the nearest one ends {away:.2f} m or rad from where it "
+            "should; try a longer flight, a shorter way or a larger share of the torque"
         )
     return MotionPlan(task, _policy(problem, found, robot), first, found, elapsed, problem)
 

@@ -56,11 +56,12 @@ class MotionConfig:
     touchdown_height: float = parameter(
         200.0, low=0.0, description="weight of the trunk's height before the impact [1/m^2], once"
     )
-    touchdown_pitch: float = parameter(5.0, low=0.0, description="weight of the pitch before the impact, once")
+    touchdown_pitch: float = parameter(20.0, low=0.0, description="weight of the pitch before the impact, once")
     touchdown_rates: float = parameter(
         0.01, low=0.0, description="weight of joint rates before the impact [s^2/rad^2], once"
     )
     torque: float = parameter(2e-3, low=1e-9, description="weight of torques of a pair [1/(N m)^2]")
+    flight_torque: float = parameter(0.02, low=1e-9, description="the same in flight")
     force: float = parameter(1e-5, low=0.0, description="weight of contact forces of a pair [1/N^2]")
     end: float = parameter(500.0, low=0.0, description="weight of the end's positions [1/m^2, 1/rad^2]")
     end_rates: float = parameter(20.0, low=0.0, description="weight of the end's velocities [s^2/m^2, s^2/rad^2]")
@@ -190,8 +191,9 @@ class MotionProblem:
         running[n : n + 3] = config.trunk_rates
         weights = np.tile(running, (rows, 1))
         weights[:-1][grid.switches] = 0.0
-        stance = np.asarray(self.contact.stance_table().any(axis=1))
-        lands = np.flatnonzero(grid.switches & ~stance[grid.modes[:-1]] & stance[grid.modes[1:]])
+        down = self.contact.stance_table()[grid.modes]
+        stance = np.asarray(down.any(axis=1))
+        lands = np.flatnonzero(grid.switches & ~stance[:-1] & stance[1:])
         if touchdown:
             weights[np.ix_(lands, n + joints)] = config.touchdown_rates
             weights[lands, 1], weights[lands, 2] = config.touchdown_height, config.touchdown_pitch
@@ -199,7 +201,7 @@ class MotionProblem:
         return NodeCosts(
             states=self.reference,
             state_weights=weights,
-            torque_weights=np.full((rows, n_u), config.torque),
+            torque_weights=np.tile(np.where(stance, config.torque, config.flight_torque)[:, None], (1, n_u)),
             forces=np.zeros((rows, n_f * n_a)),
             force_weights=np.full((rows, n_f * n_a), config.force),
             heights=np.zeros((rows, n_f)),

@@ -86,6 +86,11 @@ def test_what_the_motors_cannot_do_is_refused() -> None:
         optimise_motion(load_motion("jump"), ROBOT, MotionConfig(torque_share=0.2), max_iterations=30)
 
 
+def test_a_way_that_is_too_long_is_refused() -> None:
+    with pytest.raises(SolverError, match="within the limits"):
+        optimise_motion(replace(load_motion("jump"), displacement=2.0), ROBOT, max_iterations=60)
+
+
 def test_a_longer_jump_takes_more_torque() -> None:
     jump = load_motion("jump")
     short = optimise_motion(replace(jump, displacement=0.2), ROBOT)
