@@ -80,6 +80,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("my_gait.yaml", "my_bound.yaml"):
         (folder / name).write_text(gait[1], encoding="utf-8")
     (folder / "examples").symlink_to(ROOT / "examples")
+    (folder / "my_jump.yaml").symlink_to(ROOT / "config" / "motions" / "jump.yaml")
     (folder / "my.urdf").write_text(quadruped.urdf(), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)

@@ -114,6 +114,13 @@ def test_a_new_motion_is_done_or_refused(tmp_path: Path) -> None:
     assert "not possible: no my_jump within the limits" in run(tmp_path, "new_motion", "--torque-share", "0.15")
 
 
+def test_a_new_reference_is_followed(tmp_path: Path) -> None:
+    told = run(tmp_path, "new_reference", "--duration", "4.6", "--speed", "0.3")
+    assert told.count("no fall") == 2
+    packaged, own = numbers(r"swell of ([\d.]+) cm", told)
+    assert packaged < 0.3 and 0.6 < own < 2.5
+
+
 def test_a_recording_is_read_and_drawn(tmp_path: Path) -> None:
     recording = simulate(duration=2.0, speed=0.3)
     save_recording(recording, tmp_path / "run")

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.mpc.constraint import Constraint
+from contact_ddp_ros.mpc.horizon import Horizon
 from contact_ddp_ros.mpc.planar_reference import PlanarLeg
-from contact_ddp_ros.mpc.user_term import Horizon, NodeSymbols
+from contact_ddp_ros.mpc.user_term import NodeSymbols
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
 Array = NDArray[np.float64]

@@ -23,9 +23,9 @@ from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.motions.limits import Clearance, JointRange, TorqueSpeedLimit
 from contact_ddp_ros.motions.motion import MotionModes, MotionTask
 from contact_ddp_ros.mpc.contact_problem import ContactLaw, ContactProblem, NodeCosts
+from contact_ddp_ros.mpc.horizon import Horizon
 from contact_ddp_ros.mpc.own_terms import OwnTerms
 from contact_ddp_ros.mpc.planar_reference import PlanarLeg
-from contact_ddp_ros.mpc.user_term import Horizon
 from contact_ddp_ros.solver.protocol import Problem
 from contact_ddp_ros.solver.solution import Guess
 
@@ -103,8 +103,8 @@ class MotionProblem:
         )
         grid = self.grid
         stance = self.contact.stance_table()[grid.modes]
-        numbers = self.contact.terms.numbers(Horizon(grid.times, stance, self.reference, None, 0.0))
-        return self.contact.assemble(grid, self._costs(touchdown), law, numbers)
+        own = self.contact.terms.numbers(Horizon(grid.times, stance, self.reference, None, 0.0))
+        return self.contact.assemble(grid, law, {**vars(self._costs(touchdown)), **law.numbers()}, own)
 
     def _baumgarte_rate(self) -> float:
         """Contacts are stabilised about one height; with a rise, whose two heights the law lacks, not at all [1/s]."""
