@@ -18,6 +18,7 @@ _HOMES = {
     "library.simulation": ("simulate",),
     "models.planar": ("PlanarModel",),
     "motions.execution": ("MotionRun", "execute_motion"),
+    "motions.film": ("film_motion",),
     "motions.motion": ("MotionPhase", "MotionTask", "load_motion"),
     "motions.optimiser": ("MotionPlan", "optimise_motion"),
     "motions.problem": ("MotionConfig",),
@@ -117,6 +118,7 @@ __all__ = [  # noqa: RUF022
     "execute_motion",
     "MotionRun",
     "perturbed_run",
+    "film_motion",
     "Spread",
     # errors
     "ContactDdpError",
@@ -136,6 +138,7 @@ if TYPE_CHECKING:
     from contact_ddp_ros.library.simulation import simulate
     from contact_ddp_ros.models.planar import PlanarModel
     from contact_ddp_ros.motions.execution import MotionRun, execute_motion
+    from contact_ddp_ros.motions.film import film_motion
     from contact_ddp_ros.motions.motion import MotionPhase, MotionTask, load_motion
     from contact_ddp_ros.motions.optimiser import MotionPlan, optimise_motion
     from contact_ddp_ros.motions.problem import MotionConfig

@@ -13,7 +13,7 @@ import argparse
 import math
 from pathlib import Path
 
-from contact_ddp_ros import execute_motion, load_motion, load_robot, optimise_motion, perturbed_run
+from contact_ddp_ros import execute_motion, film_motion, load_motion, load_robot, optimise_motion, perturbed_run
 
 
 def main() -> None:
@@ -33,7 +33,7 @@ def main() -> None:
         landed = sum(perturbed_run(plan, robot, seed).landed for seed in range(options.trials))
         print(f"{landed} of {options.trials} perturbed starts landed")
     if options.video:
-        run.film(options.video)
+        film_motion(run, options.video)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,12 +74,6 @@ class MotionRun:
     touchdown: float
     stood: float
     reason: str
-
-    def film(self, path: Path, *, speed: float = 0.35) -> None:
-        """Render to .mp4 or .gif, at `speed` times real time; see :func:`contact_ddp_ros.motions.film.film_motion`."""
-        from contact_ddp_ros.motions.film import film_motion
-
-        film_motion(self, path, speed=speed)
 
     @property
     def moving(self) -> NDArray[np.bool_]:

@@ -18,7 +18,7 @@ _BEFORE, _AFTER = 0.25, 0.5
 
 
 def film_motion(
-    run: MotionRun, path: Path, *, frames_per_second: float = 30.0, speed: float = 0.35, width: int = 960
+    run: MotionRun, path: Path | str, *, frames_per_second: float = 30.0, speed: float = 0.35, width: int = 960
 ) -> None:
     """Render a run to .mp4 or .gif, whole or not at all.
 
@@ -32,7 +32,7 @@ def film_motion(
     Raises:
         SimulationError: this machine cannot render, or cannot encode.
     """
-    write_video(path, frames(run, speed / frames_per_second, width), frames_per_second)
+    write_video(Path(path), frames(run, speed / frames_per_second, width), frames_per_second)
 
 
 def frames(run: MotionRun, period: float, width: int = 960) -> Iterator[NDArray[np.uint8]]:
