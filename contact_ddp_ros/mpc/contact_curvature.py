@@ -8,7 +8,7 @@ See eqs. (4) and (6) of docs/mathematics.md.
 
 import numba as nb
 
-from contact_ddp_ros.dynamics.native import call_kernel
+from contact_ddp_ros.compiled.call import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
 from contact_ddp_ros.mpc.linear_system import solve_symmetric_vector

@@ -6,7 +6,7 @@ Dynamics K(q) ν + b(q, v) = [Sᵀu; 0] with ν = (v̇, λ), and impact with ν 
 
 import numba as nb
 
-from contact_ddp_ros.dynamics.native import call_kernel
+from contact_ddp_ros.compiled.call import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
 from contact_ddp_ros.mpc.linear_system import factorise, solve_matrix, solve_symmetric_vector

@@ -2,7 +2,7 @@
 
 import numba as nb
 
-from contact_ddp_ros.dynamics.native import call_kernel
+from contact_ddp_ros.compiled.call import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets, sizes_of
 from contact_ddp_ros.mpc.terms.foot_height import foot_height
