@@ -10,14 +10,13 @@
 
 #if defined(__AVX512F__)
 #define WIDTH 8
-#define WIDEST 3
 #elif defined(__AVX__)
 #define WIDTH 4
-#define WIDEST 2
 #else
 #define WIDTH 2
-#define WIDEST 2
 #endif
+/* Vectors of columns of a block of so many rows: it must fit into 32 or 16 registers. */
+#define WIDEST(rows) (WIDTH == 8 ? 3 : (rows) > 6 ? 1 : 2)
 
 #define VECTORS(n) (((n) + WIDTH - 1) / WIDTH)
 #define PADDED(n) (VECTORS(n) * WIDTH)
@@ -36,6 +35,15 @@ typedef double vec __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias)
 
 ALWAYS_INLINE vec load(const double *a) { return *(const vec *)a; }
 ALWAYS_INLINE void store(double *a, vec v) { *(vec *)a = v; }
+
+/* Write the transpose of a (rows, columns) into b. Not vectorised: gathers take longer than single loads and stores. */
+static __attribute__((noinline, unused, optimize("no-tree-vectorize"))) void
+transpose(int rows, int columns, const double *a, int a_stride, double *b, int b_stride)
+{
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < columns; j++)
+            b[j * b_stride + i] = a[i * a_stride + j];
+}
 
 /* Write a'b into a block of c of `rows` rows and `wide` vectors, or add it where not `fresh`; a and b have `inner` rows. */
 ALWAYS_INLINE void write_block(const int rows, const int wide, const int fresh, int inner, const double *a,
@@ -63,15 +71,15 @@ ALWAYS_INLINE void write_block(const int rows, const int wide, const int fresh, 
 ALWAYS_INLINE void write_product(int rows, int vectors, const int fresh, const int upper, int inner, const double *a,
                                  int a_stride, const double *b, int b_stride, double *c, int c_stride)
 {
-    const int block_rows = BLOCK_ROWS(rows);
+    const int block_rows = BLOCK_ROWS(rows), widest = WIDEST(block_rows);
     for (int i = 0; i < rows; i += block_rows) {
         for (int j = upper ? i / WIDTH : 0, wide; j < vectors; j += wide) {
             const double *left = a + i, *right = b + j * WIDTH;
             double *out = c + i * c_stride + j * WIDTH;
-            wide = vectors - j < WIDEST ? vectors - j : WIDEST;
-            if (WIDEST == 3 && wide == 3)
+            wide = vectors - j < widest ? vectors - j : widest;
+            if (widest == 3 && wide == 3)
                 write_block(block_rows, 3, fresh, inner, left, a_stride, right, b_stride, out, c_stride);
-            else if (wide == 2)
+            else if (widest > 1 && wide == 2)
                 write_block(block_rows, 2, fresh, inner, left, a_stride, right, b_stride, out, c_stride);
             else
                 write_block(block_rows, 1, fresh, inner, left, a_stride, right, b_stride, out, c_stride);

@@ -5,7 +5,7 @@ each (the last axis is the normal):
 
 integers        sizes, integration scheme, kernel addresses of the feet and of the user's cost terms (0 without any),
                 actuated joints (n_u), then one block per mode:
-                number of contacts, kernel addresses, foot index of each contact (n_f slots)
+                number of contacts, addresses of kernels and of its linear algebra, foot index of each contact (n_f)
 node_integers   (N+1, 2): mode and kind of each node
 parameters      model parameters, friction coefficient, normalising force, 1 for a friction pyramid and 0 for a cone,
                 actuator limits (n_u)
@@ -35,7 +35,10 @@ N, N_U, N_FEET, N_AXES, SCHEME, FEET, FEET_SECOND, TERMS, TERMS_FIRST, TERMS_SEC
 HEADER = 10
 
 CONTACTS, SYSTEM, FIRST, SECOND, TENSOR, IMPACT_SYSTEM, IMPACT_FIRST, IMPACT_SECOND, IMPACT_TENSOR = range(9)
-MODE_HEADER = 9
+FACTORISE, SOLVE, CONTACT_PARTIALS, IMPACT_PARTIALS, CURVATURE = range(9, 14)
+"""Addresses of a mode's linear algebra in C (:mod:`contact_ddp_ros.mpc.contact_algebra`), 0 where Numba does it."""
+
+MODE_HEADER = 14
 
 NODE_MODE, NODE_KIND = 0, 1
 
