@@ -20,7 +20,9 @@ _HOMES = {
     "mpc.config": ("PlannerConfig",),
     "mpc.constraint": ("Constraint",),
     "mpc.cost_term": ("CostTerm",),
-    "mpc.user_term": ("Horizon", "NodeSymbols"),
+    "mpc.horizon": ("GaitHorizon", "Horizon"),
+    "mpc.own_reference": ("Reference",),
+    "mpc.user_term": ("NodeSymbols",),
     "mpc.plan_result": ("PlanResult",),
     "mpc.planner": ("Planner",),
     "options": ("Push", "RunOptions"),
@@ -83,11 +85,13 @@ __all__ = [  # noqa: RUF022
     "PlannerConfig",
     "PlanResult",
     "Policy",
-    # cost terms and constraints of one's own
+    # cost terms, constraints and references of one's own
     "CostTerm",
     "Constraint",
+    "Reference",
     "NodeSymbols",
     "Horizon",
+    "GaitHorizon",
     "check_cost_term",
     "check_constraint",
     # closed loops
@@ -118,9 +122,11 @@ if TYPE_CHECKING:
     from contact_ddp_ros.mpc.config import PlannerConfig
     from contact_ddp_ros.mpc.constraint import Constraint
     from contact_ddp_ros.mpc.cost_term import CostTerm
+    from contact_ddp_ros.mpc.horizon import GaitHorizon, Horizon
+    from contact_ddp_ros.mpc.own_reference import Reference
     from contact_ddp_ros.mpc.plan_result import PlanResult
     from contact_ddp_ros.mpc.planner import Planner
-    from contact_ddp_ros.mpc.user_term import Horizon, NodeSymbols
+    from contact_ddp_ros.mpc.user_term import NodeSymbols
     from contact_ddp_ros.options import Push, RunOptions
     from contact_ddp_ros.policy import Policy
     from contact_ddp_ros.recording import Recording

@@ -99,6 +99,13 @@ def test_a_new_constraint_is_kept(tmp_path: Path) -> None:
     assert with_it < 7.5 < without
 
 
+def test_a_new_reference_is_followed(tmp_path: Path) -> None:
+    told = run(tmp_path, "new_reference", "--duration", "4.6", "--speed", "0.3")
+    assert told.count("no fall") == 2
+    packaged, own = numbers(r"swell of ([\d.]+) cm", told)
+    assert packaged < 0.3 and 0.6 < own < 2.5
+
+
 def test_a_recording_is_read_and_drawn(tmp_path: Path) -> None:
     recording = simulate(duration=2.0, speed=0.3)
     save_recording(recording, tmp_path / "run")

@@ -5,6 +5,7 @@
     loop        what the closed loop in lock-step bears
     ros         what processes do on the wall clock, over LCM and ROS 2, for hours, in another physics engine
     peers       what other solvers make of the same problem
+    suite       what ours and IPOPT make of problems that others have published
 
 Every benchmark is a :class:`contact_ddp_ros.bench.benchmark.Benchmark` by the name `BENCHMARK` in a module of its own.
 """
@@ -35,6 +36,9 @@ ROOMS: dict[str, dict[str, str]] = {
     },
     "peers": {
         "peers": "the same bound by Crocoddyl and by IPOPT: agreement of the optimum, time to it, over the horizon",
+    },
+    "suite": {
+        "suite": "500 published instances with contact, friction and obstacles: exact and Gauss-Newton Hessians, IPOPT",
     },
     "loop": {
         "reliability": "faults of state, policy, velocity command and clock, injected while the robot bounds",

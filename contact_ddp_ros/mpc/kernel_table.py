@@ -1,6 +1,6 @@
 """The integers that the compiled node functions read: sizes, the model's actuated joints, addresses of its kernels.
 
-One header, then one block per mode, as :mod:`contact_ddp_ros.mpc.layout` lays them out.
+One header, then one block per mode and the places of the terms, as :mod:`contact_ddp_ros.mpc.layout` has them.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from contact_ddp_ros.dynamics.kernels import LEVELS, KernelSet
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_algebra import algebra_of
+from contact_ddp_ros.mpc.layout import Sizes
 from contact_ddp_ros.mpc.own_terms import FIRST, SECOND, VALUE
+from contact_ddp_ros.mpc.term_layout import TermLayout
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
 _FEET = {"feet": at.FEET, "feet_second": at.FEET_SECOND}
@@ -74,4 +76,6 @@ def kernel_table(
             block[place] = algebra_of(tree.n, n_u, len(contacts) * n_axes).get(level, 0)
         block[at.MODE_HEADER : at.MODE_HEADER + len(contacts)] = [feet.index(name) for name in contacts]
         blocks.append(block)
-    return np.concatenate(blocks)
+    layout = TermLayout.of(Sizes(tree.n, n_u, len(feet), n_axes))
+    header[at.PLACES], header[at.EQUALITIES] = sum(map(len, blocks)), layout.n_e
+    return np.concatenate([*blocks, layout.places.ravel()])
