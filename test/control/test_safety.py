@@ -169,16 +169,6 @@ def test_the_first_of_several_violations_is_named_in_order(supervisor: Superviso
     assert violation(supervisor.state(state, NOW)) is Violation.STATE_SIZE
 
 
-def test_policy_age(supervisor: Supervisor, policy: Policy) -> None:
-    assert supervisor.policy_age(policy, NOW) is None
-    assert supervisor.policy_age(policy, NOW + 0.99 * CONFIG.policy_timeout) is None
-    assert violation(supervisor.policy_age(policy, NOW + 1.01 * CONFIG.policy_timeout)) is Violation.POLICY_STALE
-    assert violation(supervisor.policy_age(policy, np.nan)) is Violation.POLICY_OVER
-    assert violation(supervisor.policy_age(None, NOW)) is Violation.NO_POLICY
-    short = dataclasses.replace(policy, times=NOW + 1e-5 * np.arange(len(policy.times)))
-    assert violation(supervisor.policy_age(short, NOW + 0.01)) is Violation.POLICY_OVER
-
-
 @pytest.mark.parametrize(
     ("field", "limit"), [("linear_velocity", CONFIG.trunk_speed), ("angular_velocity", CONFIG.trunk_turn_rate)]
 )

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 from rich.table import Table
 
+from contact_ddp_ros.batch.journal import Journal
 from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, at_least
-from contact_ddp_ros.bench.engine import add_engine_options, chosen_engine, run_all
-from contact_ddp_ros.bench.journal import Journal
+from contact_ddp_ros.bench.engine import add_engine_options, do
 from contact_ddp_ros.bench.output import Metric, new_table
 from contact_ddp_ros.bench.statistics import wilson
 from contact_ddp_ros.bench.suite.contest import (
@@ -118,10 +118,10 @@ def _measure(run: Run) -> Findings:
         "tolerance": TOLERANCE,
         "max_iterations": MAX_ITERATIONS,
     }
-    with Journal.begin_or_resume(run.folder, settings, resume=options.resume is not None) as journal:
+    with Journal.begin_or_resume(run.folder, settings, resume=run.resumes) as journal:
         begun = journal.settings
         entries = _entries(begun["seeds"], begun["others"], begun["bfgs"])
-        found = [Outcome(**one) for one in run_all(solve, entries, chosen_engine(options), run.terminal, journal)]
+        found = [Outcome(**one) for one in do(solve, entries, run, journal)]
     return Findings(
         settings=begun,
         results={
