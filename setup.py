@@ -34,7 +34,7 @@ setup(
     name=PACKAGE,
     version=VERSION["__version__"],
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
-    package_data={PACKAGE: ["py.typed", "*/*.c", "*/*.h"]},
+    package_data={PACKAGE: ["py.typed", "*/*.c", "*/*.h", "bench/suite/data/*.txt"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"lib/{PACKAGE}", sorted(glob("scripts/*"))),

@@ -64,7 +64,7 @@ def table(outcomes: Sequence[Outcome]) -> Table:
                 f"{count.successes} of {count.trials}",
                 f"{count.lower:.2f} to {count.upper:.2f}",
                 f"{suite.published[PUBLISHED[solver]]} of {N_SEEDS}",
-                f"{middle:.0f} ({low:.0f} to {high:.0f})",
+                f"{middle:.0f} ({low:.0f} to {high:.0f})" if good else "",
                 f"{np.median([one.time for one in runs]):.2f}",
             )
     return shown
