@@ -47,6 +47,7 @@ setup(
         (f"share/{PACKAGE}/robot_side", glob("robot_side/*")),
         (f"share/{PACKAGE}/config/security", glob("config/security/*.xml")),
         (f"share/{PACKAGE}/config/gaits", glob("config/gaits/*.yaml")),
+        (f"share/{PACKAGE}/config/motions", glob("config/motions/*.yaml")),
         (f"share/{PACKAGE}/config/robots", glob("config/robots/*.yaml")),
         (f"share/{PACKAGE}/config/gazebo", glob("config/gazebo/*.yaml")),
         (f"share/{PACKAGE}/launch", glob("launch/*.launch.py")),

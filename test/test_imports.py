@@ -74,6 +74,21 @@ ALLOWED = {
         "robot",
         "recording",
     },
+    "motions": {
+        "closed_loop",
+        "engines",
+        "models",
+        "terrain",
+        "mpc",
+        "control",
+        "estimation",
+        "sim",
+        "solver",
+        "policy",
+        "gaits",
+        "robot",
+        "recording",
+    },
     "run_info": {"fitting", "gaits", "models", "mpc", "recording", "robot"},
     "planned": {"models", "robot"},
     "export": {"planned", "recording", "report", "robot", "sim"},
@@ -92,7 +107,7 @@ ALLOWED = {
         "gaits",
         "recording",
     },
-    "__init__": {"library", "models", "closed_loop", "mpc", "solver", "policy", "robot", "recording"},
+    "__init__": {"library", "models", "motions", "closed_loop", "mpc", "solver", "policy", "robot", "recording"},
     "lcm_link": {"control", "engines", "robot", "sim"},  # the bridge is the last link of the control chain
     "gazebo": {"terrain", "robot", "sim"},
     "replay": {"mpc", "policy", "robot", "gaits"},
@@ -117,6 +132,7 @@ ALLOWED = {
     }
     | {"report"},
     "bench": {
+        "motions",
         "batch",
         "engines",
         "fitting",
@@ -139,6 +155,7 @@ ALLOWED = {
     | {"report", "nodes"},
     "cli": {
         "models",
+        "motions",
         "terrain",
         "closed_loop",
         "run_checks",
@@ -158,7 +175,7 @@ LAZY_ONLY = {("cli", "nodes"), ("cli", "bench"), ("bench", "nodes")}
 
 ROS = {"rclpy", "rcl_interfaces", "rosgraph_msgs", "std_srvs", "builtin_interfaces", "launch", "launch_ros"}
 THIRD_PARTY = {
-    "casadi": {"dynamics", "mpc", "bench", "library"},
+    "casadi": {"dynamics", "mpc", "motions", "bench", "library"},
     "mujoco": {"sim"},
     "pinocchio": {"robot", "estimation", "urdf_check", "bench", "engines"},
     "pybullet": {"engines"},

@@ -22,6 +22,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "trajopt": "the paper's bound from many perturbed starts: time, cost and feasibility of iLQR and both DDPs",
         "solver": "time per iteration, kernels, convergence, in the loop and until ready, beside Crocoddyl",
         "shooting": "multiple beside single shooting from bad guesses and over long horizons",
+        "motions": "jumps and a back flip by full DDP and by iLQR, and how often they land in perturbed worlds",
         "integrators": "error of each integration scheme against its step and the time of an iteration",
     },
     "dynamics": {
