@@ -1,7 +1,7 @@
 """What every benchmark leaves behind: a JSON record, and tables, one of them of figures beside their targets."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
@@ -66,33 +66,22 @@ def save_record(
     results: Mapping[str, Any],
     metrics: Sequence[Metric] | None = None,
 ) -> None:
-    """Write the results, and metrics with whether their targets are met, with how, when and on what they came about.
-
-    Dataclasses become objects of their fields.
-    """
-    write_json(
-        folder / RECORD_FILE,
-        as_data(
-            {
-                "benchmark": benchmark,
-                "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-                "machine": provenance.machine(),
-                "versions": {**provenance.versions(), **_peer_versions()},
-                "settings": settings,
-                **({} if metrics is None else {"figures": [{**asdict(one), "met": one.met} for one in metrics]}),
-                **results,
-            }
-        ),
-    )
+    """Write the results, and metrics with whether their targets are met, with how, when and on what they came about."""
+    record: dict[str, Any] = {
+        "benchmark": benchmark,
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "machine": provenance.machine(),
+        "versions": {**provenance.versions(), **_peer_versions()},
+        "settings": settings,
+    }
+    if metrics is not None:
+        record["figures"] = [record_of(one, "met") for one in metrics]
+    write_json(folder / RECORD_FILE, {**record, **results})
 
 
-def as_data(value: Any) -> Any:
-    """The same with every dataclass in it as a dictionary of its fields."""
-    if is_dataclass(value):
-        return {one.name: as_data(getattr(value, one.name)) for one in fields(value)}
-    if isinstance(value, Mapping):
-        return {key: as_data(one) for key, one in value.items()}
-    return [as_data(one) for one in value] if isinstance(value, list | tuple) else value
+def record_of(one: Any, *names: str) -> dict[str, Any]:
+    """A dataclass as an object of its fields and of some of its properties."""
+    return {name: getattr(one, name) for name in (*(field.name for field in fields(one)), *names)}
 
 
 def console() -> Console:

@@ -57,6 +57,13 @@ def run_optimize(arguments: argparse.Namespace) -> int:
     return optimize(arguments)
 
 
+def run_motion(arguments: argparse.Namespace) -> int:
+    """A jump or a flip, optimised and executed."""
+    from contact_ddp_ros.cli.motion import motion
+
+    return motion(arguments)
+
+
 def check_robot(arguments: argparse.Namespace) -> int:
     """What is understood of a URDF."""
     from contact_ddp_ros.cli.robot import check

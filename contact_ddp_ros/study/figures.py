@@ -13,7 +13,7 @@ from matplotlib.colors import Normalize
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from contact_ddp_ros.bench.panels import heat_map
+from contact_ddp_ros.report.charts import heat_map
 from contact_ddp_ros.report.style import LIMIT, MEASURED, PLANNED, figure
 from contact_ddp_ros.study.axes import Axis
 from contact_ddp_ros.study.grid import Study

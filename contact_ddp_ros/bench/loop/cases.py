@@ -28,19 +28,6 @@ RECOVERY = 2.0
 DIRECTIONS = {"forward": (1.0, 0.0), "backward": (-1.0, 0.0), "left": (0.0, 1.0), "right": (0.0, -1.0)}
 """Unit vectors in `odom` axes, x forward, y left."""
 
-NOISE = {
-    "position": 0.002,
-    "orientation": 0.005,
-    "linear_velocity": 0.03,
-    "angular_velocity": 0.05,
-    "joint_positions": 0.002,
-    "joint_velocities": 0.1,
-}
-"""Standard deviations of the measured state: about what a good estimator on the robot leaves [m, rad, m/s, rad/s]."""
-
-NOISY = {f"simulator.noise.{name}": deviation for name, deviation in NOISE.items()}
-"""The same as parameters of a run."""
-
 
 @dataclass(frozen=True)
 class Case:

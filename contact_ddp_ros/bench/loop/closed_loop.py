@@ -15,7 +15,7 @@ whatever the robot did.
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from time import process_time
 from typing import Any
@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
+from contact_ddp_ros.batch.journal import Journal
 from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_setting_option, at_least
 from contact_ddp_ros.bench.engine import add_engine_options, chosen_engine, do
-from contact_ddp_ros.bench.journal import Journal
 from contact_ddp_ros.bench.loop import closed_loop_figure, sweeps
 from contact_ddp_ros.bench.loop.budget import StageCosts, measure_costs
 from contact_ddp_ros.bench.loop.comparison import (
@@ -39,7 +39,7 @@ from contact_ddp_ros.bench.loop.comparison import (
 )
 from contact_ddp_ros.bench.loop.sweeps import SweepExtent, SweepSettings
 from contact_ddp_ros.bench.loop.trials import SweepJob, paced_run, perform
-from contact_ddp_ros.bench.output import as_data, table_of
+from contact_ddp_ros.bench.output import record_of, table_of
 from contact_ddp_ros.bench.solver.case import VARIANTS
 from contact_ddp_ros.bench.statistics import Paired, Proportion
 from contact_ddp_ros.mpc.config import PlannerConfig
@@ -83,7 +83,7 @@ def _measured_costs(run: Run) -> dict[str, Any]:
     model = dict(run.options.set or ()).get("planner.model", PlannerConfig.model)
     with working(run.terminal, "Timing the solver's stages"):
         costs, ratios = measure_costs(_COST_ROUNDS, _COST_REPEATS, model=model)
-    return as_data({"costs": costs, "ratios": ratios})
+    return {"costs": costs, "ratios": ratios}
 
 
 def _announce(run: Run, jobs: Sequence[SweepJob], journal: Journal, settings: SweepSettings) -> None:
@@ -104,13 +104,10 @@ def _announce(run: Run, jobs: Sequence[SweepJob], journal: Journal, settings: Sw
 def _as_json(comparison: LoopComparison) -> dict[str, Any]:
     """The comparison with what follows from it."""
     return {
-        "pushes": [
-            {**asdict(one), "paired": one.paired, "p_value": one.paired.p_value, "advantage": one.advantage}
-            for one in comparison.envelopes
-        ],
+        "pushes": [record_of(one, "paired", "p_value", "advantage") for one in comparison.envelopes],
         "speeds": comparison.speeds,
-        "curves": [{**asdict(one), "total": one.total, "p_value": one.total.p_value} for one in comparison.curves],
-        "qualities": [{**asdict(one), "p_value": one.paired.p_value} for one in comparison.qualities],
+        "curves": [record_of(one, "total", "p_value") for one in comparison.curves],
+        "qualities": [record_of(one, "p_value") for one in comparison.qualities],
     }
 
 

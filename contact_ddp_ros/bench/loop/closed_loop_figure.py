@@ -7,8 +7,9 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from contact_ddp_ros.bench.loop.comparison import Curve, Envelope, LoopComparison, SpeedLimits
-from contact_ddp_ros.bench.panels import heat_map, panel
+from contact_ddp_ros.bench.panels import panel
 from contact_ddp_ros.bench.solver.case import VARIANTS
+from contact_ddp_ros.report.charts import heat_map
 from contact_ddp_ros.report.style import POINT_COLOURS, figure, legend, name_rows, nothing
 
 _COLOURS = dict(zip(VARIANTS, POINT_COLOURS, strict=False))

@@ -48,6 +48,11 @@ class Envelope(Limits):
         return paired(self.held[_FIRST], self.held[_SECOND])
 
     @property
+    def p_value(self) -> float:
+        """Of "neither variant takes more"."""
+        return self.paired.p_value
+
+    @property
     def advantage(self) -> float:
         """Median over the phases of how much more the first variant takes [N s]."""
         return float(np.median(np.subtract(self.held[_FIRST], self.held[_SECOND])))
@@ -83,6 +88,11 @@ class Curve:
         first, second, equal = (sum(getattr(one, name) for one in self.paired) for name in ("first", "second", "equal"))
         return Paired(first, second, equal)
 
+    @property
+    def p_value(self) -> float:
+        """Of "neither variant survives more", over all values."""
+        return self.total.p_value
+
     def overall(self, variant: str) -> Proportion:
         """Over all values."""
         parts = self.survived[variant]
@@ -96,6 +106,11 @@ class Quality:
     measure: str
     ratio: Spread
     paired: Paired
+
+    @property
+    def p_value(self) -> float:
+        """Of "neither variant's is smaller"."""
+        return self.paired.p_value
 
 
 @dataclass(frozen=True)

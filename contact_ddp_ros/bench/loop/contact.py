@@ -6,7 +6,7 @@ of none of it. Forces and depths are those at the control ticks, every 2 ms.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from typing import Any
 
@@ -16,12 +16,13 @@ from rich.table import Table
 
 from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_setting_option, count
 from contact_ddp_ros.bench.engine import add_engine_options, journalled
-from contact_ddp_ros.bench.loop.cases import NOISY, SPEED, Case, bounding, cases
+from contact_ddp_ros.bench.loop.cases import SPEED, Case, bounding, cases
 from contact_ddp_ros.bench.output import table_of
 from contact_ddp_ros.bench.statistics import grouped
 from contact_ddp_ros.closed_loop import ClosedLoop
 from contact_ddp_ros.engines.choice import PACKAGES
 from contact_ddp_ros.errors import ContactDdpError
+from contact_ddp_ros.options import SENSOR_NOISE
 from contact_ddp_ros.recording import Recording
 from contact_ddp_ros.report.falls import first_fall
 from contact_ddp_ros.robot.joints import FOOT_NAMES
@@ -85,7 +86,7 @@ def runs(seeds: int, duration: float, overrides: Mapping[str, Any]) -> list[Case
         if parameters.get("engine") not in absent
     }
     return cases(
-        bounding({**NOISY, **overrides}, duration=duration),
+        bounding({**SENSOR_NOISE, **overrides}, duration=duration),
         {
             row: {f"{row} #{seed}": {"overrides": world, "seed": seed} for seed in range(seeds)}
             for row, world in worlds.items()
@@ -93,14 +94,14 @@ def runs(seeds: int, duration: float, overrides: Mapping[str, Any]) -> list[Case
     )
 
 
-def run(item: Case) -> dict[str, Any]:
-    """One closed loop: the fields of a ContactOutcome."""
+def run(item: Case) -> ContactOutcome:
+    """One closed loop."""
     try:
         recording = ClosedLoop(item.options).run()
     except ContactDdpError as error:
-        return asdict(ContactOutcome(f"failed: {error}"))
+        return ContactOutcome(f"failed: {error}")
     fall = first_fall(recording)
-    return asdict(outcome(recording) if fall is None else ContactOutcome(f"{fall.time:.2f} s: {fall.reason}"))
+    return outcome(recording) if fall is None else ContactOutcome(f"{fall.time:.2f} s: {fall.reason}")
 
 
 def outcome(recording: Recording) -> ContactOutcome:
@@ -189,17 +190,16 @@ def _measure(run_of: Run) -> Findings:
     absent = missing()
     settings = {"seeds": seeds, "duration": duration, "without": absent, "overrides": dict(options.set)}
     items = runs(seeds, duration, dict(options.set))
-    results = journalled(run, items, run_of, settings)
-    found = {
-        row: [ContactOutcome(**result) for _, result in own]
-        for row, own in grouped(zip(items, results, strict=True), lambda one: one[0].group).items()
-    }
+    results = journalled(run, items, run_of, settings, ContactOutcome)
+    outcomes = {item.name: one for item, one in zip(items, results, strict=True)}
+    groups = grouped(items, lambda item: item.group)
+    found = {row: [outcomes[item.name] for item in own] for row, own in groups.items()}
     robot = load_robot()
     weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
-    falls = [f"{item.name}: {one['fall']}" for item, one in zip(items, results, strict=True) if one["fall"]]
+    falls = [f"{name}: {one.fall}" for name, one in outcomes.items() if one.fall]
     return Findings(
         settings=settings,
-        results={item.name: result for item, result in zip(items, results, strict=True)},
+        results=outcomes,
         tables=[table(found, weight)],
         remarks=[*falls, *(f"{one} is not installed: pip install {PACKAGES[one]}" for one in absent)],
         exit_code=1 if falls else 0,

@@ -6,7 +6,7 @@ model cannot move are left out. Solve times are wall-clock times of one thread, 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,9 @@ from rich.table import Table
 
 from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_setting_option, count, option
 from contact_ddp_ros.bench.engine import add_engine_options, journalled
-from contact_ddp_ros.bench.loop.cases import NOISY, Case, bounding, cases
-from contact_ddp_ros.bench.loop.harness import moved, settled
+from contact_ddp_ros.bench.loop.cases import Case, bounding, cases
+from contact_ddp_ros.bench.loop.harness import moved, settled, settling
 from contact_ddp_ros.bench.output import table_of
-from contact_ddp_ros.bench.panels import heat_map
 from contact_ddp_ros.bench.statistics import grouped, share
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.fitting import for_model
@@ -27,8 +26,8 @@ from contact_ddp_ros.gaits.gait import packaged_gaits
 from contact_ddp_ros.models.choice import MODELS
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.reference import gait_schedule
-from contact_ddp_ros.options import MODEL_NAMES, RunOptions
-from contact_ddp_ros.recording import Recording
+from contact_ddp_ros.options import MODEL_NAMES, SENSOR_NOISE, RunOptions
+from contact_ddp_ros.report.charts import heat_map
 from contact_ddp_ros.report.style import figure
 
 _FORWARD = (0.0, 0.5, 1.0, 1.5, 2.0, -0.5)
@@ -65,16 +64,12 @@ def command_of(options: RunOptions) -> str:
     return f"{options.speed[0][1]:g} m/s{aside}" + (f", {options.turn:g} rad/s" if options.turn else "")
 
 
-def run(item: Case) -> dict[str, Any]:
-    """Run one closed loop and look at what became of it: the fields of a GaitOutcome."""
+def run(item: Case) -> GaitOutcome:
+    """Run one closed loop and look at what became of it."""
     options, about = item.options, GaitOutcome(item.group, command_of(item.options))
-    recording, fall = moved(options, options.duration - min(5.0, 0.6 * options.duration))
+    recording, fall = moved(options, options.duration - settling(options.duration))
     if recording is None or fall:
-        return asdict(replace(about, fall=fall))
-    return asdict(_figures(about, options, recording))
-
-
-def _figures(about: GaitOutcome, options: RunOptions, recording: Recording) -> GaitOutcome:
+        return replace(about, fall=fall)
     late = settled(recording)
     time, yaw = recording.ticks["time"][late], np.unwrap(recording.rpy[late, 2])
     forward, left = recording.heading_velocity[late, :2].mean(axis=0)
@@ -147,23 +142,29 @@ def draw(outcomes: Sequence[GaitOutcome], path: Path) -> None:
         axes.set_xlabel("runs that follow the command without a fall")
 
 
+def runs(
+    model: str, gaits: Sequence[str], commands: Sequence[Mapping[str, Any]], duration: float, seeds: int, **chosen: Any
+) -> list[Case]:
+    """Every gait under every command with every seed; `chosen` are the user's parameters."""
+    found = []
+    for gait in gaits:
+        base = bounding(
+            {**SENSOR_NOISE, **chosen, "planner.model": model, "planner.gait.name": gait}, duration=duration
+        )
+        for command in commands:
+            name = f"{gait} {command_of(replace(base, **command))}"
+            found += cases(base, {gait: {f"{name} #{seed}": {**command, "seed": seed} for seed in range(seeds)}})
+    return found
+
+
 def _measure(run_of: Run) -> Findings:
     options = run_of.options
     duration, seeds = (8.0, 1) if options.quick else (20.0, options.seeds)
     commands = COMMANDS[1:2] if options.quick else COMMANDS
-    items = []
-    for gait in gaits_of(options.model):
-        if options.only and gait not in options.only:
-            continue
-        chosen = {**NOISY, **dict(options.set), "planner.model": options.model, "planner.gait.name": gait}
-        base = bounding(chosen, duration=duration)
-        unlike = [{**command, "seed": seed} for command in commands for seed in range(seeds)]
-        items += cases(
-            base, {gait: {f"{gait} {command_of(replace(base, **one))} #{one['seed']}": one for one in unlike}}
-        )
+    gaits = [gait for gait in gaits_of(options.model) if not options.only or gait in options.only]
+    items = runs(options.model, gaits, commands, duration, seeds, **dict(options.set))
     settings = {"quick": options.quick, "model": options.model, "seeds": seeds, "overrides": dict(options.set)}
-    found = journalled(run, items, run_of, {**settings, "only": options.only})
-    outcomes = [GaitOutcome(**one) for one in found]
+    outcomes = journalled(run, items, run_of, {**settings, "only": options.only}, GaitOutcome)
     return Findings(
         settings=settings,
         results={"outcomes": outcomes},

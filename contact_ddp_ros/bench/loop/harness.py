@@ -25,8 +25,8 @@ from contact_ddp_ros.robot.state import RobotState
 STANDING = 0.5
 """When the robot stands, and begins to bound [s]."""
 
-SETTLED = 5.0
-"""Figures of a motion count from here on [s], or over the last two fifths of a shorter run."""
+_SETTLED = 5.0
+"""By then a motion is steady [s]."""
 
 
 def advance(loop: ClosedLoop, time: float, *, past_faults: bool = False) -> None:
@@ -53,10 +53,14 @@ def _made(seconds: float) -> ClosedLoop:
     return loop
 
 
+def settling(duration: float) -> float:
+    """When in a run of a duration figures of the motion begin to count: of a short one over its last two fifths [s]."""
+    return min(_SETTLED, 0.6 * duration)
+
+
 def settled(recording: Recording) -> NDArray[np.int64]:
     """Rows of the ticks at which figures count."""
-    duration = float(recording.info.options["duration"])
-    return np.flatnonzero(recording.ticks["time"] >= min(SETTLED, 0.6 * duration))
+    return np.flatnonzero(recording.ticks["time"] >= settling(float(recording.info.options["duration"])))
 
 
 def moved(options: RunOptions, moving: float) -> tuple[Recording | None, str]:

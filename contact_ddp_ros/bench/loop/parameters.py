@@ -23,9 +23,9 @@ from matplotlib.figure import Figure
 from rich.table import Table
 
 from contact_ddp_ros import safe_ranges
+from contact_ddp_ros.batch.journal import Journal
 from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, option
 from contact_ddp_ros.bench.engine import add_engine_options, do
-from contact_ddp_ros.bench.journal import Journal
 from contact_ddp_ros.bench.loop.cases import SPEED
 from contact_ddp_ros.bench.loop.live_change import PUSH, Change, as_range, changes, perform, tunable
 from contact_ddp_ros.bench.loop.refusals import Refusals, offer

@@ -22,12 +22,12 @@ from contact_ddp_ros.bench.engine import add_engine_options, journalled
 from contact_ddp_ros.bench.loop.cases import CYCLE, PUSH_DURATION, SPEED, bounding, push_of
 from contact_ddp_ros.bench.loop.harness import advance
 from contact_ddp_ros.bench.output import table_of
-from contact_ddp_ros.bench.panels import heat_map
 from contact_ddp_ros.bench.statistics import Proportion, share
 from contact_ddp_ros.closed_loop import ClosedLoop
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.errors import BenchmarkError, ContactDdpError
 from contact_ddp_ros.recording import FALL_HEIGHT
+from contact_ddp_ros.report.charts import heat_map
 from contact_ddp_ros.report.style import figure
 
 SETTLED = 3.0
@@ -193,7 +193,7 @@ def _measure(run_of: Run) -> Findings:
     ladder = QUICK_LADDER if options.quick else LADDER
     items = searches(directions, phases, ladder, dict(options.set))
     settings = {"directions": directions, "phases": phases, "ladder": list(ladder), "overrides": dict(options.set)}
-    limits = journalled(run, items, run_of, settings)
+    limits: list[dict[str, Any]] = journalled(run, items, run_of, settings, dict)
     found = PushMap(
         np.array([item.direction for item in items[::phases]]),
         np.array([item.phase for item in items[:phases]]),

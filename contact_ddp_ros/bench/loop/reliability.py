@@ -23,7 +23,7 @@ from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, count, opt
 from contact_ddp_ros.bench.engine import add_engine_options, do
 from contact_ddp_ros.bench.loop.faults import FAULTS, KINDS
 from contact_ddp_ros.bench.loop.injection import LIMITS, QUICK, Course, Injection, Reaction, inject
-from contact_ddp_ros.bench.output import as_data, table_of
+from contact_ddp_ros.bench.output import record_of, table_of
 from contact_ddp_ros.bench.statistics import grouped
 from contact_ddp_ros.files import write_text
 from contact_ddp_ros.report import style
@@ -129,7 +129,7 @@ def _measure(run: Run) -> Findings:
     complaints = [f"[red]{one.injection.name}: {complaint}[/]" for one in reactions for complaint in one.complaints]
     return Findings(
         settings={"quick": options.quick, "seeds": list(seeds), "limits": LIMITS},
-        results={"reactions": [{**as_data(one), "complaints": one.complaints} for one in reactions]},
+        results={"reactions": [record_of(one, "complaints") for one in reactions]},
         tables=[table_of("Faults while bounding", rows, {**COLUMNS, "": _verdict}, text=True)],
         remarks=complaints,
         drawings={"reliability.png": lambda path: draw(reactions, path)},

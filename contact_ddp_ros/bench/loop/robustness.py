@@ -17,12 +17,13 @@ from rich.table import Table
 from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_seed, add_setting_option, option
 from contact_ddp_ros.bench.engine import add_engine_options, do
 from contact_ddp_ros.bench.loop import outcome
-from contact_ddp_ros.bench.loop.cases import CYCLE, DIRECTIONS, NOISY, RECOVERY, SPEED, Case, bounding, cases, push_of
+from contact_ddp_ros.bench.loop.cases import CYCLE, DIRECTIONS, RECOVERY, SPEED, Case, bounding, cases, push_of
 from contact_ddp_ros.bench.loop.outcome import LATERAL_BAND, ROLL_BAND, YAW_BAND, Outcome
-from contact_ddp_ros.bench.output import as_data, table_of
-from contact_ddp_ros.bench.panels import bars, panel
+from contact_ddp_ros.bench.output import record_of, table_of
+from contact_ddp_ros.bench.panels import panel
 from contact_ddp_ros.bench.statistics import grouped
-from contact_ddp_ros.options import VARIANTS
+from contact_ddp_ros.options import SENSOR_NOISE, VARIANTS
+from contact_ddp_ros.report.charts import bars
 from contact_ddp_ros.report.style import FOOT_COLOURS, LIMIT, figure, legend
 
 TARGET_SPEED = 0.1
@@ -88,7 +89,8 @@ def groups(extent: Extent, seed: int = 0) -> dict[str, dict[str, dict[str, Any]]
         "stop": {"stand, bound, stand": {"stop_time": 6.0, "duration": 9.0}},
         # noise also breaks the symmetry of left and right
         "noise": {
-            f"sensor noise, seed {k}": {"seed": k, "overrides": NOISY, **steady} for k in range(seed, seed + SEEDS)
+            f"sensor noise, seed {k}": {"seed": k, "overrides": SENSOR_NOISE, **steady}
+            for k in range(seed, seed + SEEDS)
         },
         "long": {f"{extent.long:g} s at {SPEED:g} m/s": {"duration": extent.long}},
     }
@@ -218,10 +220,12 @@ def _measure(run: Run) -> Findings:
     settings = Settings(options.variant, options.seed, dict(options.set))
     extent = QUICK if options.quick else Extent()
     outcomes = do(outcome.run, runs(settings, extent, options.only or GROUPS), run)
-    records = [{**as_data(one), "survived": one.survived, "straight": one.straight} for one in outcomes]
     return Findings(
         settings={"quick": options.quick, **asdict(extent), **asdict(settings)},
-        results={"groups": totals(outcomes), "outcomes": records},
+        results={
+            "groups": totals(outcomes),
+            "outcomes": [record_of(one, "survived", "straight") for one in outcomes],
+        },
         tables=[_table(outcomes), _group_table(outcomes)],
         drawings={"robustness.png": lambda path: draw(outcomes, path)},
         exit_code=0 if all(one.survived for one in outcomes) else 1,

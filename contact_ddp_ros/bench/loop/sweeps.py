@@ -17,18 +17,16 @@ from contact_ddp_ros.bench.loop.budget import Budget, StageCosts
 from contact_ddp_ros.bench.loop.cases import (
     CYCLE,
     DIRECTIONS,
-    NOISY,
     PUSH_DURATION,
     RECOVERY,
     SPEED,
     bounding,
-    changed,
     push_of,
 )
 from contact_ddp_ros.bench.loop.trials import Arm, PushSearch, SpeedSearch, SweepJob, Trial
 from contact_ddp_ros.bench.solver.case import VARIANTS
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.options import MAX_SPEED, Push, RunOptions
+from contact_ddp_ros.options import MAX_SPEED, SENSOR_NOISE, Push, RunOptions
 
 ITERATIONS = 2
 """DDP iterations that the budget of a solve is worth, unless it is what varies; the planner's default."""
@@ -109,7 +107,7 @@ class SweepSettings:
 
     def options(self, noise_seed: int, overrides: Mapping[str, Any] | None = None) -> RunOptions:
         """Of a run with sensor noise and no other disturbance; the settings' own parameters come last."""
-        return changed(bounding({**NOISY, **(overrides or {}), **self.overrides}), seed=noise_seed)
+        return bounding({**SENSOR_NOISE, **(overrides or {}), **self.overrides}, seed=noise_seed)
 
 
 @dataclass(frozen=True)

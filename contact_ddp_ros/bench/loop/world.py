@@ -21,9 +21,8 @@ from contact_ddp_ros.bench.loop.cases import Case
 from contact_ddp_ros.bench.loop.harness import moved, settled
 from contact_ddp_ros.bench.loop.world_rows import QUICK, Extent, Row, rows
 from contact_ddp_ros.bench.output import table_of
-from contact_ddp_ros.bench.panels import bars
 from contact_ddp_ros.bench.statistics import grouped, share
-from contact_ddp_ros.recording import Recording
+from contact_ddp_ros.report.charts import bars
 from contact_ddp_ros.report.style import FOOT_COLOURS, LIMIT, figure
 
 AT_LAST = 2.0
@@ -46,15 +45,11 @@ class WorldOutcome:
 Found = tuple[Row, Sequence[WorldOutcome]]
 
 
-def run(item: Case) -> dict[str, Any]:
-    """Run one closed loop and look at what became of it: the fields of a WorldOutcome."""
+def run(item: Case) -> WorldOutcome:
+    """Run one closed loop and look at what became of it."""
     recording, fall = moved(item.options, AT_LAST)
     if recording is None or fall:
-        return asdict(WorldOutcome(item.group, fall))
-    return asdict(_figures(item, recording))
-
-
-def _figures(item: Case, recording: Recording) -> WorldOutcome:
+        return WorldOutcome(item.group, fall)
     ticks, late = recording.ticks, settled(recording)
     time, position = ticks["time"][late], ticks["position"][late]
     velocity = (position[-1, :2] - position[0, :2]) / (time[-1] - time[0])
@@ -132,8 +127,8 @@ def _measure(run_of: Run) -> Findings:
         wanted = [row for row in wanted if any(word in row.name for word in options.only)]
     items = [item for row in wanted for item in row.runs]
     settings = {"quick": options.quick, "seed": options.seed, **asdict(extent), "overrides": dict(options.set)}
-    outcomes = journalled(run, items, run_of, {**settings, "only": options.only})
-    by_row = grouped((WorldOutcome(**one) for one in outcomes), lambda one: one.row)
+    outcomes = journalled(run, items, run_of, {**settings, "only": options.only}, WorldOutcome)
+    by_row = grouped(outcomes, lambda one: one.row)
     found = [(row, by_row[row.name]) for row in wanted]
     return Findings(
         settings=settings,

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from contact_ddp_ros.bench.loop.cases import CYCLE, NOISY, PUSH_DURATION, Case, bounding, cases, push_of
-from contact_ddp_ros.options import Push
+from contact_ddp_ros.bench.loop.cases import CYCLE, PUSH_DURATION, Case, bounding, cases, push_of
+from contact_ddp_ros.options import SENSOR_NOISE, Push
 
 PUSH_TIME = 4.0
 """The earliest push begins then [s]."""
@@ -57,7 +57,7 @@ Unlike = Mapping[str, Any]
 
 def rows(seed: int, extent: Extent, overrides: Mapping[str, Any]) -> list[Row]:
     """All rows of the table; run number k of a row has the seed `seed` + k."""
-    base = bounding({**NOISY, **overrides}, duration=extent.duration)
+    base = bounding({**SENSOR_NOISE, **overrides}, duration=extent.duration)
     found = []
     for part in (_grounds, _impulses, _knocks, _senses, _loads, _mixtures):
         for name, target, runs in part(seed, extent):

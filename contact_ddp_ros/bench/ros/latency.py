@@ -17,8 +17,8 @@ from rich.table import Table
 
 from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run
 from contact_ddp_ros.bench.output import Metric, number, table_of
-from contact_ddp_ros.bench.panels import bars
 from contact_ddp_ros.bench.timing import Spread
+from contact_ddp_ros.report.charts import bars
 from contact_ddp_ros.report.style import LIMIT, POINT_COLOURS, figure
 from contact_ddp_ros.report.terminal import progress_bar
 

@@ -25,7 +25,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run
-from contact_ddp_ros.bench.output import Metric
+from contact_ddp_ros.bench.output import Metric, record_of
 from contact_ddp_ros.bench.solver.case import mpc_cases
 from contact_ddp_ros.bench.solver.iteration import ITERATION, Stages
 from contact_ddp_ros.bench.solver.paper_bound import PaperBound
@@ -270,7 +270,7 @@ def _measure(run: Run) -> Findings:
     succeeded = successes(attempts)
     return Findings(
         settings={"quick": run.options.quick, **asdict(effort)},
-        results={"attempts": [{**asdict(one), "succeeded": succeeded[one]} for one in attempts]},
+        results={"attempts": [{**record_of(one), "succeeded": succeeded[one]} for one in attempts]},
         title="Multiple shooting beside single shooting",
         metrics=metrics(attempts, time_of_gaps(effort.rounds)),
         drawings={"shooting.png": lambda path: draw(attempts, path)},

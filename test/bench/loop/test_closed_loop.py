@@ -5,17 +5,17 @@ import json
 import numpy as np
 import pytest
 
+from contact_ddp_ros.batch import journal
+from contact_ddp_ros.batch.journal import JOURNAL_FILE
 from contact_ddp_ros.bench import engine as engines
-from contact_ddp_ros.bench import journal
-from contact_ddp_ros.bench.journal import JOURNAL_FILE
 from contact_ddp_ros.bench.loop import closed_loop as bench
 from contact_ddp_ros.bench.loop.budget import StageCosts
 from contact_ddp_ros.bench.loop.outcome import Outcome
 from contact_ddp_ros.bench.output import RECORD_FILE
 from contact_ddp_ros.bench.timing import Spread
 from contact_ddp_ros.errors import BenchmarkError
+from test.batch.serial import Serial
 from test.bench.loop.test_comparison import result
-from test.bench.serial import Serial
 
 
 @pytest.fixture

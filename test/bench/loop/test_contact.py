@@ -99,7 +99,7 @@ def test_every_row_is_a_world_of_its_own(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_what_fails_is_said() -> None:
     options = RunOptions(duration=1.0, overrides={"simulator.contact.stiffness": 1.0})
-    assert "contact.stiffness" in run(Case("spring", "spring #0", options))["fall"]
+    assert "contact.stiffness" in run(Case("spring", "spring #0", options)).fall
 
 
 def test_the_table_leaves_out_runs_that_fell() -> None:

@@ -27,7 +27,7 @@ from contact_ddp_ros.config import ParameterSpec, check
 from contact_ddp_ros.control.findings import Violation
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.safe_ranges import SafeRange, read
-from test.bench.serial import Serial
+from test.batch.serial import Serial
 
 NUMBER = ParameterSpec("number", 1.0, low=-3.0, high=9.0)
 DECADES = ParameterSpec("decades", 10.0, low=0.0, high=1e5)

@@ -40,7 +40,7 @@ def test_a_fall_is_told_with_its_reason(tmp_path) -> None:
     slope = next(row for row in rows(0, QUICK, {}) if row.name == "friction 0.2")
     item = slope.runs[0]
     short = replace(item, options=replace(item.options, duration=2.5, friction=0.05))
-    outcome = WorldOutcome(**run(short))
+    outcome = run(short)
     assert "tilt" in outcome.fall or "velocity" in outcome.fall
     assert "1" in str(table([(slope, [outcome])]).columns[1]._cells)
     draw([(slope, [outcome])], tmp_path / "world.png")
