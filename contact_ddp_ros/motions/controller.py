@@ -5,7 +5,7 @@
 as :mod:`contact_ddp_ros.control.planar_tracker` does it, within the motors' torque-speed curve, with the pitch of
 :mod:`contact_ddp_ros.motions.turning_plane`. The policy is looked up at the motion's own time, which jumps to the
 touchdown where the feet feel the ground before it, and waits there where they do not, so that what follows the impact
-never runs in the air.
+never runs in the air. From the touchdown on, and while it is late, the joints are held with gains of a landing.
 """
 
 from collections.abc import Sequence
@@ -178,8 +178,7 @@ class MotionController:
             self._stand.start(state.time, state.joint_positions, self.execution.catch_time)
             return self._stand.targets(state, state.time)
         sample = self._policy.sample(self._clock)
-        u = sample.control
-        u = u + self._share() * (sample.gain @ (x - sample.state))
+        u = sample.control + self._share() * (sample.gain @ (x - sample.state))
         targets = JointTargets(*self._model.joint_targets(sample.state, u))
         torques = targets.torques.copy()
         if self._stiff:
@@ -195,6 +194,7 @@ class MotionController:
 
     @property
     def _stiff(self) -> bool:
+        """Whether the joints have the gains of a landing."""
         return self._waiting or self.stage is MotionStage.LANDING
 
     def _share(self) -> float:
