@@ -34,7 +34,7 @@ setup(
     name=PACKAGE,
     version=VERSION["__version__"],
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
-    package_data={PACKAGE: ["py.typed"]},
+    package_data={PACKAGE: ["py.typed", "*/*.c", "*/*.h"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"lib/{PACKAGE}", sorted(glob("scripts/*"))),

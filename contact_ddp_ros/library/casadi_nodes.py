@@ -22,7 +22,7 @@ import numba as nb
 import numpy as np
 from numba import types
 
-from contact_ddp_ros.dynamics.native import call_kernel
+from contact_ddp_ros.compiled.call import call_kernel
 from contact_ddp_ros.solver.borrowed import address, table
 from contact_ddp_ros.solver.linear_algebra import clear
 from contact_ddp_ros.solver.penalties import SIGMA, augmented_lagrangian, inequality

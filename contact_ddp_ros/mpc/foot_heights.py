@@ -3,7 +3,7 @@
 import numba as nb
 from numba import types
 
-from contact_ddp_ros.dynamics.native import call_kernel
+from contact_ddp_ros.compiled.call import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_geometry import height_of, height_slope
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of

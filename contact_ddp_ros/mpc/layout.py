@@ -5,7 +5,8 @@ each (the last axis is the normal):
 
 integers        sizes, integration scheme, kernel addresses of the feet and of the user's terms (0 without any), where
                 the places of the terms begin, n_e, actuated joints (n_u), then one block per mode: number of
-                contacts, kernel addresses, foot index of each contact (n_f slots); then the places of the terms
+                contacts, addresses of kernels and of its linear algebra, foot index of each contact (n_f slots);
+                then the places of the terms
 node_integers   (N+1, 2): mode and kind of each node
 parameters      model parameters, then those of the packaged terms
 node_parameters (N+1, size): duration, whether a foot lands (n_f), then the numbers of the packaged and of the user's
@@ -37,7 +38,10 @@ PLACES, EQUALITIES = 10, 11
 HEADER = 12
 
 CONTACTS, SYSTEM, FIRST, SECOND, TENSOR, IMPACT_SYSTEM, IMPACT_FIRST, IMPACT_SECOND, IMPACT_TENSOR = range(9)
-MODE_HEADER = 9
+FACTORISE, SOLVE, CONTACT_PARTIALS, IMPACT_PARTIALS, CURVATURE = range(9, 14)
+"""Addresses of a mode's linear algebra in C (:mod:`contact_ddp_ros.mpc.contact_algebra`), 0 where Numba does it."""
+
+MODE_HEADER = 14
 
 NODE_MODE, NODE_KIND = 0, 1
 

@@ -27,27 +27,24 @@ The end is E ≤ `kkt_tolerance`, with E the largest of |∂L/∂u| at the adjoi
 Eq. (5)).
 """
 
+from collections.abc import Callable
 from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.solver import restoration, saddle_sweep, slacks
+from contact_ddp_ros.solver import linear_model, optimality, restoration, saddle_sweep
 from contact_ddp_ros.solver.filter import Filter
-from contact_ddp_ros.solver.interior_run import InteriorRun
 from contact_ddp_ros.solver.interior_solution import InteriorPointOptions, Multipliers
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.penalties import MU, SIGMA
 from contact_ddp_ros.solver.protocol import Problem
-from contact_ddp_ros.solver.run import Run
 from contact_ddp_ros.solver.solution import Termination
 from contact_ddp_ros.solver.sweeps import expand
+from contact_ddp_ros.solver.trial_run import Pair, TrialRun
 from contact_ddp_ros.solver.workspace import Workspace
 
 Array = NDArray[np.float64]
-Pair = tuple[float, float]
-"""(ϑ, φ)."""
-
 _FIRST, _MOST = 1e-4, 1e20
 _FALL, _GROW, _FIRST_GROW = 1.0 / 3.0, 8.0, 100.0
 """Of δ: the first one and the largest; share of the last one to begin with, factors on failures."""
@@ -64,13 +61,10 @@ _RESTORING, _RESTORED = 100, 0.9
 _KAPPA, _MU_FACTOR, _MU_POWER = 10.0, 0.2, 1.2
 """μ falls to the smaller of _MU_FACTOR μ and μ^_MU_POWER where E ≤ _KAPPA μ."""
 
-_SCALE = 100.0
-"""Mean multiplier from which on errors are relative to it."""
-
 _TINY = 1e-300
 
 
-class InertiaRun(InteriorRun):
+class InertiaRun(TrialRun):
     """A solve in progress; see the module's text."""
 
     def __init__(
@@ -82,14 +76,15 @@ class InertiaRun(InteriorRun):
         interior: InteriorPointOptions,
     ) -> None:
         super().__init__(problem, data, work, options, interior)
-        n, n_g = problem.n_nodes, problem.n_mixed
-        self._psis, self._omegas = np.zeros((n, n_g)), np.zeros((n, n_g, problem.n_x))
+        n = problem.n_nodes
         self._costates = np.zeros((n + 1, problem.n_x))
         self._other = tuple(np.zeros_like(one) for one in work.expansion)
         self._theta = 0.0 if options.variant == "ilqr" else 1.0
         self._deltas = np.zeros(n)
         self._last_delta = 0.0
         self._filter: Filter | None = None
+        self._slope_of: tuple[Array, ...] = work.expansion
+        self._slack_slope = 0.0
         self.restorations = 0
 
     def begin(self, warm: Multipliers | None, held: float | None) -> None:
@@ -102,8 +97,13 @@ class InertiaRun(InteriorRun):
         """Do one iteration: errors and μ, expansion, sweep, line search. Return the reason to stop, or None."""
         gradient = self._error_of_gradient()
         if self._ends(gradient):
+            self.message = "converged: the error of the optimality conditions is below kkt_tolerance"
             return Termination.CONVERGED
+        apart, self._slack_slope, _ = self._distance()
+        if apart > 0.0:
+            self._evaluate(self._other, "barrier")
         self._evaluate(self.work.expansion, "iterate")
+        self._slope_of = self._other if apart > 0.0 else self.work.expansion
         now = self._pair(self._objective, self.work.nominal[3], self._multipliers[:-1, self._sizes[0] :: 2], 0.0)
         if self._filter is None:
             self._filter = Filter(now[0])
@@ -137,31 +137,29 @@ class InertiaRun(InteriorRun):
     def _error_of_gradient(self) -> float:
         """|∂L/∂u| at the multipliers of the iterate; writes the adjoint."""
         self._evaluate(self._other, "multipliers")
-        saddle_sweep.adjoint(self._other, self._costates)
-        worst: float = saddle_sweep.stationarity(self._other, self._costates, self.problem.has_control)
+        linear_model.adjoint(self._other, self._costates)
+        worst: float = linear_model.stationarity(self._other, self._costates, self.problem.has_control)
         return worst
+
+    def _error(self, gradient: float) -> Callable[[float], float]:
+        """E as a function of μ."""
+        n_e, _ = self._sizes
+        slack, dual = self._multipliers[:-1, n_e::2], self._multipliers[:-1, n_e + 1 :: 2]
+        return optimality.error(
+            gradient,
+            self.work.nominal[3],
+            self._multipliers[:, :n_e],
+            np.where(np.isfinite(slack), slack, 0.0),
+            dual,
+            self.gaps.largest,
+        )
 
     def _ends(self, gradient: float) -> bool:
         """Whether E is within the tolerance; lowers μ as long as the barrier's problem is solved."""
-        n_e, _ = self._sizes
-        s, y = self._multipliers[:-1, n_e::2], self._multipliers[:-1, n_e + 1 :: 2]
-        there = np.isfinite(s)
-        s, y, z = s[there], y[there], self.work.nominal[3][:-1, n_e:-1][there]
-        equalities = self.work.nominal[3][:, :n_e]
-        violation = max(np.abs(equalities).max(initial=0.0), np.abs(z - s).max(initial=0.0), self.gaps.largest)
-        total, multipliers = float(y.sum()), np.abs(self._multipliers[:, :n_e])
-        by_all = max(1.0, (total + multipliers.sum()) / max(y.size + multipliers.size, 1) / _SCALE)
-        by_own = max(1.0, total / max(y.size, 1) / _SCALE)
-        fixed = max(gradient / by_all, float(violation))
-
-        def error(mu: float) -> float:
-            return max(fixed, float(np.abs(y * s - mu).max(initial=0.0)) / by_own)
-
+        error = self._error(gradient)
         tolerance = self.interior.kkt_tolerance
-        if self._held:
-            return error(self._penalty[MU]) <= tolerance
-        if error(0.0) <= tolerance:
-            return True
+        if self._held or error(0.0) <= tolerance:
+            return error(self._penalty[MU] if self._held else 0.0) <= tolerance
         least = 0.1 * tolerance
         while self._penalty[MU] > least and error(self._penalty[MU]) <= _KAPPA * self._penalty[MU]:
             mu = self._penalty[MU]
@@ -172,14 +170,16 @@ class InertiaRun(InteriorRun):
     def _evaluate(self, into: tuple[Array, ...], slopes: str) -> None:
         """Expansion along the nominal trajectory with some slopes of the inequalities, and y of the equalities.
 
-        "iterate": −μ/s, with Σ; "multipliers": −y; "unit": −1/s, with 1/s², and y = 0 of mixed equalities; "plain":
-        none, and the same y.
+        "iterate": Σ (z − s) − μ/s; "barrier": −μ/s; "multipliers": −y; "unit": (z − s)/s² − 1/s, and y = 0 of mixed
+        equalities; "plain": none, and the same y.
         """
         started, n_e = perf_counter(), self._sizes[0]
         kept, mu = self._multipliers.copy(), self._penalty[MU]
         slack, dual = self._multipliers[:-1, n_e::2], self._multipliers[:-1, n_e + 1 :: 2]
         if slopes == "multipliers":
             slack[:], dual[:], self._penalty[MU] = 1.0 / np.maximum(dual, _TINY), 0.0, 1.0
+        elif slopes == "barrier":
+            dual[:] = 0.0
         elif slopes != "iterate":
             self._multipliers[:-1, : self.problem.n_mixed] = 0.0
             dual[:] = 1.0 / slack if slopes == "unit" else 0.0
@@ -217,25 +217,12 @@ class InertiaRun(InteriorRun):
         """φ's derivative along the step."""
         work, n_g = self.work, self.problem.n_mixed
         forces = self._multipliers[:-1, :n_g] + self._penalty[SIGMA] * work.nominal[3][:-1, :n_g]
-        whole, by_equalities = saddle_sweep.slope(
-            self.problem.has_control, work.expansion, self.gaps.d, work.ks, work.gains, work.nominal[2], forces
+        whole, by_equalities = linear_model.slope(
+            self.problem.has_control, self._slope_of, self.gaps.d, work.ks, work.gains, work.nominal[2], forces
         )
-        return float(whole - by_equalities)
+        return float(whole - by_equalities) + self._slack_slope
 
-    # The step
-
-    def _pair(self, objective: float, residuals: Array, slack: Array, closed: float) -> Pair:
-        """(ϑ, φ) of residuals, slacks, and a trajectory that closes a share of its gaps."""
-        n_e, n_g = self._sizes[0], self.problem.n_mixed
-        z = residuals[:-1, n_e:-1]
-        there = np.isfinite(z)
-        weights = self._weights[:, None]
-        apart = float((weights * np.abs(np.where(there, z, 0.0) - np.where(there, slack, 0.0))).sum())
-        barrier = float((weights * np.log(np.where(there, slack, 1.0))).sum())
-        c, y = residuals[:, n_g:n_e], self._multipliers[:, n_g:n_e]
-        proximal = float(((y + 0.5 * self._penalty[SIGMA] * c) * c).sum())
-        violation = float(np.abs(residuals[:, :n_e]).sum()) + apart + (1.0 - closed) * self.gaps.total
-        return violation, objective - float(self._penalty[MU]) * barrier + proximal
+    # The line search
 
     def _search(self, now: Pair, descent: float, delta: float) -> tuple[float, Pair]:
         """The first step that the filter accepts, taken, and its (ϑ, φ); 0 where there is none."""
@@ -265,49 +252,6 @@ class InertiaRun(InteriorRun):
         c = residuals[:, :n_g]
         c += (self.work.trial[3][:, :n_g] - (1.0 - alpha) * c) / alpha
         return n_g > 0 and self._sweep_with(self.work.expansion, residuals, self._theta, delta)
-
-    def _try(self, alpha: float) -> Pair | None:
-        """Roll a step out; None where it diverges or goes beyond the boundary."""
-        work, started = self.work, perf_counter()
-        work.trial[0][0] = work.nominal[0][0]
-        cost = Run._rollout(self, *work.nominal[:2], work.gains, alpha, work.trial)
-        self._effort.rollout_time += perf_counter() - started
-        self._least = 1.0
-        if not np.isfinite(cost):
-            return None
-        boundary = max(self.interior.boundary, 1.0 - float(self._penalty[MU]))
-        _, psi, _, equalities, self._least = slacks.trial(
-            *(work.trial[3], work.nominal[3], self._multipliers, self._weights, self._penalty),
-            *(*self._sizes, alpha, boundary, self._slacks),
-        )
-        if self._least < 1.0 - boundary:
-            return None
-        self._trial_objective = cost - psi - equalities
-        return self._pair(self._trial_objective, work.trial[3], self._slacks, alpha)
-
-    def _shorter(self, alpha: float) -> float:
-        """The step to try after one that diverged or went beyond the boundary."""
-        beyond = 1.0 - self._least
-        if beyond <= self.interior.boundary:
-            return alpha * self.options.step_factor
-        return alpha * min(max(self.interior.boundary / beyond, 0.1), 0.95)
-
-    def _take(self, alpha: float) -> None:
-        """Make the trial the nominal trajectory, with its slacks and multipliers."""
-        work, n_g = self.work, self.problem.n_mixed
-        mixed = self._multipliers.copy()
-        saddle_sweep.step_multipliers(work.nominal[0], work.trial[0], self._psis, self._omegas, alpha, mixed)
-        work.nominal, work.trial = work.trial, work.nominal
-        slacks.advance(
-            *(work.nominal[3], work.trial[3], self._multipliers, self._penalty),
-            *(*self._sizes, alpha, self.interior.boundary, self._slacks),
-        )
-        self._multipliers[:, :n_g] = mixed[:, :n_g]
-        self._objective = self._trial_objective
-        self.gaps.shrink(alpha)
-        if alpha == 1.0 and self._penalty[SIGMA] > 0.0:
-            settings = self.interior
-            self._penalty[SIGMA] = min(self._penalty[SIGMA] * settings.sigma_factor, settings.sigma_max)
 
     # Restoration
 
@@ -343,6 +287,6 @@ class InertiaRun(InteriorRun):
         model = restoration.least_squares(self._other, unit, float(self._penalty[MU]))
         self._multipliers[:-1, :n_g] = 0.0
         if self._sweep_with(model, np.zeros_like(self.work.nominal[3]), 0.0, 0.0):
-            dx = saddle_sweep.linear_states(model, self.work.ks, self.work.gains)
+            dx = linear_model.linear_states(model, self.work.ks, self.work.gains)
             self._multipliers[:-1, :n_g] = self._psis + np.einsum("kgx,kx->kg", self._omegas, dx[:-1])
         return now

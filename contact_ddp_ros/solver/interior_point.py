@@ -30,6 +30,9 @@ Merit. φ = J − μ Σ w ln s + y c + ½ σ c² + ω Σ w|z − s| + ω_d Σ|d|
 direction descends on φ, and for small α no slack stops: Armijo's rule holds for some α. μ falls when the expected
 reduction of a full step is below a multiple of μ Σ w.
 
+Strategy "inertia": the whole curvature, corrected by δI, mixed equalities without a penalty, and a filter in the place
+of the merit, for costs that are indefinite by themselves: :mod:`contact_ddp_ros.solver.inertia_run`.
+
 See eqs. (27) and (28) of docs/mathematics.md. Sources: Nocedal and Wright (2006), Chapter 19; Wächter and Biegler
 (2006); Pavlov et al. (2021) for DDP.
 """
@@ -81,7 +84,7 @@ class InteriorPointSolver:
             problem: to be solved, whose inequalities its `step` tells of (n_i).
             x0: (n_x,) initial state.
             guess: nominal trajectory, and gains of the first rollout.
-            hessian_blend: θ to begin with.
+            hessian_blend: θ to begin with, for the strategy "blend".
             max_iterations: limit of this solve, in place of the option.
             warm: multipliers to begin with, as those of an earlier solution.
             mu: barrier parameter that is held, in the cost's units; by default it falls to the options' end.

@@ -96,6 +96,7 @@ def test_headers_have_a_slot_each():
     assert sorted(header) == list(range(at.HEADER))
     block = (at.CONTACTS, at.SYSTEM, at.FIRST, at.SECOND, at.TENSOR)
     block += (at.IMPACT_SYSTEM, at.IMPACT_FIRST, at.IMPACT_SECOND, at.IMPACT_TENSOR)
+    block += (at.FACTORISE, at.SOLVE, at.CONTACT_PARTIALS, at.IMPACT_PARTIALS, at.CURVATURE)
     assert sorted(block) == list(range(at.MODE_HEADER))
 
 

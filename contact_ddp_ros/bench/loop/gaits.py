@@ -142,20 +142,27 @@ def draw(outcomes: Sequence[GaitOutcome], path: Path) -> None:
         axes.set_xlabel("runs that follow the command without a fall")
 
 
+def runs(
+    model: str, gaits: Sequence[str], commands: Sequence[Mapping[str, Any]], duration: float, seeds: int, **chosen: Any
+) -> list[Case]:
+    """Every gait under every command with every seed; `chosen` are the user's parameters."""
+    found = []
+    for gait in gaits:
+        base = bounding(
+            {**SENSOR_NOISE, **chosen, "planner.model": model, "planner.gait.name": gait}, duration=duration
+        )
+        for command in commands:
+            name = f"{gait} {command_of(replace(base, **command))}"
+            found += cases(base, {gait: {f"{name} #{seed}": {**command, "seed": seed} for seed in range(seeds)}})
+    return found
+
+
 def _measure(run_of: Run) -> Findings:
     options = run_of.options
     duration, seeds = (8.0, 1) if options.quick else (20.0, options.seeds)
     commands = COMMANDS[1:2] if options.quick else COMMANDS
-    items = []
-    for gait in gaits_of(options.model):
-        if options.only and gait not in options.only:
-            continue
-        chosen = {**SENSOR_NOISE, **dict(options.set), "planner.model": options.model, "planner.gait.name": gait}
-        base = bounding(chosen, duration=duration)
-        unlike = [{**command, "seed": seed} for command in commands for seed in range(seeds)]
-        items += cases(
-            base, {gait: {f"{gait} {command_of(replace(base, **one))} #{one['seed']}": one for one in unlike}}
-        )
+    gaits = [gait for gait in gaits_of(options.model) if not options.only or gait in options.only]
+    items = runs(options.model, gaits, commands, duration, seeds, **dict(options.set))
     settings = {"quick": options.quick, "model": options.model, "seeds": seeds, "overrides": dict(options.set)}
     outcomes = journalled(run, items, run_of, {**settings, "only": options.only}, GaitOutcome)
     return Findings(

@@ -27,12 +27,13 @@ import casadi as cs
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.dynamics import cache, partials
-from contact_ddp_ros.dynamics.compiler import compile_library, find_compiler
+from contact_ddp_ros.compiled import cache
+from contact_ddp_ros.compiled.compiler import compile_library, find_compiler
+from contact_ddp_ros.dynamics import partials
 from contact_ddp_ros.dynamics.contact import N_PARAMETERS, ScalarSystem, Symbols, contact_system
 from contact_ddp_ros.dynamics.contact_point import Axes
 from contact_ddp_ros.dynamics.impact import impact_system
-from contact_ddp_ros.dynamics.kernels import c_source
+from contact_ddp_ros.dynamics.kernels import c_source, origin
 from contact_ddp_ros.dynamics.mechanism import Mechanism
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import Sizes, position_share
@@ -281,7 +282,9 @@ def node_functions(
         return functions
     symbols = sorted(kind.symbol for kind in nodes)
     source = "".join(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("nlp_*.py")))
-    content = cache.content_key(tree, symbols, model.axes, model.scheme, model.constrained, model.layout, tag, source)
+    content = cache.content_key(
+        origin(), tree, symbols, model.axes, model.scheme, model.constrained, model.layout, tag, source
+    )
     compiler = find_compiler()
     entry = cache.entry(content, compiler.identity)
     with cache.exclusive(content):

@@ -1,8 +1,9 @@
 """One instance of the suite by one solver, as a job, and what became of it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from time import process_time
+from typing import Any
 
 from contact_ddp_ros.bench.suite import ipopt
 from contact_ddp_ros.bench.suite.acrobot import ACROBOT
@@ -13,7 +14,7 @@ from contact_ddp_ros.bench.suite.pushing import PUSHING
 from contact_ddp_ros.solver.interior_point import InteriorPointSolver
 from contact_ddp_ros.solver.interior_solution import InteriorPointOptions, interior_options
 from contact_ddp_ros.solver.options import SolverOptions
-from contact_ddp_ros.solver.solution import Termination
+from contact_ddp_ros.solver.solution import Solution, Termination
 
 PROBLEMS: dict[str, SuiteProblem] = {one.name: one for one in (ACROBOT, CART_POLE, CAR, CAR_QUADRATIC, PUSHING)}
 """The suite, in the order of the publication."""
@@ -34,7 +35,8 @@ class Outcome:
 
     Attributes:
         problem, solver, seed: which. solved: whether it reached TOLERANCE within MAX_ITERATIONS.
-        iterations: how many. cost: at the end. time: processor time [s], compilation excepted.
+        iterations: how many. cost: at the end.
+        time: processor time [s]; that of a process's first job includes the loading or compiling of code.
         message: of a solver that failed.
     """
 
@@ -48,14 +50,18 @@ class Outcome:
     message: str = ""
 
 
-def ours(instance: Instance, variant: str) -> tuple[bool, int, float, str]:
-    """(solved, iterations, cost, message) of our interior point with the inertia corrected."""
-    problem = instance.problem()
+def solution(instance: Instance, variant: str) -> Solution:
+    """By our interior point with the inertia corrected."""
     solver = InteriorPointSolver(
         interior_options(SolverOptions(variant=variant, max_iterations=MAX_ITERATIONS)),
         InteriorPointOptions(strategy="inertia", kkt_tolerance=TOLERANCE, slack_min=_FIRST_SLACK),
     )
-    found = solver.solve(problem, instance.x0, instance.guess).solution
+    return solver.solve(instance.problem(), instance.x0, instance.guess).solution
+
+
+def ours(instance: Instance, variant: str) -> tuple[bool, int, float, str]:
+    """(solved, iterations, cost, message) of it."""
+    found = solution(instance, variant)
     solved = found.termination is Termination.CONVERGED and found.equality_violation <= TOLERANCE
     return solved, len(found.iterations), found.cost, "" if solved else found.message
 
@@ -94,9 +100,10 @@ class Entry:
         return 1.0 / (self.seed + 1000.0 * list(SOLVERS).index(self.solver))
 
 
-def solve(entry: Entry) -> Outcome:
-    """Do a job."""
+def solve(entry: Entry) -> dict[str, Any]:
+    """Do a job; the fields of an Outcome."""
     instance = PROBLEMS[entry.problem].instance(entry.seed)
     started = process_time()
     solved, iterations, cost, message = SOLVERS[entry.solver](instance)
-    return Outcome(entry.problem, entry.solver, entry.seed, solved, iterations, cost, process_time() - started, message)
+    spent = process_time() - started
+    return asdict(Outcome(entry.problem, entry.solver, entry.seed, solved, iterations, cost, spent, message))

@@ -28,17 +28,20 @@ class Found:
     message: str
 
 
-def solve(instance: Instance, *, exact: bool, tolerance: float, max_iterations: int) -> Found:
-    """Solve by exact Hessians or L-BFGS, started as :attr:`Instance.guess` is, its states rolled out."""
-    programme = _programme(instance.formulation, exact, tolerance, max_iterations)
+def solve(
+    instance: Instance, *, exact: bool, tolerance: float, max_iterations: int, near: tuple[Array, Array] | None = None
+) -> Found:
+    """Solve by exact Hessians or L-BFGS.
+
+    It starts as :attr:`Instance.guess`, its states rolled out; or `near` states (N+1, n_x) and controls (N, n_u) with a
+    small barrier, to confirm that they are an optimum.
+    """
+    programme = _programme(instance.formulation, exact, tolerance, max_iterations, near is not None)
     n_x, n_u = instance.x0.size, instance.start.size
-    xs, step = [instance.x0], _dynamics(instance.formulation)
-    for _ in range(N_NODES):
-        xs.append(np.asarray(step(xs[-1], instance.start, instance.parameters)).ravel())
-    us = np.tile(instance.start, (N_NODES, 1))
+    xs, us = near if near is not None else _rolled_out(instance)
     free = np.full(N_NODES * n_x, np.inf)
     found = programme(
-        x0=np.concatenate([np.concatenate(xs[1:]), us.ravel()]),
+        x0=np.concatenate([xs[1:].ravel(), us.ravel()]),
         p=np.concatenate([instance.x0, instance.parameters]),
         lbx=np.concatenate([-free, np.tile(instance.u_min, N_NODES)]),
         ubx=np.concatenate([free, np.tile(instance.u_max, N_NODES)]),
@@ -57,13 +60,21 @@ def solve(instance: Instance, *, exact: bool, tolerance: float, max_iterations: 
     )
 
 
+def _rolled_out(instance: Instance) -> tuple[Array, Array]:
+    """(states, controls) to begin with."""
+    xs, step = [instance.x0], _dynamics(instance.formulation)
+    for _ in range(N_NODES):
+        xs.append(np.asarray(step(xs[-1], instance.start, instance.parameters)).ravel())
+    return np.array(xs), np.tile(instance.start, (N_NODES, 1))
+
+
 @cache
 def _dynamics(form: Formulation) -> ca.Function:
     return ca.Function("dynamics", [form.x, form.u, form.p], [form.dynamics])
 
 
 @cache
-def _programme(form: Formulation, exact: bool, tolerance: float, max_iterations: int) -> Any:
+def _programme(form: Formulation, exact: bool, tolerance: float, max_iterations: int, near: bool) -> Any:
     n_x, n_u, n_p = form.x.numel(), form.u.numel(), form.p.numel()
     node = ca.Function("node", [form.x, form.u, form.p], [form.dynamics, form.running_cost, form.equalities])
     end = ca.Function("end", [form.x, form.p], [form.terminal_cost])
@@ -86,5 +97,7 @@ def _programme(form: Formulation, exact: bool, tolerance: float, max_iterations:
         "sb": "yes",
         "hessian_approximation": "exact" if exact else "limited-memory",
     }
+    if near:
+        options |= {"mu_init": 1e-7, "bound_push": 1e-9, "bound_frac": 1e-9}
     settings: dict[str, Any] = {"ipopt": options, "print_time": False}
     return ca.nlpsol("ipopt", "ipopt", problem, settings)

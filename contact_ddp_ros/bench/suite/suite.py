@@ -96,12 +96,13 @@ def metrics(outcomes: Sequence[Outcome]) -> list[Metric]:
     return rows
 
 
-def _entries(problems: Sequence[str], seeds: int, bfgs: int) -> list[Entry]:
+def _entries(seeds: int, others: int, bfgs: int) -> list[Entry]:
+    most = {EXACT: seeds, GAUSS_NEWTON: others, IPOPT_EXACT: others, IPOPT_BFGS: bfgs}
     return [
         Entry(problem, solver, seed)
-        for problem in problems
+        for problem in PROBLEMS
         for solver in SOLVERS
-        for seed in range(1, 1 + (min(bfgs, seeds) if solver == IPOPT_BFGS else seeds))
+        for seed in range(1, 1 + min(most[solver], seeds))
     ]
 
 
@@ -109,10 +110,17 @@ def _measure(run: Run) -> Findings:
     options = run.options
     seeds = options.seeds or (QUICK_SEEDS if options.quick else N_SEEDS)
     bfgs = (1 if options.quick else BFGS_SEEDS) if options.bfgs is None else options.bfgs
-    settings = {"seeds": seeds, "bfgs": bfgs, "tolerance": TOLERANCE, "max_iterations": MAX_ITERATIONS}
+    others = seeds if options.others is None else options.others
+    settings = {
+        "seeds": seeds,
+        "others": others,
+        "bfgs": bfgs,
+        "tolerance": TOLERANCE,
+        "max_iterations": MAX_ITERATIONS,
+    }
     with Journal.begin_or_resume(run.folder, settings, resume=run.resumes) as journal:
         begun = journal.settings
-        entries = _entries(list(PROBLEMS), begun["seeds"], begun["bfgs"])
+        entries = _entries(begun["seeds"], begun["others"], begun["bfgs"])
         found = [Outcome(**one) for one in do(solve, entries, run, journal)]
     return Findings(
         settings=begun,
@@ -135,12 +143,11 @@ def _measure(run: Run) -> Findings:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=at_least(1), metavar="N", help=f"of each problem (default: {N_SEEDS})")
-    parser.add_argument(
-        "--bfgs",
-        type=at_least(0),
-        metavar="N",
-        help=f"of these by IPOPT with L-BFGS, which takes longest (default: {BFGS_SEEDS})",
-    )
+    for name, words in (
+        ("others", "by Gauss-Newton and by IPOPT (default: all of them)"),
+        ("bfgs", f"by IPOPT with L-BFGS, which takes longest (default: {BFGS_SEEDS})"),
+    ):
+        parser.add_argument(f"--{name}", type=at_least(0), metavar="N", help=f"how many of the seeds {words}")
     add_engine_options(parser)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from contact_ddp_ros.dynamics.compiler import Compiler, compile_library
+from contact_ddp_ros.compiled.compiler import Compiler, compile_library
 
 COMPILER = """#!/bin/sh
 echo run >> {log}
