@@ -7,20 +7,20 @@ Curvature stays whole (θ = 1; 0 for the variant "ilqr"): where a node's matrix 
 with complementarity conditions, products of controls that are penalised: then no θ helps, and Levenberg's ρ with
 θ = 0 is slow. δ is remembered: the next failure begins at a third of it.
 
-Mixed equalities are no penalties. Their multipliers come with the step and their violation is the filter's. Equalities
-without a control that reaches them stay proximal.
+Mixed equalities are no penalties. Their multipliers come with the step and their violation is the filter's. Others,
+which no control of their node reaches, are refused.
 
-Step. A trial is rolled out, and judged by ϑ = Σ|c| + Σ w|z − s| + Σ|d| (c all equalities, d gaps of multiple shooting)
-and φ = J − μ Σ w ln s (:mod:`contact_ddp_ros.solver.filter`). Where the first trial raises ϑ, a second sweep aims at
-the linearisation corrected by the trial's c (second-order correction). Where no step down to `step_min` is accepted, δ
-is raised, which turns the step towards the shortest one to the linearised g = 0; after `_ATTEMPTS` of them follow steps
+Step. A trial is rolled out, and judged by ϑ = Σ|g| + Σ w|z − s| + Σ|d| (d are the gaps of multiple shooting) and
+φ = J − μ Σ w ln s (:mod:`contact_ddp_ros.solver.filter`). Where the first trial raises ϑ, a second sweep aims at the
+linearisation corrected by the trial's g (second-order correction). Where no step down to `step_min` is accepted, δ is
+raised, which turns the step towards the shortest one to the linearised g = 0; after `_ATTEMPTS` of them follow steps
 that only restore feasibility (:mod:`contact_ddp_ros.solver.restoration`), until the filter accepts their ϑ and φ.
 
-Guarantee. With g_u of full rank, bounded iterates, and restorations that succeed, every limit point is feasible and one
-of them is stationary for the barrier's problem (Wächter and Biegler 2005, Theorem 3.2: the direction is Newton's with
-the right inertia, and a rollout is the linear step to first order). Proximal equalities enter φ with multipliers that
-move, which the theorem does not cover. Near a solution with the right inertia δ stays 0, and convergence is quadratic
-at fixed μ, superlinear while μ falls.
+Guarantee. With g_u of full rank, bounded iterates, and neither a stall nor a failed restoration, every limit point is
+feasible and one of them is stationary for the barrier's problem (Wächter and Biegler 2005, Theorems 1 and 2: the
+direction is Newton's with the right inertia, and a rollout is the linear step to first order). `step_min` is a constant
+where theirs depends on ϑ, so that a solve may stall, and say so, where theirs goes on. Near a solution with the right
+inertia δ stays 0, and convergence is quadratic at fixed μ.
 
 The end is E ≤ `kkt_tolerance`, with E the largest of |∂L/∂u| at the adjoint, of violations, and of |y s − μ| with
 μ = 0, the first and the last over a hundredth of the mean multiplier where that is above 100 (Wächter and Biegler 2006,
@@ -90,8 +90,7 @@ class InertiaRun(TrialRun):
     def begin(self, warm: Multipliers | None, held: float | None) -> None:
         """As InteriorRun; mixed equalities need no penalty."""
         super().begin(warm, held)
-        if self.problem.n_mixed == self.problem.n_e:
-            self._penalty[SIGMA] = 0.0
+        self._penalty[SIGMA] = 0.0
 
     def iterate(self) -> Termination | None:
         """Do one iteration: errors and μ, expansion, sweep, line search. Return the reason to stop, or None."""
@@ -215,8 +214,8 @@ class InertiaRun(TrialRun):
 
     def _descent(self) -> float:
         """φ's derivative along the step."""
-        work, n_g = self.work, self.problem.n_mixed
-        forces = self._multipliers[:-1, :n_g] + self._penalty[SIGMA] * work.nominal[3][:-1, :n_g]
+        work = self.work
+        forces = np.ascontiguousarray(self._multipliers[:-1, : self.problem.n_mixed])
         whole, by_equalities = linear_model.slope(
             self.problem.has_control, self._slope_of, self.gaps.d, work.ks, work.gains, work.nominal[2], forces
         )

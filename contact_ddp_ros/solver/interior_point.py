@@ -90,9 +90,15 @@ class InteriorPointSolver:
             mu: barrier parameter that is held, in the cost's units; by default it falls to the options' end.
 
         Raises:
-            SolverError: as :meth:`contact_ddp_ros.solver.ddp.DdpSolver.solve`, or `warm` is of another size.
+            SolverError: as :meth:`contact_ddp_ros.solver.ddp.DdpSolver.solve`, or `warm` is of another size, or the
+                strategy "inertia" meets an equality that is not mixed.
         """
         data = node_data(problem, penalty=(self.interior.sigma, 1.0, 0.0))
+        if self.interior.strategy == "inertia" and problem.n_mixed < problem.n_e:
+            raise SolverError(
+                f"{problem.constraint_name(problem.n_mixed)} is no mixed equality, g(x, u) = 0 of every node with "
+                'control; the strategy "inertia" takes these only: make it a cost, or use "blend"'
+            )
         x_start, guess = checked_array("x0", x0, (problem.n_x,)), checked_guess(problem, guess)
         if self._work is None or not self._work.fits(problem):
             self._work = Workspace(problem)

@@ -13,7 +13,7 @@ from contact_ddp_ros.solver import linear_model, slacks
 from contact_ddp_ros.solver.interior_run import InteriorRun
 from contact_ddp_ros.solver.interior_solution import InteriorPointOptions
 from contact_ddp_ros.solver.options import SolverOptions
-from contact_ddp_ros.solver.penalties import MU, SIGMA
+from contact_ddp_ros.solver.penalties import MU
 from contact_ddp_ros.solver.protocol import Problem
 from contact_ddp_ros.solver.run import Run
 from contact_ddp_ros.solver.workspace import Workspace
@@ -40,16 +40,14 @@ class TrialRun(InteriorRun):
 
     def _pair(self, objective: float, residuals: Array, slack: Array, closed: float) -> Pair:
         """(ϑ, φ) of residuals, slacks, and a trajectory that closes a share of its gaps."""
-        n_e, n_g = self._sizes[0], self.problem.n_mixed
+        n_e = self._sizes[0]
         z = residuals[:-1, n_e:-1]
         there = np.isfinite(z)
         weights = self._weights[:, None]
         apart = float((weights * np.abs(np.where(there, z, 0.0) - np.where(there, slack, 0.0))).sum())
         barrier = float((weights * np.log(np.where(there, slack, 1.0))).sum())
-        c, y = residuals[:, n_g:n_e], self._multipliers[:, n_g:n_e]
-        proximal = float(((y + 0.5 * self._penalty[SIGMA] * c) * c).sum())
         violation = float(np.abs(residuals[:, :n_e]).sum()) + apart + (1.0 - closed) * self.gaps.total
-        return violation, objective - float(self._penalty[MU]) * barrier + proximal
+        return violation, objective - float(self._penalty[MU]) * barrier
 
     def _try(self, alpha: float) -> Pair | None:
         """Roll a step out; None where it diverges or goes beyond the boundary."""
@@ -90,6 +88,3 @@ class TrialRun(InteriorRun):
         self._multipliers[:, :n_g] = mixed[:, :n_g]
         self._objective = self._trial_objective
         self.gaps.shrink(alpha)
-        if alpha == 1.0 and self._penalty[SIGMA] > 0.0:
-            settings = self.interior
-            self._penalty[SIGMA] = min(self._penalty[SIGMA] * settings.sigma_factor, settings.sigma_max)
