@@ -5,7 +5,7 @@
 as :mod:`contact_ddp_ros.control.planar_tracker` does it, within the motors' torque-speed curve, with the pitch of
 :mod:`contact_ddp_ros.motions.turning_plane`. The policy is looked up at the motion's own time, which jumps to the
 touchdown where the feet feel the ground before it, and waits there where they do not, so that what follows the impact
-never runs in the air.
+never runs in the air. From the touchdown on, and while it is late, the joints are held with gains of a landing.
 """
 
 from collections.abc import Sequence
@@ -34,6 +34,10 @@ from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
 Array = NDArray[np.float64]
+
+
+_BEFORE_TOUCHDOWN = 1e-6
+"""Where the clock waits for the ground: in the last step of the flight [s]."""
 
 
 class MotionStage(Enum):
@@ -174,18 +178,29 @@ class MotionController:
             self._stand.start(state.time, state.joint_positions, self.execution.catch_time)
             return self._stand.targets(state, state.time)
         sample = self._policy.sample(self._clock)
-        u = sample.control
-        u = u + self._share() * (sample.gain @ (x - sample.state))
+        u = sample.control + self._share() * (sample.gain @ (x - sample.state))
         targets = JointTargets(*self._model.joint_targets(sample.state, u))
         torques = targets.torques.copy()
-        if self.stage is MotionStage.LANDING:
+        if self._stiff:
             torques += (self.execution.kp - self.drive_gains.kp) * (targets.positions - state.joint_positions)
             torques += (self.execution.kd - self.drive_gains.kd) * (targets.velocities - state.joint_velocities)
         torques[ABADS] -= self._abad_kp * state.joint_positions[ABADS] + self._abad_kd * state.joint_velocities[ABADS]
         return replace(targets, torques=torques)
 
+    @property
+    def _waiting(self) -> bool:
+        """Whether the ground should have been felt, and has not."""
+        return self.stage is MotionStage.FLIGHT and self._clock >= self._task.flight[1] - _BEFORE_TOUCHDOWN
+
+    @property
+    def _stiff(self) -> bool:
+        """Whether the joints have the gains of a landing."""
+        return self._waiting or self.stage is MotionStage.LANDING
+
     def _share(self) -> float:
-        """Of the policy's gains in the present stage."""
+        """Of the policy's gains in the present stage; none while the ground is late, which the policy does not know."""
+        if self._waiting:
+            return 0.0
         stages = (MotionStage.TAKE_OFF, MotionStage.FLIGHT, MotionStage.LANDING)
         return self.execution.feedback[stages.index(self.stage)]
 
@@ -201,6 +216,6 @@ class MotionController:
         self.stage = MotionStage.FLIGHT
         felt = bool(self.contacts.contact.any()) and planned >= take_off + self.execution.early * (touchdown - take_off)
         if not felt and planned < touchdown + self.execution.wait:
-            return min(planned, touchdown - 1e-6)
+            return min(planned, touchdown - _BEFORE_TOUCHDOWN)
         self._touchdown, self._shift, self.stage = now, touchdown - planned, MotionStage.LANDING
         return touchdown

@@ -8,7 +8,7 @@ import numba as nb
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
 from contact_ddp_ros.mpc.term_sums import ForceSums
-from contact_ddp_ros.solver.borrowed import part, table
+from contact_ddp_ros.solver.borrowed import borrow, part, table
 from contact_ddp_ros.solver.linear_algebra import clear
 from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
 
@@ -21,6 +21,8 @@ _add, _add_hessian, _limits, _costs = _sums.derivatives, _sums.hessian, _sums.li
 )
 def force_cost(integers, block, row, parameters, penalty, multipliers, nu, gradient):
     """The terms on the contact forces: returns their cost, writes its gradient."""
+    integers, row, parameters, penalty = borrow((integers, row, parameters, penalty))
+    multipliers, nu, gradient = borrow((multipliers, nu, gradient))
     n, _, n_f, n_a = sizes_of(integers)
     cost = 0.0
     for c in range(integers[block + at.CONTACTS]):
@@ -36,6 +38,7 @@ def force_cost(integers, block, row, parameters, penalty, multipliers, nu, gradi
 @nb.njit(nb.float64(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
 def force_limits(integers, block, parameters, nu, residual):
     """Write the constraints of the forces of the feet on the ground into a node's residual; their largest violation."""
+    integers, parameters, nu, residual = borrow((integers, parameters, nu, residual))
     n, _, n_f, n_a = sizes_of(integers)
     violation = 0.0
     for c in range(integers[block + at.CONTACTS]):
@@ -47,6 +50,8 @@ def force_limits(integers, block, parameters, nu, residual):
 @nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
 def force_hessian(integers, block, row, parameters, penalty, multipliers, nu, hessian):
     """ℓ_λλ of one contact after the other: rows of `hessian` are (contact rows), columns the axes of that contact."""
+    integers, row, parameters, penalty = borrow((integers, row, parameters, penalty))
+    multipliers, nu, hessian = borrow((multipliers, nu, hessian))
     n, _, n_f, n_a = sizes_of(integers)
     clear(hessian)
     for c in range(integers[block + at.CONTACTS]):

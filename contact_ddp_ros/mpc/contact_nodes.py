@@ -41,7 +41,7 @@ from contact_ddp_ros.mpc.midpoint import midpoint_curvature, midpoint_partials, 
 from contact_ddp_ros.mpc.own_term_nodes import add_own_cost, add_own_curvature, add_own_force_slopes, own_cost
 from contact_ddp_ros.mpc.term_sums import EntrySums
 from contact_ddp_ros.mpc.terms.term import Argument
-from contact_ddp_ros.solver.borrowed import part, table
+from contact_ddp_ros.solver.borrowed import borrow, part, table
 from contact_ddp_ros.solver.linear_algebra import clear
 from contact_ddp_ros.solver.protocol import DATA, FIRST, MATRIX, SECOND, STEP, VECTOR
 
@@ -52,6 +52,7 @@ _state_terms, _torque_terms, _torque_limits = _states.derivatives, _torques.deri
 @nb.njit(STEP, cache=True, nogil=True, error_model="numpy")
 def step(data, k, x, u, x_next, aux, residual):
     """One node forward; see the module's text for the cost."""
+    data, aux, residual = borrow((data, aux, residual))
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
     n, n_u, n_f, n_a = sizes_of(integers)
     kind = node_integers[k, at.NODE_KIND]
@@ -123,6 +124,7 @@ def step(data, k, x, u, x_next, aux, residual):
 @nb.njit(FIRST, cache=True, nogil=True, error_model="numpy")
 def first(data, k, x, u, aux, d):
     """First-order partials of a node and the Gauss-Newton Hessian of its cost."""
+    data, aux = borrow((data, aux))
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
     fx, fu, lx, lu, lxx, lux, luu = d
     n, n_u, n_f, n_a = sizes_of(integers)

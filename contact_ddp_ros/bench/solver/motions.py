@@ -124,7 +124,7 @@ def _solver_table(names: Sequence[str], solves: Sequence[MotionSolve]) -> Table:
         "solver",
         "solved",
         "iterations, median (10 to 90 %)",
-        "time [s], median",
+        "processor time (s), median",
         "lower cost",
         "fewer iterations",
     )
