@@ -144,6 +144,7 @@ THIRD_PARTY = {
     "pinocchio": {"robot", "estimation", "urdf_check", "bench", "engines"},
     "pybullet": {"engines"},
     "crocoddyl": {"bench"},
+    "mim_solvers": {"bench"},
     "dask": {"bench"},
     "distributed": {"bench"},
     "lcm": {"lcm_link"},
