@@ -310,7 +310,8 @@ class Controller:
         self._drive, self._stand, self._tracker = drive, stand, tracker
         self._softness = softness(drive, self._inertias, config.move.drive_delay)
         self._curve = TorqueSpeedCurve.of(self._robot.velocity_limits, config.motor)
-        self._gate.config, self._estimator.config = config.safety, config.estimation
+        self._gate.config = self._gate.pace.config = config.safety
+        self._estimator.config = config.estimation
 
     def _new_tracker(self, config: ControllerConfig) -> Tracker:
         if self._model.name == PlanarModel.name:
@@ -354,7 +355,7 @@ class Controller:
             return "still getting up"
         if not self._stand.progress(self._now) >= 1.0:
             return "still standing up"
-        finding = self._supervisor.policy_age(policy, self._now)
+        finding = self._supervisor.policy_age(policy, self._now, self._gate.pace.timeout)
         if finding is not None or policy is None:
             refused = self._refused
             return f"{finding}{'' if refused is None else f'; the last one was refused: {refused.violation.value}'}"
@@ -417,7 +418,7 @@ class Controller:
 
     def _reason_to_stand(self, policy: Policy, state: RobotState, now: float) -> Finding | None:
         """Why the robot must leave the bound now: its policy is late and no longer fits, or about to end; or None."""
-        late = self._supervisor.policy_age(policy, now)
+        late = self._supervisor.policy_age(policy, now, self._gate.pace.timeout)
         if late is None or late.violation is Violation.POLICY_OVER:
             return late
         away = self._gate.away(policy, self._clock.time(policy, now), self._model.state(state))

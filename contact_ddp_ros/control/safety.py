@@ -98,15 +98,18 @@ class Supervisor:
             or self._joint_velocities(state, now)
         )
 
-    def policy_age(self, policy: Policy | None, now: float) -> Finding | None:
-        """Why a policy is not fresh at `now` [s]: none has come, it is late, or its horizon is over; None if it is."""
+    def policy_age(self, policy: Policy | None, now: float, timeout: float) -> Finding | None:
+        """Why a policy is not fresh at `now` [s]: none has come, it is late, or its horizon is over; None if it is.
+
+        It is late from an age of `timeout` [s] on.
+        """
         if policy is None:
             return Finding(Violation.NO_POLICY, "no policy has arrived")
         if not now < policy.end:
             return Finding(Violation.POLICY_OVER, f"the policy ended {now - policy.end:.3f} s ago, and no other came")
         age = now - policy.start
-        if not age <= self.config.policy_timeout:
-            text = f"the policy is {age:.3f} s old; in time: {self.config.policy_timeout:.3f} s"
+        if not age <= timeout:
+            text = f"the policy is {age:.3f} s old; in time: {timeout:.3f} s"
             return Finding(Violation.POLICY_STALE, text)
         return None
 
