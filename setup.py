@@ -34,7 +34,7 @@ setup(
     name=PACKAGE,
     version=VERSION["__version__"],
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
-    package_data={PACKAGE: ["py.typed"]},
+    package_data={PACKAGE: ["py.typed", "*/*.c", "*/*.h"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"lib/{PACKAGE}", sorted(glob("scripts/*"))),
@@ -47,6 +47,7 @@ setup(
         (f"share/{PACKAGE}/robot_side", glob("robot_side/*")),
         (f"share/{PACKAGE}/config/security", glob("config/security/*.xml")),
         (f"share/{PACKAGE}/config/gaits", glob("config/gaits/*.yaml")),
+        (f"share/{PACKAGE}/config/motions", glob("config/motions/*.yaml")),
         (f"share/{PACKAGE}/config/robots", glob("config/robots/*.yaml")),
         (f"share/{PACKAGE}/config/gazebo", glob("config/gazebo/*.yaml")),
         (f"share/{PACKAGE}/launch", glob("launch/*.launch.py")),

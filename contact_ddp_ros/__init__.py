@@ -17,10 +17,18 @@ _HOMES = {
     "library.derivatives": ("DerivativeReport", "check_derivatives"),
     "library.simulation": ("simulate",),
     "models.planar": ("PlanarModel",),
+    "motions.execution": ("MotionRun", "execute_motion"),
+    "motions.film": ("film_motion",),
+    "motions.motion": ("MotionPhase", "MotionTask", "load_motion"),
+    "motions.optimiser": ("MotionPlan", "optimise_motion"),
+    "motions.problem": ("MotionConfig",),
+    "motions.trials": ("Spread", "perturbed_run"),
     "mpc.config": ("PlannerConfig",),
     "mpc.constraint": ("Constraint",),
     "mpc.cost_term": ("CostTerm",),
-    "mpc.user_term": ("Horizon", "NodeSymbols"),
+    "mpc.horizon": ("GaitHorizon", "Horizon"),
+    "mpc.own_reference": ("Reference",),
+    "mpc.user_term": ("NodeSymbols",),
     "mpc.plan_result": ("PlanResult",),
     "mpc.planner": ("Planner",),
     "options": ("Push", "RunOptions"),
@@ -83,11 +91,13 @@ __all__ = [  # noqa: RUF022
     "PlannerConfig",
     "PlanResult",
     "Policy",
-    # cost terms and constraints of one's own
+    # cost terms, constraints and references of one's own
     "CostTerm",
     "Constraint",
+    "Reference",
     "NodeSymbols",
     "Horizon",
+    "GaitHorizon",
     "check_cost_term",
     "check_constraint",
     # closed loops
@@ -98,6 +108,18 @@ __all__ = [  # noqa: RUF022
     "Recording",
     "load_recording",
     "save_recording",
+    # jumps and flips
+    "load_motion",
+    "MotionTask",
+    "MotionPhase",
+    "optimise_motion",
+    "MotionConfig",
+    "MotionPlan",
+    "execute_motion",
+    "MotionRun",
+    "perturbed_run",
+    "film_motion",
+    "Spread",
     # errors
     "ContactDdpError",
     "SolverError",
@@ -115,12 +137,20 @@ if TYPE_CHECKING:
     from contact_ddp_ros.library.derivatives import DerivativeReport, check_derivatives
     from contact_ddp_ros.library.simulation import simulate
     from contact_ddp_ros.models.planar import PlanarModel
+    from contact_ddp_ros.motions.execution import MotionRun, execute_motion
+    from contact_ddp_ros.motions.film import film_motion
+    from contact_ddp_ros.motions.motion import MotionPhase, MotionTask, load_motion
+    from contact_ddp_ros.motions.optimiser import MotionPlan, optimise_motion
+    from contact_ddp_ros.motions.problem import MotionConfig
+    from contact_ddp_ros.motions.trials import Spread, perturbed_run
     from contact_ddp_ros.mpc.config import PlannerConfig
     from contact_ddp_ros.mpc.constraint import Constraint
     from contact_ddp_ros.mpc.cost_term import CostTerm
+    from contact_ddp_ros.mpc.horizon import GaitHorizon, Horizon
+    from contact_ddp_ros.mpc.own_reference import Reference
     from contact_ddp_ros.mpc.plan_result import PlanResult
     from contact_ddp_ros.mpc.planner import Planner
-    from contact_ddp_ros.mpc.user_term import Horizon, NodeSymbols
+    from contact_ddp_ros.mpc.user_term import NodeSymbols
     from contact_ddp_ros.options import Push, RunOptions
     from contact_ddp_ros.policy import Policy
     from contact_ddp_ros.recording import Recording

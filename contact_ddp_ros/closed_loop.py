@@ -8,37 +8,30 @@ Both begin standing, stand up, and bound as soon as the controller stands and ha
 """
 
 import copy
-import dataclasses
 import time as clock
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from contact_ddp_ros.config import flatten, replace
-from contact_ddp_ros.control.config import SafetyConfig
+from contact_ddp_ros.config import replace
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import Answer, ControlMode
 from contact_ddp_ros.engines.choice import make_simulator
 from contact_ddp_ros.errors import MessageError
-from contact_ddp_ros.fitting import controller_config, planner_config, robot_of, scales, simulator_options
+from contact_ddp_ros.fitting import controller_config, planner_config, policy_timing, robot_of, simulator_options
 from contact_ddp_ros.links import Links
 from contact_ddp_ros.models.choice import model_of
-from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.mpc.cost_breakdown import TERMS
-from contact_ddp_ros.mpc.own_terms import configured_terms
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.mpc.planner import Planner
-from contact_ddp_ros.mpc.reference import gait_schedule, gait_sequence
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.policy import Policy
-from contact_ddp_ros.recording import FALL_HEIGHT, Recorder, Recording, RunInfo, plain_options
-from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
+from contact_ddp_ros.recording import Recorder, Recording
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
+from contact_ddp_ros.run_info import run_info
 from contact_ddp_ros.sim.interface import Simulator
 from contact_ddp_ros.sim.options import SimOptions
 
@@ -201,7 +194,7 @@ class ClosedLoop:
         """What makes a plan for a state and a commanded speed [m/s]."""
         controller = self.controller
         hold = controller.mode is not ControlMode.MOVE
-        turn, lateral = (0.0, 0.0) if controller.stopping else controller.steering
+        turn, lateral = (0.0, 0.0) if controller.stopping else controller.move.steering
         wanted = self._wanted_speed(speed)
         plan = self.planner.plan
         return partial(plan, state, wanted, lateral=lateral, turn=turn, hold=hold, felt=controller.felt)
@@ -287,63 +280,6 @@ class ClosedLoop:
                 ahead = self.simulator.time - (clock.perf_counter() - start)
                 if ahead > 0.0:
                     clock.sleep(ahead)
-
-
-def policy_timing(options: RunOptions, planner: PlannerConfig) -> dict[str, Any]:
-    """The controller's parameters that follow from the planner's: its model, and from when on a policy is late.
-
-    That is the default, and the modelled delay beside it.
-    """
-    period = 1.0 / planner.rate
-    periods = SafetyConfig().policy_periods + options.planner_delay / period
-    return {"model": planner.model, "safety.planner_period": period, "safety.policy_periods": periods}
-
-
-def run_info(
-    job: str,
-    options: RunOptions,
-    robot: Robot,
-    planner: PlannerConfig,
-    control_period: float,
-    planner_period: float,
-) -> RunInfo:
-    """What a recording of a closed loop means, with or without ROS."""
-    model = model_of(planner.model, robot)
-    sequence = gait_sequence(model, planner.gait)
-    for _, name in options.gaits:
-        sequence = sequence.knowing(name, gait_schedule(model, dataclasses.replace(planner.gait, name=name)))
-    foot_of = dict(zip(LEG_NAMES, FOOT_NAMES, strict=True))
-    feet_of = {contact: tuple(foot_of[leg] for leg in legs) for contact, legs in model.legs_of.items()}
-    return RunInfo(
-        job=job,
-        options=plain_options(options),
-        joint_names=JOINT_NAMES,
-        torque_limits=tuple(float(limit) for limit in robot.effort_limits),
-        foot_names=FOOT_NAMES,
-        contact_points=tuple(model.legs_of),
-        force_dimension=len(model.axes),
-        mode_names=tuple(mode.name for mode in sequence.modes),
-        gait_period=sequence.period,
-        mode_feet=tuple(tuple(foot for name in mode.contacts for foot in feet_of[name]) for mode in sequence.modes),
-        control_period=control_period,
-        planner_period=planner_period,
-        planner_friction=planner.ground.friction,
-        cost_terms=(*TERMS, *(term.name for term in configured_terms(planner))),
-        plan_coordinates=model.coordinates,
-        parameters=_in_effect(options, robot, planner),
-        ground_height=planner.ground.height,
-        fall_height=FALL_HEIGHT * scales(robot)[0],
-    )
-
-
-def _in_effect(options: RunOptions, robot: Robot, planner: PlannerConfig) -> dict[str, dict[str, Any]]:
-    """Every parameter of planner, controller and simulated world."""
-    timing = policy_timing(options, planner)
-    return {
-        "planner": flatten(planner),
-        "controller": flatten(controller_config(options, robot, timing)),
-        "simulator": flatten(simulator_options(options, robot)),
-    }
 
 
 def run(options: RunOptions, recorder: Recorder | None = None) -> Recording:

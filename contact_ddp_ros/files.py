@@ -6,6 +6,7 @@ import os
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import fields, is_dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,12 @@ def write_json(path: Path, data: Any) -> None:
 
 
 def plain(data: Any) -> Any:
-    """`data` as JSON knows it: NumPy values as Python's, tuples as lists, numbers that are not finite as null."""
+    """`data` as JSON knows it: NumPy values as Python's, tuples as lists, numbers that are not finite as null.
+
+    Dataclasses become objects of their fields.
+    """
+    if is_dataclass(data):
+        return {one.name: plain(getattr(data, one.name)) for one in fields(data)}
     if isinstance(data, Mapping):
         return {str(key): plain(value) for key, value in data.items()}
     if isinstance(data, np.ndarray):

@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any, Final
 
 from contact_ddp_ros.config import Config, replace, scaled, specs
-from contact_ddp_ros.control.config import ControllerConfig, StandConfig
+from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig, StandConfig
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.mpc.config import PlannerConfig
@@ -180,3 +180,13 @@ def _tuned_for() -> tuple[float, float]:
     """Leg length [m] and mass [kg] of the robot whose parameters the defaults are."""
     robot = load_robot(DEFAULT_ROBOT)
     return leg_length(robot.tree), robot.mass
+
+
+def policy_timing(options: RunOptions, planner: PlannerConfig) -> dict[str, Any]:
+    """The controller's parameters that follow from the planner's: its model, and from when on a policy is late.
+
+    That is the default, and the modelled delay beside it.
+    """
+    period = 1.0 / planner.rate
+    periods = SafetyConfig().policy_periods + options.planner_delay / period
+    return {"model": planner.model, "safety.planner_period": period, "safety.policy_periods": periods}

@@ -19,7 +19,7 @@ from typing import Any
 import numba
 from numba.core.caching import UserProvidedCacheLocator
 
-_ROOMS = ("control", "dynamics", "estimation", "models", "mpc", "robot", "solver")
+_ROOMS = ("compiled", "control", "dynamics", "estimation", "models", "mpc", "robot", "solver")
 """Rooms whose modules hold compiled code."""
 
 _MODULES = ("policy.py", "library/casadi_nodes.py")

@@ -45,6 +45,17 @@ SECTIONS = ("planner", "controller", "simulator", "bridge", "gazebo_bridge", "dr
 OTHER_NODES = ("frames", "robot_state_publisher", "joy_node", "joy_teleop", "rviz2")
 """Nodes of the launch file whose sections a parameter file may have, too; no run without ROS reads them."""
 
+SENSOR_NOISE = {
+    "simulator.noise.position": 0.002,
+    "simulator.noise.orientation": 0.005,
+    "simulator.noise.linear_velocity": 0.03,
+    "simulator.noise.angular_velocity": 0.05,
+    "simulator.noise.joint_positions": 0.002,
+    "simulator.noise.joint_velocities": 0.1,
+}
+"""Standard deviations of the measured state that studies and benchmarks have: about what a good estimator on the robot
+leaves [m, rad, m/s, rad/s]."""
+
 MAX_SPEED = 4.0
 """Largest commanded forward speed that is accepted, either way [m/s]."""
 

@@ -39,6 +39,8 @@ SLOW = (
     "lcm_link",
     "library",
     "models/test_planar.py",
+    "motions/test_execution.py",
+    "motions/test_optimiser.py",
     "mpc/test_constraint.py",
     "mpc/test_cost_term.py",
     "mpc/test_gait_change.py",

@@ -20,7 +20,7 @@ ELSEWHERE = {
 }
 """Jobs that take minutes or end only when told to, and the tests that know them."""
 
-SHORT = {"--duration": "2", "--seeds": "2"}
+SHORT = {"--duration": "2", "--seeds": "2", "--trials": "1"}
 """What becomes of long options; a robot stands for the first 1.5 s."""
 
 STANDS_FOR = {
@@ -32,7 +32,13 @@ STANDS_FOR = {
 }
 """What a reader puts in the place of a word."""
 
-GIVEN = {"sim": ["--no-video"], "demo": ["--no-video"], "gazebo": ["--no-video"], "optimize": ["--iterations", "3"]}
+GIVEN = {
+    "motion": ["--no-video"],
+    "sim": ["--no-video"],
+    "demo": ["--no-video"],
+    "gazebo": ["--no-video"],
+    "optimize": ["--iterations", "3"],
+}
 """Words that every command of a job gets."""
 
 RUNS = ("sim", "demo", "gazebo", "sweep")
@@ -74,6 +80,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("my_gait.yaml", "my_bound.yaml"):
         (folder / name).write_text(gait[1], encoding="utf-8")
     (folder / "examples").symlink_to(ROOT / "examples")
+    (folder / "my_jump.yaml").symlink_to(ROOT / "config" / "motions" / "jump.yaml")
     (folder / "my.urdf").write_text(quadruped.urdf(), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)

@@ -99,6 +99,28 @@ def test_a_new_constraint_is_kept(tmp_path: Path) -> None:
     assert with_it < 7.5 < without
 
 
+def test_a_back_flip_lands(tmp_path: Path) -> None:
+    told = run(tmp_path, "backflip", "--trials", "1")
+    assert "landed and stands: 0." in told and "rotation -360°" in told and "1 of 1 perturbed starts landed" in told
+    (torque,) = numbers(r"; ([\d.]+) % of the motors' torque", told)
+    assert 50.0 < torque <= 85.0
+
+
+def test_a_new_motion_is_done_or_refused(tmp_path: Path) -> None:
+    done = run(tmp_path, "new_motion", "--forward", "0.25", "--flight", "0.25")
+    assert "landed" in done
+    (ahead,) = numbers(r"up, (-?[\d.]+) m ahead", done)
+    assert abs(ahead - 0.25) < 0.05
+    assert "not possible: no my_jump within the limits" in run(tmp_path, "new_motion", "--torque-share", "0.15")
+
+
+def test_a_new_reference_is_followed(tmp_path: Path) -> None:
+    told = run(tmp_path, "new_reference", "--duration", "4.6", "--speed", "0.3")
+    assert told.count("no fall") == 2
+    packaged, own = numbers(r"swell of ([\d.]+) cm", told)
+    assert packaged < 0.3 and 0.6 < own < 2.5
+
+
 def test_a_recording_is_read_and_drawn(tmp_path: Path) -> None:
     recording = simulate(duration=2.0, speed=0.3)
     save_recording(recording, tmp_path / "run")

@@ -1,6 +1,7 @@
 import json
 import math
 import os
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -23,6 +24,18 @@ def test_json_is_strict(tmp_path):
 
 def test_numpy_truth_stays_truth():
     assert plain(np.bool_(True)) is True
+
+
+@dataclass(frozen=True)
+class Half:
+    share: float
+    of: object
+
+
+def test_dataclasses_are_objects_of_their_fields_however_deep():
+    assert plain([Half(math.nan, {"other": Half(0.5, (1,))})]) == [
+        {"share": None, "of": {"other": {"share": 0.5, "of": [1]}}}
+    ]
 
 
 def fail_halfway(path):

@@ -5,6 +5,7 @@
     loop        what the closed loop in lock-step bears
     ros         what processes do on the wall clock, over LCM and ROS 2, for hours, in another physics engine
     peers       what other solvers make of the same problem
+    suite       what ours and IPOPT make of problems that others have published
 
 Every benchmark is a :class:`contact_ddp_ros.bench.benchmark.Benchmark` by the name `BENCHMARK` in a module of its own.
 """
@@ -21,6 +22,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "trajopt": "the paper's bound from many perturbed starts: time, cost and feasibility of iLQR and both DDPs",
         "solver": "time per iteration, kernels, convergence, in the loop and until ready, beside Crocoddyl",
         "shooting": "multiple beside single shooting from bad guesses and over long horizons",
+        "motions": "jumps and a back flip by full DDP and by iLQR, and how often they land in perturbed worlds",
         "integrators": "error of each integration scheme against its step and the time of an iteration",
     },
     "dynamics": {
@@ -36,6 +38,9 @@ ROOMS: dict[str, dict[str, str]] = {
     },
     "peers": {
         "peers": "the same bound by Crocoddyl, CSQP, FATROP and IPOPT: the optimum, time to it, over the horizon",
+    },
+    "suite": {
+        "suite": "500 published instances with contact, friction and obstacles: exact and Gauss-Newton Hessians, IPOPT",
     },
     "loop": {
         "reliability": "faults of state, policy, velocity command and clock, injected while the robot bounds",

@@ -28,6 +28,15 @@ class Run:
     folder: Path
     terminal: Console
 
+    @property
+    def resumes(self) -> bool:
+        """Whether it goes on in the folder of a run that was cut off."""
+        return getattr(self.options, "resume", None) is not None
+
+
+AddOptions = Callable[[argparse.ArgumentParser], Any]
+"""Adds options to a parser."""
+
 
 @dataclass(frozen=True)
 class Findings:
@@ -64,7 +73,7 @@ class Benchmark:
         text: of its module, whose first line describes it.
         quick: what `--quick` makes of it.
         measure: gives the findings of a run.
-        add_options: adds those that not every benchmark has.
+        add_options: adds those that not every benchmark has; one function, or several.
         check: of the options, before anything is made; raises ParameterError.
         resumable: whether `--resume` goes on in the folder of a run that was cut off.
     """
@@ -73,8 +82,8 @@ class Benchmark:
     text: str
     quick: str
     measure: Callable[[Run], Findings]
-    add_options: Callable[[argparse.ArgumentParser], None] = _nothing
-    check: Callable[[argparse.Namespace], None] = _nothing
+    add_options: AddOptions | Sequence[AddOptions] = _nothing
+    check: Callable[[argparse.Namespace], Any] = _nothing
     resumable: bool = False
 
     def main(self, arguments: Sequence[str]) -> int:
@@ -101,7 +110,8 @@ class Benchmark:
             prog=f"contact-ddp bench {self.name}", description=self.text.partition("\n")[0]
         )
         parser.add_argument("--quick", action="store_true", help=self.quick)
-        self.add_options(parser)
+        for add in (self.add_options,) if callable(self.add_options) else self.add_options:
+            add(parser)
         where = parser.add_mutually_exclusive_group()
         where.add_argument(
             "--out", type=Path, metavar="FOLDER", help=f"new or empty folder (default: out/bench-{self.name}-<time>)"
@@ -121,6 +131,19 @@ def at_least(least: int) -> Callable[[str], int]:
         return value
 
     return whole_number
+
+
+def option(*words: str, **settings: Any) -> AddOptions:
+    """What adds one option, as `add_argument` takes it."""
+    return lambda parser: parser.add_argument(*words, **settings)
+
+
+def count(word: str, default: int, text: str) -> AddOptions:
+    """What adds an option that is a number of things, one at least."""
+    return option(word, type=at_least(1), default=default, metavar="N", help=f"{text} (default: {default})")
+
+
+add_seed = option("--seed", type=int, default=0, metavar="N", help="of all that is random (default: 0)")
 
 
 def add_setting_option(parser: argparse._ActionsContainer) -> None:

@@ -1,11 +1,11 @@
 """What every benchmark leaves behind: a JSON record, and tables, one of them of figures beside their targets."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rich import box
 from rich.console import Console
@@ -22,6 +22,8 @@ _WIDTH = 130
 """Of a table that goes to a file [columns]."""
 
 RECORD_FILE = "benchmark.json"
+
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True)
@@ -64,33 +66,22 @@ def save_record(
     results: Mapping[str, Any],
     metrics: Sequence[Metric] | None = None,
 ) -> None:
-    """Write the results, and metrics with whether their targets are met, with how, when and on what they came about.
-
-    Dataclasses become objects of their fields.
-    """
-    write_json(
-        folder / RECORD_FILE,
-        as_data(
-            {
-                "benchmark": benchmark,
-                "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-                "machine": provenance.machine(),
-                "versions": {**provenance.versions(), **_peer_versions()},
-                "settings": settings,
-                **({} if metrics is None else {"figures": [{**asdict(one), "met": one.met} for one in metrics]}),
-                **results,
-            }
-        ),
-    )
+    """Write the results, and metrics with whether their targets are met, with how, when and on what they came about."""
+    record: dict[str, Any] = {
+        "benchmark": benchmark,
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "machine": provenance.machine(),
+        "versions": {**provenance.versions(), **_peer_versions()},
+        "settings": settings,
+    }
+    if metrics is not None:
+        record["figures"] = [record_of(one, "met") for one in metrics]
+    write_json(folder / RECORD_FILE, {**record, **results})
 
 
-def as_data(value: Any) -> Any:
-    """The same with every dataclass in it as a dictionary of its fields."""
-    if is_dataclass(value):
-        return {one.name: as_data(getattr(value, one.name)) for one in fields(value)}
-    if isinstance(value, Mapping):
-        return {key: as_data(one) for key, one in value.items()}
-    return [as_data(one) for one in value] if isinstance(value, list | tuple) else value
+def record_of(one: Any, *names: str) -> dict[str, Any]:
+    """A dataclass as an object of its fields and of some of its properties."""
+    return {name: getattr(one, name) for name in (*(field.name for field in fields(one)), *names)}
 
 
 def console() -> Console:
@@ -99,36 +90,62 @@ def console() -> Console:
     return plain if plain.is_terminal else Console(width=_WIDTH)
 
 
-def new_table(title: str, first: str, *headings: str, whole_names: bool = False, whole_numbers: bool = True) -> Table:
-    """An empty table whose first column is text; all others hold numbers.
+def new_table(
+    title: str,
+    first: str,
+    *headings: str,
+    whole_names: bool = False,
+    whole_numbers: bool = True,
+    text: bool = False,
+) -> Table:
+    """An empty table: the first column and one without a heading hold text, all others numbers unless all are `text`.
 
     Where the terminal is too narrow, columns are broken into lines but for those that are to stay whole.
     """
     table = Table(title=escape(title), box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1, 0, 0))
     table.add_column(escape(first), no_wrap=whole_names)
     for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=whole_numbers)
+        if text or not heading:
+            table.add_column(heading, overflow="fold")
+        else:
+            table.add_column(heading, justify="right", no_wrap=whole_numbers)
     return table
 
 
-def text_table(title: str, *headings: str) -> Table:
-    """An empty table of text, which is broken into lines where it has to be."""
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1, 0, 0))
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
+def table_of(
+    title: str,
+    rows: Iterable[Row],
+    columns: Mapping[str, Callable[[Row], object]],
+    *,
+    whole_names: bool = True,
+    whole_numbers: bool = True,
+    text: bool = False,
+) -> Table:
+    """The table of some rows, whose columns are functions of a row by their headings; see :func:`new_table`."""
+    table = new_table(title, *columns, whole_names=whole_names, whole_numbers=whole_numbers, text=text)
+    for row in rows:
+        table.add_row(*(str(cell(row)) for cell in columns.values()))
     return table
 
 
 def print_metrics(terminal: Console, title: str, metrics: Sequence[Metric]) -> None:
     """A table of figures beside their targets."""
-    table = new_table(title, "figure", "median", "quartiles", "of minima", "target")
-    table.add_column("")
-    for one in metrics:
-        verdict = {None: "", True: "[green]met[/]", False: "[red]missed[/]"}[one.met]
-        target = "" if one.target is None else f"{'≥' if one.at_least else '≤'} {one.target:g} {one.unit}".rstrip()
-        remark = "  ".join(part for part in (verdict, one.note) if part)
-        table.add_row(one.name, f"{number(one.number)} {one.unit}".rstrip(), *_spread(one.value), target, remark)
-    terminal.print(table)
+    columns: dict[str, Callable[[Metric], str]] = {
+        "figure": lambda one: one.name,
+        "median": lambda one: f"{number(one.number)} {one.unit}".rstrip(),
+        "quartiles": lambda one: _spread(one.value)[0],
+        "of minima": lambda one: _spread(one.value)[1],
+        "target": lambda one: _target(one),
+        "": lambda one: "  ".join(part for part in (_VERDICTS[one.met], one.note) if part),
+    }
+    terminal.print(table_of(title, metrics, columns, whole_names=False))
+
+
+_VERDICTS = {None: "", True: "[green]met[/]", False: "[red]missed[/]"}
+
+
+def _target(one: Metric) -> str:
+    return "" if one.target is None else f"{'≥' if one.at_least else '≤'} {one.target:g} {one.unit}".rstrip()
 
 
 def _spread(value: Spread | float) -> tuple[str, str]:

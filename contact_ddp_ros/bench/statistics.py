@@ -1,9 +1,21 @@
-"""What a number of successes says about a probability, and about the difference of two."""
+"""What a number of successes says about a probability, and about the difference of two; items put into groups."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from scipy import stats
+
+Item = TypeVar("Item")
+Key = TypeVar("Key")
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Items by a key, groups and items in the order in which they come."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 @dataclass(frozen=True)
@@ -20,6 +32,11 @@ class Proportion:
         """NaN without trials."""
         return self.successes / self.trials if self.trials else float("nan")
 
+    @property
+    def percent(self) -> str:
+        """The interval, for people."""
+        return f"{100 * self.lower:.0f} to {100 * self.upper:.0f} %"
+
 
 def wilson(successes: int, trials: int) -> Proportion:
     """Wilson's score interval (J. Am. Stat. Assoc. 22, 1927), sensible at 0 and at all; [0, 1] without trials."""
@@ -27,6 +44,12 @@ def wilson(successes: int, trials: int) -> Proportion:
         return Proportion(successes, trials, 0.0, 1.0)
     interval = stats.binomtest(successes, trials).proportion_ci(method="wilson")
     return Proportion(successes, trials, float(interval.low), float(interval.high))
+
+
+def share(flags: Iterable[object]) -> Proportion:
+    """How many of some are true."""
+    found = [bool(one) for one in flags]
+    return wilson(sum(found), len(found))
 
 
 @dataclass(frozen=True)

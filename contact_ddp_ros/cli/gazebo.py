@@ -12,6 +12,7 @@ from contact_ddp_ros.config import replace
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.fitting import fitted_config, simulator_options
+from contact_ddp_ros.gazebo.bindings import Bindings
 from contact_ddp_ros.gazebo.bridge import GazeboBridge
 from contact_ddp_ros.gazebo.claim import WorldClaim
 from contact_ddp_ros.gazebo.config import BridgeConfig
@@ -20,7 +21,7 @@ from contact_ddp_ros.gazebo.options import OF_SENSORS, OF_WORLD, refuse_others
 from contact_ddp_ros.gazebo.ros2_control import ros2_control_urdf
 from contact_ddp_ros.gazebo.sdf import model_sdf, world_sdf
 from contact_ddp_ros.gazebo.simulator import GazeboSimulator
-from contact_ddp_ros.gazebo.transport import Bindings, load_bindings
+from contact_ddp_ros.gazebo.transport import load_bindings
 from contact_ddp_ros.gazebo.user_world import with_robot
 from contact_ddp_ros.gazebo.world_control import ControlProcess, WorldControl
 from contact_ddp_ros.lifetime import end_with_parent

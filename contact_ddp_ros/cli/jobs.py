@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from contact_ddp_ros.recording import Recorder, Recording
     from contact_ddp_ros.report.summary import Summary
-    from contact_ddp_ros.robot.model import Robot
 
     Loop = Callable[[RunOptions, Recorder], Recording]
 
@@ -56,6 +55,13 @@ def run_optimize(arguments: argparse.Namespace) -> int:
     from contact_ddp_ros.cli.optimize import optimize
 
     return optimize(arguments)
+
+
+def run_motion(arguments: argparse.Namespace) -> int:
+    """A jump or a flip, optimised and executed."""
+    from contact_ddp_ros.cli.motion import motion
+
+    return motion(arguments)
 
 
 def check_robot(arguments: argparse.Namespace) -> int:
@@ -143,16 +149,6 @@ def run_security_policy(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def say_of_robot(robot: "Robot", console: "Console") -> None:
-    """Say what the planner's model leaves out of a robot whose left and right differ."""
-    from contact_ddp_ros.models.planar_tree import averaged
-    from contact_ddp_ros.report.terminal import say
-
-    difference = averaged(robot)
-    if difference is not None:
-        say(console, f"{robot.tree.name}: the planner averages left and right; they differ at most in the {difference}")
-
-
 def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
     """Run a closed loop with live progress; whatever happens, keep what was recorded.
 
@@ -160,6 +156,7 @@ def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
     """
     from rich.console import Console
 
+    from contact_ddp_ros.cli.remarks import say_of_robot
     from contact_ddp_ros.files import kept_unless_empty, new_folder
     from contact_ddp_ros.recording import Recorder
     from contact_ddp_ros.report.progress import LiveProgress

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from contact_ddp_ros import provenance
-from contact_ddp_ros.cli.jobs import say_of_robot
+from contact_ddp_ros.cli.remarks import say_of_robot
 from contact_ddp_ros.cli.values import overrides
 from contact_ddp_ros.config import replace
 from contact_ddp_ros.errors import ParameterError

@@ -42,6 +42,7 @@ examples:
   contact-ddp play                              the same live in a browser: drive, push, tune
   contact-ddp demo                              the same through the ROS 2 nodes, in processes of their own
   contact-ddp optimize --variant ddp            one trajectory optimisation, plotted
+  contact-ddp motion backflip                   a jump or a flip, optimised and executed
   contact-ddp bench solver                      time the solver against its peers
   contact-ddp report out/sim-20260101-120000    draw a recorded run again
   contact-ddp compare RUN RUN                   lay recorded runs over each other

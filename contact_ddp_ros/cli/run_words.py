@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from contact_ddp_ros.cli import jobs
 from contact_ddp_ros.cli.groups import DEFAULTS, add_common, add_course, add_robot, add_world
 from contact_ddp_ros.cli.values import parse_whole
 from contact_ddp_ros.errors import ParameterError
@@ -20,11 +21,23 @@ command again goes on where it was cut off, and takes what is finished from ther
 """
 
 
+_MOTION_EXAMPLES = """
+examples:
+  contact-ddp motion jump
+  contact-ddp motion backflip --trials 20       also from 20 perturbed starts, in perturbed worlds
+  contact-ddp motion my_jump.yaml --friction 0.6
+
+In the output folder: summary.json, motion.png, motion.npz, run.mp4.
+exit status: 0 it landed and stands, 1 failed, 2 bad option or parameter, 3 it fell, 130 interrupted.
+"""
+
+
 def add_run_words(words: Any) -> None:
     """Add all of them to the words that there are."""
     _add_compare(words)
     _add_sweep(words)
     _add_export(words)
+    _add_motion(words)
 
 
 def _add_compare(words: Any) -> None:
@@ -138,3 +151,41 @@ def _export(arguments: argparse.Namespace) -> int:
     from contact_ddp_ros.cli.export import export
 
     return export(arguments)
+
+
+def _add_motion(words: Any) -> None:
+    parser = words.add_parser(
+        "motion",
+        help="a jump or a flip, optimised offline and executed in the simulator",
+        description="Optimise a motion from a stand to a stand by DDP with impacts and hard limits, execute it in "
+        "MuJoCo, print how it went, plot and film it. See docs/motions.md.",
+        epilog=_MOTION_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(job=jobs.run_motion)
+    parser.add_argument("name", metavar="MOTION", help="jump, jump_up, backflip, or the path of a .yaml file")
+    parser.add_argument(
+        "--variant",
+        choices=("ddp", "ilqr"),
+        default="ddp",
+        help="of the solver: with the exact second order or without (default: ddp)",
+    )
+    parser.add_argument(
+        "--friction",
+        type=float,
+        default=DEFAULTS.friction,
+        metavar="MU",
+        help=f"friction coefficient of the simulated ground (default: {DEFAULTS.friction})",
+    )
+    parser.add_argument(
+        "--trunk-mass-scale", type=float, default=1.0, metavar="X", help="simulated trunk mass over the nominal one"
+    )
+    parser.add_argument(
+        "--no-feedback", action="store_true", help="track states and torques without the policy's feedback gains"
+    )
+    parser.add_argument(
+        "--trials", type=int, default=0, metavar="N", help="also execute it from N perturbed starts (default: none)"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the first of them (default: 0)")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/motion-<time>)")
+    parser.add_argument("--no-video", action="store_true", help="do not render a video")

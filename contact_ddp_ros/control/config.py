@@ -14,7 +14,7 @@ Triple = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class DriveConfig:
-    """Fixed gains of the joint drives; whoever plays the drives (simulator, bridge) must use the same.
+    """Fixed gains of the joint drives; simulator and bridge, which emulate or set the drives, must use the same.
 
     A swinging shank with its rotor has 0.006 kg m^2, so that its drive has 37 degrees of phase margin; a delay of 10 ms
     inside the drives takes 32 of them (see `move.drive_delay`). They carry the robot where states come 20 ms late.

@@ -1,4 +1,4 @@
-"""What two states that follow each other tell: one that has jumped cannot be true, one that never changes is not alive.
+"""Plausibility of consecutive robot states: no jump faster than the robot can move, no frozen state while it moves.
 
 A measurement may pass every limit and still be wrong: an estimator that has lost the robot, a driver that repeats its
 last message under new stamps, legs exchanged on the wire. No joint is faster than its limit and no trunk is thrown, so

@@ -1,4 +1,4 @@
-"""From wanted joint torques to a command that the drives cannot overdo.
+"""From wanted joint torques to a drive command whose total torque stays within the limits.
 
 A drive adds kp (q* - q) + kd (v* - v) to the fed-forward torque. With the measured state that part is known, so the
 feedforward is chosen such that the sum is the wanted torque, clipped to the actuator. Where that would take more
@@ -55,7 +55,7 @@ class JointTargets:
 
 @dataclass(frozen=True)
 class TorqueSpeedCurve:
-    """Speeds of the joints (12,) up to which all the torque is there, and from which on none is [rad/s]."""
+    """Joint speeds (12,) up to which the full torque is available, and from which on none is [rad/s]."""
 
     full: Array
     idle: Array

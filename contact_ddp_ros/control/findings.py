@@ -1,4 +1,4 @@
-"""The names of what can be wrong, and how it is told."""
+"""Violations that the safety checks find, and faults, with their descriptions."""
 
 from dataclasses import dataclass
 from enum import Enum

@@ -1,7 +1,7 @@
-"""The gait's clock gives way to contact: it jumps ahead where a foot lands early and waits where one lands late.
+"""Timing of the gait by contact: its clock jumps ahead where a foot lands early and waits where one lands late.
 
-A policy is looked up at t + a, where a is how far the clock has been moved ahead since it was planned; the planner is
-told of all of it and plans on from there, so the schedule that is planned stays what it was, only later or earlier.
+A policy is looked up at t + a, where a is how far the clock has been moved ahead since it was planned; the planner gets
+the whole advance and plans from there, so that the planned schedule stays the same, only later or earlier.
 
 Early: a foot that is felt while the plan has it in the air lands now, if it is the next that the plan puts down, within
 `early_before`, and has been in the air since the flight began: a grows by the time that was left.
@@ -26,7 +26,7 @@ _BEFORE = 0.002
 
 
 class GaitClock:
-    """How far the gait is ahead of the time; `advance` [s] is what policies and planner are told."""
+    """How far the gait is ahead of its schedule: `advance` [s], which policies and planner count from."""
 
     def __init__(self, groups: Sequence[Sequence[int]], n_axes: int) -> None:
         """`groups` are the feet that each contact point of the plan stands for, `n_axes` the forces at each."""
@@ -43,7 +43,7 @@ class GaitClock:
         """The contact points that land there and are not felt yet."""
 
     def restart(self) -> None:
-        """The gait begins anew; how far ahead its clock is stays, as policies on their way count from it."""
+        """Restart the gait; the advance stays, as policies on their way count from it."""
         self._flying, self._due, self._waits_since, self._expected = False, -math.inf, None, set()
 
     def time(self, policy: Policy, now: float) -> float:

@@ -1,4 +1,4 @@
-"""What the controller is doing, how that changes, and the answers to those who want it to change.
+"""The mode of the controller, its transitions, and the answers to requests for a mode.
 
     DAMP --request(STAND)--> STAND --request(MOVE), once a policy covers the present--> MOVE
       ^                       |  ^                                                         |

@@ -1,4 +1,4 @@
-"""Following a planar policy with a robot that has three dimensions.
+"""Tracking of planar policies by the three-dimensional robot.
 
     u = ubar + K (x - xbar)                                     (planar torques, both legs of a pair together)
     tau = spread(u) / 2 + kp (qbar_j - q_j) + kd (vbar_j - v_j)           (the drives add the PD part)

@@ -1,4 +1,4 @@
-"""What the controller asks of a policy before it follows it: sizes, finite, of this model, in order, of the present."""
+"""Validation of policies before the controller follows them: sizes, numbers, model, order, age."""
 
 import numba as nb
 import numpy as np
@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 
 class PolicyGate:
-    """Admits policies one after another: right sizes, finite, of this model, in order, of the present."""
+    """Validates policies one after another: right sizes, finite, of this model, in order, not late."""
 
     def __init__(self, model: Model, model_hash: int, config: SafetyConfig) -> None:
         """`model` is the planner's, and `model_hash` the fingerprint that its policies must carry."""
@@ -50,6 +50,18 @@ class PolicyGate:
         if finding is None:
             self._last = policy
         return finding
+
+    def lateness(self, policy: Policy | None, now: float) -> Finding | None:
+        """Why a policy is not fresh at `now` [s]: none has come, it is late, or its horizon is over; None if it is."""
+        if policy is None:
+            return Finding(Violation.NO_POLICY, "no policy has arrived")
+        if not now < policy.end:
+            return Finding(Violation.POLICY_OVER, f"the policy ended {now - policy.end:.3f} s ago, and no other came")
+        age = now - policy.start
+        if not age <= self.pace.timeout:
+            text = f"the policy is {age:.3f} s old; in time: {self.pace.timeout:.3f} s"
+            return Finding(Violation.POLICY_STALE, text)
+        return None
 
     def _size(self, policy: Policy) -> Finding | None:
         n = len(policy.controls)

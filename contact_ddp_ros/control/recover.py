@@ -69,7 +69,7 @@ class RecoverLaw:
         self.start()
 
     def start(self) -> None:
-        """Begin anew with the next state."""
+        """Restart with the next state."""
         self._to_come: list[_Phase] = []
         self._side = 1.0
         self._origin = self._goal = np.zeros(len(self._lower))

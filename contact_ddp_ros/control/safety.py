@@ -1,8 +1,8 @@
-"""The supervisor: names what is wrong with a state or a command, before anything acts on it.
+"""The supervisor: checks states and commands before they are used, and names the first violation.
 
 Checks go from the cheap and certain to the rest: size (an array of another size cannot be read further), finite, age,
-tilt, joint positions and velocities, torque. Each is written as `not (x < limit)`, so that a NaN trips it. What may be
-wrong with a sequence of states is told by :mod:`contact_ddp_ros.control.continuity`, with a policy by
+tilt, joint positions and velocities, torque. Each is written as `not (x < limit)`, so that a NaN trips it. Sequences
+of states are checked by :mod:`contact_ddp_ros.control.continuity`, policies by
 :mod:`contact_ddp_ros.control.policy_gate`.
 """
 
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.findings import Finding, Violation
-from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
@@ -97,21 +96,6 @@ class Supervisor:
             or self._trunk_velocity(state)
             or self._joint_velocities(state, now)
         )
-
-    def policy_age(self, policy: Policy | None, now: float, timeout: float) -> Finding | None:
-        """Why a policy is not fresh at `now` [s]: none has come, it is late, or its horizon is over; None if it is.
-
-        It is late from an age of `timeout` [s] on.
-        """
-        if policy is None:
-            return Finding(Violation.NO_POLICY, "no policy has arrived")
-        if not now < policy.end:
-            return Finding(Violation.POLICY_OVER, f"the policy ended {now - policy.end:.3f} s ago, and no other came")
-        age = now - policy.start
-        if not age <= timeout:
-            text = f"the policy is {age:.3f} s old; in time: {timeout:.3f} s"
-            return Finding(Violation.POLICY_STALE, text)
-        return None
 
     def command(self, feedforward: Array, total: Array) -> Finding | None:
         """Whether joint torques, as fed forward and as the drives will add them up (12,) [N m], are within limits."""

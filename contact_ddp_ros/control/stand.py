@@ -125,7 +125,7 @@ class StandLaw:
         return replace(targets, torques=targets.torques + load * self._weight)
 
     def stiffly(self, positions: Array, velocities: Array, state: RobotState, late: float = 0.0) -> JointTargets:
-        """The gains about joint positions [rad] and velocities [rad/s] of (12,); `late`: see :meth:`targets`."""
+        """Targets (12,) [rad], [rad/s] held with the stand's gains; `late` as :meth:`targets`."""
         fed = min(max((_TOO_LATE - late) / (_TOO_LATE - _PROMPT), 0.0), 1.0)
         torques = fed * (
             self._extra_kp * (positions - state.joint_positions)

@@ -1,4 +1,4 @@
-"""What follows a policy: from the policy's sample and the measured state to the targets of the joints."""
+"""Interface of the trackers: from a policy's sample and the measured state to the targets of the joints."""
 
 from typing import Any, Protocol
 
@@ -9,7 +9,7 @@ from contact_ddp_ros.robot.state import RobotState
 
 
 class Tracker(Protocol):
-    """Of one model; keeps what it needs from one update to the next."""
+    """Feedback law of one model that follows policies; has a state of its own from one update to the next."""
 
     @property
     def lateral_command(self) -> LateralCommand | None:

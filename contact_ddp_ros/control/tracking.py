@@ -1,4 +1,4 @@
-"""Which policy is in use, and where its gait stands. A policy's planned forces say which feet are to stand."""
+"""The policy in use, and when its planned forces lift and land feet."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""The velocity that people command: what it says, and for how long it counts."""
+"""The commanded velocity, and for how long it is valid."""
 
 import math
 from dataclasses import astuple, dataclass
@@ -24,13 +24,13 @@ class VelocityCommand:
 
 
 class Expiring(Generic[Command]):
-    """A command that counts only for so long; ages are taken on the clock of the states.
+    """A command that is valid for a limited time, measured on the clock of the states.
 
-    One thread may put what another one looks at.
+    One thread may put a command while another one reads it.
     """
 
     def __init__(self, neutral: Command) -> None:
-        """`neutral`: what counts where there is no command or it is too old."""
+        """`neutral` is the command where there is none, or only one that is too old."""
         self._neutral = neutral
         self._value = neutral
         self._time: float | None = None
@@ -38,11 +38,11 @@ class Expiring(Generic[Command]):
         self._seen: tuple[Command] | None = None
 
     def put(self, value: Command) -> None:
-        """A new command; it is stamped with the time of the next look at it."""
+        """Replace the command; its age counts from the next time that it is read."""
         self._put = (value,)
 
     def at(self, time: float, timeout: float) -> Command:
-        """What counts at `time` [s]."""
+        """The valid command at `time` [s]; the neutral one once it is older than `timeout` [s]."""
         put = self._put
         if put is not None and put is not self._seen:
             self._seen, self._value, self._time = put, put[0], time

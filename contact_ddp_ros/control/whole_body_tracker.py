@@ -1,4 +1,4 @@
-"""Following a policy of the whole body: there is nothing that it leaves free.
+"""Tracking of whole-body policies: feedback of all coordinates, no stabiliser beside it.
 
 u = ubar + K (x - xbar),        tau = u + kp (qbar_j - q_j) + kd (vbar_j - v_j)          (the drives add the PD part)
 """

@@ -15,8 +15,8 @@ import casadi as cs
 import numba
 import numpy as np
 
+from contact_ddp_ros.compiled.call import call_with_id
 from contact_ddp_ros.dynamics.kernel_set import Kernel, KernelSet
-from contact_ddp_ros.dynamics.native import call_with_id
 from contact_ddp_ros.errors import CompilerError
 
 _SIGNATURE = numba.types.int32(

@@ -8,16 +8,19 @@ Where there is no C compiler, a library that an earlier run left for this model 
 one, CasADi's own interpreter takes over with a warning (see `interpreter`).
 """
 
+import importlib.metadata
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from pathlib import Path
 
 import casadi as cs
 import numpy as np
 
-from contact_ddp_ros.dynamics import cache, partials
-from contact_ddp_ros.dynamics.compiler import Compiler, Progress, compile_library, find_compiler
+from contact_ddp_ros.compiled import cache
+from contact_ddp_ros.compiled.compiler import Compiler, Progress, compile_library, find_compiler
+from contact_ddp_ros.dynamics import partials
 from contact_ddp_ros.dynamics.contact import ScalarSystem, contact_system
 from contact_ddp_ros.dynamics.impact import impact_system
 from contact_ddp_ros.dynamics.interpreter import interpret
@@ -105,7 +108,7 @@ def build_kernels(
     """
     _check(tree, modes, axes, levels)
     wanted = {mode: tuple(contacts) for mode, contacts in modes.items()}
-    content = cache.content_key(tree, wanted, tuple(axes), tuple(levels))
+    content = cache.content_key(origin(), tree, wanted, tuple(axes), tuple(levels))
     return _of_cache(
         content,
         "the robot's dynamics with {compiler}; this happens once per model",
@@ -130,11 +133,17 @@ def compile_functions(
         CompilerError: there is no working C compiler, no library from an earlier run, and `fallback` is off.
     """
     built = {function.name(): function for function in functions}
-    content = cache.content_key({name: c_source(function) for name, function in built.items()})
+    content = cache.content_key(origin(), {name: c_source(function) for name, function in built.items()})
     ready = {name: (name, partial(_itself, function)) for name, function in built.items()}
     return _of_cache(
         content, "the functions of a problem with {compiler}; this happens once", lambda: ready, fallback, progress
     )
+
+
+def origin() -> tuple[bytes, ...]:
+    """What kernels follow from beside the model: CasADi's version and the sources of this room."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    return (importlib.metadata.version("casadi").encode(), *(source.read_bytes() for source in sources))
 
 
 def _itself(function: cs.Function) -> cs.Function:

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import GazeboError
+from contact_ddp_ros.gazebo.bindings import Bindings
 from contact_ddp_ros.gazebo.config import BridgeConfig
 from contact_ddp_ros.gazebo.drives import Drives
 from contact_ddp_ros.gazebo.efforts import Delivery, Efforts
@@ -35,7 +36,6 @@ from contact_ddp_ros.gazebo.names import Names
 from contact_ddp_ros.gazebo.push import Push
 from contact_ddp_ros.gazebo.standing_up import reset_and_stand_up
 from contact_ddp_ros.gazebo.states import Measurement
-from contact_ddp_ros.gazebo.transport import Bindings
 from contact_ddp_ros.gazebo.world import World, WorldRestartedError
 from contact_ddp_ros.gazebo.world_control import WorldControl
 from contact_ddp_ros.robot.model import Robot

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import GazeboError
+from contact_ddp_ros.gazebo.bindings import Bindings, Node
 from contact_ddp_ros.gazebo.names import Names
-from contact_ddp_ros.gazebo.transport import Bindings, Node
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 
 Array = NDArray[np.float64]

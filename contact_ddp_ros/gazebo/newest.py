@@ -12,7 +12,7 @@ from operator import itemgetter
 from threading import Condition, Thread
 from typing import Any
 
-from contact_ddp_ros.gazebo.transport import Bindings, Node, Publisher
+from contact_ddp_ros.gazebo.bindings import Bindings, Node, Publisher
 
 _DEPTH = 2
 """Messages of a topic that wait: two, for joint states and odometry are paired and come in either order."""
@@ -36,11 +36,11 @@ class _NewestNode:
         Thread(target=self._hand_on, name="gazebo messages", daemon=True).start()
 
     def advertise(self, topic: str, message_type: Any) -> Publisher:
-        """See :class:`contact_ddp_ros.gazebo.transport.Node`."""
+        """See :class:`contact_ddp_ros.gazebo.bindings.Node`."""
         return self._node.advertise(topic, message_type)
 
     def subscribe(self, message_type: Any, topic: str, callback: Callable[[Any], None]) -> bool:
-        """See :class:`contact_ddp_ros.gazebo.transport.Node`."""
+        """See :class:`contact_ddp_ros.gazebo.bindings.Node`."""
         waiting: deque[Entry] = deque(maxlen=_DEPTH)
         with self._news:
             self._waiting[topic] = waiting
@@ -54,7 +54,7 @@ class _NewestNode:
         return self._node.subscribe(message_type, topic, put)
 
     def unsubscribe(self, topic: str) -> bool:
-        """See :class:`contact_ddp_ros.gazebo.transport.Node`."""
+        """See :class:`contact_ddp_ros.gazebo.bindings.Node`."""
         with self._news:
             self._waiting.pop(topic, None)
         return self._node.unsubscribe(topic)
@@ -62,7 +62,7 @@ class _NewestNode:
     def request(
         self, service: str, request: Any, request_type: Any, response_type: Any, timeout: int
     ) -> tuple[bool, Any]:
-        """See :class:`contact_ddp_ros.gazebo.transport.Node`."""
+        """See :class:`contact_ddp_ros.gazebo.bindings.Node`."""
         return self._node.request(service, request, request_type, response_type, timeout)
 
     def _hand_on(self) -> None:

@@ -7,8 +7,8 @@ Messages that wait for the same step add up: a force for several steps goes out 
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.gazebo.bindings import Bindings, Node
 from contact_ddp_ros.gazebo.names import Names
-from contact_ddp_ros.gazebo.transport import Bindings, Node
 
 Array = NDArray[np.float64]
 

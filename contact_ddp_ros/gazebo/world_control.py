@@ -21,8 +21,8 @@ from select import select
 from typing import Any, Protocol
 
 from contact_ddp_ros.errors import GazeboError
+from contact_ddp_ros.gazebo.bindings import Bindings, Node
 from contact_ddp_ros.gazebo.names import Names
-from contact_ddp_ros.gazebo.transport import Bindings, Node
 
 _PATIENCE = 5.0
 """Time that a request or an orderly end may take [s]."""

@@ -6,39 +6,40 @@ At a node with control, with the kernels of :mod:`contact_ddp_ros.library.casadi
     ℓ  = ℓ_user(x, u, p) + w [ Σ_i b((u_i − lower_i)/s_i) + b((upper_i − u_i)/s_i) + Σ_j b(h_j(x, u, p)) ]
 
 with the scale s_i of a bound, the weight w and b of :func:`contact_ddp_ros.solver.penalties.inequality`, in which the
-inequalities are counted in this order: lower bounds, upper bounds, h. At the end ℓ_N and the augmented Lagrangian of
-c(x, p) = 0, which the kernels hold as they are smooth. Derivatives of b(h) by the chain rule:
+inequalities are counted in this order: lower bounds, upper bounds, h. Equalities g(x, u, p) = 0 of the node add their
+augmented Lagrangian yᵀg + ½ σ‖g‖². At the end ℓ_N and the augmented Lagrangian of c(x, p) = 0, which the kernels hold
+as they are smooth; of the equalities g come first. Derivatives of b(h) by the chain rule, those of g's term likewise:
 
     gradient   w b' h_z        Gauss-Newton   w b'' h_zᵀ h_z        what that leaves out   w b' h_zz
 
-integers        number of inequalities h, addresses of the kernels, number of equalities
+integers        number of inequalities h, addresses of the kernels, number of equalities, of these g
 parameters      w, lower (n_u), 1/s of it (n_u), upper (n_u), 1/s of it (n_u); 1/s is 0 where there is no bound
 node_parameters (N+1, n_p): p
-aux             cost, h (n_h), w b'(h) (n_h), h_z (n_h, n_x + n_u)
+aux             cost, (h, g), (w b'(h), y + σ g), [h_z; g_z] (n_h + n_g, n_x + n_u)
 """
 
 import numba as nb
 import numpy as np
 from numba import types
 
-from contact_ddp_ros.dynamics.native import call_kernel
+from contact_ddp_ros.compiled.call import call_kernel
 from contact_ddp_ros.solver.borrowed import address, table
 from contact_ddp_ros.solver.linear_algebra import clear
-from contact_ddp_ros.solver.penalties import SIGMA, inequality
-from contact_ddp_ros.solver.protocol import DERIVATIVES, FIRST, MATRIX, SECOND, STEP, VECTOR
+from contact_ddp_ros.solver.penalties import SIGMA, augmented_lagrangian, inequality
+from contact_ddp_ros.solver.protocol import DERIVATIVES, FIRST, INTEGERS, MATRIX, SECOND, STEP, VECTOR
 
-N_INEQUALITIES, NODE_STEP, NODE_FIRST, NODE_SECOND, END, END_FIRST, END_SECOND, N_EQUALITIES = range(8)
+N_INEQUALITIES, NODE_STEP, NODE_FIRST, NODE_SECOND, END, END_FIRST, END_SECOND, N_EQUALITIES, N_MIXED = range(9)
 """Entries of `integers`."""
 
 _COST, _VALUES = 0, 1
 
 
 @nb.njit(types.UniTuple(nb.int64, 3)(nb.int64, nb.int64), cache=True, inline="always")
-def aux_offsets(n_h, n_z):
-    """Offsets into aux: (slopes of the inequalities, Jacobian of the inequalities, size)."""
-    slopes = _VALUES + n_h
-    jacobian = slopes + n_h
-    return slopes, jacobian, jacobian + n_h * n_z
+def aux_offsets(n_c, n_z):
+    """Offsets into aux for n_c = n_h + n_g constraints: (their slopes, their Jacobian, size)."""
+    slopes = _VALUES + n_c
+    jacobian = slopes + n_c
+    return slopes, jacobian, jacobian + n_c * n_z
 
 
 @nb.njit(nb.float64(nb.float64, nb.float64, nb.float64), cache=True, inline="always", error_model="numpy")
@@ -62,30 +63,39 @@ def _add_bounds(parameters, penalty, multipliers, dual, u, lu, luu):
                 luu[i, i] += weight * bend * inverse * inverse
 
 
-@nb.njit(
-    types.void(nb.int64, nb.float64, VECTOR, VECTOR, nb.int64, VECTOR, DERIVATIVES), cache=True, error_model="numpy"
-)
-def _add_inequalities(n_h, weight, penalty, multipliers, dual, aux, d):
-    """What the inequalities add; their slopes stay in aux for `second`."""
+@nb.njit(types.void(nb.float64, nb.float64, VECTOR, DERIVATIVES), cache=True, inline="always", error_model="numpy")
+def _add_outer(slope, bend, row, d):
+    """Add slope · row to the gradient and bend · rowᵀ row to the Hessian; the row is a derivative by (x, u)."""
     _, _, lx, lu, lxx, lux, luu = d
     n_x, n_u = lx.size, lu.size
-    slopes, jacobian, _ = aux_offsets(n_h, n_x + n_u)
-    rows = table(aux, jacobian, n_h, n_x + n_u)
+    for i in range(n_x):
+        lx[i] += slope * row[i]
+        for m in range(n_x):
+            lxx[i, m] += bend * row[i] * row[m]
+    for i in range(n_u):
+        across = row[n_x + i]
+        lu[i] += slope * across
+        for m in range(n_x):
+            lux[i, m] += bend * across * row[m]
+        for m in range(n_u):
+            luu[i, m] += bend * across * row[n_x + m]
+
+
+@nb.njit(types.void(INTEGERS, nb.float64, VECTOR, VECTOR, VECTOR, DERIVATIVES), cache=True, error_model="numpy")
+def _add_constraints(integers, weight, penalty, multipliers, aux, d):
+    """What inequalities h and equalities g add; their slopes stay in aux for `second`."""
+    n_z, n_u = d[2].size + d[3].size, d[3].size
+    n_h, n_e, n_g = integers[N_INEQUALITIES], integers[N_EQUALITIES], integers[N_MIXED]
+    slopes, jacobian, _ = aux_offsets(n_h + n_g, n_z)
+    rows = table(aux, jacobian, n_h + n_g, n_z)
     for j in range(n_h):
-        _, slope, bend = inequality(aux[_VALUES + j], multipliers, dual + 2 * j, penalty)
+        _, slope, bend = inequality(aux[_VALUES + j], multipliers, n_e + 4 * n_u + 2 * j, penalty)
         aux[slopes + j] = weight * slope
-        row = rows[j]
-        by_x, by_u = row[:n_x], row[n_x:]
-        for i in range(n_x):
-            lx[i] += weight * slope * by_x[i]
-            for m in range(n_x):
-                lxx[i, m] += weight * bend * by_x[i] * by_x[m]
-        for i in range(n_u):
-            lu[i] += weight * slope * by_u[i]
-            for m in range(n_x):
-                lux[i, m] += weight * bend * by_u[i] * by_x[m]
-            for m in range(n_u):
-                luu[i, m] += weight * bend * by_u[i] * by_u[m]
+        _add_outer(weight * slope, weight * bend, rows[j], d)
+    for j in range(n_g):
+        _, slope, bend = augmented_lagrangian(aux[_VALUES + n_h + j], multipliers[j], penalty[SIGMA])
+        aux[slopes + n_h + j] = slope
+        _add_outer(slope, bend, rows[n_h + j], d)
 
 
 @nb.njit(STEP, cache=True, nogil=True, error_model="numpy")
@@ -93,24 +103,20 @@ def step(data, k, x, u, x_next, aux, residual):
     """One node forward, or the end; see the module's text for the cost."""
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
     p = address(node_parameters, k * node_parameters.shape[1])
+    n_e, n_g = integers[N_EQUALITIES], integers[N_MIXED]
     for i in range(residual.size):
-        residual[i] = np.inf
+        residual[i] = 0.0 if i < n_e else np.inf
     if k == node_integers.shape[0] - 1:
-        y = address(multipliers, k * multipliers.shape[1])
+        y = address(multipliers, k * multipliers.shape[1] + n_g)
         arguments = (address(x, 0), p, y, address(penalty, SIGMA))
-        for i in range(integers[N_EQUALITIES]):
-            residual[i] = 0.0
-        call_kernel(integers[END], arguments, (address(aux, _COST), address(residual, 0)), 0, 0)
+        call_kernel(integers[END], arguments, (address(aux, _COST), address(residual, n_g)), 0, 0)
         residual[-1] = 0.0
         return aux[_COST]
 
     n_u, n_h = u.size, integers[N_INEQUALITIES]
     results = (address(x_next, 0), address(aux, _COST), address(aux, _VALUES))
     call_kernel(integers[NODE_STEP], (address(x, 0), address(u, 0), p), results, 0, 0)
-    n_e = integers[N_EQUALITIES]
-    for i in range(n_e):
-        residual[i] = 0.0
-    cost, least = 0.0, 0.0
+    cost, least, equalities = 0.0, 0.0, 0.0
     for side in range(2):
         sign = 1.0 - 2.0 * side
         for i in range(n_u):
@@ -129,7 +135,11 @@ def step(data, k, x, u, x_next, aux, residual):
         value, _, _ = inequality(z, multipliers[k], n_e + 4 * n_u + 2 * j, penalty)
         cost += value
     residual[-1] = -least
-    return aux[_COST] + parameters[0] * cost
+    for j in range(n_g):
+        residual[j] = aux[_VALUES + n_h + j]
+        value, _, _ = augmented_lagrangian(residual[j], multipliers[k, j], penalty[SIGMA])
+        equalities += value
+    return aux[_COST] + parameters[0] * cost + equalities
 
 
 @nb.njit(FIRST, cache=True, nogil=True, error_model="numpy")
@@ -139,19 +149,17 @@ def first(data, k, x, u, aux, d):
     fx, fu, lx, lu, lxx, lux, luu = d
     p = address(node_parameters, k * node_parameters.shape[1])
     if k == node_integers.shape[0] - 1:
-        y = address(multipliers, k * multipliers.shape[1])
+        y = address(multipliers, k * multipliers.shape[1] + integers[N_MIXED])
         arguments = (address(x, 0), p, y, address(penalty, SIGMA))
         call_kernel(integers[END_FIRST], arguments, (address(lx, 0), address(lxx, 0)), 0, 0)
         return
-    n_h = integers[N_INEQUALITIES]
-    _, jacobian, _ = aux_offsets(n_h, x.size + u.size)
+    _, jacobian, _ = aux_offsets(integers[N_INEQUALITIES] + integers[N_MIXED], x.size + u.size)
     motion = (address(fx, 0), address(fu, 0))
     cost = (address(lx, 0), address(lu, 0), address(lxx, 0), address(lux, 0), address(luu, 0))
     results = (*motion, *cost, address(aux, jacobian))
     call_kernel(integers[NODE_FIRST], (address(x, 0), address(u, 0), p), results, 0, 0)
-    n_e, n_u = integers[N_EQUALITIES], u.size
-    _add_bounds(parameters, penalty, multipliers[k], n_e, u, lu, luu)
-    _add_inequalities(n_h, parameters[0], penalty, multipliers[k], n_e + 4 * n_u, aux, d)
+    _add_bounds(parameters, penalty, multipliers[k], integers[N_EQUALITIES], u, lu, luu)
+    _add_constraints(integers, parameters[0], penalty, multipliers[k], aux, d)
 
 
 @nb.njit(SECOND, cache=True, nogil=True, error_model="numpy")
@@ -162,10 +170,10 @@ def second(data, k, x, u, aux, vx, hxx, hux, huu):
     if k == node_integers.shape[0] - 1:
         clear(hux)
         clear(huu)
-        y = address(multipliers, k * multipliers.shape[1])
+        y = address(multipliers, k * multipliers.shape[1] + integers[N_MIXED])
         arguments = (address(x, 0), p, y, address(penalty, SIGMA))
         call_kernel(integers[END_SECOND], arguments, (address(hxx, 0),), 0, 0)
         return
-    slopes, _, _ = aux_offsets(integers[N_INEQUALITIES], x.size + u.size)
+    slopes, _, _ = aux_offsets(integers[N_INEQUALITIES] + integers[N_MIXED], x.size + u.size)
     arguments = (address(x, 0), address(u, 0), p, address(vx, 0), address(aux, slopes))
     call_kernel(integers[NODE_SECOND], arguments, (address(hxx, 0), address(hux, 0), address(huu, 0)), 0, 0)

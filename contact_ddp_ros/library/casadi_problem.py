@@ -1,7 +1,8 @@
 r"""An optimal control problem from CasADi expressions or functions, with exact first and second derivatives.
 
     minimise    Σ_{k<N} ℓ(x_k, u_k, p_k) + ℓ_N(x_N, p_N)
-    subject to  x_{k+1} = f(x_k, u_k, p_k),    u_min ≤ u_k ≤ u_max,    h(x_k, u_k, p_k) ≥ 0,    c(x_N, p_N) = 0
+    subject to  x_{k+1} = f(x_k, u_k, p_k),    u_min ≤ u_k ≤ u_max,    h(x_k, u_k, p_k) ≥ 0,
+                g(x_k, u_k, p_k) = 0,    c(x_N, p_N) = 0
 
 CasADi differentiates; the kernels are compiled to C once, into the package's cache, and called through their addresses
 by the node functions of :mod:`contact_ddp_ros.library.casadi_nodes`. p is an input of the kernels, never a constant:
@@ -64,6 +65,7 @@ def casadi_problem(
     u_min: ArrayLike | None = None,
     u_max: ArrayLike | None = None,
     inequalities: Any = None,
+    equalities: Any = None,
     terminal_equality: Any = None,
     barrier_weight: float = 1.0,
     progress: Progress | None = None,
@@ -86,7 +88,9 @@ def casadi_problem(
             softly, `solve_constrained` up to a tolerance, by default 10⁻⁶ of half the range between them, or of 1 where
             one of them is infinite.
         inequalities: (n_h,) h ≥ 0 at every node with control, scaled so that 1 is much.
-        terminal_equality: (n_e,) c = 0 at the last state.
+        equalities: (n_g,) g = 0 at every node with control; :class:`InteriorPointSolver` with `strategy="inertia"`
+            is made for those, which need not be solvable for some of the controls.
+        terminal_equality: (n_c,) c = 0 at the last state.
         barrier_weight: what the barriers' weight ε is multiplied by: about the running cost of a node.
         progress: receives a line of text for every step of a compilation; the log does where None.
 
@@ -97,23 +101,24 @@ def casadi_problem(
     symbols = Symbols.of(dynamics, x, u, p)
     following = symbols.running("dynamics", dynamics, symbols.n_x)
     limits = symbols.running("inequalities", inequalities)
-    equalities = symbols.terminal("terminal_equality", terminal_equality)
+    mixed = symbols.running("equalities", equalities)
+    at_end = symbols.terminal("terminal_equality", terminal_equality)
     cost = _cost(symbols.running, "running_cost", running_cost, symbols.z)
     end = _cost(symbols.terminal, "terminal_cost", terminal_cost, symbols.x)
     kernels = compile_functions(
-        [*_node_functions(symbols, following, cost, limits), *_end_functions(symbols, end, equalities)],
+        [*_node_functions(symbols, following, cost, limits, mixed), *_end_functions(symbols, end, at_end)],
         progress=progress,
     )
-    n_h, n_e = limits.numel(), equalities.numel()
+    n_h, n_g, n_end = limits.numel(), mixed.numel(), at_end.numel()
     names = ("node_step", "node_first", "node_second", "end", "end_first", "end_second")
     bounds = bounds_of(symbols.n_u, u_min, u_max)
     return Problem(
         n_x=symbols.n_x,
         n_u=symbols.n_u,
-        n_e=n_e,
-        n_aux=int(casadi_nodes.aux_offsets(n_h, symbols.n_x + symbols.n_u)[-1]),
+        n_e=n_g + n_end,
+        n_aux=int(casadi_nodes.aux_offsets(n_h + n_g, symbols.n_x + symbols.n_u)[-1]),
         has_control=np.ones(n_nodes, dtype=bool),
-        integers=np.array([n_h, *(kernels.address(name) for name in names), n_e], dtype=np.int64),
+        integers=np.array([n_h, *(kernels.address(name) for name in names), n_g + n_end, n_g], dtype=np.int64),
         node_integers=np.zeros((n_nodes + 1, 1), dtype=np.int64),
         parameters=np.concatenate([[positive("barrier_weight", barrier_weight)], bounds]),
         node_parameters=node_parameters_of(n_nodes, symbols.n_p, parameters),
@@ -123,8 +128,10 @@ def casadi_problem(
         penalty=_PENALTY,
         owner=kernels,
         n_i=2 * symbols.n_u + n_h,
+        n_mixed=n_g,
         constraint_names=(
-            *(f"terminal_equality[{i}]" for i in range(n_e)),
+            *(f"equalities[{i}]" for i in range(n_g)),
+            *(f"terminal_equality[{i}]" for i in range(n_end)),
             *(f"{side}[{i}]" for side in ("u_min", "u_max") for i in range(symbols.n_u)),
             *(f"inequalities[{i}]" for i in range(n_h)),
         ),
@@ -155,21 +162,22 @@ def _curvature(r: cs.SX, weights: cs.SX, z: cs.SX) -> cs.SX:
     return cs.substitute(cs.hessian(cs.dot(fixed, r), z)[0], fixed, weights)
 
 
-def _node_functions(symbols: Symbols, following: cs.SX, cost: _Cost, limits: cs.SX) -> list[cs.Function]:
-    """(x, u, p) -> a node forward; its first-order partials; with V'ₓ and weights of h, the rest of the second order.
+def _node_functions(symbols: Symbols, following: cs.SX, cost: _Cost, limits: cs.SX, mixed: cs.SX) -> list[cs.Function]:
+    """(x, u, p) -> a node forward; its first-order partials; with V'ₓ and weights of (h, g), the rest of second order.
 
     Matrices of two different kinds of row and column are transposed: what CasADi writes column by column the solver
     reads row by row.
     """
     x, u, p, z, n_x = symbols.x, symbols.u, symbols.p, symbols.z, symbols.n_x
-    vx, weights = cs.SX.sym("Vx", n_x), cs.SX.sym("w", limits.numel())
+    constraints = cs.vertcat(limits, mixed)
+    vx, weights = cs.SX.sym("Vx", n_x), cs.SX.sym("w", constraints.numel())
     by_z = cs.jacobian(following, z)
     slope, gauss_newton = cs.gradient(cost.value, z), cost.gauss_newton
-    rest = _curvature(following, vx, z) + _curvature(limits, weights, z) + cost.rest
+    rest = _curvature(following, vx, z) + _curvature(constraints, weights, z) + cost.rest
     first = [by_z[:, :n_x].T, by_z[:, n_x:].T, slope[:n_x], slope[n_x:], *_blocks(gauss_newton, n_x)]
     return [
-        _dense("node_step", [x, u, p], [following, cost.value, limits]),
-        _dense("node_first", [x, u, p], [*first, cs.jacobian(limits, z).T]),
+        _dense("node_step", [x, u, p], [following, cost.value, constraints]),
+        _dense("node_first", [x, u, p], [*first, cs.jacobian(constraints, z).T]),
         _dense("node_second", [x, u, p, vx, weights], _blocks(rest, n_x)),
     ]
 

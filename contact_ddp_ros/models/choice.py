@@ -9,7 +9,7 @@ from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.model import Robot
 
 AnyModel = Model | type[PlanarModel] | type[WholeBodyModel]
-"""A model, or the class of one, which tells coordinates and legs, too."""
+"""A model, or the class of one, which has the coordinates and legs, too."""
 
 MODELS: Final[dict[str, type[PlanarModel] | type[WholeBodyModel]]] = {
     one.name: one for one in (PlanarModel, WholeBodyModel)

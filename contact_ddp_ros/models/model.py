@@ -1,4 +1,4 @@
-"""What a model of the robot offers to planner and controller: its coordinates, and the way to them and back."""
+"""Interface of the models: coordinates for planner and controller, and the maps to them and back."""
 
 from collections.abc import Mapping
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""The planar model: what is planned for where left and right move alike, and the way to it and back.
+"""The planar model: the sagittal plane, in which left and right legs move alike, and the maps to it and back.
 
 The plane is the vertical one through the trunk's heading: its frame is `odom` turned by the yaw of the ZYX Euler
 angles. What leaves the plane (y, roll, yaw, abductions, differences of left and right) is dropped.

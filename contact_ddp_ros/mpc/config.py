@@ -184,7 +184,7 @@ class ConstraintConfig:
 
 @dataclass(frozen=True)
 class PlannerConfig:
-    """Everything the planner may be told."""
+    """All parameters of the planner."""
 
     model: str = parameter(
         "planar",
@@ -199,6 +199,11 @@ class PlannerConfig:
     constraints: str = parameter(
         "",
         description="inequality constraints of one's own: module:Class or file.py:Class, with commas between",
+        structural=True,
+    )
+    own_reference: str = parameter(
+        "",
+        description="reference of one's own, in place of the packaged one: module:Class or file.py:Class",
         structural=True,
     )
     iterations: int = parameter(2, low=1, high=100, description="DDP iterations per solve")
@@ -218,4 +223,5 @@ class PlannerConfig:
         Of variants the compiled kernels count: ddp and ilqr have the same.
         """
         tensors = self.variant == "ddp_tensor"
-        return self.model, replace(self.gait, name=""), tensors, self.cost_terms, self.constraints
+        own = (self.cost_terms, self.constraints, self.own_reference)
+        return self.model, replace(self.gait, name=""), tensors, *own

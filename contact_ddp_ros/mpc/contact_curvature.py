@@ -8,10 +8,10 @@ See eqs. (4) and (6) of docs/mathematics.md.
 
 import numba as nb
 
-from contact_ddp_ros.dynamics.native import call_kernel
+from contact_ddp_ros.compiled.call import call_kernel
 from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.contact_motion import solve_again
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
-from contact_ddp_ros.mpc.linear_system import solve_symmetric_vector
 from contact_ddp_ros.solver.borrowed import address, part, table
 from contact_ddp_ros.solver.linear_algebra import add_transpose_multiply, clear
 from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
@@ -26,12 +26,11 @@ def motion_curvature(integers, block, impact, x, parameters, aux, hxx, hux):
     own = aux_offsets(n, n_u, n_f, n_a)
     n_s = n + integers[block + at.CONTACTS] * n_a
     n_z = 2 * n + n_u
-    lu = table(aux, own.factor, n_s, n_s)
     nu_z = table(aux, own.derivatives, n_s, n_z)
     xi = part(aux, own.xi, n_s)
     for i in range(n_s):
         xi[i] = -xi[i]
-    solve_symmetric_vector(lu, xi, n)
+    solve_again(integers, block, aux, xi)
 
     s_qq = table(aux, own.scratch, n, n)
     s_qv = table(aux, own.scratch + n * n, n, n)
@@ -47,6 +46,10 @@ def motion_curvature(integers, block, impact, x, parameters, aux, hxx, hux):
         0,
         0,
     )
+    if integers[block + at.CURVATURE] != 0:
+        given = (address(s_qq, 0), address(s_qv, 0), address(s_vv, 0), address(s_nuq, 0), address(nu_z, 0))
+        call_kernel(integers[block + at.CURVATURE], given, (address(hxx, 0), address(hux, 0)), 0, 0)
+        return
     clear(through)
     add_transpose_multiply(s_nuq, nu_z, through)
     for i in range(n):

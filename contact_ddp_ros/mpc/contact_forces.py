@@ -6,51 +6,67 @@
 import numba as nb
 
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.layout import aux_offsets, inequality_of, node_offsets, sizes_of
-from contact_ddp_ros.mpc.terms.force_tracking import add_force_tracking, force_tracking_hessian
-from contact_ddp_ros.mpc.terms.friction_cone import add_friction, add_friction_hessian, write_friction
+from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
+from contact_ddp_ros.mpc.term_sums import ForceSums
 from contact_ddp_ros.solver.borrowed import part, table
+from contact_ddp_ros.solver.linear_algebra import clear
 from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
+
+_sums = ForceSums()
+_add, _add_hessian, _limits, _costs = _sums.derivatives, _sums.hessian, _sums.limits, _sums.costs
 
 
 @nb.njit(
     nb.float64(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy"
 )
-def force_cost(integers, block, weights, parameters, penalty, multipliers, nu, gradient):
-    """The terms on the contact forces: returns their cost, writes its gradient, then the largest violation."""
-    n, n_u, n_f, n_a = sizes_of(integers)
-    of = node_offsets(n, n_u, n_f, n_a)
+def force_cost(integers, block, row, parameters, penalty, multipliers, nu, gradient):
+    """The terms on the contact forces: returns their cost, writes its gradient."""
+    n, _, n_f, n_a = sizes_of(integers)
     cost = 0.0
-    violation = 0.0
     for c in range(integers[block + at.CONTACTS]):
         foot, first = integers[block + at.MODE_HEADER + c], c * n_a
-        cost = add_force_tracking(cost, weights, of, foot, n_a, nu, n + first, gradient, first)
-        dual = n_f + 2 * inequality_of(n, n_u, n_f, n_a, foot)
-        cost, worst = add_friction(cost, parameters, penalty, multipliers, dual, n_a, nu, n + first, gradient, first)
-        violation = max(violation, worst)
-    gradient[-1] = violation
+        for a in range(n_a):
+            gradient[first + a] = 0.0
+        cost = _add(
+            *(cost, integers, foot, n_f, n_a, row, parameters, multipliers, penalty, nu, n + first, gradient, first)
+        )
     return cost
 
 
-@nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
-def write_force_inequalities(integers, block, parameters, nu, residual):
-    """Write the inequalities of the forces of the feet on the ground into a node's residual."""
-    n, n_u, n_f, n_a = sizes_of(integers)
+@nb.njit(nb.float64(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
+def force_limits(integers, block, parameters, nu, residual):
+    """Write the constraints of the forces of the feet on the ground into a node's residual; their largest violation."""
+    n, _, n_f, n_a = sizes_of(integers)
+    violation = 0.0
     for c in range(integers[block + at.CONTACTS]):
-        first = n_f + inequality_of(n, n_u, n_f, n_a, integers[block + at.MODE_HEADER + c])
-        write_friction(parameters, n_a, nu, n + c * n_a, residual, first)
+        foot = integers[block + at.MODE_HEADER + c]
+        violation = _limits(violation, integers, foot, n_f, n_a, parameters, nu, n + c * n_a, residual)
+    return violation
 
 
 @nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
-def force_hessian(integers, block, weights, parameters, penalty, multipliers, nu, hessian):
+def force_hessian(integers, block, row, parameters, penalty, multipliers, nu, hessian):
     """ℓ_λλ of one contact after the other: rows of `hessian` are (contact rows), columns the axes of that contact."""
-    n, n_u, n_f, n_a = sizes_of(integers)
-    of = node_offsets(n, n_u, n_f, n_a)
+    n, _, n_f, n_a = sizes_of(integers)
+    clear(hessian)
     for c in range(integers[block + at.CONTACTS]):
         foot, first = integers[block + at.MODE_HEADER + c], c * n_a
-        force_tracking_hessian(weights, of, foot, n_a, hessian, first)
-        dual = n_f + 2 * inequality_of(n, n_u, n_f, n_a, foot)
-        add_friction_hessian(parameters, penalty, multipliers, dual, n_a, nu, n + first, hessian, first)
+        _add_hessian(*(integers, foot, n_f, n_a, row, parameters, multipliers, penalty, nu, n + first, hessian, first))
+
+
+@nb.njit(
+    nb.void(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR),
+    cache=True,
+    error_model="numpy",
+)
+def note_force_costs(integers, block, h, row, parameters, penalty, multipliers, nu, gradient, costs):
+    """Add h times the cost of each term on the contact forces to its entry of `costs`; the gradient is scratch."""
+    n, _, n_f, n_a = sizes_of(integers)
+    for c in range(integers[block + at.CONTACTS]):
+        foot = integers[block + at.MODE_HEADER + c]
+        _costs(
+            *(costs, h, integers, foot, n_f, n_a, row, parameters, multipliers, penalty, nu, n + c * n_a, gradient, 0)
+        )
 
 
 @nb.njit(
@@ -91,8 +107,8 @@ def add_force_terms(integers, block, h, row, parameters, penalty, multipliers, a
     if n_c == 0:
         return
     lam_z = table(aux, own.derivatives + n * n_z, n_c, n_z)
-    gradient = part(aux, own.scratch, n_f * n_a + 1)
-    start = own.scratch + n_f * n_a + 1
+    gradient = part(aux, own.scratch, n_f * n_a)
+    start = own.scratch + n_f * n_a
     hessian = table(aux, start, n_c, n_a)
     start += n_c * n_a
     weighted = table(aux, start, n_c, n_z)

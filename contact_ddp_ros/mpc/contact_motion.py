@@ -6,7 +6,7 @@ Dynamics K(q) ν + b(q, v) = [Sᵀu; 0] with ν = (v̇, λ), and impact with ν 
 
 import numba as nb
 
-from contact_ddp_ros.dynamics.native import call_kernel
+from contact_ddp_ros.compiled.call import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
 from contact_ddp_ros.mpc.linear_system import factorise, solve_matrix, solve_symmetric_vector
@@ -60,8 +60,42 @@ def solve_motion(integers, block, impact, x, u, parameters, aux):
     if not impact:
         for a in range(n_u):
             nu[integers[at.HEADER + a]] += u[a]
+    if integers[block + at.FACTORISE] != 0:
+        call_kernel(integers[block + at.FACTORISE], (), (address(lu, 0), address(nu, 0)), 0, 0)
+        return
     factorise(lu, n)
     solve_symmetric_vector(lu, nu, n)
+
+
+@nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR), cache=True, inline="always", error_model="numpy")
+def solve_again(integers, block, aux, b):
+    """Overwrite b (n_s,) by the solution of the system that `solve_motion` has factorised."""
+    n, n_u, n_f, n_a = sizes_of(integers)
+    n_s = n + integers[block + at.CONTACTS] * n_a
+    lu = table(aux, aux_offsets(n, n_u, n_f, n_a).factor, n_s, n_s)
+    if integers[block + at.SOLVE] != 0:
+        call_kernel(integers[block + at.SOLVE], (address(lu, 0),), (address(b, 0),), 0, 0)
+    else:
+        solve_symmetric_vector(lu, b, n)
+
+
+@nb.njit(
+    nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR, VECTOR),
+    cache=True,
+    inline="always",
+    error_model="numpy",
+)
+def _residual_columns(integers, block, impact, x, parameters, aux, columns):
+    """r_q and r_v into `columns`, one column after the other."""
+    n, n_u, n_f, n_a = sizes_of(integers)
+    n_s = n + integers[block + at.CONTACTS] * n_a
+    call_kernel(
+        integers[block + at.IMPACT_FIRST] if impact else integers[block + at.FIRST],
+        (address(x, 0), address(x, n), address(aux, 0), address(parameters, 0)),
+        (address(columns, 0), address(columns, n * n_s)),
+        0,
+        0,
+    )
 
 
 @nb.njit(
@@ -74,13 +108,7 @@ def residual_partials(integers, block, impact, x, parameters, aux):
     n_s = n + integers[block + at.CONTACTS] * n_a
     right = table(aux, own.derivatives, n_s, 2 * n + n_u)
     columns = part(aux, own.scratch, 2 * n * n_s)
-    call_kernel(
-        integers[block + at.IMPACT_FIRST] if impact else integers[block + at.FIRST],
-        (address(x, 0), address(x, n), address(aux, 0), address(parameters, 0)),
-        (address(columns, 0), address(columns, n * n_s)),
-        0,
-        0,
-    )
+    _residual_columns(integers, block, impact, x, parameters, aux, columns)
     for i in range(n_s):
         for j in range(2 * n):
             right[i, j] = -columns[j * n_s + i]
@@ -97,5 +125,16 @@ def motion_partials(integers, block, impact, x, parameters, aux):
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
     n_s = n + integers[block + at.CONTACTS] * n_a
+    if integers[block + at.CONTACT_PARTIALS] != 0:
+        columns = part(aux, own.scratch, 2 * n * n_s)
+        _residual_columns(integers, block, impact, x, parameters, aux, columns)
+        call_kernel(
+            integers[block + at.IMPACT_PARTIALS] if impact else integers[block + at.CONTACT_PARTIALS],
+            (address(aux, own.factor), address(columns, 0), address(integers, at.HEADER)),
+            (address(aux, own.derivatives),),
+            0,
+            0,
+        )
+        return
     residual_partials(integers, block, impact, x, parameters, aux)
     solve_matrix(table(aux, own.factor, n_s, n_s), table(aux, own.derivatives, n_s, 2 * n + n_u), n)

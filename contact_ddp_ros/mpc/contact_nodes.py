@@ -22,8 +22,8 @@ with ψ in the place of ε B_δ for a solver that owns slacks and multipliers of
 
 and where the user has terms of their own, h times those (:mod:`contact_ddp_ros.mpc.own_terms`);
 that of a switch and of the end ½‖x − x_ref‖²_Q plus, at a touchdown, the augmented Lagrangian of the feet's heights.
-Each term is a file of :mod:`contact_ddp_ros.mpc.terms`; those on the forces are summed in `contact_forces`, those on
-the feet's heights in `foot_heights`, the others here.
+Each term is a file of :mod:`contact_ddp_ros.mpc.terms`, and their list gives the sums of
+:mod:`contact_ddp_ros.mpc.term_sums`; `contact_forces` and `foot_heights` carry those on forces and heights to (x, u).
 
 See eqs. (1) to (11) of docs/mathematics.md.
 """
@@ -33,20 +33,20 @@ import numpy as np
 
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_curvature import motion_curvature, motion_curvature_by_tensor
-from contact_ddp_ros.mpc.contact_forces import add_force_terms, force_cost, write_force_inequalities
+from contact_ddp_ros.mpc.contact_forces import add_force_terms, force_cost, force_limits
 from contact_ddp_ros.mpc.contact_motion import locate_feet, mode_block, motion_partials, solve_motion
-from contact_ddp_ros.mpc.foot_heights import add_height_cost, add_height_curvature, height_of, height_slopes
-from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets, position_share, sizes_of
+from contact_ddp_ros.mpc.foot_heights import add_height_cost, add_height_curvature, height_cost, height_slopes
+from contact_ddp_ros.mpc.layout import aux_offsets, position_share, sizes_of
 from contact_ddp_ros.mpc.midpoint import midpoint_curvature, midpoint_partials, solve_midpoint
 from contact_ddp_ros.mpc.own_term_nodes import add_own_cost, add_own_curvature, add_own_force_slopes, own_cost
-from contact_ddp_ros.mpc.terms.foot_height import foot_height
-from contact_ddp_ros.mpc.terms.state_tracking import state_tracking
-from contact_ddp_ros.mpc.terms.torque_limit import torque_limit
-from contact_ddp_ros.mpc.terms.torque_tracking import torque_tracking
-from contact_ddp_ros.mpc.terms.touchdown import touchdown
+from contact_ddp_ros.mpc.term_sums import EntrySums
+from contact_ddp_ros.mpc.terms.term import Argument
 from contact_ddp_ros.solver.borrowed import part, table
 from contact_ddp_ros.solver.linear_algebra import clear
 from contact_ddp_ros.solver.protocol import DATA, FIRST, MATRIX, SECOND, STEP, VECTOR
+
+_states, _torques = EntrySums(Argument.STATE), EntrySums(Argument.TORQUE)
+_state_terms, _torque_terms, _torque_limits = _states.derivatives, _torques.derivatives, _torques.limits
 
 
 @nb.njit(STEP, cache=True, nogil=True, error_model="numpy")
@@ -55,20 +55,18 @@ def step(data, k, x, u, x_next, aux, residual):
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
     n, n_u, n_f, n_a = sizes_of(integers)
     kind = node_integers[k, at.NODE_KIND]
-    row = node_parameters[k]
-    of = node_offsets(n, n_u, n_f, n_a)
+    row, duals = node_parameters[k], multipliers[k]
     own = aux_offsets(n, n_u, n_f, n_a)
     h = row[at.DURATION]
     for f in range(residual.size):
         residual[f] = np.inf
-    for f in range(n_f):
+    for f in range(integers[at.EQUALITIES]):
         residual[f] = 0.0
     residual[-1] = 0.0
     violation = 0.0
     cost = 0.0
     for i in range(2 * n):
-        value, _, _ = state_tracking(1.0, row, of, i, x)
-        cost += value
+        cost, _, _ = _state_terms(cost, integers, 1.0, i, x[i], 2 * n, row, parameters, duals, penalty)
 
     if kind == at.STEP:
         block = mode_block(integers, node_integers[k, at.NODE_MODE])
@@ -80,25 +78,18 @@ def step(data, k, x, u, x_next, aux, residual):
         else:
             solve_motion(integers, block, False, x, u, parameters, aux)
         for a in range(n_u):
-            value, _, _ = torque_tracking(row, of, a, u)
-            cost += value
-            value, _, _, ratio = torque_limit(parameters, penalty, multipliers[k], n_f, a, u)
-            cost += value
-            violation = max(violation, abs(ratio) - 1.0)
-            residual[n_f + 2 * a] = 1.0 + ratio
-            residual[n_f + 2 * a + 1] = 1.0 - ratio
-        gradient = part(aux, own.scratch, n_f * n_a + 1)
-        cost += force_cost(integers, block, row, parameters, penalty, multipliers[k], aux, gradient)
-        violation = max(violation, gradient[-1])
-        write_force_inequalities(integers, block, parameters, aux, residual)
+            cost, _, _ = _torque_terms(cost, integers, 1.0, a, u[a], n_u, row, parameters, duals, penalty)
+            violation = _torque_limits(violation, integers, a, u[a], n_u, parameters, residual)
+        gradient = part(aux, own.scratch, n_f * n_a)
+        cost += force_cost(integers, block, row, parameters, penalty, duals, aux, gradient)
+        violation = max(violation, force_limits(integers, block, parameters, aux, residual))
         if integers[at.TERMS] != 0:
-            value, excess = own_cost(integers, block, row, penalty, multipliers[k], x, u, aux, residual)
+            value, excess = own_cost(integers, block, row, penalty, duals, x, u, aux, residual)
             cost += value
             violation = max(violation, excess)
         locate_feet(integers, x, parameters, aux)
-        for f in range(n_f):
-            value, _, _ = foot_height(1.0, row, of, f, height_of(parameters, n_a, aux, own.positions + f * n_a))
-            cost += value
+        cost, excess = height_cost(data, k, cost, aux, residual)
+        violation = max(violation, excess)
         if integers[at.SCHEME] == at.SEMI_IMPLICIT_EULER:
             for i in range(n):
                 x_next[n + i] = x[n + i] + h * aux[i]
@@ -117,12 +108,7 @@ def step(data, k, x, u, x_next, aux, residual):
 
     if kind == at.TOUCHDOWN:
         locate_feet(integers, x, parameters, aux)
-        for f in range(n_f):
-            if row[of.lands + f] > 0.0:
-                height = height_of(parameters, n_a, aux, own.positions + f * n_a) - parameters[at.GROUND_HEIGHT]
-                residual[f] = height
-                value, _, _ = touchdown(height, multipliers[k, f], penalty)
-                cost += value
+        cost, residual[-1] = height_cost(data, k, cost, aux, residual)
         block = mode_block(integers, node_integers[k + 1, at.NODE_MODE])
         solve_motion(integers, block, True, x, u, parameters, aux)
         for i in range(n):
@@ -141,8 +127,7 @@ def first(data, k, x, u, aux, d):
     fx, fu, lx, lu, lxx, lux, luu = d
     n, n_u, n_f, n_a = sizes_of(integers)
     kind = node_integers[k, at.NODE_KIND]
-    row = node_parameters[k]
-    of = node_offsets(n, n_u, n_f, n_a)
+    row, duals = node_parameters[k], multipliers[k]
     own = aux_offsets(n, n_u, n_f, n_a)
     n_x, n_z = 2 * n, 2 * n + n_u
     h = row[at.DURATION] if kind == at.STEP else 1.0
@@ -153,7 +138,7 @@ def first(data, k, x, u, aux, d):
     clear(lux)
     clear(luu)
     for i in range(n_x):
-        _, lx[i], lxx[i, i] = state_tracking(h, row, of, i, x)
+        _, lx[i], lxx[i, i] = _state_terms(0.0, integers, h, i, x[i], n_x, row, parameters, duals, penalty)
     for a in range(n_u):
         lu[a] = 0.0
     if kind == at.TERMINAL:
@@ -192,13 +177,12 @@ def first(data, k, x, u, aux, d):
             fx[i, i] += 1.0
             fx[i, n + i] += h
         for a in range(n_u):
-            _, slope, bend = torque_tracking(row, of, a, u)
-            _, limit_slope, limit_bend, _ = torque_limit(parameters, penalty, multipliers[k], n_f, a, u)
-            lu[a] = h * (slope + limit_slope)
-            luu[a, a] = h * (bend + limit_bend)
-        add_force_terms(integers, block, h, row, parameters, penalty, multipliers[k], aux, lx, lu, lxx, lux, luu)
+            _, slope, bend = _torque_terms(0.0, integers, 1.0, a, u[a], n_u, row, parameters, duals, penalty)
+            lu[a] = h * slope
+            luu[a, a] = h * bend
+        add_force_terms(integers, block, h, row, parameters, penalty, duals, aux, lx, lu, lxx, lux, luu)
         if integers[at.TERMS] != 0:
-            add_own_cost(integers, block, h, row, penalty, multipliers[k], x, u, aux, lx, lu, lxx, lux, luu)
+            add_own_cost(integers, block, h, row, penalty, duals, x, u, aux, lx, lu, lxx, lux, luu)
 
     slopes = part(aux, own.scratch, n_f)
     bends = part(aux, own.scratch + n_f, n_f)
@@ -214,11 +198,11 @@ def _contraction(data, k, x, u, vx, aux):
     kind = node_integers[k, at.NODE_KIND]
     if kind == at.LIFT_OFF or kind == at.TERMINAL:
         return -1
-    row = node_parameters[k]
+    row, duals = node_parameters[k], multipliers[k]
     own = aux_offsets(n, n_u, n_f, n_a)
     block = mode_block(integers, node_integers[k + 1 if kind == at.TOUCHDOWN else k, at.NODE_MODE])
     n_s = n + integers[block + at.CONTACTS] * n_a
-    gamma = part(aux, own.xi, n_s + 1)
+    gamma = part(aux, own.xi, n_s)
     if kind == at.TOUCHDOWN:
         for i in range(n):
             gamma[i] = vx[n + i]
@@ -229,9 +213,9 @@ def _contraction(data, k, x, u, vx, aux):
     share = h * h * position_share(integers[at.SCHEME])
     for i in range(n):
         gamma[i] = h * vx[n + i] + share * vx[i]
-    force_cost(integers, block, row, parameters, penalty, multipliers[k], aux, gamma[n:])
+    force_cost(integers, block, row, parameters, penalty, duals, aux, gamma[n:])
     if integers[at.TERMS] != 0:
-        add_own_force_slopes(integers, block, row, penalty, multipliers[k], x, u, aux, gamma[n:])
+        add_own_force_slopes(integers, block, row, penalty, duals, x, u, aux, gamma[n:])
     for i in range(n, n_s):
         gamma[i] *= h
     return block

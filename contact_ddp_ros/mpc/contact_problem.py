@@ -1,15 +1,15 @@
-"""Assembles contact problems: kernels, node kinds, references and weights in the layout of `contact_nodes`.
+"""Assembles contact problems: kernels, node kinds and the numbers of the terms in the layout of `contact_nodes`.
 
 What depends on the robot and the schedule only (kernels, integer tables) is built once; costs and limits enter the
-float arrays of each problem, so a change of theirs never compiles anything. Whose references and weights they are is
-not known here.
+float arrays of each problem, so a change of theirs never compiles anything. Where the terms' numbers come from is not
+known here.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from contact_ddp_ros.dynamics.kernels import LEVELS, TENSOR_LEVELS, KernelSet, build_kernels
 from contact_ddp_ros.errors import ParameterError
@@ -19,8 +19,12 @@ from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.mpc import contact_nodes
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.kernel_table import kernel_table
-from contact_ddp_ros.mpc.layout import aux_offsets, inequality_of, node_offsets
+from contact_ddp_ros.mpc.layout import Sizes, aux_offsets
 from contact_ddp_ros.mpc.own_terms import OwnTerms
+from contact_ddp_ros.mpc.term_layout import TermLayout
+from contact_ddp_ros.mpc.terms import TERMS
+from contact_ddp_ros.mpc.terms.friction_cone import COEFFICIENT
+from contact_ddp_ros.mpc.terms.term import Argument
 from contact_ddp_ros.robot.friction import cone_excess
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.protocol import Problem
@@ -49,9 +53,10 @@ class Penalty:
 
 @dataclass(frozen=True)
 class NodeCosts:
-    """References and weights of the quadratic costs, a row per node and one for the end; see `contact_nodes`.
+    """References and weights of the quadratic costs of a problem without a planner, a row per node and one for the end.
 
-    At a time step they are integrated over its length; at a switch and at the end only those of the state count.
+    `vars` of it are the numbers of the terms by name. At a time step costs are integrated over its length; at a switch
+    and at the end only those of the state count.
 
     Attributes:
         states, state_weights: (N+1, 2n).
@@ -69,26 +74,44 @@ class NodeCosts:
     height_weights: Array
 
 
-@dataclass(frozen=True)
-class ContactLaw:
-    """What holds at every node: the ground and what the constraints allow.
+@dataclass(frozen=True, kw_only=True)
+class GroundModel:
+    """The ground as the contact dynamics have it.
 
     Attributes:
         ground_height: where the world's vertical axis meets it [m].
         ground_slopes: rise over run along the world's x and y.
         baumgarte_rate: of the contacts' stabilisation, 0 for none [1/s].
+    """
+
+    ground_height: float
+    ground_slopes: tuple[float, float] = (0.0, 0.0)
+    baumgarte_rate: float
+
+    def array(self) -> Array:
+        """(5,) as the kernels read it."""
+        return np.array([self.ground_height, self.baumgarte_rate, 0.0, *self.ground_slopes])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContactLaw(GroundModel):
+    """The ground and what the constraints allow at every node of a problem without a planner.
+
+    Attributes:
         friction: coefficient. pyramid: the inscribed one instead of the cone in space.
         force_scale: by which the barriers of forces are normalised [N].
         torque_limits: (n_u,) [N m].
     """
 
-    ground_height: float
-    baumgarte_rate: float
     friction: float
     force_scale: float
     torque_limits: Array
-    ground_slopes: tuple[float, float] = (0.0, 0.0)
     pyramid: bool = False
+
+    def numbers(self) -> dict[str, Array]:
+        """The numbers of the limits' terms by name."""
+        friction = np.array([self.friction, self.force_scale, float(self.pyramid)])
+        return {"torque_limits": self.torque_limits, "friction": friction}
 
 
 def kernel_levels(variant: str) -> tuple[str, ...]:
@@ -128,61 +151,70 @@ class ContactProblem:
         self.integers = kernel_table(
             tree, self.kernels, modes, self.n_axes, _SCHEMES[integrator], levels, self.terms.kernels
         )
-        self.sizes = (tree.n, len(tree.actuated), len(self.feet), self.n_axes)
+        self.sizes = Sizes(tree.n, len(tree.actuated), len(self.feet), self.n_axes)
+        self.layout = TermLayout.of(self.sizes)
         self.effort_limits = np.array([tree.joints[i].effort_limit for i in tree.actuated])
         self.second = contact_nodes.second_tensor if variant == "ddp_tensor" else contact_nodes.second
 
-    def assemble(self, grid: KnotGrid, costs: NodeCosts, law: ContactLaw, numbers: Array | None = None) -> Problem:
-        """The problem along a grid; `numbers` (N+1, n) are those of the user's cost terms."""
-        n, n_u, n_f, _ = self.sizes
+    def assemble(
+        self, grid: KnotGrid, ground: GroundModel, numbers: Mapping[str, ArrayLike], own: Array | None = None
+    ) -> Problem:
+        """The problem along a grid.
+
+        Args:
+            grid: of N nodes and the end.
+            ground: at every node.
+            numbers: of the packaged terms, by name of the block: (N+1, size) with a row for each node, or what
+                broadcasts to it, or (size,) where all nodes share them.
+            own: (N+1, n) numbers of the user's terms.
+        """
+        n, n_u, _, _ = self.sizes
+        layout = self.layout
         kinds = np.full(grid.n_nodes + 1, at.STEP, dtype=np.int64)
         kinds[-1] = at.TERMINAL
         stance = self.stance_table()
         landing = stance[grid.modes[1:]] & ~stance[grid.modes[:-1]] & grid.switches[:, None]
         kinds[:-1][grid.switches] = np.where(landing[grid.switches].any(axis=1), at.TOUCHDOWN, at.LIFT_OFF)
 
-        size = node_offsets(*self.sizes).size
-        rows = np.zeros((grid.n_nodes + 1, size + self.terms.n_parameters))
-        if numbers is not None:
-            rows[:, size:] = numbers
+        rows = np.zeros((grid.n_nodes + 1, layout.row_size + self.terms.n_parameters))
         rows[:-1, at.DURATION] = grid.durations
-        *parts, lands = self.parts(rows)
-        for part, values in zip(parts, vars(costs).values(), strict=True):
-            part[:] = values
-        lands[:-1] = landing
-        model = [law.ground_height, law.baumgarte_rate, 0.0, *law.ground_slopes]
+        rows[:-1, layout.lands] = landing
+        for name, place in layout.rows.items():
+            rows[:, place] = numbers[name]
+        if own is not None:
+            rows[:, layout.row_size :] = own
+        parameters = np.zeros(layout.n_parameters)
+        parameters[: at.N_MODEL_PARAMETERS] = ground.array()
+        for name, place in layout.parameters.items():
+            parameters[place] = numbers[name]
         return Problem(
             n_x=2 * n,
             n_u=n_u,
-            n_e=n_f,
+            n_e=layout.n_e,
             n_aux=int(aux_offsets(*self.sizes).size),
             has_control=~grid.switches,
             integers=self.integers,
             node_integers=np.column_stack([grid.modes, kinds]).astype(np.int64),
-            parameters=np.concatenate([model, [law.friction, law.force_scale, float(law.pyramid)], law.torque_limits]),
+            parameters=parameters,
             node_parameters=rows,
             step=contact_nodes.step,
             first=contact_nodes.first,
             second=self.second,
-            n_i=int(inequality_of(*self.sizes, n_f)) + len(self.terms.inequality_names),
+            n_i=layout.n_i + len(self.terms.inequality_names),
             position_steps=np.where(grid.switches, 0.0, grid.durations) if self.halved else None,
             inequality_weights=grid.durations,
             constraint_names=self._constraint_names(),
         )
 
     def _constraint_names(self) -> tuple[str, ...]:
-        """In the order of a node's multipliers; see :mod:`contact_ddp_ros.mpc.layout`."""
-        names = [f"touchdown height of {foot}" for foot in self.feet]
-        for joint in self.tree.actuated:
-            names += [f"{side} torque limit of {self.tree.joints[joint].name}" for side in ("lower", "upper")]
-        for foot in self.feet:
-            names += [f"normal force of {foot}"] + [f"friction of {foot}"] * (2 * (self.n_axes - 1))
-        return (*names, *self.terms.inequality_names)
-
-    def parts(self, rows: Array) -> list[Array]:
-        """Views of (N+1, size) rows of a problem's node_parameters: the fields of NodeCosts, then which feet land."""
-        begins = (at.X_REFERENCE, *(int(offset) for offset in node_offsets(*self.sizes)))
-        return [rows[:, begin:end] for begin, end in pairwise(begins)]
+        """In the order of a node's residuals: equalities, inequalities, those of the user's constraints."""
+        motors = [self.tree.joints[joint].name for joint in self.tree.actuated]
+        names: dict[bool, list[str]] = {True: [], False: []}
+        for term in TERMS:
+            entries = motors if term.argument is Argument.TORQUE else self.feet
+            kinds = term.constraints(self.n_axes)
+            names[term.equality] += [kind.format(entry) for entry in entries for kind in kinds]
+        return (*names[True], *names[False], *self.terms.inequality_names)
 
     def forces(self, grid: KnotGrid, aux: Array) -> Array:
         """(N, n_f n_a) contact forces of a solution's nodes [N], zero in the air and at switches."""
@@ -199,7 +231,8 @@ class ContactProblem:
         """Largest violation [N] of the normal forces' sign or of the friction cone by forces (N, n_f n_a)."""
         by_foot = forces.reshape(len(forces), len(self.feet), self.n_axes)
         slopes = problem.parameters[at.GROUND_SLOPE : at.GROUND_SLOPE + self.n_axes - 1]
-        return max(0.0, float(cone_excess(by_foot, float(problem.parameters[at.FRICTION]), slopes).max()))
+        friction = problem.parameters[self.layout.parameters["friction"]][COEFFICIENT]
+        return max(0.0, float(cone_excess(by_foot, float(friction), slopes).max()))
 
     def stance_table(self) -> NDArray[np.bool_]:
         """(n_modes, n_f): which foot is down in which mode."""

@@ -5,39 +5,28 @@ It is no part of a solve: a term costs about as much as the addition that it rep
 
 from typing import Final
 
+import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.contact_problem import ContactProblem, NodeCosts
-from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets
-from contact_ddp_ros.mpc.terms import (
-    foot_height,
-    force_tracking,
-    friction_cone,
-    state_tracking,
-    torque_limit,
-    torque_tracking,
-    touchdown,
-)
-from contact_ddp_ros.mpc.terms.solved import SolvedNodes
-from contact_ddp_ros.solver.protocol import Problem
+from contact_ddp_ros.mpc.contact_forces import note_force_costs
+from contact_ddp_ros.mpc.contact_motion import mode_block
+from contact_ddp_ros.mpc.contact_problem import ContactProblem
+from contact_ddp_ros.mpc.foot_heights import note_height_costs
+from contact_ddp_ros.mpc.layout import sizes_of
+from contact_ddp_ros.mpc.term_sums import EntrySums
+from contact_ddp_ros.mpc.terms import TERMS as PACKAGED
+from contact_ddp_ros.mpc.terms.term import Argument
+from contact_ddp_ros.solver.protocol import DATA, MATRIX, VECTOR, Problem, node_data
 from contact_ddp_ros.solver.solution import Solution
 
 Array = NDArray[np.float64]
 
-_RECORDED: Final = {
-    "state": state_tracking.recorded,
-    "torque": torque_tracking.recorded,
-    "contact_force": force_tracking.recorded,
-    "foot_height": foot_height.recorded,
-    "torque_barrier": torque_limit.recorded,
-    "friction_barrier": friction_cone.recorded,
-    "touchdown": touchdown.recorded,
-}
+TERMS: Final = tuple(term.name for term in PACKAGED)
 
-TERMS: Final = tuple(_RECORDED)
+_state_costs, _torque_costs = EntrySums(Argument.STATE).costs, EntrySums(Argument.TORQUE).costs
 
 
 def cost_terms(
@@ -52,47 +41,37 @@ def cost_terms(
         multipliers: (N+1, n_f) with which it was solved.
         penalty: (3,) σ, δ, ε with which it was solved.
     """
-    _, n_u, n_f, n_a = builder.sizes
-    own = aux_offsets(*builder.sizes)
-    *parts, lands = builder.parts(problem.node_parameters)
-    rows = NodeCosts(*parts)
-    steps = ~grid.switches
-    h = grid.durations[steps]
-
-    us = solution.us[steps]
-    forces = builder.forces(grid, solution.aux)[steps].reshape(-1, n_f, n_a)
-    positions = solution.aux[:, own.positions : own.positions + n_f * n_a].reshape(-1, n_f, n_a)
-    slope = problem.parameters[at.GROUND_SLOPE : at.GROUND_SLOPE + n_a - 1]
-    heights = positions[:, :, -1] - positions[:, :, :-1] @ slope
-    solved = SolvedNodes(
-        errors=solution.xs - rows.states,
-        state_weights=rows.state_weights,
-        lengths=np.append(np.where(steps, grid.durations, 1.0), 1.0),
-        h=h,
-        us=us,
-        torque_weights=rows.torque_weights[:-1][steps],
-        torque_limits=problem.parameters[at.LIMITS : at.LIMITS + n_u],
-        forces=forces,
-        force_errors=forces - rows.forces[:-1][steps].reshape(forces.shape),
-        force_weights=rows.force_weights[:-1][steps].reshape(forces.shape),
-        down=builder.stance_table()[grid.modes[:-1]][steps],
-        height_errors=heights[:-1][steps] - rows.heights[:-1][steps],
-        height_weights=rows.height_weights[:-1][steps],
-        touchdown_errors=np.where(lands > 0.0, heights - problem.parameters[at.GROUND_HEIGHT], 0.0),
-        multipliers=multipliers,
-        parameters=problem.parameters,
-        sigma=penalty[0],
-        delta=penalty[1],
-        epsilon=penalty[2],
-    )
-    packaged = [recorded(solved) for recorded in _RECORDED.values()]
+    packaged = np.zeros(len(TERMS))
+    _add_costs(node_data(problem, multipliers, penalty), solution.xs, solution.us, solution.aux, packaged)
     if not builder.terms.terms:
-        return np.array(packaged)
-    numbers = problem.node_parameters[:-1, node_offsets(*builder.sizes).size :][steps]
-    users = builder.terms.costs(solution.xs[:-1][steps], us, forces.reshape(len(us), -1), numbers, penalty)
-    return np.array([*packaged, *(users @ h)])
+        return packaged
+    steps = ~grid.switches
+    numbers = problem.node_parameters[:-1, builder.layout.row_size :][steps]
+    forces = builder.forces(grid, solution.aux)[steps]
+    users = builder.terms.costs(solution.xs[:-1][steps], solution.us[steps], forces, numbers, penalty)
+    return np.array([*packaged, *(users @ grid.durations[steps])])
 
 
 def no_cost_terms() -> Array:
     """(7,) where nothing is known about them: NaN."""
     return np.full(len(TERMS), np.nan)
+
+
+@nb.njit(nb.void(DATA, MATRIX, MATRIX, MATRIX, VECTOR), cache=True, error_model="numpy")
+def _add_costs(data, xs, us, aux, costs):
+    """Add the cost of each packaged term along a solution to its entry."""
+    integers, node_integers, parameters, node_parameters, multipliers, penalty = data
+    n, n_u, n_f, n_a = sizes_of(integers)
+    gradient = np.zeros(n_f * n_a)
+    for k in range(len(xs)):
+        row, duals, kind = node_parameters[k], multipliers[k], node_integers[k, at.NODE_KIND]
+        h = row[at.DURATION] if kind == at.STEP else 1.0
+        for i in range(2 * n):
+            _state_costs(costs, integers, h, i, xs[k, i], 2 * n, row, parameters, duals, penalty)
+        if kind == at.STEP:
+            for a in range(n_u):
+                _torque_costs(costs, integers, h, a, us[k, a], n_u, row, parameters, duals, penalty)
+            block = mode_block(integers, node_integers[k, at.NODE_MODE])
+            note_force_costs(integers, block, h, row, parameters, penalty, duals, aux[k], gradient, costs)
+        if kind == at.STEP or kind == at.TOUCHDOWN:
+            note_height_costs(data, k, aux[k], costs)

@@ -1,4 +1,4 @@
-"""The heading and the line that a whole body is to keep: they move as commanded, and it is led back to them."""
+"""Heading and lateral position that the whole body is to keep: they move as commanded, errors are fed back."""
 
 import math
 

@@ -1,23 +1,46 @@
 """Cost of the feet's heights of one node for Numba code: clearance in the air, augmented Lagrangian at touchdown."""
 
 import numba as nb
+from numba import types
 
-from contact_ddp_ros.dynamics.native import call_kernel
+from contact_ddp_ros.compiled.call import call_kernel
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets, sizes_of
-from contact_ddp_ros.mpc.terms.foot_height import foot_height
-from contact_ddp_ros.mpc.terms.touchdown import touchdown
+from contact_ddp_ros.mpc.contact_geometry import height_of, height_slope
+from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
+from contact_ddp_ros.mpc.term_sums import EntrySums
+from contact_ddp_ros.mpc.terms.term import Argument
 from contact_ddp_ros.solver.borrowed import address, part, table
 from contact_ddp_ros.solver.protocol import DATA, INTEGERS, MATRIX, VECTOR
 
+_swings, _landings = EntrySums(Argument.FOOT_HEIGHT), EntrySums(Argument.LANDING_HEIGHT)
+_swing, _swing_limits, _swing_costs = _swings.derivatives, _swings.limits, _swings.costs
+_landing, _landing_limits, _landing_costs = _landings.derivatives, _landings.limits, _landings.costs
 
-@nb.njit(nb.float64(VECTOR, nb.int64, VECTOR, nb.int64), cache=True, inline="always", error_model="numpy")
-def height_of(parameters, n_a, values, begin):
-    """Height above the ground's slope through the origin of a point whose coordinates (n_a,) begin there."""
-    height = values[begin + n_a - 1]
-    for a in range(n_a - 1):
-        height -= parameters[at.GROUND_SLOPE + a] * values[begin + a]
-    return height
+
+_PAIR = types.UniTuple(nb.float64, 2)
+
+
+@nb.njit(_PAIR(DATA, nb.int64, nb.float64, VECTOR, VECTOR), cache=True, error_model="numpy")
+def height_cost(data, k, cost, aux, residual):
+    """The cost rate of a time step, or the cost of a touchdown, with that of heights added; the largest violation.
+
+    Writes the constraints of heights into the node's residual; needs the feet's positions in aux.
+    """
+    integers, node_integers, parameters, node_parameters, multipliers, penalty = data
+    n, n_u, n_f, n_a = sizes_of(integers)
+    own = aux_offsets(n, n_u, n_f, n_a)
+    row, duals = node_parameters[k], multipliers[k]
+    violation = 0.0
+    for f in range(n_f):
+        height = height_of(parameters, n_a, aux, own.positions + f * n_a)
+        if node_integers[k, at.NODE_KIND] == at.STEP:
+            cost, _, _ = _swing(cost, integers, 1.0, f, height, n_f, row, parameters, duals, penalty)
+            violation = _swing_limits(violation, integers, f, height, n_f, parameters, residual)
+        elif row[at.LANDS + f] > 0.0:
+            height -= parameters[at.GROUND_HEIGHT]
+            cost, _, _ = _landing(cost, integers, 1.0, f, height, n_f, row, parameters, duals, penalty)
+            violation = _landing_limits(violation, integers, f, height, n_f, parameters, residual)
+    return cost, violation
 
 
 @nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
@@ -25,17 +48,36 @@ def height_slopes(data, k, aux, slopes, bends):
     """First and second derivative of the node's cost with respect to the height of each foot."""
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
     n, n_u, n_f, n_a = sizes_of(integers)
-    of = node_offsets(n, n_u, n_f, n_a)
     own = aux_offsets(n, n_u, n_f, n_a)
-    row = node_parameters[k]
+    row, duals = node_parameters[k], multipliers[k]
     for f in range(n_f):
         height = height_of(parameters, n_a, aux, own.positions + f * n_a)
         slopes[f] = 0.0
         bends[f] = 0.0
         if node_integers[k, at.NODE_KIND] == at.STEP:
-            _, slopes[f], bends[f] = foot_height(row[at.DURATION], row, of, f, height)
-        elif row[of.lands + f] > 0.0:
-            _, slopes[f], bends[f] = touchdown(height - parameters[at.GROUND_HEIGHT], multipliers[k, f], penalty)
+            _, slopes[f], bends[f] = _swing(
+                *(0.0, integers, row[at.DURATION], f, height, n_f, row, parameters, duals, penalty)
+            )
+        elif row[at.LANDS + f] > 0.0:
+            height -= parameters[at.GROUND_HEIGHT]
+            _, slopes[f], bends[f] = _landing(*(0.0, integers, 1.0, f, height, n_f, row, parameters, duals, penalty))
+
+
+@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR), cache=True, error_model="numpy")
+def note_height_costs(data, k, aux, costs):
+    """Add the cost of each term on heights to its entry of `costs`; needs the feet's positions in aux."""
+    integers, node_integers, parameters, node_parameters, multipliers, penalty = data
+    n, n_u, n_f, n_a = sizes_of(integers)
+    own = aux_offsets(n, n_u, n_f, n_a)
+    row, duals = node_parameters[k], multipliers[k]
+    for f in range(n_f):
+        height = height_of(parameters, n_a, aux, own.positions + f * n_a)
+        if node_integers[k, at.NODE_KIND] == at.STEP:
+            h = row[at.DURATION]
+            _swing_costs(costs, integers, h, f, height, n_f, row, parameters, duals, penalty)
+        elif row[at.LANDS + f] > 0.0:
+            height -= parameters[at.GROUND_HEIGHT]
+            _landing_costs(costs, integers, 1.0, f, height, n_f, row, parameters, duals, penalty)
 
 
 @nb.njit(nb.void(INTEGERS, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
@@ -50,7 +92,7 @@ def add_height_cost(integers, parameters, aux, slopes, bends, lx, lxx):
         for i in range(n):
             gradient[i] = aux[own.jacobian + (f * n_a + n_a - 1) * n + i]
             for a in range(n_a - 1):
-                gradient[i] -= parameters[at.GROUND_SLOPE + a] * aux[own.jacobian + (f * n_a + a) * n + i]
+                gradient[i] += height_slope(parameters, n_a, a) * aux[own.jacobian + (f * n_a + a) * n + i]
         for i in range(n):
             lx[i] += slopes[f] * gradient[i]
             for j in range(n):
@@ -69,9 +111,8 @@ def add_height_curvature(data, k, x, aux, hxx):
     weights = part(aux, own.scratch + 2 * n_f, n_f * n_a)
     wanted = False
     for f in range(n_f):
-        for a in range(n_a - 1):
-            weights[f * n_a + a] = -parameters[at.GROUND_SLOPE + a] * slopes[f]
-        weights[f * n_a + n_a - 1] = slopes[f]
+        for a in range(n_a):
+            weights[f * n_a + a] = height_slope(parameters, n_a, a) * slopes[f]
         wanted = wanted or slopes[f] != 0.0
     if not wanted:
         return

@@ -1,20 +1,88 @@
-"""Where the receding horizon lies on the grid of its gaits, and when another gait begins.
+"""The receding horizon: where it lies on the grid of its gaits, when another gait begins, the references along it.
 
 The first step is shortened so that it ends on the grid. A gait that is new begins where a cycle ends, and not before
 the end of the present horizon: its first landings come into the plan from there, as if they had always been meant.
 """
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.gaits.grid import KnotGrid, knot_grid
 from contact_ddp_ros.gaits.sequence import GaitSequence
+from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.robot.ground import LocalGround
+
+Array = NDArray[np.float64]
 
 _ON_GRID = 1e-6
 """An instant within this share of a step of a grid point counts as on it."""
 
 _SHORTEST_STEP = 0.25
 """A first step shorter than this share of a full one is merged into the next."""
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """What the numbers of a term may depend on, for N nodes and the end.
+
+    Attributes:
+        times: (N+1,) from the gait's epoch [s].
+        stance: (N+1, n_f) which contact point is on the ground, in the model's order.
+        states: (N+1, 2n) reference states x = (q, v) [m, rad, m/s, rad/s].
+        config: the planner's parameters.
+        speed: commanded [m/s].
+    """
+
+    times: Array
+    stance: NDArray[np.bool_]
+    states: Array
+    config: Any
+    speed: float
+
+
+@dataclass(frozen=True)
+class GaitHorizon(Horizon):
+    """References of a gait along a horizon, from which the packaged terms and references of a user's own follow.
+
+    All is in the planner's axes: those of a sagittal model are the plane's; those of the whole body have their origin
+    below the trunk and their first axis along its heading.
+
+    Attributes:
+        switches: (N,) which nodes are switches of the mode; they have no duration.
+        clearances: (N+1, n_f) reference heights of the feet's lowest points above the ground [m].
+        swinging: (N+1, n_f) which foot is in the air by the gait's phases.
+        forces: (N+1, n_f n_a) reference contact forces, foot by foot, the normal last [N].
+        motion: commanded, from the first instant on.
+        ground: below the robot.
+        coordinates: (n,) names of q.
+        state_weights: (2n,) of the running cost.
+        torque_limits: (n_u,) of the actuators [N m].
+        mean_force: normal force of a foot that carries the weight over a cycle [N].
+        pair_share: (n_f,) legs at each contact point over those of a pair, 1 or a half.
+    """
+
+    switches: NDArray[np.bool_]
+    clearances: Array
+    swinging: NDArray[np.bool_]
+    forces: Array
+    motion: Motion
+    ground: LocalGround
+    coordinates: tuple[str, ...]
+    state_weights: Array
+    torque_limits: Array
+    mean_force: float
+    pair_share: Array
+
+    def column(self, name: str, rate: bool = False) -> int:
+        """Column of `states` with a coordinate, or with its rate; ParameterError where there is none."""
+        if name not in self.coordinates:
+            raise ParameterError(f"no coordinate is called {name!r}; there are {', '.join(self.coordinates)}")
+        return self.coordinates.index(name) + (len(self.coordinates) if rate else 0)
 
 
 def horizon_grid(sequence: GaitSequence, cycles: float, time: float) -> KnotGrid:

@@ -1,6 +1,6 @@
 """The integers that the compiled node functions read: sizes, the model's actuated joints, addresses of its kernels.
 
-One header, then one block per mode, as :mod:`contact_ddp_ros.mpc.layout` lays them out.
+One header, then one block per mode and the places of the terms, as :mod:`contact_ddp_ros.mpc.layout` has them.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.dynamics.kernels import LEVELS, KernelSet
 from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.contact_algebra import algebra_of
+from contact_ddp_ros.mpc.layout import Sizes
 from contact_ddp_ros.mpc.own_terms import FIRST, SECOND, VALUE
+from contact_ddp_ros.mpc.term_layout import TermLayout
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
 _FEET = {"feet": at.FEET, "feet_second": at.FEET_SECOND}
@@ -26,6 +29,14 @@ _MOTION = {
     "impact_first": at.IMPACT_FIRST,
     "impact_second": at.IMPACT_SECOND,
     "impact_tensor": at.IMPACT_TENSOR,
+}
+
+_ALGEBRA = {
+    "factorise": at.FACTORISE,
+    "solve": at.SOLVE,
+    "contact_partials": at.CONTACT_PARTIALS,
+    "impact_partials": at.IMPACT_PARTIALS,
+    "curvature": at.CURVATURE,
 }
 
 
@@ -61,6 +72,10 @@ def kernel_table(
         block[at.CONTACTS] = len(contacts)
         for level, slot in _MOTION.items():
             block[slot] = kernels.address(f"{level}/{mode}") if level in levels else 0
+        for level, place in _ALGEBRA.items():
+            block[place] = algebra_of(tree.n, n_u, len(contacts) * n_axes).get(level, 0)
         block[at.MODE_HEADER : at.MODE_HEADER + len(contacts)] = [feet.index(name) for name in contacts]
         blocks.append(block)
-    return np.concatenate(blocks)
+    layout = TermLayout.of(Sizes(tree.n, n_u, len(feet), n_axes))
+    header[at.PLACES], header[at.EQUALITIES] = sum(map(len, blocks)), layout.n_e
+    return np.concatenate([*blocks, layout.places.ravel()])

@@ -39,7 +39,7 @@ See eq. (9) of docs/mathematics.md.
 import numba as nb
 import numpy as np
 
-from contact_ddp_ros.dynamics.native import call_kernel
+from contact_ddp_ros.compiled.call import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_motion import residual_partials, solve_motion
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of

@@ -7,13 +7,17 @@ its aux.
 import numba as nb
 from numba import types
 
-from contact_ddp_ros.dynamics.native import call_kernel
+from contact_ddp_ros.compiled.call import call_kernel
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.layout import aux_offsets, inequality_of, node_offsets, sizes_of
+from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
+from contact_ddp_ros.mpc.term_sums import place_of
+from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.solver.borrowed import address, part, table
 from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
 
 _PAIR = types.UniTuple(nb.float64, 2)
+
+_N_PACKAGED = len(TERMS)
 
 
 @nb.njit(nb.int64(INTEGERS, nb.int64, nb.int64, nb.int64, nb.int64), cache=True, inline="always", error_model="numpy")
@@ -43,8 +47,7 @@ def own_cost(integers, block, row, penalty, multipliers, x, u, aux, residual):
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
     _gather_forces(integers, block, aux)
-    numbers = address(row, node_offsets(n, n_u, n_f, n_a).size)
-    dual = n_f + 2 * inequality_of(n, n_u, n_f, n_a, n_f)
+    place = place_of(integers, _N_PACKAGED)
     value = part(aux, own.scratch + n_f * n_a, 2)
     call_kernel(
         integers[at.TERMS],
@@ -52,11 +55,11 @@ def own_cost(integers, block, row, penalty, multipliers, x, u, aux, residual):
             address(x, 0),
             address(u, 0),
             address(aux, own.scratch),
-            numbers,
+            address(row, place.row),
             address(penalty, 0),
-            address(multipliers, dual),
+            address(multipliers, place.dual),
         ),
-        (address(value, 0), address(value, 1), address(residual, n_f + inequality_of(n, n_u, n_f, n_a, n_f))),
+        (address(value, 0), address(value, 1), address(residual, place.residual)),
         0,
         0,
     )
@@ -73,17 +76,16 @@ def _own_first(integers, block, row, penalty, multipliers, x, u, aux, gradient, 
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
     _gather_forces(integers, block, aux)
-    numbers = address(row, node_offsets(n, n_u, n_f, n_a).size)
-    dual = n_f + 2 * inequality_of(n, n_u, n_f, n_a, n_f)
+    place = place_of(integers, _N_PACKAGED)
     call_kernel(
         integers[at.TERMS_FIRST],
         (
             address(x, 0),
             address(u, 0),
             address(aux, own.scratch),
-            numbers,
+            address(row, place.row),
             address(penalty, 0),
-            address(multipliers, dual),
+            address(multipliers, place.dual),
         ),
         (address(gradient, 0), address(hessian, 0)),
         0,
@@ -186,17 +188,16 @@ def add_own_curvature(integers, block, h, row, penalty, multipliers, x, u, aux, 
     n_e = 2 * n + n_u + n_f * n_a
     curvature = table(aux, own.scratch + n_f * n_a + n_e, n_e, n_e)
     _gather_forces(integers, block, aux)
-    numbers = address(row, node_offsets(n, n_u, n_f, n_a).size)
-    dual = n_f + 2 * inequality_of(n, n_u, n_f, n_a, n_f)
+    place = place_of(integers, _N_PACKAGED)
     call_kernel(
         integers[at.TERMS_SECOND],
         (
             address(x, 0),
             address(u, 0),
             address(aux, own.scratch),
-            numbers,
+            address(row, place.row),
             address(penalty, 0),
-            address(multipliers, dual),
+            address(multipliers, place.dual),
         ),
         (address(curvature, 0),),
         0,

@@ -20,7 +20,8 @@ from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.constraint import Constraint
 from contact_ddp_ros.mpc.cost_term import CostTerm
-from contact_ddp_ros.mpc.user_term import Horizon, NodeSymbols, UserTerm, load_terms
+from contact_ddp_ros.mpc.horizon import Horizon
+from contact_ddp_ros.mpc.user_term import NodeSymbols, UserTerm, load_terms
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.penalties import DELTA, EPSILON, MU
 from contact_ddp_ros.solver.protocol import N_PENALTY

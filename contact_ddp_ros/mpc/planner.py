@@ -5,10 +5,10 @@ every later step lies on it. Each solve starts from the last policy, shifted; wh
 the heuristic controller of a cold solve. (What the policy did one gait cycle before is the worse guess: its gains, made
 for the middle of a horizon, overshoot from the state at its end.) Touchdown multipliers are kept from solve to solve
 (:mod:`contact_ddp_ros.mpc.touchdown_multipliers`); those of hard limits travel with the policy. Where the shifted
-policy diverges from the measured state, the heuristic controller is the guess for all of the horizon. A solve that
-diverges even so, or holds a number that is not finite, is reported and gives no policy; the last good one stays the
-warm start. While the gait is held, the heuristic controller challenges the warm start now and then
-(:mod:`contact_ddp_ros.mpc.challenge`).
+policy leads the solve astray from the measured state (it diverges, or breaks limits grossly), the heuristic controller
+is the guess for all of the horizon. A solve that diverges even so, or holds a number that is not finite, is reported
+and gives no policy; the last good one stays the warm start. While the gait is held, the heuristic controller challenges
+the warm start now and then (:mod:`contact_ddp_ros.mpc.challenge`).
 """
 
 import math
@@ -21,12 +21,11 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.config import validate
 from contact_ddp_ros.errors import MessageError, ParameterError
-from contact_ddp_ros.estimation.trim import LastingError, Trim
 from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.frame import HorizontalFrame, OwnFrame
 from contact_ddp_ros.models.model import Model
-from contact_ddp_ros.mpc.challenge import Challenge, cheaper
+from contact_ddp_ros.mpc.challenge import Challenge, better, is_lost
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.cost_breakdown import cost_terms
 from contact_ddp_ros.mpc.course import Course
@@ -35,11 +34,12 @@ from contact_ddp_ros.mpc.horizon import followed, horizon_grid, steps_of_cycle
 from contact_ddp_ros.mpc.iteration_budget import IterationBudget
 from contact_ddp_ros.mpc.loop_solver import LoopSolver, Solved
 from contact_ddp_ros.mpc.plan_result import PlanResult
+from contact_ddp_ros.mpc.planned_speed import PlannedSpeed
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.rate_limit import RateLimited
 from contact_ddp_ros.mpc.reference import Motion
-from contact_ddp_ros.mpc.touchdown_multipliers import TouchdownMultipliers, switches_ahead
-from contact_ddp_ros.mpc.warm_start import shifted, shifted_multipliers
+from contact_ddp_ros.mpc.touchdown_multipliers import switches_ahead
+from contact_ddp_ros.mpc.warm_start import WarmStart, shifted, shifted_multipliers
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.ground import Felt, LocalGround
 from contact_ddp_ros.robot.state import RobotState
@@ -52,9 +52,6 @@ Array = NDArray[np.float64]
 _NOTHING_FELT = Felt()
 
 _AS_IT_IS = OwnFrame(0.0, 0.0, 0.0)
-
-_LONGEST_TRIM = 0.05
-"""A longer time between two plans counts as this much for the speed's trim [s]."""
 
 _MEMORY = 0.5
 """Plans older than this are no warm start for a gait that is held at its beginning [s]."""
@@ -96,15 +93,11 @@ class Planner:
         self._ground = self.config.ground
         """That the present plan counts on."""
         self._advance = 0.0
-        self._last: Policy | None = None
-        self._inequalities = np.zeros((0, 0))
+        self._warm = WarmStart(self.config.gait.step)
         self._challenge = Challenge()
-        self._hessian_blend = 1.0
-        self._speed = RateLimited()
-        self._speed_error, self._trim, self._trimmed = LastingError(), Trim(), 0.0
+        self._speed = PlannedSpeed()
         self._height = RateLimited(self.config.reference.height)
         self._course = Course()
-        self._multipliers = TouchdownMultipliers(self.config.gait.step)
         self._budget = IterationBudget()
 
     def prepared(self, config: PlannerConfig) -> Prepared:
@@ -204,20 +197,10 @@ class Planner:
         if hold:
             x, y, z = state.position.tolist()
             self._hold(time, z - self._ground.height_at(x, y))
-        target = min(max(speed, -reference.speed_limit), reference.speed_limit)
-        speed = self._speed.approach(target, reference.acceleration, time)
-        if hold:
-            self._speed_error.reset()
-            self._trim.reset()
+            speed = self._speed.hold(time)
         else:
-            dt = min(max(time - self._trimmed, 0.0), _LONGEST_TRIM)
-            forward = self.model.forward_velocity(x0)
-            error = self._speed_error.follow(speed, forward, time, self.builder.sequence.period)
-            if abs(speed + self._trim.value) >= reference.speed_limit and error * speed > 0.0:
-                error = 0.0  # what the limit forbids would have to be unlearned later
-            speed += self._trim.follow(error, reference.speed_integral, reference.speed_trim, dt)
-            speed = min(max(speed, -reference.speed_limit), reference.speed_limit)
-        self._trimmed = time
+            measured, cycle = self.model.forward_velocity(x0), self.builder.sequence.period
+            speed = self._speed.follow(speed, measured, time, cycle, reference)
         height = self._height.approach(reference.height, reference.height_rate, time)
         motion = self._course.follow(state, Motion(speed, lateral, turn), self._ground, reference, hold)
         frame = self.model.frame(state, motion.heading)
@@ -243,7 +226,8 @@ class Planner:
         `ground` is that in the model's axes, by default level at the configured height. The policy is that of `odom`
         where x0, motion and ground are those of a `frame`.
 
-        With `challenge` it is solved from the warm start and from the cold guess, and the cheaper plan counts.
+        With `challenge`, or where the warm-started solve is lost, the cold guess is solved from, too, and the better
+        plan counts.
         """
         started = perf_counter()
         self._follow_gait(time)
@@ -256,30 +240,30 @@ class Planner:
         problem, xs_reference = self.builder.build(phased, config, replace(motion, x=x, y=y), ground)
         heuristic = heuristic_guess(self.builder, phased, xs_reference, config.first_guess)
         cycle = steps_of_cycle(self.builder.sequence, grid.start_step)
-        multipliers = self._multipliers.of(phased, cycle, len(self.builder.feet))
+        last = self._warm.policy
+        multipliers = self._warm.touchdowns.of(phased, cycle, len(self.builder.feet))
         fresh = Multipliers(multipliers, np.zeros((problem.n_nodes, problem.n_i)))
-        cold = self._last is None
-        if self._last is None:
+        if last is None:
             solved = self._solve(problem, x0, heuristic, fresh, self.config.first_iterations)
         else:
             affordable = self._budget.iterations(deadline, self.config.iterations)
-            warm = replace(fresh, inequalities=shifted_multipliers(self._last, self._inequalities, grid))
-            guess = shifted(frame.policy_into(self._last), grid, heuristic)
+            warm = replace(fresh, inequalities=shifted_multipliers(last, self._warm.inequalities, grid))
+            guess = shifted(frame.policy_into(last), grid, heuristic)
             solved = self._solve(problem, x0, guess, warm, affordable)
-            # far from the last plan its gains may do harm, and would again at the next call
-            if challenge or solved.solution.termination is Termination.DIVERGED:
+            if challenge or is_lost(solved.solution):
                 other = self._solve(problem, x0, heuristic, fresh, self.config.iterations)
-                solved = other if cheaper(solved.solution, other.solution) is other.solution else solved
+                solved = other if better(solved.solution, other.solution) is other.solution else solved
         terms = partial(cost_terms, self.builder, problem, grid, solved.solution, solved.multipliers, solved.penalty)
         result = self._result(grid, problem, solved.solution, frame, started)
         if result.policy is not None:
-            self._multipliers.update(phased, cycle, solved.next.equalities)
-            self._inequalities = solved.next.inequalities
-        return replace(result, cost_terms=terms, gait=self.config.gait.name, cold=cold)
+            self._warm.policy, self._warm.inequalities = result.policy, solved.next.inequalities
+            self._warm.hessian_blend = solved.solution.hessian_blend
+            self._warm.touchdowns.update(phased, cycle, solved.next.equalities)
+        return replace(result, cost_terms=terms, gait=self.config.gait.name, cold=last is None)
 
     def _solve(self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, iterations: int) -> Solved:
         started = perf_counter()
-        solved = self._solver.solve(problem, x0, guess, warm, self._hessian_blend, iterations)
+        solved = self._solver.solve(problem, x0, guess, warm, self._warm.hessian_blend, iterations)
         self._budget.record(perf_counter() - started, len(solved.solution.iterations))
         return solved
 
@@ -313,8 +297,7 @@ class Planner:
                 ground=self._ground,
                 advance=self._advance,
             )
-            policy = self._last = frame.policy_out_of(policy)
-            self._hessian_blend = solution.hessian_blend
+            policy = frame.policy_out_of(policy)
         return PlanResult(
             policy=policy,
             status="DIVERGED" if failed else termination.name,
@@ -332,31 +315,25 @@ class Planner:
         sooner = advance - self._advance
         self._advance = advance
         self._epoch_time -= sooner
-        if self._last is not None and sooner != 0.0:
-            self._last = replace(self._last, times=self._last.times - sooner)
+        self._warm.delay(-sooner)
 
     def _hold(self, time: float, height: float) -> None:
         """Let the gait begin at `time`, at rest at the present height; the warm start keeps its phase."""
-        last = self._last
+        last = self._warm.policy
         if last is not None and not (time - last.start <= _MEMORY and last.start - self._epoch_time <= _MEMORY):
             self._forget()  # what was planned long ago, or in the middle of the gait, leads astray
         alone = self.builder.sequence.only(self._gait)
         if alone != self.builder.sequence:
             self.builder = self.builder.along(alone)
             self._forget()
-        self._speed.restart(0.0, time)
         self._height.restart(height, time)
-        delay = time - self._epoch_time
+        self._warm.delay(time - self._epoch_time)
         self._epoch_time = time
-        if self._last is not None:
-            self._last = replace(self._last, times=self._last.times + delay)
 
     def _forget(self) -> None:
-        self._last = None
-        self._hessian_blend = 1.0
-        self._speed.restart(0.0, self._epoch_time)
+        self._warm.forget()
+        self._speed.restart(self._epoch_time)
         self._height.restart(self.config.reference.height, self._epoch_time)
-        self._multipliers = TouchdownMultipliers(self.config.gait.step)
 
     def _timetable(self) -> GaitSequence:
         """The gaits on the clock of the states."""

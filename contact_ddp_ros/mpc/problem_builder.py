@@ -8,12 +8,14 @@ from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.models.planar import PlanarModel
-from contact_ddp_ros.mpc.config import PYRAMID, GaitConfig, PlannerConfig
-from contact_ddp_ros.mpc.contact_problem import ContactLaw, ContactProblem, NodeCosts, Penalty, kernel_levels
+from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig
+from contact_ddp_ros.mpc.contact_problem import ContactProblem, GroundModel, Penalty, kernel_levels
+from contact_ddp_ros.mpc.horizon import GaitHorizon
+from contact_ddp_ros.mpc.own_reference import Reference, configured_reference, followed_horizon
 from contact_ddp_ros.mpc.own_terms import OwnTerms, configured_terms
 from contact_ddp_ros.mpc.planar_reference import PlanarReference
 from contact_ddp_ros.mpc.reference import GaitReference, Motion, gait_schedule
-from contact_ddp_ros.mpc.user_term import Horizon
+from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
 from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.solver.protocol import Problem
@@ -22,7 +24,7 @@ Array = NDArray[np.float64]
 
 
 def reference_of(model: Model, gait: GaitConfig, sequence: GaitSequence | None = None) -> GaitReference:
-    """What a gait wants of a model; without a `sequence` the configured gait for ever.
+    """The packaged reference of a gait for a model; without a `sequence` the configured gait for ever.
 
     Raises:
         ParameterError: the gait is not for the model, or not for the grid.
@@ -41,27 +43,27 @@ class ProblemBuilder(ContactProblem):
         kernels: KernelSet | None = None,
         sequence: GaitSequence | None = None,
         terms: OwnTerms | None = None,
+        own_reference: Reference | None = None,
     ) -> None:
         """Without a `sequence` it is the configured gait for ever; what is not given is loaded or compiled.
 
         Raises:
-            ParameterError: the gait is not for the model or the grid, or a user's term cannot be used.
+            ParameterError: the gait is not for the model or the grid, or a user's term or reference cannot be used.
         """
         self.model = model
         self.config = config
         self.reference = reference_of(model, config.gait, sequence)
         self.sequence = self.reference.sequence
+        self.own_reference = own_reference or configured_reference(config)
         kernels = kernels or _kernels(model, self.sequence, config.variant)
         terms = terms or OwnTerms(model.tree, model.axes, configured_terms(config))
         integrator = config.gait.integrator
         super().__init__(model.tree, model.axes, self.sequence, integrator, config.variant, kernels, terms)
-        legs = np.array([len(model.legs_of[foot]) for foot in self.feet])
-        self._legs = legs
-        """Of each contact point: weights are those of a pair."""
+        self._pair_share = 0.5 * np.array([len(model.legs_of[foot]) for foot in self.feet])
 
     def along(self, sequence: GaitSequence) -> "ProblemBuilder":
         """The same along another sequence of the gaits that are known."""
-        return ProblemBuilder(self.model, self.config, self.kernels, sequence, self.terms)
+        return self._with(self.kernels, sequence)
 
     def knowing(self, gait: GaitConfig) -> tuple["ProblemBuilder", int]:
         """The same with one more gait, whose kernels are loaded or compiled now, and that gait's index.
@@ -75,7 +77,10 @@ class ProblemBuilder(ContactProblem):
         if sequence is self.sequence:
             return self, index
         reference_of(self.model, gait)  # which refuses what it cannot follow
-        return ProblemBuilder(self.model, self.config, None, sequence, self.terms), index
+        return self._with(None, sequence), index
+
+    def _with(self, kernels: KernelSet | None, sequence: GaitSequence) -> "ProblemBuilder":
+        return ProblemBuilder(self.model, self.config, kernels, sequence, self.terms, self.own_reference)
 
     def build(
         self, grid: KnotGrid, config: PlannerConfig, motion: Motion, ground: LocalGround | None = None
@@ -85,22 +90,15 @@ class ProblemBuilder(ContactProblem):
         ground: in the model's axes; by default level at the configured height.
         """
         ground = ground or LocalGround(config.ground.height)
-        costs = self._costs(grid, config, motion, ground)
-        constraint = config.constraint
-        law = ContactLaw(
+        horizon = self.horizon(grid, config, motion, ground)
+        model = GroundModel(
             ground_height=ground.height,
             ground_slopes=(ground.slope, ground.aside),
-            baumgarte_rate=constraint.baumgarte_rate,
-            friction=config.ground.friction,
-            pyramid=constraint.friction_cone == PYRAMID,
-            force_scale=self.reference.mean_force,
-            torque_limits=constraint.torque_share * self.effort_limits,
+            baumgarte_rate=config.constraint.baumgarte_rate,
         )
-        numbers = None
-        if self.terms.terms:
-            times, stance = grid.times - self.reference.sequence.epoch, self.stance_table()[grid.modes]
-            numbers = self.terms.numbers(Horizon(times, stance, costs.states, config, motion.forward))
-        return self.assemble(grid, costs, law, numbers), costs.states
+        numbers = {block.name: block.value(horizon) for term in TERMS for block in (*term.rows, *term.parameters)}
+        own = self.terms.numbers(horizon) if self.terms.terms else None
+        return self.assemble(grid, model, numbers, own), horizon.states
 
     @staticmethod
     def penalty(config: PlannerConfig) -> Array:
@@ -108,29 +106,36 @@ class ProblemBuilder(ContactProblem):
         constraint = config.constraint
         return Penalty(constraint.touchdown_penalty, constraint.barrier_width, constraint.barrier_weight).array()
 
-    def _costs(self, grid: KnotGrid, config: PlannerConfig, motion: Motion, ground: LocalGround) -> NodeCosts:
-        _, n_u, n_f, n_a = self.sizes
-        weight = config.weight
-        n_rows = grid.n_nodes + 1
+    def horizon(self, grid: KnotGrid, config: PlannerConfig, motion: Motion, ground: LocalGround) -> GaitHorizon:
+        """What is wanted along a grid: the packaged reference, or what the user's makes of it.
+
+        Raises:
+            ParameterError: the user's reference gives an array of another shape, or a number that is not finite.
+        """
+        _, _, n_f, n_a = self.sizes
         times = grid.times - self.reference.sequence.epoch
-        scale = np.ones(n_rows)
-        scale[:-1][grid.switches] = weight.switch
-        scale[-1] = weight.terminal
-        down = self.stance_table()[grid.modes]
-        forces = np.zeros((n_rows, n_f * n_a))
+        forces = np.zeros((grid.n_nodes + 1, n_f * n_a))
         forces[:, n_a - 1 :: n_a] = self.reference.mean_forces(times)[:, None]
-        heights, swinging = self.reference.foot_heights(times, config.reference)
-        share = 0.5 * self._legs  # of a pair: half of its joints' motion, twice its torques and forces
-        torques = np.where(down, weight.torque, weight.swing_torque) / share
-        return NodeCosts(
+        clearances, swinging = self.reference.foot_heights(times, config.reference)
+        packaged = GaitHorizon(
+            times=times,
+            switches=grid.switches,
+            stance=self.stance_table()[grid.modes],
             states=self.reference.states(times, config.reference, motion, ground),
-            state_weights=scale[:, None] * self.reference.state_weights(config),
-            torque_weights=np.repeat(torques, n_u // n_f, axis=1),
+            clearances=clearances,
+            swinging=swinging,
             forces=forces,
-            force_weights=np.tile(np.repeat(weight.force / share, n_a), (n_rows, 1)),
-            heights=heights + ground.height,
-            height_weights=np.where(swinging & ~down, share * weight.foot_height, 0.0),
+            config=config,
+            speed=motion.forward,
+            motion=motion,
+            ground=ground,
+            coordinates=self.model.coordinates,
+            state_weights=self.reference.state_weights(config),
+            torque_limits=self.effort_limits,
+            mean_force=self.reference.mean_force,
+            pair_share=self._pair_share,
         )
+        return packaged if self.own_reference is None else followed_horizon(self.own_reference, packaged)
 
 
 def _kernels(model: Model, sequence: GaitSequence, variant: str) -> KernelSet:

@@ -1,4 +1,4 @@
-"""What a gait wants along a grid, whatever the model: who carries the weight when, how high feet swing, how it nods."""
+"""References that follow from the gait, for any model: contact forces, heights of swinging feet, pitch oscillation."""
 
 import math
 from abc import ABC, abstractmethod

@@ -4,21 +4,18 @@ A cost term (:mod:`contact_ddp_ros.mpc.cost_term`) and a constraint (:mod:`conta
 terms; :mod:`contact_ddp_ros.mpc.own_terms` compiles them together.
 """
 
-import importlib
-import importlib.util
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
-from pathlib import Path
-from types import ModuleType
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import casadi as cs
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.mpc.horizon import Horizon
+from contact_ddp_ros.mpc.user_class import load_class
 
 Array = NDArray[np.float64]
 
@@ -57,25 +54,6 @@ class NodeSymbols:
         return self.names.index(name)
 
 
-@dataclass(frozen=True)
-class Horizon:
-    """What the numbers of a term may depend on, for N nodes and the end.
-
-    Attributes:
-        times: (N+1,) from the gait's epoch [s].
-        stance: (N+1, n_f) which contact point is on the ground, in the model's order.
-        states: (N+1, 2n) reference states.
-        config: the planner's parameters.
-        speed: commanded [m/s].
-    """
-
-    times: Array
-    stance: NDArray[np.bool_]
-    states: Array
-    config: Any
-    speed: float
-
-
 class UserTerm(ABC):
     """One expression r(x, u, λ; p) of a node; the planner makes one object of the class."""
 
@@ -110,31 +88,4 @@ def load_terms(text: str, kind: type[Term]) -> tuple[Term, ...]:
     Raises:
         ParameterError: one of them cannot be imported or is of another kind; the text says why.
     """
-    return tuple(_load(one.strip(), kind) for one in text.split(",") if one.strip())
-
-
-def _load(word: str, kind: type[Term]) -> Term:
-    place, colon, name = word.rpartition(":")
-    if not colon or not place or not name:
-        raise ParameterError(f"{kind.kind} {word!r}; write module:Class or file.py:Class")
-    try:
-        module = _module_of_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
-        found: Any = reduce(getattr, name.split("."), module)
-    except Exception as error:
-        raise ParameterError(f"{kind.kind} {word!r} cannot be loaded: {type(error).__name__}: {error}") from error
-    if not (isinstance(found, type) and issubclass(found, kind)):
-        given = f"{kind.kind} {word!r} is {type(found).__name__} {name}"
-        raise ParameterError(f"{given}; needed: a class derived from {kind.__name__}")
-    try:
-        return found()
-    except TypeError as error:
-        raise ParameterError(f"{kind.kind} {word!r} cannot be made: {error}") from error
-
-
-def _module_of_file(path: Path) -> ModuleType:
-    specification = importlib.util.spec_from_file_location(path.stem, path)
-    if specification is None or specification.loader is None:
-        raise ImportError(f"{path} is no Python file")
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+    return tuple(load_class(one.strip(), kind, kind.kind) for one in text.split(",") if one.strip())

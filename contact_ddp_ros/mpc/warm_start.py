@@ -1,9 +1,12 @@
-"""The last policy as the guess of the next solve."""
+"""The last policy as the guess of the next solve, and what else a solve leaves for the next one."""
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.gaits.grid import KnotGrid
+from contact_ddp_ros.mpc.touchdown_multipliers import TouchdownMultipliers
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.solver.solution import Guess
 
@@ -11,6 +14,30 @@ Array = NDArray[np.float64]
 
 _TIE = 1e-7
 """Times of grid points that differ by less are equal [s]."""
+
+
+class WarmStart:
+    """What the last solve has left; nothing of it at first."""
+
+    def __init__(self, step: float) -> None:
+        """`step` of the grid [s]."""
+        self._step = step
+        self.forget()
+
+    def forget(self) -> None:
+        """Start the next solve cold."""
+        self.policy: Policy | None = None
+        """The last one, in `odom`."""
+        self.inequalities: Array = np.zeros((0, 0))
+        """(N, n_i) multipliers of its inequalities."""
+        self.hessian_blend = 1.0
+        """θ with which its solve ended."""
+        self.touchdowns = TouchdownMultipliers(self._step)
+
+    def delay(self, time: float) -> None:
+        """Let the last policy begin so much later [s]: its gait has been moved."""
+        if self.policy is not None and time != 0.0:
+            self.policy = replace(self.policy, times=self.policy.times + time)
 
 
 def shifted(last: Policy, grid: KnotGrid, beyond: Guess) -> Guess:

@@ -72,7 +72,7 @@ class ControllerReport:
         """Report a tick that took `duration` of `available` [s]: changes at once, numbers for people less often."""
         self._monitor.round(duration, available)
         if self._controller.mode is ControlMode.MOVE:
-            self._oldest_policy = max(self._oldest_policy, self._controller.policy_age(now))
+            self._oldest_policy = max(self._oldest_policy, self._controller.move.policy_age(now))
         self.changes(now)
         self._since_plotted += 1
         if self._since_plotted >= _PLOT_EVERY:
@@ -87,8 +87,8 @@ class ControllerReport:
     def changes(self, now: float) -> None:
         """Publish changes of the mode, the fault, the planned contacts and the condition that is waited for."""
         controller = self._controller
-        if controller.contacts != self._told_contacts:
-            self._told_contacts = controller.contacts
+        if controller.move.contacts != self._told_contacts:
+            self._told_contacts = controller.move.contacts
             self._contacts.publish(contacts_message(self._told_contacts))
         if controller.retreats != self._told_retreats and controller.retreat is not None:
             self._told_retreats = controller.retreats
@@ -111,7 +111,7 @@ class ControllerReport:
 
     def refusal(self, now: float) -> None:
         """Publish an event where an offered policy was refused, at most one a second for each reason."""
-        finding = self._controller.refused_policy
+        finding = self._controller.move.refused
         if finding is None or 0.0 <= now - self._refusals_told.get(finding.violation, -math.inf) < _SAY_AGAIN:
             return
         self._refusals_told[finding.violation] = now
@@ -152,7 +152,7 @@ class ControllerReport:
             "refused state": self.refused_state,
             "malformed messages": self._malformed,
             "last refused message": self._last_malformed,
-            **{f"refused policies, {name}": count for name, count in controller.refused_policies.items()},
+            **{f"refused policies, {why.value}": count for why, count in controller.move.refusals.items()},
         }
         if controller.fault is not None:
             return ERROR, str(controller.fault), values

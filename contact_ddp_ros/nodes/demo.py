@@ -22,11 +22,11 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import SetBool, Trigger
 
-from contact_ddp_ros.closed_loop import REST_AFTER_FALL, policy_timing, run_info
+from contact_ddp_ros.closed_loop import REST_AFTER_FALL
 from contact_ddp_ros.config import flatten
 from contact_ddp_ros.environment import environment
 from contact_ddp_ros.errors import NodeError
-from contact_ddp_ros.fitting import controller_config, planner_config, robot_of
+from contact_ddp_ros.fitting import controller_config, planner_config, policy_timing, robot_of
 from contact_ddp_ros.lcm_link.definitions import ROBOT_EMULATOR
 from contact_ddp_ros.lcm_link.transport import free_port
 from contact_ddp_ros.nodes.bag import BagWriter
@@ -36,6 +36,7 @@ from contact_ddp_ros.nodes.observer import Observer
 from contact_ddp_ros.nodes.processes import NodeProcesses
 from contact_ddp_ros.options import DEFAULT_ROBOT, RunOptions
 from contact_ddp_ros.recording import Recorder, Recording, RunLog
+from contact_ddp_ros.run_info import run_info
 from contact_ddp_ros.sim.pushes import format_instants, format_pushes
 
 _START_TIMEOUT = 300.0

@@ -19,8 +19,7 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
-from contact_ddp_ros.closed_loop import policy_timing
-from contact_ddp_ros.fitting import controller_config, planner_config, robot_of
+from contact_ddp_ros.fitting import controller_config, planner_config, policy_timing, robot_of
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.node_config import SimulatorNodeOptions

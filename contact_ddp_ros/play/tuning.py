@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from contact_ddp_ros.closed_loop import ClosedLoop, policy_timing
+from contact_ddp_ros.closed_loop import ClosedLoop
 from contact_ddp_ros.config import ParameterSpec, Value, check, flatten, replace, specs
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.errors import ContactDdpError, ParameterError
-from contact_ddp_ros.fitting import controller_config, planner_config, simulator_options
+from contact_ddp_ros.fitting import controller_config, planner_config, policy_timing, simulator_options
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.planner import Prepared
 from contact_ddp_ros.options import RunOptions

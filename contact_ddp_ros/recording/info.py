@@ -103,6 +103,8 @@ def plain_options(options: RunOptions) -> dict[str, Any]:
     return {
         "duration": options.duration,
         "speed": [list(point) for point in options.speed],
+        "left": options.left,
+        "turn": options.turn,
         "gaits": [list(change) for change in options.gaits],
         "ramp": options.ramp,
         "stand_time": options.stand_time,

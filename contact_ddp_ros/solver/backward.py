@@ -1,5 +1,8 @@
 r"""The backward sweep. Compiled, without the interpreter lock, for each size of the larger problems by itself.
 
+Larger problems have a node's algebra in C (:mod:`contact_ddp_ros.solver.riccati`). What follows here, by Numba, serves
+the small ones, and the larger ones where there is no C compiler.
+
 With V' at k + 1 (Mayne 1966; Tassa et al. 2012; Eq. (8) of Nganga and Wensing's hybrid-systems DDP):
 
     Qx  = ℓx + fxᵀ V'x                     Qu  = ℓu + fuᵀ V'x
@@ -33,26 +36,19 @@ from contact_ddp_ros.solver.linear_algebra import (
     add_transpose_product,
     cholesky,
     cholesky_solve,
+    shift_gradient,
     symmetrise,
     write_product,
 )
 from contact_ddp_ros.solver.node_function import function_at
-from contact_ddp_ros.solver.protocol import DATA, FLAGS, MATRIX, SECOND_TYPE, TENSOR, VECTOR
-from contact_ddp_ros.solver.sweeps import EXPANSION
+from contact_ddp_ros.solver.protocol import MATRIX, SECOND_TYPE, VECTOR
+from contact_ddp_ros.solver.riccati import ARGUMENTS, SWEPT, sweep_of
 
 _OWN_SIZE = 12
 """From this number of states on a size is compiled by itself, which takes seconds, once: the compiler then knows the
-length of every loop, and the sweep takes less than half the time."""
+length of every loop."""
 
 _second_at = function_at(SECOND_TYPE)
-
-_SWEPT = nb.types.Tuple((nb.int64, nb.float64, nb.float64, nb.float64))
-_SIGNATURE = _SWEPT(
-    *(nb.int64, DATA, FLAGS, VECTOR),
-    *(MATRIX, MATRIX, MATRIX, EXPANSION, MATRIX),
-    *(nb.float64, nb.float64),
-    *(MATRIX, TENSOR, MATRIX, TENSOR),
-)
 
 
 @nb.njit(nb.void(MATRIX, MATRIX, nb.int64, MATRIX), **INLINE)
@@ -127,19 +123,6 @@ def _add_stacked(hxx, hux, huu, factor, qzz):
             qzz[n_x + i, n_x + j] += factor * huu[i, j]
 
 
-@nb.njit(nb.float64(VECTOR, MATRIX, VECTOR, VECTOR), **INLINE)
-def _shift_gradient(vx, vxx, gap, shifted):
-    """Write Vx + Vxx d into `shifted`; return Vxᵀd + ½ dᵀVxx d."""
-    change = 0.0
-    for i in range(gap.size):
-        bend = 0.0
-        for j in range(gap.size):
-            bend += vxx[i, j] * gap[j]
-        shifted[i] = vx[i] + bend
-        change += gap[i] * (vx[i] + 0.5 * bend)
-    return change
-
-
 @nb.njit(inline="always", error_model="numpy")
 def _sweep(
     n_x,
@@ -203,7 +186,7 @@ def _sweep(
     for k in range(n_nodes - 1, -1, -1):
         vx = vx_all[k + 1]
         if has_gaps:
-            linear += _shift_gradient(vx, vxx_all[k + 1], gaps[k], shifted)
+            linear += shift_gradient(vx, vxx_all[k + 1], gaps[k], shifted)
             vx = shifted
         _stack(fxs[k], fus[k], first, f)
         _stack_cost(lxs[k], lus[k], lxxs[k], luxs[k], luus[k], qz, qzz)
@@ -275,12 +258,14 @@ def backward_of(n_x: int, n_u: int, halved: bool) -> Any:
     the module's text, or none. `gaps` (N, n_x) are those of the trajectory, or have no rows; the change by closing them
     is added to the second entry, and then only the sum of the second and third entry has a meaning.
     """
-    return _compiled(n_x, n_u, halved) if n_x >= _OWN_SIZE else _compiled(0, 0, halved)
+    if n_x < _OWN_SIZE:
+        return _compiled(0, 0, halved)
+    return sweep_of(n_x, n_u, halved) or _compiled(n_x, n_u, halved)
 
 
 @cache
 def _compiled(n_x: int, n_u: int, halved: bool) -> Any:
-    @nb.njit(_SIGNATURE, cache=True, error_model="numpy", nogil=True)
+    @nb.njit(SWEPT(*ARGUMENTS), cache=True, error_model="numpy", nogil=True)
     def backward(
         address, data, has_control, position_steps, xs, us, aux, expansion, gaps, theta, rho, ks, gains, vx, vxx
     ):

@@ -30,6 +30,9 @@ Merit. φ = J − μ Σ w ln s + y c + ½ σ c² + ω Σ w|z − s| + ω_d Σ|d|
 direction descends on φ, and for small α no slack stops: Armijo's rule holds for some α. μ falls when the expected
 reduction of a full step is below a multiple of μ Σ w.
 
+Strategy "inertia": the whole curvature, corrected by δI, mixed equalities without a penalty, and a filter in the place
+of the merit, for costs that are indefinite by themselves: :mod:`contact_ddp_ros.solver.inertia_run`.
+
 See eqs. (27) and (28) of docs/mathematics.md. Sources: Nocedal and Wright (2006), Chapter 19; Wächter and Biegler
 (2006); Pavlov et al. (2021) for DDP.
 """
@@ -40,6 +43,7 @@ from numpy.typing import ArrayLike, NDArray
 from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.solver.checks import checked_array
 from contact_ddp_ros.solver.ddp import checked_guess
+from contact_ddp_ros.solver.inertia_run import InertiaRun
 from contact_ddp_ros.solver.interior_run import InteriorRun
 from contact_ddp_ros.solver.interior_solution import (
     InteriorPointOptions,
@@ -80,7 +84,7 @@ class InteriorPointSolver:
             problem: to be solved, whose inequalities its `step` tells of (n_i).
             x0: (n_x,) initial state.
             guess: nominal trajectory, and gains of the first rollout.
-            hessian_blend: θ to begin with.
+            hessian_blend: θ to begin with, for the strategy "blend".
             max_iterations: limit of this solve, in place of the option.
             warm: multipliers to begin with, as those of an earlier solution.
             mu: barrier parameter that is held, in the cost's units; by default it falls to the options' end.
@@ -97,7 +101,8 @@ class InteriorPointSolver:
             needed = (problem.n_nodes + 1, problem.n_e), (problem.n_nodes, problem.n_i)
             if found != needed:
                 raise SolverError(f"warm has multipliers of shapes {found}; needed: {needed}, as the problem")
-        run = InteriorRun(problem, data, self._work, self.options, self.interior)
+        kind = InertiaRun if self.interior.strategy == "inertia" else InteriorRun
+        run = kind(problem, data, self._work, self.options, self.interior)
         run.start(x_start, guess, hessian_blend)
         run.begin(warm, mu)
         solution = run.end(guess, max_iterations if max_iterations is not None else self.options.max_iterations)

@@ -28,6 +28,14 @@ class InteriorPointOptions:
     Inequalities should be scaled so that 1 is much.
     """
 
+    strategy: str = parameter(
+        "blend",
+        choices=("blend", "inertia"),
+        description="an indefinite Hessian cuts θ, steps descend on a merit; or δI corrects it, and a filter judges",
+    )
+    kkt_tolerance: float = parameter(
+        1e-7, low=1e-14, high=1.0, description='largest error of the optimality conditions at the end of "inertia"'
+    )
     mu: float = parameter(0.1, low=1e-12, description="barrier parameter μ to begin with, relative to the cost")
     warm_mu: float = parameter(1e-4, low=1e-12, description="the same of a warm start")
     mu_factor: float = parameter(0.1, low=1e-3, high=0.9, description="factor on μ")

@@ -178,3 +178,16 @@ def cholesky_solve(lower, b):
         inverse = 1.0 / lower[i, i]
         for j in range(columns):
             b[i, j] *= inverse
+
+
+@nb.njit(nb.float64(VECTOR, MATRIX, VECTOR, VECTOR), **INLINE)
+def shift_gradient(vx, vxx, gap, shifted):
+    """Write Vx + Vxx d into `shifted`; return Vxᵀd + ½ dᵀVxx d."""
+    change = 0.0
+    for i in range(gap.size):
+        bend = 0.0
+        for j in range(gap.size):
+            bend += vxx[i, j] * gap[j]
+        shifted[i] = vx[i] + bend
+        change += gap[i] * (vx[i] + 0.5 * bend)
+    return change

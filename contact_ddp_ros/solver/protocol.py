@@ -96,6 +96,8 @@ class Problem:
         step, first, second: Numba functions, see the module's docstring.
         penalty: default (σ, δ, ε) of its solves.
         n_i: inequalities per node (at most) that the node functions tell of; 0 where they are barriers only.
+        n_mixed: how many of the n_e, the first ones, are mixed: g(x, u) = 0 at every node with control. `first` leaves
+            their Jacobian [g_x g_u] at the end of aux, row by row.
         constraint_names: of the n_e equalities and the n_i inequalities, for messages; numbered where there are none.
         position_steps: (N,) s of nodes with x = (q, v) and q⁺ = q + s v⁺, for which the sweep needs half the products;
             None where a node is another.
@@ -121,6 +123,7 @@ class Problem:
     position_steps: Array | None = None
     inequality_weights: Array | None = None
     constraint_names: tuple[str, ...] = ()
+    n_mixed: int = 0
 
     def __post_init__(self) -> None:
         """Raises SolverError unless compiled code can call the functions and read the data of N + 1 nodes."""
@@ -143,6 +146,11 @@ class Problem:
                 check_memory(name, given, np.float64, 1)
                 if len(given) != self.n_nodes:
                     raise SolverError(f"{name} has {len(given)} entries; needed: {self.n_nodes}, one per node")
+        if not 0 <= self.n_mixed <= self.n_e or self.n_mixed * (self.n_x + self.n_u) > self.n_aux:
+            raise SolverError(
+                f"n_mixed is {self.n_mixed} of {self.n_e} equalities, n_aux {self.n_aux}; needed: at most n_e, and "
+                f"{self.n_x + self.n_u} entries of aux for each"
+            )
         if self.position_steps is not None and self.n_x % 2:
             raise SolverError(f"position_steps are given for {self.n_x} states; needed: x = (q, v), an even number")
         if len(self.constraint_names) not in (0, self.n_e + self.n_i):

@@ -13,6 +13,7 @@ from matplotlib.colors import Normalize
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from contact_ddp_ros.report.charts import heat_map
 from contact_ddp_ros.report.style import LIMIT, MEASURED, PLANNED, figure
 from contact_ddp_ros.study.axes import Axis
 from contact_ddp_ros.study.grid import Study
@@ -139,18 +140,14 @@ def _key(names: Sequence[str], values: dict[str, Any]) -> tuple[str, ...]:
 
 def _map(panel: Axes, across: Axis, up: Axis, table: Sequence[Sequence[Point]], metric: str, scale: Normalize) -> None:
     values = np.array([[point.spread(metric).mean for point in row] for row in table])
-    colours = mpl.colormaps[_COLOURS].with_extremes(bad="#dddddd")
-    panel.imshow(np.ma.masked_invalid(values), origin="lower", aspect="auto", cmap=colours, norm=scale)
-    written = values.size <= _MOST_TEXTS
-    for (row, column), value in np.ndenumerate(values):
+    rows, columns = ([axis.label(value) for value in axis.values] for axis in (up, across))
+    form = "{:.3g}".format if values.size <= _MOST_TEXTS else None
+    heat_map(panel, values, rows, columns, (float(scale.vmin or 0.0), float(scale.vmax or 0.0)), _COLOURS, form)
+    panel.invert_yaxis()
+    box = {"facecolor": "w", "edgecolor": "none", "pad": 1.5}
+    for (row, column), _ in np.ndenumerate(values):
         point = table[row][column]
-        dark = math.isfinite(value) and scale(value) < 0.6
-        if written and math.isfinite(value):
-            panel.text(column, row, f"{value:.3g}", ha="center", va="center", color="w" if dark else "k", fontsize=8)
         if point.falls:
-            text, box = f"× {point.falls}/{len(point.outcomes)}", {"facecolor": "w", "edgecolor": "none", "pad": 1.5}
-            panel.text(column - 0.44, row + 0.42, text, color=LIMIT, fontsize=7, va="top", weight="bold", bbox=box)
-    panel.set_xticks(range(len(across.values)), [across.label(value) for value in across.values])
-    panel.set_yticks(range(len(up.values)), [up.label(value) for value in up.values])
+            text, place = f"× {point.falls}/{len(point.outcomes)}", (column - 0.44, row + 0.42)
+            panel.text(*place, text, color=LIMIT, fontsize=7, va="top", weight="bold", bbox=box)
     panel.set(xlabel=across.name, ylabel=up.name)
-    panel.grid(visible=False)

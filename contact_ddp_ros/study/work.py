@@ -7,15 +7,14 @@ from typing import Any
 
 from rich.console import Console
 
-from contact_ddp_ros.bench.engine import LocalProcesses, run_all
-from contact_ddp_ros.bench.journal import JOURNAL_FILE, Journal
-from contact_ddp_ros.bench.loop.scenarios import NOISE as DEVIATIONS
+from contact_ddp_ros.batch.engine import LocalProcesses, run_all
+from contact_ddp_ros.batch.journal import JOURNAL_FILE, Journal
 from contact_ddp_ros.config import dotted
 from contact_ddp_ros.errors import BenchmarkError
 from contact_ddp_ros.files import new_folder
-from contact_ddp_ros.options import RunOptions
+from contact_ddp_ros.options import SENSOR_NOISE, RunOptions
 from contact_ddp_ros.report.terminal import say
-from contact_ddp_ros.study.grid import NOISE, Study, StudyRun, perform
+from contact_ddp_ros.study.grid import Study, StudyRun, perform
 from contact_ddp_ros.study.results import Point, points
 
 _NAMED = 3
@@ -49,8 +48,7 @@ def outcomes(
 
 def with_noise(options: RunOptions) -> RunOptions:
     """The options with the benchmarks' noise of the measured states, where they set none of their own."""
-    noise = {f"{NOISE}{name}": deviation for name, deviation in DEVIATIONS.items()}
-    return replace(options, overrides={**noise, **options.overrides})
+    return replace(options, overrides={**SENSOR_NOISE, **options.overrides})
 
 
 def _journal(folder: Path, study: Study) -> Journal:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, at_least
+from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_seed, at_least, count
 from contact_ddp_ros.bench.output import RECORD_FILE, Metric, new_table
 from contact_ddp_ros.errors import ParameterError
 
@@ -83,6 +83,20 @@ def test_options_of_its_own_are_named_with_what_is_allowed(tmp_path, capsys) -> 
         with pytest.raises(SystemExit):
             fake.main(["--runs", word])
         assert complaint in capsys.readouterr().err
+
+
+def test_options_come_from_one_function_or_several(tmp_path, capsys) -> None:
+    fake = replace(FAKE, add_options=(count("--runs", 3, "of each"), add_seed), measure=measured_options)
+    fake.main(["--seed", "5", "--out", str(tmp_path / "new")])
+    record = json.loads((tmp_path / "new" / RECORD_FILE).read_text())
+    assert (record["runs"], record["seed"], record["resumes"]) == (3, 5, False)
+    with pytest.raises(SystemExit):
+        fake.main(["--help"])
+    assert "of each (default: 3)" in capsys.readouterr().out
+
+
+def measured_options(run: Run) -> Findings:
+    return Findings({}, {"runs": run.options.runs, "seed": run.options.seed, "resumes": run.resumes})
 
 
 def test_help_gives_the_first_line_and_what_quick_means(capsys) -> None:

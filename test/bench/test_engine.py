@@ -1,49 +1,24 @@
-"""Work is done elsewhere and comes back with its index; what can go wrong on the way is said."""
+"""The options of a benchmark say where its jobs are done; journalled, their results come back as what they were."""
 
 import argparse
-import math
-import operator
 import os
-import sys
-from types import SimpleNamespace
+from dataclasses import dataclass
 
 import pytest
 
-from contact_ddp_ros import provenance
+from contact_ddp_ros.batch.engine import DaskCluster, LocalProcesses
 from contact_ddp_ros.bench import engine as engines
-from contact_ddp_ros.bench.engine import DaskCluster, LocalProcesses, add_engine_options, chosen_engine
-from contact_ddp_ros.errors import BenchmarkError
+from contact_ddp_ros.bench.benchmark import Run
+from contact_ddp_ros.bench.engine import add_engine_options, chosen_engine, do, journalled
+from contact_ddp_ros.bench.output import console
+from test.batch.serial import Serial
+from test.batch.test_jobs import JOBS, SQUARES, Square, square
 
 
 def chosen(*words: str):
     parser = argparse.ArgumentParser()
     add_engine_options(parser)
     return chosen_engine(parser.parse_args(words))
-
-
-def test_processes_give_every_result_with_its_index():
-    numbers = [9.0, 4.0, 1.0]
-    assert dict(LocalProcesses(2).results(math.sqrt, numbers)) == {0: 3.0, 1: 2.0, 2: 1.0}
-    assert list(LocalProcesses(2).results(math.sqrt, [])) == []
-
-
-def test_processes_have_one_thread_and_our_environment_stays(monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
-    names = ["OMP_NUM_THREADS", "MKL_NUM_THREADS"]
-    assert [value for _, value in sorted(LocalProcesses(1).results(os.getenv, names))] == ["1", "1"]
-    assert os.environ["OMP_NUM_THREADS"] == "7"
-    assert "MKL_NUM_THREADS" not in os.environ
-
-
-def test_a_process_that_dies_is_an_error_and_no_wait():
-    with pytest.raises(BenchmarkError, match="died"):
-        list(LocalProcesses(1).results(os._exit, [3]))
-
-
-def test_an_error_of_the_work_arrives():
-    with pytest.raises(ValueError):
-        list(LocalProcesses(1).results(math.sqrt, [-1.0]))
 
 
 def test_options_choose_the_engine(capsys):
@@ -57,33 +32,30 @@ def test_options_choose_the_engine(capsys):
         chosen("--jobs", "2", "--scheduler", "tcp://there:8786")
 
 
-def test_a_cluster_gives_the_same_results():
-    distributed = pytest.importorskip("distributed")
-    numbers = [3.0, 1.0, 2.0]
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp://", host="127.0.0.1", dashboard_address=":0"
-    ) as cluster:
-        found = dict(DaskCluster(cluster.scheduler_address).results(operator.neg, numbers))
-    assert found == dict(LocalProcesses(1).results(operator.neg, numbers))
+@dataclass(frozen=True)
+class Outcome:
+    square: int
+    twice: float
 
 
-def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
-    pytest.importorskip("distributed")
-    monkeypatch.setattr(engines, "_ANSWER", 0.2)
-    with pytest.raises(BenchmarkError, match=r"tcp://127\.0\.0\.1:9"):
-        list(DaskCluster("tcp://127.0.0.1:9").results(operator.neg, [1.0]))
+def outcome(job: Square) -> Outcome:
+    return Outcome(square(job), 2.0 * job.number)
 
 
-def test_without_dask_it_is_said_what_brings_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(BenchmarkError, match=r"requirements-bench\.txt"):
-        list(DaskCluster("tcp://there:8786").results(operator.neg, [1.0]))
+def run_in(folder, resume: bool = False) -> Run:
+    return Run(argparse.Namespace(resume=folder if resume else None), folder, console())
 
 
-@pytest.mark.parametrize(
-    ("workers", "words"),
-    [({}, "no worker"), ({"tcp://a": {**provenance.versions(), "mujoco": "1.0"}}, "mujoco 1.0 instead of")],
-)
-def test_workers_that_would_give_other_results_are_refused(workers, words):
-    with pytest.raises(BenchmarkError, match=words):
-        engines.check_workers(SimpleNamespace(run=lambda function: workers))
+def test_a_run_that_was_cut_off_says_how_it_goes_on_and_does(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(engines, "chosen_engine", lambda options: Serial(interrupt=2))
+    with pytest.raises(KeyboardInterrupt):
+        journalled(outcome, JOBS, run_in(tmp_path), {"seed": 3}, Outcome)
+    assert f"Go on with --resume {tmp_path}" in capsys.readouterr().out
+    monkeypatch.setattr(engines, "chosen_engine", lambda options: Serial())
+    found = journalled(outcome, JOBS, run_in(tmp_path, resume=True), {"seed": 3}, Outcome)
+    assert found == [outcome(job) for job in JOBS]
+
+
+def test_without_a_journal_results_are_as_they_come(tmp_path, monkeypatch):
+    monkeypatch.setattr(engines, "chosen_engine", lambda options: Serial(backwards=True))
+    assert do(square, JOBS, run_in(tmp_path)) == SQUARES

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from contact_ddp_ros.bench.loop import robustness
 from contact_ddp_ros.bench.loop.outcome import Outcome, Straightness
-from contact_ddp_ros.bench.output import RECORD_FILE, Metric, print_metrics, save_record
+from contact_ddp_ros.bench.output import RECORD_FILE, Metric, print_metrics, save_record, table_of
 from contact_ddp_ros.bench.ros.startup import STEPS, StartupTimes
 from contact_ddp_ros.bench.solver import solver, solver_figure
 from contact_ddp_ros.bench.solver.cold_solves import ColdSolve
@@ -45,6 +45,16 @@ def test_a_table_names_missed_targets() -> None:
     assert any("good" in line and "met" in line for line in lines)
     assert any("bad" in line and "missed" in line for line in lines)
     assert any("free" in line and "met" not in line and "missed" not in line for line in lines)
+
+
+def test_a_table_has_a_column_for_each_function_of_a_row() -> None:
+    rows = [("slow [x]", 2.0), ("fast", 0.5)]
+    columns = {"name": lambda row: row[0], "twice": lambda row: 2.0 * row[1], "": lambda row: "held"}
+    table = table_of("Runs", rows, columns)
+    assert [column.header for column in table.columns] == list(columns)
+    assert [column.justify for column in table.columns] == ["left", "right", "left"]
+    assert list(table.columns[1].cells) == ["4.0", "1.0"]
+    assert {column.justify for column in table_of("Words", rows, columns, text=True).columns} == {"left"}
 
 
 def test_figures_are_drawn(tmp_path) -> None:

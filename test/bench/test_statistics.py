@@ -5,7 +5,7 @@ import math
 import pytest
 from scipy import stats
 
-from contact_ddp_ros.bench.statistics import Paired, paired, wilson
+from contact_ddp_ros.bench.statistics import Paired, grouped, paired, share, wilson
 
 
 @pytest.mark.parametrize("trials", [1, 10, 25])
@@ -35,3 +35,14 @@ def test_the_sign_test_is_binomial(pair):
     first, second = pair
     expected = stats.binomtest(first, first + second).pvalue if first + second else 1.0
     assert Paired(first, second, 3).p_value == pytest.approx(expected)
+
+
+def test_a_share_counts_what_is_true_and_says_its_interval():
+    half = share([True, 0, 1, ""])
+    assert half == wilson(2, 4)
+    assert half.percent == f"{100 * half.lower:.0f} to {100 * half.upper:.0f} %"
+    assert share(()) == wilson(0, 0)
+
+
+def test_groups_and_their_items_keep_their_order():
+    assert list(grouped("bAaB", str.lower).items()) == [("b", ["b", "B"]), ("a", ["A", "a"])]

@@ -210,14 +210,14 @@ def test_the_bound_law_is_the_policys(controller: Controller, robot: Robot) -> N
 
 def test_feet_on_the_ground_are_those_that_carry_load_by_plan(controller: Controller, robot: Robot) -> None:
     now = start_bound(controller, robot)
-    assert controller.contacts == (False, False, True, True)
+    assert controller.move.contacts == (False, False, True, True)
     now += TICK
     controller.set_policy(bounding_policy(robot, now, sequence=1, load=0.0), now)
     controller.update(alive(robot, now), now)
-    assert controller.contacts == (False,) * 4
+    assert controller.move.contacts == (False,) * 4
     controller.request(ControlMode.DAMP)
     controller.update(alive(robot, now + TICK), now + TICK)
-    assert controller.contacts == (True,) * 4
+    assert controller.move.contacts == (True,) * 4
 
 
 def test_a_late_policy_is_followed_until_the_last_good_instant_of_its_horizon(
@@ -332,7 +332,7 @@ def test_fresh_policies_keep_it_bounding_and_a_future_one_waits_its_turn(control
         command = controller.update(alive(robot, now), now)
         assert controller.mode is BOUND
         held = 0.05 * ((sequence - 3) // 5 * 5 if sequence >= 8 else 0)
-        assert command.torques[1] - controller.lateral_command.torques[1] == pytest.approx(held)
+        assert command.torques[1] - controller.move.lateral_command.torques[1] == pytest.approx(held)
 
 
 def test_refused_policies_are_named_counted_and_not_used(controller: Controller, robot: Robot) -> None:
@@ -353,12 +353,12 @@ def test_refused_policies_are_named_counted_and_not_used(controller: Controller,
         for _ in range(2):
             answer = controller.set_policy(policy, now)
             assert not answer.accepted and answer.reason.startswith(name)
-            assert controller.refused_policy is not None and str(controller.refused_policy) == answer.reason
-    assert controller.refused_policies == dict.fromkeys(broken, 2)
+            assert controller.move.refused is not None and str(controller.move.refused) == answer.reason
+    assert {why.value: count for why, count in controller.move.refusals.items()} == dict.fromkeys(broken, 2)
     after = controller.update(alive(robot, now), now)
     np.testing.assert_array_equal(before.torques, after.torques)
     assert controller.set_policy(good, now).accepted
-    assert controller.refused_policy is None
+    assert controller.move.refused is None
 
 
 def test_a_bound_that_waits_says_that_policies_are_refused(controller: Controller, robot: Robot) -> None:
@@ -529,11 +529,11 @@ def test_new_parameters_take_over_without_a_jump(controller: Controller, robot: 
     for _ in range(5):
         now += TICK
         before = controller.update(alive(robot, now), now)
-    heading = controller.heading
+    heading = controller.move.heading
     assert heading > 0.0
     controller.configure(replace(controller.config, {"safety.roll": 0.4}))
     after = controller.update(alive(robot, now), now)
-    assert controller.mode is BOUND and controller.heading == heading
+    assert controller.mode is BOUND and controller.move.heading == heading
     np.testing.assert_allclose(after.torques, before.torques, atol=0.2)
 
 
@@ -621,7 +621,7 @@ def test_the_planned_stance_reaches_the_abductions(controller: Controller, robot
     now = start_bound(controller, robot)
     command = controller.update(alive(robot, now), now)
     load = bounding_policy(robot, now).forces[0, BACK][1]
-    lateral = controller.lateral_command
+    lateral = controller.move.lateral_command
     assert lateral is not None and set(lateral.forces) == {"back"}
     offset = 0.066
     np.testing.assert_allclose(np.abs(command.torques[[6, 9]]), 0.5 * load * offset, rtol=0.03)

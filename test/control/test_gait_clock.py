@@ -102,3 +102,29 @@ def test_without_timing_nothing_moves() -> None:
     clock, policy = GaitClock(GROUPS, 2), plan(0.0)
     clock.follow(policy, 0.06, BACK, EstimationConfig(timing=False))
     assert clock.advance == 0.0
+
+
+@pytest.mark.parametrize("ahead", [-0.02, 0.04])
+def test_lateness_counts_on_the_gaits_clock(ahead: float) -> None:
+    """A gait that early feet have moved ahead waits for a late one as soon as any other does."""
+    clock, policy = GaitClock(GROUPS, 2), plan(0.0, ahead)
+    clock.advance = ahead
+    touchdown = TOUCHDOWN - ahead
+    ticks = np.arange(0.0, touchdown + CONFIG.late_after + 0.02, TICK)
+    for now in ticks:
+        clock.follow(policy, float(now), AIR, CONFIG)
+        standing = not policy.sample(clock.time(policy, float(now))).forces.any()
+        late = now - touchdown
+        assert standing == (late < -1e-9 or late > CONFIG.late_after - 1e-9)
+
+
+@pytest.mark.parametrize("flown", [False, True])
+def test_a_gait_that_begins_in_stance_waits_for_nothing(flown: bool) -> None:
+    clock, policy = GaitClock(GROUPS, 2), plan(0.0)
+    if flown:
+        for now in (0.0, 0.05):
+            clock.follow(policy, now, AIR, CONFIG)
+        clock.restart()
+    for now in np.arange(TOUCHDOWN, TOUCHDOWN + 0.1, TICK):
+        clock.follow(policy, float(now), AIR, CONFIG)
+    assert clock.advance == 0.0

@@ -205,3 +205,13 @@ def test_all_checks_at_once_say_the_same_as_those_that_name(field: str, at: int,
         policy = dataclasses.replace(good, **{field: values})
     ordered = bool((broken.times[1:] >= broken.times[:-1]).all())
     assert (policy is not None) == (gate._finite(broken) is None and ordered)
+
+
+def test_lateness(gate: PolicyGate, policy: Policy) -> None:
+    assert gate.lateness(policy, NOW) is None
+    assert gate.lateness(policy, NOW + 0.99 * CONFIG.policy_timeout) is None
+    assert violation(gate.lateness(policy, NOW + 1.01 * CONFIG.policy_timeout)) is Violation.POLICY_STALE
+    assert violation(gate.lateness(policy, np.nan)) is Violation.POLICY_OVER
+    assert violation(gate.lateness(None, NOW)) is Violation.NO_POLICY
+    short = dataclasses.replace(policy, times=NOW + 1e-5 * np.arange(len(policy.times)))
+    assert violation(gate.lateness(short, NOW + 0.01)) is Violation.POLICY_OVER

@@ -14,7 +14,6 @@ from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from .support import bounding_policy, state_at, tilted, violation
 
 CONFIG = SafetyConfig()
-LATE = CONFIG.policy_timeout
 NOW = 5.0
 ARRAYS = ("position", "orientation", "linear_velocity", "angular_velocity", "joint_positions", "joint_velocities")
 NOT_NUMBERS = (np.nan, np.inf, -np.inf)
@@ -168,16 +167,6 @@ def test_the_first_of_several_violations_is_named_in_order(supervisor: Superviso
     assert violation(supervisor.state(state, NOW)) is Violation.STATE_NOT_FINITE
     state = dataclasses.replace(state, position=np.zeros(2))
     assert violation(supervisor.state(state, NOW)) is Violation.STATE_SIZE
-
-
-def test_policy_age(supervisor: Supervisor, policy: Policy) -> None:
-    assert supervisor.policy_age(policy, NOW, LATE) is None
-    assert supervisor.policy_age(policy, NOW + 0.99 * LATE, LATE) is None
-    assert violation(supervisor.policy_age(policy, NOW + 1.01 * LATE, LATE)) is Violation.POLICY_STALE
-    assert violation(supervisor.policy_age(policy, np.nan, LATE)) is Violation.POLICY_OVER
-    assert violation(supervisor.policy_age(None, NOW, LATE)) is Violation.NO_POLICY
-    short = dataclasses.replace(policy, times=NOW + 1e-5 * np.arange(len(policy.times)))
-    assert violation(supervisor.policy_age(short, NOW + 0.01, LATE)) is Violation.POLICY_OVER
 
 
 @pytest.mark.parametrize(

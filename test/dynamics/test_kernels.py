@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from contact_ddp_ros.dynamics import cache, kernels
+from contact_ddp_ros.compiled import cache
+from contact_ddp_ros.compiled.call import call_kernel
+from contact_ddp_ros.dynamics import kernels
 from contact_ddp_ros.dynamics.contact import N_PARAMETERS
 from contact_ddp_ros.dynamics.kernel_set import KernelSet
 from contact_ddp_ros.dynamics.kernels import build_kernels, kernel_functions
-from contact_ddp_ros.dynamics.native import call_kernel
 from contact_ddp_ros.errors import CompilerError, ModelError, ParameterError
 from contact_ddp_ros.models.planar_tree import reduce_to_plane
 from contact_ddp_ros.robot.model import load_robot

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from contact_ddp_ros.errors import GazeboError, ParameterError
-from contact_ddp_ros.gazebo.transport import EMULATOR, EMULATOR_NAMES, RELEASES, SEARCH_PATH, load_bindings
+from contact_ddp_ros.gazebo.bindings import EMULATOR
+from contact_ddp_ros.gazebo.transport import EMULATOR_NAMES, RELEASES, SEARCH_PATH, load_bindings
 
 KINDS = {
     "double": "Double",

@@ -14,6 +14,7 @@ import pytest
 from gazebo.scripted import GAINS
 
 from contact_ddp_ros.errors import GazeboError
+from contact_ddp_ros.gazebo.bindings import EMULATOR
 from contact_ddp_ros.gazebo.bridge import GazeboBridge
 from contact_ddp_ros.gazebo.config import BridgeConfig
 from contact_ddp_ros.gazebo.emulator.dart_world import DartWorld
@@ -21,7 +22,7 @@ from contact_ddp_ros.gazebo.emulator.server import GazeboEmulator
 from contact_ddp_ros.gazebo.emulator.transport import EMULATOR_MESSAGES, SocketBus, SocketNode
 from contact_ddp_ros.gazebo.names import Names
 from contact_ddp_ros.gazebo.sdf import world_sdf
-from contact_ddp_ros.gazebo.transport import EMULATOR, load_bindings
+from contact_ddp_ros.gazebo.transport import load_bindings
 from contact_ddp_ros.gazebo.world_control import ControlProcess, WorldRequest
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand
@@ -34,7 +35,8 @@ import os, signal, sys
 import numpy as np
 from contact_ddp_ros.gazebo.efforts import Efforts
 from contact_ddp_ros.gazebo.names import Names
-from contact_ddp_ros.gazebo.transport import EMULATOR, load_bindings
+from contact_ddp_ros.gazebo.bindings import EMULATOR
+from contact_ddp_ros.gazebo.transport import load_bindings
 from contact_ddp_ros.gazebo.world_control import ControlProcess
 bindings = load_bindings(EMULATOR)
 control = ControlProcess(EMULATOR, Names())

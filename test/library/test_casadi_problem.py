@@ -6,7 +6,7 @@ import casadi as cs
 import numpy as np
 import pytest
 
-from contact_ddp_ros.dynamics import cache
+from contact_ddp_ros.compiled import cache
 from contact_ddp_ros.library.casadi_problem import LeastSquares, casadi_problem
 from contact_ddp_ros.library.derivatives import check_derivatives
 from contact_ddp_ros.solver.continuation import Continuation, solve_constrained

@@ -113,8 +113,8 @@ def disturbed_planner(seed, size):
     """A planner that follows a converged bound, an instant within it and a disturbed state there."""
     source, result = converged_plan(0.5)
     planner = planner_with()
-    planner._last, planner._inequalities = source._last, source._inequalities
-    planner._multipliers = deepcopy(source._multipliers)
+    known, warm = source._warm, planner._warm
+    warm.policy, warm.inequalities, warm.touchdowns = known.policy, known.inequalities, deepcopy(known.touchdowns)
     rng = np.random.default_rng(seed)
     time = result.policy.start + STEP * rng.integers(0, 20)
     spread = np.repeat([0.0, 0.03, 0.1, 0.2, 0.5, 2.0, 10.0], [1, 1, 1, 4, 2, 1, 4])

@@ -1,10 +1,11 @@
 """When the cold guess challenges the warm start, and which solution counts."""
 
+import math
 from dataclasses import dataclass
 
 import pytest
 
-from contact_ddp_ros.mpc.challenge import Challenge, cheaper
+from contact_ddp_ros.mpc.challenge import LOST, Challenge, better, is_lost
 from contact_ddp_ros.solver.solution import Termination
 
 
@@ -22,7 +23,11 @@ def test_it_is_due_where_the_clock_went_back():
 @dataclass
 class Outcome:
     cost: float
+    inequality_violation: float = 0.0
     termination: Termination = Termination.CONVERGED
+
+
+DIVERGED = Outcome(0.0, termination=Termination.DIVERGED)
 
 
 @pytest.mark.parametrize(
@@ -31,9 +36,28 @@ class Outcome:
         (Outcome(2.0), Outcome(1.0), "cold"),
         (Outcome(1.0), Outcome(2.0), "warm"),
         (Outcome(1.0), Outcome(1.0), "warm"),
-        (Outcome(2.0), Outcome(1.0, Termination.DIVERGED), "warm"),
-        (Outcome(1.0, Termination.DIVERGED), Outcome(2.0), "cold"),
+        (Outcome(2.0), DIVERGED, "warm"),
+        (DIVERGED, Outcome(2.0), "cold"),
+        (Outcome(2.0, 0.9 * LOST), Outcome(1.0, 0.1 * LOST), "cold"),
+        (Outcome(1.0, 2.0 * LOST), Outcome(2.0), "cold"),
+        (Outcome(2.0), Outcome(1.0, 2.0 * LOST), "warm"),
+        (Outcome(1.0, 3.0 * LOST), Outcome(2.0, 2.0 * LOST), "cold"),
+        (Outcome(2.0, 2.0 * LOST), DIVERGED, "warm"),
+        (Outcome(2.0, math.nan), Outcome(3.0, 2.0 * LOST), "cold"),
     ],
 )
-def test_the_cheaper_one_that_did_not_diverge_counts(warm, cold, counts):
-    assert cheaper(warm, cold) is {"warm": warm, "cold": cold}[counts]
+def test_the_cheaper_one_counts_or_where_one_is_lost_the_less_violated(warm, cold, counts):
+    assert better(warm, cold) is {"warm": warm, "cold": cold}[counts]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "lost"),
+    [
+        (Outcome(1.0, LOST), False),
+        (Outcome(1.0, 1.01 * LOST), True),
+        (Outcome(1.0, math.nan), True),
+        (DIVERGED, True),
+    ],
+)
+def test_a_solution_is_lost_where_it_diverged_or_grossly_breaks_a_limit(outcome, lost):
+    assert is_lost(outcome) is lost

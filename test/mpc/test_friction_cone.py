@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.terms.friction_cone import TIP, add_friction, add_friction_hessian, write_friction
+from contact_ddp_ros.mpc.terms.friction_cone import FRICTION_CONE, TIP
+from contact_ddp_ros.mpc.terms.term import Place
 from contact_ddp_ros.robot.friction import cone_excess
 from contact_ddp_ros.solver.penalties import relaxed_barrier
 
@@ -17,22 +18,27 @@ SLOPES = [(0.0, 0.0), (0.2, -0.3)]
 EPS = 1e-5
 
 
+PLACE = Place(0, at.N_MODEL_PARAMETERS, 0, 0)
+NOTHING = np.zeros(0)
+
+
 def parameters_of(n_a: int, pyramid: float, slopes: tuple[float, float]) -> np.ndarray:
-    parameters = np.zeros(at.LIMITS)
+    parameters = np.zeros(at.N_MODEL_PARAMETERS)
     parameters[at.GROUND_SLOPE : at.GROUND_SLOPE + n_a - 1] = slopes[: n_a - 1]
-    parameters[at.FRICTION], parameters[at.FORCE_SCALE], parameters[at.PYRAMID] = FRICTION, SCALE, pyramid
-    return parameters
+    return np.concatenate([parameters, [FRICTION, SCALE, pyramid]])
 
 
 def gradient_of(force, parameters, penalty, multipliers):
     gradient = np.zeros(force.size)
-    cost, _ = add_friction(0.0, parameters, penalty, multipliers, 0, force.size, force, 0, gradient, 0)
+    cost = FRICTION_CONE.derivatives(
+        *(PLACE, 0.0, 0, 1, force.size, NOTHING, parameters, multipliers, penalty, force, 0, gradient, 0)
+    )
     return cost, gradient
 
 
 def hessian_of(force, parameters, penalty, multipliers):
     hessian = np.zeros((force.size, force.size))
-    add_friction_hessian(parameters, penalty, multipliers, 0, force.size, force, 0, hessian, 0)
+    FRICTION_CONE.hessian(*(PLACE, 0, 1, force.size, NOTHING, parameters, multipliers, penalty, force, 0, hessian, 0))
     return hessian
 
 
@@ -45,7 +51,7 @@ def forces(n_a: int, many: int = 200) -> np.ndarray:
 
 def sides(parameters, force):
     residual = np.full(2 * force.size - 1, np.inf)
-    write_friction(parameters, force.size, force, 0, residual, 0)
+    FRICTION_CONE.limits(PLACE, 0, 1, force.size, parameters, force, 0, residual)
     return residual[np.isfinite(residual)]
 
 
@@ -75,7 +81,8 @@ def test_cost_and_violation_are_those_of_the_inequalities(
     for force in forces(n_a):
         z = sides(parameters, force)
         assert len(z) == (2 if n_a == 3 and not pyramid else 2 * n_a - 1)
-        cost, worst = add_friction(0.0, parameters, PENALTY, np.zeros(20), 0, n_a, force, 0, np.zeros(n_a), 0)
+        cost, _ = gradient_of(force, parameters, PENALTY, np.zeros(20))
+        worst = FRICTION_CONE.limits(PLACE, 0, 1, n_a, parameters, force, 0, np.zeros(2 * n_a - 1))
         assert cost == pytest.approx(sum(PENALTY[2] * relaxed_barrier(one, PENALTY[1])[0] for one in z))
         assert worst == max(0.0, -z.min())
 

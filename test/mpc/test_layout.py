@@ -1,7 +1,5 @@
 """Flat arrays of the node functions: blocks in order, none on top of another, room for every user of the scratch."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,9 +8,11 @@ from hypothesis import strategies as st
 from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.mpc import contact_nodes
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.layout import aux_offsets, node_offsets
+from contact_ddp_ros.mpc.layout import Sizes, aux_offsets
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.term_layout import TermLayout
+from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.solver.protocol import node_data
 from test.mpc.support import MODEL, config_with
 
@@ -20,11 +20,50 @@ SIZES = {"n": st.integers(2, 24), "n_u": st.integers(1, 18), "n_f": st.integers(
 
 
 @given(**SIZES)
-def test_blocks_of_a_node_row_follow_each_other(n, n_u, n_f, n_a):
-    offsets = node_offsets(n, n_u, n_f, n_a)
-    lengths = [2 * n, n_u, n_f * n_a, n_f * n_a, n_f, n_f, n_f]
-    assert offsets[0] == at.X_REFERENCE + 2 * n > at.DURATION
-    assert [later - earlier for earlier, later in pairwise(offsets)] == lengths
+def test_blocks_of_the_terms_follow_each_other(n, n_u, n_f, n_a):
+    sizes = Sizes(n, n_u, n_f, n_a)
+    layout = TermLayout.of(sizes)
+    assert layout.lands == slice(at.LANDS, at.LANDS + n_f) and at.LANDS > at.DURATION
+    for slices, begin, end in (
+        (layout.rows, layout.lands.stop, layout.row_size),
+        (layout.parameters, at.N_MODEL_PARAMETERS, layout.n_parameters),
+    ):
+        for place in slices.values():
+            assert place.start == begin
+            begin = place.stop
+        assert begin == end
+    lengths = [place.stop - place.start for place in layout.rows.values()]
+    assert lengths == [2 * n, 2 * n, n_u, n_f * n_a, n_f * n_a, n_f, n_f]
+
+
+@given(**SIZES)
+def test_terms_have_places_of_their_own(n, n_u, n_f, n_a):
+    sizes = Sizes(n, n_u, n_f, n_a)
+    layout = TermLayout.of(sizes)
+    assert layout.n_e == n_f and layout.n_i == 2 * n_u + n_f * (2 * n_a - 1)
+    for term, place in zip(TERMS, layout.places, strict=False):
+        for blocks, slices, begin in (
+            (term.rows, layout.rows, place[0]),
+            (term.parameters, layout.parameters, place[1]),
+        ):
+            assert not blocks or slices[blocks[0].name].start == begin
+    inequalities = [
+        place for term, place in zip(TERMS, layout.places, strict=False) if term.limits and not term.equality
+    ]
+    assert [place[2] for place in inequalities] == [n_f, n_f + 2 * n_u]
+    assert [place[3] for place in inequalities] == [n_f, n_f + 4 * n_u]
+    assert layout.places[-1].tolist() == [
+        layout.row_size,
+        layout.n_parameters,
+        layout.n_e + layout.n_i,
+        layout.n_e + 2 * layout.n_i,
+    ]
+
+
+def test_no_two_terms_share_a_name_or_a_block():
+    assert len({term.name for term in TERMS}) == len(TERMS)
+    blocks = [block.name for term in TERMS for block in (*term.rows, *term.parameters)]
+    assert len(set(blocks)) == len(blocks)
 
 
 @given(**SIZES)
@@ -33,12 +72,12 @@ def test_blocks_of_the_aux_have_room(n, n_u, n_f, n_a):
     factor, derivatives, positions, jacobian, xi, scratch, middle, size = aux_offsets(n, n_u, n_f, n_a)
     assert factor == n_s
     lengths = np.diff([factor, derivatives, positions, jacobian, xi, scratch])
-    assert lengths.tolist() == [n_s * n_s, n_s * n_z, n_c, n_c * n, n_s + 1]
+    assert lengths.tolist() == [n_s * n_s, n_s * n_z, n_c, n_c * n, n_s]
     users = {
         "bias": n_s,
         "feet": n_c * n,
         "columns of the first partials": 2 * n * n_s,
-        "forces": n_c + 1 + n_c * n_a + n_c * n_z,
+        "forces": n_c + n_c * n_a + n_c * n_z,
         "second partials": 3 * n * n + n_s * n + n * n_z,
         "tensor": n + 4 * n * n,
         "curvature of the heights": 2 * n_f + n_c + n * n,
@@ -53,10 +92,11 @@ def test_blocks_of_the_aux_have_room(n, n_u, n_f, n_a):
 
 def test_headers_have_a_slot_each():
     header = (at.N, at.N_U, at.N_FEET, at.N_AXES, at.SCHEME, at.FEET, at.FEET_SECOND)
-    header += (at.TERMS, at.TERMS_FIRST, at.TERMS_SECOND)
+    header += (at.TERMS, at.TERMS_FIRST, at.TERMS_SECOND, at.PLACES, at.EQUALITIES)
     assert sorted(header) == list(range(at.HEADER))
     block = (at.CONTACTS, at.SYSTEM, at.FIRST, at.SECOND, at.TENSOR)
     block += (at.IMPACT_SYSTEM, at.IMPACT_FIRST, at.IMPACT_SECOND, at.IMPACT_TENSOR)
+    block += (at.FACTORISE, at.SOLVE, at.CONTACT_PARTIALS, at.IMPACT_PARTIALS, at.CURVATURE)
     assert sorted(block) == list(range(at.MODE_HEADER))
 
 

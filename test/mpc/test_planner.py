@@ -56,7 +56,7 @@ class TestWarmStart:
         time = result.policy.start + TICK
         x = result.policy.sample(time).state
         cold = planner_with(first_iterations=200)
-        cold._multipliers = deepcopy(warm._multipliers)
+        cold._warm.touchdowns = deepcopy(warm._warm.touchdowns)
         ours, theirs = warm.plan_coordinates(x, time, Motion(0.5)), cold.plan_coordinates(x, time, Motion(0.5))
         assert ours.status == theirs.status == "CONVERGED"
         assert ours.cost == pytest.approx(theirs.cost, rel=1e-5)
@@ -76,7 +76,7 @@ class TestWarmStart:
         planner = planner_with()
         results = follow(planner, start_state(planner), np.arange(0.0, 0.12, TICK), 0.5)
         grid = horizon_grid(planner.builder.sequence, 1.0, 0.12)
-        known = planner._multipliers.of(grid, round(PERIOD / STEP), 2)
+        known = planner._warm.touchdowns.of(grid, round(PERIOD / STEP), 2)
         lift_off, front = (known[np.flatnonzero(grid.switches)[k]] for k in (3, 0))
         assert front[0] != 0.0 and front[1] == 0.0, "the front foot lands, the back foot does not"
         assert (lift_off == 0.0).all()
@@ -88,7 +88,7 @@ class TestWarmStart:
         for _ in range(3):
             planner.plan_coordinates(x, time, Motion(0.0))
             time += 10 * PERIOD
-        assert len(planner._multipliers) < 16
+        assert len(planner._warm.touchdowns) < 16
 
 
 class TestGrid:

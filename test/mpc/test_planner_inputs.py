@@ -257,6 +257,17 @@ class TestFailure:
         assert result.policy is not None
         assert result.cost < watched.solutions[1].initial_cost
 
+    @pytest.mark.parametrize("seed", [9, 17, 31, 39])
+    def test_where_the_last_plans_gains_lead_astray_the_heuristic_guess_takes_over(self, seed):
+        """They diverge no more than that, but break limits a hundredfold."""
+        planner, time, x = disturbed_planner(seed, 3.0)
+        watched = Watched(planner)
+        result = planner.plan_coordinates(x, time, Motion(0.5))
+        astray, other = watched.solutions
+        assert astray.termination is Termination.ITERATIONS
+        assert astray.inequality_violation > 100.0
+        assert result.inequality_violation == other.inequality_violation < 20.0
+
     def test_after_a_long_silence_the_plan_is_sound(self):
         planner = planner_with()
         first = planner.plan_coordinates(start_state(planner), 0.0, Motion(0.5))

@@ -10,7 +10,6 @@ from oracle import pinocchio_model
 from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.layout import node_offsets
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
 from test.mpc.support import MODEL, TREE, N, config_with, converged_plan
@@ -19,9 +18,9 @@ from test.solver.sweep import Sweep
 CONFIG = config_with()
 BUILDER = ProblemBuilder(MODEL, CONFIG)
 GRID = knot_grid(BUILDER.schedule, 0, 90, CONFIG.gait.step)
-X_WEIGHT, U_WEIGHT, FORCE_REFERENCE, FORCE_WEIGHT, HEIGHT_REFERENCE, HEIGHT_WEIGHT, LANDS, SIZE = node_offsets(
-    *BUILDER.sizes
-)
+ROWS, PARAMETERS = BUILDER.layout.rows, BUILDER.layout.parameters
+LANDS = BUILDER.layout.lands
+X_WEIGHT = ROWS["state_weights"].start
 
 
 def build(**values):
@@ -39,7 +38,7 @@ def test_kinds_of_nodes():
 
 
 def test_landing_feet_are_marked_at_their_touchdown_only():
-    lands = build().node_parameters[:, LANDS:SIZE]
+    lands = build().node_parameters[:, LANDS]
     switches = np.flatnonzero(GRID.switches)
     assert lands[switches].tolist() == [[0, 0], [1, 0], [0, 0], [0, 1]]
     assert lands.sum() == 2
@@ -49,7 +48,7 @@ def test_every_landing_foot_is_in_contact_afterwards():
     problem = build()
     for k in np.flatnonzero(problem.node_integers[:, at.NODE_KIND] == at.TOUCHDOWN):
         after = BUILDER.schedule.modes[problem.node_integers[k + 1, at.NODE_MODE]]
-        for foot, lands in zip(BUILDER.feet, problem.node_parameters[k, LANDS:SIZE], strict=True):
+        for foot, lands in zip(BUILDER.feet, problem.node_parameters[k, LANDS], strict=True):
             assert (foot in after.contacts) == bool(lands)
 
 
@@ -70,7 +69,7 @@ def test_torque_weights_tell_stance_from_swing():
     for k in np.flatnonzero(~GRID.switches):
         contacts = BUILDER.schedule.modes[GRID.modes[k]].contacts
         expected = [1.0 if foot in contacts else 7.0 for foot in BUILDER.feet for _ in range(2)]
-        assert rows[k, U_WEIGHT : U_WEIGHT + 4].tolist() == expected
+        assert rows[k, ROWS["torque_weights"]].tolist() == expected
 
 
 def test_height_costs_act_on_feet_in_the_air():
@@ -78,21 +77,20 @@ def test_height_costs_act_on_feet_in_the_air():
     for k in np.flatnonzero(~GRID.switches):
         contacts = BUILDER.schedule.modes[GRID.modes[k]].contacts
         for f, foot in enumerate(BUILDER.feet):
-            assert rows[k, HEIGHT_WEIGHT + f] == (0.0 if foot in contacts else 9.0)
+            assert rows[k, ROWS["height_weights"]][f] == (0.0 if foot in contacts else 9.0)
 
 
 def test_only_normal_forces_have_a_reference():
-    references = build().node_parameters[0, FORCE_REFERENCE:FORCE_WEIGHT].reshape(2, 2)
+    references = build().node_parameters[0, ROWS["forces"]].reshape(2, 2)
     assert (references[:, 0] == 0.0).all()
     assert references[:, 1] == pytest.approx(BUILDER.reference.mean_force)
 
 
 def test_constraint_parameters():
     parameters = build(ground__friction=0.45, constraint__torque_share=0.5).parameters
-    assert parameters[at.FRICTION] == 0.45
-    assert parameters[at.FORCE_SCALE] == BUILDER.reference.mean_force
+    assert parameters[PARAMETERS["friction"]].tolist() == [0.45, BUILDER.reference.mean_force, 0.0]
     limits = [TREE.joints[joint].effort_limit for joint in TREE.actuated]
-    assert parameters[at.LIMITS :] == pytest.approx(0.5 * np.array(limits))
+    assert parameters[PARAMETERS["torque_limits"]] == pytest.approx(0.5 * np.array(limits))
 
 
 @pytest.mark.parametrize(
@@ -114,9 +112,10 @@ def test_tunable_values_change_numbers_only(values):
 def test_a_raised_ground_raises_every_height():
     plain, raised = build(), build(ground__height=0.5)
     change = raised.node_parameters - plain.node_parameters
-    assert change[:, at.X_REFERENCE + 1] == pytest.approx(0.5)
-    assert change[:, HEIGHT_REFERENCE:HEIGHT_WEIGHT] == pytest.approx(0.5)
-    assert np.abs(np.delete(change, [at.X_REFERENCE + 1, HEIGHT_REFERENCE, HEIGHT_REFERENCE + 1], axis=1)).max() < 1e-9
+    height, feet = ROWS["states"].start + 1, ROWS["heights"]
+    assert change[:, height] == pytest.approx(0.5)
+    assert change[:, feet] == pytest.approx(0.5)
+    assert np.abs(np.delete(change, [height, *range(feet.start, feet.stop)], axis=1)).max() < 1e-9
 
 
 def test_kernels_need_no_scratch_memory():

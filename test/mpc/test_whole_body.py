@@ -17,6 +17,8 @@ from contact_ddp_ros.models.whole_body import HEIGHT, PITCH, ROLL, YAW, WholeBod
 from contact_ddp_ros.mpc.config import PlannerConfig, ReferenceConfig
 from contact_ddp_ros.mpc.course import Course
 from contact_ddp_ros.mpc.guess import heuristic_guess
+from contact_ddp_ros.mpc.horizon import GaitHorizon
+from contact_ddp_ros.mpc.own_reference import Reference
 from contact_ddp_ros.mpc.planar_reference import PlanarReference
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
@@ -283,3 +285,29 @@ class TestCourse:
 def test_the_default_step_is_the_models() -> None:
     assert for_model(PlannerConfig(), "whole_body").gait.step == 0.01
     assert for_model(PlannerConfig(), "planar") == PlannerConfig()
+
+
+class Sidestep(Reference):
+    """A quarter of a metre per second to the left, whatever was commanded."""
+
+    name = "sidestep"
+
+    def states(self, horizon: GaitHorizon) -> np.ndarray:
+        states = horizon.states.copy()
+        states[:, horizon.column("base_y", rate=True)] += 0.25
+        return states
+
+
+def test_a_reference_of_ones_own_moves_the_whole_body() -> None:
+    """In the frame along the heading, so that left is left of the robot."""
+    lateral = []
+    for word in ("", "test.mpc.test_whole_body:Sidestep"):
+        config = config_with(gait__name="trot", own_reference=word)
+        planner = Planner(MODEL, for_model(config, "whole_body"))
+        planner.reset(0.0)
+        result = planner.plan(standing(1.0, 2.0, 3.0, 0.0), 0.0)
+        assert result.policy is not None
+        velocity = result.policy.states[:, N : N + 2].mean(axis=0)
+        lateral.append(float(-math.sin(1.0) * velocity[0] + math.cos(1.0) * velocity[1]))
+    packaged, own = lateral
+    assert 0.05 < own - packaged < 0.25

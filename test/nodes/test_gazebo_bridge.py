@@ -18,13 +18,13 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
 from contact_ddp_ros.control.config import DriveConfig
+from contact_ddp_ros.gazebo.bindings import EMULATOR
 from contact_ddp_ros.gazebo.claim import WorldClaim
 from contact_ddp_ros.gazebo.emulator.dart_world import DartWorld
 from contact_ddp_ros.gazebo.emulator.server import GazeboEmulator
 from contact_ddp_ros.gazebo.emulator.transport import EMULATOR_MESSAGES, SocketBus
 from contact_ddp_ros.gazebo.names import Names
 from contact_ddp_ros.gazebo.sdf import world_sdf
-from contact_ddp_ros.gazebo.transport import EMULATOR
 from contact_ddp_ros.gazebo.world_control import ControlProcess, WorldRequest
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import from_stamp, joint_command_message, stamp_ns

@@ -11,8 +11,8 @@ import numba as nb
 import numpy as np
 
 from contact_ddp_ros.bench.timing import Candidate
+from contact_ddp_ros.compiled.call import call_kernel
 from contact_ddp_ros.dynamics.kernel_set import KernelSet
-from contact_ddp_ros.dynamics.native import call_kernel
 
 _TABLE = nb.types.Array(nb.int64, 1, "C")
 _CALLS = 2000

@@ -15,7 +15,6 @@ The straight code of a large graph is sensitive to where its library lies in mem
 place has been 1.7 times as fast. A single n out of line is such a case.
 """
 
-import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -24,7 +23,7 @@ import numpy as np
 from rich.progress import Progress
 
 from contact_ddp_ros.bench import fits
-from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run
+from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, option
 from contact_ddp_ros.bench.dynamics import coordinates, partial_costs, partials_figure
 from contact_ddp_ros.bench.dynamics.coordinates import ABSOLUTE, MAPPED, RELATIVE, Size
 from contact_ddp_ros.bench.dynamics.knot_partials import EXPANSION, FIRST, SECOND, TENSOR
@@ -233,8 +232,10 @@ def _measure(run: Run) -> Findings:
     )
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--only", choices=tuple(PARTS), help="one part")
-
-
-BENCHMARK = Benchmark("partials", __doc__, "smaller n and fewer samples, in under a minute", _measure, _add_options)
+BENCHMARK = Benchmark(
+    "partials",
+    __doc__,
+    "smaller n and fewer samples, in under a minute",
+    _measure,
+    option("--only", choices=tuple(PARTS), help="one part"),
+)

@@ -24,15 +24,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from contact_ddp_ros.bench.loop.harness import PlannerProxy
-from contact_ddp_ros.bench.solver.case import mpc_cases
+from contact_ddp_ros.bench.solver.case import VARIANTS, mpc_cases
 from contact_ddp_ros.bench.solver.iteration import ITERATION, ours
 from contact_ddp_ros.bench.timing import Progress, Spread, interleave
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.solver.solution import Iteration
-
-VARIANTS = ("ddp", "ilqr")
 
 _DIGITS = 4
 """Of a cost, so that it is the same in a journal as in memory."""

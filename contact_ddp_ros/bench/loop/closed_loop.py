@@ -14,8 +14,8 @@ whatever the robot did.
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from time import process_time
 from typing import Any
@@ -23,15 +23,24 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
+from contact_ddp_ros.batch.journal import Journal
 from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_setting_option, at_least
-from contact_ddp_ros.bench.engine import Engine, add_engine_options, chosen_engine, run_all
-from contact_ddp_ros.bench.journal import Journal
+from contact_ddp_ros.bench.engine import add_engine_options, chosen_engine, do
 from contact_ddp_ros.bench.loop import closed_loop_figure, sweeps
-from contact_ddp_ros.bench.loop.budget import VARIANTS, StageCosts, measure_costs
-from contact_ddp_ros.bench.loop.comparison import Curve, LoopComparison, compare, verdict
+from contact_ddp_ros.bench.loop.budget import StageCosts, measure_costs
+from contact_ddp_ros.bench.loop.comparison import (
+    Curve,
+    Envelope,
+    LoopComparison,
+    Quality,
+    SpeedLimits,
+    compare,
+    verdict,
+)
 from contact_ddp_ros.bench.loop.sweeps import SweepExtent, SweepSettings
 from contact_ddp_ros.bench.loop.trials import SweepJob, paced_run, perform
-from contact_ddp_ros.bench.output import as_data, new_table
+from contact_ddp_ros.bench.output import record_of, table_of
+from contact_ddp_ros.bench.solver.case import VARIANTS
 from contact_ddp_ros.bench.statistics import Paired, Proportion
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.report.terminal import say, working
@@ -74,10 +83,10 @@ def _measured_costs(run: Run) -> dict[str, Any]:
     model = dict(run.options.set or ()).get("planner.model", PlannerConfig.model)
     with working(run.terminal, "Timing the solver's stages"):
         costs, ratios = measure_costs(_COST_ROUNDS, _COST_REPEATS, model=model)
-    return as_data({"costs": costs, "ratios": ratios})
+    return {"costs": costs, "ratios": ratios}
 
 
-def _announce(run: Run, jobs: Sequence[SweepJob], journal: Journal, settings: SweepSettings, engine: Engine) -> None:
+def _announce(run: Run, jobs: Sequence[SweepJob], journal: Journal, settings: SweepSettings) -> None:
     """How much there is to do; the kernels are compiled here, once for all processes of this machine."""
     ratio = journal.settings["ratios"]["iteration"]
     say(run.terminal, f"One DDP iteration takes as long as {ratio['median']:.2f} of iLQR.")
@@ -87,112 +96,87 @@ def _announce(run: Run, jobs: Sequence[SweepJob], journal: Journal, settings: Sw
     seconds = sum(job.cost for job in todo) * (process_time() - started) / _SAMPLE_RUN
     done = f", {len(jobs) - len(todo)} of them done" if len(todo) < len(jobs) else ""
     time = f"{seconds / 60.0:.0f} min of processor time" if seconds > 90.0 else f"{seconds:.0f} s of processor time"
-    spread = "" if engine.size is None else f", shared by {engine.size} processes"
+    size = chosen_engine(run.options).size
+    spread = "" if size is None else f", shared by {size} processes"
     say(run.terminal, f"{len(jobs)} jobs{done}: at most about {time}{spread}.")
 
 
 def _as_json(comparison: LoopComparison) -> dict[str, Any]:
     """The comparison with what follows from it."""
     return {
-        "pushes": [
-            {**asdict(one), "paired": one.paired, "p_value": one.paired.p_value, "advantage": one.advantage}
-            for one in comparison.envelopes
-        ],
+        "pushes": [record_of(one, "paired", "p_value", "advantage") for one in comparison.envelopes],
         "speeds": comparison.speeds,
-        "curves": [{**asdict(one), "total": one.total, "p_value": one.total.p_value} for one in comparison.curves],
-        "qualities": [{**asdict(one), "p_value": one.paired.p_value} for one in comparison.qualities],
+        "curves": [record_of(one, "total", "p_value") for one in comparison.curves],
+        "qualities": [record_of(one, "p_value") for one in comparison.qualities],
     }
-
-
-_new_table = partial(new_table, whole_names=True)
 
 
 def tables(comparison: LoopComparison) -> list[Table]:
     """All tables of what was measured."""
-    found = [_envelope_table(comparison)] if comparison.envelopes else []
-    found += [_speed_table(comparison)] if comparison.speeds else []
+    found = [_envelope_table(comparison.envelopes)] if comparison.envelopes else []
+    found += [_speed_table(comparison.speeds)] if comparison.speeds else []
     found += [_curve_table(curve) for curve in comparison.curves]
-    found += [_group_table(comparison)] if comparison.curves else []
-    return [*found, _quality_table(comparison)] if comparison.qualities else found
+    found += [_group_table(comparison.curves)] if comparison.curves else []
+    return [*found, _quality_table(comparison.qualities)] if comparison.qualities else found
 
 
-def _envelope_table(comparison: LoopComparison) -> Table:
-    resolution = comparison.envelopes[0].resolution
-    table = _new_table(
-        f"Largest impulse survived [N s], to {resolution:.2g}: median, least and most over the phases of the gait",
-        "direction",
-        "DDP",
-        "iLQR",
-        "DDP / iLQR / neither better at",
-        "median difference",
-        "sign test",
-    )
-    for one in comparison.envelopes:
-        ranges = [_range(one.held[variant]) for variant in VARIANTS]
-        result = one.paired
-        table.add_row(
-            one.direction,
-            *ranges,
-            f"{result.first} / {result.second} / {result.equal}",
-            f"{one.advantage:+.2f}",
-            _sign_test(result),
-        )
-    return table
+def _each(cell: Callable[..., str]) -> dict[str, Callable[[Any], str]]:
+    """A column for each variant."""
+    return {name: partial(cell, variant=variant) for variant, name in VARIANTS.items()}
 
 
-def _speed_table(comparison: LoopComparison) -> Table:
-    table = _new_table(
-        f"Largest speed held [m/s], to {comparison.speeds[0].resolution:.2g}: median, least and most of the samples",
-        "direction, DDP iterations per second",
-        "DDP",
-        "iLQR",
-    )
-    for one in comparison.speeds:
-        cells = [
-            _range(one.held[variant]) + (" (no limit found)" if all(one.open[variant]) else "") for variant in VARIANTS
-        ]
-        table.add_row(f"{one.direction}, {one.iterations:g}", *cells)
-    return table
+def _envelope_table(envelopes: Sequence[Envelope]) -> Table:
+    title = "median, least and most over the phases of the gait"
+    columns = {
+        "direction": lambda one: one.direction,
+        **_each(lambda one, variant: _range(one.held[variant])),
+        "DDP / iLQR / neither better at": lambda one: f"{_either(one.paired)} / {one.paired.equal}",
+        "median difference": lambda one: f"{one.advantage:+.2f}",
+        "sign test": lambda one: _sign_test(one.paired),
+    }
+    return table_of(f"Largest impulse survived [N s], to {envelopes[0].resolution:.2g}: {title}", envelopes, columns)
+
+
+def _speed_table(speeds: Sequence[SpeedLimits]) -> Table:
+    title = f"Largest speed held [m/s], to {speeds[0].resolution:.2g}: median, least and most of the samples"
+    columns = {
+        "direction, DDP iterations per second": lambda one: f"{one.direction}, {one.iterations:g}",
+        **_each(lambda one, variant: _range(one.held[variant]) + " (no limit found)" * all(one.open[variant])),
+    }
+    return table_of(title, speeds, columns)
 
 
 def _curve_table(curve: Curve) -> Table:
-    unit = _UNITS[curve.group]
-    table = _new_table(
-        f"{curve.group.capitalize()}: share that survived, 95 % interval", unit, "DDP", "iLQR", "only DDP / only iLQR"
-    )
-    survived = (curve.survived[variant] for variant in VARIANTS)
-    for value, ddp, ilqr, result in zip(curve.values, *survived, curve.paired, strict=True):
-        table.add_row(f"{value:g}", _share(ddp), _share(ilqr), _either(result))
-    return table
+    columns = {
+        _UNITS[curve.group]: lambda row: f"{curve.values[row]:g}",
+        **_each(lambda row, variant: _share(curve.survived[variant][row])),
+        "only DDP / only iLQR": lambda row: _either(curve.paired[row]),
+    }
+    title = f"{curve.group.capitalize()}: share that survived, 95 % interval"
+    return table_of(title, range(len(curve.values)), columns)
 
 
-def _group_table(comparison: LoopComparison) -> Table:
-    table = _new_table(
-        "Survived in all", "group", "DDP", "iLQR", "only DDP / only iLQR", "sign test", "budget spent, DDP / iLQR"
-    )
-    for curve in comparison.curves:
-        table.add_row(
-            curve.group,
-            *(_share(curve.overall(variant)) for variant in VARIANTS),
-            _either(curve.total),
-            _sign_test(curve.total),
-            f"{100 * curve.spent['ddp']:.0f} / {100 * curve.spent['ilqr']:.0f} %",
-        )
-    return table
+def _group_table(curves: Sequence[Curve]) -> Table:
+    columns = {
+        "group": lambda one: one.group,
+        **_each(lambda one, variant: _share(one.overall(variant))),
+        "only DDP / only iLQR": lambda one: _either(one.total),
+        "sign test": lambda one: _sign_test(one.total),
+        "budget spent, DDP / iLQR": lambda one: f"{100 * one.spent['ddp']:.0f} / {100 * one.spent['ilqr']:.0f} %",
+    }
+    return table_of("Survived in all", curves, columns)
 
 
-def _quality_table(comparison: LoopComparison) -> Table:
-    table = _new_table(
-        "Where both survived", "figure", "DDP / iLQR, median (quartiles)", "DDP / iLQR smaller in", "sign test"
-    )
-    for one in comparison.qualities:
-        table.add_row(
-            one.measure.replace("_", " "),
-            f"{one.ratio.median:.3f} ({one.ratio.lower:.3f} to {one.ratio.upper:.3f})",
-            _either(one.paired),
-            _sign_test(one.paired),
-        )
-    return table
+def _quality_table(qualities: Sequence[Quality]) -> Table:
+    columns = {
+        "figure": lambda one: one.measure.replace("_", " "),
+        "DDP / iLQR, median (quartiles)": lambda one: (
+            f"{one.ratio.median:.3f} ({one.ratio.lower:.3f} to {one.ratio.upper:.3f})"
+        ),
+        "DDP / iLQR smaller in": lambda one: _either(one.paired),
+        "sign test": lambda one: _sign_test(one.paired),
+    }
+    return table_of("Where both survived", qualities, columns)
 
 
 def _sign_test(paired: Paired) -> str:
@@ -205,8 +189,7 @@ def _either(paired: Paired) -> str:
 
 
 def _share(proportion: Proportion) -> str:
-    interval = f"{100 * proportion.lower:.0f} to {100 * proportion.upper:.0f}"
-    return f"{proportion.successes}/{proportion.trials}, {interval} %"
+    return f"{proportion.successes}/{proportion.trials}, {proportion.percent}"
 
 
 def _range(values: Sequence[float]) -> str:
@@ -215,21 +198,15 @@ def _range(values: Sequence[float]) -> str:
 
 def _measure(run: Run) -> Findings:
     options = run.options
-    engine = chosen_engine(options)
     wanted = {name: getattr(options, name) for name in _UNSET} | {"set": dict(options.set)}
-    resume = options.resume is not None
     with Journal.begin_or_resume(
-        run.folder, wanted, lambda: _measured_costs(run), resume=resume, unset=_UNSET
+        run.folder, wanted, lambda: _measured_costs(run), resume=run.resumes, unset=_UNSET
     ) as journal:
         kept = journal.settings
         settings = SweepSettings(StageCosts(**kept["costs"]), kept["seed"], kept["set"])
         jobs = planned_jobs(settings, _extent(kept), kept["only"])
-        _announce(run, jobs, journal, settings, engine)
-        try:
-            results = run_all(perform, jobs, engine, run.terminal, journal)
-        except KeyboardInterrupt:
-            say(run.terminal, f"Go on with --resume {run.folder}")
-            raise
+        _announce(run, jobs, journal, settings)
+        results = do(perform, jobs, run, journal)
     comparison = compare(jobs, results)
     return Findings(
         settings=kept,

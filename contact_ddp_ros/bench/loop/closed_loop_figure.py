@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 
-from contact_ddp_ros.bench.loop.budget import VARIANTS
 from contact_ddp_ros.bench.loop.comparison import Curve, Envelope, LoopComparison, SpeedLimits
 from contact_ddp_ros.bench.panels import panel
+from contact_ddp_ros.bench.solver.case import VARIANTS
+from contact_ddp_ros.report.charts import heat_map
 from contact_ddp_ros.report.style import POINT_COLOURS, figure, legend, name_rows, nothing
 
-LABELS = {"ddp": "DDP", "ilqr": "iLQR"}
 _COLOURS = dict(zip(VARIANTS, POINT_COLOURS, strict=False))
 _MARKERS = {"ddp": "o", "ilqr": "s"}
 
@@ -46,38 +46,22 @@ def _draw_maps(panels: Sequence[Axes], envelopes: Sequence[Envelope]) -> None:
             nothing(axes, "no pushes")
         return
     held = {variant: np.array([one.held[variant] for one in envelopes]) for variant in VARIANTS}
+    rows = [one.direction for one in envelopes]
+    phases = [f"{phase:.2f}".lstrip("0") or "0" for phase in envelopes[0].phases]
     top = max(float(values.max()) for values in held.values())
     for axes, variant in zip(panels, VARIANTS, strict=False):
-        axes.set_title(f"{LABELS[variant]}: largest impulse survived [N s]")
-        _draw_map(axes, envelopes, held[variant], "cividis", (0.0, top))
+        axes.set_title(f"{VARIANTS[variant]}: largest impulse survived [N s]")
+        heat_map(axes, held[variant], rows, phases, (0.0, top), "cividis")
         for row, one in enumerate(envelopes):
             for column in np.flatnonzero(one.open[variant]):
                 axes.text(column + 0.42, row - 0.2, "≥", ha="right", va="center", fontsize=6, color="white")
     difference = held["ddp"] - held["ilqr"]
     span = max(float(np.abs(difference).max()), envelopes[0].resolution)
     panels[2].set_title("Difference, DDP − iLQR [N s]")
-    _draw_map(panels[2], envelopes, difference, "PuOr", (-span, span), "+.1f")
-
-
-def _draw_map(
-    axes: Axes,
-    envelopes: Sequence[Envelope],
-    values: np.ndarray,
-    colours: str,
-    limits: tuple[float, float],
-    form: str = ".1f",
-) -> None:
-    axes.grid(False)
-    image = axes.imshow(values, cmap=colours, vmin=limits[0], vmax=limits[1], aspect="auto")
-    for row, column in np.ndindex(values.shape):
-        red, green, blue, _ = image.cmap(image.norm(values[row, column]))
-        dark = 0.3 * red + 0.59 * green + 0.11 * blue < 0.5
-        text = format(values[row, column], form)
-        axes.text(column, row, text, ha="center", va="center", fontsize=6.5, color="white" if dark else "black")
-    axes.set_yticks(range(len(envelopes)), [one.direction for one in envelopes])
-    phases = envelopes[0].phases
-    axes.set_xticks(range(len(phases)), [f"{phase:.2f}".lstrip("0") or "0" for phase in phases], fontsize=7)
-    axes.set_xlabel("phase of the gait at which the push begins")
+    heat_map(panels[2], difference, rows, phases, (-span, span), "PuOr", "{:+.1f}".format)
+    for axes in panels:
+        axes.tick_params(axis="x", labelsize=7)
+        axes.set_xlabel("phase of the gait at which the push begins")
 
 
 def _draw_curve(axes: Axes, curve: Curve) -> None:
@@ -95,7 +79,7 @@ def _draw_curve(axes: Axes, curve: Curve) -> None:
             markersize=4,
             capsize=2,
             elinewidth=0.8,
-            label=LABELS[variant],
+            label=VARIANTS[variant],
         )
     axes.set_xticks(places, [f"{scale * value:g}" for value in curve.values])
     axes.set_xlim(-0.5, len(places) - 0.5)
@@ -118,5 +102,5 @@ def _draw_speeds(axes: Axes, speeds: Sequence[SpeedLimits]) -> None:
             mark = "≥ " if all(one.open[variant]) else ""
             axes.text(0.5 * middle, row, f"{mark}{abs(middle):.2f}", ha="center", va="center", fontsize=8)
     axes.axvline(0.0, color="black", linewidth=0.8)
-    name_rows(axes, [f"{LABELS[variant]}, {budget:g} it./s" for variant, budget in rows])
+    name_rows(axes, [f"{VARIANTS[variant]}, {budget:g} it./s" for variant, budget in rows])
     axes.set_xlabel("speed held [m/s]; ≥: no limit found")

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from contact_ddp_ros.bench.loop.budget import VARIANTS
 from contact_ddp_ros.bench.loop.trials import MEASURES, PushSearch, SpeedSearch, SweepJob, Trial
-from contact_ddp_ros.bench.statistics import Paired, Proportion, paired, wilson
+from contact_ddp_ros.bench.solver.case import VARIANTS
+from contact_ddp_ros.bench.statistics import Paired, Proportion, grouped, paired, share, wilson
 from contact_ddp_ros.bench.timing import Spread
 
 Result = Mapping[str, Any]
@@ -21,25 +21,36 @@ _FIRST, _SECOND = VARIANTS
 
 
 @dataclass(frozen=True)
-class Envelope:
-    """Largest impulses survived in one direction.
+class Limits:
+    """Largest levels held in one direction.
 
     Attributes:
-        direction: by name. phases: (n,) of the gait, 0 to 1.
-        held: by variant, (n,) [N s]. open: by variant, (n,) whether the largest impulse tried was survived.
-        resolution: of the search [N s].
+        direction: by name.
+        held: by variant, one per search. open: by variant, whether the largest level tried was held.
+        resolution: of the searches.
     """
 
     direction: str
-    phases: tuple[float, ...]
     held: Mapping[str, tuple[float, ...]]
     open: Mapping[str, tuple[bool, ...]]
     resolution: float
+
+
+@dataclass(frozen=True)
+class Envelope(Limits):
+    """Of impulses [N s], search by search at `phases` of the gait, 0 to 1."""
+
+    phases: tuple[float, ...]
 
     @property
     def paired(self) -> Paired:
         """The variants phase by phase."""
         return paired(self.held[_FIRST], self.held[_SECOND])
+
+    @property
+    def p_value(self) -> float:
+        """Of "neither variant takes more"."""
+        return self.paired.p_value
 
     @property
     def advantage(self) -> float:
@@ -48,20 +59,10 @@ class Envelope:
 
 
 @dataclass(frozen=True)
-class SpeedLimits:
-    """Largest speeds held in one direction.
+class SpeedLimits(Limits):
+    """Of speeds [m/s], sample by sample, on a budget of so many DDP `iterations` per second."""
 
-    Attributes:
-        direction: by name. iterations: budget per second, in DDP iterations.
-        held: by variant, one per sample [m/s]. open: by variant, whether the largest command was held.
-        resolution: of the search [m/s].
-    """
-
-    direction: str
     iterations: float
-    held: Mapping[str, tuple[float, ...]]
-    open: Mapping[str, tuple[bool, ...]]
-    resolution: float
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,11 @@ class Curve:
         first, second, equal = (sum(getattr(one, name) for one in self.paired) for name in ("first", "second", "equal"))
         return Paired(first, second, equal)
 
+    @property
+    def p_value(self) -> float:
+        """Of "neither variant survives more", over all values."""
+        return self.total.p_value
+
     def overall(self, variant: str) -> Proportion:
         """Over all values."""
         parts = self.survived[variant]
@@ -101,6 +107,11 @@ class Quality:
     ratio: Spread
     paired: Paired
 
+    @property
+    def p_value(self) -> float:
+        """Of "neither variant's is smaller"."""
+        return self.paired.p_value
+
 
 @dataclass(frozen=True)
 class LoopComparison:
@@ -114,17 +125,16 @@ class LoopComparison:
 
 def compare(jobs: Sequence[SweepJob], results: Sequence[Result]) -> LoopComparison:
     """Sort the results, which are in the order of the jobs."""
-    found = list(zip(jobs, results, strict=True))
-    pushes = [(job, result) for job, result in found if isinstance(job, PushSearch)]
-    speeds = [(job, result) for job, result in found if isinstance(job, SpeedSearch)]
-    trials = [(job, result) for job, result in found if isinstance(job, Trial)]
+    found: dict[type, list[tuple[Any, Result]]] = {PushSearch: [], SpeedSearch: [], Trial: []}
+    found |= grouped(zip(jobs, results, strict=True), lambda one: type(one[0]))
+    envelopes = grouped(found[PushSearch], lambda one: one[0].direction).values()
+    speeds = grouped(found[SpeedSearch], lambda one: (one[0].direction, one[0].iterations)).values()
+    curves = grouped(found[Trial], lambda one: one[0].group)
     return LoopComparison(
-        tuple(_envelope(name, pushes) for name in dict.fromkeys(job.direction for job, _ in pushes)),
-        tuple(
-            _speed_limits(*key, speeds) for key in dict.fromkeys((job.direction, job.iterations) for job, _ in speeds)
-        ),
-        tuple(_curve(name, trials) for name in dict.fromkeys(job.group for job, _ in trials)),
-        _qualities(trials),
+        tuple(Envelope(**_limits(members), phases=_phases(members)) for members in envelopes),
+        tuple(SpeedLimits(**_limits(members), iterations=members[0][0].iterations) for members in speeds),
+        tuple(_curve(name, members) for name, members in curves.items()),
+        _qualities(found[Trial]),
     )
 
 
@@ -135,43 +145,30 @@ def verdict(result: Paired, significance: float = 0.05) -> str:
     return "DDP better" if result.first > result.second else "iLQR better"
 
 
-def _envelope(direction: str, found: Sequence[tuple[PushSearch, Result]]) -> Envelope:
-    members = [(job, result) for job, result in found if job.direction == direction]
-    return Envelope(
-        direction,
-        tuple(job.phase / job.phases for job, _ in members if job.arm.variant == _FIRST),
-        _by_variant(members, lambda result: float(result["held"])),
-        _by_variant(members, lambda result: result["lost"] is None),
-        members[0][0].resolution,
-    )
+def _limits(members: Sequence[tuple[Any, Result]]) -> dict[str, Any]:
+    return {
+        "direction": members[0][0].direction,
+        "held": _by_variant(members, lambda result: float(result["held"])),
+        "open": _by_variant(members, lambda result: result["lost"] is None),
+        "resolution": members[0][0].resolution,
+    }
 
 
-def _speed_limits(direction: str, iterations: float, found: Sequence[tuple[SpeedSearch, Result]]) -> SpeedLimits:
-    members = [(job, result) for job, result in found if (job.direction, job.iterations) == (direction, iterations)]
-    return SpeedLimits(
-        direction,
-        iterations,
-        _by_variant(members, lambda result: float(result["held"])),
-        _by_variant(members, lambda result: result["lost"] is None),
-        members[0][0].resolution,
-    )
+def _phases(members: Sequence[tuple[PushSearch, Result]]) -> tuple[float, ...]:
+    return tuple(job.phase / job.phases for job, _ in members if job.arm.variant == _FIRST)
 
 
-def _curve(group: str, found: Sequence[tuple[Trial, Result]]) -> Curve:
-    members = [(job, result) for job, result in found if job.group == group]
-    values = tuple(dict.fromkeys(job.value for job, _ in members))
-    outcomes = [
-        _by_variant([(job, result) for job, result in members if job.value == value], lambda one: bool(one["survived"]))
-        for value in values
-    ]
-    spent = _by_variant(members, lambda one: one["spent"])
+def _curve(group: str, members: Sequence[tuple[Trial, Result]]) -> Curve:
+    by_value = grouped(members, lambda one: one[0].value)
+    outcomes = [_by_variant(own, lambda result: bool(result["survived"])) for own in by_value.values()]
+    spent = _by_variant(members, lambda result: result["spent"])
     return Curve(
         group,
-        values,
-        {variant: tuple(wilson(sum(one[variant]), len(one[variant])) for one in outcomes) for variant in VARIANTS},
+        tuple(by_value),
+        {variant: tuple(share(one[variant]) for one in outcomes) for variant in VARIANTS},
         tuple(paired(one[_FIRST], one[_SECOND]) for one in outcomes),
         {variant: dict(Counter(filter(None, signs))) for variant, signs in _by_variant(members, _sign).items()},
-        {variant: _mean([share for share in shares if share is not None]) for variant, shares in spent.items()},
+        {variant: _mean([one for one in shares if one is not None]) for variant, shares in spent.items()},
     )
 
 

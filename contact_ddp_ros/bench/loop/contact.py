@@ -5,9 +5,8 @@ are installed, with the sensor noise of `bench robustness`, in lock-step. Planne
 of none of it. Forces and depths are those at the control ticks, every 2 ms.
 """
 
-import argparse
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from typing import Any
 
@@ -15,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
-from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_setting_option, at_least
-from contact_ddp_ros.bench.engine import add_engine_options, chosen_engine, run_all
-from contact_ddp_ros.bench.journal import Journal
-from contact_ddp_ros.bench.loop.scenarios import NOISE, SPEED
-from contact_ddp_ros.bench.output import new_table
+from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_setting_option, count
+from contact_ddp_ros.bench.engine import add_engine_options, journalled
+from contact_ddp_ros.bench.loop.cases import SPEED, Case, bounding, cases
+from contact_ddp_ros.bench.output import table_of
+from contact_ddp_ros.bench.statistics import grouped
 from contact_ddp_ros.closed_loop import ClosedLoop
 from contact_ddp_ros.engines.choice import PACKAGES
 from contact_ddp_ros.errors import ContactDdpError
-from contact_ddp_ros.options import RunOptions
+from contact_ddp_ros.options import SENSOR_NOISE
 from contact_ddp_ros.recording import Recording
 from contact_ddp_ros.report.falls import first_fall
 from contact_ddp_ros.robot.joints import FOOT_NAMES
@@ -54,25 +53,6 @@ MODELS: Mapping[str, Mapping[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class ContactRun:
-    """One run of a row."""
-
-    row: str
-    number: int
-    options: RunOptions
-
-    @property
-    def name(self) -> str:
-        """Unique in the whole table."""
-        return f"{self.row} #{self.number}"
-
-    @property
-    def cost(self) -> float:
-        """Its simulated time [s]; engines other than MuJoCo take longer for it."""
-        return (1.0 + ("simulator.engine" in self.options.overrides)) * self.options.duration
-
-
-@dataclass(frozen=True)
 class ContactOutcome:
     """What became of a run.
 
@@ -97,35 +77,31 @@ def missing() -> list[str]:
     return [engine for engine, package in PACKAGES.items() if find_spec(package) is None]
 
 
-def runs(seeds: int, duration: float, overrides: Mapping[str, Any]) -> list[ContactRun]:
+def runs(seeds: int, duration: float, overrides: Mapping[str, Any]) -> list[Case]:
     """All of the table, row by row, for the engines that are installed."""
-    noise = {f"simulator.noise.{name}": deviation for name, deviation in NOISE.items()}
-    made = []
     absent = missing()
-    for row, parameters in MODELS.items():
-        if parameters.get("engine") in absent:
-            continue
-        world = {f"simulator.{name}": value for name, value in parameters.items()}
-        for seed in range(seeds):
-            options = RunOptions(
-                duration=duration,
-                speed=((0.0, SPEED),),
-                seed=seed,
-                video=False,
-                overrides={**noise, **overrides, **world},
-            )
-            made.append(ContactRun(row, seed, options))
-    return made
+    worlds = {
+        row: {f"simulator.{name}": value for name, value in parameters.items()}
+        for row, parameters in MODELS.items()
+        if parameters.get("engine") not in absent
+    }
+    return cases(
+        bounding({**SENSOR_NOISE, **overrides}, duration=duration),
+        {
+            row: {f"{row} #{seed}": {"overrides": world, "seed": seed} for seed in range(seeds)}
+            for row, world in worlds.items()
+        },
+    )
 
 
-def run(item: ContactRun) -> dict[str, Any]:
-    """One closed loop: the fields of a ContactOutcome."""
+def run(item: Case) -> ContactOutcome:
+    """One closed loop."""
     try:
         recording = ClosedLoop(item.options).run()
     except ContactDdpError as error:
-        return asdict(ContactOutcome(f"failed: {error}"))
+        return ContactOutcome(f"failed: {error}")
     fall = first_fall(recording)
-    return asdict(outcome(recording) if fall is None else ContactOutcome(f"{fall.time:.2f} s: {fall.reason}"))
+    return outcome(recording) if fall is None else ContactOutcome(f"{fall.time:.2f} s: {fall.reason}")
 
 
 def outcome(recording: Recording) -> ContactOutcome:
@@ -183,17 +159,22 @@ def _true_state(ticks: Mapping[str, Array], row: int) -> RobotState:
 
 def table(found: Mapping[str, Sequence[ContactOutcome]], weight: float) -> Table:
     """Row by row: mean and standard deviation over the runs that did not fall."""
-    headings = ("speed m/s", "height m", "pitch °", "slip mm", "depth mm", "force N", "over weight")
-    shown = new_table(f"Bounding at {SPEED:g} m/s", "contact", "no fall", *headings, whole_names=True)
-    for row, outcomes in found.items():
-        standing = [one for one in outcomes if not one.fall]
-        cells = [
-            _spread([getattr(one, name) for one in standing], digits)
-            for name, digits in (("speed", 3), ("height", 4), ("pitch", 1), ("slip", 2), ("depth", 1), ("force", 0))
-        ]
-        relative = _spread([one.force / weight for one in standing], 2)
-        shown.add_row(row, f"{len(standing)} of {len(outcomes)}", *cells, relative)
-    return shown
+
+    def column(name: str, digits: int, unit: float = 1.0) -> Callable[[str], str]:
+        return lambda row: _spread([getattr(one, name) / unit for one in found[row] if not one.fall], digits)
+
+    columns: dict[str, Callable[[str], str]] = {
+        "contact": str,
+        "no fall": lambda row: f"{sum(not one.fall for one in found[row])} of {len(found[row])}",
+        "speed m/s": column("speed", 3),
+        "height m": column("height", 4),
+        "pitch °": column("pitch", 1),
+        "slip mm": column("slip", 2),
+        "depth mm": column("depth", 1),
+        "force N": column("force", 0),
+        "over weight": column("force", 2, weight),
+    }
+    return table_of(f"Bounding at {SPEED:g} m/s", found, columns)
 
 
 def _spread(values: Sequence[float], digits: int) -> str:
@@ -209,27 +190,22 @@ def _measure(run_of: Run) -> Findings:
     absent = missing()
     settings = {"seeds": seeds, "duration": duration, "without": absent, "overrides": dict(options.set)}
     items = runs(seeds, duration, dict(options.set))
-    with Journal.begin_or_resume(run_of.folder, settings, resume=options.resume is not None) as journal:
-        results = run_all(run, items, chosen_engine(options), run_of.terminal, journal)
-    found: dict[str, list[ContactOutcome]] = {}
-    for item, result in zip(items, results, strict=True):
-        found.setdefault(item.row, []).append(ContactOutcome(**result))
+    results = journalled(run, items, run_of, settings, ContactOutcome)
+    outcomes = {item.name: one for item, one in zip(items, results, strict=True)}
+    groups = grouped(items, lambda item: item.group)
+    found = {row: [outcomes[item.name] for item in own] for row, own in groups.items()}
     robot = load_robot()
     weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
-    falls = [f"{item.name}: {one['fall']}" for item, one in zip(items, results, strict=True) if one["fall"]]
+    falls = [f"{name}: {one.fall}" for name, one in outcomes.items() if one.fall]
     return Findings(
         settings=settings,
-        results={item.name: result for item, result in zip(items, results, strict=True)},
+        results=outcomes,
         tables=[table(found, weight)],
         remarks=[*falls, *(f"{one} is not installed: pip install {PACKAGES[one]}" for one in absent)],
         exit_code=1 if falls else 0,
     )
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seeds", type=at_least(1), default=3, metavar="N", help="of the sensor noise (default: 3)")
-    add_engine_options(parser)
-    add_setting_option(parser)
+OPTIONS = (count("--seeds", 3, "of the sensor noise"), add_engine_options, add_setting_option)
 
-
-BENCHMARK = Benchmark("contact", __doc__, "one run of 4 s of each", _measure, _add_options, resumable=True)
+BENCHMARK = Benchmark("contact", __doc__, "one run of 4 s of each", _measure, OPTIONS, resumable=True)

@@ -5,9 +5,8 @@ A run holds where the robot does not fall, moves at the end, and follows: forwar
 model cannot move are left out. Solve times are wall-clock times of one thread, beside whatever else the machine does.
 """
 
-import argparse
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,73 +14,38 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from rich.table import Table
 
-from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_setting_option, at_least
-from contact_ddp_ros.bench.engine import add_engine_options, chosen_engine, run_all
-from contact_ddp_ros.bench.journal import Journal
-from contact_ddp_ros.bench.loop.scenarios import NOISE
-from contact_ddp_ros.bench.output import new_table
-from contact_ddp_ros.bench.statistics import wilson
-from contact_ddp_ros.closed_loop import ClosedLoop
-from contact_ddp_ros.errors import ContactDdpError, ParameterError
+from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_setting_option, count, option
+from contact_ddp_ros.bench.engine import add_engine_options, journalled
+from contact_ddp_ros.bench.loop.cases import Case, bounding, cases
+from contact_ddp_ros.bench.loop.harness import moved, settled, settling
+from contact_ddp_ros.bench.output import table_of
+from contact_ddp_ros.bench.statistics import grouped, share
+from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.fitting import for_model
 from contact_ddp_ros.gaits.gait import packaged_gaits
 from contact_ddp_ros.models.choice import MODELS
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.reference import gait_schedule
-from contact_ddp_ros.options import MODEL_NAMES, RunOptions
-from contact_ddp_ros.recording.record import CONTROL_MODES
-from contact_ddp_ros.report.style import figure, name_rows
-from contact_ddp_ros.robot.rotation import quaternion_to_rpy
+from contact_ddp_ros.options import MODEL_NAMES, SENSOR_NOISE, RunOptions
+from contact_ddp_ros.report.charts import heat_map
+from contact_ddp_ros.report.style import figure
 
-SETTLED = 5.0
-"""Figures count from here on [s]."""
-
-
-@dataclass(frozen=True)
-class Command:
-    """Speed ahead and to the left [m/s], and rate of the heading [rad/s]."""
-
-    forward: float
-    left: float = 0.0
-    turn: float = 0.0
-
-    def __str__(self) -> str:
-        """For tables."""
-        aside = f", {self.left:g} left" if self.left else ""
-        return f"{self.forward:g} m/s{aside}" + (f", {self.turn:g} rad/s" if self.turn else "")
-
-
-COMMANDS = (
-    *(Command(speed) for speed in (0.0, 0.5, 1.0, 1.5, 2.0)),
-    Command(-0.5),
-    Command(0.3, left=0.3),
-    Command(0.5, turn=1.0),
-    Command(0.0, turn=-1.0),
+_FORWARD = (0.0, 0.5, 1.0, 1.5, 2.0, -0.5)
+COMMANDS: Sequence[Mapping[str, Any]] = (
+    *({"speed": ((0.0, speed),)} for speed in _FORWARD),
+    {"speed": ((0.0, 0.3),), "left": 0.3},
+    {"speed": ((0.0, 0.5),), "turn": 1.0},
+    {"speed": ((0.0, 0.0),), "turn": -1.0},
 )
+"""Speed ahead and to the left [m/s], and rate of the heading [rad/s], as options of a run."""
 
-
-@dataclass(frozen=True)
-class GaitRun:
-    """One run of a gait under a command, with one seed of the noise."""
-
-    gait: str
-    command: Command
-    options: RunOptions
-
-    @property
-    def name(self) -> str:
-        """Unique in the whole table."""
-        return f"{self.gait} {self.command} #{self.options.seed}"
-
-    @property
-    def cost(self) -> float:
-        """Its simulated time [s]."""
-        return self.options.duration
+WITHIN = {"forward": (0.02, 0.02), "left": (0.02, 0.02), "turn": (0.1, 0.05)}
+"""Largest deviation from the command: as a share of it or, where that is more, as such."""
 
 
 @dataclass(frozen=True)
 class GaitOutcome:
-    """Why it fell or failed; else means after SETTLED [m/s, rad/s] and quantiles of the solve times [ms]."""
+    """Why it fell or failed; else means of the settled motion [m/s, rad/s] and quantiles of the solve times [ms]."""
 
     gait: str
     command: str
@@ -94,43 +58,30 @@ class GaitOutcome:
     solve_p99: float | None = None
 
 
-def run(item: GaitRun) -> dict[str, Any]:
-    """Run one closed loop and look at what became of it: the fields of a GaitOutcome."""
-    return asdict(_outcome(item))
+def command_of(options: RunOptions) -> str:
+    """A command as it stands in tables."""
+    aside = f", {options.left:g} left" if options.left else ""
+    return f"{options.speed[0][1]:g} m/s{aside}" + (f", {options.turn:g} rad/s" if options.turn else "")
 
 
-def _outcome(item: GaitRun) -> GaitOutcome:
-    command, about = item.command, GaitOutcome(item.gait, str(item.command))
-    try:
-        recording = ClosedLoop(item.options).run()
-    except ContactDdpError as error:
-        return replace(about, fall=f"failed: {error}")
-    fault = next((event for event in recording.events if event.fault), None)
-    if fault is not None:
-        return replace(about, fall=f"{fault.time:.2f} s: {fault.text}")
-    ticks = recording.ticks
-    late = ticks["time"] >= min(SETTLED, 0.6 * item.options.duration)
-    if (ticks["control_mode"][late] != CONTROL_MODES.index("move")).any():
-        return replace(about, fall="not moving")
-    yaw = np.unwrap([quaternion_to_rpy(one)[2] for one in ticks["orientation"][late]])
-    time = ticks["time"][late]
-    forward, left = (float(one) for one in recording.heading_velocity[late, :2].mean(axis=0))
-    turn = float((yaw[-1] - yaw[0]) / (time[-1] - time[0]))
-    follows = (
-        abs(forward - command.forward) <= max(0.02 * abs(command.forward), 0.02)
-        and abs(left - command.left) <= max(0.02 * abs(command.left), 0.02)
-        and abs(turn - command.turn) <= max(0.1 * abs(command.turn), 0.05)
+def run(item: Case) -> GaitOutcome:
+    """Run one closed loop and look at what became of it."""
+    options, about = item.options, GaitOutcome(item.group, command_of(item.options))
+    recording, fall = moved(options, options.duration - settling(options.duration))
+    if recording is None or fall:
+        return replace(about, fall=fall)
+    late = settled(recording)
+    time, yaw = recording.ticks["time"][late], np.unwrap(recording.rpy[late, 2])
+    forward, left = recording.heading_velocity[late, :2].mean(axis=0)
+    found = {"forward": forward, "left": left, "turn": (yaw[-1] - yaw[0]) / (time[-1] - time[0])}
+    wanted = {"forward": options.speed[0][1], "left": options.left, "turn": options.turn}
+    follows = all(
+        abs(found[name] - wanted[name]) <= max(relative * abs(wanted[name]), absolute)
+        for name, (relative, absolute) in WITHIN.items()
     )
     median, p99 = np.percentile(recording.solves["solve_ms"], [50.0, 99.0])
-    return replace(
-        about,
-        forward=forward,
-        left=left,
-        turn=turn,
-        follows=bool(follows),
-        solve_median=float(median),
-        solve_p99=float(p99),
-    )
+    figures: dict[str, Any] = {name: float(value) for name, value in found.items()}
+    return replace(about, **figures, follows=follows, solve_median=float(median), solve_p99=float(p99))
 
 
 def gaits_of(model: str) -> list[str]:
@@ -145,83 +96,90 @@ def gaits_of(model: str) -> list[str]:
     return found
 
 
-def _table(model: str, outcomes: Sequence[GaitOutcome]) -> Table:
-    table = new_table(
-        f"Gaits, {model} model", "gait", "command", "runs", "held", "95 %", "forward", "left", "turn", "solve, ms"
-    )
-    for gait in dict.fromkeys(one.gait for one in outcomes):
-        for command in dict.fromkeys(one.command for one in outcomes):
-            own = [one for one in outcomes if (one.gait, one.command) == (gait, command)]
-            if not own:
-                continue
-            held = sum(one.follows for one in own)
-            interval = wilson(held, len(own))
-            bounds = f"{100 * interval.lower:.0f} to {100 * interval.upper:.0f} %"
-            table.add_row(gait, command, str(len(own)), str(held), bounds, *_figures(own))
-    return table
+def table(model: str, outcomes: Sequence[GaitOutcome]) -> Table:
+    """Every gait under every command: how many runs followed, means of those that did not fall, their solve times."""
+
+    def mean(name: str) -> Any:
+        return lambda own: _of_standing(own, lambda up: f"{np.mean([getattr(one, name) for one in up]):.3f}")
+
+    columns = {
+        "gait": lambda own: own[0].gait,
+        "command": lambda own: own[0].command,
+        "runs": len,
+        "held": lambda own: share(one.follows for one in own).successes,
+        "95 %": lambda own: share(one.follows for one in own).percent,
+        "forward": lambda own: mean("forward")(own) or own[0].fall,
+        "left": mean("left"),
+        "turn": mean("turn"),
+        "solve, ms": lambda own: _of_standing(
+            own, lambda up: f"{np.median([a.solve_median for a in up]):.1f}, p99 {max(a.solve_p99 for a in up):.1f}"
+        ),
+    }
+    return table_of(f"Gaits, {model} model", _cells(outcomes).values(), columns, whole_names=False)
 
 
-def _figures(outcomes: Sequence[GaitOutcome]) -> list[str]:
-    """Means of the runs that did not fall, and their solve times; where all fell: why the first did."""
-    up = [one for one in outcomes if not one.fall]
-    if not up:
-        return [outcomes[0].fall, "", "", ""]
-    means = [f"{np.mean([getattr(one, name) for one in up]):.3f}" for name in ("forward", "left", "turn")]
-    median, p99 = (np.array([getattr(one, name) for one in up]) for name in ("solve_median", "solve_p99"))
-    return [*means, f"{np.median(median):.1f}, p99 {np.max(p99):.1f}"]
+def _of_standing(own: Sequence[GaitOutcome], text: Any) -> str:
+    up = [one for one in own if not one.fall]
+    return str(text(up)) if up else ""
+
+
+def _cells(outcomes: Sequence[GaitOutcome]) -> dict[tuple[str, str], list[GaitOutcome]]:
+    """By gait and command."""
+    return grouped(outcomes, lambda one: (one.gait, one.command))
 
 
 def draw(outcomes: Sequence[GaitOutcome], path: Path) -> None:
     """Draw which gait follows which command: share of the runs."""
     gaits, commands = (list(dict.fromkeys(getattr(one, name) for one in outcomes)) for name in ("gait", "command"))
-    shares = np.full((len(gaits), len(commands)), np.nan)
-    for i, gait in enumerate(gaits):
-        for j, command in enumerate(commands):
-            own = [one.follows for one in outcomes if (one.gait, one.command) == (gait, command)]
-            shares[i, j] = np.mean(own) if own else np.nan
+    cells = _cells(outcomes)
+    shares = np.array([[share(one.follows for one in cells.get((g, c), ())).share for c in commands] for g in gaits])
+    colours = ListedColormap(["#d55e00", "#e69f00", "#009e73"])
     with figure(path, 9.0, 0.4 * len(gaits) + 2.2, "Gaits and commands") as drawn:
         axes = drawn.subplots()
-        axes.imshow(shares, cmap=ListedColormap(["#d55e00", "#e69f00", "#009e73"]), vmin=0.0, vmax=1.0, aspect="auto")
-        name_rows(axes, gaits, size=8)
-        axes.set_xticks(range(len(commands)), commands, rotation=30, ha="right", fontsize=8)
-        for (i, j), share in np.ndenumerate(shares):
-            axes.text(j, i, f"{100 * share:.0f} %", ha="center", va="center", fontsize=8)
+        heat_map(axes, shares, gaits, commands, (0.0, 1.0), colours, lambda value: f"{100 * value:.0f} %")
+        axes.tick_params(labelsize=8)
+        axes.set_xticks(range(len(commands)), commands, rotation=30, ha="right")
         axes.set_xlabel("runs that follow the command without a fall")
+
+
+def runs(
+    model: str, gaits: Sequence[str], commands: Sequence[Mapping[str, Any]], duration: float, seeds: int, **chosen: Any
+) -> list[Case]:
+    """Every gait under every command with every seed; `chosen` are the user's parameters."""
+    found = []
+    for gait in gaits:
+        base = bounding(
+            {**SENSOR_NOISE, **chosen, "planner.model": model, "planner.gait.name": gait}, duration=duration
+        )
+        for command in commands:
+            name = f"{gait} {command_of(replace(base, **command))}"
+            found += cases(base, {gait: {f"{name} #{seed}": {**command, "seed": seed} for seed in range(seeds)}})
+    return found
 
 
 def _measure(run_of: Run) -> Findings:
     options = run_of.options
     duration, seeds = (8.0, 1) if options.quick else (20.0, options.seeds)
     commands = COMMANDS[1:2] if options.quick else COMMANDS
-    wanted = [name for name in gaits_of(options.model) if not options.only or name in options.only]
-    noise = {f"simulator.noise.{name}": deviation for name, deviation in NOISE.items()}
-    items = []
-    for gait in wanted:
-        overrides = {**noise, **dict(options.set), "planner.model": options.model, "planner.gait.name": gait}
-        for command in commands:
-            ahead = {"speed": ((0.0, command.forward),), "left": command.left, "turn": command.turn}
-            common = RunOptions(duration=duration, video=False, overrides=overrides, **ahead)  # type: ignore[arg-type]
-            items += [GaitRun(gait, command, replace(common, seed=seed)) for seed in range(seeds)]
+    gaits = [gait for gait in gaits_of(options.model) if not options.only or gait in options.only]
+    items = runs(options.model, gaits, commands, duration, seeds, **dict(options.set))
     settings = {"quick": options.quick, "model": options.model, "seeds": seeds, "overrides": dict(options.set)}
-    resume = options.resume is not None
-    with Journal.begin_or_resume(run_of.folder, {**settings, "only": options.only}, resume=resume) as journal:
-        found = run_all(run, items, chosen_engine(options), run_of.terminal, journal)
-    outcomes = [GaitOutcome(**one) for one in found]
+    outcomes = journalled(run, items, run_of, {**settings, "only": options.only}, GaitOutcome)
     return Findings(
         settings=settings,
-        results={"outcomes": [asdict(one) for one in outcomes]},
-        tables=[_table(options.model, outcomes)],
+        results={"outcomes": outcomes},
+        tables=[table(options.model, outcomes)],
         drawings={"gaits.png": lambda path: draw(outcomes, path)},
         exit_code=0 if all(one.follows for one in outcomes) else 1,
     )
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", choices=MODEL_NAMES, default="whole_body", help="what is planned for")
-    parser.add_argument("--only", action="append", metavar="GAIT", help="of the packaged gaits; repeatable")
-    parser.add_argument("--seeds", type=at_least(1), default=3, metavar="N", help="of the sensor noise (default: 3)")
-    add_engine_options(parser)
-    add_setting_option(parser)
+OPTIONS = (
+    option("--model", choices=MODEL_NAMES, default="whole_body", help="what is planned for"),
+    option("--only", action="append", metavar="GAIT", help="of the packaged gaits; repeatable"),
+    count("--seeds", 3, "of the sensor noise"),
+    add_engine_options,
+    add_setting_option,
+)
 
-
-BENCHMARK = Benchmark("gaits", __doc__, "one short run of each gait", _measure, _add_options, resumable=True)
+BENCHMARK = Benchmark("gaits", __doc__, "one short run of each gait", _measure, OPTIONS, resumable=True)

@@ -1,5 +1,5 @@
-"""How benchmarks run the closed loop: up to an instant or a fault, from a bound that is under way, or with a planner
-that is listened to or told what to do.
+"""How benchmarks run the closed loop: to its end, up to an instant or a fault, from a bound that is under way, or with
+a planner that is listened to or told what to do.
 
 A loop that bounds already is made once in a process and copied for every run that goes on from there.
 """
@@ -8,29 +8,31 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.bench.loop.cases import bounding
 from contact_ddp_ros.closed_loop import ClosedLoop
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.errors import BenchmarkError
+from contact_ddp_ros.errors import BenchmarkError, ContactDdpError
 from contact_ddp_ros.links import Links
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.options import RunOptions
-from contact_ddp_ros.robot.ground import Felt
+from contact_ddp_ros.recording import Recording
+from contact_ddp_ros.recording.record import CONTROL_MODES
 from contact_ddp_ros.robot.state import RobotState
-
-SPEED = 0.5
-"""Commanded while bounding [m/s]."""
 
 STANDING = 0.5
 """When the robot stands, and begins to bound [s]."""
+
+_SETTLED = 5.0
+"""By then a motion is steady [s]."""
 
 
 def advance(loop: ClosedLoop, time: float, *, past_faults: bool = False) -> None:
     """To an instant [s] or, unless it goes on past faults, to the first one."""
     while loop.simulator.time < time - 1e-9 and (past_faults or loop.controller.fault is None):
         loop.tick()
-
-
-NOTHING_FELT = Felt()
 
 
 def bounding_loop(seconds: float, links: Links | None = None) -> ClosedLoop:
@@ -44,12 +46,40 @@ def bounding_loop(seconds: float, links: Links | None = None) -> ClosedLoop:
 
 @cache
 def _made(seconds: float) -> ClosedLoop:
-    options = RunOptions(duration=60.0, speed=((0.0, SPEED),), overrides={"controller.stand.ramp_time": STANDING})
-    loop = ClosedLoop(options)
+    loop = ClosedLoop(bounding({"controller.stand.ramp_time": STANDING}, duration=60.0, video=True))
     advance(loop, STANDING + seconds)
     if loop.controller.mode is not ControlMode.MOVE:
         raise BenchmarkError(f"it does not bound before anything happens: {loop.controller.fault}")
     return loop
+
+
+def settling(duration: float) -> float:
+    """When in a run of a duration figures of the motion begin to count: of a short one over its last two fifths [s]."""
+    return min(_SETTLED, 0.6 * duration)
+
+
+def settled(recording: Recording) -> NDArray[np.int64]:
+    """Rows of the ticks at which figures count."""
+    return np.flatnonzero(recording.ticks["time"] >= settling(float(recording.info.options["duration"])))
+
+
+def moved(options: RunOptions, moving: float) -> tuple[Recording | None, str]:
+    """A whole run, and why it fell, failed or did not move for so long [s] at its end: empty where it did.
+
+    A robot that does not begin to move does not fall, either. One that recovers may have fallen before.
+    """
+    try:
+        loop = ClosedLoop(options)
+        recording = loop.run()
+    except ContactDdpError as error:
+        return None, f"failed: {error}"
+    fault = next((event for event in recording.events if event.fault), None)
+    if fault is not None and not options.recover:
+        return recording, f"{fault.time:.2f} s: {fault.text}"
+    at_last = recording.ticks["time"] > options.duration - moving
+    if (recording.ticks["control_mode"][at_last] != CONTROL_MODES.index("move")).any():
+        return recording, f"not moving: {fault.text if fault else loop.controller.waiting_for}"
+    return recording, ""
 
 
 class PlannerProxy:

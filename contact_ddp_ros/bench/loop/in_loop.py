@@ -1,22 +1,26 @@
 """What the solver really does in the receding horizon: how often at full curvature, with how many sweeps, at what cost.
 
-The closed loop in lock-step at 0.5 m/s with one push from behind, once with full DDP and once with iLQR.
+The closed loop in lock-step at 0.5 m/s with one push from behind, with full DDP and with iLQR. The loops take turns,
+tick by tick, so that a slow moment of the machine meets both.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from time import thread_time
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from contact_ddp_ros.bench.loop.harness import SPEED, PlannerProxy, loop_with
+from contact_ddp_ros.bench.loop.cases import bounding, push_of
+from contact_ddp_ros.bench.loop.harness import PlannerProxy, loop_with
+from contact_ddp_ros.bench.timing import Progress, Spread
 from contact_ddp_ros.mpc.plan_result import PlanResult
-from contact_ddp_ros.options import Push, RunOptions
 from contact_ddp_ros.robot.state import RobotState
 
-VARIANTS = ("ddp", "ilqr")
+Array = NDArray[np.float64]
 
-_PUSH = Push(3.0, (40.0, 0.0, 0.0), 0.1)
+_PUSH = push_of(4.0, (1.0, 0.0), 3.0)
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class InLoop:
         variant: of the solver. solves: how many were counted, those of the bound only.
         iterations: per solve. sweeps, rollouts: per iteration.
         full_curvature: share of the iterations with θ = 1.
-        processor_time: median of a whole call of the planner [s].
+        times: (solves,) processor time of each whole call of the planner [s].
     """
 
     variant: str
@@ -36,7 +40,7 @@ class InLoop:
     sweeps: float
     rollouts: float
     full_curvature: float
-    processor_time: float
+    times: Array
 
 
 class OverheardPlanner(PlannerProxy):
@@ -56,11 +60,29 @@ class OverheardPlanner(PlannerProxy):
         return result
 
 
-def measure(duration: float, variant: str) -> InLoop:
-    """One run of some simulated seconds."""
-    options = RunOptions(duration=duration, speed=((0.0, SPEED),), variant=variant, pushes=(_PUSH,), video=False)
-    loop, planner = loop_with(options, OverheardPlanner)
-    loop.run()
+def measure(duration: float, variants: Iterable[str], progress: Progress | None = None) -> dict[str, InLoop]:
+    """A run of some simulated seconds with each variant, in turns of a control tick."""
+    loops, planners = {}, {}
+    for name in variants:
+        options = bounding({}, duration=duration, variant=name, pushes=(_PUSH,))
+        loops[name], planners[name] = loop_with(options, OverheardPlanner)
+    time = 0.0
+    while time < duration - 1e-9:
+        for loop in loops.values():
+            loop.tick()
+        time = min(loop.simulator.time for loop in loops.values())
+        if progress is not None:
+            progress(min(time / duration, 1.0))
+    return {name: _summary(name, planner) for name, planner in planners.items()}
+
+
+def time_ratio(one: InLoop, other: InLoop) -> Spread:
+    """Of the times of simultaneous solves."""
+    both = min(one.times.size, other.times.size)
+    return Spread.of_ratio(one.times[:both], other.times[:both])
+
+
+def _summary(variant: str, planner: OverheardPlanner) -> InLoop:
     iterations = [iteration for result in planner.results for iteration in result.iterations]
     return InLoop(
         variant=variant,
@@ -69,5 +91,5 @@ def measure(duration: float, variant: str) -> InLoop:
         sweeps=float(np.mean([one.sweeps for one in iterations])),
         rollouts=float(np.mean([one.rollouts for one in iterations])),
         full_curvature=float(np.mean([one.hessian_blend == 1.0 for one in iterations])),
-        processor_time=float(np.median(planner.times)),
+        times=np.array(planner.times),
     )

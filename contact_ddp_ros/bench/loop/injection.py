@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from contact_ddp_ros.bench.loop.cases import CYCLE, SPEED
 from contact_ddp_ros.bench.loop.faults import FAULTS, KINDS, Fault
-from contact_ddp_ros.bench.loop.harness import SPEED, STANDING, advance, bounding_loop
-from contact_ddp_ros.bench.loop.scenarios import CYCLE
+from contact_ddp_ros.bench.loop.harness import STANDING, advance, bounding_loop
 from contact_ddp_ros.closed_loop import CONTROL_PERIOD, ClosedLoop
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.errors import ContactDdpError

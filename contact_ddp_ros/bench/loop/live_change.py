@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from contact_ddp_ros.bench.loop import bisection
+from contact_ddp_ros.bench.loop.cases import DIRECTIONS, push_of
 from contact_ddp_ros.bench.loop.harness import advance, bounding_loop
-from contact_ddp_ros.bench.loop.scenarios import PUSH_DURATION
 from contact_ddp_ros.closed_loop import CONTROL_PERIOD, ClosedLoop
 from contact_ddp_ros.config import ParameterSpec, Value, replace, specs
 from contact_ddp_ros.control.config import ControllerConfig
@@ -222,7 +222,8 @@ def run(parameter: str, value: Value, seconds: float) -> Verdict:
     except ParameterError as error:
         return Verdict(End.REFUSED, str(error))
     if parameter.startswith("controller."):
-        loop.simulator.push(np.array([0.0, PUSH / PUSH_DURATION, 0.0]), PUSH_DURATION)
+        push = push_of(PUSH, DIRECTIONS["left"], loop.simulator.time)
+        loop.simulator.push(np.array(push.force), push.duration)
     try:
         advance(loop, loop.simulator.time + seconds)
         stood = _stand(loop) if parameter.startswith(_STANDING) else True

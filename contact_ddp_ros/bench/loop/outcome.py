@@ -1,4 +1,4 @@
-"""What became of one scenario: run it and judge the recording.
+"""What became of one closed loop: run it and judge the recording.
 
 A push is judged two seconds after its end, over one gait cycle: straight again means |roll| below 0.1 rad throughout,
 the mean sideways velocity below 0.05 m/s and the mean heading within 0.1 rad of that of the cycle before the push.
@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from contact_ddp_ros.bench.loop.cases import CYCLE, RECOVERY, Case
 from contact_ddp_ros.bench.loop.harness import PlannerProxy, Proxy, advance, loop_with
-from contact_ddp_ros.bench.loop.scenarios import CYCLE, RECOVERY, Scenario
 from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.options import Push
 from contact_ddp_ros.recording import Recording
@@ -41,7 +41,7 @@ class Outcome:
     """Figures of one run, SI units.
 
     Attributes:
-        group, name: of the scenario.
+        group, name: of the run.
         fell, fall: whether, and when and by which sign.
         failed: why the run ended in an error; empty where it did not.
         stood: whether it stood at the end where it had to.
@@ -85,35 +85,35 @@ class Outcome:
         return None if self.straightness is None else self.survived and self.straightness.straight
 
 
-def run(scenario: Scenario) -> Outcome:
-    """Run a scenario to its end, whatever happens on the way."""
-    return run_with(PlannerProxy, scenario, past_faults=True)[0]
+def run(case: Case) -> Outcome:
+    """Run a closed loop to its end, whatever happens on the way."""
+    return run_with(PlannerProxy, case, past_faults=True)[0]
 
 
 def run_with(
-    proxy_of: Callable[[Any], Proxy], scenario: Scenario, *, past_faults: bool = False
+    proxy_of: Callable[[Any], Proxy], case: Case, *, past_faults: bool = False
 ) -> tuple[Outcome, Proxy | None]:
-    """Run a scenario with a proxy of the planner to its end or, unless it goes on past faults, to the first one.
+    """Run a closed loop with a proxy of the planner to its end or, unless it goes on past faults, to the first one.
 
-    An error of the run is a failure of the scenario, not of the benchmark; then there may be no proxy.
+    An error of the run is a failure of the robot, not of the benchmark; then there may be no proxy.
     """
     try:
-        loop, proxy = loop_with(scenario.options, proxy_of)
-        advance(loop, scenario.options.duration, past_faults=past_faults)
+        loop, proxy = loop_with(case.options, proxy_of)
+        advance(loop, case.options.duration, past_faults=past_faults)
     except ContactDdpError as error:
-        return Outcome(scenario.group, scenario.name, failed=str(error)), None
-    return judge(scenario, loop.recorder.finish()), proxy
+        return Outcome(case.group, case.name, failed=str(error)), None
+    return judge(case, loop.recorder.finish()), proxy
 
 
-def judge(scenario: Scenario, recording: Recording) -> Outcome:
+def judge(case: Case, recording: Recording) -> Outcome:
     """The outcome that a recording shows."""
     summary = summarise(recording)
     modes = recording.ticks["control_mode"]
-    stood = not scenario.ends_standing or bool(modes[-1] == CONTROL_MODES.index("stand"))
-    pushed = scenario.options.pushes
+    stood = case.options.stop_time is None or bool(modes[-1] == CONTROL_MODES.index("stand"))
+    pushed = case.options.pushes
     return Outcome(
-        group=scenario.group,
-        name=scenario.name,
+        group=case.group,
+        name=case.name,
         fell=summary.fell,
         fall=f"{summary.fall_time_s:.2f} s: {summary.fall_reason}" if summary.fell else "",
         stood=stood,

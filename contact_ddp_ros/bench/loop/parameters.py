@@ -23,17 +23,16 @@ from matplotlib.figure import Figure
 from rich.table import Table
 
 from contact_ddp_ros import safe_ranges
-from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run
-from contact_ddp_ros.bench.engine import add_engine_options, chosen_engine, run_all
-from contact_ddp_ros.bench.journal import Journal
-from contact_ddp_ros.bench.loop.harness import SPEED
+from contact_ddp_ros.batch.journal import Journal
+from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, option
+from contact_ddp_ros.bench.engine import add_engine_options, do
+from contact_ddp_ros.bench.loop.cases import SPEED
 from contact_ddp_ros.bench.loop.live_change import PUSH, Change, as_range, changes, perform, tunable
 from contact_ddp_ros.bench.loop.refusals import Refusals, offer
-from contact_ddp_ros.bench.output import save_record, text_table
+from contact_ddp_ros.bench.output import save_record, table_of
 from contact_ddp_ros.config import ParameterSpec
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.report import style
-from contact_ddp_ros.report.terminal import say
 from contact_ddp_ros.safe_ranges import SafeRange, shown
 
 QUICK = (
@@ -99,17 +98,23 @@ def _write_ranges(folder: Path, kept: Mapping[str, Any], finished: Mapping[str, 
 
 
 def _table(ranges: Mapping[str, SafeRange | None]) -> Table:
-    title = f"Changed while bounding at {SPEED:g} m/s"
-    table = text_table(title, "parameter", "default", "allowed", "held", "beyond")
-    for name, spec in tunable().items():
-        one = ranges[name]
-        if one is not None:
-            numeric = not isinstance(spec.default, bool | str)
-            allowed = f"{spec.low:g} to {spec.high:g}" if numeric else ", ".join(spec.choices) or "true, false"
-            held = (" to " if numeric else ", ").join(shown(value) for value in one.held)
-            lost = "; ".join(f"{side}: {why}" for side, why in one.lost.items())
-            table.add_row(name, shown(spec.default), allowed, held, lost)
-    return table
+    columns: Mapping[str, Callable[[tuple[str, ParameterSpec, SafeRange]], str]] = {
+        "parameter": lambda row: row[0],
+        "default": lambda row: shown(row[1].default),
+        "allowed": lambda row: _allowed(row[1]),
+        "held": lambda row: (" to " if _numeric(row[1]) else ", ").join(shown(value) for value in row[2].held),
+        "beyond": lambda row: "; ".join(f"{side}: {why}" for side, why in row[2].lost.items()),
+    }
+    rows = [(name, spec, one) for name, spec in tunable().items() if (one := ranges[name]) is not None]
+    return table_of(f"Changed while bounding at {SPEED:g} m/s", rows, columns, text=True, whole_names=False)
+
+
+def _numeric(spec: ParameterSpec) -> bool:
+    return not isinstance(spec.default, bool | str)
+
+
+def _allowed(spec: ParameterSpec) -> str:
+    return f"{spec.low:g} to {spec.high:g}" if _numeric(spec) else ", ".join(spec.choices) or "true, false"
 
 
 def _refusal_remarks(refusals: Mapping[str, Any]) -> list[str]:
@@ -130,9 +135,7 @@ def _chosen(quick: bool, patterns: Sequence[str] | None) -> list[str]:
 
 def draw(table: Mapping[str, ParameterSpec], ranges: Mapping[str, SafeRange | None], path: Path) -> None:
     """Numbers only; of several, the entry whose default is furthest from zero."""
-    measured = {
-        name: one for name, one in ranges.items() if one is not None and not isinstance(table[name].default, bool | str)
-    }
+    measured = {name: one for name, one in ranges.items() if one is not None and _numeric(table[name])}
     sections = [[name for name in measured if name.startswith(f"{section}.")] for section in ("planner", "controller")]
     columns = [names for names in sections if names]
     height = _MARGIN + _ROW * max((len(names) for names in columns), default=1)
@@ -199,18 +202,16 @@ def _scale(spec: ParameterSpec) -> Callable[[float], float]:
 
 def _measure(run: Run) -> Findings:
     options = run.options
-    engine, resume = chosen_engine(options), options.resume is not None
     effort = _SHORT if options.quick else _FULL
     settings = {"quick": options.quick, "parameters": _chosen(options.quick, options.only), **effort}
-    with Journal.begin_or_resume(run.folder, settings, resume=resume) as journal:
+    with Journal.begin_or_resume(run.folder, settings, resume=run.resumes) as journal:
         kept, finished = journal.settings, journal.finished
         jobs = planned_jobs(kept["parameters"], kept["steps"], kept["seconds"])
         try:
-            run_all(work, jobs, engine, run.terminal, journal)
+            do(work, jobs, run, journal)
         except KeyboardInterrupt:
             _write_ranges(run.folder, kept, finished)
             save_record(run.folder, BENCHMARK.name, kept, {"runs": finished})
-            say(run.terminal, f"Go on with --resume {run.folder}")
             raise
     ranges, refusals = _write_ranges(run.folder, kept, finished), finished[Refusals.name]
     return Findings(
@@ -223,25 +224,28 @@ def _measure(run: Run) -> Findings:
     )
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--only", action="append", metavar="PATTERN", help="parameters by name, such as 'planner.weight.*'; repeatable"
-    )
-    add_engine_options(parser)
-
-
 def _check(options: argparse.Namespace) -> None:
     if options.resume is not None and (options.quick or options.only):
         raise ParameterError("--resume goes on with the settings of its run: no --quick or --only")
     _chosen(options.quick, options.only)
 
 
+OPTIONS = (
+    option(
+        "--only",
+        action="append",
+        metavar="PATTERN",
+        help="parameters by name, such as 'planner.weight.*'; repeatable",
+    ),
+    add_engine_options,
+)
+
 BENCHMARK = Benchmark(
     "parameters",
     __doc__,
     "some parameters of every kind, shorter runs, coarser searches, in under a minute",
     _measure,
-    _add_options,
+    OPTIONS,
     _check,
     resumable=True,
 )

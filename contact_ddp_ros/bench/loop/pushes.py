@@ -6,7 +6,6 @@ it survives everything below, too. Survived is what neither ends in a fault nor 
 height three seconds later.
 """
 
-import argparse
 import json
 import math
 from dataclasses import dataclass, field
@@ -18,18 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
-from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_setting_option, at_least
-from contact_ddp_ros.bench.engine import add_engine_options, chosen_engine, run_all
-from contact_ddp_ros.bench.journal import Journal
+from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_setting_option, count
+from contact_ddp_ros.bench.engine import add_engine_options, journalled
+from contact_ddp_ros.bench.loop.cases import CYCLE, PUSH_DURATION, SPEED, bounding, push_of
 from contact_ddp_ros.bench.loop.harness import advance
-from contact_ddp_ros.bench.loop.scenarios import CYCLE, PUSH_DURATION, SPEED
-from contact_ddp_ros.bench.output import new_table
-from contact_ddp_ros.bench.statistics import wilson
+from contact_ddp_ros.bench.output import table_of
+from contact_ddp_ros.bench.statistics import Proportion, share
 from contact_ddp_ros.closed_loop import ClosedLoop
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.errors import BenchmarkError, ContactDdpError
-from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.recording import FALL_HEIGHT
+from contact_ddp_ros.report.charts import heat_map
 from contact_ddp_ros.report.style import figure
 
 SETTLED = 3.0
@@ -72,8 +70,8 @@ class CellSearch:
         """Whether the robot survives an impulse [N s]."""
         loop = _steady(json.dumps(self.overrides)).fork()
         advance(loop, loop.simulator.time + self.phase * CYCLE)
-        force = impulse / PUSH_DURATION * np.array([math.cos(self.direction), math.sin(self.direction), 0.0])
-        loop.simulator.push(force, PUSH_DURATION)
+        push = push_of(impulse, self.direction, loop.simulator.time)
+        loop.simulator.push(np.array(push.force), push.duration)
         try:
             advance(loop, loop.simulator.time + AFTER)
         except ContactDdpError:
@@ -85,8 +83,7 @@ class CellSearch:
 @cache
 def _steady(overrides: str) -> ClosedLoop:
     """A loop that bounds steadily, at the beginning of a cycle."""
-    speed = ((0.0, SPEED),)
-    loop = ClosedLoop(RunOptions(duration=60.0, speed=speed, video=False, overrides=json.loads(overrides)))
+    loop = ClosedLoop(bounding(json.loads(overrides), duration=60.0))
     advance(loop, SETTLED)
     modes = [_mode(loop)] * 2
     while not modes[0] > modes[1] == FIRST_MODE:
@@ -139,16 +136,18 @@ def searches(directions: int, phases: int, ladder: tuple[float, ...], overrides:
 
 def table(found: PushMap) -> Table:
     """Direction by direction: worst, median and best over the phases, and how many survive the target."""
-    shown = new_table(
-        "Largest impulse that is survived [N s]", "direction", "worst", "median", "best", whole_names=True
-    )
-    shown.add_column(f"phases that survive {TARGET:g} N s (95 %)")
-    for direction, held in zip(found.directions, found.held, strict=True):
-        share = wilson(int((held >= TARGET).sum()), held.size)
-        bounds = f"{share.successes} of {share.trials} ({100 * share.lower:.0f} to {100 * share.upper:.0f} %)"
-        figures = (f"{figure_of:.1f}" for figure_of in (held.min(), np.median(held), held.max()))
-        shown.add_row(f"{math.degrees(direction):.0f}°", *figures, bounds)
-    return shown
+
+    def of_target(one: Proportion) -> str:
+        return f"{one.successes} of {one.trials} ({one.percent})"
+
+    columns = {
+        "direction": lambda row: f"{math.degrees(row[0]):.0f}°",
+        "worst": lambda row: f"{row[1].min():.1f}",
+        "median": lambda row: f"{np.median(row[1]):.1f}",
+        "best": lambda row: f"{row[1].max():.1f}",
+        f"phases that survive {TARGET:g} N s (95 %)": lambda row: of_target(share(row[1] >= TARGET)),
+    }
+    return table_of("Largest impulse that is survived [N s]", zip(found.directions, found.held, strict=True), columns)
 
 
 def draw(found: PushMap, path: Path) -> None:
@@ -157,14 +156,9 @@ def draw(found: PushMap, path: Path) -> None:
     with figure(path, 10.0, 4.6, title) as drawn:
         grid = drawn.add_gridspec(1, 2, width_ratios=(1.5, 1.0))
         cells = drawn.add_subplot(grid[0])
-        image = cells.imshow(found.held, cmap="viridis", vmin=0.0, vmax=found.ladder[-1], aspect="auto")
-        for (row, column), value in np.ndenumerate(found.held):
-            colour = "white" if value < 0.6 * found.ladder[-1] else "black"
-            cells.text(column, row, f"{value:.0f}", ha="center", va="center", fontsize=7, color=colour)
-        cells.grid(visible=False)
         names = [_name(direction) for direction in found.directions]
-        cells.set_yticks(range(len(names)), names)
-        cells.set_xticks(range(found.phases.size), [f"{phase:.2f}" for phase in found.phases])
+        phases = [f"{phase:.2f}" for phase in found.phases]
+        image = heat_map(cells, found.held, names, phases, (0.0, found.ladder[-1]), form="{:.0f}".format)
         cells.set_xlabel("phase of the gait at which the push begins (0: touchdown of the back feet)")
         cells.set_ylabel("direction of the push")
         drawn.colorbar(image, ax=cells)
@@ -199,8 +193,7 @@ def _measure(run_of: Run) -> Findings:
     ladder = QUICK_LADDER if options.quick else LADDER
     items = searches(directions, phases, ladder, dict(options.set))
     settings = {"directions": directions, "phases": phases, "ladder": list(ladder), "overrides": dict(options.set)}
-    with Journal.begin_or_resume(run_of.folder, settings, resume=options.resume is not None) as journal:
-        limits = run_all(run, items, chosen_engine(options), run_of.terminal, journal)
+    limits: list[dict[str, Any]] = journalled(run, items, run_of, settings, dict)
     found = PushMap(
         np.array([item.direction for item in items[::phases]]),
         np.array([item.phase for item in items[:phases]]),
@@ -217,11 +210,11 @@ def _measure(run_of: Run) -> Findings:
     )
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--directions", type=at_least(1), default=8, metavar="N", help="of the push (default: 8)")
-    parser.add_argument("--phases", type=at_least(1), default=12, metavar="N", help="of the gait (default: 12)")
-    add_engine_options(parser)
-    add_setting_option(parser)
+OPTIONS = (
+    count("--directions", 8, "of the push"),
+    count("--phases", 12, "of the gait"),
+    add_engine_options,
+    add_setting_option,
+)
 
-
-BENCHMARK = Benchmark("pushes", __doc__, "4 directions, 2 phases, coarser", _measure, _add_options, resumable=True)
+BENCHMARK = Benchmark("pushes", __doc__, "4 directions, 2 phases, coarser", _measure, OPTIONS, resumable=True)

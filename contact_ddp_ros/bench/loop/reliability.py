@@ -13,23 +13,27 @@ hold:
 The exit code is 0 where all of that holds, 1 otherwise.
 """
 
-import argparse
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from rich.table import Table
 
-from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, at_least
-from contact_ddp_ros.bench.engine import add_engine_options, chosen_engine, run_all
+from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, count, option
+from contact_ddp_ros.bench.engine import add_engine_options, do
 from contact_ddp_ros.bench.loop.faults import FAULTS, KINDS
 from contact_ddp_ros.bench.loop.injection import LIMITS, QUICK, Course, Injection, Reaction, inject
-from contact_ddp_ros.bench.output import text_table
+from contact_ddp_ros.bench.output import record_of, table_of
+from contact_ddp_ros.bench.statistics import grouped
 from contact_ddp_ros.files import write_text
 from contact_ddp_ros.report import style
 
 TABLE_FILE = "reliability.md"
+
+
+def by_fault(reaction: Reaction) -> tuple[str, str]:
+    """What was faulty in a run, and how."""
+    return reaction.injection.target, reaction.injection.kind
 
 
 @dataclass(frozen=True)
@@ -47,9 +51,9 @@ class ReactionRow:
     rearmed: int
 
     @classmethod
-    def of(cls, reactions: Sequence[Reaction], target: str, kind: str) -> "ReactionRow":
+    def of(cls, runs: Sequence[Reaction]) -> "ReactionRow":
         """Of the reactions to one kind of fault of one link."""
-        runs = [one for one in reactions if (one.injection.target, one.injection.kind) == (target, kind)]
+        target, kind = by_fault(runs[0])
         delays = [one.damped_after for one in runs if not np.isnan(one.damped_after)]
         return cls(
             target=target,
@@ -63,32 +67,32 @@ class ReactionRow:
             rearmed=sum(one.rearmed for one in runs),
         )
 
-    def cells(self) -> tuple[str, ...]:
-        """As text, in the order of the headings."""
-        quiet = f"stands ({self.stood} of {self.runs})" if self.stood else "goes on bounding"
-        reaction = quiet if np.isnan(self.slowest) else f"damping, {self.faults}"
-        slowest = "" if np.isnan(self.slowest) else f"{1e3 * self.slowest:.0f} ms"
-        limit = f"{1e3 * LIMITS[self.target]:.0f} ms" if self.target in LIMITS else ""
-        torque = f"{100.0 * self.torque:.0f} %"
-        return self.target, self.kind, reaction, slowest, limit, torque, f"{self.rearmed}/{self.runs}"
+    @property
+    def reaction(self) -> str:
+        """What the controller did, for people."""
+        if not np.isnan(self.slowest):
+            return f"damping, {self.faults}"
+        return f"stands ({self.stood} of {self.runs})" if self.stood else "goes on bounding"
 
 
-_HEADINGS = ("of", "fault", "reaction", "at latest after", "allowed", "torque / limit", "bounds again")
+COLUMNS: Mapping[str, Callable[[ReactionRow], str]] = {
+    "of": lambda row: row.target,
+    "fault": lambda row: row.kind,
+    "reaction": lambda row: row.reaction,
+    "at latest after": lambda row: "" if np.isnan(row.slowest) else f"{1e3 * row.slowest:.0f} ms",
+    "allowed": lambda row: f"{1e3 * LIMITS[row.target]:.0f} ms" if row.target in LIMITS else "",
+    "torque / limit": lambda row: f"{100.0 * row.torque:.0f} %",
+    "bounds again": lambda row: f"{row.rearmed}/{row.runs}",
+}
 
 
-_HEADINGS = ("of", "fault", "reaction", "at latest after", "allowed", "torque / limit", "bounds again")
-
-
-def _table(rows: Sequence[ReactionRow]) -> Table:
-    table = text_table("Faults while bounding", *_HEADINGS, "")
-    for row in rows:
-        table.add_row(*row.cells(), "[green]held[/]" if row.good == row.runs else "[red]failed[/]")
-    return table
+def _verdict(row: ReactionRow) -> str:
+    return "[green]held[/]" if row.good == row.runs else "[red]failed[/]"
 
 
 def markdown(rows: Sequence[ReactionRow]) -> str:
-    """The same for the documentation."""
-    lines = [_HEADINGS, ("---",) * len(_HEADINGS), *(row.cells() for row in rows)]
+    """The table for the documentation."""
+    lines = [tuple(COLUMNS), ("---",) * len(COLUMNS), *([cell(row) for cell in COLUMNS.values()] for row in rows)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
@@ -96,10 +100,10 @@ def draw(reactions: Sequence[Reaction], path: Path) -> None:
     """A panel per faulty link that has a limit, a row per kind of fault, a dot per run."""
     targets = [target for target in FAULTS if target in LIMITS]
     with style.figure(path, 9.0, 3.2, "From the beginning of a fault to damping") as drawn:
-        panels = drawn.subplots(1, len(targets), sharey=True)
+        panels, found = drawn.subplots(1, len(targets), sharey=True), grouped(reactions, by_fault)
         for axes, target in zip(panels, targets, strict=True):
             for row, kind in enumerate(KINDS):
-                runs = [one for one in reactions if (one.injection.target, one.injection.kind) == (target, kind)]
+                runs = found[target, kind]
                 delays = 1e3 * np.array([one.damped_after for one in runs])
                 spread = row + np.linspace(-0.25, 0.25, len(runs)) if len(runs) > 1 else np.array([float(row)])
                 bad = np.array([bool(one.complaints) for one in runs])
@@ -119,26 +123,24 @@ def _measure(run: Run) -> Findings:
     seeds = range(options.seed, options.seed + (1 if options.quick else options.seeds))
     course = QUICK if options.quick else Course()
     injections = [Injection(target, kind, seed, course) for target in FAULTS for kind in KINDS for seed in seeds]
-    reactions = run_all(inject, injections, chosen_engine(options), run.terminal)
-    rows = [ReactionRow.of(reactions, target, kind) for target in FAULTS for kind in KINDS]
+    reactions = do(inject, injections, run)
+    rows = [ReactionRow.of(runs) for runs in grouped(reactions, by_fault).values()]
     write_text(run.folder / TABLE_FILE, markdown(rows))
     complaints = [f"[red]{one.injection.name}: {complaint}[/]" for one in reactions for complaint in one.complaints]
     return Findings(
         settings={"quick": options.quick, "seeds": list(seeds), "limits": LIMITS},
-        results={"reactions": [{**asdict(one), "complaints": one.complaints} for one in reactions]},
-        tables=[_table(rows)],
+        results={"reactions": [record_of(one, "complaints") for one in reactions]},
+        tables=[table_of("Faults while bounding", rows, {**COLUMNS, "": _verdict}, text=True)],
         remarks=complaints,
         drawings={"reliability.png": lambda path: draw(reactions, path)},
         exit_code=1 if complaints else 0,
     )
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--seeds", type=at_least(1), default=8, metavar="N", help="runs of each fault (default: %(default)s)"
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the first (default: 0)")
-    add_engine_options(parser)
+OPTIONS = (
+    count("--seeds", 8, "runs of each fault"),
+    option("--seed", type=int, default=0, metavar="N", help="the first (default: 0)"),
+    add_engine_options,
+)
 
-
-BENCHMARK = Benchmark("reliability", __doc__, "one seed, shorter runs, in under a minute", _measure, _add_options)
+BENCHMARK = Benchmark("reliability", __doc__, "one seed, shorter runs, in under a minute", _measure, OPTIONS)

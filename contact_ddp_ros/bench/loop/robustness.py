@@ -1,12 +1,11 @@
 """`contact-ddp bench robustness`: what the bounding robot comes through in closed loop, and what it does not.
 
-Runs of :mod:`contact_ddp_ros.bench.loop.scenarios` in lock-step, spread over the cores; each depends on its options
-only. The exit code is 0 where nothing fell, 1 otherwise.
+Runs in lock-step, spread over the cores; each depends on its options only. The exit code is 0 where nothing fell, 1
+otherwise.
 """
 
-import argparse
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,15 +14,17 @@ import numpy as np
 from matplotlib.axes import Axes
 from rich.table import Table
 
-from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_setting_option
-from contact_ddp_ros.bench.engine import add_engine_options, chosen_engine, run_all
+from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_seed, add_setting_option, option
+from contact_ddp_ros.bench.engine import add_engine_options, do
 from contact_ddp_ros.bench.loop import outcome
+from contact_ddp_ros.bench.loop.cases import CYCLE, DIRECTIONS, RECOVERY, SPEED, Case, bounding, cases, push_of
 from contact_ddp_ros.bench.loop.outcome import LATERAL_BAND, ROLL_BAND, YAW_BAND, Outcome
-from contact_ddp_ros.bench.loop.scenarios import DIRECTIONS, GROUPS, QUICK, Extent, Settings
-from contact_ddp_ros.bench.output import new_table
+from contact_ddp_ros.bench.output import record_of, table_of
 from contact_ddp_ros.bench.panels import panel
-from contact_ddp_ros.options import VARIANTS
-from contact_ddp_ros.report.style import FOOT_COLOURS, LIMIT, figure, legend, name_rows
+from contact_ddp_ros.bench.statistics import grouped
+from contact_ddp_ros.options import SENSOR_NOISE, VARIANTS
+from contact_ddp_ros.report.charts import bars
+from contact_ddp_ros.report.style import FOOT_COLOURS, LIMIT, figure, legend
 
 TARGET_SPEED = 0.1
 """Mean speed within this share of the command, or of 0.5 m/s where that is more."""
@@ -38,18 +39,82 @@ _STYLES = ("-", "--")
 """Alternate, so that mirror images, which coincide, both show."""
 
 
+PUSH_TIME, IMPULSE = 4.0, 4.0
+"""The earliest push begins two seconds into a steady bound [s]; its impulse [N s]."""
+
+DELAY = 0.005
+"""Of the planner [s]."""
+
+SEEDS = 3
+"""Runs with noise."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much of everything: phases of the gait at which pushes begin, and durations of runs [s]."""
+
+    phases: int = 24
+    short: float = 10.0
+    steady: float = 20.0
+    long: float = 60.0
+
+
+QUICK = Extent(phases=6, short=6.0, steady=8.0, long=20.0)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all runs share: variant, seed and parameters as "section.name" → value."""
+
+    variant: str = "ddp"
+    seed: int = 0
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+
+
+def groups(extent: Extent, seed: int = 0) -> dict[str, dict[str, dict[str, Any]]]:
+    """By group and name of a run, what of its options is unlike a steady bound."""
+    short, steady = {"duration": extent.short}, {"duration": extent.steady}
+    pushes = {
+        f"push {direction}, phase {i}/{extent.phases}": push_of(IMPULSE, axis, PUSH_TIME + i * CYCLE / extent.phases)
+        for direction, axis in DIRECTIONS.items()
+        for i in range(extent.phases)
+    }
+    return {
+        "pushes": {name: {"pushes": (push,), "duration": push.end + RECOVERY + CYCLE} for name, push in pushes.items()},
+        "friction": {f"friction {mu:g}": {"friction": mu, **short} for mu in (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)},
+        "mass": {f"trunk mass × {scale:g}": {"trunk_mass_scale": scale, **short} for scale in (0.9, 1.1)},
+        "delay": {f"planner delay {1e3 * DELAY:g} ms": {"planner_delay": DELAY, **short}},
+        "speeds": {f"speed {v:g} m/s": {"speed": ((0.0, v),), **steady} for v in (-0.5, 0.5, 1.0, 2.0)},
+        "changes": {"speed 0 → 1 → 0 m/s": {"speed": ((0.0, 0.0), (4.0, 1.0), (9.0, 0.0)), "duration": 14.0}},
+        "stop": {"stand, bound, stand": {"stop_time": 6.0, "duration": 9.0}},
+        # noise also breaks the symmetry of left and right
+        "noise": {
+            f"sensor noise, seed {k}": {"seed": k, "overrides": SENSOR_NOISE, **steady}
+            for k in range(seed, seed + SEEDS)
+        },
+        "long": {f"{extent.long:g} s at {SPEED:g} m/s": {"duration": extent.long}},
+    }
+
+
+GROUPS = tuple(groups(QUICK))
+
+
+def runs(settings: Settings, extent: Extent, only: Sequence[str] = GROUPS) -> list[Case]:
+    """All runs of some groups."""
+    found = groups(extent, settings.seed)
+    base = bounding(settings.overrides, variant=settings.variant, seed=settings.seed)
+    return cases(base, {name: found[name] for name in only})
+
+
 def totals(outcomes: Sequence[Outcome]) -> dict[str, dict[str, Any]]:
     """Per group, of pushes per direction: runs, survivors, and those straight again (None without pushes)."""
-    groups: dict[str, list[Outcome]] = {}
-    for one in outcomes:
-        groups.setdefault(_group(one), []).append(one)
     return {
         name: {
             "runs": len(members),
             "survived": sum(one.survived for one in members),
             "straight": None if members[0].straight is None else sum(bool(one.straight) for one in members),
         }
-        for name, members in groups.items()
+        for name, members in grouped(outcomes, _group).items()
     }
 
 
@@ -60,20 +125,17 @@ def _group(one: Outcome) -> str:
 
 def _table(outcomes: Sequence[Outcome]) -> Table:
     """Every run that is not a push, and of the pushes those that failed."""
-    table = new_table("Runs", "run", "speed error", "roll", "pitch", "yaw", "plan touchdown", "sole", whole_names=True)
-    table.add_column("")
-    for one in outcomes:
-        if one.straight:
-            continue
-        table.add_row(
-            one.name,
-            f"{one.speed_error:.3f} m/s",
-            *(f"{angle:.3f}" for angle in (one.roll_max, one.pitch_max, one.yaw_drift)),
-            f"{1e3 * one.touchdown_error:.1f} mm",
-            f"{1e3 * one.touchdown_height:.1f} mm",
-            _verdict(one),
-        )
-    return table
+    columns = {
+        "run": lambda one: one.name,
+        "speed error": lambda one: f"{one.speed_error:.3f} m/s",
+        "roll": lambda one: f"{one.roll_max:.3f}",
+        "pitch": lambda one: f"{one.pitch_max:.3f}",
+        "yaw": lambda one: f"{one.yaw_drift:.3f}",
+        "plan touchdown": lambda one: f"{1e3 * one.touchdown_error:.1f} mm",
+        "sole": lambda one: f"{1e3 * one.touchdown_height:.1f} mm",
+        "": _verdict,
+    }
+    return table_of("Runs", [one for one in outcomes if not one.straight], columns)
 
 
 def _verdict(one: Outcome) -> str:
@@ -98,11 +160,13 @@ def _verdict(one: Outcome) -> str:
 
 
 def _group_table(outcomes: Sequence[Outcome]) -> Table:
-    table = new_table("Groups", "group", "runs", "survived", "straight within 2 s")
-    for name, total in totals(outcomes).items():
-        straight = "" if total["straight"] is None else str(total["straight"])
-        table.add_row(name, str(total["runs"]), str(total["survived"]), straight)
-    return table
+    columns = {
+        "group": lambda row: row[0],
+        "runs": lambda row: row[1]["runs"],
+        "survived": lambda row: row[1]["survived"],
+        "straight within 2 s": lambda row: "" if row[1]["straight"] is None else row[1]["straight"],
+    }
+    return table_of("Groups", totals(outcomes).items(), columns, whole_names=False)
 
 
 def draw(outcomes: Sequence[Outcome], path: Path) -> None:
@@ -147,8 +211,7 @@ def _draw_phases(axes: Axes, pushed: Mapping[str, Sequence[Outcome]], value: Cal
 
 def _draw_runs(axes: Axes, runs: Sequence[Outcome]) -> None:
     colours = [FOOT_COLOURS[0] if one.survived else LIMIT for one in runs]
-    axes.barh(range(len(runs)), [1e3 * np.nan_to_num(one.speed_error) for one in runs], color=colours)
-    name_rows(axes, [one.name for one in runs], size=7)
+    bars(axes, {one.name: 1e3 * np.nan_to_num(one.speed_error) for one in runs}, colours, size=7)
     axes.set_xlabel("largest error of the mean speed [mm/s]; red: fell")
 
 
@@ -156,28 +219,25 @@ def _measure(run: Run) -> Findings:
     options = run.options
     settings = Settings(options.variant, options.seed, dict(options.set))
     extent = QUICK if options.quick else Extent()
-    groups = GROUPS if options.only is None else {name: GROUPS[name] for name in options.only}
-    scenarios = [scenario for build in groups.values() for scenario in build(settings, extent)]
-    engine = chosen_engine(options)
-    outcomes = run_all(outcome.run, scenarios, engine, run.terminal)
-    records = [{**asdict(one), "survived": one.survived, "straight": one.straight} for one in outcomes]
+    outcomes = do(outcome.run, runs(settings, extent, options.only or GROUPS), run)
     return Findings(
         settings={"quick": options.quick, **asdict(extent), **asdict(settings)},
-        results={"groups": totals(outcomes), "outcomes": records},
+        results={
+            "groups": totals(outcomes),
+            "outcomes": [record_of(one, "survived", "straight") for one in outcomes],
+        },
         tables=[_table(outcomes), _group_table(outcomes)],
         drawings={"robustness.png": lambda path: draw(outcomes, path)},
         exit_code=0 if all(one.survived for one in outcomes) else 1,
     )
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--only", choices=tuple(GROUPS), action="append", metavar="GROUP", help=f"of {', '.join(GROUPS)}"
-    )
-    parser.add_argument("--variant", choices=VARIANTS, default=Settings.variant, help="solver (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all that is random (default: 0)")
-    add_engine_options(parser)
-    add_setting_option(parser)
+OPTIONS = (
+    option("--only", choices=GROUPS, action="append", metavar="GROUP", help=f"of {', '.join(GROUPS)}"),
+    option("--variant", choices=VARIANTS, default=Settings.variant, help="solver (default: %(default)s)"),
+    add_seed,
+    add_engine_options,
+    add_setting_option,
+)
 
-
-BENCHMARK = Benchmark("robustness", __doc__, "6 phases of the gait instead of 24, shorter runs", _measure, _add_options)
+BENCHMARK = Benchmark("robustness", __doc__, "6 phases of the gait instead of 24, shorter runs", _measure, OPTIONS)

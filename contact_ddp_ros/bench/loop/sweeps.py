@@ -5,18 +5,28 @@ of a step. Sample i is the same draw for both variants and for every value of wh
 compared one by one. All runs have sensor noise, without which the simulator is symmetric and left equals right.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from contact_ddp_ros.bench.loop.budget import VARIANTS, Budget, StageCosts
-from contact_ddp_ros.bench.loop.scenarios import CYCLE, DIRECTIONS, NOISE, PUSH_DURATION, RECOVERY, SPEED
+from contact_ddp_ros.bench.loop.budget import Budget, StageCosts
+from contact_ddp_ros.bench.loop.cases import (
+    CYCLE,
+    DIRECTIONS,
+    PUSH_DURATION,
+    RECOVERY,
+    SPEED,
+    bounding,
+    push_of,
+)
 from contact_ddp_ros.bench.loop.trials import Arm, PushSearch, SpeedSearch, SweepJob, Trial
+from contact_ddp_ros.bench.solver.case import VARIANTS
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.options import MAX_SPEED, Push, RunOptions
+from contact_ddp_ros.options import MAX_SPEED, SENSOR_NOISE, Push, RunOptions
 
 ITERATIONS = 2
 """DDP iterations that the budget of a solve is worth, unless it is what varies; the planner's default."""
@@ -49,9 +59,8 @@ class SweepExtent:
         phases: of the gait at which pushes begin. directions: of the pushes, of DIRECTIONS.
         push_evaluations, speed_evaluations: halvings of a search. speed_samples: searches for each limit of the speed.
         speed_iterations: budgets of these, per second, in DDP iterations.
-        samples: random draws for each value of the following.
-        iterations: budgets per second, in DDP iterations. frictions. masses: of the trunk over nominal.
-        delays: of the planner [s]. steps: heights [m].
+        samples: random draws for each value of what is varied.
+        values: by group of VARIED, what is tried.
     """
 
     phases: int = 12
@@ -61,11 +70,15 @@ class SweepExtent:
     speed_samples: int = 3
     speed_iterations: tuple[float, ...] = (20.0, 200.0)
     samples: int = 20
-    iterations: tuple[float, ...] = (10.0, 20.0, 50.0, 100.0, 200.0, 400.0)
-    frictions: tuple[float, ...] = (0.3, 0.4, 0.6, 0.8, 1.0)
-    masses: tuple[float, ...] = (0.7, 0.85, 1.0, 1.15, 1.3)
-    delays: tuple[float, ...] = (0.0, 0.005, 0.01, 0.02, 0.03)
-    steps: tuple[float, ...] = (-0.03, -0.02, -0.01, 0.01, 0.02, 0.03)
+    values: Mapping[str, tuple[float, ...]] = field(
+        default_factory=lambda: {
+            "iterations": (10.0, 20.0, 50.0, 100.0, 200.0, 400.0),
+            "friction": (0.3, 0.4, 0.6, 0.8, 1.0),
+            "mass": (0.7, 0.85, 1.0, 1.15, 1.3),
+            "delay": (0.0, 0.005, 0.01, 0.02, 0.03),
+            "step": (-0.03, -0.02, -0.01, 0.01, 0.02, 0.03),
+        }
+    )
 
 
 QUICK = SweepExtent(
@@ -76,11 +89,7 @@ QUICK = SweepExtent(
     speed_samples=1,
     speed_iterations=(20.0,),
     samples=2,
-    iterations=(20.0, 200.0),
-    frictions=(0.3,),
-    masses=(1.3,),
-    delays=(0.02,),
-    steps=(0.01,),
+    values={"iterations": (20.0, 200.0), "friction": (0.3,), "mass": (1.3,), "delay": (0.02,), "step": (0.01,)},
 )
 
 
@@ -98,13 +107,7 @@ class SweepSettings:
 
     def options(self, noise_seed: int, overrides: Mapping[str, Any] | None = None) -> RunOptions:
         """Of a run with sensor noise and no other disturbance; the settings' own parameters come last."""
-        noise = {f"simulator.noise.{name}": deviation for name, deviation in NOISE.items()}
-        return RunOptions(
-            seed=noise_seed,
-            speed=((0.0, SPEED),),
-            overrides=noise | dict(overrides or {}) | dict(self.overrides),
-            video=False,
-        )
+        return bounding({**SENSOR_NOISE, **(overrides or {}), **self.overrides}, seed=noise_seed)
 
 
 @dataclass(frozen=True)
@@ -122,8 +125,7 @@ def draw(seed: int, sample: int) -> Draw:
     rng = np.random.default_rng((seed, sample))
     speed, impulse = rng.uniform(*SPEEDS), rng.uniform(*IMPULSES)
     angle, phase, step_phase = rng.uniform(0.0, (2.0 * np.pi, 1.0, 1.0))
-    force = impulse / PUSH_DURATION * np.array([np.cos(angle), np.sin(angle)])
-    push = Push(PUSH_TIME + float(phase) * CYCLE, (float(force[0]), float(force[1]), 0.0), PUSH_DURATION)
+    push = push_of(float(impulse), float(angle), PUSH_TIME + float(phase) * CYCLE)
     return Draw(float(speed), push, int(rng.integers(2**31)), float(step_phase))
 
 
@@ -176,47 +178,12 @@ def speeds(settings: SweepSettings, extent: SweepExtent) -> list[SweepJob]:
     return jobs
 
 
-def iterations(settings: SweepSettings, extent: SweepExtent) -> list[SweepJob]:
-    """How little time for the solver still bounds."""
-
-    def condition(value: float, sample: Draw) -> tuple[RunOptions, float]:
-        return budgeted(pushed_run(settings, sample), value)
-
-    return _trials("iterations", extent.iterations, condition, settings, extent)
-
-
 def budgeted(options: RunOptions, per_second: float) -> tuple[RunOptions, float]:
     """The run, and the DDP iterations of a solve, for so many per second; below one in a period it plans less often."""
     usual = float(options.parameters("planner").get("rate", PlannerConfig().rate))
     if per_second >= usual:
         return options, per_second / usual
     return replace(options, overrides={**options.overrides, "planner.rate": per_second}), 1.0
-
-
-def friction(settings: SweepSettings, extent: SweepExtent) -> list[SweepJob]:
-    """Ground that the planner, which counts on 0.6, does not know."""
-    return _disturbed("friction", extent.frictions, settings, extent, lambda run, mu: replace(run, friction=mu))
-
-
-def mass(settings: SweepSettings, extent: SweepExtent) -> list[SweepJob]:
-    """A trunk that the planner does not know."""
-    return _disturbed("mass", extent.masses, settings, extent, lambda run, scale: replace(run, trunk_mass_scale=scale))
-
-
-def delay(settings: SweepSettings, extent: SweepExtent) -> list[SweepJob]:
-    """Policies that arrive late."""
-    return _disturbed("delay", extent.delays, settings, extent, lambda run, late: replace(run, planner_delay=late))
-
-
-def step(settings: SweepSettings, extent: SweepExtent) -> list[SweepJob]:
-    """A step that nobody expects, met at any phase of the gait, and no push."""
-
-    def condition(height: float, sample: Draw) -> tuple[RunOptions, float]:
-        options = pushed_run(settings, sample)
-        position = STEP_MARGIN + sample.speed * (STEP_APPROACH + sample.step_phase * CYCLE)
-        return replace(options, pushes=(), terrain=f"step:{position},{height}", duration=STEP_RUN), ITERATIONS
-
-    return _trials("step", extent.steps, condition, settings, extent)
 
 
 def pushed_run(settings: SweepSettings, sample: Draw) -> RunOptions:
@@ -229,42 +196,40 @@ def pushed_run(settings: SweepSettings, sample: Draw) -> RunOptions:
     )
 
 
-GROUPS: Mapping[str, Callable[[SweepSettings, SweepExtent], list[SweepJob]]] = {
-    "pushes": pushes,
-    "speeds": speeds,
-    "iterations": iterations,
-    "friction": friction,
-    "mass": mass,
-    "delay": delay,
-    "step": step,
+def on_a_step(run: RunOptions, height: float, sample: Draw) -> RunOptions:
+    """The run without its push, with a step of a height [m] that it meets at any phase of the gait."""
+    position = STEP_MARGIN + sample.speed * (STEP_APPROACH + sample.step_phase * CYCLE)
+    return replace(run, pushes=(), terrain=f"step:{position},{height}", duration=STEP_RUN)
+
+
+Change = Callable[[RunOptions, float, Draw], RunOptions | tuple[RunOptions, float]]
+"""Puts a pushed run under a value; gives the DDP iterations that a solve's budget is worth too, where it is another."""
+
+VARIED: Mapping[str, Change] = {
+    "iterations": lambda run, per_second, _: budgeted(run, per_second),
+    "friction": lambda run, mu, _: replace(run, friction=mu),
+    "mass": lambda run, scale, _: replace(run, trunk_mass_scale=scale),
+    "delay": lambda run, late, _: replace(run, planner_delay=late),
+    "step": on_a_step,
 }
-"""By name; all but the first two give trials."""
-
-Condition = Callable[[float, Draw], tuple[RunOptions, float]]
-"""Gives the run under a value and the DDP iterations that the budget of a solve is worth."""
+"""How little time for the solver still bounds, and what the planner does not know: ground (it counts on a friction of
+0.6), trunk, policies that arrive late, a step that nobody expects."""
 
 
-def _trials(
-    group: str, values: Sequence[float], condition: Condition, settings: SweepSettings, extent: SweepExtent
-) -> list[SweepJob]:
+def trials(group: str, settings: SweepSettings, extent: SweepExtent) -> list[SweepJob]:
+    """The runs of a group of VARIED, by value and sample."""
     jobs: list[SweepJob] = []
-    for value in values:
-        for sample in range(extent.samples):
-            options, budget = condition(value, draw(settings.seed, sample))
-            jobs += [Trial(group, value, sample, arm, options) for arm in settings.arms(budget)]
+    for value, number in product(extent.values[group], range(extent.samples)):
+        sample = draw(settings.seed, number)
+        varied = VARIED[group](pushed_run(settings, sample), value, sample)
+        options, budget = varied if isinstance(varied, tuple) else (varied, ITERATIONS)
+        jobs += [Trial(group, value, number, arm, options) for arm in settings.arms(budget)]
     return jobs
 
 
-def _disturbed(
-    group: str,
-    values: Sequence[float],
-    settings: SweepSettings,
-    extent: SweepExtent,
-    changed: Callable[[RunOptions, float], RunOptions],
-) -> list[SweepJob]:
-    """Pushed runs of which one thing is changed."""
-
-    def condition(value: float, sample: Draw) -> tuple[RunOptions, float]:
-        return changed(pushed_run(settings, sample), value), ITERATIONS
-
-    return _trials(group, values, condition, settings, extent)
+GROUPS: Mapping[str, Callable[[SweepSettings, SweepExtent], list[SweepJob]]] = {
+    "pushes": pushes,
+    "speeds": speeds,
+    **{group: partial(trials, group) for group in VARIED},
+}
+"""By name; all but the first two give trials."""

@@ -11,9 +11,9 @@ from typing import Any
 
 from contact_ddp_ros.bench.loop import bisection, outcome
 from contact_ddp_ros.bench.loop.budget import Budget, PacedPlanner
+from contact_ddp_ros.bench.loop.cases import Case, push_of
 from contact_ddp_ros.bench.loop.outcome import Outcome
-from contact_ddp_ros.bench.loop.scenarios import PUSH_DURATION, Scenario
-from contact_ddp_ros.options import Push, RunOptions
+from contact_ddp_ros.options import RunOptions
 
 MEASURES = ("speed_error", "roll_max", "pitch_max", "touchdown_height")
 """Figures of an outcome that are kept of each trial; smaller is better."""
@@ -124,8 +124,7 @@ class PushSearch(_Search):
 
     def pushed(self, impulse: float) -> RunOptions:
         """The run with a push of an impulse [N s]."""
-        x, y = (impulse / PUSH_DURATION * part for part in self.axis)
-        return replace(self.options, pushes=(Push(self.time, (x, y, 0.0), PUSH_DURATION),))
+        return replace(self.options, pushes=(push_of(impulse, self.axis, self.time),))
 
     def holds(self, level: float) -> bool:
         """Whether the robot survives an impulse."""
@@ -169,8 +168,8 @@ def perform(job: SweepJob) -> dict[str, Any]:
 
 def paced_run(options: RunOptions, arm: Arm) -> tuple[Outcome, float]:
     """What became of a run, and the share of its budget that the planner spent; a run that fails counts as a fall."""
-    scenario = Scenario("", "", replace(options, variant=arm.variant))
-    result, planner = outcome.run_with(lambda real: PacedPlanner(real, arm.budget), scenario)
+    case = Case("", "", replace(options, variant=arm.variant))
+    result, planner = outcome.run_with(lambda real: PacedPlanner(real, arm.budget), case)
     return result, float("nan") if planner is None else planner.spent_share
 
 

@@ -139,9 +139,10 @@ class BoundNlp:
         upper = np.full(self.n_variables, np.inf)
         n_x, n_u = self._problem.n_x, self._problem.n_u
         if self._model.constrained:
+            limits = self._model.layout.parameters["torque_limits"]
             for k in np.flatnonzero(self._problem.has_control):
                 first = self.variables[k].start + n_x
-                upper[first : first + n_u] = case.problem.parameters[at.LIMITS : at.LIMITS + n_u]
+                upper[first : first + n_u] = case.problem.parameters[limits]
         lower = -upper
         lower[:n_x] = upper[:n_x] = case.x0
         return lower, upper

@@ -33,7 +33,9 @@ from numpy.typing import NDArray
 from contact_ddp_ros.bench.peers.pinocchio_tree import natural_state, pinocchio_model
 from contact_ddp_ros.bench.solver.case import Case
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.layout import node_offsets
+from contact_ddp_ros.mpc.layout import Sizes
+from contact_ddp_ros.mpc.term_layout import TermLayout
+from contact_ddp_ros.mpc.terms.friction_cone import COEFFICIENT, SCALE
 from contact_ddp_ros.solver.solution import Solution
 
 Array = NDArray[np.float64]
@@ -130,24 +132,28 @@ class CrocoddylBound:
 
     def _row(self, k: int) -> NodeRow:
         problem = self._case.problem
-        sizes = tuple(int(problem.integers[i]) for i in (at.N, at.N_U, at.N_FEET, at.N_AXES))
-        *starts, size = node_offsets(*sizes)
-        row = problem.node_parameters[k, :size]
-        head, x_weight, u_weight, force, force_weight, height, height_weight, lands = np.split(row, starts)
-        by_foot = sizes[2:]
+        layout = self._layout
+        row = problem.node_parameters[k]
+        numbers = {name: row[place] for name, place in layout.rows.items()}
+        by_foot = len(self._case.problem_feet), -1
         return NodeRow(
             kind=int(problem.node_integers[k, at.NODE_KIND]),
             mode=int(problem.node_integers[k, at.NODE_MODE]),
-            duration=float(head[at.DURATION]),
-            x_reference=head[at.X_REFERENCE :],
-            x_weight=x_weight,
-            u_weight=u_weight,
-            force_reference=force.reshape(by_foot),
-            force_weight=force_weight.reshape(by_foot),
-            height_reference=height,
-            height_weight=height_weight,
-            lands=lands,
+            duration=float(row[at.DURATION]),
+            x_reference=numbers["states"],
+            x_weight=numbers["state_weights"],
+            u_weight=numbers["torque_weights"],
+            force_reference=numbers["forces"].reshape(by_foot),
+            force_weight=numbers["force_weights"].reshape(by_foot),
+            height_reference=numbers["heights"],
+            height_weight=numbers["height_weights"],
+            lands=row[layout.lands],
         )
+
+    @property
+    def _layout(self) -> TermLayout:
+        integers = self._case.problem.integers
+        return TermLayout.of(Sizes(*(int(integers[i]) for i in (at.N, at.N_U, at.N_FEET, at.N_AXES))))
 
     def _costs(self, row: NodeRow, n_u: int, x_weight: Array | None = None) -> Any:
         """A sum of costs that begins with the one on the state."""
@@ -164,7 +170,7 @@ class CrocoddylBound:
         costs = self._costs(row, n_u, x_weight)
         self._add(costs, "torque", row.u_weight, crocoddyl.ResidualModelControl(self.state, n_u))
         if self._barriers:
-            limits = self._case.problem.parameters[at.LIMITS : at.LIMITS + n_u]
+            limits = self._case.problem.parameters[self._layout.parameters["torque_limits"]]
             residual = crocoddyl.ResidualModelControl(self.state, n_u)
             self._add_barrier(costs, "limits", (-limits, limits), residual, 1.0 / limits[0] ** 2)
         for foot in self._case.contacts(row.mode):
@@ -219,10 +225,11 @@ class CrocoddylBound:
             residual = crocoddyl.ResidualModelContactForce(self.state, frame, reference, 3, n_u)
             self._add(costs, f"force of {foot}", weights, residual)
         if self._barriers:
-            parameters, facets = self._case.problem.parameters, 2 * (len(self._axes) - 1)
-            cone = crocoddyl.FrictionCone(np.eye(3), float(parameters[at.FRICTION]), facets, False)
+            friction = self._case.problem.parameters[self._layout.parameters["friction"]]
+            facets = 2 * (len(self._axes) - 1)
+            cone = crocoddyl.FrictionCone(np.eye(3), float(friction[COEFFICIENT]), facets, False)
             residual = crocoddyl.ResidualModelContactFrictionCone(self.state, frame, cone, n_u)
-            scale = (1.0 if self._exact else _LEAN_CONE) / float(parameters[at.FORCE_SCALE]) ** 2
+            scale = (1.0 if self._exact else _LEAN_CONE) / float(friction[SCALE]) ** 2
             self._add_barrier(costs, f"cone of {foot}", (cone.lb, cone.ub), residual, scale)
 
     def _add_heights(self, costs: Any, weights: Array, references: Array, n_u: int) -> None:

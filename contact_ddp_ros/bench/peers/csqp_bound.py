@@ -16,7 +16,7 @@ import numpy as np
 
 from contact_ddp_ros.bench.peers.crocoddyl_bound import CrocoddylBound, NodeRow
 from contact_ddp_ros.bench.solver.case import Case
-from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.terms.friction_cone import COEFFICIENT
 
 _FAR = 1e3
 """Bound of what is not limited [m]."""
@@ -63,10 +63,11 @@ class CsqpBound(CrocoddylBound):
     def _dynamics(self, row: NodeRow, contacts: Any, costs: Any) -> Any:
         n_u = self.actuation.nu
         constraints = crocoddyl.ConstraintModelManager(self.state, n_u)
-        limits = self._case.problem.parameters[at.LIMITS : at.LIMITS + n_u]
+        limits = self._case.problem.parameters[self._layout.parameters["torque_limits"]]
         torque = crocoddyl.ResidualModelControl(self.state, n_u)
         constraints.addConstraint("torque", crocoddyl.ConstraintModelResidual(self.state, torque, -limits, limits))
-        cone = crocoddyl.FrictionCone(np.eye(3), float(self._case.problem.parameters[at.FRICTION]), 2, False)
+        friction = self._case.problem.parameters[self._layout.parameters["friction"]]
+        cone = crocoddyl.FrictionCone(np.eye(3), float(friction[COEFFICIENT]), 2, False)
         for foot in self._case.contacts(row.mode):
             residual = crocoddyl.ResidualModelContactFrictionCone(self.state, self.model.getFrameId(foot), cone, n_u)
             bounds = np.maximum(cone.lb, -_FAR), np.minimum(cone.ub, _FAR)

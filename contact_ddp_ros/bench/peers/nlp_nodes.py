@@ -27,15 +27,18 @@ import casadi as cs
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.dynamics import cache, partials
-from contact_ddp_ros.dynamics.compiler import compile_library, find_compiler
+from contact_ddp_ros.compiled import cache
+from contact_ddp_ros.compiled.compiler import compile_library, find_compiler
+from contact_ddp_ros.dynamics import partials
 from contact_ddp_ros.dynamics.contact import N_PARAMETERS, ScalarSystem, Symbols, contact_system
 from contact_ddp_ros.dynamics.contact_point import Axes
 from contact_ddp_ros.dynamics.impact import impact_system
-from contact_ddp_ros.dynamics.kernels import c_source
+from contact_ddp_ros.dynamics.kernels import c_source, origin
 from contact_ddp_ros.dynamics.mechanism import Mechanism
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.layout import node_offsets, position_share
+from contact_ddp_ros.mpc.layout import Sizes, position_share
+from contact_ddp_ros.mpc.term_layout import TermLayout
+from contact_ddp_ros.mpc.terms.friction_cone import COEFFICIENT, SCALE
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.protocol import N_PENALTY
 
@@ -84,14 +87,20 @@ class NodeModel:
     constrained: bool
 
     @property
-    def sizes(self) -> tuple[int, int, int, int]:
-        """(n, n_u, n_f, n_a) as the layout wants them."""
-        return self.mechanism.n, len(self.actuated), len(self.mechanism.feet), len(self.axes)
+    def sizes(self) -> Sizes:
+        """(n, n_u, n_f, n_a)."""
+        return Sizes(self.mechanism.n, len(self.actuated), len(self.mechanism.feet), len(self.axes))
+
+    @property
+    def layout(self) -> TermLayout:
+        """Of the numbers of the terms."""
+        return TermLayout.of(self.sizes)
 
     @property
     def parameter_sizes(self) -> tuple[int, int, int, int]:
         """A node's row, its multipliers, the model's parameters, (σ, δ, ε)."""
-        return node_offsets(*self.sizes)[-1], len(self.mechanism.feet), at.LIMITS + len(self.actuated), N_PENALTY - 1
+        layout = self.layout
+        return layout.row_size, len(self.mechanism.feet), layout.n_parameters, N_PENALTY - 1
 
 
 class Node:
@@ -143,37 +152,41 @@ class Node:
         return functions
 
     @cached_property
-    def _offsets(self) -> tuple[int, ...]:
-        return node_offsets(*self.model.sizes)
+    def _layout(self) -> TermLayout:
+        return self.model.layout
+
+    def _numbers(self, name: str) -> cs.SX:
+        """A block of the node's row."""
+        return self._row[self._layout.rows[name]]
+
+    def _friction(self, index: int) -> cs.SX:
+        return self._parameters[self._layout.parameters["friction"]][index]
 
     def _cost(self) -> cs.SX:
-        n, n_u, n_f, n_a = self.model.sizes
-        x_weight, u_weight, force, force_weight, height, height_weight, _, _ = self._offsets
-        row, kind = self._row, self.kind.kind
-        error = self._x - row[at.X_REFERENCE : at.X_REFERENCE + 2 * n]
-        cost = 0.5 * cs.dot(row[x_weight : x_weight + 2 * n], error**2)
+        n, _, _, n_a = self.model.sizes
+        kind = self.kind.kind
+        cost = 0.5 * cs.dot(self._numbers("state_weights"), (self._x - self._numbers("states")) ** 2)
         if kind == at.TOUCHDOWN and not self.model.constrained:
             multipliers = cs.vertsplit(self._multipliers[self._feet(self.kind.landing)])
             for residual, multiplier in zip(self._landing_heights(), multipliers, strict=True):
                 cost += (multiplier + 0.5 * self._sigma * residual) * residual
         if kind != at.STEP:
             return cost
-        cost += 0.5 * cs.dot(row[u_weight : u_weight + n_u], self._u**2)
+        cost += 0.5 * cs.dot(self._numbers("torque_weights"), self._u**2)
         for c, foot in enumerate(self._feet(self.kind.contacts)):
             rows = slice(foot * n_a, (foot + 1) * n_a)
-            error = self._nu[n + c * n_a : n + (c + 1) * n_a] - row[force : force + n_f * n_a][rows]
-            cost += 0.5 * cs.dot(row[force_weight : force_weight + n_f * n_a][rows], error**2)
-        error = self._heights - row[height : height + n_f]
-        cost += 0.5 * cs.dot(row[height_weight : height_weight + n_f], error**2)
+            error = self._nu[n + c * n_a : n + (c + 1) * n_a] - self._numbers("forces")[rows]
+            cost += 0.5 * cs.dot(self._numbers("force_weights")[rows], error**2)
+        cost += 0.5 * cs.dot(self._numbers("height_weights"), (self._heights - self._numbers("heights")) ** 2)
         if not self.model.constrained:
             cost += self._epsilon * sum(map(self._barrier, self._limits()))
-        return row[at.DURATION] * cost
+        return self._row[at.DURATION] * cost
 
     def _limits(self) -> list[cs.SX]:
         """What must not be negative during a time step, each relative to its scale."""
-        n, n_u, _, n_a = self.model.sizes
-        ratio = self._u / self._parameters[at.LIMITS : at.LIMITS + n_u]
-        scale = self._parameters[at.FORCE_SCALE]
+        n, _, _, n_a = self.model.sizes
+        ratio = self._u / self._parameters[self._layout.parameters["torque_limits"]]
+        scale = self._friction(SCALE)
         normal = [self._nu[n + (c + 1) * n_a - 1] / scale for c in range(len(self.kind.contacts))]
         return [*cs.vertsplit(1.0 + ratio), *cs.vertsplit(1.0 - ratio), *normal, *(f / scale for f in self._cones())]
 
@@ -183,7 +196,7 @@ class Node:
         sides = []
         for c in range(len(self.kind.contacts)):
             *tangential, normal = cs.vertsplit(self._nu[n + c * n_a : n + (c + 1) * n_a])
-            reach = self._parameters[at.FRICTION] * normal
+            reach = self._friction(COEFFICIENT) * normal
             sides += [reach + sign * force for force in tangential for sign in (-1.0, 1.0)]
         return sides
 
@@ -269,7 +282,9 @@ def node_functions(
         return functions
     symbols = sorted(kind.symbol for kind in nodes)
     source = "".join(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("nlp_*.py")))
-    content = cache.content_key(tree, symbols, model.axes, model.scheme, model.constrained, at.LIMITS, tag, source)
+    content = cache.content_key(
+        origin(), tree, symbols, model.axes, model.scheme, model.constrained, model.layout, tag, source
+    )
     compiler = find_compiler()
     entry = cache.entry(content, compiler.identity)
     with cache.exclusive(content):

@@ -5,24 +5,23 @@ lock-step (:mod:`contact_ddp_ros.gazebo.emulator`). Left out one at a time: what
 the bridge does about the odometry's lag. Runs do not depend on the machine, so there is one of each.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
 from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run
-from contact_ddp_ros.bench.output import Metric, new_table, number
+from contact_ddp_ros.bench.loop.cases import SPEED, bounding
+from contact_ddp_ros.bench.output import Metric, number, table_of
 from contact_ddp_ros.bench.timing import watched
 from contact_ddp_ros.closed_loop import ClosedLoop
 from contact_ddp_ros.gazebo.config import BridgeConfig
 from contact_ddp_ros.gazebo.emulator.simulator import emulated
 from contact_ddp_ros.gazebo.simulator import GazeboSimulator
-from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.recording import Recording
 from contact_ddp_ros.report.style import COMMAND, MEASURED, MUTED, PLANNED, figure
 from contact_ddp_ros.report.summary import Summary, summarise
@@ -32,8 +31,8 @@ from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains
 from contact_ddp_ros.sim.options import SimOptions
 
-SPEED, DURATION, QUICK_DURATION = 0.5, 20.0, 6.0
-"""Of every run [m/s, s]."""
+DURATION, QUICK_DURATION = 20.0, 6.0
+"""Of every run [s]."""
 
 SPEED_ERROR = 0.05
 """How far the mean speed may be from the commanded one [m/s]."""
@@ -65,7 +64,7 @@ PHYSICS = {
 
 def bound(physics: Physics, duration: float, speed: float = SPEED) -> Recording:
     """One closed loop of `duration` [s] at `speed` [m/s]."""
-    options = RunOptions(duration=duration, speed=((0.0, speed),), video=False)
+    options = bounding({}, speed, duration=duration)
     if not physics.dart:
         return ClosedLoop(options).run()
     with ExitStack() as connections:
@@ -87,25 +86,20 @@ def _metrics(summary: Summary) -> list[Metric]:
 
 
 def _table(summaries: Mapping[str, Summary]) -> Table:
-    headings = ("fell", "speed m/s", "height m", "pitch °", "soles at touchdown mm", "roll °")
-    table = new_table(f"Commanded {SPEED:g} m/s", "physics", *headings)
-    for name, summary in summaries.items():
-        table.add_row(name, *_cells(summary))
-    return table
+    columns: dict[str, Callable[[str], str]] = {
+        "physics": str,
+        "fell": lambda name: "yes" if summaries[name].fell else "no",
+        "speed m/s": lambda name: _cell(summaries[name].mean_speed),
+        "height m": lambda name: f"{_cell(summaries[name].height_min)} to {_cell(summaries[name].height_max)}",
+        "pitch °": lambda name: _cell(summaries[name].pitch_abs_max, 180.0 / np.pi),
+        "soles at touchdown mm": lambda name: _cell(summaries[name].touchdown_height_measured_max_m, 1e3),
+        "roll °": lambda name: _cell(summaries[name].roll_abs_max, 180.0 / np.pi),
+    }
+    return table_of(f"Commanded {SPEED:g} m/s", summaries, columns, whole_names=False)
 
 
-def _cells(summary: Summary) -> tuple[str, ...]:
-    def cell(value: Any, scale: float = 1.0) -> str:
-        return "–" if value is None or not np.isfinite(value) else number(scale * float(value))
-
-    return (
-        "yes" if summary.fell else "no",
-        cell(summary.mean_speed),
-        f"{cell(summary.height_min)} to {cell(summary.height_max)}",
-        cell(summary.pitch_abs_max, 180.0 / np.pi),
-        cell(summary.touchdown_height_measured_max_m, 1e3),
-        cell(summary.roll_abs_max, 180.0 / np.pi),
-    )
+def _cell(value: float | None, scale: float = 1.0) -> str:
+    return "–" if value is None or not np.isfinite(value) else number(scale * float(value))
 
 
 def draw(recordings: Mapping[str, Recording], path: Path) -> None:

@@ -6,7 +6,7 @@ times, which is what a robot feels: a machine that does other things shows in th
 and least in the ratios of one round.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run
-from contact_ddp_ros.bench.output import Metric, new_table, number
+from contact_ddp_ros.bench.output import Metric, number, table_of
 from contact_ddp_ros.bench.timing import Spread
-from contact_ddp_ros.report.style import LIMIT, POINT_COLOURS, figure, name_rows
+from contact_ddp_ros.report.charts import bars
+from contact_ddp_ros.report.style import LIMIT, POINT_COLOURS, figure
 from contact_ddp_ros.report.terminal import progress_bar
 
 Array = NDArray[np.float64]
@@ -74,12 +75,17 @@ def _percentiles(times: Sequence[Array]) -> dict[str, float]:
 
 def _table(parts: Mapping[str, Sequence[Array]]) -> Table:
     """Every hop and every way: percentiles, and the median's share of a control period."""
-    headings = ("max" if percentile == 100.0 else f"p{percentile:g}" for percentile in _PERCENTILES)
-    table = new_table("Elapsed times, ms", "hop or way", *headings, "p50 / period", whole_numbers=False)
-    for name, times in parts.items():
-        found = _percentiles(times)
-        table.add_row(name, *map(number, found.values()), number(found["p50"] / PERIOD_MS))
-    return table
+
+    def percentile(name: str) -> Callable[[str], str]:
+        return lambda part: number(_percentiles(parts[part])[name])
+
+    columns: dict[str, Callable[[str], str]] = {
+        "hop or way": str,
+        **{name: percentile(name) for name in ("p50", "p90", "p99")},
+        "max": percentile("p100"),
+        "p50 / period": lambda part: number(_percentiles(parts[part])["p50"] / PERIOD_MS),
+    }
+    return table_of("Elapsed times, ms", parts, columns, whole_names=False, whole_numbers=False)
 
 
 def draw(hops: Mapping[str, Sequence[Array]], ways: Mapping[str, Sequence[Array]], path: Path) -> None:
@@ -93,13 +99,12 @@ def draw(hops: Mapping[str, Sequence[Array]], ways: Mapping[str, Sequence[Array]
 def _draw_hops(axes: Axes, hops: Mapping[str, Array]) -> None:
     """A bar per hop: its median, with a line to the 90th and a dot at the 99th percentile; numbers: median and 99th."""
     axes.set_title("Hops")
-    for row, (times, colour) in enumerate(zip(hops.values(), POINT_COLOURS)):
-        median, most, nearly_all = np.percentile(times, _SHOWN)
-        axes.barh(row, median, color=colour, height=0.6)
-        axes.plot([median, most], [row, row], color="black", linewidth=1.5)
+    shown = {name: np.percentile(times, _SHOWN) for name, times in hops.items()}
+    medians = {name: median for name, (median, _, _) in shown.items()}
+    bars(axes, medians, POINT_COLOURS, [(median, most) for median, most, _ in shown.values()])
+    for row, (median, _, nearly_all) in enumerate(shown.values()):
         axes.plot(nearly_all, row, "o", color="black", markersize=4)
         axes.text(nearly_all, row, f"   {median:.2f} / {nearly_all:.2f} ms", va="center", fontsize=8)
-    name_rows(axes, list(hops))
     axes.margins(x=0.3)
     axes.set_xlabel("elapsed [ms]; bar: median, line: to the 90th percentile, dot: 99th")
 
@@ -113,10 +118,7 @@ def _draw_ways(axes: Axes, ways: Mapping[str, Array]) -> None:
         axes.plot(ordered, longer, style, color=colour, label=name, drawstyle="steps-post")
     axes.axvline(PERIOD_MS, color=LIMIT, linewidth=0.9)
     axes.text(PERIOD_MS, 1.0, " control period", color=LIMIT, fontsize=8, va="bottom")
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel("elapsed [ms]")
-    axes.set_ylabel("share that took longer")
+    axes.set(xscale="log", yscale="log", xlabel="elapsed [ms]", ylabel="share that took longer")
     axes.legend(loc="lower left")
 
 

@@ -22,8 +22,8 @@ from contact_ddp_ros.bench.ros.quota import quota
 from contact_ddp_ros.bench.solver.iteration import ITERATION, STAGES
 from contact_ddp_ros.bench.timing import Progress, Spread, Times, watched
 from contact_ddp_ros.closed_loop import ClosedLoop
+from contact_ddp_ros.compiled.compiler import PROCESSOR_VARIABLE
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.dynamics.compiler import PROCESSOR_VARIABLE
 from contact_ddp_ros.links import Links
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.options import RunOptions

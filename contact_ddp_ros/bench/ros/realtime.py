@@ -15,26 +15,24 @@ busy. A robot that stood and bounded again did not fall. `--set` tries other par
 
 import argparse
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from rich.table import Table
 
-from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_setting_option, at_least
-from contact_ddp_ros.bench.output import Metric, new_table
+from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_setting_option, at_least, option
+from contact_ddp_ros.bench.loop.cases import SPEED, bounding
+from contact_ddp_ros.bench.output import Metric, table_of
 from contact_ddp_ros.bench.ros.disturbances import neighbours, observers, stalls
-from contact_ddp_ros.bench.statistics import wilson
+from contact_ddp_ros.bench.statistics import grouped, share
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.recording import Recorder
 from contact_ddp_ros.report.falls import first_fall
 from contact_ddp_ros.report.summary import summarise
 from contact_ddp_ros.report.terminal import say
-
-SPEED = 0.5
-"""Commanded speed [m/s]."""
 
 NODES = ("controller", "planner", "simulator")
 CORES = {"controller": 0.15, "planner": 0.35, "simulator": 0.3, "controller + simulator": 0.45}
@@ -118,15 +116,9 @@ def live_run(condition: Condition, seed: int, overrides: Mapping[str, Any]) -> L
     from contact_ddp_ros.nodes.demo import Demo
 
     patient = {"controller.move.resume_timeout": _RESUME} if condition.stall >= _LONG else {}
-    options = RunOptions(
-        duration=condition.duration,
-        speed=((0.0, SPEED),),
-        composed=condition.composed,
-        lockstep=False,
-        video=False,
-        seed=seed,
-        overrides={**patient, **overrides},
-    )
+    overrides = {**patient, **overrides}
+    alike = {"duration": condition.duration, "composed": condition.composed, "seed": seed}
+    options = bounding(overrides, lockstep=False, **alike)
     recorder = Recorder()
     demo = Demo(options, recorder)
     stalled: Sequence[float] = ()
@@ -163,40 +155,35 @@ def _line(condition: Condition, run: int, outcome: LiveRun) -> str:
 
 
 def _table(runs: Sequence[LiveRun]) -> Table:
-    headings = ("no fall", "stood", "stalls", "speed", "factor", "late", "iterations", "oldest policy", "no command")
-    table = new_table("", "condition", *headings, *NODES, whole_numbers=False)
-    for name in dict.fromkeys(one.condition for one in runs):
-        of = [one for one in runs if one.condition == name]
+    def median(what: str, form: Callable[[float], str]) -> Callable[[list[LiveRun]], str]:
+        return lambda of: form(float(np.median([getattr(one, what) for one in of])))
 
-        def median(what: str, of: Sequence[LiveRun] = of) -> float:
-            return float(np.median([getattr(one, what) for one in of]))
-
-        table.add_row(
-            name,
-            f"{sum(not one.fell for one in of)} of {len(of)}",
-            str(sum(one.stands for one in of)),
-            str(sum(one.stalls for one in of)),
-            f"{median('speed'):.3f} m/s",
-            f"{median('real_time_factor'):.3f}",
-            f"{1e2 * median('late_solves'):.1f} %",
-            f"{median('iterations'):.2f}",
-            f"{max(one.oldest_policy for one in of):.0f} ms",
-            f"{max(one.longest_silence for one in of):.0f} ms",
-            *(_cores(of, node) for node in NODES),
-        )
-    return table
+    columns: dict[str, Callable[[list[LiveRun]], object]] = {
+        "condition": lambda of: of[0].condition,
+        "no fall": lambda of: f"{sum(not one.fell for one in of)} of {len(of)}",
+        "stood": lambda of: sum(one.stands for one in of),
+        "stalls": lambda of: sum(one.stalls for one in of),
+        "speed": median("speed", "{:.3f} m/s".format),
+        "factor": median("real_time_factor", "{:.3f}".format),
+        "late": median("late_solves", lambda share_of: f"{1e2 * share_of:.1f} %"),
+        "iterations": median("iterations", "{:.2f}".format),
+        "oldest policy": lambda of: f"{max(one.oldest_policy for one in of):.0f} ms",
+        "no command": lambda of: f"{max(one.longest_silence for one in of):.0f} ms",
+        **{node: partial(_cores, node=node) for node in NODES},
+    }
+    groups = grouped(runs, lambda one: one.condition).values()
+    return table_of("", groups, columns, whole_names=False, whole_numbers=False)
 
 
 def metrics(runs: Sequence[LiveRun]) -> list[Metric]:
     """Survival under each condition, and processor time without neighbours."""
     found = []
-    for name in dict.fromkeys(one.condition for one in runs):
-        of = [one for one in runs if one.condition == name]
-        upright = sum(not one.fell for one in of)
-        share = wilson(upright, len(of))
+    for name, of in grouped(runs, lambda one: one.condition).items():
+        upright = share(not one.fell for one in of)
         target = None if name.startswith("4 ") else 1.0
-        note = f"{upright} of {len(of)} runs, 95 %: {share.lower:.2f} to {share.upper:.2f}"
-        found.append(Metric(f"no fall: {name}", upright / len(of), target, note, at_least=True))
+        bounds = f"95 %: {upright.lower:.2f} to {upright.upper:.2f}"
+        note = f"{upright.successes} of {upright.trials} runs, {bounds}"
+        found.append(Metric(f"no fall: {name}", upright.share, target, note, at_least=True))
     quiet = [one.cores for one in runs if one.condition.startswith("0 ")]
     for process, target in CORES.items():
         cores = [one[process] for one in quiet if process in one]
@@ -238,14 +225,10 @@ def _measure(run: Run) -> Findings:
     )
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--runs", type=at_least(1), metavar="N", help="repetitions of every condition")
-    parser.add_argument("--only", metavar="TEXT", help="conditions whose name holds this text")
-    add_setting_option(parser)
+OPTIONS = (
+    option("--runs", type=at_least(1), metavar="N", help="repetitions of every condition"),
+    option("--only", metavar="TEXT", help="conditions whose name holds this text"),
+    add_setting_option,
+)
 
-
-def _check(options: argparse.Namespace) -> None:
-    _chosen(options)
-
-
-BENCHMARK = Benchmark("realtime", __doc__, "one short run of each", _measure, _add_options, _check)
+BENCHMARK = Benchmark("realtime", __doc__, "one short run of each", _measure, OPTIONS, _chosen)

@@ -18,9 +18,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run
+from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, option
 from contact_ddp_ros.bench.fits import Trend, trend
-from contact_ddp_ros.bench.output import Metric, new_table, number
+from contact_ddp_ros.bench.output import Metric, number, table_of
 from contact_ddp_ros.bench.ros import soak_figure
 from contact_ddp_ros.bench.ros.soak_loop import run_loop
 from contact_ddp_ros.bench.ros.soak_tally import FellError, Sample, Seen, Tally, rates, series
@@ -205,14 +205,23 @@ def _interval(one: Trend, unit: str = "") -> str:
 
 def _process_table(samples: Sequence[Sample], steady: Sequence[Sample]) -> Table:
     """Every process at the beginning, after the warm-up and at the end."""
-    headings = ("MB at first", "after warm-up", "at the end", "files", "threads", "CPU s / simulated s")
-    table = new_table("Processes", "process", *headings, whole_numbers=False)
-    for name in samples[0].vitals:
-        looks = [one.vitals[name] for one in (samples[0], steady[0], samples[-1])]
-        work = (looks[2].processor_time - looks[1].processor_time) / (samples[-1].time - steady[0].time)
-        memory = [f"{look.memory:.1f}" for look in looks]
-        table.add_row(name, *memory, str(looks[2].descriptors), str(looks[2].threads), number(work))
-    return table
+    looks = samples[0], steady[0], samples[-1]
+
+    def memory(look: Sample) -> Callable[[str], str]:
+        return lambda name: f"{look.vitals[name].memory:.1f}"
+
+    def work(name: str) -> str:
+        spent = samples[-1].vitals[name].processor_time - steady[0].vitals[name].processor_time
+        return number(spent / (samples[-1].time - steady[0].time))
+
+    columns: dict[str, Callable[[str], object]] = {
+        "process": str,
+        **dict(zip(("MB at first", "after warm-up", "at the end"), map(memory, looks), strict=True)),
+        "files": lambda name: samples[-1].vitals[name].descriptors,
+        "threads": lambda name: samples[-1].vitals[name].threads,
+        "CPU s / simulated s": work,
+    }
+    return table_of("Processes", samples[0].vitals, columns, whole_names=False, whole_numbers=False)
 
 
 def _measure(run: Run) -> Findings:
@@ -260,14 +269,14 @@ def _duration(options: argparse.Namespace) -> float:
     return _QUICK if options.quick else _HOUR
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--one-process", action="store_true", help="the same loop without ROS in a process of its own")
-    parser.add_argument("--duration", type=float, metavar="S", help=f"simulated time (default {_HOUR:g})")
-
-
 def _check(options: argparse.Namespace) -> None:
     if not 1.0 <= _duration(options) < math.inf:
         raise ParameterError(f"duration is {options.duration} s; it must be at least 1 s")
 
 
-BENCHMARK = Benchmark("soak", __doc__, f"{_QUICK:g} simulated seconds", _measure, _add_options, _check)
+OPTIONS = (
+    option("--one-process", action="store_true", help="the same loop without ROS in a process of its own"),
+    option("--duration", type=float, metavar="S", help=f"simulated time (default {_HOUR:g})"),
+)
+
+BENCHMARK = Benchmark("soak", __doc__, f"{_QUICK:g} simulated seconds", _measure, OPTIONS, _check)

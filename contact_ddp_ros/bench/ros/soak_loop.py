@@ -11,7 +11,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
-from contact_ddp_ros.bench.engine import ONE_THREAD, depend_on_the_parent
+from contact_ddp_ros.batch.engine import ONE_THREAD, depend_on_the_parent
 from contact_ddp_ros.bench.ros.soak_tally import FellError, Sample, Seen, Tally
 from contact_ddp_ros.closed_loop import ClosedLoop
 from contact_ddp_ros.environment import environment

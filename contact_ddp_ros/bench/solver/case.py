@@ -39,6 +39,9 @@ Array = NDArray[np.float64]
 SPEED = 0.5
 """Commanded speed of the timed problem [m/s]."""
 
+VARIANTS = {"ddp": "DDP", "ilqr": "iLQR"}
+"""The variants of the solver that are compared everywhere, and their names for people."""
+
 GAITS = {PlanarModel.name: "bound", WholeBodyModel.name: "trot"}
 """What the timed problem of a model is."""
 

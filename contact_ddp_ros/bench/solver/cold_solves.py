@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from time import thread_time
 
-from contact_ddp_ros.bench.solver.case import mpc_cold, solver_of
+from contact_ddp_ros.bench.solver.case import VARIANTS, mpc_cold, solver_of
 from contact_ddp_ros.bench.timing import Progress, watched
 
-VARIANTS = ("ddp", "ilqr")
 SPEEDS = (0.5, 1.0, 2.0)
 
 TOLERANCE = 1e-8

@@ -32,11 +32,12 @@ from contact_ddp_ros.bench.solver.near_optimum import (
     rate,
     settings,
 )
+from contact_ddp_ros.bench.statistics import grouped
 from contact_ddp_ros.bench.timing import Progress, Spread, watched
 from contact_ddp_ros.report.style import LIMIT, MUTED, POINT_COLOURS, figure
 from contact_ddp_ros.report.terminal import progress_bar
 
-VARIANTS = ("ilqr", "ddp")
+VARIANTS = {"ilqr": "iLQR", "ddp": "DDP"}
 
 TARGET_DDP, TARGET_ILQR = 1.8, 1.2
 _SHARES = (0.1, 0.03, 0.01, 0.003)
@@ -66,7 +67,6 @@ _COLOURS = ("#1b1b1b", *POINT_COLOURS, "#e69f00")
 
 _MARKERS = {"ddp": "o", "ilqr": "x"}
 _STYLES = {"ddp": "-", "ilqr": "--"}
-_NAMES = {"ddp": "DDP", "ilqr": "iLQR"}
 
 
 def measure(
@@ -94,23 +94,21 @@ def _of(runs: Sequence[Descent], setting: str, variant: str) -> list[Descent]:
 def metrics(near: Sequence[Descent], far: Sequence[Descent], outer: Sequence[Outer]) -> list[Metric]:
     """What the table shows."""
     rows = []
-    for setting in dict.fromkeys(run.setting for run in near):
-        for variant, text in (("ddp", "DDP"), ("ilqr", "iLQR")):
+    for setting in grouped(near, lambda run: run.setting):
+        for variant, name, target in (
+            ("ddp", f"{setting}: order of DDP", TARGET_DDP),
+            ("ilqr", "    order of iLQR", TARGET_ILQR),
+        ):
             runs = _of(near, setting, variant)
-            directions = sorted({run.direction for run in runs})
-            orders = np.array([order([run for run in runs if run.direction == d]) for d in directions])
+            orders = [order(own) for own in grouped(runs, lambda run: run.direction).values()]
             whole = sum(run.full for run in runs) / len(runs)
-            note = f"full steps from {100.0 * whole:.0f} % of starts"
-            if variant == "ddp":
-                rows.append(Metric(f"{setting}: order of DDP", Spread.of(orders), TARGET_DDP, note, at_least=True))
-            else:
-                note = f"leaves {number(rate(runs))} of the error per iteration; {note}"
-                rows.append(Metric(f"    order of {text}", Spread.of(orders), TARGET_ILQR, note))
+            left = f"leaves {number(rate(runs))} of the error per iteration; " if variant == "ilqr" else ""
+            note = f"{left}full steps from {100.0 * whole:.0f} % of starts"
+            rows.append(Metric(name, Spread.of(orders), target, note, at_least=variant == "ddp"))
         counts = [needed(_of(far, setting, variant), FAR) for variant in ("ddp", "ilqr")]
         note = f"{counts[0]:g} / {counts[1]:g}"
         rows.append(Metric(f"    iterations from {FAR:g} off, DDP / iLQR", counts[0] / counts[1], None, note))
-    for sigma in dict.fromkeys(one.sigma for one in outer):
-        usual, learning = (next(o for o in outer if o.sigma == sigma and o.learning is k) for k in (False, True))
+    for sigma, (usual, learning) in grouped(outer, lambda one: one.sigma).items():
         note = f"{_reached(learning)} with the dual's curvature learnt, {_reached(usual)} without"
         share = usual.residuals[-1] / usual.residuals[-2]
         rows.append(Metric(f"outer loop, σ = {sigma:.0e}: share of residual left", share, None, note))
@@ -161,7 +159,7 @@ def _curves(axes: Axes, near: Sequence[Descent], colours: dict[str, str]) -> Non
                 if run.size == largest and run.direction < 3:
                     axes.semilogy(run.errors, style, color=colour, linewidth=0.9, alpha=0.8)
     for variant, style in _STYLES.items():
-        axes.plot([], [], style, color=MUTED, label=_NAMES[variant])
+        axes.plot([], [], style, color=MUTED, label=VARIANTS[variant])
     axes.axhline(ROUNDING, color=LIMIT, linewidth=0.8, label="not looked at below")
     axes.set(title="From the farthest near starts, three directions", xlabel="iteration", ylabel="error")
     axes.legend(loc="upper right")
@@ -185,19 +183,12 @@ def _basins(axes: Axes, far: Sequence[Descent], colours: dict[str, str]) -> None
 
 
 def _passes(axes: Axes, outer: Sequence[Outer]) -> None:
-    for sigma, colour in zip(dict.fromkeys(one.sigma for one in outer), POINT_COLOURS, strict=False):
-        for one in outer:
-            if one.sigma == sigma:
-                label = f"σ = {sigma:.0e}, {'curvature learnt' if one.learning else 'usual update'}"
-                residuals = np.maximum(one.residuals, 1e-16)
-                axes.semilogy(
-                    range(1, len(residuals) + 1),
-                    residuals,
-                    "-o" if one.learning else "--x",
-                    color=colour,
-                    ms=4,
-                    label=label,
-                )
+    for (sigma, ones), colour in zip(grouped(outer, lambda one: one.sigma).items(), POINT_COLOURS, strict=False):
+        for one in ones:
+            style, update = ("-o", "curvature learnt") if one.learning else ("--x", "usual update")
+            passes = range(1, len(one.residuals) + 1)
+            label = f"σ = {sigma:.0e}, {update}"
+            axes.semilogy(passes, np.maximum(one.residuals, 1e-16), style, color=colour, ms=4, label=label)
     axes.set(title="Outer loop", xlabel="pass", ylabel="height at touchdown [m]")
     axes.legend(loc="lower left", fontsize=7)
 

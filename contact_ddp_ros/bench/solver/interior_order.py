@@ -94,7 +94,8 @@ def limited(step: float) -> Limited:
     """The problem at an integration step [s], solved."""
     bound = PaperBound(step=step)
     law = replace(bound.law, torque_limits=np.full(bound.problem.n_u, TORQUE_LIMIT))
-    problem = bound.contact.assemble(bound.grid, bound.costs(), law)
+    numbers = {**vars(bound.costs()), **law.numbers()}
+    problem = bound.contact.assemble(bound.grid, law, numbers)
     guess = bound.start().guess
     optimum = _solver(_END).solve(problem, guess.xs[0], guess)
     slacks, multipliers = optimum.slacks, optimum.multipliers.inequalities

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 STAGES = ("partials", "sweep", "rollout")
 ITERATION, SOLVE = "iteration", "solve"
 
-VARIANTS = ("ilqr", "ddp", "ddp_tensor")
-
 
 class Stages:
     """The three stages of our iteration about a case's trajectory, each as a call without arguments."""

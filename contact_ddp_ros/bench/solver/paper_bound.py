@@ -147,7 +147,8 @@ class PaperBound:
             force_scale=-self.tree.mass * float(self.tree.gravity[2]),
             torque_limits=np.full(len(self.tree.actuated), TORQUE_LIMIT),
         )
-        self.problem: Problem = self.contact.assemble(self.grid, self.costs(), self.law)
+        numbers = {**vars(self.costs()), **self.law.numbers()}
+        self.problem: Problem = self.contact.assemble(self.grid, self.law, numbers)
         self._feet = self.contact.kernels.python("feet")
 
     def costs(self) -> NodeCosts:
@@ -193,9 +194,7 @@ class PaperBound:
     def feet(self, x: Array) -> tuple[Array, Array]:
         """Positions (n_f, n_a) of the feet [m] and their Jacobian (n_f, n_a, n)."""
         n, _, n_f, n_a = self.contact.sizes
-        positions, jacobian = self._feet(
-            x[:n], np.array([self.law.ground_height, self.law.baumgarte_rate, 0.0, 0.0, 0.0])
-        )
+        positions, jacobian = self._feet(x[:n], self.law.array())
         return positions.reshape(n_f, n_a), jacobian.reshape(n_f, n_a, n)
 
     def _start(self, offset: Array, heuristic: Heuristic) -> Start:

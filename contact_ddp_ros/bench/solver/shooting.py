@@ -25,11 +25,12 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run
-from contact_ddp_ros.bench.output import Metric
+from contact_ddp_ros.bench.output import Metric, record_of
 from contact_ddp_ros.bench.solver.case import mpc_cases
 from contact_ddp_ros.bench.solver.iteration import ITERATION, Stages
 from contact_ddp_ros.bench.solver.paper_bound import PaperBound
 from contact_ddp_ros.bench.solver.paper_optimisation import CONTINUATION, plain_cost
+from contact_ddp_ros.bench.statistics import grouped
 from contact_ddp_ros.bench.timing import Progress, Spread, interleave, watched
 from contact_ddp_ros.config import replace
 from contact_ddp_ros.models.planar import PlanarModel
@@ -207,20 +208,19 @@ def time_of_gaps(rounds: int) -> Spread:
 def metrics(attempts: Sequence[Attempt], time: Spread) -> list[Metric]:
     """Shares of success and iterations: multiple shooting's as the figure, single shooting's as the note."""
     succeeded, rows = successes(attempts), []
-    for guess in dict.fromkeys(one.guess for one in attempts):
-        for longer in (False, True):
-            group = [one for one in attempts if one.guess == guess and (one.cycles > 1) == longer]
-            if not group:
+    groups = grouped(attempts, lambda one: (one.guess, one.cycles > 1))
+    for guess in grouped(attempts, lambda one: one.guess):
+        for longer, horizon in ((False, "one cycle"), (True, "longer")):
+            runs = grouped(groups.get((guess, longer), ()), lambda one: one.shooting)
+            if not runs:
                 continue
-            runs = {s: [one for one in group if one.shooting == s] for s in SHOOTINGS}
-            share = {s: sum(succeeded[one] for one in runs[s]) / len(runs[s]) for s in SHOOTINGS}
-            counts = {s: [one.iterations for one in runs[s] if succeeded[one]] for s in SHOOTINGS}
-            horizon = "longer" if longer else "one cycle"
+            good = {shooting: [one.iterations for one in own if succeeded[one]] for shooting, own in runs.items()}
+            share = {shooting: len(good[shooting]) / len(own) for shooting, own in runs.items()}
             note = f"single {share['single']:.2g}; {len(runs['multiple'])} each"
             rows.append(Metric(f"{guess}, {horizon}: share that succeeds", share["multiple"], None, note))
-            if counts["multiple"]:
-                other = f"single {np.median(counts['single']):.0f}" if counts["single"] else "single never"
-                rows.append(Metric("    iterations where it does", Spread.of(counts["multiple"]), None, other))
+            if good["multiple"]:
+                other = f"single {np.median(good['single']):.0f}" if good["single"] else "single never"
+                rows.append(Metric("    iterations where it does", Spread.of(good["multiple"]), None, other))
     left = max(one.gap for one in attempts if one.shooting == "multiple" and one.feasible)
     rows.append(Metric("largest gap left at the end of a feasible optimisation", left, 0.0))
     rows.append(Metric("time of an iteration with open gaps / without", time))
@@ -229,12 +229,11 @@ def metrics(attempts: Sequence[Attempt], time: Spread) -> list[Metric]:
 
 def draw(attempts: Sequence[Attempt], path: Path) -> None:
     """A row per guess: share of success and iterations against the horizon."""
-    guesses = list(dict.fromkeys(one.guess for one in attempts))
-    succeeded = successes(attempts)
-    with figure(path, 9.0, 2.3 * len(guesses), "Multiple and single shooting from the same guesses") as drawn:
-        panels = drawn.subplots(len(guesses), 2, squeeze=False, sharex=True)
-        for guess, (shares, counts) in zip(guesses, panels, strict=True):
-            group = {one: succeeded[one] for one in attempts if one.guess == guess}
+    groups, succeeded = grouped(attempts, lambda one: one.guess), successes(attempts)
+    with figure(path, 9.0, 2.3 * len(groups), "Multiple and single shooting from the same guesses") as drawn:
+        panels = drawn.subplots(len(groups), 2, squeeze=False, sharex=True)
+        for (guess, members), (shares, counts) in zip(groups.items(), panels, strict=True):
+            group = {one: succeeded[one] for one in members}
             _shares(shares, guess, group)
             _counts(counts, group)
         for axes in panels[-1]:
@@ -271,7 +270,7 @@ def _measure(run: Run) -> Findings:
     succeeded = successes(attempts)
     return Findings(
         settings={"quick": run.options.quick, **asdict(effort)},
-        results={"attempts": [{**asdict(one), "succeeded": succeeded[one]} for one in attempts]},
+        results={"attempts": [{**record_of(one), "succeeded": succeeded[one]} for one in attempts]},
         title="Multiple shooting beside single shooting",
         metrics=metrics(attempts, time_of_gaps(effort.rounds)),
         drawings={"shooting.png": lambda path: draw(attempts, path)},

@@ -8,18 +8,18 @@
 * time from a fresh process to a planner that can plan, with and without anything to compile.
 """
 
-import argparse
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run
+from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, option
 from contact_ddp_ros.bench.dynamics import kernel_times
+from contact_ddp_ros.bench.dynamics.partial_costs import PAPER_RATIO
 from contact_ddp_ros.bench.loop import in_loop
 from contact_ddp_ros.bench.output import Metric, number
 from contact_ddp_ros.bench.peers import MISSING_CROCODDYL, TARGET_CROCODDYL
 from contact_ddp_ros.bench.ros import startup
 from contact_ddp_ros.bench.solver import cold_solves, solver_figure
-from contact_ddp_ros.bench.solver.case import Cases, mpc_cases, planner_kernels, shared_cases
+from contact_ddp_ros.bench.solver.case import VARIANTS, Cases, mpc_cases, planner_kernels, shared_cases
 from contact_ddp_ros.bench.solver.iteration import (
     ITERATION,
     SOLVE,
@@ -29,18 +29,12 @@ from contact_ddp_ros.bench.solver.iteration import (
     our_solve,
     ours,
 )
-from contact_ddp_ros.bench.timing import Candidate, Progress, Spread, Times, interleave, watched
+from contact_ddp_ros.bench.solver.paper_optimisation import PAPER_DDP, PAPER_TENSOR, TARGET_TIME
+from contact_ddp_ros.bench.timing import Candidate, Progress, Spread, Times, interleave
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.options import MODEL_NAMES
 from contact_ddp_ros.report.terminal import progress_bar, say
 
-PAPER_DDP, PAPER_TENSOR = 3.32, 28.3
-"""Time of DDP by mRNEAc and by tensors over iLQR's, 50 iterations from 50 starts, as the paper measured it."""
-
-PAPER_SECOND = 1.39
-"""Largest ratio of the time of second-order partials by mRNEAc to that of first-order partials there."""
-
-TARGET_ILQR = 1.5
 TARGET_COLD, TARGET_WARM = 60.0, 1.0
 """Seconds until a planner can plan."""
 
@@ -121,7 +115,7 @@ def _own_metrics(times: Times) -> list[Metric]:
         return times.ratio((of, stage), (to, stage))
 
     found = [
-        Metric("DDP / iLQR, one iteration", ratio("ddp", "ilqr", ITERATION), TARGET_ILQR, f"paper {PAPER_DDP}"),
+        Metric("DDP / iLQR, one iteration", ratio("ddp", "ilqr", ITERATION), TARGET_TIME, f"paper {PAPER_DDP}"),
         Metric("    backward sweep with second order / without", ratio("ddp", "ilqr", "sweep")),
     ]
     if "ddp_tensor" in times.parts:
@@ -160,7 +154,7 @@ def _measure_kernels(task: Task) -> tuple[Any, list[Metric]]:
 
     found = []
     for where, mode in modes.items():
-        name, paper = f"kernel {where}: second order / first order", f"paper at most {PAPER_SECOND}"
+        name, paper = f"kernel {where}: second order / first order", f"paper at most {PAPER_RATIO}"
         found.append(Metric(name, ratio("second", "first", mode), None, paper))
         if task.tensor:
             found.append(Metric("    second order by tensors / by mRNEAc", ratio("tensor", "second", mode)))
@@ -180,14 +174,13 @@ def _measure_convergence(task: Task) -> tuple[Any, list[Metric]]:
 
 
 def _measure_loop(task: Task) -> tuple[Any, list[Metric]]:
-    variants = watched(in_loop.VARIANTS, task.progress)
-    runs = {variant: in_loop.measure(task.effort.loop_duration, variant) for variant in variants}
+    runs = in_loop.measure(task.effort.loop_duration, VARIANTS, task.progress)
     full, gauss = runs["ddp"], runs["ilqr"]
     note = f"{full.solves} solves of {full.iterations:.2f} iterations"
     return runs, [
         Metric("in the loop: iterations at full curvature", full.full_curvature, None, note),
         Metric("    sweeps per iteration", full.sweeps),
-        Metric("    processor time of a solve, DDP / iLQR", full.processor_time / gauss.processor_time),
+        Metric("    processor time of a solve, DDP / iLQR", in_loop.time_ratio(full, gauss)),
     ]
 
 
@@ -238,15 +231,15 @@ def _measure(run: Run) -> Findings:
     )
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--only", choices=tuple(PARTS), help="one part")
-    parser.add_argument(
+OPTIONS = (
+    option("--only", choices=tuple(PARTS), help="one part"),
+    option(
         "--model",
         choices=MODEL_NAMES,
         default=PlanarModel.name,
         help="whose problem; of the whole body: iterations only",
-    )
-    parser.add_argument("--no-tensor", action="store_true", help="leave out the tensor variant and its compilation")
+    ),
+    option("--no-tensor", action="store_true", help="leave out the tensor variant and its compilation"),
+)
 
-
-BENCHMARK = Benchmark("solver", __doc__, "fewer samples, and no cold start, in under a minute", _measure, _add_options)
+BENCHMARK = Benchmark("solver", __doc__, "fewer samples, and no cold start, in under a minute", _measure, OPTIONS)

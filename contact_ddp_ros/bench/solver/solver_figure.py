@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 
 from contact_ddp_ros.bench.panels import panel
 from contact_ddp_ros.bench.ros.startup import STEPS, StartupTimes
+from contact_ddp_ros.bench.solver.case import VARIANTS
 from contact_ddp_ros.bench.solver.cold_solves import ColdSolve
 from contact_ddp_ros.bench.solver.iteration import ITERATION, STAGES
 from contact_ddp_ros.report.style import LIMIT, MUTED, POINT_COLOURS, figure, legend, name_rows
@@ -61,9 +62,10 @@ def _draw_convergence(axes: Axes, measured: Sequence[ColdSolve]) -> None:
         distance = (costs - costs.min()) / costs.min()
         distance = distance[: int(np.argmax(distance < _SMALLEST)) + 1 if (distance < _SMALLEST).any() else None]
         style = "-" if solve.variant == "ddp" else "--"
-        name = {"ddp": "DDP", "ilqr": "iLQR"}[solve.variant]
         colour = POINT_COLOURS[speeds.index(solve.speed)]
-        axes.semilogy(np.maximum(distance, _SMALLEST), style, color=colour, label=f"{name} {solve.speed:g} m/s")
+        axes.semilogy(
+            np.maximum(distance, _SMALLEST), style, color=colour, label=f"{VARIANTS[solve.variant]} {solve.speed:g} m/s"
+        )
     axes.axhline(1e-8, color=LIMIT, linewidth=0.8)
     axes.set_xlabel("iteration")
     axes.set_ylabel("relative distance to the final cost")

@@ -5,12 +5,11 @@ Nganga and Wensing, section 5.2: 50 first trajectories, 50 iterations, iLQR besi
 iLQR's from the same start.
 """
 
-import argparse
 from collections.abc import Sequence
 
 import numpy as np
 
-from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, at_least
+from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, at_least, count, option
 from contact_ddp_ros.bench.output import Metric
 from contact_ddp_ros.bench.solver import trajopt_figure
 from contact_ddp_ros.bench.solver.paper_optimisation import (
@@ -18,19 +17,21 @@ from contact_ddp_ros.bench.solver.paper_optimisation import (
     CYCLES,
     ITERATION,
     ITERATIONS,
+    PAPER_DDP,
+    PAPER_TENSOR,
     SOLVE,
     TARGET_TIME,
     TARGET_TOUCHDOWN,
     Optimisation,
     VariantComparison,
 )
+from contact_ddp_ros.bench.statistics import grouped
 from contact_ddp_ros.bench.timing import Progress, Spread, Times, watched
 from contact_ddp_ros.report.terminal import progress_bar
 
 VARIANTS = ("ilqr", "ddp", "ddp_tensor")
 STARTS, QUICK_STARTS = 50, 6
 
-PAPER_DDP, PAPER_TENSOR = 3.32, 28.3
 TARGET_COST = 1e-8
 """DDP's final cost over iLQR's, less one."""
 
@@ -52,7 +53,7 @@ def measure(comparison: VariantComparison, seeds: Sequence[int], progress: Progr
 
 def metrics(times: Times, found: Sequence[Optimisation]) -> list[Metric]:
     """What the table shows."""
-    by_variant = {variant: [one for one in found if one.variant == variant] for variant in times.parts}
+    by_variant = grouped(found, lambda one: one.variant)
     names = {"ddp": "DDP / iLQR", "ddp_tensor": "DDP by tensors / iLQR"}
     rows = []
     for variant, paper, target in (("ddp", PAPER_DDP, TARGET_TIME), ("ddp_tensor", PAPER_TENSOR, None)):
@@ -123,12 +124,10 @@ def _measure(run: Run) -> Findings:
     )
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--starts", type=at_least(1), metavar="N", help="number of perturbed first trajectories")
-    parser.add_argument(
-        "--cycles", type=at_least(1), default=CYCLES, metavar="N", help="gait cycles (default: %(default)s)"
-    )
-    parser.add_argument("--no-tensor", action="store_true", help="leave out the tensor variant and its compilation")
+OPTIONS = (
+    option("--starts", type=at_least(1), metavar="N", help="number of perturbed first trajectories"),
+    count("--cycles", CYCLES, "gait cycles"),
+    option("--no-tensor", action="store_true", help="leave out the tensor variant and its compilation"),
+)
 
-
-BENCHMARK = Benchmark("trajopt", __doc__, f"{QUICK_STARTS} starts instead of {STARTS}", _measure, _add_options)
+BENCHMARK = Benchmark("trajopt", __doc__, f"{QUICK_STARTS} starts instead of {STARTS}", _measure, OPTIONS)

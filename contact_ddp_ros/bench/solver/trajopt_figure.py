@@ -1,5 +1,6 @@
 """The figures of `bench trajopt`: the comparison of the variants, and the motion within its limits."""
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,8 +15,10 @@ from contact_ddp_ros.bench.solver.paper_optimisation import (
     TARGET_TIME,
     TARGET_TOUCHDOWN,
     Motion,
+    Optimisation,
     VariantComparison,
 )
+from contact_ddp_ros.bench.statistics import grouped
 from contact_ddp_ros.bench.timing import Times
 from contact_ddp_ros.report.style import LIMIT, MUTED, POINT_COLOURS, figure, legend
 
@@ -32,14 +35,27 @@ _SMALLEST = 1e-12
 
 def draw_comparison(comparison: VariantComparison, times: Times, path: Path) -> None:
     """Draw the variants beside each other."""
+    by_variant = grouped(comparison.found, lambda one: one.variant)
+    unit, own = float(np.median(times.parts["ilqr"][SOLVE])), times.parts["ilqr"][ITERATION]
     with figure(path, 12.0, 7.0, "The paper's bound from perturbed starts, one thread") as drawn:
         solve, ratio, iterations, violation, cost, touchdown = drawn.subplots(2, 3).ravel()
-        _times(solve, times)
-        _ratios(ratio, times)
-        _iterations(iterations, comparison)
-        _violations(violation, comparison)
-        _costs(cost, comparison)
+        _boxes(solve, {name: parts[SOLVE] / unit for name, parts in times.parts.items()})
+        solve.set(title="Time of a solve", ylabel="processor time over iLQR's median")
+        solve.set_ylim(bottom=0.0)
+        _boxes(ratio, {name: parts[ITERATION] / own for name, parts in times.parts.items() if name != "ilqr"})
+        ratio.axhline(TARGET_TIME, color=LIMIT, linestyle="--", label=f"target of DDP by mRNEAc, {TARGET_TIME:g}")
+        ratio.axhline(1.0, color=MUTED, linewidth=0.8)
+        ratio.set(title="Time of an iteration", ylabel="over iLQR's from the same start")
+        ratio.set_ylim(bottom=0.9)
+        _boxes(iterations, {name: np.array([one.iterations for one in runs]) for name, runs in by_variant.items()})
+        iterations.axhline(ITERATIONS, color=LIMIT, linestyle="--", label="limit")
+        iterations.set(title="Iterations until feasible and converged", ylabel="iterations, all passes")
+        iterations.set_ylim(0, ITERATIONS * 1.08)
+        _violations(violation, by_variant)
+        _costs(cost, by_variant)
         _touchdowns(touchdown, comparison)
+        for axes, place in ((ratio, "best"), (iterations, "lower right"), (cost, "best")):
+            axes.legend(loc=place)
 
 
 def draw_motion(comparison: VariantComparison, path: Path) -> None:
@@ -67,39 +83,12 @@ def _boxes(axes: Axes, values: dict[str, np.ndarray]) -> None:
     axes.set_xticks(range(1, len(values) + 1), [_LABELS[name] for name in values])
 
 
-def _times(axes: Axes, times: Times) -> None:
-    unit = float(np.median(times.parts["ilqr"][SOLVE]))
-    _boxes(axes, {name: parts[SOLVE] / unit for name, parts in times.parts.items()})
-    axes.set(title="Time of a solve", ylabel="processor time over iLQR's median")
-    axes.set_ylim(bottom=0.0)
-
-
-def _ratios(axes: Axes, times: Times) -> None:
-    own = times.parts["ilqr"][ITERATION]
-    _boxes(axes, {name: parts[ITERATION] / own for name, parts in times.parts.items() if name != "ilqr"})
-    axes.axhline(TARGET_TIME, color=LIMIT, linestyle="--", label=f"target of DDP by mRNEAc, {TARGET_TIME:g}")
-    axes.axhline(1.0, color=MUTED, linewidth=0.8)
-    axes.set(title="Time of an iteration", ylabel="over iLQR's from the same start")
-    axes.set_ylim(bottom=0.9)
-    axes.legend(loc="best")
-
-
-def _iterations(axes: Axes, comparison: VariantComparison) -> None:
-    found = {name: [one for one in comparison.found if one.variant == name] for name in comparison.bounds}
-    _boxes(axes, {name: np.array([one.iterations for one in runs]) for name, runs in found.items()})
-    axes.axhline(ITERATIONS, color=LIMIT, linestyle="--", label="limit")
-    axes.set(title="Iterations until feasible and converged", ylabel="iterations, all passes")
-    axes.set_ylim(0, ITERATIONS * 1.08)
-    axes.legend(loc="lower right")
-
-
-def _violations(axes: Axes, comparison: VariantComparison) -> None:
-    for name in comparison.bounds:
-        table = np.full((len(comparison.found), ITERATIONS), np.nan)
-        for row, one in enumerate(one for one in comparison.found if one.variant == name):
-            known = np.array(one.violations)
-            table[row, : len(known)] = known
-            table[row, len(known) :] = known[-1]  # it stays where it ended
+def _violations(axes: Axes, by_variant: Mapping[str, Sequence[Optimisation]]) -> None:
+    for name, runs in by_variant.items():
+        table = np.full((len(runs), ITERATIONS), np.nan)
+        for row, one in zip(table, runs, strict=True):
+            row[: len(one.violations)] = one.violations
+            row[len(one.violations) :] = one.violations[-1]  # it stays where it ended
         table = np.maximum(table[~np.isnan(table).all(axis=1)], _SMALLEST)
         known = ~np.isnan(table).any(axis=0)
         count = np.arange(1, ITERATIONS + 1)[known]
@@ -111,16 +100,16 @@ def _violations(axes: Axes, comparison: VariantComparison) -> None:
     axes.legend(loc="upper right", title="median; band: all starts", title_fontsize=8)
 
 
-def _costs(axes: Axes, comparison: VariantComparison) -> None:
-    costs = {name: {o.seed: o.cost for o in comparison.found if o.variant == name} for name in comparison.bounds}
-    seeds = sorted(seed for seed in costs["ilqr"] if seed is not None)
-    for name in list(costs)[1:]:
-        excess = np.array([costs[name][seed] / costs["ilqr"][seed] - 1.0 for seed in seeds])
-        axes.plot(seeds, excess, "+" if name == "ddp_tensor" else "o", color=_COLOURS[name], label=_LABELS[name], ms=4)
+def _costs(axes: Axes, by_variant: Mapping[str, Sequence[Optimisation]]) -> None:
+    own = {one.seed: one.cost for one in by_variant["ilqr"]}
+    for name, runs in by_variant.items():
+        if name != "ilqr":
+            seeds, excess = zip(*((one.seed, one.cost / own[one.seed] - 1.0) for one in runs), strict=True)
+            marker = "+" if name == "ddp_tensor" else "o"
+            axes.plot(seeds, excess, marker, color=_COLOURS[name], label=_LABELS[name], ms=4)
     axes.axhline(0.0, color=MUTED, linewidth=0.8)
     axes.set_yscale("symlog", linthresh=1e-10)
     axes.set(title="Final cost over iLQR's, less one", xlabel="start", ylabel="relative difference; below 0: better")
-    axes.legend(loc="best")
 
 
 def _touchdowns(axes: Axes, comparison: VariantComparison) -> None:

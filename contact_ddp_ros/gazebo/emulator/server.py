@@ -26,11 +26,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.gazebo.bindings import Bindings, Messages
 from contact_ddp_ros.gazebo.emulator.dart_world import DartWorld
 from contact_ddp_ros.gazebo.emulator.transport import EMULATOR_MESSAGES, Bus, emulator_bindings
 from contact_ddp_ros.gazebo.names import Names
 from contact_ddp_ros.gazebo.sdf import IMU_RATE
-from contact_ddp_ros.gazebo.transport import Bindings, Messages
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.rotation import (
     quaternion_product,

@@ -1,21 +1,29 @@
 r"""Height of the feet in the air ½‖height − height_ref‖²_P, a cost rate; the weight is zero on the ground."""
 
 import numba as nb
+import numpy as np
 
-from contact_ddp_ros.mpc.layout import NODE_OFFSETS
-from contact_ddp_ros.mpc.terms.solved import SolvedNodes
-from contact_ddp_ros.solver.penalties import TRIPLE, quadratic
-from contact_ddp_ros.solver.protocol import VECTOR
+from contact_ddp_ros.mpc.horizon import GaitHorizon
+from contact_ddp_ros.mpc.terms.term import COMPILED, ENTRY, Argument, Array, Block, PackagedTerm
+from contact_ddp_ros.solver.penalties import quadratic
 
 
-@nb.njit(
-    TRIPLE(nb.float64, VECTOR, NODE_OFFSETS, nb.int64, nb.float64), cache=True, inline="always", error_model="numpy"
+@nb.njit(ENTRY, **COMPILED)
+def _derivatives(place, scale, i, z, n, row, parameters, multipliers, penalty):
+    return quadratic(scale * row[place.row + n + i], z - row[place.row + i])
+
+
+def _weights(horizon: GaitHorizon) -> Array:
+    weights = horizon.pair_share * horizon.config.weight.foot_height
+    return np.where(horizon.swinging & ~horizon.stance, weights, 0.0)
+
+
+FOOT_HEIGHT = PackagedTerm(
+    name="foot_height",
+    argument=Argument.FOOT_HEIGHT,
+    derivatives=_derivatives,
+    rows=(
+        Block("heights", lambda sizes: sizes.n_f, lambda horizon: horizon.clearances + horizon.ground.height),
+        Block("height_weights", lambda sizes: sizes.n_f, _weights),
+    ),
 )
-def foot_height(scale, row, of, f, height):
-    """(value, slope, bend) by the height of foot f [m], with the weight multiplied by `scale`."""
-    return quadratic(scale * row[of.height_weight + f], height - row[of.height_reference + f])
-
-
-def recorded(solved: SolvedNodes) -> float:
-    """Its cost in a solution."""
-    return float(0.5 * solved.h @ (solved.height_weights * solved.height_errors**2).sum(axis=1))

@@ -1,44 +1,47 @@
 r"""Contact force tracking ½‖λ − λ_ref‖²_S of the feet on the ground, a cost rate."""
 
 import numba as nb
+import numpy as np
 
-from contact_ddp_ros.mpc.layout import NODE_OFFSETS
-from contact_ddp_ros.mpc.terms.solved import SolvedNodes
+from contact_ddp_ros.mpc.horizon import GaitHorizon
+from contact_ddp_ros.mpc.layout import Sizes
+from contact_ddp_ros.mpc.terms.term import COMPILED, FORCE, FORCE_HESSIAN, Argument, Array, Block, PackagedTerm
 from contact_ddp_ros.solver.penalties import quadratic
-from contact_ddp_ros.solver.protocol import MATRIX, VECTOR
 
 
-@nb.njit(
-    nb.float64(nb.float64, VECTOR, NODE_OFFSETS, nb.int64, nb.int64, VECTOR, nb.int64, VECTOR, nb.int64),
-    cache=True,
-    inline="always",
-    error_model="numpy",
-)
-def add_force_tracking(cost, row, of, foot, n_a, nu, begin, gradient, first):
-    """Write the gradient by a foot's force, nu[begin:], at gradient[first:]; returns the cost with the term's added."""
+@nb.njit(FORCE, **COMPILED)
+def _derivatives(place, cost, foot, n_f, n_a, row, parameters, multipliers, penalty, nu, begin, gradient, first):
+    reference = place.row + foot * n_a
     for a in range(n_a):
-        entry = foot * n_a + a
-        value, slope, _ = quadratic(row[of.force_weight + entry], nu[begin + a] - row[of.force_reference + entry])
+        value, slope, _ = quadratic(row[reference + n_f * n_a + a], nu[begin + a] - row[reference + a])
         cost += value
-        gradient[first + a] = slope
+        gradient[first + a] += slope
     return cost
 
 
-@nb.njit(
-    nb.void(VECTOR, NODE_OFFSETS, nb.int64, nb.int64, MATRIX, nb.int64),
-    cache=True,
-    inline="always",
-    error_model="numpy",
-)
-def force_tracking_hessian(row, of, foot, n_a, hessian, first):
-    """Write the block of a foot's force into the rows of `hessian` from `first` on."""
+@nb.njit(FORCE_HESSIAN, **COMPILED)
+def _hessian(place, foot, n_f, n_a, row, parameters, multipliers, penalty, nu, begin, hessian, first):
+    weight = place.row + (n_f + foot) * n_a
     for a in range(n_a):
-        for b in range(n_a):
-            hessian[first + a, b] = 0.0
-        hessian[first + a, a] = row[of.force_weight + foot * n_a + a]
+        hessian[first + a, a] += row[weight + a]
 
 
-def recorded(solved: SolvedNodes) -> float:
-    """Its cost in a solution."""
-    weights = solved.force_weights * solved.down[:, :, None]
-    return float(0.5 * solved.h @ (weights * solved.force_errors**2).sum(axis=(1, 2)))
+def _size(sizes: Sizes) -> int:
+    return sizes.n_f * sizes.n_a
+
+
+def _weights(horizon: GaitHorizon) -> Array:
+    n_a = horizon.forces.shape[1] // len(horizon.pair_share)
+    return np.repeat(horizon.config.weight.force / horizon.pair_share, n_a)
+
+
+FORCE_TRACKING = PackagedTerm(
+    name="contact_force",
+    argument=Argument.FORCE,
+    derivatives=_derivatives,
+    hessian=_hessian,
+    rows=(
+        Block("forces", _size, lambda horizon: horizon.forces),
+        Block("force_weights", _size, _weights),
+    ),
+)

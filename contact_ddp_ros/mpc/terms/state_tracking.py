@@ -1,20 +1,31 @@
 r"""State tracking ½‖x − x_ref‖²_Q: h times that in a time step of length h, once at a switch and at the end."""
 
 import numba as nb
+import numpy as np
 
-from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.layout import NODE_OFFSETS
-from contact_ddp_ros.mpc.terms.solved import SolvedNodes
-from contact_ddp_ros.solver.penalties import TRIPLE, quadratic
-from contact_ddp_ros.solver.protocol import VECTOR
-
-
-@nb.njit(TRIPLE(nb.float64, VECTOR, NODE_OFFSETS, nb.int64, VECTOR), cache=True, inline="always", error_model="numpy")
-def state_tracking(scale, row, of, i, x):
-    """(value, slope, bend) by entry i of the state, with the weight multiplied by `scale`."""
-    return quadratic(scale * row[of.x_weight + i], x[i] - row[at.X_REFERENCE + i])
+from contact_ddp_ros.mpc.horizon import GaitHorizon
+from contact_ddp_ros.mpc.terms.term import COMPILED, ENTRY, Argument, Array, Block, PackagedTerm
+from contact_ddp_ros.solver.penalties import quadratic
 
 
-def recorded(solved: SolvedNodes) -> float:
-    """Its cost in a solution."""
-    return float(0.5 * solved.lengths @ (solved.state_weights * solved.errors**2).sum(axis=1))
+@nb.njit(ENTRY, **COMPILED)
+def _derivatives(place, scale, i, z, n, row, parameters, multipliers, penalty):
+    return quadratic(scale * row[place.row + n + i], z - row[place.row + i])
+
+
+def _weights(horizon: GaitHorizon) -> Array:
+    scale = np.ones(len(horizon.times))
+    scale[:-1][horizon.switches] = horizon.config.weight.switch
+    scale[-1] = horizon.config.weight.terminal
+    return scale[:, None] * horizon.state_weights
+
+
+STATE_TRACKING = PackagedTerm(
+    name="state",
+    argument=Argument.STATE,
+    derivatives=_derivatives,
+    rows=(
+        Block("states", lambda sizes: 2 * sizes.n, lambda horizon: horizon.states),
+        Block("state_weights", lambda sizes: 2 * sizes.n, _weights),
+    ),
+)

@@ -1,19 +1,27 @@
 r"""Torques ½‖u‖²_R, a cost rate."""
 
 import numba as nb
+import numpy as np
 
-from contact_ddp_ros.mpc.layout import NODE_OFFSETS
-from contact_ddp_ros.mpc.terms.solved import SolvedNodes
-from contact_ddp_ros.solver.penalties import TRIPLE, quadratic
-from contact_ddp_ros.solver.protocol import VECTOR
-
-
-@nb.njit(TRIPLE(VECTOR, NODE_OFFSETS, nb.int64, VECTOR), cache=True, inline="always", error_model="numpy")
-def torque_tracking(row, of, a, u):
-    """(value, slope, bend) by torque a."""
-    return quadratic(row[of.u_weight + a], u[a])
+from contact_ddp_ros.mpc.horizon import GaitHorizon
+from contact_ddp_ros.mpc.terms.term import COMPILED, ENTRY, Argument, Array, Block, PackagedTerm
+from contact_ddp_ros.solver.penalties import quadratic
 
 
-def recorded(solved: SolvedNodes) -> float:
-    """Its cost in a solution."""
-    return float(0.5 * solved.h @ (solved.torque_weights * solved.us**2).sum(axis=1))
+@nb.njit(ENTRY, **COMPILED)
+def _derivatives(place, scale, i, z, n, row, parameters, multipliers, penalty):
+    return quadratic(scale * row[place.row + i], z)
+
+
+def _weights(horizon: GaitHorizon) -> Array:
+    weight, joints_per_foot = horizon.config.weight, len(horizon.torque_limits) // len(horizon.pair_share)
+    weights = np.where(horizon.stance, weight.torque, weight.swing_torque) / horizon.pair_share
+    return np.repeat(weights, joints_per_foot, axis=1)
+
+
+TORQUE_TRACKING = PackagedTerm(
+    name="torque",
+    argument=Argument.TORQUE,
+    derivatives=_derivatives,
+    rows=(Block("torque_weights", lambda sizes: sizes.n_u, _weights),),
+)

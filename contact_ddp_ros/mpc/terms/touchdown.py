@@ -2,18 +2,26 @@ r"""Touchdown of the feet that land as augmented Lagrangian y c + ½ σ c² of t
 
 import numba as nb
 
-from contact_ddp_ros.mpc.terms.solved import SolvedNodes
-from contact_ddp_ros.solver.penalties import SIGMA, TRIPLE, augmented_lagrangian
-from contact_ddp_ros.solver.protocol import VECTOR
+from contact_ddp_ros.mpc.terms.term import COMPILED, ENTRY, ENTRY_LIMITS, Argument, PackagedTerm
+from contact_ddp_ros.solver.penalties import SIGMA, augmented_lagrangian
 
 
-@nb.njit(TRIPLE(nb.float64, nb.float64, VECTOR), cache=True, inline="always", error_model="numpy")
-def touchdown(height, multiplier, penalty):
-    """(value, slope, bend) by the height of a landing foot above the ground [m]."""
-    return augmented_lagrangian(height, multiplier, penalty[SIGMA])
+@nb.njit(ENTRY, **COMPILED)
+def _derivatives(place, scale, i, z, n, row, parameters, multipliers, penalty):
+    return augmented_lagrangian(z, multipliers[place.dual + i], penalty[SIGMA])
 
 
-def recorded(solved: SolvedNodes) -> float:
-    """Its cost in a solution."""
-    c = solved.touchdown_errors
-    return float(((solved.multipliers + 0.5 * solved.sigma * c) * c).sum())
+@nb.njit(ENTRY_LIMITS, **COMPILED)
+def _limits(place, i, z, n, parameters, residual):
+    residual[place.residual + i] = z
+    return 0.0
+
+
+TOUCHDOWN = PackagedTerm(
+    name="touchdown",
+    argument=Argument.LANDING_HEIGHT,
+    derivatives=_derivatives,
+    limits=_limits,
+    constraints=lambda n_a: ("touchdown height of {}",),
+    equality=True,
+)

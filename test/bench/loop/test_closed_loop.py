@@ -5,16 +5,17 @@ import json
 import numpy as np
 import pytest
 
-from contact_ddp_ros.bench import journal
-from contact_ddp_ros.bench.journal import JOURNAL_FILE
+from contact_ddp_ros.batch import journal
+from contact_ddp_ros.batch.journal import JOURNAL_FILE
+from contact_ddp_ros.bench import engine as engines
 from contact_ddp_ros.bench.loop import closed_loop as bench
 from contact_ddp_ros.bench.loop.budget import StageCosts
 from contact_ddp_ros.bench.loop.outcome import Outcome
 from contact_ddp_ros.bench.output import RECORD_FILE
 from contact_ddp_ros.bench.timing import Spread
 from contact_ddp_ros.errors import BenchmarkError
+from test.batch.serial import Serial
 from test.bench.loop.test_comparison import result
-from test.bench.serial import Serial
 
 
 @pytest.fixture
@@ -23,7 +24,8 @@ def engine(monkeypatch):
     serial = Serial()
     costs = StageCosts(0.2, 0.65, 0.4, 0.15)
     ratio = Spread.of(np.array([1.3, 1.4]))
-    monkeypatch.setattr(bench, "chosen_engine", lambda options: serial)
+    for module in (bench, engines):
+        monkeypatch.setattr(module, "chosen_engine", lambda options: serial)
     monkeypatch.setattr(bench, "measure_costs", lambda *_, **__: (costs, {"iteration": ratio, "sweep": ratio}))
     monkeypatch.setattr(bench, "paced_run", lambda *_: (Outcome("", ""), 1.0))
     monkeypatch.setattr(bench, "perform", result)

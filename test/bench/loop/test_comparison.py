@@ -48,7 +48,7 @@ def test_curves_count_runs_and_pairs(comparison):
     curves = {curve.group: curve for curve in comparison.curves}
     assert list(curves) == ["iterations", "friction", "mass", "delay", "step"]
     budget = curves["iterations"]
-    assert budget.values == QUICK.iterations
+    assert budget.values == QUICK.values["iterations"]
     assert budget.survived["ilqr"] == (wilson(1, 2), wilson(1, 2))
     assert budget.paired == (Paired(1, 0, 1), Paired(1, 0, 1))
     assert budget.total == Paired(2, 0, 2)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.bench.loop import contact
+from contact_ddp_ros.bench.loop.cases import Case
 from contact_ddp_ros.bench.loop.contact import (
     ContactOutcome,
-    ContactRun,
     outcome,
     run,
     runs,
@@ -14,13 +14,13 @@ from contact_ddp_ros.bench.loop.contact import (
     table,
 )
 from contact_ddp_ros.bench.output import console
-from contact_ddp_ros.closed_loop import run_info
 from contact_ddp_ros.fitting import planner_config, robot_of, simulator_options
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.recording import Recorder, Recording
 from contact_ddp_ros.robot.model import foot_positions
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.run_info import run_info
 
 OPTIONS = RunOptions(duration=4.0)
 ROBOT = robot_of(OPTIONS)
@@ -89,17 +89,17 @@ def test_every_row_is_a_world_of_its_own(monkeypatch: pytest.MonkeyPatch) -> Non
     assert len({item.name for item in items}) == len(items)
     assert {item.options.seed for item in items} == {0, 1}
     assert all(item.options.parameters("planner") == {"weight.pitch": 61.0} for item in items)
-    worlds = {item.row: simulator_options(item.options, ROBOT) for item in items}
+    worlds = {item.group: simulator_options(item.options, ROBOT) for item in items}
     assert worlds["spring, 10 kN/m"].contact.stiffness == 10_000.0
     assert worlds["stiff"].contact.model == "stiff"
     assert worlds["DART, rigid"].engine == "dart"
     monkeypatch.setattr(contact, "missing", lambda: ["dart"])
-    assert {item.row for item in runs(1, 4.0, {})} == set(worlds) - {"DART, rigid"}
+    assert {item.group for item in runs(1, 4.0, {})} == set(worlds) - {"DART, rigid"}
 
 
 def test_what_fails_is_said() -> None:
     options = RunOptions(duration=1.0, overrides={"simulator.contact.stiffness": 1.0})
-    assert "contact.stiffness" in run(ContactRun("spring", 0, options))["fall"]
+    assert "contact.stiffness" in run(Case("spring", "spring #0", options)).fall
 
 
 def test_the_table_leaves_out_runs_that_fell() -> None:

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from contact_ddp_ros.bench.loop.in_loop import OverheardPlanner
+from contact_ddp_ros.bench.loop.in_loop import OverheardPlanner, measure, time_ratio
 
 
 class FakePlanner:
@@ -20,3 +20,12 @@ def test_results_pass_through_and_those_of_the_bound_are_kept() -> None:
     result = planner.plan("bounding", 0.5, hold=False)
     assert planner.results == [result]
     assert len(planner.times) == 1
+
+
+def test_loops_of_several_variants_take_turns_and_tell_of_simultaneous_solves() -> None:
+    runs = measure(2.5, ("ddp", "ilqr"))
+    full, gauss = runs["ddp"], runs["ilqr"]
+    assert full.solves == gauss.solves > 10, "bounding alike, they plan at the same instants"
+    assert full.full_curvature > 0.5
+    assert gauss.full_curvature == 0.0
+    assert time_ratio(full, gauss).samples == full.solves

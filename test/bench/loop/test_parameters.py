@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from contact_ddp_ros.bench import engine
 from contact_ddp_ros.bench.loop import parameters, refusals
 from contact_ddp_ros.bench.loop.harness import bounding_loop
 from contact_ddp_ros.bench.loop.live_change import (
@@ -26,7 +27,7 @@ from contact_ddp_ros.config import ParameterSpec, check
 from contact_ddp_ros.control.findings import Violation
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.safe_ranges import SafeRange, read
-from test.bench.serial import Serial
+from test.batch.serial import Serial
 
 NUMBER = ParameterSpec("number", 1.0, low=-3.0, high=9.0)
 DECADES = ParameterSpec("decades", 10.0, low=0.0, high=1e5)
@@ -176,11 +177,11 @@ def test_a_run_that_was_cut_off_goes_on_and_leaves_its_files(tmp_path, monkeypat
     names = ["planner.weight.height", "controller.safety.roll", "controller.move.exit_instant"]
     only = [word for name in names for word in ("--only", name)]
     monkeypatch.setattr(parameters, "work", synthetic)
-    monkeypatch.setattr(parameters, "chosen_engine", lambda options: Serial(interrupt=3))
+    monkeypatch.setattr(engine, "chosen_engine", lambda options: Serial(interrupt=3))
     with pytest.raises(KeyboardInterrupt):
         parameters.BENCHMARK.main(["--out", str(folder), *only])
     assert sum(one is not None for one in read(folder / "safe_ranges.yaml").values()) < len(names)
-    monkeypatch.setattr(parameters, "chosen_engine", lambda options: Serial())
+    monkeypatch.setattr(engine, "chosen_engine", lambda options: Serial())
     assert parameters.BENCHMARK.main(["--resume", str(folder)]) == 0
     ranges = read(folder / "safe_ranges.yaml")
     assert list(ranges) == list(tunable())

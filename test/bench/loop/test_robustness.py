@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from contact_ddp_ros.bench.loop.cases import CYCLE, RECOVERY
 from contact_ddp_ros.bench.loop.outcome import Outcome, Straightness, straightness
-from contact_ddp_ros.bench.loop.robustness import BENCHMARK, totals
-from contact_ddp_ros.bench.loop.scenarios import CYCLE, GROUPS, QUICK, RECOVERY, Extent, Settings
+from contact_ddp_ros.bench.loop.robustness import BENCHMARK, GROUPS, QUICK, Extent, Settings, runs, totals
 
-ALL = [scenario for build in GROUPS.values() for scenario in build(Settings(), Extent())]
+ALL = runs(Settings(), Extent())
 
 
 def test_names_are_unique() -> None:
@@ -19,7 +19,7 @@ def test_names_are_unique() -> None:
 
 
 def test_pushes_cover_one_cycle_each_way() -> None:
-    pushes = GROUPS["pushes"](Settings(), Extent())
+    pushes = runs(Settings(), Extent(), ["pushes"])
     assert len(pushes) == 4 * 24
     starts = sorted({scenario.options.pushes[0].time for scenario in pushes})
     assert len(starts) == 24
@@ -29,25 +29,25 @@ def test_pushes_cover_one_cycle_each_way() -> None:
 
 
 def test_a_pushed_run_lasts_until_it_can_be_judged() -> None:
-    for scenario in GROUPS["pushes"](Settings(), QUICK):
+    for scenario in runs(Settings(), QUICK, ["pushes"]):
         (push,) = scenario.options.pushes
         assert scenario.options.duration >= push.end + RECOVERY + CYCLE
 
 
 def test_settings_reach_every_run() -> None:
     settings = Settings("ilqr", 7, {"planner.iterations": 2})
-    for build in GROUPS.values():
-        for scenario in build(settings, QUICK):
-            options = scenario.options
-            assert options.variant == "ilqr"
-            assert options.overrides["planner.iterations"] == 2
-            assert options.seed == 7 or scenario.group == "noise"
+    for scenario in runs(settings, QUICK):
+        options = scenario.options
+        assert options.variant == "ilqr"
+        assert options.overrides["planner.iterations"] == 2
+        assert options.seed == 7 or scenario.group == "noise"
+    assert {scenario.group for scenario in runs(settings, QUICK)} == set(GROUPS)
 
 
 def test_noise_differs_by_its_seed_only() -> None:
-    runs = GROUPS["noise"](Settings(seed=4), QUICK)
-    assert [run.options.seed for run in runs] == [4, 5, 6]
-    assert all(run.options.parameters("simulator")["noise.orientation"] > 0.0 for run in runs)
+    noisy = runs(Settings(seed=4), QUICK, ["noise"])
+    assert [run.options.seed for run in noisy] == [4, 5, 6]
+    assert all(run.options.parameters("simulator")["noise.orientation"] > 0.0 for run in noisy)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_totals_count_per_direction() -> None:
 
 
 def test_a_recording_that_ended_early_is_not_straight() -> None:
-    scenario = GROUPS["pushes"](Settings(), QUICK)[0]
+    scenario = runs(Settings(), QUICK, ["pushes"])[0]
 
     recording = SimpleNamespace(ticks={"time": np.arange(0.0, 1.0, 0.1)})
     assert not straightness(recording, scenario.options.pushes[0]).straight

@@ -5,22 +5,23 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from contact_ddp_ros.bench.loop.budget import VARIANTS, StageCosts
-from contact_ddp_ros.bench.loop.scenarios import CYCLE, RECOVERY
-from contact_ddp_ros.bench.loop.sweeps import GROUPS, IMPULSES, QUICK, SPEEDS, SweepExtent, SweepSettings, draw
+from contact_ddp_ros.bench.loop.budget import StageCosts
+from contact_ddp_ros.bench.loop.cases import CYCLE, RECOVERY
+from contact_ddp_ros.bench.loop.sweeps import GROUPS, IMPULSES, QUICK, SPEEDS, VARIED, SweepExtent, SweepSettings, draw
 from contact_ddp_ros.bench.loop.trials import PushSearch, SpeedSearch, Trial
+from contact_ddp_ros.bench.solver.case import VARIANTS
 
 COSTS = StageCosts(0.2, 0.65, 0.4, 0.15)
 SETTINGS = SweepSettings(COSTS, seed=4)
-TRIALS = [name for name in GROUPS if name not in ("pushes", "speeds")]
 
 
 def of(group, settings=SETTINGS, extent=QUICK):
     return GROUPS[group](settings, extent)
 
 
-def trials(group, **extent):
-    return [job for job in of(group, extent=replace(QUICK, **extent)) if isinstance(job, Trial)]
+def trials(group, values=None, samples=QUICK.samples):
+    extent = replace(QUICK, samples=samples, values={**QUICK.values, **({} if values is None else {group: values})})
+    return [job for job in of(group, extent=extent) if isinstance(job, Trial)]
 
 
 @pytest.mark.parametrize("extent", [QUICK, SweepExtent()])
@@ -36,7 +37,7 @@ def test_variants_meet_the_same_conditions_on_the_same_budget(group):
     assert [replace(job, arm=replace(job.arm, variant="ilqr")) for job in first] == second
 
 
-@pytest.mark.parametrize("group", TRIALS)
+@pytest.mark.parametrize("group", VARIED)
 def test_a_sample_does_not_depend_on_how_many_there_are(group):
     few, many = (
         {job.name: asdict(job.options) for job in trials(group, samples=samples) if job.sample < 2}
@@ -75,21 +76,21 @@ def test_a_pushed_run_lasts_until_the_robot_may_have_recovered():
 
 
 @pytest.mark.parametrize(
-    ("group", "extent", "field", "scale"),
+    ("group", "values", "field"),
     [
-        ("friction", {"frictions": (0.3, 0.9)}, "friction", 1.0),
-        ("mass", {"masses": (0.7, 1.3)}, "trunk_mass_scale", 1.0),
-        ("delay", {"delays": (0.0, 0.03)}, "planner_delay", 1.0),
+        ("friction", (0.3, 0.9), "friction"),
+        ("mass", (0.7, 1.3), "trunk_mass_scale"),
+        ("delay", (0.0, 0.03), "planner_delay"),
     ],
 )
-def test_what_a_group_varies_reaches_the_run(group, extent, field, scale):
-    jobs = trials(group, **extent)
-    assert {job.value for job in jobs} == set(next(iter(extent.values())))
+def test_what_a_group_varies_reaches_the_run(group, values, field):
+    jobs = trials(group, values)
+    assert {job.value for job in jobs} == set(values)
     assert all(getattr(job.options, field) == job.value for job in jobs)
 
 
 def test_a_step_lies_ahead_and_there_is_no_push():
-    jobs = trials("step", steps=(-0.02, 0.03), samples=10)
+    jobs = trials("step", (-0.02, 0.03), samples=10)
     for job in jobs:
         position, rise = map(float, job.options.terrain.removeprefix("step:").split(","))
         assert rise == job.value
@@ -107,7 +108,7 @@ def test_speeds_are_searched_with_plenty_of_time_and_little():
 
 
 def test_a_budget_below_one_iteration_a_period_lowers_the_rate():
-    for job in trials("iterations", iterations=(20.0, 100.0, 300.0)):
+    for job in trials("iterations", (20.0, 100.0, 300.0)):
         rate = job.options.parameters("planner").get("rate", 100.0)
         assert rate == min(job.value, 100.0)
         assert job.arm.budget.ddp_iterations * rate == pytest.approx(job.value)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from contact_ddp_ros.bench.loop.world import WorldOutcome, _table, draw, held, run
+from contact_ddp_ros.bench.loop.world import WorldOutcome, draw, held, run, table
 from contact_ddp_ros.bench.loop.world_rows import QUICK, Extent, Figure, Row, rows
 from contact_ddp_ros.fitting import planner_config, robot_of
 from contact_ddp_ros.run_checks import check_run
@@ -40,9 +40,9 @@ def test_a_fall_is_told_with_its_reason(tmp_path) -> None:
     slope = next(row for row in rows(0, QUICK, {}) if row.name == "friction 0.2")
     item = slope.runs[0]
     short = replace(item, options=replace(item.options, duration=2.5, friction=0.05))
-    outcome = WorldOutcome(**run(short))
+    outcome = run(short)
     assert "tilt" in outcome.fall or "velocity" in outcome.fall
-    assert "1" in str(_table([(slope, [outcome])]).columns[1]._cells)
+    assert "1" in str(table([(slope, [outcome])]).columns[1]._cells)
     draw([(slope, [outcome])], tmp_path / "world.png")
     assert (tmp_path / "world.png").stat().st_size > 5_000
 

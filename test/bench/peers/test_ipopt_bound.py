@@ -12,6 +12,8 @@ from contact_ddp_ros.config import replace as configured
 from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.layout import Sizes
+from contact_ddp_ros.mpc.term_layout import TermLayout
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.solver.continuation import Continuation, solve_constrained
 from contact_ddp_ros.solver.ddp import DdpSolver
@@ -145,7 +147,8 @@ def test_limits_bind_at_the_constrained_optimum(case, programmes) -> None:
     """Otherwise the agreement of the two would say nothing about constraints."""
     free = IpoptBound(programmes["penalised"]).solve(case.penalised(0.0, 0.0), _start(case, programmes["penalised"]))
     bound = IpoptBound(programmes["constrained"]).solve(case, _start(case, programmes["constrained"]))
-    limits = case.problem.parameters[at.LIMITS : at.LIMITS + case.problem.n_u]
+    sizes = Sizes(*(int(case.problem.integers[i]) for i in (at.N, at.N_U, at.N_FEET, at.N_AXES)))
+    limits = case.problem.parameters[TermLayout.of(sizes).parameters["torque_limits"]]
     assert np.abs(free.us / limits).max() > 1.05
     assert 0.999 < np.abs(bound.us / limits).max() <= 1.0
     assert bound.cost > 1.01 * free.cost

@@ -4,14 +4,12 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.bench.solver.paper_bound import MODE_END_POSTURES, Heuristic, PaperBound, posture
-from contact_ddp_ros.mpc.layout import node_offsets
 
 BOUND = PaperBound()
 N = BOUND.tree.n
 GRID, STANCE = BOUND.grid, BOUND.contact.stance_table()
-X_WEIGHT, U_WEIGHT, FORCE_REFERENCE, FORCE_WEIGHT, HEIGHT_REFERENCE, HEIGHT_WEIGHT, LANDS, SIZE = node_offsets(
-    *BOUND.contact.sizes
-)
+ROWS = BOUND.contact.layout.rows
+X_WEIGHT = ROWS["state_weights"].start
 FRONT, BACK = BOUND.contact.feet.index("front_foot"), BOUND.contact.feet.index("back_foot")
 
 
@@ -79,16 +77,16 @@ def test_running_weights_by_mode():
     rows = BOUND.problem.node_parameters[:-1]
     for mode, stance in enumerate(STANCE):
         row = rows[(GRID.modes[:-1] == mode) & ~GRID.switches]
-        assert (row == row[0]).all(axis=0)[X_WEIGHT:LANDS].all(), "all steps of a mode are alike"
-        torque = row[0, U_WEIGHT:FORCE_REFERENCE].reshape(-1, 2)
+        assert (row == row[0]).all(axis=0)[X_WEIGHT:].all(), "all steps of a mode are alike"
+        torque = row[0, ROWS["torque_weights"]].reshape(-1, 2)
         for foot in (FRONT, BACK):
             idle = stance.any() and not stance[foot]
             assert torque[foot] == pytest.approx(5.0 if idle else 1.0)
         assert row[0, X_WEIGHT : X_WEIGHT + 3] == pytest.approx([0.0, 0.2, 0.1])
-        assert row[0, FORCE_REFERENCE:FORCE_WEIGHT].reshape(-1, 2) == pytest.approx(np.tile([0.0, 80.9521], (2, 1)))
-    weights = rows[0, FORCE_WEIGHT:HEIGHT_REFERENCE].reshape(-1, 2)
+        assert row[0, ROWS["forces"]].reshape(-1, 2) == pytest.approx(np.tile([0.0, 80.9521], (2, 1)))
+    weights = rows[0, ROWS["force_weights"]].reshape(-1, 2)
     assert weights[BACK] == pytest.approx(0.6) and weights[FRONT] == pytest.approx(0.3)
-    assert (rows[:, HEIGHT_WEIGHT:LANDS] == 0.0).all()
+    assert (rows[:, ROWS["height_weights"]] == 0.0).all()
 
 
 def test_mode_ends_have_their_own_posture_and_spare_the_stance_legs_rates():
@@ -96,13 +94,14 @@ def test_mode_ends_have_their_own_posture_and_spare_the_stance_legs_rates():
     ends = np.flatnonzero(GRID.switches)
     for k, mode in zip(ends, GRID.modes[ends], strict=True):
         row = problem.node_parameters[k]
-        assert row[2 : 1 + N] == pytest.approx(posture(MODE_END_POSTURES[mode])[1:])
-        assert row[1 + N : 3 + N] == pytest.approx([0.5, 1.0 if STANCE[mode].any() else -1.0])
+        state = row[ROWS["states"]]
+        assert state[1:N] == pytest.approx(posture(MODE_END_POSTURES[mode])[1:])
+        assert state[N : N + 2] == pytest.approx([0.5, 1.0 if STANCE[mode].any() else -1.0])
         rates = row[X_WEIGHT + N + 3 : X_WEIGHT + 2 * N].reshape(-1, 2)
         for foot in (FRONT, BACK):
             assert rates[foot] == pytest.approx(1.0 if STANCE[mode, foot] else 500.0)
         assert row[X_WEIGHT + 1 : X_WEIGHT + 3] == pytest.approx([2000.0, 800.0])
-    assert (problem.node_parameters[-1, X_WEIGHT:U_WEIGHT] == 0.0).all()
+    assert (problem.node_parameters[-1, ROWS["state_weights"]] == 0.0).all()
 
 
 def test_gait_and_limits_are_the_papers():
@@ -114,6 +113,6 @@ def test_gait_and_limits_are_the_papers():
 def test_whole_cycles_are_chained():
     two = PaperBound(cycles=2, kernels=BOUND.contact.kernels)
     assert two.grid.n_nodes == 2 * GRID.n_nodes
-    weights = slice(X_WEIGHT, SIZE)
+    weights = slice(X_WEIGHT, BOUND.contact.layout.row_size)
     one = BOUND.problem.node_parameters[:-1, weights]
     assert (two.problem.node_parameters[:-1, weights] == np.vstack([one, one])).all()

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import pytest
 from rich.console import Console
 
-from contact_ddp_ros.bench.engine import run_all
-from contact_ddp_ros.bench.journal import Journal
+from contact_ddp_ros.batch.engine import run_all
+from contact_ddp_ros.batch.journal import Journal
 from contact_ddp_ros.errors import BenchmarkError
-from test.bench.serial import Serial
+from test.batch.serial import Serial
 
 
 @dataclass(frozen=True)

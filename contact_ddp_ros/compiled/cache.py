@@ -1,4 +1,4 @@
-"""The cache of compiled kernels on disk: where it is, what identifies an entry, and how processes share it.
+"""The cache of compiled C on disk: where it is, what identifies an entry, and how processes share it.
 
     $CONTACT_DDP_CACHE or ~/.cache/contact_ddp_ros
         kernels/<content>/<compiler>.so      the library
@@ -11,7 +11,6 @@ renaming, and a lock keeps processes that start together from compiling the same
 import dataclasses
 import fcntl
 import hashlib
-import importlib.metadata
 import json
 import os
 import platform
@@ -37,11 +36,10 @@ def cache_folder() -> Path:
 
 
 def content_key(*described: Any) -> str:
-    """Hash of data, of the sources of this package, of CasADi's version and of the processor."""
+    """Hash of data, of the sources of this package and of the processor."""
     digest = hashlib.sha256()
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
-    digest.update(importlib.metadata.version("casadi").encode())
     digest.update(_processor().encode())
     for one in described:
         _feed(digest, one)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from contact_ddp_ros.bench.journal import JOURNAL_FILE, Journal
+from contact_ddp_ros.batch.journal import JOURNAL_FILE, Journal
 from contact_ddp_ros.errors import BenchmarkError
 
 SETTINGS = {"seed": 3, "costs": {"ddp": 1.25}}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from contact_ddp_ros.dynamics.compiler import PROCESSOR_VARIABLE, Compiler, compile_library, find_compiler, flags
+from contact_ddp_ros.compiled.compiler import PROCESSOR_VARIABLE, Compiler, compile_library, find_compiler, flags
 
 COMPILER = """#!/bin/sh
 echo run >> {log}

@@ -1,0 +1,160 @@
+"""The law of MOVE: which policy is followed, where on it the robot is, and the joint targets that it asks for."""
+
+import math
+from collections import Counter
+
+from contact_ddp_ros.control.config import ControllerConfig
+from contact_ddp_ros.control.drives import JointTargets, softness
+from contact_ddp_ros.control.findings import Finding, Violation
+from contact_ddp_ros.control.gait_clock import GaitClock
+from contact_ddp_ros.control.lateral import LateralCommand
+from contact_ddp_ros.control.planar_tracker import PlanarTracker
+from contact_ddp_ros.control.policy_gate import PolicyGate
+from contact_ddp_ros.control.tracker import Tracker
+from contact_ddp_ros.control.tracking import PolicySlot, exit_obstacle, last_exit
+from contact_ddp_ros.control.whole_body_tracker import WholeBodyTracker
+from contact_ddp_ros.estimation.estimator import Estimator
+from contact_ddp_ros.models.model import Model
+from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.policy import Policy, PolicySample
+from contact_ddp_ros.robot.floating_base import joint_inertias
+from contact_ddp_ros.robot.joints import FOOT_NAMES, LEG_NAMES
+from contact_ddp_ros.robot.legs import LegGeometry
+from contact_ddp_ros.robot.state import RobotState
+
+_ALL_FEET = (True,) * len(FOOT_NAMES)
+
+
+class MoveLaw:
+    """Admits policies and follows the one in use; its public attributes are for diagnosis."""
+
+    def __init__(self, model: Model, geometry: LegGeometry, model_hash: int, config: ControllerConfig) -> None:
+        """`model_hash` is the fingerprint that policies must carry."""
+        self._model, self._geometry = model, geometry
+        self._gate = PolicyGate(model, model_hash, config.safety)
+        self._slot = PolicySlot()
+        groups = [[LEG_NAMES.index(leg) for leg in legs] for legs in model.legs_of.values()]
+        self.clock = GaitClock(groups, len(model.axes))
+        """Where the gait is."""
+        self.refused: Finding | None = None
+        """What was wrong with the last policy; None where nothing was."""
+        self.refusals: Counter[Violation] = Counter()
+        """How many policies were refused so far, by what was wrong."""
+        self.steering = (0.0, 0.0)
+        """Commanded yaw rate [rad/s] and velocity to the left [m/s]."""
+        self.contacts = _ALL_FEET
+        """Feet that the plan had on the ground at the last update, in the order of FOOT_NAMES; all unless it moves."""
+        self._moved = False
+        self._inertias = joint_inertias(model.robot.tree, model.robot.standing)
+        self._tracker: Tracker
+        self.configure(config, following=False)
+
+    @property
+    def heading(self) -> float:
+        """Yaw that is held while moving [rad]."""
+        return self._tracker.heading
+
+    @property
+    def lateral_command(self) -> LateralCommand | None:
+        """What the stabiliser did in the last update; None unless the robot moves."""
+        return self._tracker.lateral_command if self._moved else None
+
+    def policy_age(self, now: float) -> float:
+        """Age of the policy in use at time `now` [s]; not a number where there is none."""
+        policy = self._slot.current
+        return math.nan if policy is None else now - policy.start
+
+    def policy(self, now: float) -> Policy | None:
+        """The policy in use at time `now` [s]; None where there is none."""
+        return self._slot.at(now)
+
+    def sample(self, now: float) -> PolicySample | None:
+        """That policy where the gait is at time `now` [s]; None where there is none."""
+        policy = self._slot.at(now)
+        return None if policy is None else policy.sample(self.clock.time(policy, now))
+
+    def configure(self, config: ControllerConfig, following: bool) -> None:
+        """Take over new parameters; where a policy is being followed, from where the robot is."""
+        planar = self._model.name == PlanarModel.name
+        tracker: Tracker = (
+            PlanarTracker(self._model, self._geometry, config) if planar else WholeBodyTracker(self._model, config)
+        )
+        tracker.steer(*self.steering)
+        if following:
+            tracker.take_over(self._tracker)
+        self._config, self._tracker = config, tracker
+        self._softness = softness(config.drive.gains(len(FOOT_NAMES)), self._inertias, config.move.drive_delay)
+        self._gate.config = self._gate.pace.config = config.safety
+
+    def steer(self, yaw_rate: float, lateral_velocity: float) -> None:
+        """Command the yaw rate [rad/s] and the velocity to the left [m/s]."""
+        self.steering = (yaw_rate, lateral_velocity)
+        self._tracker.steer(yaw_rate, lateral_velocity)
+
+    def offer(self, policy: Policy, now: float, following: bool, state: RobotState | None) -> Finding | None:
+        """Use a policy that arrives at time `now` [s]; what is wrong with it where it is refused."""
+        coordinates = None if state is None else self._model.state(state)
+        self.refused = self._gate.check(policy, now, following=following, state=coordinates)
+        if self.refused is None:
+            self._slot.put(policy, now)
+        else:
+            self.refusals[self.refused.violation] += 1
+        return self.refused
+
+    def drop(self) -> None:
+        """Drop the policies."""
+        self._slot.clear()
+
+    def forget(self) -> None:
+        """Drop the policies and their order: the clock has jumped."""
+        self._slot.clear()
+        self._gate.forget()
+
+    def begin(self, state: RobotState) -> None:
+        """Begin to follow policies at a state: its heading is held."""
+        self._tracker.reset(state)
+        self.clock.restart()
+
+    def rest(self) -> None:
+        """Note that no policy is followed, until :meth:`targets` does."""
+        self._moved, self.contacts = False, _ALL_FEET
+
+    def entry_obstacle(self, now: float) -> str:
+        """Why no policy can be followed from time `now` [s] on; empty where one can."""
+        policy = self._slot.at(now)
+        finding = self._gate.lateness(policy, now)
+        if finding is not None or policy is None:
+            refused = self.refused
+            return f"{finding}{'' if refused is None else f'; the last one was refused: {refused.violation.value}'}"
+        return f"the policy begins in {policy.start - now:.3f} s" if policy.start > now else ""
+
+    def exit_obstacle(self, state: RobotState, now: float) -> str:
+        """Why now is no good instant for leaving the gait; empty where it is one."""
+        policy = self._slot.at(now)
+        return "" if policy is None else exit_obstacle(policy, state, self.clock.time(policy, now), self._config.move)
+
+    def reason_to_stand(self, state: RobotState, now: float) -> Finding | None:
+        """Why the robot must stop now: there is no policy, it is late and no longer fits, or about to end; or None."""
+        policy = self._slot.at(now)
+        late = self._gate.lateness(policy, now)
+        if late is None or policy is None or late.violation is Violation.POLICY_OVER:
+            return late
+        away = self._gate.away(policy, self.clock.time(policy, now), self._model.state(state))
+        if away is not None:
+            return Finding(late.violation, f"{late.text}; it {away.text}")
+        return late if self.clock.time(policy, now) >= last_exit(policy, self._config.move.exit_lead) else None
+
+    def targets(self, state: RobotState, now: float, dt: float, estimator: Estimator) -> JointTargets:
+        """Follow the policy where it will be when the command acts, from where it was when the state was measured.
+
+        There must be one, for which :meth:`reason_to_stand` finds none; contact that is felt moves the gait's clock.
+        """
+        policy = self._slot.at(now)
+        assert policy is not None
+        self.clock.follow(policy, now, estimator.contacts.contact.tolist(), self._config.estimation)
+        acts, was = now + self._config.move.command_delay, min(state.time, now)
+        sample = policy.sample(self.clock.time(policy, acts))
+        measured = sample if was == acts else policy.sample(self.clock.time(policy, was))
+        self._moved, self.contacts = True, self._tracker.contacts(sample)
+        targets = self._tracker.targets(sample, state, dt, measured)
+        return targets if self._config.move.drive_delay == 0.0 else targets.softened(self._softness, state)

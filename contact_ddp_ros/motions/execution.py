@@ -1,0 +1,257 @@
+"""A planned motion in the simulator, in lock-step: from a stand, tracked at the controller's rate, into a stand."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.closed_loop import CONTROL_PERIOD
+from contact_ddp_ros.control.drives import TorqueSpeedCurve
+from contact_ddp_ros.engines.choice import make_simulator
+from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.motions.controller import ExecutionConfig, MotionController, MotionStage
+from contact_ddp_ros.motions.motion import MotionTask
+from contact_ddp_ros.motions.optimiser import MotionPlan
+from contact_ddp_ros.motions.turning_plane import TurningPlane
+from contact_ddp_ros.recording import FALL_HEIGHT
+from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.rotation import quaternion_to_rpy
+from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.sim.interface import Simulator
+from contact_ddp_ros.sim.options import SimOptions
+from contact_ddp_ros.terrain import FLAT
+
+Array = NDArray[np.float64]
+
+STAND_BEFORE, STAND_AFTER = 0.5, 1.5
+"""Time that the robot stands before the motion and after it [s]."""
+
+_REST_SPEED, _REST_RATE, _REST_TILT, _REST_TIME = 0.2, 1.0, 0.25, 0.2
+"""A trunk slower than this [m/s, rad/s] and no more tilted [rad] for so long [s] stands."""
+
+_PLACE, _ROTATION = 0.2, 0.3
+"""How far the end may be from the wanted one [m, rad]."""
+
+LANDED = "landed and stands"
+
+_FOLLOWING = (MotionStage.TAKE_OFF, MotionStage.FLIGHT, MotionStage.LANDING)
+
+_PUSH_TIME = 0.02
+"""That a push takes [s]."""
+
+
+@dataclass(frozen=True)
+class MotionRun:
+    """What happened, a row per control tick; SI units, true values.
+
+    Attributes:
+        times: (N,). states: the robot's, N of them.
+        planar: (N, 14) in the plane, pitch in whole turns, x from where it began; planned: (N, 14) the policy's.
+        torques: (N, 12) applied. available: (N, 12) what the motors have at the joints' speed, in that direction.
+        forces: (N, 4, 3) of the ground on the feet. stages: N of them.
+        ground: (N,) height of the ground under the trunk.
+        tilts: (N,) of the trunk out of its plane [rad].
+        begun: when the motion began.
+        touchdown: when the ground was felt after the flight; NaN where it never was.
+        stood: when the robot had come to rest, upright; NaN where it never did.
+        fell: whether the trunk came down, or a fault ended it. reason: of a fault.
+    """
+
+    plan: MotionPlan = field(repr=False)
+    options: SimOptions
+    times: Array = field(repr=False)
+    states: tuple[RobotState, ...] = field(repr=False)
+    planar: Array = field(repr=False)
+    planned: Array = field(repr=False)
+    torques: Array = field(repr=False)
+    available: Array = field(repr=False)
+    forces: Array = field(repr=False)
+    stages: tuple[MotionStage, ...] = field(repr=False)
+    ground: Array = field(repr=False)
+    tilts: Array = field(repr=False)
+    begun: float
+    touchdown: float
+    stood: float
+    reason: str
+
+    @property
+    def moving(self) -> NDArray[np.bool_]:
+        """(N,) whether the policy was followed."""
+        return np.array([stage in _FOLLOWING for stage in self.stages])
+
+    @property
+    def landed(self) -> bool:
+        """Whether it ended standing where it should, turned by the whole rotation, and never came down."""
+        return self.outcome == LANDED
+
+    @property
+    def outcome(self) -> str:
+        """In words."""
+        task = self.plan.task
+        if self.fell:
+            return f"fell{': ' * bool(self.reason)}{self.reason}"
+        if not math.isfinite(self.stood):
+            return "did not come to rest"
+        if abs(self.rotation - task.rotation) > _ROTATION or abs(self.displacement - task.displacement) > _PLACE:
+            return "stands, but not where it should"
+        return LANDED
+
+    @property
+    def fell(self) -> bool:
+        """Whether the trunk came down, or a fault ended the motion."""
+        return bool(self.reason) or bool((self.planar[:, 1] - self.ground < FALL_HEIGHT).any())
+
+    @property
+    def height(self) -> float:
+        """Most by which the trunk was above where it began [m]."""
+        return float((self.planar[:, 1] - self.planar[0, 1]).max())
+
+    @property
+    def displacement(self) -> float:
+        """Of the trunk along its plane, at the end [m]."""
+        return float(self.planar[-1, 0])
+
+    @property
+    def rotation(self) -> float:
+        """Of the trunk's pitch, at the end [rad]."""
+        return float(self.planar[-1, 2])
+
+    @property
+    def torque_share(self) -> float:
+        """Largest applied torque over the actuator's limit."""
+        return float((np.abs(self.torques) / self.plan.problem.model.robot.effort_limits).max())
+
+    @property
+    def torque_excess(self) -> float:
+        """Most by which a torque was beyond the torque-speed curve [N m].
+
+        The command keeps within it at the measured speed; the drives go on to the next command, as the speed changes.
+        """
+        return max(0.0, float((np.abs(self.torques) - self.available).max()))
+
+    @property
+    def lowest(self) -> float:
+        """Least height of the trunk's origin above the ground [m]."""
+        return float((self.planar[:, 1] - self.ground).min())
+
+    @property
+    def time_to_stand(self) -> float:
+        """From the touchdown to rest [s]."""
+        return self.stood - self.touchdown
+
+
+def execute_motion(
+    plan: MotionPlan,
+    robot: Robot,
+    options: SimOptions | None = None,
+    execution: ExecutionConfig | None = None,
+    start: RobotState | None = None,
+    push: tuple[float, float] = (0.0, 0.0),
+) -> MotionRun:
+    """Run a plan in the simulator.
+
+    Args:
+        plan: of the robot.
+        robot: that the controller knows.
+        options: of the simulated world; ground by the motion, where not given.
+        execution: how the policy is tracked.
+        start: of the simulation; by default standing.
+        push: impulse on the trunk, forward and to the left, just before the motion begins [N s].
+
+    Raises:
+        ParameterError: an option is out of its range.
+        SimulationError: the physics diverged.
+    """
+    world = options or SimOptions(terrain=terrain_of(plan.task))
+    controller = MotionController(robot, plan.task, plan.policy, execution=execution)
+    simulator = make_simulator(robot, controller.drive_gains, world)
+    if start is not None:
+        simulator.reset(start)
+    log = _Log(plan, robot, simulator, controller)
+    steps = max(1, round(CONTROL_PERIOD / simulator.timestep))
+    begin, end = STAND_BEFORE, STAND_BEFORE + plan.task.duration + STAND_AFTER
+    for tick in range(round(end / CONTROL_PERIOD)):
+        if tick == round((begin - _PUSH_TIME) / CONTROL_PERIOD) and any(push):
+            simulator.push(np.array([*push, 0.0]) / _PUSH_TIME, _PUSH_TIME)
+        state = simulator.state()
+        if tick == round(begin / CONTROL_PERIOD):
+            controller.begin(state)
+        command = controller.update(state)
+        log.add()
+        simulator.apply(command)
+        simulator.step(steps)
+    return log.finish(world)
+
+
+def terrain_of(task: MotionTask) -> str:
+    """Word for the ground that a motion needs."""
+    return f"step:{task.edge},{task.rise}" if task.rise else FLAT
+
+
+class _Log:
+    """Rows of a run while it happens."""
+
+    def __init__(self, plan: MotionPlan, robot: Robot, simulator: Simulator, controller: MotionController) -> None:
+        self._plan, self._simulator, self._controller = plan, simulator, controller
+        self._plane = TurningPlane(PlanarModel(robot), simulator.true_state())
+        self._limits = robot.effort_limits
+        self._curve = TorqueSpeedCurve.of(robot.velocity_limits, controller.config.motor)
+        self._rows: list[tuple[Array, Array, Array, Array, Array, float, float]] = []
+        self._states: list[RobotState] = []
+        self._stages: list[MotionStage] = []
+
+    def add(self) -> None:
+        simulator, state = self._simulator, self._simulator.true_state()
+        torques = simulator.applied_torques()
+        left = np.clip((self._curve.idle - abs(state.joint_velocities)) / (self._curve.idle - self._curve.full), 0, 1)
+        driving = torques * state.joint_velocities > 0.0
+        available = self._limits * np.where(driving, left, 1.0)
+        planned = self._controller.sample.state
+        x = self._plane.state(state)
+        rise = self._plan.task.rise if x[0] > self._plan.task.edge else 0.0
+        row = (x, planned, torques, available, simulator.contact_forces(), rise, self._plane.tilt(state))
+        self._rows.append(row)
+        self._states.append(state)
+        self._stages.append(self._controller.stage)
+
+    def finish(self, options: SimOptions) -> MotionRun:
+        columns = [np.array(column) for column in zip(*self._rows, strict=True)]
+        planar, planned, torques, available, forces, ground, tilts = columns
+        times = np.array([state.time for state in self._states])
+        touchdown = self._controller.touchdown
+        fault = self._controller.fault
+        landed = math.nan if touchdown is None else touchdown
+        return MotionRun(
+            plan=self._plan,
+            options=options,
+            times=times,
+            states=tuple(self._states),
+            planar=planar,
+            planned=planned,
+            torques=torques,
+            available=available,
+            forces=forces,
+            stages=tuple(self._stages),
+            ground=ground,
+            tilts=tilts,
+            begun=STAND_BEFORE,
+            touchdown=landed,
+            stood=_rest(times, self._states, landed),
+            reason="" if fault is None else str(fault),
+        )
+
+
+def _rest(times: Array, states: list[RobotState], touchdown: float) -> float:
+    """When the trunk came to rest, upright, and stayed so to the end [s]; NaN where it did not."""
+    still = np.array(
+        [
+            np.abs(state.linear_velocity).max() < _REST_SPEED
+            and np.abs(state.angular_velocity).max() < _REST_RATE
+            and np.abs(quaternion_to_rpy(state.orientation)[:2]).max() < _REST_TILT
+            for state in states
+        ]
+    )
+    moving = np.flatnonzero(~still)
+    begin = times[moving[-1] + 1] if moving.size and moving[-1] + 1 < len(times) else math.nan
+    return float(begin) if begin >= touchdown and times[-1] - begin >= _REST_TIME else math.nan

@@ -1,0 +1,203 @@
+"""A motion as data: phases of feet on the ground, and where it leads, from a YAML file.
+
+    displacement: 0.6       # of the trunk, forward [m]
+    rise: 0.0               # of the ground that it lands on [m]
+    rotation: 0.0           # of the trunk's pitch, in whole turns [rad]
+    phases:                 # legs on the ground, and how long [s]
+      - {feet: [fr, fl, hr, hl], duration: 0.40}
+      - {feet: [hr, hl], duration: 0.10}
+      - {feet: [], duration: 0.36}
+      - {feet: [fr, fl, hr, hl], duration: 0.50}
+
+It begins and ends standing, on all feet, with one flight between.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+
+from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.gaits.schedule import ALIGNMENT, Mode
+from contact_ddp_ros.robot.joints import LEG_NAMES
+from contact_ddp_ros.robot.share import share_places
+from contact_ddp_ros.suggestions import did_you_mean
+
+FOLDER = "config/motions"
+"""Where the packaged motions are."""
+
+_SUFFIXES = (".yaml", ".yml")
+
+_TURN = 2.0 * math.pi
+
+
+@dataclass(frozen=True)
+class MotionPhase:
+    """A stretch of time [s] in which the same legs stand."""
+
+    feet: tuple[str, ...]
+    duration: float
+
+
+@dataclass(frozen=True)
+class MotionTask:
+    """From a stand to a stand.
+
+    Attributes:
+        name: of the motion.
+        phases: in order; the first and the last have all legs on the ground, exactly one has none.
+        displacement: of the trunk, forward [m].
+        rise: of the ground that it lands on over that from which it begins [m].
+        edge: x of the foot of the rise from the trunk's origin at the beginning [m]; of no use on level ground.
+        rotation: change of the trunk's pitch, in whole turns; a back flip has −2π [rad].
+        take_off_pitch, landing_pitch: at the ends of the flight, first guesses only [rad]; the second counts from the
+            upright attitude at the end.
+        step: of the time grid [s], of which every phase lasts a whole number.
+    """
+
+    name: str
+    phases: tuple[MotionPhase, ...]
+    displacement: float = 0.0
+    rise: float = 0.0
+    edge: float = 0.0
+    rotation: float = 0.0
+    take_off_pitch: float = 0.0
+    landing_pitch: float = 0.0
+    step: float = 0.005
+
+    def __post_init__(self) -> None:
+        """Raises ParameterError unless it goes from a stand to a stand through one flight, in whole turns."""
+        standing = [set(phase.feet) == set(LEG_NAMES) for phase in self.phases]
+        flights = sum(not phase.feet for phase in self.phases)
+        if len(self.phases) < 3 or not (standing[0] and standing[-1]) or flights != 1:
+            raise ParameterError(
+                f"motion {self.name!r} has {flights} flights in {len(self.phases)} phases; needed: one flight, between "
+                "a first and a last phase with all feet on the ground"
+            )
+        if abs(self.rotation / _TURN - round(self.rotation / _TURN)) > 1e-3:
+            raise ParameterError(f"motion {self.name!r} turns by {self.rotation} rad; allowed: whole turns")
+        if not 0.0 < self.step <= 0.02:
+            raise ParameterError(f"motion {self.name!r} has steps of {self.step} s; allowed: up to 0.02 s")
+        for phase in self.phases:
+            count = round(phase.duration / self.step)
+            if count < 1 or abs(count * self.step - phase.duration) > ALIGNMENT:
+                raise ParameterError(
+                    f"motion {self.name!r}: a phase lasts {phase.duration} s, no whole number of steps of {self.step} s"
+                )
+
+    @property
+    def duration(self) -> float:
+        """Of all phases [s]."""
+        return sum(phase.duration for phase in self.phases)
+
+    @property
+    def flight(self) -> tuple[float, float]:
+        """When the last foot leaves the ground and the first one lands [s]."""
+        index = next(k for k, phase in enumerate(self.phases) if not phase.feet)
+        begin = sum(phase.duration for phase in self.phases[:index])
+        return begin, begin + self.phases[index].duration
+
+
+@dataclass(frozen=True)
+class MotionModes:
+    """The phases of a motion on a grid of steps; before the first and after the last these go on.
+
+    A :class:`contact_ddp_ros.gaits.grid.Timetable`; `modes` are the different sets of contacts, each once.
+    """
+
+    modes: tuple[Mode, ...]
+    owners: NDArray[np.int64]
+    epoch: float = 0.0
+
+    @classmethod
+    def of(cls, task: MotionTask, legs_of: Mapping[str, Iterable[str]]) -> "MotionModes":
+        """For a model whose contact points stand for groups of legs.
+
+        Raises:
+            ParameterError: the motion moves legs of a group apart.
+        """
+        modes: list[Mode] = []
+        owners: list[int] = []
+        for phase in task.phases:
+            contacts = []
+            for contact, legs in legs_of.items():
+                down = [leg in phase.feet for leg in legs]
+                if any(down) != all(down):
+                    raise ParameterError(
+                        f"motion {task.name!r}: the model moves {', '.join(legs)} alike, but the feet on the ground "
+                        f"are {', '.join(phase.feet)}"
+                    )
+                contacts += [contact] if all(down) else []
+            known = [mode.contacts for mode in modes]
+            if tuple(contacts) not in known:
+                name = "_and_".join(foot.removesuffix("_foot") for foot in contacts)
+                modes.append(Mode(f"{name}_stance" if name else "flight", tuple(contacts), task.step))
+                known.append(tuple(contacts))
+            owners += [known.index(tuple(contacts))] * round(phase.duration / task.step)
+        return cls(tuple(modes), np.array(owners, dtype=np.int64))
+
+    def modes_of_steps(self, steps: NDArray[np.int64], step: float) -> NDArray[np.int64]:
+        """Index of the mode of each step, counted from the beginning; `step` is the motion's own."""
+        return self.owners[np.clip(steps, 0, len(self.owners) - 1)]
+
+
+def load_motion(name: str) -> MotionTask:
+    """The packaged motion of that name, or that of a YAML file, whose name ends with .yaml.
+
+    Raises:
+        ParameterError: there is no such motion, or its file is none; the text says what was found and what is allowed.
+    """
+    path = Path(name)
+    if path.suffix not in _SUFFIXES:
+        packaged = packaged_motions()
+        if name not in packaged:
+            raise ParameterError(
+                f"no motion is called {name!r}; {did_you_mean(name, packaged)} "
+                f"Allowed: {', '.join(packaged)}, or the path of a .yaml file"
+            )
+        path = packaged[name]
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ParameterError(f"motion file {path} cannot be read: {' '.join(str(error).split())}") from error
+    try:
+        return _motion(path.stem, content)
+    except ParameterError as error:
+        raise ParameterError(f"motion file {path}: {error}") from error
+
+
+def packaged_motions() -> dict[str, Path]:
+    """Files of the motions that come with the package, by name."""
+    folder = next((place for place in share_places(FOLDER) if place.is_dir()), None)
+    return {} if folder is None else {file.stem: file for file in sorted(folder.glob("*.yaml"))}
+
+
+def _motion(name: str, content: Any) -> MotionTask:
+    numbers = {field.name: field.default for field in fields(MotionTask) if field.default is not MISSING}
+    if not isinstance(content, dict) or "phases" not in content or not set(content) <= {*numbers, "phases"}:
+        found = ", ".join(map(str, content)) if isinstance(content, dict) else type(content).__name__
+        raise ParameterError(f"it holds {found}; allowed: phases, {', '.join(numbers)}")
+    for key in numbers:
+        value = content.get(key, 0.0)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise ParameterError(f"{key} is {value!r}; allowed: a number")
+    if not isinstance(content["phases"], list):
+        raise ParameterError(f"phases are {content['phases']!r}; needed: a list")
+    given = {key: float(content[key]) for key in numbers if key in content}
+    return MotionTask(name, tuple(_phase(one) for one in content["phases"]), **given)
+
+
+def _phase(content: Any) -> MotionPhase:
+    if not isinstance(content, dict) or set(content) != {"feet", "duration"}:
+        raise ParameterError(f"a phase is {content!r}; needed: feet and duration")
+    feet, duration = content["feet"], content["duration"]
+    if not isinstance(feet, list) or not all(foot in LEG_NAMES for foot in feet):
+        raise ParameterError(f"a phase has the feet {feet!r}; allowed: a list of {', '.join(LEG_NAMES)}")
+    if isinstance(duration, bool) or not isinstance(duration, int | float) or not 0.0 < duration < math.inf:
+        raise ParameterError(f"a phase lasts {duration!r}; allowed: a positive number of seconds")
+    return MotionPhase(tuple(feet), float(duration))

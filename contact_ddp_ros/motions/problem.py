@@ -1,0 +1,209 @@
+r"""The optimal control problem of a motion in the sagittal plane.
+
+    minimise   Σ_k h [ ½‖x − x_ref‖²_Q + ½‖u‖²_R + ½‖λ‖²_S ] + ½‖x_N − x_ref‖²_{Q_N}
+    subject to the hybrid dynamics with the impact at touchdown; the height of each foot that lands;
+               torques and torque-speed curve, unilateral forces, friction cone, joint ranges, clearances
+
+as :mod:`contact_ddp_ros.mpc.contact_nodes` has it, over one motion from a stand to a stand. The reference is a coarse
+sketch (stand; ballistic flight with the legs drawn in; stand) with small weights: how the robot jumps is found by the
+optimisation, only the end state counts much.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.config import parameter
+from contact_ddp_ros.control.config import MotorConfig
+from contact_ddp_ros.control.drives import TorqueSpeedCurve
+from contact_ddp_ros.gaits.grid import knot_grid
+from contact_ddp_ros.gaits.schedule import ModeSchedule
+from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.motions.limits import Clearance, JointRange, TorqueSpeedLimit
+from contact_ddp_ros.motions.motion import MotionModes, MotionTask
+from contact_ddp_ros.mpc.contact_problem import ContactLaw, ContactProblem, NodeCosts
+from contact_ddp_ros.mpc.horizon import Horizon
+from contact_ddp_ros.mpc.own_terms import OwnTerms
+from contact_ddp_ros.mpc.planar_reference import PlanarLeg
+from contact_ddp_ros.solver.protocol import Problem
+from contact_ddp_ros.solver.solution import Guess
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MotionConfig:
+    """What a motion may use and what it pays for; weights per second, those of the end once."""
+
+    baumgarte_rate: float = parameter(
+        30.0, low=0.0, high=200.0, unit="1/s", description="stabilisation rate of the contacts on level ground"
+    )
+    friction: float = parameter(0.5, low=0.1, high=2.0, description="friction coefficient that forces may use")
+    torque_share: float = parameter(0.85, low=0.1, high=1.0, description="share of the motors' torque that is planned")
+    landing_share: float = parameter(0.35, low=0.1, high=1.0, description="the same after the touchdown")
+    joint_margin: float = parameter(0.1, low=0.0, high=1.0, unit="rad", description="kept from the joints' limits")
+    knee_bend: float = parameter(0.5, low=-2.8, high=1.6, unit="rad", description="least angle of the knees")
+    hip_margin: float = parameter(0.14, low=0.0, high=0.2, unit="m", description="least height of the hips' axes")
+    knee_margin: float = parameter(0.03, low=0.0, high=0.2, unit="m", description="least height of the knees' axes")
+    foot_clearance: float = parameter(0.03, low=0.0, high=0.2, unit="m", description="of the feet in mid-flight")
+    tuck: float = parameter(0.7, low=0.0, high=1.0, description="how far legs fold in flight by the reference")
+    height: float = parameter(20.0, low=0.0, description="weight of the trunk's height [1/m^2]")
+    pitch: float = parameter(2.0, low=0.0, description="weight of the pitch [1/rad^2]")
+    joints: float = parameter(1.0, low=0.0, description="weight of joint angles [1/rad^2]")
+    rates: float = parameter(0.01, low=0.0, description="weight of joint rates [s^2/rad^2]")
+    trunk_rates: float = parameter(0.1, low=0.0, description="weight of the trunk's velocities [s^2/m^2, s^2/rad^2]")
+    touchdown_height: float = parameter(
+        200.0, low=0.0, description="weight of the trunk's height before the impact [1/m^2], once"
+    )
+    touchdown_pitch: float = parameter(20.0, low=0.0, description="weight of the pitch before the impact, once")
+    touchdown_rates: float = parameter(
+        0.01, low=0.0, description="weight of joint rates before the impact [s^2/rad^2], once"
+    )
+    torque: float = parameter(2e-3, low=1e-9, description="weight of torques of a pair [1/(N m)^2]")
+    flight_torque: float = parameter(0.02, low=1e-9, description="the same in flight")
+    force: float = parameter(1e-5, low=0.0, description="weight of contact forces of a pair [1/N^2]")
+    end: float = parameter(500.0, low=0.0, description="weight of the end's positions [1/m^2, 1/rad^2]")
+    end_rates: float = parameter(20.0, low=0.0, description="weight of the end's velocities [s^2/m^2, s^2/rad^2]")
+
+
+class MotionProblem:
+    """One motion of one robot: grid, reference, problem and first guess."""
+
+    def __init__(
+        self, model: PlanarModel, task: MotionTask, config: MotionConfig | None = None, motor: MotorConfig | None = None
+    ) -> None:
+        """Compiles the kernels of contacts and limits where they are not in the cache.
+
+        Raises:
+            ParameterError: the motion moves left and right apart.
+        """
+        self.model, self.task = model, task
+        self.config = config or MotionConfig()
+        tree = model.tree
+        self.legs = tuple(PlanarLeg.of_tree(tree, point.name) for point in tree.contacts)
+        self.modes = MotionModes.of(task, model.legs_of)
+        self.grid = knot_grid(self.modes, 0, len(self.modes.owners), task.step)
+        self.start = model.state(model.robot.standing_state())
+        self.times = self.grid.times
+        self.curve = TorqueSpeedCurve.of(model.robot.velocity_limits[model.pairs[:, 0]], motor or MotorConfig())
+        terms = OwnTerms(tree, model.axes, self._limits())
+        schedule = ModeSchedule(self.modes.modes)
+        self.contact = ContactProblem(tree, model.axes, schedule, "semi_implicit_euler", "ddp", None, terms)
+        self.reference = self._reference()
+
+    def problem(self, touchdown: bool = True) -> Problem:
+        """In the layout of the compiled node functions; without the costs before the impact where not `touchdown`."""
+        law = ContactLaw(
+            ground_height=self.task.rise,
+            baumgarte_rate=self._baumgarte_rate(),
+            friction=self.config.friction,
+            force_scale=self.weight,
+            torque_limits=self.model.torque_limits,
+        )
+        grid = self.grid
+        stance = self.contact.stance_table()[grid.modes]
+        own = self.contact.terms.numbers(Horizon(grid.times, stance, self.reference, None, 0.0))
+        return self.contact.assemble(grid, law, {**vars(self._costs(touchdown)), **law.numbers()}, own)
+
+    def _baumgarte_rate(self) -> float:
+        """Contacts are stabilised about one height; with a rise, whose two heights the law lacks, not at all [1/s]."""
+        return 0.0 if self.task.rise else self.config.baumgarte_rate
+
+    @property
+    def weight(self) -> float:
+        """Of the robot [N]."""
+        tree = self.model.tree
+        return -tree.mass * float(tree.gravity[2])
+
+    def guess(self) -> Guess:
+        """The reference's states, for multiple shooting, and torques that carry the weight at rest."""
+        us = np.zeros((self.grid.n_nodes, len(self.model.torque_limits)))
+        first = min(leg.hip for leg in self.legs)
+        down = self.contact.stance_table()[self.grid.modes[:-1]]
+        feet = np.maximum(down.sum(axis=1), 1)
+        for f, leg in enumerate(self.legs):
+            load = np.where(down[:, f] & ~self.grid.switches, self.weight / feet, 0.0)
+            angle = self.start[leg.hip]
+            knee_arm = leg.shank * np.sin(angle + self.start[leg.knee])
+            us[:, leg.hip - first] = -(leg.thigh * np.sin(angle) + knee_arm) * load
+            us[:, leg.knee - first] = -knee_arm * load
+        gains = np.zeros((*us.shape, len(self.start)))
+        return Guess(self.reference.copy(), us, gains)
+
+    def _limits(self) -> tuple[JointRange, TorqueSpeedLimit, Clearance]:
+        tree, config, task = self.model.tree, self.config, self.task
+        curve = self.curve
+        clearance = Clearance(
+            self.legs,
+            rise=task.rise,
+            edge=task.edge,
+            hip_margin=config.hip_margin,
+            knee_margin=config.knee_margin,
+            foot_clearance=self._foot_clearance(),
+        )
+        knees = [leg.knee for leg in self.legs]
+        shares = np.where(self.times < task.flight[1], config.torque_share, config.landing_share)
+        speed = TorqueSpeedLimit(tree, self.model.torque_limits, curve.full, curve.idle, shares)
+        return JointRange(tree, config.joint_margin, knees, config.knee_bend), speed, clearance
+
+    def _foot_clearance(self) -> Array:
+        """(N+1, n_f): in flight a trapezium that leaves and meets the ground; nothing is asked of feet that stand."""
+        begin, end = self.task.flight
+        share = np.clip((self.times - begin) / (end - begin), 0.0, 1.0)
+        free = np.minimum(1.0, np.minimum(share, 1.0 - share) / 0.25)
+        flying = (self.times > begin) & (self.times < end)
+        rows = np.where(flying, self.config.foot_clearance * free - 0.005, -1.0)
+        return np.repeat(rows[:, None], len(self.legs), axis=1)
+
+    def _reference(self) -> Array:
+        """(N+1, 2n) stand, ballistic flight, stand."""
+        task, n, t = self.task, self.model.tree.n, self.times
+        begin, end = task.flight
+        duration = end - begin
+        s = np.clip((t - begin) / duration, 0.0, 1.0)
+        flying: NDArray[np.bool_] = (t > begin) & (t < end)
+        before, after = np.clip(t / begin, 0.0, 1.0), np.clip((t - end) / max(task.duration - end, 1e-9), 0.0, 1.0)
+        xs = np.tile(self.start, (len(t), 1))
+        xs[:, 0] += task.displacement * s
+        arch = 0.5 * 9.81 * duration**2 * s * (1.0 - s)
+        xs[:, 1] += task.rise * s + arch
+        last = task.rotation + task.landing_pitch
+        xs[:, 2] = task.take_off_pitch * before**2 + (last - task.take_off_pitch) * s
+        xs[:, 2] -= task.landing_pitch * (1.0 - (1.0 - after) ** 2) * (t >= end)
+        fold = self.config.tuck * np.sin(np.pi * s) ** 2
+        for leg in self.legs:
+            for joint, folded in ((leg.hip, -1.25), (leg.knee, 2.5)):
+                xs[:, joint] += fold * (folded - self.start[joint])
+        xs[:, n] = np.where(flying, task.displacement / duration, 0.0)
+        xs[:, n + 1] = np.where(flying, (task.rise + 0.5 * 9.81 * duration**2 * (1.0 - 2.0 * s)) / duration, 0.0)
+        xs[:, n + 2] = np.where(flying, (last - task.take_off_pitch) / duration, 0.0)
+        return xs
+
+    def _costs(self, touchdown: bool) -> NodeCosts:
+        config, grid, n = self.config, self.grid, self.model.tree.n
+        _, n_u, n_f, n_a = self.contact.sizes
+        rows = grid.n_nodes + 1
+        joints = np.array(self.model.tree.actuated)
+        running = np.zeros(2 * n)
+        running[1], running[2] = config.height, config.pitch
+        running[joints], running[n + joints] = config.joints, config.rates
+        running[n : n + 3] = config.trunk_rates
+        weights = np.tile(running, (rows, 1))
+        weights[:-1][grid.switches] = 0.0
+        down = self.contact.stance_table()[grid.modes]
+        stance = np.asarray(down.any(axis=1))
+        lands = np.flatnonzero(grid.switches & ~stance[:-1] & stance[1:])
+        if touchdown:
+            weights[np.ix_(lands, n + joints)] = config.touchdown_rates
+            weights[lands, 1], weights[lands, 2] = config.touchdown_height, config.touchdown_pitch
+        weights[-1] = np.repeat([config.end, config.end_rates], n)
+        return NodeCosts(
+            states=self.reference,
+            state_weights=weights,
+            torque_weights=np.tile(np.where(stance, config.torque, config.flight_torque)[:, None], (1, n_u)),
+            forces=np.zeros((rows, n_f * n_a)),
+            force_weights=np.full((rows, n_f * n_a), config.force),
+            heights=np.zeros((rows, n_f)),
+            height_weights=np.zeros((rows, n_f)),
+        )

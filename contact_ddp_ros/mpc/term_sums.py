@@ -1,0 +1,136 @@
+"""The packaged terms added up by what they are a function of, for Numba code.
+
+The sums are composed from the list of terms when this module is imported, and compiled as part of the node functions
+that call them, where the compiler inlines every term. They look the places of the terms up in `integers` and hand the
+rest of their arguments to the terms, as :mod:`contact_ddp_ros.mpc.terms.term` has them.
+"""
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import numba as nb
+
+from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.terms import TERMS
+from contact_ddp_ros.mpc.terms.term import PLACE, Argument, Place
+from contact_ddp_ros.solver.protocol import INTEGERS
+
+Compiled = Callable[..., Any]
+_Link = Callable[[Compiled, Compiled, int], Compiled]
+
+_PLACE_SIZE = len(Place._fields)
+
+_compiled: Callable[[Compiled], Compiled] = nb.njit(error_model="numpy", forceinline=True)
+"""Without a signature: compiled with its callers, and stored with them."""
+
+
+@nb.njit(PLACE(INTEGERS, nb.int64), cache=True, inline="always")
+def place_of(integers, index):
+    """The place of a term, or after the last one that of the user's terms together."""
+    begin = integers[at.PLACES] + _PLACE_SIZE * index
+    return Place(integers[begin], integers[begin + 1], integers[begin + 2], integers[begin + 3])
+
+
+class EntrySums:
+    """Sums of the terms of one entry of an argument.
+
+    derivatives(cost, integers, …) → cost with the terms' added, slope and bend
+    costs(costs, integers, …): add the value of each term to its entry of `costs`
+    limits(violation, integers, …) → the larger of this violation and the terms'; writes their constraints
+    """
+
+    def __init__(self, argument: Argument) -> None:
+        self.derivatives: Compiled = _chain(argument, "derivatives", _add_entry, _without_derivatives)
+        self.costs: Compiled = _chain(argument, "derivatives", _note_entry, _nothing)
+        self.limits: Compiled = _chain(argument, "limits", _widen, _unchanged)
+
+
+class ForceSums:
+    """Sums of the terms of the force of one foot.
+
+    derivatives(cost, integers, …) → cost with the terms' added; adds to the gradient
+    hessian(integers, …): add to the Hessian
+    costs(costs, scale, integers, …): add the value of each term, times the scale, to its entry of `costs`
+    limits(violation, integers, …): as those of entries
+    """
+
+    def __init__(self) -> None:
+        self.derivatives: Compiled = _chain(Argument.FORCE, "derivatives", _add_force, _unchanged)
+        self.hessian: Compiled = _chain(Argument.FORCE, "hessian", _add_hessian, _nothing)
+        self.costs: Compiled = _chain(Argument.FORCE, "derivatives", _note_force, _nothing)
+        self.limits: Compiled = _chain(Argument.FORCE, "limits", _widen, _unchanged)
+
+
+def _chain(argument: Argument, part: str, link: _Link, start: Compiled) -> Compiled:
+    """One function that calls that part of every term of an argument, in the order of the list."""
+    functions = [(getattr(term, part), index) for index, term in enumerate(TERMS) if term.argument is argument]
+    return reduce(lambda before, one: link(before, *one) if one[0] is not None else before, functions, start)
+
+
+@_compiled
+def _nothing(*arguments):
+    pass
+
+
+@_compiled
+def _unchanged(value, *arguments):
+    return value
+
+
+@_compiled
+def _without_derivatives(cost, *arguments):
+    return cost, 0.0, 0.0
+
+
+def _add_entry(before: Compiled, term: Compiled, index: int) -> Compiled:
+    @_compiled
+    def added(cost, integers, *arguments):
+        cost, slope, bend = before(cost, integers, *arguments)
+        value, own_slope, own_bend = term(place_of(integers, index), *arguments)
+        return cost + value, slope + own_slope, bend + own_bend
+
+    return added
+
+
+def _note_entry(before: Compiled, term: Compiled, index: int) -> Compiled:
+    @_compiled
+    def noted(costs, integers, *arguments):
+        before(costs, integers, *arguments)
+        costs[index] += term(place_of(integers, index), *arguments)[0]
+
+    return noted
+
+
+def _widen(before: Compiled, term: Compiled, index: int) -> Compiled:
+    @_compiled
+    def widened(violation, integers, *arguments):
+        return max(before(violation, integers, *arguments), term(place_of(integers, index), *arguments))
+
+    return widened
+
+
+def _add_force(before: Compiled, term: Compiled, index: int) -> Compiled:
+    @_compiled
+    def added(cost, integers, *arguments):
+        return term(place_of(integers, index), before(cost, integers, *arguments), *arguments)
+
+    return added
+
+
+def _note_force(before: Compiled, term: Compiled, index: int) -> Compiled:
+    @_compiled
+    def noted(costs, scale, integers, *arguments):
+        before(costs, scale, integers, *arguments)
+        costs[index] += scale * term(place_of(integers, index), 0.0, *arguments)
+
+    return noted
+
+
+def _add_hessian(before: Compiled, term: Compiled, index: int) -> Compiled:
+    @_compiled
+    def added(integers, *arguments):
+        before(integers, *arguments)
+        term(place_of(integers, index), *arguments)
+
+    return added

@@ -1,0 +1,42 @@
+r"""The error E of the optimality conditions of a barrier's problem (Wächter and Biegler 2006, Eq. (5)).
+
+    E(μ) = max( |∂L/∂u| / s_d,  |c|, |z − s|, |d|,  |y s − μ| / s_c )
+
+with s_d and s_c the mean absolute multiplier, of all constraints and of the inequalities, over 100, and at least 1:
+where multipliers are large, as with complementarity conditions, gradients are known to that share of them only.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+_SCALE = 100.0
+
+
+def error(
+    gradient: float, residuals: Array, equalities: Array, slacks: Array, duals: Array, gap: float
+) -> Callable[[float], float]:
+    """E as a function of μ.
+
+    Args:
+        gradient: |∂L/∂u| at the adjoint.
+        residuals: (N+1, n_e + n_i + 1) of a problem. equalities: (N+1, n_e) their multipliers.
+        slacks, duals: (N, n_i) s and y of the inequalities; s is 0 where a node lacks one.
+        gap: the largest |d|.
+    """
+    n_e = equalities.shape[1]
+    there = slacks > 0.0
+    s, y, z = slacks[there], duals[there], residuals[:-1, n_e:-1][there]
+    violation = max(np.abs(residuals[:, :n_e]).max(initial=0.0), np.abs(z - s).max(initial=0.0), gap)
+    total, count = float(y.sum()), max(y.size, 1)
+    by_all = (total + float(np.abs(equalities).sum())) / max(y.size + equalities.size, 1)
+    fixed = max(gradient / max(1.0, by_all / _SCALE), float(violation))
+    products, scale = y * s, max(1.0, total / count / _SCALE)
+
+    def error_at(mu: float) -> float:
+        return max(fixed, float(np.abs(products - mu).max(initial=0.0)) / scale)
+
+    return error_at

@@ -1,0 +1,99 @@
+"""Motions executed in the simulator: from a stand into a stand, also where the world is another."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from contact_ddp_ros.motions.controller import MotionController, MotionStage
+from contact_ddp_ros.motions.execution import MotionRun, execute_motion
+from contact_ddp_ros.motions.film import frames
+from contact_ddp_ros.motions.trials import perturbed_run
+from contact_ddp_ros.sim.options import SimOptions
+
+from .support import ROBOT, plan_of
+
+
+@pytest.fixture(scope="module")
+def backflip() -> MotionRun:
+    return execute_motion(plan_of("backflip"), ROBOT)
+
+
+def test_the_jump_lands_where_it_should_and_stands() -> None:
+    run = execute_motion(plan_of("jump"), ROBOT)
+    assert run.landed and not run.fell and run.reason == ""
+    assert run.displacement == pytest.approx(0.6, abs=0.05)
+    assert run.height > 0.1 and abs(run.rotation) < 0.05
+    assert run.torque_share <= 1.0 + 1e-9
+    assert run.stages[-1] is MotionStage.END and run.time_to_stand < 1.0
+
+
+def test_the_jump_up_ends_on_the_step() -> None:
+    run = execute_motion(plan_of("jump_up"), ROBOT)
+    assert run.landed
+    assert run.displacement == pytest.approx(0.6, abs=0.05)
+    assert run.planar[-1, 1] - run.planar[0, 1] == pytest.approx(0.15, abs=0.03)
+
+
+def test_the_back_flip_turns_once_and_stands(backflip: MotionRun) -> None:
+    assert backflip.landed and not backflip.fell
+    assert backflip.rotation == pytest.approx(-2.0 * math.pi, abs=0.1)
+    assert backflip.planar[:, 2].max() < 0.1, "nose up all the way"
+    upside_down = np.abs(backflip.planar[:, 2] + math.pi) < 0.2
+    assert upside_down.any() and (backflip.forces[upside_down] == 0.0).all(), "in the air"
+    assert backflip.torque_share <= 1.0 + 1e-9
+    assert backflip.lowest > 0.15
+    assert backflip.tilts.max() < 0.02, "nothing leaves the plane"
+
+
+def test_the_same_run_is_the_same_run(backflip: MotionRun) -> None:
+    again = execute_motion(plan_of("backflip"), ROBOT)
+    assert (again.planar == backflip.planar).all() and (again.torques == backflip.torques).all()
+
+
+@pytest.mark.parametrize(("name", "seed"), [("jump", 0), ("jump_up", 1), ("backflip", 2)])
+def test_perturbed_starts_land(name: str, seed: int) -> None:
+    run = perturbed_run(plan_of(name), ROBOT, seed)
+    assert run.landed, run.reason
+    assert run.options.friction != SimOptions().friction and run.options.noise.orientation > 0.0
+
+
+def test_ground_that_comes_early_or_late_is_felt() -> None:
+    plan = plan_of("jump")
+    early = execute_motion(plan, ROBOT, SimOptions(terrain="step:0.3,0.03"))
+    late = execute_motion(plan, ROBOT, SimOptions(terrain="step:0.3,-0.03"))
+    planned = early.begun + plan.task.flight[1]
+    assert early.touchdown < planned - 0.005 and late.touchdown > planned + 0.005
+    assert early.landed and late.landed
+
+
+def test_without_the_gains_it_goes_astray() -> None:
+    plan = plan_of("backflip")
+    stiff = replace(plan, policy=replace(plan.policy, gains=np.zeros_like(plan.policy.gains)))
+    world = SimOptions(trunk_mass_scale=1.05)
+    planned = plan.policy.states
+    end = 0.5 + plan.task.flight[0]
+
+    def error(run: MotionRun) -> float:
+        row = int(np.searchsorted(run.times, end))
+        wanted = planned[np.searchsorted(plan.policy.times, plan.task.flight[0])]
+        return abs(float(run.planar[row, 2] - wanted[2]))
+
+    assert error(execute_motion(plan, ROBOT, world)) < 0.5 * error(execute_motion(stiff, ROBOT, world))
+
+
+def test_a_state_that_is_no_number_ends_in_damping() -> None:
+    plan = plan_of("jump")
+    controller = MotionController(ROBOT, plan.task, plan.policy)
+    state = ROBOT.standing_state()
+    assert controller.update(state).positions is not None
+    broken = controller.update(replace(state, time=0.002, position=np.array([np.nan, 0.0, 0.3])))
+    assert broken.positions is None and controller.stage is MotionStage.FAULT
+    assert controller.update(replace(state, time=0.004)).positions is None, "for good"
+
+
+def test_it_is_filmed(backflip: MotionRun) -> None:
+    pictures = list(frames(backflip, 0.8, width=160))
+    assert len(pictures) == 3 and pictures[0].shape == (90, 160, 3)
+    assert (pictures[0] != pictures[1]).any()

@@ -1,0 +1,97 @@
+"""What an optimised motion keeps to: every limit, worked out again from states and torques."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from contact_ddp_ros import check_derivatives
+from contact_ddp_ros.control.config import MotorConfig
+from contact_ddp_ros.errors import SolverError
+from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.motions.motion import load_motion
+from contact_ddp_ros.motions.optimiser import optimise_motion
+from contact_ddp_ros.motions.problem import MotionConfig, MotionProblem
+from contact_ddp_ros.robot.friction import cone_excess
+
+from .support import ROBOT, plan_of
+
+NAMES = ("jump", "jump_up", "backflip")
+
+
+@pytest.mark.parametrize(("name", "step"), [("jump_up", 0.02), ("backflip", 0.01)])
+def test_derivatives_are_right(name: str, step: float) -> None:
+    problem = MotionProblem(PlanarModel(ROBOT), replace(load_motion(name), step=step))
+    guess, rng = problem.guess(), np.random.default_rng(1)
+    xs = guess.xs + rng.normal(0.0, 0.05, guess.xs.shape)
+    us = guess.us + rng.normal(0.0, 2.0, guess.us.shape)
+    report = check_derivatives(problem.problem(), xs, us, penalty=(1.0, 0.1, 0.1))
+    assert report.ok, str(report)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_limit_holds(name: str) -> None:
+    plan = plan_of(name)
+    model, policy, config, task = plan.problem.model, plan.policy, plan.problem.config, plan.task
+    n, joints = model.tree.n, np.array(model.tree.actuated)
+    steps = np.diff(policy.times) > 0.0
+    states, torques = policy.states[:-1][steps], policy.controls[steps]
+    forces = policy.forces.reshape(len(policy.forces), 2, 2)[steps]
+    assert cone_excess(forces, config.friction).max() < 1e-3
+    assert plan.torque_share <= config.torque_share + 1e-6
+    motor, limits = MotorConfig(), ROBOT.velocity_limits[model.pairs[:, 0]]
+    speeds = states[:, n + joints]
+    left = (motor.idle_speed * limits - np.sign(torques) * speeds) / ((motor.idle_speed - motor.full_speed) * limits)
+    share = np.abs(torques) / model.torque_limits
+    assert (share <= config.torque_share * np.clip(left, 0.0, 1.0) + 1e-5).all(), "the torque-speed curve"
+    landed = policy.times[:-1][steps] >= task.flight[1]
+    assert share[landed].max() <= config.landing_share + 1e-6, "the landing keeps a reserve"
+    lower, upper = (getattr(ROBOT, side)[model.pairs[:, 0]] for side in ("lower", "upper"))
+    assert (states[:, joints] >= lower).all() and (states[:, joints] <= upper).all()
+    assert _lowest(plan.problem, states) > 0.02, "hips and knees above the ground"
+
+
+def _lowest(problem: MotionProblem, states: np.ndarray) -> float:
+    """Least height of a hip or a knee above the ground [m]."""
+    task, heights = problem.task, []
+    for x in states:
+        for leg in problem.legs:
+            for point in leg.points(x)[:2]:
+                heights.append(point[1] - (task.rise if point[0] > task.edge else 0.0))
+    return min(heights)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_leads_where_it_should(name: str) -> None:
+    plan = plan_of(name)
+    task, end, start = plan.task, plan.policy.states[-1], plan.problem.start
+    n = plan.problem.model.tree.n
+    assert end[0] == pytest.approx(task.displacement, abs=0.1 if task.rotation else 0.02)
+    assert end[2] == pytest.approx(task.rotation, abs=0.02)
+    assert end[3:n] == pytest.approx(start[3:n], abs=0.02)
+    assert np.abs(end[n:]).max() < 0.1
+    begin, touchdown = task.flight
+    flying = (plan.policy.times > begin + 1e-9) & (plan.policy.times < touchdown - 1e-9)
+    speeds, times = plan.policy.states[flying, n + 1], plan.policy.times[flying]
+    assert (speeds[-1] - speeds[0]) / (times[-1] - times[0]) == pytest.approx(-9.81, abs=1.5), "ballistic"
+
+
+def test_without_the_second_order_it_is_the_same_optimum() -> None:
+    ilqr = optimise_motion(load_motion("jump"), ROBOT, variant="ilqr")
+    assert ilqr.found.solution.cost == pytest.approx(plan_of("jump").found.solution.cost, rel=1e-5)
+
+
+def test_what_the_motors_cannot_do_is_refused() -> None:
+    with pytest.raises(SolverError, match="no jump within the limits was found in 30 iterations"):
+        optimise_motion(load_motion("jump"), ROBOT, MotionConfig(torque_share=0.2), max_iterations=30)
+
+
+def test_a_way_that_is_too_long_is_refused() -> None:
+    with pytest.raises(SolverError, match="within the limits"):
+        optimise_motion(replace(load_motion("jump"), displacement=2.0), ROBOT, max_iterations=60)
+
+
+def test_a_longer_jump_takes_more_torque() -> None:
+    jump = load_motion("jump")
+    short = optimise_motion(replace(jump, displacement=0.2), ROBOT)
+    assert np.abs(short.policy.controls).sum() < np.abs(plan_of("jump").policy.controls).sum()
