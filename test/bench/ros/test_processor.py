@@ -52,7 +52,7 @@ def test_the_robot_bounds_with_a_planner_that_takes_forty_milliseconds() -> None
     loop, found = slow_loop(0.04, 4.0)
     assert found.fell == "" and found.stands == 0
     assert found.speed == pytest.approx(processor.SPEED, abs=0.2)
-    assert loop.controller.policy_age(loop.simulator.time) < 0.1
+    assert loop.controller.move.policy_age(loop.simulator.time) < 0.1
 
 
 def test_it_would_not_begin_to_if_lateness_were_counted_in_nominal_periods(monkeypatch) -> None:
