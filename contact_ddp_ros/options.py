@@ -15,8 +15,8 @@ from contact_ddp_ros.config import check_sections, load_yaml
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.suggestions import did_you_mean
 
-VARIANTS = ("ilqr", "ddp", "ddp_tensor")
-"""Solver variants: Gauss-Newton, full second order through mRNEAc, full second order through tensors."""
+VARIANTS = ("ilqr", "ddp", "ddp_tensor", "quasi_newton")
+"""Solver variants: Gauss-Newton, full second order through mRNEAc, through tensors, and held for some iterations."""
 
 GAIT_SUFFIXES = (".yaml", ".yml")
 """Of gait files; a name without one is that of a packaged gait."""

@@ -134,7 +134,7 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "variant",
         default_value=AUTO,
-        choices=[AUTO, "ilqr", "ddp", "ddp_tensor"],
+        choices=[AUTO, "ilqr", "ddp", "ddp_tensor", "quasi_newton"],
         description="solver of the planner; auto: as params_file says, else ddp",
     ),
     DeclareLaunchArgument(

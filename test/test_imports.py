@@ -180,6 +180,7 @@ THIRD_PARTY = {
     "pinocchio": {"robot", "estimation", "urdf_check", "bench", "engines"},
     "pybullet": {"engines"},
     "crocoddyl": {"bench"},
+    "mim_solvers": {"bench"},
     "dask": {"batch"},
     "distributed": {"batch"},
     "lcm": {"lcm_link"},

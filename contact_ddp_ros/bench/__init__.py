@@ -33,10 +33,11 @@ ROOMS: dict[str, dict[str, str]] = {
         "gazebo": "the bound in DART, Gazebo's engine, behind Gazebo's topics beside the same in MuJoCo",
         "realtime": "the live nodes on a machine with other work: neighbours, observers that come and go, stalled "
         "planners",
+        "processor": "the planner built without AVX, under a quota of a core, and slow in lock-step",
         "soak": "an hour of simulated bounding through the real nodes: memory, rates, faults, falls",
     },
     "peers": {
-        "peers": "the same bound by Crocoddyl and by IPOPT: agreement of the optimum, time to it, over the horizon",
+        "peers": "the same bound by Crocoddyl, CSQP, FATROP and IPOPT: the optimum, time to it, over the horizon",
     },
     "suite": {
         "suite": "500 published instances with contact, friction and obstacles: exact and Gauss-Newton Hessians, IPOPT",

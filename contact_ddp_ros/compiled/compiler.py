@@ -16,7 +16,10 @@ from contact_ddp_ros.errors import CompilerError
 Progress = Callable[[str], None]
 """Receives one line of text at every step of a slow job."""
 
-FLAGS = ("-O2", "-march=native", "-fno-math-errno", "-fPIC")
+PROCESSOR_VARIABLE = "CONTACT_DDP_PROCESSOR"
+"""Names the processor to compile for, as the compiler's -march does; the one at hand by default."""
+
+_FLAGS = ("-O2", "-fno-math-errno", "-fPIC")
 _CANDIDATES = ("gcc", "cc", "clang")
 _INSTALL_HINT = "install one (on Debian or Ubuntu: sudo apt install build-essential) or name it in CC"
 
@@ -27,6 +30,11 @@ class Compiler:
 
     command: tuple[str, ...]
     identity: str
+
+
+def flags() -> tuple[str, ...]:
+    """What every unit is compiled with."""
+    return (*_FLAGS, f"-march={os.environ.get(PROCESSOR_VARIABLE) or 'native'}")
 
 
 def find_compiler() -> Compiler:
@@ -42,7 +50,7 @@ def find_compiler() -> Compiler:
             target = Path(found).resolve()
             # Asking the compiler for its version costs a process; its file changes whenever the version does.
             status = target.stat()
-            identity = "|".join([str(target), str(status.st_size), str(status.st_mtime_ns), *words[1:], *FLAGS])
+            identity = "|".join([str(target), str(status.st_size), str(status.st_mtime_ns), *words[1:], *flags()])
             return Compiler((found, *words[1:]), identity)
     looked = f"CC={os.environ['CC']!r} names no program" if wanted else f"none of {', '.join(_CANDIDATES)} is installed"
     raise CompilerError(f"no C compiler: {looked}; {_INSTALL_HINT}")
@@ -85,7 +93,7 @@ def _workers() -> int:
 def _compile_unit(compiler: Compiler, folder: Path, unit: str, text: str) -> None:
     source = folder / f"{unit}.c"
     source.write_text(text)
-    _run([*compiler.command, *FLAGS, "-c", str(source), "-o", str(folder / f"{unit}.o")])
+    _run([*compiler.command, *flags(), "-c", str(source), "-o", str(folder / f"{unit}.o")])
 
 
 def _run(command: list[str]) -> None:

@@ -84,7 +84,7 @@ class MoveLaw:
             tracker.take_over(self._tracker)
         self._config, self._tracker = config, tracker
         self._softness = softness(config.drive.gains(len(FOOT_NAMES)), self._inertias, config.move.drive_delay)
-        self._gate.config = config.safety
+        self._gate.config = self._gate.pace.config = config.safety
 
     def steer(self, yaw_rate: float, lateral_velocity: float) -> None:
         """Command the yaw rate [rad/s] and the velocity to the left [m/s]."""

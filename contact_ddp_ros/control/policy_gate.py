@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.findings import Finding, Violation
+from contact_ddp_ros.control.planner_pace import PlannerPace
 from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.policy import CHECKED, NUMBERS, Policy, all_within
 from contact_ddp_ros.robot.rotation import COMPILED, READ
@@ -19,6 +20,7 @@ class PolicyGate:
     def __init__(self, model: Model, model_hash: int, config: SafetyConfig) -> None:
         """`model` is the planner's, and `model_hash` the fingerprint that its policies must carry."""
         self.config = config
+        self.pace = PlannerPace(config)
         self._model = model
         self._coordinates, self._torques = model.coordinates, model.torque_limits
         n_forces = len(model.legs_of) * len(model.axes)
@@ -40,6 +42,8 @@ class PolicyGate:
         finding = self._size(policy)
         fine = finding is None and self._is_fine(policy)
         finding = finding or (None if fine else self._finite(policy)) or self._order(policy, now, following)
+        if finding is None:
+            self.pace.arrived(now - policy.start)
         finding = finding or self._age(policy, now, following)
         finding = finding or (None if fine else self._range(policy) or self._torque(policy))
         finding = finding or self.away(policy, now, state)
@@ -54,8 +58,8 @@ class PolicyGate:
         if not now < policy.end:
             return Finding(Violation.POLICY_OVER, f"the policy ended {now - policy.end:.3f} s ago, and no other came")
         age = now - policy.start
-        if not age <= self.config.policy_timeout:
-            text = f"the policy is {age:.3f} s old; in time: {self.config.policy_timeout:.3f} s"
+        if not age <= self.pace.timeout:
+            text = f"the policy is {age:.3f} s old; in time: {self.pace.timeout:.3f} s"
             return Finding(Violation.POLICY_STALE, text)
         return None
 
@@ -95,7 +99,7 @@ class PolicyGate:
         last = self._last
         if last is None:
             return None
-        expired = not now - last.start <= self.config.policy_timeout
+        expired = not now - last.start <= self.pace.timeout
         if policy.epoch != last.epoch:
             if following or (policy.epoch < last.epoch and not expired):
                 text = f"epoch {policy.epoch} while following epoch {last.epoch}"
@@ -110,11 +114,11 @@ class PolicyGate:
         age = now - policy.start
         if not now < policy.end:
             return Finding(Violation.POLICY_OVER, f"ended {now - policy.end:.3f} s ago")
-        if not following and not age <= self.config.policy_timeout:
-            text = f"starts {age:.3f} s ago; allowed: {self.config.policy_timeout:.3f} s"
+        if not following and not age <= self.pace.timeout:
+            text = f"starts {age:.3f} s ago; allowed: {self.pace.timeout:.3f} s"
             return Finding(Violation.POLICY_STALE, text)
-        if not -age <= self.config.policy_timeout + self.config.clock_tolerance:
-            text = f"starts {-age:.3f} s from now; allowed: {self.config.policy_timeout:.3f} s"
+        if not -age <= self.pace.timeout + self.config.clock_tolerance:
+            text = f"starts {-age:.3f} s from now; allowed: {self.pace.timeout:.3f} s"
             return Finding(Violation.POLICY_FROM_FUTURE, text)
         return None
 

@@ -16,7 +16,8 @@ Shooting: "single" rolls every trajectory out; "multiple" takes the guess's stat
 their gaps (:mod:`contact_ddp_ros.solver.gaps`), by the same sweep and with the same θ.
 
 Variants: "ddp" as above, "ddp_tensor" the same for a problem whose `second` is computed the conventional way, and
-"ilqr", which keeps θ at 0.
+"ilqr", which keeps θ at 0. "quasi_newton" computes S every few iterations only
+(:mod:`contact_ddp_ros.solver.held_curvature`).
 
 See eq. (16) of docs/mathematics.md.
 """

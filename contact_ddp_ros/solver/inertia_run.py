@@ -203,7 +203,7 @@ class InertiaRun(TrialRun):
         """One sweep, whether its inertia is right."""
         work, started = self.work, perf_counter()
         failed = saddle_sweep.backward(
-            *(self._second, self.data, self.problem.has_control),
+            *(self._second, self._second_data, self.problem.has_control),
             *(*work.nominal[:3], residuals, expansion, self._costates, self.gaps.d),
             *(theta, delta, self._deltas, _OWN),
             *(work.ks, work.gains, self._psis, self._omegas, work.vx, work.vxx),

@@ -158,7 +158,9 @@ class InteriorRun(Run):
         beyond = 1.0 - self._least
         if self._detached or beyond <= self.interior.boundary:
             return super()._shorter(alpha)
-        self._longest = alpha * min(max(self.interior.boundary / beyond, 0.1), 0.99)
+        # a full step is cut no more than the boundary asks for: 0.99 of it would leave a hundredth of every error
+        most = self.interior.boundary if alpha == 1.0 else 0.99
+        self._longest = alpha * min(max(self.interior.boundary / beyond, 0.1), most)
         if self._longest < self.interior.detached_step:
             self._detached, self._longest = True, 1.0
         return self._longest

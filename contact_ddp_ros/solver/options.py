@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from contact_ddp_ros.config import parameter, validate
 from contact_ddp_ros.errors import SolverError
 
-VARIANTS = ("ddp", "ilqr", "ddp_tensor")
+VARIANTS = ("ddp", "ilqr", "ddp_tensor", "quasi_newton")
 SHOOTINGS = ("single", "multiple")
 
 
@@ -14,7 +14,7 @@ class SolverOptions:
     """Settings of the inner (unconstrained) solve.
 
     Attributes:
-        variant: "ddp", "ilqr" or "ddp_tensor", see :mod:`contact_ddp_ros.solver.ddp`.
+        variant: "ddp", "ilqr", "ddp_tensor" or "quasi_newton", see :mod:`contact_ddp_ros.solver.ddp`.
         shooting: "single" or "multiple", see the same place.
     """
 
@@ -42,6 +42,9 @@ class SolverOptions:
     )
     hessian_blend_grow: float = parameter(
         4.0, low=1.1, high=100.0, description="factor on the Hessian blend θ after an accepted step"
+    )
+    curvature_period: int = parameter(
+        3, low=1, high=10000, description='iterations for which "quasi_newton" holds the second order'
     )
     rho_min: float = parameter(1e-6, low=1e-12, high=1.0, description="smallest Levenberg term ρ other than zero")
     rho_max: float = parameter(1e8, low=1.0, description="Levenberg term ρ beyond which a solve is stalled")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.solver.backward import backward_of
 from contact_ddp_ros.solver.gaps import Gaps, evaluate, slope
+from contact_ddp_ros.solver.held_curvature import HeldCurvature
 from contact_ddp_ros.solver.node_function import node_function
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.protocol import FIRST, SECOND, STEP, Problem
@@ -55,6 +56,11 @@ class Run:
         self._step = node_function(problem.step, STEP)
         self._first = node_function(problem.first, FIRST)
         self._second = node_function(problem.second, SECOND)
+        self._held_curvature: HeldCurvature | None = None
+        self._second_data = data
+        if options.variant == "quasi_newton":
+            self._held_curvature = HeldCurvature(problem, data, options.curvature_period)
+            self._second, self._second_data = self._held_curvature.address, self._held_curvature.data
         self._position_steps = problem.halves
         self._backward = backward_of(problem.n_x, problem.n_u, problem.halves.size > 0)
         self.cost = np.inf
@@ -135,6 +141,8 @@ class Run:
             return
         started = perf_counter()
         expand(self._first, self.data, *self.work.nominal[:3], self.work.expansion)
+        if self._held_curvature is not None:
+            self._held_curvature.follow(self.work, self.hessian_blend > 0.0)
         self._effort.partials_time += perf_counter() - started
         self._expanded = True
 
@@ -148,7 +156,7 @@ class Run:
         while True:
             failed, linear, quadratic, gradient = self._backward(
                 self._second,
-                self.data,
+                self._second_data,
                 self.problem.has_control,
                 self._position_steps,
                 *work.nominal[:3],

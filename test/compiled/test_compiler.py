@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from contact_ddp_ros.compiled.compiler import Compiler, compile_library
+from contact_ddp_ros.compiled.compiler import PROCESSOR_VARIABLE, Compiler, compile_library, find_compiler, flags
 
 COMPILER = """#!/bin/sh
 echo run >> {log}
@@ -27,3 +27,12 @@ def test_an_interrupted_build_starts_no_further_units_and_leaves_nothing(tmp_pat
         compile_library(Compiler((str(script),), "fake"), {f"unit{k}": "" for k in range(500)}, library, interrupt)
     assert len(log.read_text().splitlines()) < 500
     assert not list(library.parent.iterdir())
+
+
+def test_the_processor_to_compile_for_is_part_of_the_identity(monkeypatch) -> None:
+    monkeypatch.delenv(PROCESSOR_VARIABLE, raising=False)
+    native = find_compiler()
+    assert "-march=native" in flags() and "-march=native" in native.identity
+    monkeypatch.setenv(PROCESSOR_VARIABLE, "silvermont")
+    assert "-march=silvermont" in flags()
+    assert find_compiler().identity != native.identity

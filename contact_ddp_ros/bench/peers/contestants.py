@@ -34,6 +34,9 @@ _LIMIT = 200
 _FATROP_LIMIT = 60
 """Of FATROP: it comes no closer after that, and its record is one solve per iteration."""
 
+_CSQP_LIMIT = 25
+"""Of CSQP: it stands still by then."""
+
 
 @dataclass(frozen=True)
 class OuterLoop:
@@ -97,11 +100,13 @@ class Contestant:
 
     Attributes:
         run: for a number of iterations, or passes. read: what a run gave. limit: of `run`.
+        slow: whether a run takes seconds, so that it is timed once.
     """
 
     run: Callable[[int], Any]
     read: Callable[[Any], Course]
     limit: int = _LIMIT
+    slow: bool = False
 
     def course(self) -> Course:
         """To the end."""
@@ -202,15 +207,30 @@ def crocoddyl(case: Case) -> Contestant:
         watched.th_stop = solver.th_stop
         watched.setCallbacks([log])
         watched.solve(xs, us, _LIMIT, True)
-        states = np.array(watched.xs)
-        found_xs, found_us = np.array(first.xs), np.zeros_like(first.us)
-        found_xs[[*peer.nodes, -1]] = states
-        skipped = [k for k in range(len(found_xs) - 1) if k not in peer.nodes]
-        found_xs[skipped] = found_xs[[k + 1 for k in skipped]]
-        for index, k in enumerate(peer.nodes):
-            if watched.us[index].size:
-                found_us[k] = watched.us[index]
+        found_xs, found_us = peer.ours(watched.xs, watched.us, first)
         costs = np.array([first.cost, *log.costs])
         return Course(costs, np.zeros(costs.size), found_xs, found_us, len(log.costs))
 
     return Contestant(run, read)
+
+
+def csqp(case: Case, programme: BoundNlp) -> Contestant:
+    """CSQP on Crocoddyl's models, from our first trajectory; judged by a programme without ν."""
+    from contact_ddp_ros.bench.peers.csqp_bound import CsqpBound
+
+    peer = CsqpBound(case)
+    first = case.solve(solver_of("ddp"), 0)
+    xs, us = peer.trajectory(first.xs, first.us)
+    lower, upper = programme.bounds(case)
+
+    def read(_: Any) -> Course:
+        ends = [peer.ours(*one, first) for one in peer.run(xs, us, _CSQP_LIMIT, record=True)]
+        costs, violations = [], []
+        for one in ends:
+            w = programme.pack(*one, first.aux)
+            cost, g = programme.evaluate(case, w)
+            costs.append(cost)
+            violations.append(max(programme.violation(g), float(np.maximum(lower - w, w - upper).max())))
+        return Course(np.array(costs), np.array(violations), *ends[-1], len(ends) - 1)
+
+    return Contestant(lambda limit: peer.run(xs, us, limit), read, 0, slow=True)

@@ -36,6 +36,7 @@ from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import Sizes
 from contact_ddp_ros.mpc.term_layout import TermLayout
 from contact_ddp_ros.mpc.terms.friction_cone import COEFFICIENT, SCALE
+from contact_ddp_ros.solver.solution import Solution
 
 Array = NDArray[np.float64]
 
@@ -50,7 +51,7 @@ _LEAN_CONE = 1e-9
 
 
 @dataclass(frozen=True)
-class _Row:
+class NodeRow:
     """What our solver reads about one node, by name."""
 
     kind: int
@@ -111,17 +112,31 @@ class CrocoddylBound:
             inputs.append(u)
         return states, inputs
 
+    def ours(self, xs: Any, us: Any, first: Solution) -> tuple[Array, Array]:
+        """(N+1, n_x) states and (N, n_u) controls at our nodes of a trajectory in the coordinates of "exact".
+
+        A lift-off has the state of the node after it; controls are zero where a node has none.
+        """
+        found_xs, found_us = np.array(first.xs), np.zeros_like(first.us)
+        found_xs[[*self.nodes, -1]] = np.array(xs)
+        skipped = [k for k in range(len(found_xs) - 1) if k not in self.nodes]
+        found_xs[skipped] = found_xs[[k + 1 for k in skipped]]
+        for index, k in enumerate(self.nodes):
+            if us[index].size:
+                found_us[k] = us[index]
+        return found_xs, found_us
+
     def solver(self) -> Any:
         """A new FDDP solver of the problem."""
         return crocoddyl.SolverFDDP(self.problem)
 
-    def _row(self, k: int) -> _Row:
+    def _row(self, k: int) -> NodeRow:
         problem = self._case.problem
         layout = self._layout
         row = problem.node_parameters[k]
         numbers = {name: row[place] for name, place in layout.rows.items()}
         by_foot = len(self._case.problem_feet), -1
-        return _Row(
+        return NodeRow(
             kind=int(problem.node_integers[k, at.NODE_KIND]),
             mode=int(problem.node_integers[k, at.NODE_MODE]),
             duration=float(row[at.DURATION]),
@@ -140,14 +155,14 @@ class CrocoddylBound:
         integers = self._case.problem.integers
         return TermLayout.of(Sizes(*(int(integers[i]) for i in (at.N, at.N_U, at.N_FEET, at.N_AXES))))
 
-    def _costs(self, row: _Row, n_u: int, x_weight: Array | None = None) -> Any:
+    def _costs(self, row: NodeRow, n_u: int, x_weight: Array | None = None) -> Any:
         """A sum of costs that begins with the one on the state."""
         costs = crocoddyl.CostModelSum(self.state, n_u)
         residual = crocoddyl.ResidualModelState(self.state, self.point(row.x_reference), n_u)
         self._add(costs, "state", row.x_weight if x_weight is None else x_weight, residual)
         return costs
 
-    def _step(self, row: _Row, lift_off: _Row | None) -> Any:
+    def _step(self, row: NodeRow, lift_off: NodeRow | None) -> Any:
         """A time step; with the cost on the state of a lift-off just before it, which sees the same state."""
         n_u = self.actuation.nu
         x_weight = row.x_weight if lift_off is None else row.x_weight + lift_off.x_weight / row.duration
@@ -162,13 +177,15 @@ class CrocoddylBound:
             contacts.addContact(foot, self._contact(foot, n_u))
             self._add_force(costs, row, foot, n_u)
         self._add_heights(costs, row.height_weight, row.height_reference, n_u)
+        return crocoddyl.IntegratedActionModelEuler(self._dynamics(row, contacts, costs), row.duration)
+
+    def _dynamics(self, row: NodeRow, contacts: Any, costs: Any) -> Any:
         damping = self._damping if self._exact else 0.0
-        continuous = crocoddyl.DifferentialActionModelContactFwdDynamics(
+        return crocoddyl.DifferentialActionModelContactFwdDynamics(
             self.state, self.actuation, contacts, costs, damping, True
         )
-        return crocoddyl.IntegratedActionModelEuler(continuous, row.duration)
 
-    def _impulse(self, row: _Row, mode: int) -> Any:
+    def _impulse(self, row: NodeRow, mode: int) -> Any:
         """A touchdown: the feet of the mode that begins land."""
         impulses = crocoddyl.ImpulseModelMultiple(self.state)
         for foot in self._case.contacts(mode):
@@ -178,9 +195,12 @@ class CrocoddylBound:
         sigma = float(self._case.penalty[at.SIGMA])
         ground = float(self._case.problem.parameters[0])
         self._add_heights(costs, sigma * row.lands, np.full(len(row.lands), ground), 0)
+        return self._landing(row, impulses, costs)
+
+    def _landing(self, row: NodeRow, impulses: Any, costs: Any) -> Any:
         return crocoddyl.ActionModelImpulseFwdDynamics(self.state, impulses, costs, 0.0, self._damping, False)
 
-    def _terminal(self, row: _Row) -> Any:
+    def _terminal(self, row: NodeRow) -> Any:
         n_u = self.actuation.nu
         costs, contacts = self._costs(row, n_u), crocoddyl.ContactModelMultiple(self.state, n_u)
         continuous = crocoddyl.DifferentialActionModelContactFwdDynamics(
@@ -195,7 +215,7 @@ class CrocoddylBound:
             return crocoddyl.ContactModel3D(self.state, frame, np.zeros(3), axes, n_u, no_gains)
         return crocoddyl.ContactModel2D(self.state, frame, np.zeros(2), n_u, no_gains)
 
-    def _add_force(self, costs: Any, row: _Row, foot: str, n_u: int) -> None:
+    def _add_force(self, costs: Any, row: NodeRow, foot: str, n_u: int) -> None:
         """Force tracking, and friction cone with non-negative normal force, of a foot on the ground."""
         frame, index = self.model.getFrameId(foot), self._case.problem_feet.index(foot)
         if self._exact:

@@ -1,11 +1,11 @@
-"""`contact-ddp bench peers`: the same bound by Crocoddyl, IPOPT and FATROP, as proof and as yardstick.
+"""`contact-ddp bench peers`: the same bound by Crocoddyl, CSQP, IPOPT and FATROP, as proof and as yardstick.
 
 * where all solvers end on one gait cycle: cost, states and torques beside ours, with and without limits; with limits
   FATROP, too, and how many starts each solves;
 * processor time to a given accuracy of the cost from the same first trajectory, over speeds and disturbed starts;
 * processor time of one iteration over the length of the horizon.
 
-Without requirements-bench.txt Crocoddyl is left out.
+Without requirements-bench.txt Crocoddyl and CSQP are left out.
 """
 
 import argparse
@@ -21,13 +21,11 @@ from contact_ddp_ros.bench.output import Metric
 from contact_ddp_ros.bench.peers import CYCLE, MISSING_CROCODDYL, TARGET_CROCODDYL, peers_figure, scaling
 from contact_ddp_ros.bench.peers.comparison import (
     ACCURACIES,
-    CONSTRAINED,
     DDP,
     DDP_HASTY,
     DDP_PENALTIES,
     TARGET_AGREEMENT,
     TARGETS,
-    WARM,
     SolverComparison,
     StartCondition,
     compare_all,
@@ -88,11 +86,9 @@ def time_metrics(ends: Sequence[SolverComparison]) -> list[Metric]:
 
 
 def success_metrics(ends: Sequence[SolverComparison]) -> list[Metric]:
-    """Where limits are hard, per solver: share of the starts that reach 1e-6, and iterations until then."""
+    """Per solver: share of the starts that reach 1e-6, and iterations until then."""
     found = []
     for statement, solver in _pairs(ends):
-        if statement not in (CONSTRAINED, WARM):
-            continue
         counts = [end.reached[solver][1e-6] for end in ends if end.statement == statement]
         reached = [count for count in counts if count is not None]
         unit = "passes" if solver in (DDP_PENALTIES, DDP_HASTY) else "iterations"

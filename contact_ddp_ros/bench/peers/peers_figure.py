@@ -12,6 +12,7 @@ from contact_ddp_ros.bench.peers.comparison import (
     ACCURACIES,
     BARE,
     CONSTRAINED,
+    CSQP,
     DDP,
     DDP_HASTY,
     DDP_PENALTIES,
@@ -20,6 +21,7 @@ from contact_ddp_ros.bench.peers.comparison import (
     ILQR,
     IPOPT,
     PENALISED,
+    QUASI_NEWTON,
     TARGET_AGREEMENT,
     TARGETS,
     SolverComparison,
@@ -35,7 +37,9 @@ _LOOKS: Mapping[str, tuple[str, str]] = {
     DDP_PENALTIES: (MUTED, "D"),
     DDP_HASTY: (MUTED, "s"),
     FATROP: (_PINK, "P"),
+    CSQP: (_GREEN, "*"),
     ILQR: (MUTED, "v"),
+    QUASI_NEWTON: (MUTED, "1"),
     FDDP: (_GREEN, "x"),
     LEAN: (_GREEN, "x"),
     EXACT: (_PINK, "+"),
@@ -54,7 +58,7 @@ _PITCH, _KNEES = 2, (4, 6)
 
 def draw(ends: Sequence[SolverComparison], iterations: Scaling, path: Path) -> None:
     """Draw what was measured."""
-    with figure(path, 14.5, 7.6, "The same bound by other solvers, one thread") as drawn:
+    with figure(path, 18.0, 9.0, "The same bound by other solvers, one thread") as drawn:
         panels = drawn.subplots(2, 3)
         _draw_overlay(panels[0, 0], ends)
         _draw_torques(panels[0, 1], ends)
@@ -119,7 +123,7 @@ def _draw_agreement(axes: Axes, ends: Sequence[SolverComparison]) -> None:
             (end.statement, solver)
             for end in ends
             for solver in end.courses
-            if solver not in (DDP, DDP_PENALTIES, DDP_HASTY, ILQR)
+            if solver not in (DDP, DDP_PENALTIES, DDP_HASTY, ILQR, QUASI_NEWTON)
         )
     )
     for row, (statement, solver) in enumerate(rows):
@@ -136,7 +140,7 @@ def _draw_agreement(axes: Axes, ends: Sequence[SolverComparison]) -> None:
 def _draw_course(axes: Axes, ends: Sequence[SolverComparison]) -> None:
     end = _first(ends, PENALISED)
     axes.set_title(f"Penalised, {end.start.speed:g} m/s")
-    for solver in (DDP, ILQR, IPOPT):
+    for solver in (one for one in (DDP, ILQR, QUASI_NEWTON, IPOPT) if one in end.courses):
         course = end.courses[solver]
         distance = np.abs(course.costs - end.optimum) / end.optimum
         colour, marker = _LOOKS[solver]
@@ -153,7 +157,7 @@ def _draw_ratios(axes: Axes, ends: Sequence[SolverComparison]) -> None:
     labels: list[str] = []
     for statement in ACCURACIES:
         for accuracy in ACCURACIES[statement]:
-            for solver in (FDDP, FATROP, IPOPT):
+            for solver in (FDDP, CSQP, FATROP, IPOPT):
                 found = [end.ratio(solver, accuracy) for end in ends if end.statement == statement]
                 ratios = [one for one in found if one is not None]
                 if not ratios:
@@ -165,7 +169,7 @@ def _draw_ratios(axes: Axes, ends: Sequence[SolverComparison]) -> None:
     if not labels:
         nothing(axes, "nothing reached")
         return
-    _name(axes, (FDDP, FATROP, IPOPT))
+    _name(axes, (FDDP, CSQP, FATROP, IPOPT))
     axes.axvline(_TARGET, color=LIMIT, linewidth=0.8)
     axes.axvline(1.0, color=MUTED, linewidth=0.8)
     axes.set_yticks(range(len(labels)), labels, fontsize=7)

@@ -5,6 +5,8 @@ optimum of the paper's bound and is followed on its way (:mod:`contact_ddp_ros.b
 on the scale of the optimum's distance to the limits, which tell the order, one per direction of the start; and from
 fixed distances, which tell how far off it lasts. The outer loop has the usual multiplier update, or the one that learns
 the dual's curvature.
+
+At last the interior point, where hard limits are active (:mod:`contact_ddp_ros.bench.solver.interior_order`).
 """
 
 from collections.abc import Sequence
@@ -16,6 +18,7 @@ from matplotlib.axes import Axes
 
 from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run
 from contact_ddp_ros.bench.output import Metric, number
+from contact_ddp_ros.bench.solver import interior_order
 from contact_ddp_ros.bench.solver.near_optimum import (
     REACH,
     ROUNDING,
@@ -45,6 +48,8 @@ _DISTANCES, FAR = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1), 1e-3
 
 _FAR_ITERATIONS = 60
 _SIGMAS = (1e4, 1e5, 1e6)
+_STEPS = (1e-3, 4e-3)
+"""Of integration, where limits are hard [s]."""
 
 
 @dataclass(frozen=True)
@@ -194,6 +199,8 @@ def _measure(run: Run) -> Findings:
         solved = settings()
         near, far = measure(solved, effort, advance)
         outer = [outer_loop(solved[-1].bound, sigma, learning) for sigma in _SIGMAS for learning in (False, True)]
+    with progress_bar(run.terminal, "hard limits") as advance:
+        cases, hard = interior_order.measure(_STEPS[:1] if run.options.quick else _STEPS, progress=advance)
     return Findings(
         settings={"quick": run.options.quick, **asdict(effort)},
         results={
@@ -201,9 +208,10 @@ def _measure(run: Run) -> Findings:
             "near": near,
             "far": far,
             "outer": outer,
+            "hard_limits": hard,
         },
         title="Observed order of convergence near the optimum",
-        metrics=metrics(near, far, outer),
+        metrics=[*metrics(near, far, outer), *interior_order.metrics(cases, hard)],
         drawings={"convergence.png": lambda path: draw(near, far, outer, path)},
     )
 

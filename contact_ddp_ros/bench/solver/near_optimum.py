@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +83,15 @@ class Descent:
     size: float
     errors: tuple[float, ...]
     full: bool
+
+
+class Followed(Protocol):
+    """What has a distance to the optimum at the start and after every iteration."""
+
+    @property
+    def errors(self) -> tuple[float, ...]:
+        """e at the start and after every iteration."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -168,7 +178,7 @@ def distance(setting: Setting, solution: Solution) -> float:
     return float(np.sqrt(np.mean(states**2) + np.mean(controls**2)))
 
 
-def order(runs: Sequence[Descent]) -> float:
+def order(runs: Sequence[Followed]) -> float:
     """p of the module's text, from runs that differ in size only; iterations that end in rounding do not count."""
     slopes: list[float] = []
     for k in range(max(len(run.errors) for run in runs) - 1):

@@ -10,6 +10,7 @@ from contact_ddp_ros.bench.peers.comparison import (
     ACCURACIES,
     BARE,
     CONSTRAINED,
+    CSQP,
     DDP,
     DDP_HASTY,
     DDP_PENALTIES,
@@ -17,11 +18,13 @@ from contact_ddp_ros.bench.peers.comparison import (
     FDDP,
     ILQR,
     IPOPT,
+    LIMITED,
     PENALISED,
     WARM,
     Contest,
     SolverComparison,
     StartCondition,
+    _timed,
 )
 from contact_ddp_ros.bench.peers.contestants import HASTY, OFFLINE, Course
 from contact_ddp_ros.bench.peers.scaling import EXACT, LEAN, Scaling
@@ -176,7 +179,29 @@ def test_solved_starts_are_counted(ends) -> None:
     figures = {one.name: one for one in peers.success_metrics(ends)}
     assert figures["starts that reach 1e-06, constrained: DDP"].met is True
     assert "median 1, most 1" in figures["starts that reach 1e-06, constrained: FATROP"].note
-    assert not any("bare" in name for name in figures)
+    assert "median 1, most 1" in figures["starts that reach 1e-06, bare: iLQR"].note
+
+
+def test_a_slow_solver_is_timed_once() -> None:
+    counts: list[int] = []
+    for slow, calls in ((False, 4), (True, 2)):
+        counts.clear()
+        timed = _timed(contestants.Contestant(counts.append, lambda _: _course([1.0]), slow=slow), {1e-3: 1, 1e-6: 3})
+        first, second = timed(), timed()
+        assert set(first) == set(second) == {"1e-03", "1e-06"}
+        assert len(counts) == calls
+        assert (first == second) or not slow
+
+
+def test_csqp_ends_at_the_optimum_of_the_limited_problem() -> None:
+    pytest.importorskip("crocoddyl")
+    pytest.importorskip("mim_solvers")
+    found = Contest(LIMITED, crocoddyl_too=True).compare(StartCondition(SPEED, 0), rounds=1)
+    assert set(found.courses) == {DDP, DDP_PENALTIES, DDP_HASTY, FATROP, CSQP, IPOPT}
+    assert abs(found.difference(CSQP)) < 1e-6
+    assert found.courses[CSQP].violations[-1] < 1e-6 < found.courses[CSQP].violations[0]
+    states, torques = found.deviation(CSQP)
+    assert states < 0.05 and torques < 0.5
 
 
 @pytest.mark.parametrize("statement", [CONSTRAINED, WARM])

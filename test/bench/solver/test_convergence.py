@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from contact_ddp_ros.bench.solver import interior_order
 from contact_ddp_ros.bench.solver.convergence import Effort, draw, measure, metrics
 from contact_ddp_ros.bench.solver.near_optimum import Descent, order, outer_loop, rate, settings
 
@@ -81,3 +82,32 @@ def test_figures_and_drawing(solved, measured, tmp_path):
     assert sum("order of DDP" in row.name and row.met is True for row in rows) == N_SETTINGS
     draw(near, far, outer, tmp_path / "convergence.png")
     assert (tmp_path / "convergence.png").stat().st_size > 1000
+
+
+@pytest.fixture(scope="module")
+def hard():
+    """(problem with active hard limits, its runs from 3e-6 and 3e-7)."""
+    cases, runs = interior_order.measure([COARSE], barriers=(3e-6, 3e-7))
+    return cases[0], runs
+
+
+def test_the_order_of_the_interior_point_is_superlinear_close_to_active_limits(hard):
+    case, runs = hard
+    assert case.n_active > 20 and 0.0 < case.gap < 0.5
+    assert case.optimum.feasible
+    gap, far, near = interior_order.metrics([case], runs)
+    assert gap.value == case.gap
+    assert far.value > 1.7 and near.value > 1.3
+    assert far.target == near.target == interior_order.TARGET
+
+
+def test_starts_on_the_central_path_are_as_far_as_their_barrier(hard):
+    _, runs = hard
+    first = [run.errors[0] for run in runs if run.mu == run.group]
+    assert first[0] / first[1] == pytest.approx(10.0, rel=0.3)
+
+
+def test_a_step_cut_at_the_boundary_leaves_less_than_a_hundredth(hard):
+    _, runs = hard
+    closest = [run for run in runs if run.group == 3e-7]
+    assert all(run.errors[1] < 0.01 * run.errors[0] for run in closest)
