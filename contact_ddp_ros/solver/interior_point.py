@@ -43,7 +43,6 @@ from numpy.typing import ArrayLike, NDArray
 from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.solver.checks import checked_array
 from contact_ddp_ros.solver.ddp import checked_guess
-from contact_ddp_ros.solver.inertia_run import InertiaRun
 from contact_ddp_ros.solver.interior_run import InteriorRun
 from contact_ddp_ros.solver.interior_solution import (
     InteriorPointOptions,
@@ -107,9 +106,17 @@ class InteriorPointSolver:
             needed = (problem.n_nodes + 1, problem.n_e), (problem.n_nodes, problem.n_i)
             if found != needed:
                 raise SolverError(f"warm has multipliers of shapes {found}; needed: {needed}, as the problem")
-        kind = InertiaRun if self.interior.strategy == "inertia" else InteriorRun
-        run = kind(problem, data, self._work, self.options, self.interior)
+        run = _kind_of(self.interior)(problem, data, self._work, self.options, self.interior)
         run.start(x_start, guess, hessian_blend)
         run.begin(warm, mu)
         solution = run.end(guess, max_iterations if max_iterations is not None else self.options.max_iterations)
         return run.outcome(solution)
+
+
+def _kind_of(options: InteriorPointOptions) -> type[InteriorRun]:
+    """How a solve goes on; what only one strategy compiles is imported where it is asked for, as that takes seconds."""
+    if options.strategy != "inertia":
+        return InteriorRun
+    from contact_ddp_ros.solver.inertia_run import InertiaRun
+
+    return InertiaRun

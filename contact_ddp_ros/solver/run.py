@@ -6,19 +6,22 @@
 
 from dataclasses import dataclass
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.solver.backward import backward_of
 from contact_ddp_ros.solver.gaps import Gaps, evaluate, slope
-from contact_ddp_ros.solver.held_curvature import HeldCurvature
 from contact_ddp_ros.solver.node_function import node_function
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.protocol import FIRST, SECOND, STEP, Problem
 from contact_ddp_ros.solver.solution import Guess, Iteration, Solution, Termination
 from contact_ddp_ros.solver.sweeps import STATE_BOUND, expand, rollout
 from contact_ddp_ros.solver.workspace import Workspace
+
+if TYPE_CHECKING:
+    from contact_ddp_ros.solver.held_curvature import HeldCurvature
 
 Array = NDArray[np.float64]
 
@@ -59,6 +62,8 @@ class Run:
         self._held_curvature: HeldCurvature | None = None
         self._second_data = data
         if options.variant == "quasi_newton":
+            from contact_ddp_ros.solver.held_curvature import HeldCurvature  # compiles what nothing else needs
+
             self._held_curvature = HeldCurvature(problem, data, options.curvature_period)
             self._second, self._second_data = self._held_curvature.address, self._held_curvature.data
         self._position_steps = problem.halves
