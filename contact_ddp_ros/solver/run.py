@@ -6,7 +6,7 @@
 
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,13 @@ Array = NDArray[np.float64]
 _ROUNDING = 1e-14
 """A change of the cost below this share of it is rounding and no reason to refuse a step: so near a minimum Armijo's
 rule sees noise only, and refusals would hold the error at the square root of rounding (Hager and Zhang 2005)."""
+
+
+def _held_curvature(problem: Problem, data: Any, period: int) -> "HeldCurvature":
+    """Imported here, since it compiles what no other variant needs."""
+    from contact_ddp_ros.solver.held_curvature import HeldCurvature
+
+    return HeldCurvature(problem, data, period)
 
 
 @dataclass
@@ -62,9 +69,7 @@ class Run:
         self._held_curvature: HeldCurvature | None = None
         self._second_data = data
         if options.variant == "quasi_newton":
-            from contact_ddp_ros.solver.held_curvature import HeldCurvature  # compiles what nothing else needs
-
-            self._held_curvature = HeldCurvature(problem, data, options.curvature_period)
+            self._held_curvature = _held_curvature(problem, data, options.curvature_period)
             self._second, self._second_data = self._held_curvature.address, self._held_curvature.data
         self._position_steps = problem.halves
         self._backward = backward_of(problem.n_x, problem.n_u, problem.halves.size > 0)
