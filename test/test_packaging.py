@@ -175,7 +175,7 @@ def test_a_source_distribution_can_be_built_from(source: Path, wheel: Path, tmp_
     setup(source, "sdist", "--dist-dir", str(tmp_path))
     with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-        archive.extractall(tmp_path, filter="data")
+        archive.extractall(tmp_path, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     unpacked = next(path for path in tmp_path.iterdir() if path.is_dir())
     setup(unpacked, "bdist_wheel")
     with zipfile.ZipFile(wheel) as ours, zipfile.ZipFile(next((unpacked / "dist").glob("*.whl"))) as theirs:
