@@ -11,8 +11,10 @@ _SHARE = 0.2
 """Of the last policy in the running mean of the ages at arrival."""
 
 _SLOWEST = 0.06
-"""Longest period that is believed [s]: three of them are half a horizon of the bound. With more periods allowed a policy
-still has to reach beyond the present, and to be near the measured state."""
+"""Longest period that is believed [s]: three of them are half a horizon of the bound.
+
+With more periods allowed a policy still has to reach beyond the present and to be near the measured state.
+"""
 
 
 class PlannerPace:
