@@ -73,9 +73,7 @@ class WholeBodyModel:
             angles = self.chart.angles(rotation)
             rates = self.chart.rates(angles, state.angular_velocity)
         moving = rotation @ state.linear_velocity
-        return np.concatenate(
-            [state.position, angles, state.joint_positions, moving, rates, state.joint_velocities]
-        )
+        return np.concatenate([state.position, angles, state.joint_positions, moving, rates, state.joint_velocities])
 
     def frame(self, state: RobotState, heading: float) -> HorizontalFrame:
         """Where the trunk is, along the heading [rad]."""

@@ -12,7 +12,6 @@ optimisation, only the end state counts much. Here is what all models share, and
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-
 from dataclasses import dataclass
 
 import numpy as np

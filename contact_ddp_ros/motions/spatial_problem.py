@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 from contact_ddp_ros.control.config import MotorConfig
 from contact_ddp_ros.dynamics.mechanism import Foot, prepare
 from contact_ddp_ros.dynamics.motion import Geometry
+from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.motions.motion import MotionTask
-from contact_ddp_ros.motions.problem import MotionConfig, MotionProblem
+from contact_ddp_ros.motions.problem import MotionConfig, MotionProblem, PlanarMotionProblem
 from contact_ddp_ros.mpc.constraint import Constraint
 from contact_ddp_ros.mpc.horizon import Horizon
 from contact_ddp_ros.mpc.planar_reference import PlanarLeg
 from contact_ddp_ros.mpc.user_term import NodeSymbols
 from contact_ddp_ros.robot.attitude import Chart
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
 Array = NDArray[np.float64]
@@ -34,6 +36,19 @@ _LENGTH = 0.1
 def chart_of(task: MotionTask) -> Chart:
     """The chart that a motion is planned in."""
     return Chart.YAW_ROLL_PITCH if task.rotation else Chart.YAW_PITCH_ROLL
+
+
+def model_for(task: MotionTask, robot: Robot) -> PlanarModel | WholeBodyModel:
+    """The model of a robot that a motion is planned with, in its chart."""
+    return PlanarModel(robot) if task.model == PlanarModel.name else WholeBodyModel(robot, chart_of(task))
+
+
+def motion_problem(task: MotionTask, robot: Robot, config: MotionConfig | None = None) -> MotionProblem:
+    """The problem of a motion; ParameterError where it moves legs apart that its model moves alike."""
+    model = model_for(task, robot)
+    if isinstance(model, PlanarModel):
+        return PlanarMotionProblem(model, task, config)
+    return SpatialMotionProblem(model, task, config)
 
 
 class SpatialClearance(Constraint):
@@ -83,7 +98,7 @@ class SpatialMotionProblem(MotionProblem):
     ) -> None:
         """As :class:`MotionProblem`; the model in the chart of the task."""
         self.joints = np.arange(model.robot.n_joints)
-        super().__init__(model.in_chart(chart_of(task)), task, config, motor)
+        super().__init__(model, task, config, motor)
 
     def _clearance(self) -> Constraint:
         config = self.config

@@ -35,6 +35,10 @@ STAY: Final = math.radians(60.0)
 """Middle angle beyond which the other chart is taken [rad]; from 45° on the other one is the better."""
 
 
+_GIMBAL_LOCK: Final = 1.0 - 1e-12
+"""Sine of the middle angle beyond which the other two cannot be told apart: the last one is then 0."""
+
+
 class Chart(IntEnum):
     """Order of the floating base's rotations, from the world to the trunk."""
 
@@ -75,11 +79,15 @@ class Chart(IntEnum):
 
     def angles(self, rotation: Array, near: Array | None = None) -> Array:
         """(3,) of a rotation (3, 3); the middle one within ±π/2, the others within half a turn of those of `near`."""
-        r = rotation
+        r, sine = rotation, self.sine(rotation)
+        by_x, by_y = math.atan2(r[1, 0], r[0, 0]), math.atan2(-r[0, 1], r[1, 1])  # the heading of the x, of the y axis
         if self is Chart.YAW_PITCH_ROLL:
-            found = np.array([math.atan2(r[1, 0], r[0, 0]), math.asin(self.sine(r)), math.atan2(r[2, 1], r[2, 2])])
+            first, last, alone = by_x, math.atan2(r[2, 1], r[2, 2]), by_y
         else:
-            found = np.array([math.atan2(-r[0, 1], r[1, 1]), math.asin(self.sine(r)), math.atan2(-r[2, 0], r[2, 2])])
+            first, last, alone = by_y, math.atan2(-r[2, 0], r[2, 2]), by_x
+        if abs(sine) > _GIMBAL_LOCK:
+            first, last = alone, 0.0
+        found = np.array([first, math.asin(sine), last])
         if near is not None:
             found[::2] += 2.0 * math.pi * np.floor((near[::2] - found[::2]) / (2.0 * math.pi) + 0.5)
         return found
@@ -101,7 +109,7 @@ class Chart(IntEnum):
 
     def rates(self, angles: Array, angular_velocity: Array) -> Array:
         """(3,) rates of (3,) angles at an angular velocity (3,) in trunk axes [rad/s]."""
-        return np.linalg.solve(self.rate_map(angles), angular_velocity)
+        return np.asarray(np.linalg.solve(self.rate_map(angles), angular_velocity), dtype=np.float64)
 
 
 def chart_for(rotation: Array, present: Chart = Chart.YAW_PITCH_ROLL) -> Chart:
