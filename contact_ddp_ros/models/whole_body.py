@@ -92,18 +92,18 @@ class WholeBodyModel:
             change[angle] = wrap_angle(change[angle])
         return change
 
-    def deviation(self, state: RobotState, nominal: Array) -> Array:
-        """(36,) of a measured state from a nominal one, as gains of this chart multiply it.
+    def deviation(self, state: RobotState, nominal: Array, chart: Chart) -> Array:
+        """(36,) of a measured state from a nominal one in a chart, as gains of that chart multiply it.
 
-        Where the measured attitude is near this chart's singularity the difference is taken in the other chart, whose
+        Where the measured attitude is near the chart's singularity the difference is taken in the other chart, whose
         coordinates are regular there, and pulled back by the derivative of the change of charts at the nominal state.
         """
-        chart = chart_for(quaternion_to_matrix(state.orientation), self.chart)
-        if chart is self.chart:
-            return self.difference(self.state(state), nominal)
-        other = self.in_chart(chart)
-        moved = changed(nominal, self.chart, chart)
-        return change_derivative(moved, chart, self.chart) @ other.difference(other.state(state), moved)
+        taken = chart_for(quaternion_to_matrix(state.orientation), chart)
+        there = self.in_chart(taken)
+        if taken is chart:
+            return there.difference(there.state(state), nominal)
+        moved = changed(nominal, chart, taken)
+        return change_derivative(moved, taken, chart) @ there.difference(there.state(state), moved)
 
     def robot_state(self, x: Array, actual: RobotState, time: float = 0.0) -> RobotState:
         """The robot in a state of the model; velocities are zero."""

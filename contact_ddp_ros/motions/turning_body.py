@@ -51,7 +51,7 @@ class TurningBody:
 
     def error(self, state: RobotState, nominal: Array) -> Array:
         """(36,) of a state from a nominal one (36,), as the gains of a plan multiply it."""
-        return self._model.deviation(self.inside(state), nominal)
+        return self._model.deviation(self.inside(state), nominal, self._model.chart)
 
     def tilt(self, state: RobotState) -> float:
         """Angle between the axis that the motion turns about and where it was at the start [rad]."""

@@ -72,6 +72,13 @@ class Chart(IntEnum):
         turns = [rotation_vector_to_quaternion(angle * axis) for axis, angle in zip(self.axes, angles, strict=True)]
         return quaternion_product(quaternion_product(turns[0], turns[1]), turns[2])
 
+    def up(self, angles: Array) -> Array:
+        """(3,) unit vector that points up, in trunk axes, of (3,) angles."""
+        middle, last = float(angles[1]), float(angles[2])
+        if self is Chart.YAW_PITCH_ROLL:
+            return np.array([-math.sin(middle), math.cos(middle) * math.sin(last), math.cos(middle) * math.cos(last)])
+        return np.array([-math.cos(middle) * math.sin(last), math.sin(middle), math.cos(middle) * math.cos(last)])
+
     def sine(self, rotation: Array) -> float:
         """Of the middle angle."""
         value = -rotation[2, 0] if self is Chart.YAW_PITCH_ROLL else rotation[2, 1]
@@ -115,6 +122,12 @@ class Chart(IntEnum):
 def chart_for(rotation: Array, present: Chart = Chart.YAW_PITCH_ROLL) -> Chart:
     """The chart for an attitude (3, 3): the present one while its middle angle is within STAY."""
     return present if abs(present.sine(rotation)) <= math.sin(STAY) else present.other
+
+
+def planning_chart(rotation: Array, present: Chart) -> Chart:
+    """The chart to plan in from an attitude (3, 3): the default one again where it is as good as the other one."""
+    default = Chart.YAW_PITCH_ROLL
+    return default if abs(default.sine(rotation)) <= math.sqrt(0.5) else chart_for(rotation, present)
 
 
 def changed(x: Array, chart: Chart, to: Chart, near: Array | None = None) -> Array:

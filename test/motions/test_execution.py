@@ -49,7 +49,7 @@ def test_the_back_flip_turns_once_and_stands(backflip: MotionRun) -> None:
 
 def test_the_same_run_is_the_same_run(backflip: MotionRun) -> None:
     again = execute_motion(plan_of("backflip"), ROBOT)
-    assert (again.coordinates == backflip.planar).all() and (again.torques == backflip.torques).all()
+    assert (again.coordinates == backflip.coordinates).all() and (again.torques == backflip.torques).all()
 
 
 @pytest.mark.parametrize(("name", "seed"), [("jump", 0), ("jump_up", 1), ("backflip", 2)])
