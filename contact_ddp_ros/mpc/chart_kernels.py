@@ -27,15 +27,31 @@ def chart_kernels(
         charts: of each mode.
         axes, levels: as in :func:`contact_ddp_ros.dynamics.kernels.build_kernels`.
     """
-    changes = {chart: chart_change(chart) for chart in Chart}
-    merged = compile_functions([function for of_chart in changes.values() for function in of_chart.values()])
-    for chart in Chart:
+    built = {}
+    for chart in sorted(set(charts.values())):
         own = {mode: contacts for mode, contacts in modes.items() if charts[mode] is chart}
-        if not own:
-            continue
-        built = build_kernels(in_chart(tree, chart), own, axes, levels=levels)
-        aliases = {f"{level}/{mode}": level for mode in own for level in _OF_ALL_MODES if level in built}
-        merged = merged.merged(built.aliased(aliases).labelled(f"_{chart.name.lower()}"))
-        names = {f"{level}/{mode}": function.name() for mode in own for level, function in changes[chart].items()}
-        merged = merged.aliased(names)
-    return merged
+        built[chart] = build_kernels(in_chart(tree, chart), own, axes, levels=levels)
+    return joined(built, {mode: (charts[mode], mode) for mode in modes})
+
+
+def joined(built: Mapping[Chart, KernelSet], modes: Mapping[str, tuple[Chart, str]]) -> KernelSet:
+    """The kernels of several charts as one set, with those of the changes between the charts.
+
+    Args:
+        built: kernels of a chart's modes.
+        modes: by name of a mode in the result, its chart and its name among the kernels of that chart.
+    """
+    changes = {chart: chart_change(chart) for chart in Chart}
+    result = compile_functions([function for of_chart in changes.values() for function in of_chart.values()])
+    for chart, kernels in built.items():
+        own = {mode: name for mode, (of, name) in modes.items() if of is chart}
+        levels = {kernel.partition("/")[0] for kernel in kernels}
+        names = {
+            f"{level}/{mode}": level if level in _OF_ALL_MODES else f"{level}/{name}"
+            for mode, name in own.items()
+            for level in levels
+        }
+        result = result.merged(kernels.aliased(names).labelled(f"_{chart.name.lower()}"))
+        changing = {f"{level}/{mode}": function.name() for mode in own for level, function in changes[chart].items()}
+        result = result.aliased(changing)
+    return result

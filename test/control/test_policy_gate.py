@@ -13,6 +13,7 @@ from contact_ddp_ros.errors import PolicyError
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.policy import NUMBERS, Policy
 from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.state import RobotState
 
 from .support import bounding_policy, unchecked_policy, violation
 
