@@ -205,7 +205,8 @@ class Planner:
             measured, cycle = self.model.forward_velocity(x0), self.builder.sequence.period
             speed = self._speed.follow(speed, measured, time, cycle, reference)
         height = self._height.approach(reference.height, reference.height_rate, time)
-        motion = self._course.follow(state, Motion(speed, lateral, turn), self._ground, reference, hold)
+        command, chart = Motion(speed, lateral, turn), self.model.chart
+        motion = self._course.follow(state, command, self._ground, reference, hold, chart)
         frame = self.model.frame(state, motion.heading)
         motion, ground = replace(motion, heading=0.0), frame.ground(self._ground)
         return self.plan_coordinates(
