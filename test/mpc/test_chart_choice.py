@@ -19,16 +19,28 @@ from test.mpc.support import config_with
 
 ROBOT = load_robot()
 MODEL = WholeBodyModel(ROBOT)
+N = MODEL.tree.n
 
 
 def thrown(pitch: float, time: float = 0.0, yaw: float = 0.7, roll: float = 0.1, rate: float = 0.0) -> RobotState:
-    """In the air at a pitch in degrees, which may be beyond 90, and a rate of it."""
+    """At a pitch in degrees, which may be beyond 90, and a rate of it."""
     return replace(
         ROBOT.standing_state(time),
-        position=np.array([1.0, -2.0, 0.6]),
+        position=np.array([1.0, -2.0, 0.35]),
         orientation=rpy_to_quaternion(roll, math.radians(pitch), yaw),
         angular_velocity=np.array([0.3, rate, -0.2]),
         linear_velocity=np.array([0.2, 0.1, 0.3]),
+    )
+
+
+def followed(policy: Policy, time: float) -> RobotState:
+    """Where a policy has the robot."""
+    x, chart = policy.sample(time).state, policy.chart
+    return replace(
+        MODEL.in_chart(chart).robot_state(x, ROBOT.standing_state(), time),
+        linear_velocity=chart.rotation(x[ANGLES]).T @ x[N : N + 3],
+        angular_velocity=chart.rate_map(x[ANGLES]) @ x[N:][ANGLES],
+        joint_velocities=x[N + 6 :].copy(),
     )
 
 
@@ -39,40 +51,41 @@ def planner() -> Planner:
 
 def check(policy: Policy | None, state: RobotState) -> None:
     assert policy is not None
-    rotation = policy.chart.rotation(policy.states[0, ANGLES])
-    np.testing.assert_allclose(rotation, quaternion_to_matrix(state.orientation), atol=1e-6)
-    sines = [abs(policy.chart.sine(policy.chart.rotation(x[ANGLES]))) for x in policy.states]
-    assert max(sines) < math.sin(math.radians(88.0)), "the whole plan stays off its chart's singularity"
-    jumps = np.abs(np.diff(policy.states[:, :18], axis=0)).max(axis=1)
-    assert jumps.max() < 0.6, "no angle jumps from knot to knot"
-    assert policy.chart.up(policy.states[-1, ANGLES])[2] > 0.5, "it leads back to a level trunk"
-    assert np.abs(policy.gains).max() < 2e3
+    rotations = [policy.chart.rotation(x[ANGLES]) for x in policy.states]
+    np.testing.assert_allclose(rotations[0], quaternion_to_matrix(state.orientation), atol=1e-6)
+    sines = [abs(policy.chart.sine(rotation)) for rotation in rotations]
+    assert max(sines) < math.sin(math.radians(80.0)), "the whole plan stays off its chart's singularity"
+    assert np.abs(np.diff(policy.states[:, ANGLES], axis=0)).max() < 0.5, "no angle jumps from knot to knot"
+    assert policy.chart.up(policy.states[-1, ANGLES])[2] > 0.9, "it leads back to a level trunk"
 
 
-@pytest.mark.parametrize("pitch", [-100.0, -80.0, 60.0, 80.0, 90.0, 100.0])
-def test_a_robot_that_is_thrown_gets_plans(planner: Planner, pitch: float) -> None:
-    state = thrown(pitch)
+@pytest.mark.parametrize("pitch", [-100.0, -80.0, 80.0, 90.0, 100.0])
+def test_plan_after_plan_leads_a_thrown_robot_back_and_the_warm_start_goes_along(
+    planner: Planner, pitch: float
+) -> None:
+    """Each plan is made where the last one has the robot 10 ms later: through the second chart into the default one."""
     planner.reset(0.0)
-    for k in range(3):
-        result = planner.plan(replace(state, time=0.01 * k), 0.0)
-        check(result.policy, state)
-        assert result.policy is not None
-        assert (result.policy.chart is Chart.YAW_ROLL_PITCH) == (abs(abs(pitch) - 90.0) < 30.0)
-
-
-def test_the_warm_start_goes_along_from_chart_to_chart(planner: Planner) -> None:
-    planner.reset(0.0)
-    charts, cold = [], []
-    for k, pitch in enumerate(np.linspace(20.0, 110.0, 10).tolist() + np.linspace(95.0, 5.0, 7).tolist()):
-        state = thrown(pitch, 0.01 * k)
+    state, charts, ups, cold = thrown(pitch), [], [], []
+    for k in range(30):
         result = planner.plan(state, 0.0)
         check(result.policy, state)
         assert result.policy is not None
         charts.append(int(result.policy.chart))
         cold.append(result.cold)
-    assert charts[0] == charts[-1] == 0 and max(charts) == 1
-    assert np.count_nonzero(np.diff(charts)) == 2, "there and back, once"
+        ups.append(quaternion_to_matrix(state.orientation)[2, 2])
+        state = followed(result.policy, 0.01 * (k + 1))
+    assert charts == sorted(charts, reverse=True) and (charts[0], charts[-1]) == (1, 0)
+    assert ups[-1] > 0.75 > ups[0] + 0.5
     assert cold == [True] + [False] * (len(cold) - 1)
+
+
+@pytest.mark.parametrize(("pitch", "other"), [(-20.0, False), (40.0, False), (59.0, False), (64.0, True), (90.0, True)])
+def test_the_default_chart_is_left_only_near_its_singularity(planner: Planner, pitch: float, other: bool) -> None:
+    planner.plan(thrown(0.0), 0.0)
+    planner.reset(0.0)
+    result = planner.plan(thrown(pitch, roll=0.0), 0.0)
+    assert result.policy is not None
+    assert (result.policy.chart is Chart.YAW_ROLL_PITCH) == other
 
 
 def test_a_policy_is_the_same_feedback_law_in_either_chart(planner: Planner) -> None:

@@ -42,7 +42,7 @@ MODES = {
 }
 """Contacts, duration [s], chart, and name of the mode among the kernels of a packaged motion in that chart."""
 SCHEDULE = ModeSchedule(tuple(Mode(name, contacts, duration) for name, (contacts, duration, _, _) in MODES.items()))
-GRID = knot_grid(SCHEDULE, 0, 20, STEP)
+GRID = knot_grid(SCHEDULE, 0, 19, STEP)
 LAW = ContactLaw(
     ground_height=0.0, baumgarte_rate=5.0, friction=0.6, force_scale=90.0, torque_limits=ROBOT.effort_limits
 )
