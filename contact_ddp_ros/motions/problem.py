@@ -23,9 +23,11 @@ from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.motions.limits import Clearance, JointRange, TorqueSpeedLimit
 from contact_ddp_ros.motions.motion import MotionModes, MotionTask
 from contact_ddp_ros.mpc.contact_problem import ContactLaw, ContactProblem, NodeCosts
+from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.mpc.horizon import Horizon
 from contact_ddp_ros.mpc.own_terms import OwnTerms
 from contact_ddp_ros.mpc.planar_reference import PlanarLeg
+from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.solver.protocol import Problem
 from contact_ddp_ros.solver.solution import Guess
 
@@ -95,7 +97,7 @@ class MotionProblem:
     def problem(self, touchdown: bool = True) -> Problem:
         """In the layout of the compiled node functions; without the costs before the impact where not `touchdown`."""
         law = ContactLaw(
-            ground_height=self.task.rise,
+            grounds=FootGrounds.shared(LocalGround(self.task.rise), len(self.legs)),
             baumgarte_rate=self._baumgarte_rate(),
             friction=self.config.friction,
             force_scale=self.weight,

@@ -9,7 +9,8 @@ from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig
-from contact_ddp_ros.mpc.contact_problem import ContactProblem, GroundModel, Penalty, kernel_levels
+from contact_ddp_ros.mpc.contact_problem import ContactProblem, Penalty, kernel_levels
+from contact_ddp_ros.mpc.grounds import FootGrounds, GroundModel
 from contact_ddp_ros.mpc.horizon import GaitHorizon
 from contact_ddp_ros.mpc.own_reference import Reference, configured_reference, followed_horizon
 from contact_ddp_ros.mpc.own_terms import OwnTerms, configured_terms
@@ -91,11 +92,8 @@ class ProblemBuilder(ContactProblem):
         """
         ground = ground or LocalGround(config.ground.height)
         horizon = self.horizon(grid, config, motion, ground)
-        model = GroundModel(
-            ground_height=ground.height,
-            ground_slopes=(ground.slope, ground.aside),
-            baumgarte_rate=config.constraint.baumgarte_rate,
-        )
+        grounds = FootGrounds.shared(ground, len(self.feet))
+        model = GroundModel(grounds=grounds, baumgarte_rate=config.constraint.baumgarte_rate)
         numbers = {block.name: block.value(horizon) for term in TERMS for block in (*term.rows, *term.parameters)}
         own = self.terms.numbers(horizon) if self.terms.terms else None
         return self.assemble(grid, model, numbers, own), horizon.states
