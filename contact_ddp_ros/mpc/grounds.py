@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.dynamics.contact import ALPHA, UP, n_parameters
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.robot.ground import LocalGround
+from contact_ddp_ros.robot.ground import FootHeights, LocalGround
 
 Array = NDArray[np.float64]
 
@@ -50,6 +50,34 @@ class FootGrounds:
                 raise ParameterError(f"a ground is given for {name!r}; the feet are {', '.join(feet)}")
         planes = [known.get(name, ground) for name in feet]
         return cls(np.array([one.height for one in planes]), np.array([[one.slope, one.aside] for one in planes]))
+
+    @classmethod
+    def of_heights(
+        cls,
+        ground: LocalGround,
+        heights: FootHeights,
+        stance: NDArray[np.bool_],
+        swinging: NDArray[np.bool_],
+        progress: Array,
+    ) -> "FootGrounds":
+        """The plane raised under each foot: as it stands until it first leaves the ground, as it lands from then on.
+
+        In the swing between, from which a foot's clearance counts, it goes over from the one to the other.
+
+        Args:
+            ground: the plane.
+            heights: above it, of the model's n_f feet.
+            stance: (N+1, n_f) which foot is on the ground at each node; after a switch at the beginning, for that too.
+            swinging, progress: (N+1, n_f) whether each foot swings by its phase, and how far it has come, 0 to 1.
+        """
+        standing, landing = np.array(heights.standing), np.array(heights.landing)
+        first_stance = np.logical_and.accumulate(stance, axis=0)
+        first_swing = ~stance & (np.cumsum(np.diff(stance, axis=0, prepend=stance[:1]), axis=0) <= stance[0])
+        share = np.where(first_stance, 0.0, 1.0)
+        share = np.where(first_swing & swinging, progress * progress * (3.0 - 2.0 * progress), share)
+        raised = standing + share * (landing - standing)
+        slopes = np.broadcast_to([ground.slope, ground.aside], (*raised.shape, 2))
+        return cls(ground.height + raised, slopes)
 
     @property
     def planes(self) -> Array:

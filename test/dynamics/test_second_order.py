@@ -11,7 +11,7 @@ from contact_ddp_ros.dynamics import partials
 from contact_ddp_ros.dynamics.contact import ScalarSystem
 from contact_ddp_ros.dynamics.tensor import contact_tensor, impact_tensor
 
-from .support import Case, chain, close, derivative, evaluate, make_case
+from .support import Case, chain, close, derivative, evaluate, make_case, parameters
 
 Array = NDArray[np.float64]
 
