@@ -42,10 +42,12 @@ class Motion:
     Attributes:
         accelerations: (n,) v̇ [rad/s², or m/s²].
         forces: (contacts, axes) λ by which the ground acts on each contact, along the world's axes [N].
+        dependent: contacts of which a row depends on others in this state; it carries no force, the others all.
     """
 
     accelerations: Array
     forces: Array
+    dependent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -148,11 +150,15 @@ class ContactDynamics:
 
         Raises:
             ParameterError: an argument has another shape, or is not finite.
-            ModelError: the state is singular: a mass matrix that is not positive definite, or dependent contacts.
+            ModelError: the state is singular: a mass matrix that is not positive definite.
         """
         x, u = self._state(q, v, tau)
         nu = self._solve(x, u)
-        return Motion(nu[: self.n], nu[self.n :].reshape(len(self.contacts), len(self.axes)))
+        start, n_s = int(aux_offsets(*self._sizes).factor), nu.size
+        inverse_pivots = self._aux[start : start + n_s * n_s : n_s + 1][self.n :].reshape(len(self.contacts), -1)
+        lost = (inverse_pivots == 0.0).any(axis=1)
+        dependent = tuple(name for name, one in zip(self.contacts, lost, strict=True) if one)
+        return Motion(nu[: self.n], nu[self.n :].reshape(len(self.contacts), len(self.axes)), dependent)
 
     def first_order(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> FirstPartials:
         """ν and its partials at the same arguments; raises as :meth:`motion`."""
@@ -188,7 +194,7 @@ class ContactDynamics:
         nu = self._aux[: self.n + self.n_c].copy()
         if not np.isfinite(nu).all():
             raise ModelError(
-                f"the dynamics of {self.tree.name!r} are singular at q = {x[: self.n]}: a body without inertia moves "
-                "alone, or contacts are dependent there"
+                f"the dynamics of {self.tree.name!r} are singular at q = {x[: self.n]}: "
+                "a body without inertia moves alone"
             )
         return nu
