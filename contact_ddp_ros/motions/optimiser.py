@@ -122,4 +122,5 @@ def _policy(problem: MotionProblem, found: InteriorSolution, robot: Robot) -> Po
         forces=problem.contact.forces(grid, solution.aux),
         model_hash=robot.model_hash,
         ground=Ground(friction=problem.config.friction),
+        chart=problem.model.chart,
     )

@@ -10,6 +10,7 @@ optimisation, only the end state counts much. Here is what all models share, and
 :mod:`contact_ddp_ros.motions.spatial_problem` has the whole body.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from contact_ddp_ros.motions.limits import Clearance, JointRange, TorqueSpeedLim
 from contact_ddp_ros.motions.motion import MotionModes, MotionTask
 from contact_ddp_ros.mpc.constraint import Constraint
 from contact_ddp_ros.mpc.contact_problem import ContactLaw, ContactProblem, NodeCosts
+from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.mpc.horizon import Horizon
 from contact_ddp_ros.mpc.own_terms import OwnTerms
 from contact_ddp_ros.mpc.planar_reference import PlanarLeg
@@ -42,7 +44,7 @@ class MotionConfig:
     """What a motion may use and what it pays for; weights per second, those of the end once."""
 
     baumgarte_rate: float = parameter(
-        30.0, low=0.0, high=200.0, unit="1/s", description="stabilisation rate of the contacts on level ground"
+        30.0, low=0.0, high=200.0, unit="1/s", description="stabilisation rate of the contacts"
     )
     friction: float = parameter(0.5, low=0.1, high=2.0, description="friction coefficient that forces may use")
     torque_share: float = parameter(0.85, low=0.1, high=1.0, description="share of the motors' torque that is planned")
@@ -90,10 +92,12 @@ class MotionProblem(ABC):
         """Compiles the kernels of contacts and limits where they are not in the cache.
 
         Raises:
-            ParameterError: the motion moves legs apart that the model moves alike.
+            ParameterError: the motion moves legs apart that the model moves alike, or lands them on unlike heights.
         """
         self.model, self.task = model, task
         self.config = config or MotionConfig()
+        self.rises = np.array(task.rises(model.legs_of))
+        """(n_f,) how much higher each foot lands than it begins [m]."""
         tree = model.tree
         self.turning = tree.n - len(model.torque_limits) - 1
         self.share = 0.5 * len(next(iter(model.legs_of.values())))
@@ -111,8 +115,8 @@ class MotionProblem(ABC):
     def problem(self, touchdown: bool = True) -> Problem:
         """In the layout of the compiled node functions; without the costs before the impact where not `touchdown`."""
         law = ContactLaw(
-            ground_height=self.task.rise,
-            baumgarte_rate=self._baumgarte_rate(),
+            grounds=self._grounds(),
+            baumgarte_rate=self.config.baumgarte_rate,
             friction=self.config.friction,
             force_scale=self.weight,
             torque_limits=self.model.torque_limits,
@@ -122,9 +126,11 @@ class MotionProblem(ABC):
         own = self.contact.terms.numbers(Horizon(grid.times, stance, self.reference, None, 0.0))
         return self.contact.assemble(grid, law, {**vars(self._costs(touchdown)), **law.numbers()}, own)
 
-    def _baumgarte_rate(self) -> float:
-        """Contacts are stabilised about one height; with a rise, whose two heights the law lacks, not at all [1/s]."""
-        return 0.0 if self.task.rise else self.config.baumgarte_rate
+    def _grounds(self) -> FootGrounds:
+        """Level: those from which it begins, and from the touchdown on those on which the feet land."""
+        landed = self.times >= self.task.flight[1] - 1e-9
+        heights = np.where(landed[:, None], self.rises, 0.0)
+        return FootGrounds(heights, np.zeros((*heights.shape, 2)))
 
     @property
     def weight(self) -> float:
@@ -176,24 +182,30 @@ class MotionProblem(ABC):
         s = np.clip((t - begin) / duration, 0.0, 1.0)
         flying: NDArray[np.bool_] = (t > begin) & (t < end)
         before, after = np.clip(t / begin, 0.0, 1.0), np.clip((t - end) / max(task.duration - end, 1e-9), 0.0, 1.0)
+        rise, tilt = float(self.rises.mean()), self._tilt()
         xs = np.tile(self.start, (len(t), 1))
         up, turning, ways = self.model.height, self.turning, (task.displacement, task.left)
         for axis in range(up):
             xs[:, axis] += ways[axis] * s
             xs[:, n + axis] = np.where(flying, ways[axis] / duration, 0.0)
         arch = 0.5 * 9.81 * duration**2 * s * (1.0 - s)
-        xs[:, up] += task.rise * s + arch
+        xs[:, up] += rise * s + arch
         first, landing = task.take_off_pitch + task.take_off_roll, task.landing_pitch + task.landing_roll
-        last = task.turns + landing
+        last = task.turns + tilt + landing
         xs[:, turning] = first * before**2 + (last - first) * s
         xs[:, turning] -= landing * (1.0 - (1.0 - after) ** 2) * (t >= end)
         fold = self.config.tuck * np.sin(np.pi * s) ** 2
         for leg in self.legs:
             for joint, folded in ((leg.hip, -1.25), (leg.knee, 2.5)):
                 xs[:, joint] += fold * (folded - self.start[joint])
-        xs[:, n + up] = np.where(flying, (task.rise + 0.5 * 9.81 * duration**2 * (1.0 - 2.0 * s)) / duration, 0.0)
+        xs[:, n + up] = np.where(flying, (rise + 0.5 * 9.81 * duration**2 * (1.0 - 2.0 * s)) / duration, 0.0)
         xs[:, n + turning] = np.where(flying, (last - first) / duration, 0.0)
         return xs
+
+    def _tilt(self) -> float:
+        """Pitch of a stand on the heights on which the feet land [rad]."""
+        hips = np.array([leg.hip_x for leg in self.legs])
+        return -math.atan(float(np.polyfit(hips, self.rises, 1)[0]))
 
     def _costs(self, touchdown: bool) -> NodeCosts:
         config, grid, n = self.config, self.grid, self.model.tree.n

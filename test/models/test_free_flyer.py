@@ -14,7 +14,7 @@ import pinocchio as pin
 import pytest
 
 from contact_ddp_ros.dynamics import partials
-from contact_ddp_ros.dynamics.contact import ScalarSystem, contact_system
+from contact_ddp_ros.dynamics.contact import ScalarSystem, contact_system, level_parameters
 from contact_ddp_ros.dynamics.impact import impact_system
 from contact_ddp_ros.dynamics.mechanism import prepare
 from contact_ddp_ros.models.whole_body import BASE, WholeBodyModel
@@ -28,7 +28,7 @@ ROBOT = load_robot()
 TREE = replace(ROBOT.tree, joints=tuple(replace(joint, damping=0.0) for joint in ROBOT.tree.joints))
 N, N_U = TREE.n, ROBOT.n_joints
 FEET = ("fr_foot", "hl_foot")
-P = np.zeros(partials.N_PARAMETERS)
+P = level_parameters(len(TREE.contacts))
 AXES = (0, 1, 2)
 
 # Eighth-order central differences.

@@ -21,7 +21,9 @@ from contact_ddp_ros.motions.motion import MotionModes, load_motion
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.chart_kernels import joined
 from contact_ddp_ros.mpc.contact_problem import ContactLaw, ContactProblem, NodeCosts
+from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.robot.attitude import ANGLES, Chart, changed, in_chart
+from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.solver.ddp import DdpSolver
 from contact_ddp_ros.solver.options import SolverOptions
@@ -44,7 +46,11 @@ MODES = {
 SCHEDULE = ModeSchedule(tuple(Mode(name, contacts, duration) for name, (contacts, duration, _, _) in MODES.items()))
 GRID = knot_grid(SCHEDULE, 0, 19, STEP)
 LAW = ContactLaw(
-    ground_height=0.0, baumgarte_rate=5.0, friction=0.6, force_scale=90.0, torque_limits=ROBOT.effort_limits
+    grounds=FootGrounds.shared(LocalGround(), 4),
+    baumgarte_rate=5.0,
+    friction=0.6,
+    force_scale=90.0,
+    torque_limits=ROBOT.effort_limits,
 )
 
 
