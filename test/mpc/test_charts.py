@@ -55,8 +55,8 @@ LAW = ContactLaw(
 
 
 @cache
-def contact(frozen: bool = False) -> ContactProblem:
-    """Through both charts, or, `frozen`, the flight and the landing in the second one alone."""
+def contact() -> ContactProblem:
+    """Through both charts."""
     built = {}
     for chart, motion in ((FIRST, "barrel_roll"), (OTHER, "backflip_whole_body")):
         modes = MotionModes.of(load_motion(motion), WholeBodyModel.legs_of).modes
