@@ -59,7 +59,7 @@ class ChartChoice:
 def _make(present: ProblemBuilder, chart: Chart, coming: "Future[ProblemBuilder]") -> None:
     try:
         coming.set_result(present.in_chart(chart))
-    except Exception as error:  # raised where the result is asked for
+    except Exception as error:  # noqa: BLE001 (raised where the result is asked for)
         coming.set_exception(error)
 
 
