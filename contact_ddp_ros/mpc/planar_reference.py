@@ -128,7 +128,7 @@ class PlanarReference(GaitReference):
         weights[[n + joint for joint in joints]] = weight.joint_rates
         return weights
 
-    def weight_carrying_torques(self, grid: KnotGrid, xs: Array) -> Array:
+    def weight_carrying_torques(self, grid: KnotGrid, xs: Array, first: int = 0) -> Array:
         """(N, n_u) torques with which the feet that are down carry the weight, at postures xs (N+1, 2n)."""
         us = np.zeros((grid.n_nodes, 2 * len(self.legs)))
         contacts = [mode.contacts for mode in self.sequence.modes]

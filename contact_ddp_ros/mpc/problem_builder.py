@@ -8,13 +8,14 @@ from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.models.planar import PlanarModel
-from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig
+from contact_ddp_ros.mpc.config import RIGID_BODY, GaitConfig, PlannerConfig
 from contact_ddp_ros.mpc.contact_problem import ContactProblem, GroundModel, Penalty, kernel_levels
 from contact_ddp_ros.mpc.horizon import GaitHorizon
 from contact_ddp_ros.mpc.own_reference import Reference, configured_reference, followed_horizon
 from contact_ddp_ros.mpc.own_terms import OwnTerms, configured_terms
 from contact_ddp_ros.mpc.planar_reference import PlanarReference
 from contact_ddp_ros.mpc.reference import GaitReference, Motion, gait_schedule
+from contact_ddp_ros.mpc.rigid_body import Tail
 from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
 from contact_ddp_ros.robot.ground import LocalGround
@@ -44,6 +45,7 @@ class ProblemBuilder(ContactProblem):
         sequence: GaitSequence | None = None,
         terms: OwnTerms | None = None,
         own_reference: Reference | None = None,
+        tail: Tail | None = None,
     ) -> None:
         """Without a `sequence` it is the configured gait for ever; what is not given is loaded or compiled.
 
@@ -58,7 +60,9 @@ class ProblemBuilder(ContactProblem):
         kernels = kernels or _kernels(model, self.sequence, config.variant)
         terms = terms or OwnTerms(model.tree, model.axes, configured_terms(config))
         integrator = config.gait.integrator
-        super().__init__(model.tree, model.axes, self.sequence, integrator, config.variant, kernels, terms)
+        if tail is None and config.horizon.far_model == RIGID_BODY:
+            tail = Tail.of(model.tree, model.axes, self._posture(config))
+        super().__init__(model.tree, model.axes, self.sequence, integrator, config.variant, kernels, terms, tail)
         self._pair_share = 0.5 * np.array([len(model.legs_of[foot]) for foot in self.feet])
 
     def along(self, sequence: GaitSequence) -> "ProblemBuilder":
@@ -79,8 +83,14 @@ class ProblemBuilder(ContactProblem):
         reference_of(self.model, gait)  # which refuses what it cannot follow
         return self._with(None, sequence), index
 
+    def _posture(self, config: PlannerConfig) -> Array:
+        """(n,) coordinates of the reference at rest, their mean over a cycle."""
+        times = np.arange(0.0, self.sequence.period, config.gait.step)
+        states = self.reference.states(times, config.reference, Motion(0.0), LocalGround(0.0))
+        return np.asarray(states[:, : self.model.tree.n].mean(axis=0))
+
     def _with(self, kernels: KernelSet | None, sequence: GaitSequence) -> "ProblemBuilder":
-        return ProblemBuilder(self.model, self.config, kernels, sequence, self.terms, self.own_reference)
+        return ProblemBuilder(self.model, self.config, kernels, sequence, self.terms, self.own_reference, self.tail)
 
     def build(
         self, grid: KnotGrid, config: PlannerConfig, motion: Motion, ground: LocalGround | None = None
@@ -99,6 +109,14 @@ class ProblemBuilder(ContactProblem):
         numbers = {block.name: block.value(horizon) for term in TERMS for block in (*term.rows, *term.parameters)}
         own = self.terms.numbers(horizon) if self.terms.terms else None
         return self.assemble(grid, model, numbers, own), horizon.states
+
+    def weight_carrying_forces(self, grid: KnotGrid) -> Array:
+        """(N, n_u) controls of a tail's nodes along a grid in times from the gait's epoch: the feet's mean forces."""
+        _, n_u, n_f, n_a = self.sizes
+        us = np.zeros((grid.n_nodes, n_u))
+        stance = self.stance_table()[grid.modes[:-1]]
+        us[:, n_a - 1 : n_f * n_a : n_a] = self.reference.mean_forces(grid.times[:-1])[:, None] * stance
+        return us
 
     @staticmethod
     def penalty(config: PlannerConfig) -> Array:
@@ -134,6 +152,7 @@ class ProblemBuilder(ContactProblem):
             torque_limits=self.effort_limits,
             mean_force=self.reference.mean_force,
             pair_share=self._pair_share,
+            near=grid.near,
         )
         return packaged if self.own_reference is None else followed_horizon(self.own_reference, packaged)
 

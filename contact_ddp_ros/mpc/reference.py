@@ -118,8 +118,11 @@ class GaitReference(ABC):
         """(2n,) weights of the running cost of the states."""
 
     @abstractmethod
-    def weight_carrying_torques(self, grid: KnotGrid, xs: Array) -> Array:
-        """(N, n_u) torques with which the feet that are down carry the weight, at postures xs (N+1, 2n)."""
+    def weight_carrying_torques(self, grid: KnotGrid, xs: Array, first: int = 0) -> Array:
+        """(N, n_u) torques with which the feet that are down carry the weight, at postures xs (N+1, 2n).
+
+        Those of the nodes before the `first` may be zero.
+        """
 
     def foot_heights(self, times: Array, config: ReferenceConfig) -> tuple[Array, NDArray[np.bool_]]:
         """(N, n_f) clearance above the ground [m], and whether the foot is in the air."""

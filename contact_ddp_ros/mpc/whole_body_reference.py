@@ -70,12 +70,15 @@ class WholeBodyReference(GaitReference):
         weights[n + BASE :] = 0.5 * weight.joint_rates
         return weights
 
-    def weight_carrying_torques(self, grid: KnotGrid, xs: Array) -> Array:
-        """(N, 12) torques with which the feet that are down carry the weight, at postures xs (N+1, 36)."""
+    def weight_carrying_torques(self, grid: KnotGrid, xs: Array, first: int = 0) -> Array:
+        """(N, 12) torques with which the feet that are down carry the weight, at postures xs (N+1, 36).
+
+        Those of the nodes before the `first` are zero.
+        """
         us = np.zeros((grid.n_nodes, self.tree.n - BASE))
         contacts = [mode.contacts for mode in self.sequence.modes]
         forces = self.mean_forces(grid.times[:-1])
-        for k in np.flatnonzero(~grid.switches):
+        for k in first + np.flatnonzero(~grid.switches[first:]):
             down = [f for f, foot in enumerate(self.feet) if foot in contacts[grid.modes[k]]]
             if not down:
                 continue
