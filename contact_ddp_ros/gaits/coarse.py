@@ -46,7 +46,7 @@ def with_tail(grid: KnotGrid, near: int) -> KnotGrid:
     steps = np.cumsum(~grid.switches)
     kept = ~grid.switches | (steps <= near)
     at = np.flatnonzero(kept)
-    tail = int((steps[at] - ~grid.switches[at] < near).sum())
+    tail = int((steps[at] <= near).sum())
     if tail == len(at):
         return grid
     times, modes = np.append(grid.times[at], grid.times[-1]), np.append(grid.modes[at], grid.modes[-1])

@@ -18,7 +18,7 @@ from contact_ddp_ros.gaits.schedule import ModeSchedule
 from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig, ReferenceConfig
-from contact_ddp_ros.mpc.reference import RATE_STEP, GaitReference, Motion, gait_schedule, sway
+from contact_ddp_ros.mpc.reference import RATE_STEP, GaitReference, Motion, Nodes, gait_schedule, sway
 from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
@@ -128,7 +128,7 @@ class PlanarReference(GaitReference):
         weights[[n + joint for joint in joints]] = weight.joint_rates
         return weights
 
-    def weight_carrying_torques(self, grid: KnotGrid, xs: Array, first: int = 0) -> Array:
+    def weight_carrying_torques(self, grid: KnotGrid, xs: Array, wanted: Nodes | None = None) -> Array:
         """(N, n_u) torques with which the feet that are down carry the weight, at postures xs (N+1, 2n)."""
         us = np.zeros((grid.n_nodes, 2 * len(self.legs)))
         contacts = [mode.contacts for mode in self.sequence.modes]

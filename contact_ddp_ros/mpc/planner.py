@@ -249,8 +249,7 @@ class Planner:
             affordable = self._budget.iterations(deadline, self.config.iterations)
             warm = replace(fresh, inequalities=shifted_multipliers(last, self._warm.inequalities, grid, self._warm.near))
             known, near = reaches(last, grid, self._warm.near), self._warm.near
-            unknown = len(known) if known.all() else int(known.argmin())
-            guess = shifted(frame.policy_into(last), grid, heuristic(unknown), near)
+            guess = shifted(frame.policy_into(last), grid, heuristic(~known), near)
             solved = self._solve(problem, x0, guess, warm, affordable)
             if challenge or is_lost(solved.solution):
                 other = self._solve(problem, x0, heuristic(), fresh, self.config.iterations)

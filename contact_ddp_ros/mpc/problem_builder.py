@@ -15,7 +15,7 @@ from contact_ddp_ros.mpc.own_reference import Reference, configured_reference, f
 from contact_ddp_ros.mpc.own_terms import OwnTerms, configured_terms
 from contact_ddp_ros.mpc.planar_reference import PlanarReference
 from contact_ddp_ros.mpc.reference import GaitReference, Motion, gait_schedule
-from contact_ddp_ros.mpc.rigid_body import Tail
+from contact_ddp_ros.mpc.rigid_body import Tail, balancing_gains, footholds
 from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
 from contact_ddp_ros.robot.ground import LocalGround
@@ -110,13 +110,27 @@ class ProblemBuilder(ContactProblem):
         own = self.terms.numbers(horizon) if self.terms.terms else None
         return self.assemble(grid, model, numbers, own), horizon.states
 
-    def weight_carrying_forces(self, grid: KnotGrid) -> Array:
-        """(N, n_u) controls of a tail's nodes along a grid in times from the gait's epoch: the feet's mean forces."""
-        _, n_u, n_f, n_a = self.sizes
-        us = np.zeros((grid.n_nodes, n_u))
-        stance = self.stance_table()[grid.modes[:-1]]
-        us[:, n_a - 1 : n_f * n_a : n_a] = self.reference.mean_forces(grid.times[:-1])[:, None] * stance
-        return us
+    def balancing_forces(self, grid: KnotGrid, xs: Array, wanted: NDArray[np.bool_]) -> tuple[Array, Array]:
+        """Controls (n, n_u) and gains (n, n_u, 2n) of a tail's n nodes about the reference: the weight, and balance.
+
+        The grid's times count from the gait's epoch. Nodes that are not `wanted` have the weight alone.
+        """
+        assert self.tail is not None and grid.near is not None
+        n, n_u, n_f, n_a = self.sizes
+        nodes = np.arange(grid.near, grid.n_nodes)
+        us, gains = np.zeros((len(nodes), n_u)), np.zeros((len(nodes), n_u, 2 * n))
+        stance = self.stance_table()[grid.modes[nodes]]
+        us[:, n_a - 1 : n_f * n_a : n_a] = self.reference.mean_forces(grid.times[nodes])[:, None] * stance
+        feet = footholds(self.integers, np.zeros(self.layout.n_parameters), xs[nodes])
+        shifts, n_b = self.model.height + 1, n - n_u
+        for k in np.flatnonzero(wanted[nodes] & stance.any(axis=1)):
+            down = np.repeat(stance[k], n_a)
+            place = np.zeros(3)
+            place[list(self.model.axes)] = xs[nodes[k], :shifts]
+            own = balancing_gains(self.tail, self.tree, self.model.axes, feet[k][down], place)
+            rows = np.flatnonzero(down)
+            gains[k, rows, :n_b], gains[k, rows, n : n + n_b] = own[:, :n_b], own[:, n_b:]
+        return us, gains
 
     @staticmethod
     def penalty(config: PlannerConfig) -> Array:

@@ -20,6 +20,9 @@ from contact_ddp_ros.robot.tree import RigidBodyTree
 
 Array = NDArray[np.float64]
 
+Nodes = NDArray[np.bool_]
+"""(N,) which nodes of a grid."""
+
 RATE_STEP = 1e-4
 """Step of the central difference that gives a reference's velocities [s]."""
 
@@ -118,10 +121,10 @@ class GaitReference(ABC):
         """(2n,) weights of the running cost of the states."""
 
     @abstractmethod
-    def weight_carrying_torques(self, grid: KnotGrid, xs: Array, first: int = 0) -> Array:
+    def weight_carrying_torques(self, grid: KnotGrid, xs: Array, wanted: Nodes | None = None) -> Array:
         """(N, n_u) torques with which the feet that are down carry the weight, at postures xs (N+1, 2n).
 
-        Those of the nodes before the `first` may be zero.
+        Those of nodes that are not `wanted` may be zero; all are by default.
         """
 
     def foot_heights(self, times: Array, config: ReferenceConfig) -> tuple[Array, NDArray[np.bool_]]:

@@ -30,6 +30,12 @@ from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
 
 Array = NDArray[np.float64]
 
+_STIFFNESS, _DAMPING = 25.0, 10.0
+"""Per inertia, of the guess [1/s², 1/s]."""
+
+_REGULAR = 1e-3
+"""Keeps the guess's forces small in directions that the feet hardly reach, such as a moment about the line of two."""
+
 BODY, BODY_FIRST, BODY_SECOND = "body", "body_first", "body_second"
 """Names of the kernels: (q, v, F, r, b) → v̇; its Jacobian by (q, v, F), row-major; with γ, the Hessian of γᵀv̇."""
 
@@ -179,6 +185,27 @@ def _in_space(axes: tuple[int, ...], components: cs.SX) -> cs.SX:
     for k, axis in enumerate(axes):
         vector[axis] = components[k]
     return cs.vertcat(*vector)
+
+
+def balancing_gains(tail: Tail, tree: RigidBodyTree, axes: tuple[int, ...], feet: Array, place: Array) -> Array:
+    """(n_forces, 2 n_base) gains of feet at `feet` (n_forces,) [m] that bring the trunk back to `place` (3,) [m].
+
+    The forces have the least norm whose resultant is that of a spring and a damper on each coordinate of the trunk, as
+    far as the feet can give it; axes are those of the trunk without turning.
+    """
+    base, n_a = tree.joints[: base_of(tree)], len(axes)
+    arms = np.zeros((len(feet) // n_a, 3))
+    arms[:, axes] = feet.reshape(-1, n_a)
+    arms -= (place + tail.body.com) * np.isin(range(3), axes)
+    of_forces, inertia = np.zeros((len(base), len(feet))), np.full(len(base), tail.body.mass)
+    for k, joint in enumerate(base):
+        along = np.tile(joint.axis, (len(arms), 1))
+        if joint.kind == "revolute":
+            along, inertia[k] = np.cross(along, arms), joint.axis @ tail.body.inertia @ joint.axis
+        of_forces[k] = along[:, axes].ravel()
+    wanted = np.hstack([-_STIFFNESS * np.diag(inertia), -_DAMPING * np.diag(inertia)])
+    square = of_forces @ of_forces.T + _REGULAR * np.eye(len(base))
+    return np.asarray(of_forces.T @ np.linalg.solve(square, wanted))
 
 
 @nb.njit(MATRIX(INTEGERS, VECTOR, MATRIX), cache=True, error_model="numpy")

@@ -15,7 +15,7 @@ from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.whole_body import BASE, HEIGHT, PITCH, ROLL, YAW, WholeBodyModel
 from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig, ReferenceConfig
 from contact_ddp_ros.mpc.planar_reference import PlanarLeg
-from contact_ddp_ros.mpc.reference import RATE_STEP, GaitReference, Motion, sway
+from contact_ddp_ros.mpc.reference import RATE_STEP, GaitReference, Motion, Nodes, sway
 from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.robot.legs import JOINTS_PER_LEG, LegGeometry
 from contact_ddp_ros.robot.tree import RigidBodyTree
@@ -70,15 +70,15 @@ class WholeBodyReference(GaitReference):
         weights[n + BASE :] = 0.5 * weight.joint_rates
         return weights
 
-    def weight_carrying_torques(self, grid: KnotGrid, xs: Array, first: int = 0) -> Array:
+    def weight_carrying_torques(self, grid: KnotGrid, xs: Array, wanted: Nodes | None = None) -> Array:
         """(N, 12) torques with which the feet that are down carry the weight, at postures xs (N+1, 36).
 
-        Those of the nodes before the `first` are zero.
+        Those of nodes that are not `wanted` are zero; all are by default.
         """
         us = np.zeros((grid.n_nodes, self.tree.n - BASE))
         contacts = [mode.contacts for mode in self.sequence.modes]
         forces = self.mean_forces(grid.times[:-1])
-        for k in first + np.flatnonzero(~grid.switches[first:]):
+        for k in np.flatnonzero(~grid.switches if wanted is None else ~grid.switches & wanted):
             down = [f for f, foot in enumerate(self.feet) if foot in contacts[grid.modes[k]]]
             if not down:
                 continue
