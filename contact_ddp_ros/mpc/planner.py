@@ -247,7 +247,9 @@ class Planner:
             solved = self._solve(problem, x0, heuristic(), fresh, self.config.first_iterations)
         else:
             affordable = self._budget.iterations(deadline, self.config.iterations)
-            warm = replace(fresh, inequalities=shifted_multipliers(last, self._warm.inequalities, grid, self._warm.near))
+            warm = replace(
+                fresh, inequalities=shifted_multipliers(last, self._warm.inequalities, grid, self._warm.near)
+            )
             known, near = reaches(last, grid, self._warm.near), self._warm.near
             guess = shifted(frame.policy_into(last), grid, heuristic(~known), near)
             solved = self._solve(problem, x0, guess, warm, affordable)

@@ -145,7 +145,11 @@ def tailed_cases(speed: float = SPEED) -> tuple[Case, Case]:
     """
     config = configured(_of_model(WholeBodyModel.name), _SHARED)
     period = gait_schedule(WholeBodyModel, config.gait).period
-    tail: dict[str, Any] = {"gait.horizon_cycles": (NEAR + FAR) / period, "horizon.near": NEAR, "horizon.far_step": FAR / N_FAR}
+    tail: dict[str, Any] = {
+        "gait.horizon_cycles": (NEAR + FAR) / period,
+        "horizon.near": NEAR,
+        "horizon.far_step": FAR / N_FAR,
+    }
     tail["horizon.far_model"] = RIGID_BODY
     alone = {"gait.horizon_cycles": (NEAR + N_FAR * config.gait.step) / period}
     robot = point_feet(load_robot())

@@ -23,7 +23,9 @@ def _weights(horizon: GaitHorizon) -> Array:
         joints = np.arange(n - len(horizon.torque_limits), n)
         joints = np.concatenate([joints, n + joints])
         weights[near:, joints] = 0.0  # but for their end, whose cost the first step of the tail integrates
-        weights[near, joints] = terminal / (horizon.times[near + 1] - horizon.times[near]) * horizon.state_weights[joints]
+        weights[near, joints] = (
+            terminal / (horizon.times[near + 1] - horizon.times[near]) * horizon.state_weights[joints]
+        )
     return weights
 
 
