@@ -20,6 +20,7 @@ class Workspace:
     vxx: Array
     nominal: _Swept
     trial: _Swept
+    _candidate: _Swept
 
     def __init__(self, problem: Problem) -> None:
         """Allocate for the sizes of a problem."""
