@@ -26,7 +26,7 @@ from contact_ddp_ros.mpc.contact_motion import locate_feet
 from contact_ddp_ros.mpc.layout import N_BODY, aux_offsets, sizes_of
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rotation_vector_to_quaternion
 from contact_ddp_ros.robot.tree import Joint, RigidBodyTree
-from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
+from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX
 
 Array = NDArray[np.float64]
 
@@ -208,13 +208,13 @@ def balancing_gains(tail: Tail, tree: RigidBodyTree, axes: tuple[int, ...], feet
     return np.asarray(of_forces.T @ np.linalg.solve(square, wanted))
 
 
-@nb.njit(MATRIX(INTEGERS, VECTOR, MATRIX), cache=True, error_model="numpy")
-def footholds(integers, parameters, xs):  # type: ignore[no-untyped-def]
-    """(N, n_f n_a) places of the feet at states xs (N, 2n) [m]."""
+@nb.njit(MATRIX(INTEGERS, MATRIX, MATRIX), cache=True, error_model="numpy")
+def footholds(integers, rows, xs):  # type: ignore[no-untyped-def]
+    """(N, n_f n_a) places of the feet at states xs (N, 2n) of nodes with rows (N, size) of parameters [m]."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
     aux, found = np.zeros(own.size), np.zeros((len(xs), n_f * n_a))
     for k in range(len(xs)):
-        locate_feet(integers, xs[k], parameters, aux)
+        locate_feet(integers, xs[k], rows[k], aux)
         found[k] = aux[own.positions : own.positions + n_f * n_a]
     return found

@@ -73,7 +73,7 @@ def body_step(data, k, x, u, x_next, aux, residual):
         x_next[n + i] = x[n + i] + h * aux[rate + i] if i < n_b else 0.0
         x_next[i] = x[i] + h * x_next[n + i]
     cost = force_cost(integers, block, row, parameters, penalty, multipliers[k], aux, part(aux, rate + n, n_c))
-    residual[-1] = force_limits(integers, block, parameters, aux, residual)
+    residual[-1] = force_limits(integers, block, row, parameters, aux, residual)
     for f in range(n_f):
         down = False
         for c in range(integers[block + at.CONTACTS]):

@@ -17,7 +17,8 @@ class TermLayout:
     """Layout of the terms' numbers for problems of given sizes.
 
     Attributes:
-        lands: where a row says which feet land. footholds: where the feet of the horizon's tail are.
+        model: where a row has the dynamics' parameters. lands: where it says which feet land. footholds: where the feet
+            of the horizon's tail are.
         rows: where each block of a node's own numbers lies in a row of node_parameters, by name.
         body: where the rigid body of the tail lies in the parameters.
         row_size: length of such a row; numbers of the user's terms follow.
@@ -27,6 +28,7 @@ class TermLayout:
         places: (n_terms + 1, 4) a :class:`Place` for each term, and one for all of the user's together.
     """
 
+    model: slice
     lands: slice
     footholds: slice
     body: slice
@@ -41,9 +43,8 @@ class TermLayout:
     @classmethod
     def of(cls, sizes: Sizes) -> "TermLayout":
         """The layout for these sizes."""
-        lands = slice(at.LANDS, at.LANDS + sizes.n_f)
-        footholds = slice(lands.stop, lands.stop + sizes.n_f * sizes.n_a)
-        body = slice(at.N_MODEL_PARAMETERS, at.N_MODEL_PARAMETERS + at.N_BODY)
+        lands = slice(at.lands_of(sizes.n_f), at.lands_of(sizes.n_f) + sizes.n_f)
+        footholds, body = slice(lands.stop, lands.stop + sizes.n_f * sizes.n_a), slice(0, at.N_BODY)
         rows, row_begins, row_size = _slices((term.rows for term in TERMS), sizes, footholds.stop)
         parameters, parameter_begins, n_parameters = _slices((term.parameters for term in TERMS), sizes, body.stop)
         counts = [len(term.constraints(sizes.n_a)) * n_entries(term, sizes) for term in TERMS]
@@ -59,7 +60,8 @@ class TermLayout:
                 inequalities += count
         places.append((row_size, n_parameters, n_e + inequalities, n_e + 2 * inequalities))
         table = np.array(places, dtype=np.int64)
-        return cls(lands, footholds, body, rows, row_size, parameters, n_parameters, n_e, inequalities, table)
+        own = slice(at.MODEL, lands.start), lands, footholds, body
+        return cls(*own, rows, row_size, parameters, n_parameters, n_e, inequalities, table)
 
 
 def n_entries(term: PackagedTerm, sizes: Sizes) -> int:

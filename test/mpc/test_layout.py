@@ -23,9 +23,11 @@ SIZES = {"n": st.integers(2, 24), "n_u": st.integers(1, 18), "n_f": st.integers(
 def test_blocks_of_the_terms_follow_each_other(n, n_u, n_f, n_a):
     sizes = Sizes(n, n_u, n_f, n_a)
     layout = TermLayout.of(sizes)
-    assert layout.lands == slice(at.LANDS, at.LANDS + n_f) and at.LANDS > at.DURATION
+    assert at.DURATION < at.MODEL == layout.model.start < at.GROUNDS
+    assert layout.model.stop == layout.lands.start == at.GROUNDS + at.GROUND_SIZE * n_f
+    assert layout.lands.stop == layout.lands.start + n_f
     assert layout.footholds == slice(layout.lands.stop, layout.lands.stop + n_f * n_a)
-    assert layout.body == slice(at.N_MODEL_PARAMETERS, at.N_MODEL_PARAMETERS + at.N_BODY)
+    assert layout.body == slice(0, at.N_BODY)
     for slices, begin, end in (
         (layout.rows, layout.footholds.stop, layout.row_size),
         (layout.parameters, layout.body.stop, layout.n_parameters),
