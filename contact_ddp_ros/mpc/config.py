@@ -52,7 +52,7 @@ class HorizonConfig:
         low=0.02,
         high=10.0,
         unit="s",
-        description="how far ahead steps of gait.step reach where horizon.far_step is longer",
+        description="how far ahead all is as without a far part, which begins there",
         structural=True,
     )
     far_step: float = parameter(

@@ -8,7 +8,7 @@ trunk's orientation R(φ), velocity ω = E(φ) φ̇ in its own axes:
 
 so that v̇ is explicit in (q, v, F). It is linear in F. The places r_f are those of the reference, not variables.
 
-See eq. (26) of docs/mathematics.md.
+See eqs. (34) and (35) of docs/mathematics.md.
 """
 
 from dataclasses import dataclass
