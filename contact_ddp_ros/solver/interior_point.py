@@ -105,17 +105,21 @@ class InteriorPointSolver:
             needed = (problem.n_nodes + 1, problem.n_e), (problem.n_nodes, problem.n_i)
             if found != needed:
                 raise SolverError(f"warm has multipliers of shapes {found}; needed: {needed}, as the problem")
-        run = _kind_of(self.interior)(problem, data, self._work, self.options, self.interior)
+        run = _kind_of(self.interior, mu is not None)(problem, data, self._work, self.options, self.interior)
         run.start(x_start, guess, hessian_blend)
         run.begin(warm, mu)
         solution = run.end(guess, max_iterations if max_iterations is not None else self.options.max_iterations)
         return run.outcome(solution)
 
 
-def _kind_of(options: InteriorPointOptions) -> type[InteriorRun]:
+def _kind_of(options: InteriorPointOptions, held: bool) -> type[InteriorRun]:
     """How a solve goes on; what only one strategy compiles is imported where it is asked for, as that takes seconds."""
-    if options.strategy != "inertia":
-        return InteriorRun
-    from contact_ddp_ros.solver.inertia_run import InertiaRun
+    if options.strategy == "inertia":
+        from contact_ddp_ros.solver.inertia_run import InertiaRun
 
-    return InertiaRun
+        return InertiaRun
+    if held or options.crossover == 0.0:
+        return InteriorRun
+    from contact_ddp_ros.solver.crossover_run import CrossoverRun
+
+    return CrossoverRun
