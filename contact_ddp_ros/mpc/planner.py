@@ -39,6 +39,7 @@ from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.rate_limit import RateLimited
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.touchdown_multipliers import switches_ahead
+from contact_ddp_ros.mpc.violations import violations
 from contact_ddp_ros.mpc.warm_start import WarmStart, shifted, shifted_multipliers
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.ground import Felt, LocalGround
@@ -259,7 +260,8 @@ class Planner:
             self._warm.policy, self._warm.inequalities = result.policy, solved.next.inequalities
             self._warm.hessian_blend = solved.solution.hessian_blend
             self._warm.touchdowns.update(phased, cycle, solved.next.equalities)
-        return replace(result, cost_terms=terms, gait=self.config.gait.name, cold=last is None)
+        outside = partial(violations, problem, solved.solution)
+        return replace(result, cost_terms=terms, violations=outside, gait=self.config.gait.name, cold=last is None)
 
     def _solve(self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, iterations: int) -> Solved:
         started = perf_counter()
