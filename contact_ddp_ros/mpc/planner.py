@@ -247,10 +247,11 @@ class Planner:
         if last is None:
             solved = self._solve(problem, x0, heuristic, fresh, self.config.first_iterations)
         else:
-            affordable = self._budget.iterations(deadline, self.config.iterations)
+            wanted = self.config.iterations
+            most = self._budget.iterations(deadline, wanted + self.config.constraint.further_iterations)
             warm = replace(fresh, inequalities=shifted_multipliers(last, self._warm.inequalities, grid))
             guess = shifted(frame.policy_into(last), grid, heuristic)
-            solved = self._solve(problem, x0, guess, warm, affordable)
+            solved = self._solve(problem, x0, guess, warm, min(wanted, most), most)
             if challenge or is_lost(solved.solution):
                 other = self._solve(problem, x0, heuristic, fresh, self.config.iterations)
                 solved = other if better(solved.solution, other.solution) is other.solution else solved
@@ -263,9 +264,11 @@ class Planner:
         outside = partial(violations, problem, solved.solution)
         return replace(result, cost_terms=terms, violations=outside, gait=self.config.gait.name, cold=last is None)
 
-    def _solve(self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, iterations: int) -> Solved:
+    def _solve(
+        self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, iterations: int, most: int = 0
+    ) -> Solved:
         started = perf_counter()
-        solved = self._solver.solve(problem, x0, guess, warm, self._warm.hessian_blend, iterations)
+        solved = self._solver.solve(problem, x0, guess, warm, self._warm.hessian_blend, iterations, most)
         self._budget.record(perf_counter() - started, len(solved.solution.iterations))
         return solved
 
