@@ -248,12 +248,12 @@ class Planner:
             solved = self._solve(problem, x0, heuristic, fresh, self.config.first_iterations)
         else:
             wanted = self.config.iterations
-            most = self._budget.iterations(deadline, wanted + self.config.constraint.further_iterations)
+            most = self._affordable(deadline)
             warm = replace(fresh, inequalities=shifted_multipliers(last, self._warm.inequalities, grid))
             guess = shifted(frame.policy_into(last), grid, heuristic)
             solved = self._solve(problem, x0, guess, warm, min(wanted, most), most)
             if challenge or is_lost(solved.solution):
-                other = self._solve(problem, x0, heuristic, fresh, self.config.iterations)
+                other = self._solve(problem, x0, heuristic, fresh, wanted, self._affordable(deadline))
                 solved = other if better(solved.solution, other.solution) is other.solution else solved
         terms = partial(cost_terms, self.builder, problem, grid, solved.solution, solved.multipliers, solved.penalty)
         result = self._result(grid, problem, solved.solution, frame, started)
@@ -263,6 +263,10 @@ class Planner:
             self._warm.touchdowns.update(phased, cycle, solved.next.equalities)
         outside = partial(violations, problem, solved.solution)
         return replace(result, cost_terms=terms, violations=outside, gait=self.config.gait.name, cold=last is None)
+
+    def _affordable(self, deadline: float | None) -> int:
+        """Iterations that end before a deadline, those until hard limits hold included."""
+        return self._budget.iterations(deadline, self.config.iterations + self.config.constraint.further_iterations)
 
     def _solve(
         self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, iterations: int, most: int = 0
