@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -29,11 +29,14 @@ BOUNDS = (1e-6, 1e-2)
 HEIGHTS = (1e-6, 1e-3)
 """A plan's touchdown is off by more than these [m]."""
 
-KINDS = {"converged": True, "capped": False}
-"""Plans whose solve converged, and those that the number of iterations ended."""
+EVERY = 25
+"""Of so many plans one is carried on until it converges, and every one that is outside."""
 
 _CARRIED = 100
-"""Iterations with which a plan that is outside is carried on."""
+"""Iterations that this may take."""
+
+Limits = dict[str, list[float]]
+"""By kind of limit the largest violation, relative to its scale, and its node; those beyond the first bound."""
 
 
 @dataclass(frozen=True)
@@ -41,21 +44,30 @@ class Outside:
     """A plan outside an inequality.
 
     Attributes:
-        time: when it was made [s]. converged: whether its solve did.
-        limits: by kind the largest violation and its node.
-        carried: the same after more iterations. settled: whether these converged.
+        time: when it was made [s]. limits: that it is outside of. converged: whether its solve did.
+        carried: the same limits after more iterations. settled: whether these converged.
     """
 
     time: float
     converged: bool
-    limits: dict[str, list[float]]
-    carried: dict[str, list[float]]
+    limits: Limits
+    carried: Limits
     settled: bool
 
-    @property
-    def worst(self) -> float:
-        """Over all limits."""
-        return max(amount for amount, _ in self.limits.values())
+
+@dataclass(frozen=True)
+class Settled:
+    """Plans that were carried on until they converged.
+
+    Attributes:
+        carried: how many were carried on. plans: how many of them converged.
+        landings: of these, whose touchdown is off by more than each of HEIGHTS. outside: limits of those outside.
+    """
+
+    carried: int = 0
+    plans: int = 0
+    landings: list[int] = field(default_factory=lambda: [0, 0])
+    outside: list[Limits] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -64,14 +76,21 @@ class Side:
 
     Attributes:
         fall: when and why it fell or failed; empty where it did not.
-        plans: of the bound, by kind. landings: by kind, those whose touchdown is off by more than each of HEIGHTS.
-        outside: the plans outside an inequality. time: median processor time of its solves [s].
+        plans, converged: of the bound, and those of them that converged within the iterations of the loop.
+        further: plans that had more iterations than others, until hard limits hold.
+        landings: plans whose touchdown is off by more than each of HEIGHTS.
+        outside: the plans outside an inequality.
+        settled: one plan of EVERY, carried on until it converges.
+        time: median processor time of a solve [s].
     """
 
     fall: str = ""
-    plans: dict[str, int] = field(default_factory=dict)
-    landings: dict[str, list[int]] = field(default_factory=dict)
+    plans: int = 0
+    converged: int = 0
+    further: int = 0
+    landings: list[int] = field(default_factory=lambda: [0, 0])
     outside: list[Outside] = field(default_factory=list)
+    settled: Settled = field(default_factory=Settled)
     time: float = math.nan
 
 
@@ -85,52 +104,67 @@ class Compared:
     @classmethod
     def read(cls, sides: Mapping[str, Mapping[str, Any]], ratio: float | None = None) -> "Compared":
         """As a journal gives it back."""
-        own = {
-            method: Side(**{**side, "outside": [Outside(**one) for one in side["outside"]]})
-            for method, side in sides.items()
-        }
-        return cls(own, math.nan if ratio is None else ratio)
+        return cls({method: _side(side) for method, side in sides.items()}, math.nan if ratio is None else ratio)
+
+
+def _side(given: Mapping[str, Any]) -> Side:
+    outside = [Outside(**one) for one in given["outside"]]
+    return Side(**{**given, "outside": outside, "settled": Settled(**given["settled"])})
 
 
 class WatchedPlanner(OverheardPlanner):
-    """A planner whose plans outside an inequality are kept, and carried on by a copy."""
+    """A planner whose plans outside an inequality are kept; a copy of it carries plans on."""
 
     def __init__(self, planner: Any) -> None:
         super().__init__(planner)
         self.outside: list[Outside] = []
+        self.carried: list[PlanResult] = []
 
     def solve(self, state: RobotState, speed: float, **options: Any) -> PlanResult:
         """One plan of the bound."""
         result = super().solve(state, speed, **options)
-        beyond = _beyond(result)
+        beyond, sampled = _beyond(result), len(self.results) % EVERY == 0
+        if not beyond and not sampled:
+            return result
+        twin = copy.deepcopy(self.planner)
+        twin.configure(replace(twin.config, {"iterations": _CARRIED}))
+        more: PlanResult = twin.plan(state, speed, hold=False, **options)
         if beyond:
-            twin = copy.deepcopy(self.planner)
-            twin.configure(replace(twin.config, {"iterations": _CARRIED}))
-            more = twin.plan(state, speed, hold=False, **options)
             self.outside.append(Outside(state.time, _converged(result), beyond, _beyond(more), _converged(more)))
+        if sampled:
+            self.carried.append(more)
         return result
 
     def side(self, fall: str) -> Side:
         """What became of the run."""
-        converged = np.array([_converged(one) for one in self.results], dtype=bool)
-        errors = np.array([one.touchdown_error for one in self.results])
+        settled = [one for one in self.carried if _converged(one)]
+        usual = self.planner.config.iterations
         return Side(
             fall=fall,
-            plans={kind: int((converged == flag).sum()) for kind, flag in KINDS.items()},
-            landings={
-                kind: [int((errors[converged == flag] > height).sum()) for height in HEIGHTS]
-                for kind, flag in KINDS.items()
-            },
+            plans=len(self.results),
+            converged=sum(_converged(one) for one in self.results),
+            further=sum(len(one.iterations) > usual and not one.cold for one in self.results),
+            landings=_landings(self.results),
             outside=self.outside,
+            settled=Settled(
+                carried=len(self.carried),
+                plans=len(settled),
+                landings=_landings(settled),
+                outside=[limits for limits in map(_beyond, settled) if limits],
+            ),
             time=float(np.median(self.times)) if self.times else math.nan,
         )
+
+
+def _landings(results: Sequence[PlanResult]) -> list[int]:
+    return [sum(one.touchdown_error > height for one in results) for height in HEIGHTS]
 
 
 def _converged(result: PlanResult) -> bool:
     return result.status == Termination.CONVERGED.name
 
 
-def _beyond(result: PlanResult) -> dict[str, list[float]]:
+def _beyond(result: PlanResult) -> Limits:
     found = result.violations().items()
     return {kind: [one.amount, one.node] for kind, one in found if one.amount > BOUNDS[0]}
 

@@ -2,10 +2,9 @@
 
 Random runs of some seconds, each with both methods (`planner.constraint.method`), which take turns tick by tick: worlds
 as the random mixtures of `bench world`, a command that changes, and a push. A plan is outside where an inequality is
-violated by more than 10⁻⁶ of its scale. Plans whose solve converged and those that the number of iterations ended are
-counted apart. Each plan that is outside is carried on from where it is, so that it is known whether more iterations
-bring it inside, or its measured state cannot keep the limit. The exit code is 0 where no converged plan of the interior
-point is outside.
+violated by more than 10⁻⁶ of its scale. Those of the loop have few iterations; one of 25, and each one that is outside,
+is carried on from where it is until it converges, so that it is known whether more iterations bring it inside, or its
+measured state cannot keep the limit. The exit code is 0 where no converged plan of the interior point is outside.
 """
 
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from rich.table import Table
 
 from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_seed, add_setting_option, count
 from contact_ddp_ros.bench.engine import add_engine_options, journalled
-from contact_ddp_ros.bench.loop.limit_runs import BOUNDS, HEIGHTS, KINDS, Compared, Outside, run, runs
+from contact_ddp_ros.bench.loop.limit_runs import BOUNDS, HEIGHTS, Compared, Limits, Side, run, runs
 from contact_ddp_ros.bench.output import Metric, table_of
 from contact_ddp_ros.bench.statistics import Proportion, paired, share, wilson
 from contact_ddp_ros.bench.timing import Spread
@@ -32,13 +31,17 @@ SLOWER = 1.2
 """Largest ratio of the time of a solve that is allowed, hard over relaxed."""
 
 
+LOOP, SETTLED = "in the loop", "converged"
+"""Plans as they are followed, and plans that were carried on until they converged."""
+
+
 @dataclass(frozen=True)
 class Tally:
     """Plans of all runs with one method that are outside one kind of limit.
 
     Attributes:
         method, limit: which.
-        plans: how many there are, by whether they converged.
+        plans: how many there are, by LOOP and SETTLED.
         beyond: by the same, how many are outside by more than the two bounds.
     """
 
@@ -54,24 +57,39 @@ class Tally:
 
 def tallies(found: Sequence[Compared]) -> list[Tally]:
     """By method: any inequality, each kind of them, touchdown heights."""
-    outside = {method: [one for run in found for one in run.sides[method].outside] for method in CONSTRAINTS}
-    limits = sorted({limit for own in outside.values() for one in own for limit in one.limits})
+    sides = {method: [run.sides[method] for run in found] for method in CONSTRAINTS}
+    outside = {method: _outside(own) for method, own in sides.items()}
+    every = [limits for of_method in outside.values() for own in of_method.values() for limits in own]
+    names = sorted({limit for limits in every for limit in limits})
     rows = []
-    for method in CONSTRAINTS:
-        sides = [run.sides[method] for run in found]
-        plans = {kind: sum(side.plans[kind] for side in sides) for kind in KINDS}
-        rows += [Tally(method, limit, plans, _beyond(outside[method], limit)) for limit in (ANY, *limits)]
-        landings = {kind: [sum(side.landings[kind][i] for side in sides) for i in range(2)] for kind in KINDS}
+    for method, own in sides.items():
+        plans = {LOOP: sum(one.plans for one in own), SETTLED: sum(one.settled.plans for one in own)}
+        for limit in (ANY, *names):
+            rows.append(
+                Tally(method, limit, plans, {kind: _beyond(all_, limit) for kind, all_ in outside[method].items()})
+            )
+        landings = {
+            LOOP: [sum(one.landings[i] for one in own) for i in range(2)],
+            SETTLED: [sum(one.settled.landings[i] for one in own) for i in range(2)],
+        }
         rows.append(Tally(method, TOUCHDOWN, plans, landings))
     return rows
 
 
-def _beyond(outside: Sequence[Outside], limit: str) -> dict[str, list[int]]:
-    amounts = [(one.worst if limit == ANY else one.limits.get(limit, [0.0])[0], one.converged) for one in outside]
+def _outside(sides: Sequence[Side]) -> dict[str, list[Limits]]:
+    """The limits of the plans outside; a plan of the loop that converged there counts as both."""
+    followed = [one for side in sides for one in side.outside]
+    settled = [limits for side in sides for limits in side.settled.outside]
     return {
-        kind: [sum(amount > bound and converged == flag for amount, converged in amounts) for bound in BOUNDS]
-        for kind, flag in KINDS.items()
+        LOOP: [one.limits for one in followed],
+        SETTLED: settled + [one.limits for one in followed if one.converged],
     }
+
+
+def _beyond(outside: Sequence[Limits], limit: str) -> list[int]:
+    none = [0.0, 0.0]
+    amounts = [max(limits.values())[0] if limit == ANY else limits.get(limit, none)[0] for limits in outside]
+    return [sum(amount > bound for amount in amounts) for bound in BOUNDS]
 
 
 def _cell(part: Proportion) -> str:
@@ -85,20 +103,22 @@ def table(rows: Sequence[Tally]) -> Table:
     """Plans outside by method and limit, with 95 % intervals."""
     columns = {"method": lambda row: row.method.replace("_", " "), "limit": lambda row: row.limit} | {
         f"{kind}, > {word}": lambda row, kind=kind, index=index: _cell(row.part(kind, index))  # type: ignore[misc]
-        for kind in KINDS
+        for kind in (LOOP, SETTLED)
         for index, word in enumerate(f"{bound:g}" for bound in BOUNDS)
     }
     return table_of("Plans outside a limit", rows, columns, whole_names=False, text=True)
 
 
 def run_table(found: Sequence[Compared]) -> Table:
-    """By method: runs, falls, plans outside and what became of them when carried on, time of a solve."""
+    """By method: runs, falls, plans, plans outside and what became of them when carried on, time of a solve."""
     columns = {
         "method": lambda method: method.replace("_", " "),
         "runs": lambda _: len(found),
         "without a fall (95 %)": lambda method: _standing(found, method),
-        "plans": lambda method: sum(sum(run.sides[method].plans.values()) for run in found),
+        "plans": lambda method: sum(run.sides[method].plans for run in found),
+        "with further iterations": lambda method: sum(run.sides[method].further for run in found),
         "outside, carried on": lambda method: _carried(found, method),
+        "one of 25, carried on": lambda method: _sampled(found, method),
         "solve, median": lambda method: f"{1e3 * Spread.of([run.sides[method].time for run in found]).median:.2f} ms",
     }
     return table_of("Runs", CONSTRAINTS, columns, whole_names=False, text=True)
@@ -115,11 +135,16 @@ def _carried(found: Sequence[Compared], method: str) -> str:
     return f"{len(outside)}: {inside} inside, {settled} converged"
 
 
+def _sampled(found: Sequence[Compared], method: str) -> str:
+    carried, settled = (sum(getattr(run.sides[method].settled, name) for run in found) for name in ("carried", "plans"))
+    return f"{carried}: {settled} converged"
+
+
 def draw(rows: Sequence[Tally], path: Path) -> None:
-    """Draw the shares of capped plans that are outside each limit, with their intervals."""
-    with figure(path, 9.0, 0.42 * len(rows) + 1.4, "Plans that the iterations ended, outside a limit") as drawn:
+    """Draw the shares of the loop's plans that are outside each limit, with their intervals."""
+    with figure(path, 9.0, 0.42 * len(rows) + 1.4, "Plans of the loop outside a limit") as drawn:
         for index, (axes, bound) in enumerate(zip(drawn.subplots(1, 2), BOUNDS, strict=True)):
-            parts = {f"{one.limit}, {one.method.replace('_', ' ')}": one.part("capped", index) for one in rows}
+            parts = {f"{one.limit}, {one.method.replace('_', ' ')}": one.part(LOOP, index) for one in rows}
             parts = {name: part for name, part in parts.items() if TOUCHDOWN not in name}
             colours = [FOOT_COLOURS["interior" in name] for name in parts]
             intervals = [(100 * one.lower, 100 * one.upper) for one in parts.values()]
@@ -131,7 +156,7 @@ def metrics(found: Sequence[Compared], rows: Sequence[Tally]) -> list[Metric]:
     """The figures that have targets."""
     hard = next(row for row in rows if row.method == INTERIOR_POINT and row.limit == ANY)
     ratios = [run.ratio for run in found if run.ratio == run.ratio]
-    figures = [Metric("converged plans outside an inequality, interior point", hard.beyond["converged"][0], 0.0)]
+    figures = [Metric("converged plans outside an inequality, interior point", hard.beyond[SETTLED][0], 0.0)]
     if ratios:
         figures.append(Metric("time of a solve, interior point / relaxed barriers", Spread.of(ratios), SLOWER))
     return figures

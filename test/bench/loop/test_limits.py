@@ -8,22 +8,30 @@ from rich.console import Console
 
 from contact_ddp_ros.bench.loop import limit_runs, limits
 from contact_ddp_ros.bench.loop.harness import loop_with
-from contact_ddp_ros.bench.loop.limit_runs import Compared, Outside, Side, WatchedPlanner, run, runs
-from contact_ddp_ros.bench.loop.limits import ANY, TOUCHDOWN, draw, metrics, run_table, table, tallies
+from contact_ddp_ros.bench.loop.limit_runs import Compared, Outside, Settled, Side, WatchedPlanner, run, runs
+from contact_ddp_ros.bench.loop.limits import ANY, LOOP, SETTLED, TOUCHDOWN, draw, metrics, run_table, table, tallies
 from contact_ddp_ros.options import CONSTRAINTS, INTERIOR_POINT, PENALTIES
 from contact_ddp_ros.run_checks import check_run
 
-WITHIN = Side(plans={"converged": 1, "capped": 99}, landings={"converged": [0, 0], "capped": [90, 1]}, time=2e-3)
+SAMPLED = Settled(carried=5, plans=4, landings=[1, 0])
+WITHIN = Side(plans=100, converged=1, further=2, landings=[90, 1], settled=SAMPLED, time=2e-3)
+
+
+def limits_of(amount: float) -> dict[str, list[float]]:
+    return {"friction": [amount, 0.0], "normal force": [1e-5, 3.0]}
 
 
 def outside(converged: bool = False, amount: float = 0.1) -> Outside:
-    return Outside(1.0, converged, {"friction": [amount, 0.0], "normal force": [1e-5, 3.0]}, {}, True)
+    return Outside(1.0, converged, limits_of(amount), {}, True)
 
 
 def found() -> list[Compared]:
+    unsound = replace(SAMPLED, outside=[limits_of(1e-3)])
     return [
         Compared({INTERIOR_POINT: replace(WITHIN, outside=[outside()]), PENALTIES: replace(WITHIN, fall="1 s")}, 1.1),
-        Compared({INTERIOR_POINT: WITHIN, PENALTIES: replace(WITHIN, outside=[outside(True, 1e-3)] * 2)}, 1.0),
+        Compared(
+            {INTERIOR_POINT: WITHIN, PENALTIES: replace(WITHIN, outside=[outside(True, 1e-3)], settled=unsound)}, 1
+        ),
     ]
 
 
@@ -39,12 +47,12 @@ def test_every_run_is_allowed_and_follows_from_the_seed() -> None:
 
 def test_plans_outside_are_counted_by_limit_kind_and_bound() -> None:
     rows = {(row.method, row.limit): row for row in tallies(found())}
-    assert rows[INTERIOR_POINT, ANY].plans == {"converged": 2, "capped": 198}
-    assert rows[INTERIOR_POINT, ANY].beyond == {"converged": [0, 0], "capped": [1, 1]}
-    assert rows[INTERIOR_POINT, "normal force"].beyond == {"converged": [0, 0], "capped": [1, 0]}
-    assert rows[PENALTIES, "friction"].beyond == {"converged": [2, 0], "capped": [0, 0]}
-    assert rows[PENALTIES, TOUCHDOWN].beyond == {"converged": [0, 0], "capped": [180, 2]}
-    assert rows[INTERIOR_POINT, ANY].part("capped", 0).share == pytest.approx(1 / 198)
+    assert rows[INTERIOR_POINT, ANY].plans == {LOOP: 200, SETTLED: 8}
+    assert rows[INTERIOR_POINT, ANY].beyond == {LOOP: [1, 1], SETTLED: [0, 0]}
+    assert rows[INTERIOR_POINT, "normal force"].beyond == {LOOP: [1, 0], SETTLED: [0, 0]}
+    assert rows[PENALTIES, "friction"].beyond == {LOOP: [1, 0], SETTLED: [2, 0]}, "one of the loop had converged"
+    assert rows[PENALTIES, TOUCHDOWN].beyond == {LOOP: [180, 2], SETTLED: [2, 0]}
+    assert rows[INTERIOR_POINT, ANY].part(LOOP, 0).share == pytest.approx(1 / 200)
 
 
 def test_a_converged_plan_of_the_interior_point_outside_misses_the_target() -> None:
@@ -64,8 +72,8 @@ def test_it_is_shown_and_drawn(tmp_path) -> None:
     with (console := Console(width=160)).capture() as shown:
         console.print(table(rows))
         console.print(run_table(found()))
-    assert "1 (0.505 %" in shown.get()
-    assert "2: 2 inside" in shown.get()
+    assert "1 (0.500 %" in shown.get()
+    assert "1: 1 inside" in shown.get() and "10: 8 converged" in shown.get()
     draw(rows, tmp_path / "limits.png")
     assert (tmp_path / "limits.png").stat().st_size > 10_000
 
@@ -76,8 +84,10 @@ def test_both_methods_bound_in_the_same_run() -> None:
     assert set(one.sides) == set(CONSTRAINTS)
     for side in one.sides.values():
         assert not side.fall
-        assert sum(side.plans.values()) > 20
-        assert side.landings["capped"][0] <= side.plans["capped"]
+        assert side.plans > 30
+        assert side.settled.carried == side.plans // limit_runs.EVERY
+        assert side.landings[0] <= side.plans
+    assert not one.sides[INTERIOR_POINT].settled.outside
     assert one.ratio > 0.0
 
 
