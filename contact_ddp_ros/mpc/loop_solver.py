@@ -83,36 +83,30 @@ class LoopSolver:
             heights = solution.residuals[:, : problem.n_e]
             moved = Multipliers(warm.equalities + self._penalty[SIGMA] * heights, warm.inequalities)
             return Solved(solution, moved, self._penalty, warm.equalities)
-        settings = {"mu": float(self._penalty[EPSILON])}
-        found = self._interior.solve(
-            *(problem, x0, guess), hessian_blend=hessian_blend, max_iterations=iterations, warm=warm, **settings
-        )
+        found = self._hard(problem, x0, guess, warm, hessian_blend, iterations)
         while _goes_on(found.solution, most):
-            found = _after(
-                found.solution,
-                self._interior.solve(
-                    *(problem, x0, _guess_of(found.solution)),
-                    hessian_blend=found.solution.hessian_blend,
-                    max_iterations=1,
-                    warm=found.multipliers,
-                    **settings,
-                ),
-            )
+            last = found.solution
+            again = Guess(last.xs, last.us, last.gains)
+            found = self._hard(problem, x0, again, found.multipliers, last.hessian_blend, 1)
+            every = last.iterations + found.solution.iterations
+            found = replace(found, solution=replace(found.solution, iterations=every))
         none = np.array([0.0, self._penalty[DELTA], 0.0])
         return Solved(found.solution, found.multipliers, none, np.zeros_like(warm.equalities))
+
+    def _hard(
+        self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, hessian_blend: float, iterations: int
+    ) -> InteriorSolution:
+        assert self._interior is not None
+        return self._interior.solve(
+            *(problem, x0, guess),
+            hessian_blend=hessian_blend,
+            max_iterations=iterations,
+            warm=warm,
+            mu=float(self._penalty[EPSILON]),
+        )
 
 
 def _goes_on(solution: Solution, most: int) -> bool:
     """Whether more iterations may bring a plan within its limits."""
     ended = solution.termination is not Termination.ITERATIONS
     return not ended and len(solution.iterations) < most and not solution.inequality_violation <= FEASIBLE
-
-
-def _guess_of(solution: Solution) -> Guess:
-    return Guess(solution.xs, solution.us, solution.gains)
-
-
-def _after(before: Solution, found: InteriorSolution) -> InteriorSolution:
-    """A solve that has gone on from another: the iterations of both are its own."""
-    iterations = before.iterations + found.solution.iterations
-    return replace(found, solution=replace(found.solution, iterations=iterations))
