@@ -191,6 +191,9 @@ class ConstraintConfig:
         choices=CONSTRAINTS,
         description="how limits are kept: hard, by the interior point, or by relaxed barriers",
     )
+    further_iterations: int = parameter(
+        8, low=0, high=100, description="iterations that a solve may have beyond its own until hard limits hold"
+    )
     friction_cone: str = parameter(
         SECOND_ORDER,
         choices=(SECOND_ORDER, PYRAMID),

@@ -41,6 +41,7 @@ from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.rate_limit import RateLimited
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.touchdown_multipliers import switches_ahead
+from contact_ddp_ros.mpc.violations import violations
 from contact_ddp_ros.mpc.warm_start import WarmStart, reaches, shifted, shifted_multipliers
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, LocalGround
@@ -259,15 +260,15 @@ class Planner:
         if last is None:
             solved = self._solve(problem, x0, heuristic(), fresh, self.config.first_iterations)
         else:
-            affordable = self._budget.iterations(deadline, self.config.iterations)
+            wanted, most = self.config.iterations, self._affordable(deadline)
             warm = replace(
                 fresh, inequalities=shifted_multipliers(last, self._warm.inequalities, grid, self._warm.near)
             )
             known, near = reaches(last, grid, self._warm.near), self._warm.near
             guess = shifted(frame.policy_into(last), grid, heuristic(~known), near)
-            solved = self._solve(problem, x0, guess, warm, affordable)
+            solved = self._solve(problem, x0, guess, warm, min(wanted, most), most)
             if challenge or is_lost(solved.solution):
-                other = self._solve(problem, x0, heuristic(), fresh, self.config.iterations)
+                other = self._solve(problem, x0, heuristic(), fresh, wanted, self._affordable(deadline))
                 solved = other if better(solved.solution, other.solution) is other.solution else solved
         terms = partial(cost_terms, self.builder, problem, grid, solved.solution, solved.multipliers, solved.penalty)
         result = self._result(grid, problem, solved.solution, frame, started)
@@ -277,11 +278,18 @@ class Planner:
             result = replace(result, policy=result.policy.until(grid.near))
             self._warm.hessian_blend = solved.solution.hessian_blend
             self._warm.touchdowns.update(phased, cycle, solved.next.equalities)
-        return replace(result, cost_terms=terms, gait=self.config.gait.name, cold=last is None)
+        outside = partial(violations, problem, solved.solution)
+        return replace(result, cost_terms=terms, violations=outside, gait=self.config.gait.name, cold=last is None)
 
-    def _solve(self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, iterations: int) -> Solved:
+    def _affordable(self, deadline: float | None) -> int:
+        """Iterations that end before a deadline, those until hard limits hold included."""
+        return self._budget.iterations(deadline, self.config.iterations + self.config.constraint.further_iterations)
+
+    def _solve(
+        self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, iterations: int, most: int = 0
+    ) -> Solved:
         started = perf_counter()
-        solved = self._solver.solve(problem, x0, guess, warm, self._warm.hessian_blend, iterations)
+        solved = self._solver.solve(problem, x0, guess, warm, self._warm.hessian_blend, iterations, most)
         self._budget.record(perf_counter() - started, len(solved.solution.iterations))
         return solved
 
