@@ -2,6 +2,7 @@
 
     displacement: 0.6       # of the trunk, forward [m]
     rise: 0.0               # of the ground that it lands on [m]
+    landing: {hr: 0.0}      # the same under single legs, where it is another [m]
     rotation: 0.0           # of the trunk's pitch, in whole turns [rad]
     phases:                 # legs on the ground, and how long [s]
       - {feet: [fr, fl, hr, hl], duration: 0.40}
@@ -14,7 +15,7 @@ It begins and ends standing, on all feet, with one flight between.
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,7 @@ class MotionTask:
         phases: in order; the first and the last have all legs on the ground, exactly one has none.
         displacement: of the trunk, forward [m].
         rise: of the ground that it lands on over that from which it begins [m].
+        landing: by leg, the same where it is another than `rise`: of a foot that lands before the edge it is 0 [m].
         edge: x of the foot of the rise from the trunk's origin at the beginning [m]; of no use on level ground.
         rotation: change of the trunk's pitch, in whole turns; a back flip has −2π [rad].
         take_off_pitch, landing_pitch: at the ends of the flight, first guesses only [rad]; the second counts from the
@@ -69,6 +71,7 @@ class MotionTask:
     take_off_pitch: float = 0.0
     landing_pitch: float = 0.0
     step: float = 0.005
+    landing: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raises ParameterError unless it goes from a stand to a stand through one flight, in whole turns."""
@@ -89,6 +92,22 @@ class MotionTask:
                 raise ParameterError(
                     f"motion {self.name!r}: a phase lasts {phase.duration} s, no whole number of steps of {self.step} s"
                 )
+
+    def rises(self, legs_of: Mapping[str, Iterable[str]]) -> tuple[float, ...]:
+        """How much higher each contact point of a model, which stands for some legs, lands than it begins [m].
+
+        Raises:
+            ParameterError: legs that the model moves alike land on unlike heights.
+        """
+        found = []
+        for legs in map(tuple, legs_of.values()):
+            heights = {self.landing.get(leg, self.rise) for leg in legs}
+            if len(heights) > 1:
+                raise ParameterError(
+                    f"motion {self.name!r}: the model lands {', '.join(legs)} alike, not at {heights} m"
+                )
+            found.append(heights.pop())
+        return tuple(found)
 
     @property
     def duration(self) -> float:
@@ -179,17 +198,29 @@ def packaged_motions() -> dict[str, Path]:
 
 def _motion(name: str, content: Any) -> MotionTask:
     numbers = {field.name: field.default for field in fields(MotionTask) if field.default is not MISSING}
-    if not isinstance(content, dict) or "phases" not in content or not set(content) <= {*numbers, "phases"}:
+    allowed = ("phases", "landing", *numbers)
+    if not isinstance(content, dict) or "phases" not in content or not set(content) <= set(allowed):
         found = ", ".join(map(str, content)) if isinstance(content, dict) else type(content).__name__
-        raise ParameterError(f"it holds {found}; allowed: phases, {', '.join(numbers)}")
+        raise ParameterError(f"it holds {found}; allowed: {', '.join(allowed)}")
     for key in numbers:
-        value = content.get(key, 0.0)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise ParameterError(f"{key} is {value!r}; allowed: a number")
+        if not _is_number(content.get(key, 0.0)):
+            raise ParameterError(f"{key} is {content[key]!r}; allowed: a number")
+    landing = content.get("landing", {})
+    if (
+        not isinstance(landing, dict)
+        or not set(landing) <= set(LEG_NAMES)
+        or not all(map(_is_number, landing.values()))
+    ):
+        raise ParameterError(f"landing is {landing!r}; allowed: a number for each of {', '.join(LEG_NAMES)}")
     if not isinstance(content["phases"], list):
         raise ParameterError(f"phases are {content['phases']!r}; needed: a list")
     given = {key: float(content[key]) for key in numbers if key in content}
-    return MotionTask(name, tuple(_phase(one) for one in content["phases"]), **given)
+    heights = {leg: float(height) for leg, height in landing.items()}
+    return MotionTask(name, tuple(_phase(one) for one in content["phases"]), landing=heights, **given)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _phase(content: Any) -> MotionPhase:

@@ -9,6 +9,7 @@ sketch (stand; ballistic flight with the legs drawn in; stand) with small weight
 optimisation, only the end state counts much.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,7 @@ from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.motions.limits import Clearance, JointRange, TorqueSpeedLimit
 from contact_ddp_ros.motions.motion import MotionModes, MotionTask
 from contact_ddp_ros.mpc.contact_problem import ContactLaw, ContactProblem, NodeCosts
+from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.mpc.horizon import Horizon
 from contact_ddp_ros.mpc.own_terms import OwnTerms
 from contact_ddp_ros.mpc.planar_reference import PlanarLeg
@@ -37,7 +39,7 @@ class MotionConfig:
     """What a motion may use and what it pays for; weights per second, those of the end once."""
 
     baumgarte_rate: float = parameter(
-        30.0, low=0.0, high=200.0, unit="1/s", description="stabilisation rate of the contacts on level ground"
+        30.0, low=0.0, high=200.0, unit="1/s", description="stabilisation rate of the contacts"
     )
     friction: float = parameter(0.5, low=0.1, high=2.0, description="friction coefficient that forces may use")
     torque_share: float = parameter(0.85, low=0.1, high=1.0, description="share of the motors' torque that is planned")
@@ -76,10 +78,12 @@ class MotionProblem:
         """Compiles the kernels of contacts and limits where they are not in the cache.
 
         Raises:
-            ParameterError: the motion moves left and right apart.
+            ParameterError: the motion moves left and right apart, or lands them on unlike heights.
         """
         self.model, self.task = model, task
         self.config = config or MotionConfig()
+        self.rises = np.array(task.rises(model.legs_of))
+        """(n_f,) how much higher each foot lands than it begins [m]."""
         tree = model.tree
         self.legs = tuple(PlanarLeg.of_tree(tree, point.name) for point in tree.contacts)
         self.modes = MotionModes.of(task, model.legs_of)
@@ -95,8 +99,8 @@ class MotionProblem:
     def problem(self, touchdown: bool = True) -> Problem:
         """In the layout of the compiled node functions; without the costs before the impact where not `touchdown`."""
         law = ContactLaw(
-            ground_height=self.task.rise,
-            baumgarte_rate=self._baumgarte_rate(),
+            grounds=self._grounds(),
+            baumgarte_rate=self.config.baumgarte_rate,
             friction=self.config.friction,
             force_scale=self.weight,
             torque_limits=self.model.torque_limits,
@@ -106,9 +110,11 @@ class MotionProblem:
         own = self.contact.terms.numbers(Horizon(grid.times, stance, self.reference, None, 0.0))
         return self.contact.assemble(grid, law, {**vars(self._costs(touchdown)), **law.numbers()}, own)
 
-    def _baumgarte_rate(self) -> float:
-        """Contacts are stabilised about one height; with a rise, whose two heights the law lacks, not at all [1/s]."""
-        return 0.0 if self.task.rise else self.config.baumgarte_rate
+    def _grounds(self) -> FootGrounds:
+        """Level: those from which it begins, and from the touchdown on those on which the feet land."""
+        landed = self.times >= self.task.flight[1] - 1e-9
+        heights = np.where(landed[:, None], self.rises, 0.0)
+        return FootGrounds(heights, np.zeros((*heights.shape, 2)))
 
     @property
     def weight(self) -> float:
@@ -164,11 +170,12 @@ class MotionProblem:
         s = np.clip((t - begin) / duration, 0.0, 1.0)
         flying: NDArray[np.bool_] = (t > begin) & (t < end)
         before, after = np.clip(t / begin, 0.0, 1.0), np.clip((t - end) / max(task.duration - end, 1e-9), 0.0, 1.0)
+        rise, tilt = float(self.rises.mean()), self._tilt()
         xs = np.tile(self.start, (len(t), 1))
         xs[:, 0] += task.displacement * s
         arch = 0.5 * 9.81 * duration**2 * s * (1.0 - s)
-        xs[:, 1] += task.rise * s + arch
-        last = task.rotation + task.landing_pitch
+        xs[:, 1] += rise * s + arch
+        last = task.rotation + tilt + task.landing_pitch
         xs[:, 2] = task.take_off_pitch * before**2 + (last - task.take_off_pitch) * s
         xs[:, 2] -= task.landing_pitch * (1.0 - (1.0 - after) ** 2) * (t >= end)
         fold = self.config.tuck * np.sin(np.pi * s) ** 2
@@ -176,9 +183,14 @@ class MotionProblem:
             for joint, folded in ((leg.hip, -1.25), (leg.knee, 2.5)):
                 xs[:, joint] += fold * (folded - self.start[joint])
         xs[:, n] = np.where(flying, task.displacement / duration, 0.0)
-        xs[:, n + 1] = np.where(flying, (task.rise + 0.5 * 9.81 * duration**2 * (1.0 - 2.0 * s)) / duration, 0.0)
+        xs[:, n + 1] = np.where(flying, (rise + 0.5 * 9.81 * duration**2 * (1.0 - 2.0 * s)) / duration, 0.0)
         xs[:, n + 2] = np.where(flying, (last - task.take_off_pitch) / duration, 0.0)
         return xs
+
+    def _tilt(self) -> float:
+        """Pitch of a stand on the heights on which the feet land [rad]."""
+        hips = np.array([leg.hip_x for leg in self.legs])
+        return -math.atan(float(np.polyfit(hips, self.rises, 1)[0]))
 
     def _costs(self, touchdown: bool) -> NodeCosts:
         config, grid, n = self.config, self.grid, self.model.tree.n

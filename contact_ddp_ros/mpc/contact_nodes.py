@@ -72,23 +72,23 @@ def step(data, k, x, u, x_next, aux, residual):
     if kind == at.STEP:
         block = mode_block(integers, node_integers[k, at.NODE_MODE])
         if integers[at.SCHEME] == at.IMPLICIT_MIDPOINT:
-            if not solve_midpoint(integers, block, h, x, u, parameters, aux):
+            if not solve_midpoint(integers, block, h, x, u, row, aux):
                 for i in range(2 * n):
                     x_next[i] = np.inf
                 return np.inf
         else:
-            solve_motion(integers, block, False, x, u, parameters, aux)
+            solve_motion(integers, block, False, x, u, row, aux)
         for a in range(n_u):
             cost, _, _ = _torque_terms(cost, integers, 1.0, a, u[a], n_u, row, parameters, duals, penalty)
             violation = _torque_limits(violation, integers, a, u[a], n_u, parameters, residual)
         gradient = part(aux, own.scratch, n_f * n_a)
         cost += force_cost(integers, block, row, parameters, penalty, duals, aux, gradient)
-        violation = max(violation, force_limits(integers, block, parameters, aux, residual))
+        violation = max(violation, force_limits(integers, block, row, parameters, aux, residual))
         if integers[at.TERMS] != 0:
             value, excess = own_cost(integers, block, row, penalty, duals, x, u, aux, residual)
             cost += value
             violation = max(violation, excess)
-        locate_feet(integers, x, parameters, aux)
+        locate_feet(integers, x, row, aux)
         cost, excess = height_cost(data, k, cost, aux, residual)
         violation = max(violation, excess)
         if integers[at.SCHEME] == at.SEMI_IMPLICIT_EULER:
@@ -108,10 +108,10 @@ def step(data, k, x, u, x_next, aux, residual):
         return h * cost
 
     if kind == at.TOUCHDOWN:
-        locate_feet(integers, x, parameters, aux)
+        locate_feet(integers, x, row, aux)
         cost, residual[-1] = height_cost(data, k, cost, aux, residual)
         block = mode_block(integers, node_integers[k + 1, at.NODE_MODE])
-        solve_motion(integers, block, True, x, u, parameters, aux)
+        solve_motion(integers, block, True, x, u, row, aux)
         for i in range(n):
             x_next[i] = x[i]
             x_next[n + i] = aux[i]
@@ -152,7 +152,7 @@ def first(data, k, x, u, aux, d):
 
     if kind == at.TOUCHDOWN:
         block = mode_block(integers, node_integers[k + 1, at.NODE_MODE])
-        motion_partials(integers, block, True, x, parameters, aux)
+        motion_partials(integers, block, True, x, row, aux)
         nu_z = table(aux, own.derivatives, n, n_z)
         for i in range(n):
             fx[i, i] = 1.0
@@ -161,9 +161,9 @@ def first(data, k, x, u, aux, d):
     else:
         block = mode_block(integers, node_integers[k, at.NODE_MODE])
         if integers[at.SCHEME] == at.IMPLICIT_MIDPOINT:
-            midpoint_partials(integers, block, h, parameters, aux)
+            midpoint_partials(integers, block, h, row, aux)
         else:
-            motion_partials(integers, block, False, x, parameters, aux)
+            motion_partials(integers, block, False, x, row, aux)
         nu_z = table(aux, own.derivatives, n, n_z)
         share = h * position_share(integers[at.SCHEME])
         for i in range(n):
@@ -189,7 +189,7 @@ def first(data, k, x, u, aux, d):
     slopes = part(aux, own.scratch, n_f)
     bends = part(aux, own.scratch + n_f, n_f)
     height_slopes(data, k, aux, slopes, bends)
-    add_height_cost(integers, parameters, aux, slopes, bends, lx, lxx)
+    add_height_cost(integers, row, aux, slopes, bends, lx, lxx)
 
 
 @nb.njit(nb.int64(DATA, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
@@ -245,9 +245,9 @@ def second(data, k, x, u, aux, vx, hxx, hux, huu):
         return
     impact = data[1][k, at.NODE_KIND] == at.TOUCHDOWN
     if data[0][at.SCHEME] == at.IMPLICIT_MIDPOINT and not impact:
-        midpoint_curvature(data[0], block, data[3][k, at.DURATION], data[2], aux, hxx, hux, huu)
+        midpoint_curvature(data[0], block, data[3][k, at.DURATION], data[3][k], aux, hxx, hux, huu)
     else:
-        motion_curvature(data[0], block, impact, x, data[2], aux, hxx, hux)
+        motion_curvature(data[0], block, impact, x, data[3][k], aux, hxx, hux)
     _add_cost_curvature(data, k, block, x, u, aux, hxx, hux, huu)
 
 
@@ -261,5 +261,5 @@ def second_tensor(data, k, x, u, aux, vx, hxx, hux, huu):
         clear(hux)
         return
     impact = data[1][k, at.NODE_KIND] == at.TOUCHDOWN
-    motion_curvature_by_tensor(data[0], block, impact, x, u, data[2], aux, hxx, hux)
+    motion_curvature_by_tensor(data[0], block, impact, x, u, data[3][k], aux, hxx, hux)
     _add_cost_curvature(data, k, block, x, u, aux, hxx, hux, huu)

@@ -18,6 +18,7 @@ from contact_ddp_ros.gaits.schedule import ModeSchedule
 from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.mpc import contact_nodes
 from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.grounds import GroundModel, planes_in
 from contact_ddp_ros.mpc.kernel_table import kernel_table
 from contact_ddp_ros.mpc.layout import Sizes, aux_offsets
 from contact_ddp_ros.mpc.own_terms import OwnTerms
@@ -62,7 +63,7 @@ class NodeCosts:
         states, state_weights: (N+1, 2n).
         torque_weights: (N+1, n_u) of the torques themselves.
         forces, force_weights: (N+1, n_f n_a), foot by foot; those of feet in the air do not count.
-        heights, height_weights: (N+1, n_f) of the feet's lowest points above the ground's slope through the origin [m].
+        heights, height_weights: (N+1, n_f) of the feet's lowest points above their grounds [m].
     """
 
     states: Array
@@ -72,25 +73,6 @@ class NodeCosts:
     force_weights: Array
     heights: Array
     height_weights: Array
-
-
-@dataclass(frozen=True, kw_only=True)
-class GroundModel:
-    """The ground as the contact dynamics have it.
-
-    Attributes:
-        ground_height: where the world's vertical axis meets it [m].
-        ground_slopes: rise over run along the world's x and y.
-        baumgarte_rate: of the contacts' stabilisation, 0 for none [1/s].
-    """
-
-    ground_height: float
-    ground_slopes: tuple[float, float] = (0.0, 0.0)
-    baumgarte_rate: float
-
-    def array(self) -> Array:
-        """(5,) as the kernels read it."""
-        return np.array([self.ground_height, self.baumgarte_rate, 0.0, *self.ground_slopes])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +145,7 @@ class ContactProblem:
 
         Args:
             grid: of N nodes and the end.
-            ground: at every node.
+            ground: under each foot.
             numbers: of the packaged terms, by name of the block: (N+1, size) with a row for each node, or what
                 broadcasts to it, or (size,) where all nodes share them.
             own: (N+1, n) numbers of the user's terms.
@@ -178,13 +160,13 @@ class ContactProblem:
 
         rows = np.zeros((grid.n_nodes + 1, layout.row_size + self.terms.n_parameters))
         rows[:-1, at.DURATION] = grid.durations
+        rows[:, layout.model] = ground.rows(len(rows))
         rows[:-1, layout.lands] = landing
         for name, place in layout.rows.items():
             rows[:, place] = numbers[name]
         if own is not None:
             rows[:, layout.row_size :] = own
         parameters = np.zeros(layout.n_parameters)
-        parameters[: at.N_MODEL_PARAMETERS] = ground.array()
         for name, place in layout.parameters.items():
             parameters[place] = numbers[name]
         return Problem(
@@ -230,7 +212,7 @@ class ContactProblem:
     def friction_violation(self, forces: Array, problem: Problem) -> float:
         """Largest violation [N] of the normal forces' sign or of the friction cone by forces (N, n_f n_a)."""
         by_foot = forces.reshape(len(forces), len(self.feet), self.n_axes)
-        slopes = problem.parameters[at.GROUND_SLOPE : at.GROUND_SLOPE + self.n_axes - 1]
+        slopes = -planes_in(problem.node_parameters[: len(forces)], len(self.feet))[..., 1 : self.n_axes]
         friction = problem.parameters[self.layout.parameters["friction"]][COEFFICIENT]
         return max(0.0, float(cone_excess(by_foot, float(friction), slopes).max()))
 

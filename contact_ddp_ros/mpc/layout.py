@@ -8,9 +8,10 @@ integers        sizes, integration scheme, kernel addresses of the feet and of t
                 contacts, addresses of kernels and of its linear algebra, foot index of each contact (n_f slots);
                 then the places of the terms
 node_integers   (N+1, 2): mode and kind of each node
-parameters      model parameters, then those of the packaged terms
-node_parameters (N+1, size): duration, whether a foot lands (n_f), then the numbers of the packaged and of the user's
-                terms of each node
+parameters      those of the packaged terms that all nodes share
+node_parameters (N+1, size): duration, the dynamics' parameters p with the ground under each foot
+                (:mod:`contact_ddp_ros.dynamics.contact`), whether a foot lands (n_f), then the numbers of the packaged
+                and of the user's terms of each node
 multipliers     (N+1, n_e + 2 n_i): of the equalities; slack and multiplier of each inequality
 penalty         (σ, δ, ε, μ) of :mod:`contact_ddp_ros.solver.penalties`
 
@@ -21,8 +22,12 @@ declares.
 from typing import NamedTuple
 
 import numba as nb
+import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
+from contact_ddp_ros.dynamics import contact
+from contact_ddp_ros.dynamics.contact import GROUND_SIZE as GROUND_SIZE
 from contact_ddp_ros.solver.penalties import DELTA as DELTA
 from contact_ddp_ros.solver.penalties import EPSILON as EPSILON
 from contact_ddp_ros.solver.penalties import SIGMA as SIGMA
@@ -45,10 +50,16 @@ MODE_HEADER = 14
 
 NODE_MODE, NODE_KIND = 0, 1
 
-GROUND_HEIGHT, GROUND_SLOPE = 0, 3
-N_MODEL_PARAMETERS = 5
+DURATION, MODEL = 0, 1
+"""Where they are in a node's row; MODEL is where the dynamics' parameters begin."""
 
-DURATION, LANDS = 0, 1
+GROUNDS = MODEL + contact.GROUNDS
+"""Where in a node's row the grounds of the feet begin, each d, then m of its plane m . x = d."""
+
+
+def model_row(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The beginning of a node's row, with parameters p of the dynamics, for functions that read no more of it."""
+    return np.concatenate([np.zeros(MODEL), p])
 
 
 class Sizes(NamedTuple):
@@ -110,6 +121,12 @@ def aux_offsets(n, n_u, n_f, n_a):
     middle = scratch + max(curvature, terms)
     size = middle + 2 * n
     return AuxOffsets(factor, derivatives, positions, jacobian, xi, scratch, middle, size)
+
+
+@nb.njit(nb.int64(nb.int64), cache=True, inline="always")
+def lands_of(n_f):
+    """Where in a node's row it says which of the n_f feet land."""
+    return GROUNDS + GROUND_SIZE * n_f
 
 
 @nb.njit(nb.float64(nb.int64), cache=True, inline="always")

@@ -12,6 +12,7 @@ the warm start now and then (:mod:`contact_ddp_ros.mpc.challenge`).
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
@@ -29,6 +30,7 @@ from contact_ddp_ros.mpc.challenge import Challenge, better, is_lost
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.cost_breakdown import cost_terms
 from contact_ddp_ros.mpc.course import Course
+from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.horizon import followed, horizon_grid, steps_of_cycle
 from contact_ddp_ros.mpc.iteration_budget import IterationBudget
@@ -41,7 +43,8 @@ from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.touchdown_multipliers import switches_ahead
 from contact_ddp_ros.mpc.warm_start import WarmStart, shifted, shifted_multipliers
 from contact_ddp_ros.policy import Policy
-from contact_ddp_ros.robot.ground import Felt, LocalGround
+from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, LocalGround
+from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.solver.interior_solution import Multipliers
 from contact_ddp_ros.solver.protocol import Problem
@@ -84,6 +87,7 @@ class Planner:
         self.model = model
         self.model_hash = model.robot.model_hash
         self.builder = ProblemBuilder(model, self.config)
+        self._groups = [[LEG_NAMES.index(leg) for leg in legs] for legs in model.legs_of.values()]
         self._gait = 0
         """Index of the gait that is to be followed."""
         self._solver = LoopSolver(self.config, self.builder.penalty(self.config))
@@ -168,6 +172,7 @@ class Planner:
         hold: bool = False,
         deadline: float | None = None,
         felt: Felt = _NOTHING_FELT,
+        grounds: Mapping[str, Ground] | None = None,
     ) -> PlanResult:
         """Solve from a measured state for a commanded speed, to the left, too [m/s], and turn [rad/s].
 
@@ -176,10 +181,12 @@ class Planner:
         With `hold` the gait stays at its beginning: each plan starts the first mode at the state's own instant, so that
         a robot that stands may begin to bound with any of them. Where there is a `deadline`, on the clock of
         `time.perf_counter` [s], iterations that would not end in time are left out, but for one. Where `felt` has
-        a ground, it takes the place of the parameters', but for its friction.
+        a ground, it takes the place of the parameters', but for its friction. `grounds` are the planes under single
+        contact points of the model, by name, where they are known; their friction does not count.
 
         Raises:
             MessageError: an array of the state has another size, or the state or the speed is not finite.
+            ParameterError: a ground is given for no contact point of the model.
         """
         n_joints = self.model.robot.n_joints
         if not state.has_sizes(n_joints):
@@ -205,8 +212,12 @@ class Planner:
         motion = self._course.follow(state, Motion(speed, lateral, turn), self._ground, reference, hold)
         frame = self.model.frame(state, motion.heading)
         motion, ground = replace(motion, heading=0.0), frame.ground(self._ground)
+        feet: FootHeights | FootGrounds | None = felt.feet and felt.feet.of_groups(self._groups)
+        if grounds:
+            known = {name: frame.ground(one) for name, one in grounds.items()}
+            feet = FootGrounds.named(self.builder.feet, ground, known)
         return self.plan_coordinates(
-            frame.into(x0), time, motion, height, ground, challenge=challenge, deadline=deadline, frame=frame
+            frame.into(x0), time, motion, height, ground, feet, challenge=challenge, deadline=deadline, frame=frame
         )
 
     def plan_coordinates(
@@ -216,6 +227,7 @@ class Planner:
         motion: Motion,
         height: float | None = None,
         ground: LocalGround | None = None,
+        feet: FootHeights | FootGrounds | None = None,
         *,
         challenge: bool = False,
         deadline: float | None = None,
@@ -223,8 +235,9 @@ class Planner:
     ) -> PlanResult:
         """Solve from the model's state x0 (2n,) at `time` [s] for a reference motion and height [m].
 
-        `ground` is that in the model's axes, by default level at the configured height. The policy is that of `odom`
-        where x0, motion and ground are those of a `frame`.
+        `ground` is that in the model's axes, by default level at the configured height, and `feet` how far that of each
+        contact point lies above it, or planes of their own. The policy is that of `odom` where x0, motion and ground
+        are those of a `frame`.
 
         With `challenge`, or where the warm-started solve is lost, the cold guess is solved from, too, and the better
         plan counts.
@@ -237,7 +250,7 @@ class Planner:
         if height is not None:
             config = replace(config, reference=replace(config.reference, height=height))
         x, y = (float(number) for number in (x0[0], x0[1] if self.model.height > 1 else 0.0))
-        problem, xs_reference = self.builder.build(phased, config, replace(motion, x=x, y=y), ground)
+        problem, xs_reference = self.builder.build(phased, config, replace(motion, x=x, y=y), ground, feet)
         heuristic = heuristic_guess(self.builder, phased, xs_reference, config.first_guess)
         cycle = steps_of_cycle(self.builder.sequence, grid.start_step)
         last = self._warm.policy

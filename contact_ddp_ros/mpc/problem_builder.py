@@ -9,7 +9,8 @@ from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig
-from contact_ddp_ros.mpc.contact_problem import ContactProblem, GroundModel, Penalty, kernel_levels
+from contact_ddp_ros.mpc.contact_problem import ContactProblem, Penalty, kernel_levels
+from contact_ddp_ros.mpc.grounds import FootGrounds, GroundModel
 from contact_ddp_ros.mpc.horizon import GaitHorizon
 from contact_ddp_ros.mpc.own_reference import Reference, configured_reference, followed_horizon
 from contact_ddp_ros.mpc.own_terms import OwnTerms, configured_terms
@@ -17,7 +18,7 @@ from contact_ddp_ros.mpc.planar_reference import PlanarReference
 from contact_ddp_ros.mpc.reference import GaitReference, Motion, gait_schedule
 from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
-from contact_ddp_ros.robot.ground import LocalGround
+from contact_ddp_ros.robot.ground import FootHeights, LocalGround
 from contact_ddp_ros.solver.protocol import Problem
 
 Array = NDArray[np.float64]
@@ -83,22 +84,43 @@ class ProblemBuilder(ContactProblem):
         return ProblemBuilder(self.model, self.config, kernels, sequence, self.terms, self.own_reference)
 
     def build(
-        self, grid: KnotGrid, config: PlannerConfig, motion: Motion, ground: LocalGround | None = None
+        self,
+        grid: KnotGrid,
+        config: PlannerConfig,
+        motion: Motion,
+        ground: LocalGround | None = None,
+        feet: FootHeights | FootGrounds | None = None,
     ) -> tuple[Problem, Array]:
         """The problem along a grid for a motion, and its (N+1, 2n) reference states.
 
-        ground: in the model's axes; by default level at the configured height.
+        Args:
+            grid: of the horizon.
+            config: parameters.
+            motion: of the trunk.
+            ground: the plane that the trunk follows, in the model's axes; by default level at the configured height.
+            feet: how far that of each foot lies above it, or planes of their own; by default it is under all feet.
         """
         ground = ground or LocalGround(config.ground.height)
         horizon = self.horizon(grid, config, motion, ground)
-        model = GroundModel(
-            ground_height=ground.height,
-            ground_slopes=(ground.slope, ground.aside),
-            baumgarte_rate=config.constraint.baumgarte_rate,
-        )
+        grounds = self._grounds(horizon, feet)
+        model = GroundModel(grounds=grounds, baumgarte_rate=config.constraint.baumgarte_rate)
         numbers = {block.name: block.value(horizon) for term in TERMS for block in (*term.rows, *term.parameters)}
         own = self.terms.numbers(horizon) if self.terms.terms else None
         return self.assemble(grid, model, numbers, own), horizon.states
+
+    def _grounds(self, horizon: GaitHorizon, feet: FootHeights | FootGrounds | None) -> FootGrounds:
+        if feet is None:
+            return FootGrounds.shared(horizon.ground, len(self.feet))
+        if isinstance(feet, FootGrounds):
+            return feet
+        stance = horizon.stance.copy()
+        if horizon.switches[0]:  # a foot that lands now stands where it is
+            stance[0] |= stance[1]
+        phases = [self.reference.timing.phases(horizon.times, f) for f in range(len(self.feet))]
+        swinging, progress = (
+            np.stack([getattr(one, name) for one in phases], axis=1) for name in ("swinging", "progress")
+        )
+        return FootGrounds.of_heights(horizon.ground, feet, stance, swinging, progress)
 
     @staticmethod
     def penalty(config: PlannerConfig) -> Array:

@@ -17,7 +17,7 @@ class TermLayout:
     """Layout of the terms' numbers for problems of given sizes.
 
     Attributes:
-        lands: where a row says which feet land.
+        model: where a row has the dynamics' parameters. lands: where it says which feet land.
         rows: where each block of a node's own numbers lies in a row of node_parameters, by name.
         row_size: length of such a row; numbers of the user's terms follow.
         parameters: where each block that all nodes share lies in the parameters.
@@ -26,6 +26,7 @@ class TermLayout:
         places: (n_terms + 1, 4) a :class:`Place` for each term, and one for all of the user's together.
     """
 
+    model: slice
     lands: slice
     rows: Mapping[str, slice]
     row_size: int
@@ -38,11 +39,9 @@ class TermLayout:
     @classmethod
     def of(cls, sizes: Sizes) -> "TermLayout":
         """The layout for these sizes."""
-        lands = slice(at.LANDS, at.LANDS + sizes.n_f)
+        lands = slice(at.lands_of(sizes.n_f), at.lands_of(sizes.n_f) + sizes.n_f)
         rows, row_begins, row_size = _slices((term.rows for term in TERMS), sizes, lands.stop)
-        parameters, parameter_begins, n_parameters = _slices(
-            (term.parameters for term in TERMS), sizes, at.N_MODEL_PARAMETERS
-        )
+        parameters, parameter_begins, n_parameters = _slices((term.parameters for term in TERMS), sizes, 0)
         counts = [len(term.constraints(sizes.n_a)) * n_entries(term, sizes) for term in TERMS]
         n_e = sum(count for term, count in zip(TERMS, counts, strict=True) if term.equality)
         equalities = inequalities = 0
@@ -56,7 +55,9 @@ class TermLayout:
                 inequalities += count
         places.append((row_size, n_parameters, n_e + inequalities, n_e + 2 * inequalities))
         table = np.array(places, dtype=np.int64)
-        return cls(lands, rows, row_size, parameters, n_parameters, n_e, inequalities, table)
+        return cls(
+            slice(at.MODEL, lands.start), lands, rows, row_size, parameters, n_parameters, n_e, inequalities, table
+        )
 
 
 def n_entries(term: PackagedTerm, sizes: Sizes) -> int:

@@ -23,10 +23,12 @@ SIZES = {"n": st.integers(2, 24), "n_u": st.integers(1, 18), "n_f": st.integers(
 def test_blocks_of_the_terms_follow_each_other(n, n_u, n_f, n_a):
     sizes = Sizes(n, n_u, n_f, n_a)
     layout = TermLayout.of(sizes)
-    assert layout.lands == slice(at.LANDS, at.LANDS + n_f) and at.LANDS > at.DURATION
+    assert at.DURATION < at.MODEL == layout.model.start < at.GROUNDS
+    assert layout.model.stop == layout.lands.start == at.GROUNDS + at.GROUND_SIZE * n_f
+    assert layout.lands.stop == layout.lands.start + n_f
     for slices, begin, end in (
         (layout.rows, layout.lands.stop, layout.row_size),
-        (layout.parameters, at.N_MODEL_PARAMETERS, layout.n_parameters),
+        (layout.parameters, 0, layout.n_parameters),
     ):
         for place in slices.values():
             assert place.start == begin

@@ -16,6 +16,7 @@ from contact_ddp_ros.models.frame import HorizontalFrame
 from contact_ddp_ros.models.whole_body import HEIGHT, PITCH, ROLL, YAW, WholeBodyModel
 from contact_ddp_ros.mpc.config import PlannerConfig, ReferenceConfig
 from contact_ddp_ros.mpc.course import Course
+from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.horizon import GaitHorizon
 from contact_ddp_ros.mpc.own_reference import Reference
@@ -143,10 +144,15 @@ def test_feet_that_carry_the_weight_hold_the_trunk(builder: ProblemBuilder) -> N
 
 
 def test_derivatives_are_exact_along_a_turning_trot(builder: ProblemBuilder) -> None:
-    """Stance, touchdown of a pair with its heights, on a slope, first and second order against differences."""
+    """Stance, touchdown of a pair with its heights, on unlike slopes, first and second order against differences."""
     config = builder.config
     grid = knot_grid(builder.schedule, 0, 40, config.gait.step)
-    problem, xs = builder.build(grid, config, Motion(0.5, 0.2, 1.0, heading=0.7), LocalGround(0.01, 0.05, -0.04))
+    ground, slopes = LocalGround(0.01, 0.05, -0.04), [(0.1, -0.2), (0.0, 0.3), (-0.1, 0.0), (0.2, 0.2)]
+    own = {
+        foot: LocalGround(0.01 * k, *slope) for k, (foot, slope) in enumerate(zip(builder.feet, slopes, strict=True))
+    }
+    feet = FootGrounds.named(builder.feet, ground, own)
+    problem, xs = builder.build(grid, config, Motion(0.5, 0.2, 1.0, heading=0.7), ground, feet)
     penalty = [1e3, 0.1, 0.05]
     guess = heuristic_guess(builder, grid, xs, config.first_guess)
     solution = DdpSolver().solve(problem, xs[0], guess, penalty=penalty, max_iterations=3)

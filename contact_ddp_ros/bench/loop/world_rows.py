@@ -83,6 +83,8 @@ def _grounds(seed: int, extent: Extent) -> Rows:
         "three steps of 2 cm up": [f"stairs:0.02,3,{tread:.3f}" for tread in treads],
         "four steps of 3 cm down": [f"stairs:-0.03,4,{tread:.3f}" for tread in treads],
         "boxes of 3 cm": [f"boxes:0.03,{k}" for k in range(extent.seeds)],
+        "stepping stones of ±3 cm": [f"stones:0.03,{k}" for k in range(extent.seeds)],
+        "kerb of 4 cm between left and right": ["kerb:0.04", "kerb:-0.04"],
     }
     for name, words in grounds.items():
         yield name, None, [{"terrain": word} for word in words]
