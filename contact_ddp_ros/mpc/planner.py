@@ -210,7 +210,8 @@ class Planner:
             measured, cycle = self.model.forward_velocity(x0), self.builder.sequence.period
             speed = self._speed.follow(speed, measured, time, cycle, reference)
         height = self._height.approach(reference.height, reference.height_rate, time)
-        motion = self._course.follow(state, Motion(speed, lateral, turn), self._ground, reference, hold)
+        wanted = Motion(speed, lateral, turn)
+        motion = self._course.follow(state, wanted, self._ground, reference, hold=hold, trim=self._speed.trim)
         frame = self.model.frame(state, motion.heading)
         motion, ground = replace(motion, heading=0.0), frame.ground(self._ground)
         feet: FootHeights | FootGrounds | None = felt.feet and felt.feet.of_groups(self._groups)
