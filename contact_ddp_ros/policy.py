@@ -132,6 +132,13 @@ class Policy:
         """Instant where the horizon ends [s]."""
         return float(self.times[-1])
 
+    def until(self, node: int | None) -> "Policy":
+        """The policy up to a node, itself where that is None."""
+        if node is None:
+            return self
+        cut = {name: getattr(self, name)[:node] for name in ("controls", "gains", "modes", "forces")}
+        return replace(self, times=self.times[: node + 1], states=self.states[: node + 1], **cut)
+
     def node(self, time: float) -> int:
         """Index of the node whose interval holds `time`; a switch instant belongs to the later mode."""
         return int(_look_up(self.times, self.states, self.modes, time)[0])

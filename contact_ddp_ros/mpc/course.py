@@ -32,7 +32,9 @@ class Course:
         command: Motion,
         ground: Ground,
         config: ReferenceConfig,
+        *,
         hold: bool,
+        trim: float = 0.0,
         chart: Chart = Chart.YAW_PITCH_ROLL,
     ) -> Motion:
         """The motion to plan from a state for a command; with `hold` the robot's heading and place are the ones.
@@ -40,7 +42,8 @@ class Course:
         Heading and roll are the angles of a chart of the attitude in which the state is regular.
 
         The velocity to the left makes up for the distance from the line, and the lean for a roll that lasts. The
-        planned velocity begins near the robot's: after a push the feet land where they can catch it.
+        planned velocity begins near the robot's: after a push the feet land where they can catch it. What the forward
+        velocity holds to make up for one never reached, `trim` [m/s], is no excess when it is reached.
         """
         yaw, roll = _yaw_and_roll(state, chart)
         x, y = float(state.position[0]), float(state.position[1])
@@ -62,7 +65,7 @@ class Course:
         level = math.atan(ground.aside(yaw) / math.hypot(1.0, ground.ahead(yaw)))
         lean = self._lean.follow(level - roll, config.roll_integral, config.roll_trim, step)
         v_x, v_y, _ = (quaternion_to_matrix(state.orientation) @ state.linear_velocity).tolist()
-        forward_excess = cos * v_x + sin * v_y - command.forward
+        forward_excess = cos * v_x + sin * v_y - (command.forward - trim)
         lateral_excess = cos * v_y - sin * v_x - lateral
         large = math.hypot(forward_excess, lateral_excess)
         share = 1.0 - config.settling_band / large if large > config.settling_band else 0.0
