@@ -64,7 +64,7 @@ def contact() -> ContactProblem:
         built[chart] = build_kernels(in_chart(TREE, chart), named, AXES, levels=LEVELS)
     kernels = joined(built, {name: (chart, kernel) for name, (_, _, chart, kernel) in MODES.items()})
     charts = {name: chart for name, (_, _, chart, _) in MODES.items()}
-    return ContactProblem(TREE, AXES, SCHEDULE, "semi_implicit_euler", "ddp", kernels, None, charts)
+    return ContactProblem(TREE, AXES, SCHEDULE, "semi_implicit_euler", "ddp", kernels, charts=charts)
 
 
 def pitching(grid: KnotGrid) -> np.ndarray:
@@ -202,8 +202,7 @@ def test_a_chart_does_not_change_where_a_foot_lands() -> None:
         "semi_implicit_euler",
         "ddp",
         built.kernels,
-        None,
-        {"rise": FIRST, "landed": OTHER},
+        charts={"rise": FIRST, "landed": OTHER},
     )
     grid = knot_grid(short, 0, 8, STEP)
     with pytest.raises(ParameterError, match="where a foot lands"):
