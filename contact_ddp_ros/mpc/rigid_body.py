@@ -210,7 +210,7 @@ def balancing_gains(tail: Tail, tree: RigidBodyTree, axes: tuple[int, ...], feet
 
 @nb.njit(MATRIX(INTEGERS, INTEGERS, MATRIX, MATRIX), cache=True, error_model="numpy")
 def footholds(integers, modes, rows, xs):  # type: ignore[no-untyped-def]
-    """(N, n_f n_a) places of the feet at states xs (N, 2n) of nodes with these modes (N,) and parameters (N, size) [m]."""
+    """(N, n_f n_a) places of the feet at states xs (N, 2n) of nodes with modes (N,) and parameters (N, size) [m]."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
     aux, found = np.zeros(own.size), np.zeros((len(xs), n_f * n_a))
