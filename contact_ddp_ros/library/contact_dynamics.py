@@ -155,8 +155,8 @@ class ContactDynamics:
         x, u = self._state(q, v, tau)
         nu = self._solve(x, u)
         start, n_s = int(aux_offsets(*self._sizes).factor), nu.size
-        inverse_pivots = self._aux[start : start + n_s * n_s : n_s + 1][self.n :].reshape(len(self.contacts), -1)
-        lost = (inverse_pivots == 0.0).any(axis=1)
+        inverse_pivots = self._aux[start : start + n_s * n_s : n_s + 1][self.n :]
+        lost = (inverse_pivots.reshape(len(self.contacts), len(self.axes)) == 0.0).any(axis=1)
         dependent = tuple(name for name, one in zip(self.contacts, lost, strict=True) if one)
         return Motion(nu[: self.n], nu[self.n :].reshape(len(self.contacts), len(self.axes)), dependent)
 

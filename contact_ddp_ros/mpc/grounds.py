@@ -49,7 +49,8 @@ class FootGrounds:
             if name not in feet:
                 raise ParameterError(f"a ground is given for {name!r}; the feet are {', '.join(feet)}")
         planes = [known.get(name, ground) for name in feet]
-        return cls(np.array([one.height for one in planes]), np.array([[one.slope, one.aside] for one in planes]))
+        slopes = np.array([(one.slope, one.aside) for one in planes]).reshape(len(planes), 2)
+        return cls(np.array([one.height for one in planes]), slopes)
 
     @classmethod
     def of_heights(

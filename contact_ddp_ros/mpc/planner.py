@@ -27,6 +27,7 @@ from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.frame import HorizontalFrame, OwnFrame
 from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.mpc.challenge import Challenge, better, is_lost
+from contact_ddp_ros.mpc.chart_choice import ChartChoice, policy_in_chart
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.cost_breakdown import cost_terms
 from contact_ddp_ros.mpc.course import Course
@@ -42,7 +43,7 @@ from contact_ddp_ros.mpc.rate_limit import RateLimited
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.touchdown_multipliers import switches_ahead
 from contact_ddp_ros.mpc.violations import violations
-from contact_ddp_ros.mpc.warm_start import WarmStart, shifted, shifted_multipliers
+from contact_ddp_ros.mpc.warm_start import WarmStart, reaches, shifted, shifted_multipliers
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, LocalGround
 from contact_ddp_ros.robot.joints import LEG_NAMES
@@ -99,6 +100,7 @@ class Planner:
         """That the present plan counts on."""
         self._advance = 0.0
         self._warm = WarmStart(self.config.gait.step)
+        self._charts = ChartChoice()
         self._challenge = Challenge()
         self._speed = PlannedSpeed()
         self._height = RateLimited(self.config.reference.height)
@@ -197,6 +199,7 @@ class Planner:
         for what, number in (("speed", speed), ("lateral speed", lateral), ("turn", turn)):
             if not math.isfinite(number):
                 raise MessageError(f"the commanded {what} is {number}; allowed: a finite number")
+        self._take_chart(state)
         self._move_ahead(felt.advance)
         x0, time, reference = self.model.state(state), state.time, self.config.reference
         challenge = hold and self._challenge.is_due(time)
@@ -210,7 +213,10 @@ class Planner:
             measured, cycle = self.model.forward_velocity(x0), self.builder.sequence.period
             speed = self._speed.follow(speed, measured, time, cycle, reference)
         height = self._height.approach(reference.height, reference.height_rate, time)
-        motion = self._course.follow(state, Motion(speed, lateral, turn), self._ground, reference, hold)
+        wanted, chart = Motion(speed, lateral, turn), self.model.chart
+        motion = self._course.follow(
+            state, wanted, self._ground, reference, hold=hold, trim=self._speed.trim, chart=chart
+        )
         frame = self.model.frame(state, motion.heading)
         motion, ground = replace(motion, heading=0.0), frame.ground(self._ground)
         feet: FootHeights | FootGrounds | None = felt.feet and felt.feet.of_groups(self._groups)
@@ -245,33 +251,37 @@ class Planner:
         """
         started = perf_counter()
         self._follow_gait(time)
-        grid = horizon_grid(self._timetable(), self.config.gait.horizon_cycles, time)
+        grid = horizon_grid(self._timetable(), self.config.gait.horizon_cycles, time, self.config.horizon)
         phased = replace(grid, times=grid.times - self._epoch_time)  # from the gait's epoch
         config = self.config
         if height is not None:
             config = replace(config, reference=replace(config.reference, height=height))
         x, y = (float(number) for number in (x0[0], x0[1] if self.model.height > 1 else 0.0))
         problem, xs_reference = self.builder.build(phased, config, replace(motion, x=x, y=y), ground, feet)
-        heuristic = heuristic_guess(self.builder, phased, xs_reference, config.first_guess)
+        heuristic = partial(heuristic_guess, self.builder, phased, xs_reference, config.first_guess)
         cycle = steps_of_cycle(self.builder.sequence, grid.start_step)
         last = self._warm.policy
         multipliers = self._warm.touchdowns.of(phased, cycle, len(self.builder.feet))
         fresh = Multipliers(multipliers, np.zeros((problem.n_nodes, problem.n_i)))
         if last is None:
-            solved = self._solve(problem, x0, heuristic, fresh, self.config.first_iterations)
+            solved = self._solve(problem, x0, heuristic(), fresh, self.config.first_iterations)
         else:
-            wanted = self.config.iterations
-            most = self._affordable(deadline)
-            warm = replace(fresh, inequalities=shifted_multipliers(last, self._warm.inequalities, grid))
-            guess = shifted(frame.policy_into(last), grid, heuristic)
+            wanted, most = self.config.iterations, self._affordable(deadline)
+            warm = replace(
+                fresh, inequalities=shifted_multipliers(last, self._warm.inequalities, grid, self._warm.near)
+            )
+            known, near = reaches(last, grid, self._warm.near), self._warm.near
+            guess = shifted(frame.policy_into(last), grid, heuristic(~known), near)
             solved = self._solve(problem, x0, guess, warm, min(wanted, most), most)
             if challenge or is_lost(solved.solution):
-                other = self._solve(problem, x0, heuristic, fresh, wanted, self._affordable(deadline))
+                other = self._solve(problem, x0, heuristic(), fresh, wanted, self._affordable(deadline))
                 solved = other if better(solved.solution, other.solution) is other.solution else solved
         terms = partial(cost_terms, self.builder, problem, grid, solved.solution, solved.multipliers, solved.penalty)
         result = self._result(grid, problem, solved.solution, frame, started)
         if result.policy is not None:
             self._warm.policy, self._warm.inequalities = result.policy, solved.next.inequalities
+            self._warm.near = grid.near
+            result = replace(result, policy=result.policy.until(grid.near))
             self._warm.hessian_blend = solved.solution.hessian_blend
             self._warm.touchdowns.update(phased, cycle, solved.next.equalities)
         outside = partial(violations, problem, solved.solution)
@@ -318,6 +328,7 @@ class Planner:
                 model_hash=self.model_hash,
                 ground=self._ground,
                 advance=self._advance,
+                chart=self.model.chart,
             )
             policy = frame.policy_out_of(policy)
         return PlanResult(
@@ -331,6 +342,16 @@ class Planner:
             inequality_violation=solution.inequality_violation,
             friction_violation=friction_violation,
         )
+
+    def _take_chart(self, state: RobotState) -> None:
+        """Go on in the chart of the attitude in which a state is regular, and the warm start with it."""
+        builder = self._charts.builder(self.builder, state)
+        if builder.model.chart is not self.model.chart:
+            self.builder, self.model = builder, builder.model
+            warm = policy_in_chart(self._warm.policy, self.model.chart)
+            if warm is None:
+                self._warm.forget()
+            self._warm.policy = warm
 
     def _move_ahead(self, advance: float) -> None:
         """Let the gait, and the warm start with it, be as far ahead as contact has moved it [s]."""

@@ -60,7 +60,7 @@ def test_a_foot_that_lands_at_the_first_node_stands_where_it_is() -> None:
     assert found[-1] == pytest.approx(heights.landing, abs=0.011)
 
 
-def landings(planner: Planner, policy, time: float) -> list[tuple[str, np.ndarray, int]]:
+def landings(planner: Planner, policy) -> list[tuple[str, np.ndarray, int]]:
     """Of every touchdown of a policy: the foot, its lowest point and the node."""
     feet, n_a = planner.builder.feet, planner.builder.n_axes
     kernel, p = planner.builder.kernels.python("feet"), np.zeros(5 + 4 * len(feet))
@@ -80,17 +80,18 @@ def test_feet_land_on_the_grounds_that_are_given(model: str, gait: str) -> None:
     grounds = {
         foot: Ground(height=0.01 * k, slope_x=0.05 * (-1) ** k) for k, foot in enumerate(planner.builder.feet, start=1)
     }
-    state = ROBOT.standing_state()
-    for _ in range(6):
-        result = planner.plan(state, 0.4, grounds=grounds)
-    assert result.policy is not None
-    found = landings(planner, result.policy, 0.0)
+    found = []
+    for time in (0.0, 0.1):
+        for _ in range(6):
+            result = planner.plan(ROBOT.standing_state(time), 0.4, grounds=grounds)
+        assert result.policy is not None
+        found += landings(planner, result.policy)
     assert {foot for foot, _, _ in found} == set(planner.builder.feet)
     for foot, point, _ in found:
         y = point[1] if len(point) == 3 else 0.0
         assert point[-1] == pytest.approx(grounds[foot].height_at(point[0], y), abs=2e-3), foot
     with pytest.raises(ParameterError, match="a ground is given for 'tail'"):
-        planner.plan(state, 0.4, grounds={"tail": Ground()})
+        planner.plan(ROBOT.standing_state(0.1), 0.4, grounds={"tail": Ground()})
 
 
 def test_what_is_felt_under_single_feet_is_where_they_land() -> None:
@@ -102,7 +103,7 @@ def test_what_is_felt_under_single_feet_is_where_they_land() -> None:
     assert result.policy is not None
     wanted = dict(zip(planner.builder.feet, (0.02, 0.005), strict=True))
     assert MODEL.legs_of["front_foot"] == ("fr", "fl")
-    for foot, point, _ in landings(planner, result.policy, 0.0):
+    for foot, point, _ in landings(planner, result.policy):
         assert point[-1] == pytest.approx(wanted[foot], abs=2e-3), "the mean of the pair"
 
 
