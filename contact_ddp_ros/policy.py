@@ -9,7 +9,7 @@ interval therefore never crosses a mode switch.
 See eq. (22) of docs/mathematics.md.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numba as nb
@@ -126,6 +126,13 @@ class Policy:
     def end(self) -> float:
         """Instant where the horizon ends [s]."""
         return float(self.times[-1])
+
+    def until(self, node: int | None) -> "Policy":
+        """The policy up to a node, itself where that is None."""
+        if node is None:
+            return self
+        cut = {name: getattr(self, name)[:node] for name in ("controls", "gains", "modes", "forces")}
+        return replace(self, times=self.times[: node + 1], states=self.states[: node + 1], **cut)
 
     def node(self, time: float) -> int:
         """Index of the node whose interval holds `time`; a switch instant belongs to the later mode."""

@@ -83,19 +83,29 @@ def _add_outer(slope, bend, row, d):
 
 @nb.njit(types.void(INTEGERS, nb.float64, VECTOR, VECTOR, VECTOR, DERIVATIVES), cache=True, error_model="numpy")
 def _add_constraints(integers, weight, penalty, multipliers, aux, d):
-    """What inequalities h and equalities g add; their slopes stay in aux for `second`."""
+    """What inequalities h and equalities g add."""
     n_z, n_u = d[2].size + d[3].size, d[3].size
     n_h, n_e, n_g = integers[N_INEQUALITIES], integers[N_EQUALITIES], integers[N_MIXED]
-    slopes, jacobian, _ = aux_offsets(n_h + n_g, n_z)
+    _, jacobian, _ = aux_offsets(n_h + n_g, n_z)
     rows = table(aux, jacobian, n_h + n_g, n_z)
     for j in range(n_h):
         _, slope, bend = inequality(aux[_VALUES + j], multipliers, n_e + 4 * n_u + 2 * j, penalty)
-        aux[slopes + j] = weight * slope
         _add_outer(weight * slope, weight * bend, rows[j], d)
     for j in range(n_g):
         _, slope, bend = augmented_lagrangian(aux[_VALUES + n_h + j], multipliers[j], penalty[SIGMA])
-        aux[slopes + n_h + j] = slope
         _add_outer(slope, bend, rows[n_h + j], d)
+
+
+@nb.njit(types.void(INTEGERS, nb.float64, VECTOR, VECTOR, VECTOR, nb.int64, nb.int64), cache=True, error_model="numpy")
+def _write_slopes(integers, weight, penalty, multipliers, aux, slopes, n_u):
+    """Write what the curvature of h and g is contracted with."""
+    n_h, n_g = integers[N_INEQUALITIES], integers[N_MIXED]
+    first = integers[N_EQUALITIES] + 4 * n_u
+    for j in range(n_h):
+        _, slope, _ = inequality(aux[_VALUES + j], multipliers, first + 2 * j, penalty)
+        aux[slopes + j] = weight * slope
+    for j in range(n_g):
+        _, aux[slopes + n_h + j], _ = augmented_lagrangian(aux[_VALUES + n_h + j], multipliers[j], penalty[SIGMA])
 
 
 @nb.njit(STEP, cache=True, nogil=True, error_model="numpy")
@@ -165,7 +175,7 @@ def first(data, k, x, u, aux, d):
 @nb.njit(SECOND, cache=True, nogil=True, error_model="numpy")
 def second(data, k, x, u, aux, vx, hxx, hux, huu):
     """V'ₓ·f_zz and what Gauss-Newton leaves out of the cost."""
-    integers, node_integers, _, node_parameters, multipliers, penalty = data
+    integers, node_integers, parameters, node_parameters, multipliers, penalty = data
     p = address(node_parameters, k * node_parameters.shape[1])
     if k == node_integers.shape[0] - 1:
         clear(hux)
@@ -175,5 +185,6 @@ def second(data, k, x, u, aux, vx, hxx, hux, huu):
         call_kernel(integers[END_SECOND], arguments, (address(hxx, 0),), 0, 0)
         return
     slopes, _, _ = aux_offsets(integers[N_INEQUALITIES] + integers[N_MIXED], x.size + u.size)
+    _write_slopes(integers, parameters[0], penalty, multipliers[k], aux, slopes, u.size)
     arguments = (address(x, 0), address(u, 0), p, address(vx, 0), address(aux, slopes))
     call_kernel(integers[NODE_SECOND], arguments, (address(hxx, 0), address(hux, 0), address(huu, 0)), 0, 0)

@@ -5,7 +5,8 @@ Implements `step`, `first` and `second` of :mod:`contact_ddp_ros.solver.protocol
 * time step: K(q) ν + b(q, v) = [Sᵀu; 0] with ν = (v̇, λ), then forward Euler (q + h v, v + h v̇) or semi-implicit
   Euler (v⁺ = v + h v̇, q + h v⁺); or the same system at the middle of the step (:mod:`contact_ddp_ros.mpc.midpoint`);
 * touchdown: the same with ν = (v⁺, Λ) and the impact's residual; q does not move;
-* lift-off: identity.
+* lift-off: identity;
+* time step of the horizon's tail: the robot as one rigid body (:mod:`contact_ddp_ros.mpc.rigid_body_nodes`).
 
 First order, with z ∈ {q, v, u} and the residual's partials r_z:  ν_z = −K⁻¹ r_z,  ν_u = K⁻¹ [Sᵀ; 0].
 
@@ -39,6 +40,7 @@ from contact_ddp_ros.mpc.foot_heights import add_height_cost, add_height_curvatu
 from contact_ddp_ros.mpc.layout import aux_offsets, position_share, sizes_of
 from contact_ddp_ros.mpc.midpoint import midpoint_curvature, midpoint_partials, solve_midpoint
 from contact_ddp_ros.mpc.own_term_nodes import add_own_cost, add_own_curvature, add_own_force_slopes, own_cost
+from contact_ddp_ros.mpc.rigid_body_nodes import body_first, body_second, body_step
 from contact_ddp_ros.mpc.term_sums import EntrySums
 from contact_ddp_ros.mpc.terms.term import Argument
 from contact_ddp_ros.solver.borrowed import borrow, part, table
@@ -69,6 +71,8 @@ def step(data, k, x, u, x_next, aux, residual):
     for i in range(2 * n):
         cost, _, _ = _state_terms(cost, integers, 1.0, i, x[i], 2 * n, row, parameters, duals, penalty)
 
+    if kind == at.RIGID_BODY:
+        return h * (cost + body_step(data, k, x, u, x_next, aux, residual))
     if kind == at.STEP:
         block = mode_block(integers, node_integers[k, at.NODE_MODE])
         if integers[at.SCHEME] == at.IMPLICIT_MIDPOINT:
@@ -132,7 +136,7 @@ def first(data, k, x, u, aux, d):
     row, duals = node_parameters[k], multipliers[k]
     own = aux_offsets(n, n_u, n_f, n_a)
     n_x, n_z = 2 * n, 2 * n + n_u
-    h = row[at.DURATION] if kind == at.STEP else 1.0
+    h = row[at.DURATION] if kind == at.STEP or kind == at.RIGID_BODY else 1.0
     if kind != at.STEP:
         clear(fx)
         clear(fu)
@@ -144,6 +148,9 @@ def first(data, k, x, u, aux, d):
     for a in range(n_u):
         lu[a] = 0.0
     if kind == at.TERMINAL:
+        return
+    if kind == at.RIGID_BODY:
+        body_first(data, k, x, u, aux, fx, fu, lu, luu)
         return
     if kind == at.LIFT_OFF:
         for i in range(n_x):
@@ -198,7 +205,7 @@ def _contraction(data, k, x, u, vx, aux):
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
     n, n_u, n_f, n_a = sizes_of(integers)
     kind = node_integers[k, at.NODE_KIND]
-    if kind == at.LIFT_OFF or kind == at.TERMINAL:
+    if kind == at.LIFT_OFF or kind == at.TERMINAL or kind == at.RIGID_BODY:
         return -1
     row, duals = node_parameters[k], multipliers[k]
     own = aux_offsets(n, n_u, n_f, n_a)
@@ -240,6 +247,9 @@ def second(data, k, x, u, aux, vx, hxx, hux, huu):
     clear(huu)
     block = _contraction(data, k, x, u, vx, aux)
     if block < 0:
+        if data[1][k, at.NODE_KIND] == at.RIGID_BODY:
+            body_second(data, k, x, u, aux, vx, hxx, hux)
+            return
         clear(hxx)
         clear(hux)
         return
@@ -257,6 +267,9 @@ def second_tensor(data, k, x, u, aux, vx, hxx, hux, huu):
     clear(huu)
     block = _contraction(data, k, x, u, vx, aux)
     if block < 0:
+        if data[1][k, at.NODE_KIND] == at.RIGID_BODY:
+            body_second(data, k, x, u, aux, vx, hxx, hux)
+            return
         clear(hxx)
         clear(hux)
         return

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from contact_ddp_ros.dynamics.contact import ALPHA
 from contact_ddp_ros.dynamics.kernels import LEVELS, TENSOR_LEVELS, KernelSet, build_kernels
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.gaits.grid import KnotGrid
@@ -22,6 +23,7 @@ from contact_ddp_ros.mpc.grounds import GroundModel, planes_in
 from contact_ddp_ros.mpc.kernel_table import kernel_table
 from contact_ddp_ros.mpc.layout import Sizes, aux_offsets
 from contact_ddp_ros.mpc.own_terms import OwnTerms
+from contact_ddp_ros.mpc.rigid_body import BODY, BODY_FIRST, BODY_SECOND, Tail, footholds
 from contact_ddp_ros.mpc.term_layout import TermLayout
 from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.mpc.terms.friction_cone import COEFFICIENT
@@ -31,6 +33,9 @@ from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.protocol import Problem
 
 Array = NDArray[np.float64]
+
+_STABLE = 0.5
+"""Largest product of a time step and Baumgarte's rate: from 0.83 on the stabilisation itself is unstable."""
 
 _SCHEMES = {
     "forward_euler": at.FORWARD_EULER,
@@ -113,8 +118,9 @@ class ContactProblem:
         variant: str,
         kernels: KernelSet | None = None,
         terms: OwnTerms | None = None,
+        tail: Tail | None = None,
     ) -> None:
-        """Contacts act along the world's `axes`, the normal last.
+        """Contacts act along the world's `axes`, the normal last. `tail` serves grids that have one.
 
         Raises ParameterError where second order is asked for by tensors and the integrator is implicit.
         """
@@ -135,7 +141,13 @@ class ContactProblem:
         )
         self.sizes = Sizes(tree.n, len(tree.actuated), len(self.feet), self.n_axes)
         self.layout = TermLayout.of(self.sizes)
+        self.tail = tail
+        if tail is not None:
+            for name, slot in ((BODY, at.BODY), (BODY_FIRST, at.BODY_FIRST), (BODY_SECOND, at.BODY_SECOND)):
+                self.integers[slot] = tail.kernels.address(name)
+        self.integers[at.FOOTHOLDS], self.integers[at.INERTIA] = self.layout.footholds.start, self.layout.body.start
         self.effort_limits = np.array([tree.joints[i].effort_limit for i in tree.actuated])
+        self._names = self._constraint_names()
         self.second = contact_nodes.second_tensor if variant == "ddp_tensor" else contact_nodes.second
 
     def assemble(
@@ -156,11 +168,15 @@ class ContactProblem:
         kinds[-1] = at.TERMINAL
         stance = self.stance_table()
         landing = stance[grid.modes[1:]] & ~stance[grid.modes[:-1]] & grid.switches[:, None]
+        if grid.near is not None:
+            kinds[grid.near : -1] = at.RIGID_BODY
         kinds[:-1][grid.switches] = np.where(landing[grid.switches].any(axis=1), at.TOUCHDOWN, at.LIFT_OFF)
 
         rows = np.zeros((grid.n_nodes + 1, layout.row_size + self.terms.n_parameters))
         rows[:-1, at.DURATION] = grid.durations
         rows[:, layout.model] = ground.rows(len(rows))
+        stable = _STABLE / np.maximum(grid.durations, 1e-9)
+        rows[:-1, at.MODEL + ALPHA] = np.minimum(rows[:-1, at.MODEL + ALPHA], stable)
         rows[:-1, layout.lands] = landing
         for name, place in layout.rows.items():
             rows[:, place] = numbers[name]
@@ -169,6 +185,11 @@ class ContactProblem:
         parameters = np.zeros(layout.n_parameters)
         for name, place in layout.parameters.items():
             parameters[place] = numbers[name]
+        if grid.near is not None:
+            assert self.tail is not None
+            parameters[layout.body] = self.tail.body.array()
+            states = rows[grid.near : -1, layout.rows["states"]].copy()
+            rows[grid.near : -1, layout.footholds] = footholds(self.integers, rows[grid.near : -1].copy(), states)
         return Problem(
             n_x=2 * n,
             n_u=n_u,
@@ -185,7 +206,8 @@ class ContactProblem:
             n_i=layout.n_i + len(self.terms.inequality_names),
             position_steps=np.where(grid.switches, 0.0, grid.durations) if self.halved else None,
             inequality_weights=grid.durations,
-            constraint_names=self._constraint_names(),
+            constraint_names=self._names,
+            n_kept=aux_offsets(*self.sizes).factor,
         )
 
     def _constraint_names(self) -> tuple[str, ...]:

@@ -41,7 +41,8 @@ from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.rate_limit import RateLimited
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.touchdown_multipliers import switches_ahead
-from contact_ddp_ros.mpc.warm_start import WarmStart, shifted, shifted_multipliers
+from contact_ddp_ros.mpc.violations import violations
+from contact_ddp_ros.mpc.warm_start import WarmStart, reaches, shifted, shifted_multipliers
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, LocalGround
 from contact_ddp_ros.robot.joints import LEG_NAMES
@@ -209,7 +210,8 @@ class Planner:
             measured, cycle = self.model.forward_velocity(x0), self.builder.sequence.period
             speed = self._speed.follow(speed, measured, time, cycle, reference)
         height = self._height.approach(reference.height, reference.height_rate, time)
-        motion = self._course.follow(state, Motion(speed, lateral, turn), self._ground, reference, hold)
+        wanted = Motion(speed, lateral, turn)
+        motion = self._course.follow(state, wanted, self._ground, reference, hold=hold, trim=self._speed.trim)
         frame = self.model.frame(state, motion.heading)
         motion, ground = replace(motion, heading=0.0), frame.ground(self._ground)
         feet: FootHeights | FootGrounds | None = felt.feet and felt.feet.of_groups(self._groups)
@@ -244,39 +246,51 @@ class Planner:
         """
         started = perf_counter()
         self._follow_gait(time)
-        grid = horizon_grid(self._timetable(), self.config.gait.horizon_cycles, time)
+        grid = horizon_grid(self._timetable(), self.config.gait.horizon_cycles, time, self.config.horizon)
         phased = replace(grid, times=grid.times - self._epoch_time)  # from the gait's epoch
         config = self.config
         if height is not None:
             config = replace(config, reference=replace(config.reference, height=height))
         x, y = (float(number) for number in (x0[0], x0[1] if self.model.height > 1 else 0.0))
         problem, xs_reference = self.builder.build(phased, config, replace(motion, x=x, y=y), ground, feet)
-        heuristic = heuristic_guess(self.builder, phased, xs_reference, config.first_guess)
+        heuristic = partial(heuristic_guess, self.builder, phased, xs_reference, config.first_guess)
         cycle = steps_of_cycle(self.builder.sequence, grid.start_step)
         last = self._warm.policy
         multipliers = self._warm.touchdowns.of(phased, cycle, len(self.builder.feet))
         fresh = Multipliers(multipliers, np.zeros((problem.n_nodes, problem.n_i)))
         if last is None:
-            solved = self._solve(problem, x0, heuristic, fresh, self.config.first_iterations)
+            solved = self._solve(problem, x0, heuristic(), fresh, self.config.first_iterations)
         else:
-            affordable = self._budget.iterations(deadline, self.config.iterations)
-            warm = replace(fresh, inequalities=shifted_multipliers(last, self._warm.inequalities, grid))
-            guess = shifted(frame.policy_into(last), grid, heuristic)
-            solved = self._solve(problem, x0, guess, warm, affordable)
+            wanted, most = self.config.iterations, self._affordable(deadline)
+            warm = replace(
+                fresh, inequalities=shifted_multipliers(last, self._warm.inequalities, grid, self._warm.near)
+            )
+            known, near = reaches(last, grid, self._warm.near), self._warm.near
+            guess = shifted(frame.policy_into(last), grid, heuristic(~known), near)
+            solved = self._solve(problem, x0, guess, warm, min(wanted, most), most)
             if challenge or is_lost(solved.solution):
-                other = self._solve(problem, x0, heuristic, fresh, self.config.iterations)
+                other = self._solve(problem, x0, heuristic(), fresh, wanted, self._affordable(deadline))
                 solved = other if better(solved.solution, other.solution) is other.solution else solved
         terms = partial(cost_terms, self.builder, problem, grid, solved.solution, solved.multipliers, solved.penalty)
         result = self._result(grid, problem, solved.solution, frame, started)
         if result.policy is not None:
             self._warm.policy, self._warm.inequalities = result.policy, solved.next.inequalities
+            self._warm.near = grid.near
+            result = replace(result, policy=result.policy.until(grid.near))
             self._warm.hessian_blend = solved.solution.hessian_blend
             self._warm.touchdowns.update(phased, cycle, solved.next.equalities)
-        return replace(result, cost_terms=terms, gait=self.config.gait.name, cold=last is None)
+        outside = partial(violations, problem, solved.solution)
+        return replace(result, cost_terms=terms, violations=outside, gait=self.config.gait.name, cold=last is None)
 
-    def _solve(self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, iterations: int) -> Solved:
+    def _affordable(self, deadline: float | None) -> int:
+        """Iterations that end before a deadline, those until hard limits hold included."""
+        return self._budget.iterations(deadline, self.config.iterations + self.config.constraint.further_iterations)
+
+    def _solve(
+        self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, iterations: int, most: int = 0
+    ) -> Solved:
         started = perf_counter()
-        solved = self._solver.solve(problem, x0, guess, warm, self._warm.hessian_blend, iterations)
+        solved = self._solver.solve(problem, x0, guess, warm, self._warm.hessian_blend, iterations, most)
         self._budget.record(perf_counter() - started, len(solved.solution.iterations))
         return solved
 

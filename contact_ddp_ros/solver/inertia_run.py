@@ -98,7 +98,7 @@ class InertiaRun(TrialRun):
         if self._ends(gradient):
             self.message = "converged: the error of the optimality conditions is below kkt_tolerance"
             return Termination.CONVERGED
-        apart, self._slack_slope, _ = self._distance()
+        apart, self._slack_slope, *_ = self._measure()
         if apart > 0.0:
             self._evaluate(self._other, "barrier")
         self._evaluate(self.work.expansion, "iterate")

@@ -99,24 +99,27 @@ class InteriorPointSolver:
                 'control; the strategy "inertia" takes these only: make it a cost, or use "blend"'
             )
         x_start, guess = checked_array("x0", x0, (problem.n_x,)), checked_guess(problem, guess)
-        if self._work is None or not self._work.fits(problem):
-            self._work = Workspace(problem)
+        self._work = Workspace.of(problem, self._work)
         if warm is not None:
             found = warm.equalities.shape, warm.inequalities.shape
             needed = (problem.n_nodes + 1, problem.n_e), (problem.n_nodes, problem.n_i)
             if found != needed:
                 raise SolverError(f"warm has multipliers of shapes {found}; needed: {needed}, as the problem")
-        run = _kind_of(self.interior)(problem, data, self._work, self.options, self.interior)
+        run = _kind_of(self.interior, mu is not None)(problem, data, self._work, self.options, self.interior)
         run.start(x_start, guess, hessian_blend)
         run.begin(warm, mu)
         solution = run.end(guess, max_iterations if max_iterations is not None else self.options.max_iterations)
         return run.outcome(solution)
 
 
-def _kind_of(options: InteriorPointOptions) -> type[InteriorRun]:
+def _kind_of(options: InteriorPointOptions, held: bool) -> type[InteriorRun]:
     """How a solve goes on; what only one strategy compiles is imported where it is asked for, as that takes seconds."""
-    if options.strategy != "inertia":
-        return InteriorRun
-    from contact_ddp_ros.solver.inertia_run import InertiaRun
+    if options.strategy == "inertia":
+        from contact_ddp_ros.solver.inertia_run import InertiaRun
 
-    return InertiaRun
+        return InertiaRun
+    if held or options.crossover == 0.0:
+        return InteriorRun
+    from contact_ddp_ros.solver.crossover_run import CrossoverRun
+
+    return CrossoverRun

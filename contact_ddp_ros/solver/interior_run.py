@@ -25,6 +25,10 @@ Array = NDArray[np.float64]
 _EQUALITIES_MOST = 10.0
 """Bound of what ½ σ c² may add at first, relative to the cost: a larger σ drives the first steps into the limits."""
 
+_OVER = 1.02
+"""A step beyond the boundary by this factor at most is taken whole, with the slack at the boundary: shortened to it, it
+would take a second rollout and leave a share of every error."""
+
 _TOTAL_MIN = 1e-6
 """Least Σ w, for problems without inequalities."""
 
@@ -48,8 +52,11 @@ class InteriorRun(Run):
         weights = problem.inequality_weights
         self._weights = np.ones(problem.n_nodes) if weights is None else weights
         self._slacks = np.zeros((problem.n_nodes, problem.n_i))
+        self._slopes = (*data[:4], np.zeros_like(data[4]), data[5].copy())
         self._objective = self._trial_objective = np.inf
         self._begun = False
+        self._logarithms = self._trial_logarithms = 0.0
+        self._measured = (0.0, 0.0, 0.0, 0.0, 0.0)
         self._weight = 0.0
         self._held = False
         self._least = 1.0
@@ -61,7 +68,7 @@ class InteriorRun(Run):
         if not np.isfinite(self.cost):
             return
         residuals, (n_e, n_i) = self.work.nominal[3], self._sizes
-        equalities = slacks.equality_cost(residuals, self._multipliers, self._penalty, n_e)
+        equalities = self._measure()[3]
         self._objective = self.cost - equalities
         most = _EQUALITIES_MOST * (1.0 + abs(self._objective))
         if equalities > most and warm is None:
@@ -87,6 +94,8 @@ class InteriorRun(Run):
         self._multipliers[:-1, n_e + 1 :: 2] *= mu
         self._penalty[MU] = mu
         self._begun = True
+        self._logarithms = self._sum_of_logarithms()
+        self._measured = self._measure()
         self.cost = self._merit()
 
     def outcome(self, solution: Solution) -> InteriorSolution:
@@ -118,18 +127,21 @@ class InteriorRun(Run):
         """J, without barrier and multipliers."""
         return self._objective if self._begun else self.cost
 
-    def _distance(self) -> tuple[float, float, float]:
-        found: tuple[float, float, float] = slacks.distance(
+    def _measure(self) -> tuple[float, float, float, float, float]:
+        """What :func:`contact_ddp_ros.solver.slacks.measure` tells of the nominal trajectory."""
+        found: tuple[float, float, float, float, float] = slacks.measure(
             self.work.nominal[3], self._multipliers, self._weights, self._penalty, *self._sizes
         )
         return found
 
+    def _sum_of_logarithms(self) -> float:
+        total: float = slacks.logarithms(self._multipliers, self._weights, *self._sizes)
+        return total
+
     def _merit(self) -> float:
         """φ without the gaps' term at the nominal trajectory."""
-        equalities = slacks.equality_cost(self.work.nominal[3], self._multipliers, self._penalty, self._sizes[0])
-        barrier = slacks.barrier_cost(self._multipliers, self._weights, *self._sizes)
-        apart, _, _ = self._distance()
-        return float(self._objective + equalities - self._penalty[MU] * barrier + self._weight * apart)
+        apart, _, _, equalities, _ = self._measured
+        return float(self._objective + equalities - self._penalty[MU] * self._logarithms + self._weight * apart)
 
     def _rollout(
         self, xs: Array, us: Array, gains: Array, alpha: float, into: tuple[Array, Array, Array, Array]
@@ -138,17 +150,27 @@ class InteriorRun(Run):
         if not self._begun or not np.isfinite(cost):
             return cost
         nominal = self.work.nominal[3]
-        apart, psi, barrier, equalities, self._least = slacks.trial(
+        apart, psi, self._trial_logarithms, equalities, self._least = slacks.trial(
             *(into[3], nominal, self._multipliers, self._weights, self._penalty),
             *self._sizes,
             alpha,
             self.interior.boundary,
             self._slacks,
         )
-        if self._least < 1.0 - self.interior.boundary and not self._detached:
+        if self._least < 1.0 - _OVER * self.interior.boundary and not self._detached:
             return np.inf
         self._trial_objective = cost - psi - equalities
+        barrier = -float(self._penalty[MU]) * self._trial_logarithms
         return self._trial_objective + barrier + equalities + self._weight * apart
+
+    def _sweep_once(self) -> tuple[int, float, float, float]:
+        if self._begun and self._held_curvature is None:
+            # Newton's curvature of inequalities is contracted with y, not with what the step will make of it
+            multipliers, penalty = self._slopes[4:]
+            slacks.as_slopes(self._multipliers, *self._sizes, multipliers)
+            penalty[SIGMA], penalty[MU] = self._penalty[SIGMA], 1.0
+            self._second_data = self._slopes
+        return super()._sweep_once()
 
     def _line_search(self, linear: float, quadratic: float, converged: bool) -> tuple[float, float]:
         self._detached = False
@@ -156,7 +178,7 @@ class InteriorRun(Run):
 
     def _shorter(self, alpha: float) -> float:
         beyond = 1.0 - self._least
-        if self._detached or beyond <= self.interior.boundary:
+        if self._detached or beyond <= _OVER * self.interior.boundary:
             return super()._shorter(alpha)
         # a full step is cut no more than the boundary asks for: 0.99 of it would leave a hundredth of every error
         most = self.interior.boundary if alpha == 1.0 else 0.99
@@ -166,7 +188,7 @@ class InteriorRun(Run):
         return self._longest
 
     def _with_constraints(self, linear: float, change: float) -> tuple[float, float]:
-        apart, slope, bend = self._distance()
+        apart, slope, bend, _, _ = self._measured
         if apart == 0.0:
             return linear, change
         # the slope itself would need z_zΔ; the chord of the convex model is above it
@@ -178,11 +200,14 @@ class InteriorRun(Run):
         return expected, expected
 
     def _is_optimal(self, reduction: float) -> bool:
-        worst = float(np.abs(self.work.nominal[3][:, : self._sizes[0]]).max(initial=0.0))
-        apart, _, _ = self._distance()
-        settled = max(worst, apart / max(self._total, _TOTAL_MIN)) <= self.interior.equality_tolerance
         centred = self._held or self._penalty[MU] <= self.interior.gap_tolerance * self._unit
-        return centred and settled and super()._is_optimal(reduction)
+        return centred and self._is_settled and super()._is_optimal(reduction)
+
+    @property
+    def _is_settled(self) -> bool:
+        """Whether equalities hold, and slacks are their inequalities."""
+        apart, _, _, _, worst = self._measured
+        return max(worst, apart / max(self._total, _TOTAL_MIN)) <= self.interior.equality_tolerance
 
     def _after_step(self, alpha: float, reduction: float) -> None:
         """Take over slacks and multipliers of the step; lower μ and raise σ where the step allows it."""
@@ -196,7 +221,7 @@ class InteriorRun(Run):
             settings.boundary,
             self._slacks,
         )
-        self._objective = self._trial_objective
+        self._objective, self._logarithms = self._trial_objective, self._trial_logarithms
         if alpha == 1.0:
             self._penalty[SIGMA] = min(self._penalty[SIGMA] * settings.sigma_factor, settings.sigma_max)
         relative = mu / self._unit
@@ -209,4 +234,5 @@ class InteriorRun(Run):
             if alpha == 1.0 and not self._detached:
                 lower = min(lower, relative**settings.mu_power)
             self._penalty[MU] = max(settings.gap_tolerance, lower) * self._unit
+        self._measured = self._measure()
         self.cost = self._merit()

@@ -46,6 +46,12 @@ class InteriorPointOptions:
     gap_tolerance: float = parameter(
         1e-9, low=1e-14, high=1.0, description="μ Σ w at the end, relative to the cost: bound of the optimum's error"
     )
+    crossover: float = parameter(
+        1e-3,
+        low=0.0,
+        high=1.0,
+        description="μ, relative to the cost, from which on full steps are active sets'; 0: never",
+    )
     slack_min: float = parameter(0.05, low=1e-9, description="least slack of a first trajectory")
     boundary: float = parameter(0.99, low=0.5, high=0.99999, description="fraction to the boundary τ of a step")
     detached_step: float = parameter(

@@ -164,19 +164,7 @@ class Run:
         """
         work, started = self.work, perf_counter()
         while True:
-            failed, linear, quadratic, gradient = self._backward(
-                self._second,
-                self._second_data,
-                self.problem.has_control,
-                self._position_steps,
-                *work.nominal[:3],
-                work.expansion,
-                self.gaps.d,
-                self.hessian_blend,
-                self.rho,
-                *work.candidate,
-            )
-            self._effort.add_sweep(1.0 - max(failed, 0) / self.problem.n_nodes, self.hessian_blend > 0.0)
+            failed, linear, quadratic, gradient = self._sweep_once()
             if failed < 0 or self.rho > self.options.rho_max:
                 break
             self._increase_regularisation()
@@ -197,6 +185,24 @@ class Run:
             )
             return None
         return linear, quadratic, gradient
+
+    def _sweep_once(self) -> tuple[int, float, float, float]:
+        """One backward sweep into the workspace's candidate; what :func:`backward_of` returns."""
+        work = self.work
+        swept: tuple[int, float, float, float] = self._backward(
+            self._second,
+            self._second_data,
+            self.problem.has_control,
+            self._position_steps,
+            *work.nominal[:3],
+            work.expansion,
+            self.gaps.d,
+            self.hessian_blend,
+            self.rho,
+            *work.candidate,
+        )
+        self._effort.add_sweep(1.0 - max(swept[0], 0) / self.problem.n_nodes, self.hessian_blend > 0.0)
+        return swept
 
     def _with_constraints(self, linear: float, change: float) -> tuple[float, float]:
         """Slope and change of the cost along the step, with what violated constraints add to them."""
@@ -325,12 +331,12 @@ class Run:
             else:
                 termination = self.iterate()
         work, n_e = self.work, self.problem.n_e
-        xs, us, aux, residuals = (array.copy() for array in work.nominal)
+        xs, us, aux, residuals = work.nominal
         return Solution(
-            xs=xs,
-            us=us,
+            xs=xs.copy(),
+            us=us.copy(),
             gains=work.gains.copy() if self.iterations else np.array(guess.gains),
-            aux=aux,
+            aux=aux[:, : self.problem.n_kept].copy(),
             residuals=np.hstack([residuals[:, :n_e], residuals[:, -1:]]),
             cost=self.objective,
             initial_cost=initial_cost,

@@ -13,7 +13,11 @@ from numba import types
 from contact_ddp_ros.solver.penalties import MU, SIGMA
 from contact_ddp_ros.solver.protocol import MATRIX, VECTOR
 
-_THREE, _FIVE = types.UniTuple(nb.float64, 3), types.UniTuple(nb.float64, 5)
+_FIVE = types.UniTuple(nb.float64, 5)
+
+_TINY = 1e-300
+_SMALL = 1e-150
+"""Products of slacks below have their logarithm taken, which costs more than the rest, before they underflow."""
 
 _SPREAD = 1e6
 """y s stays within this factor of μ (Wächter and Biegler 2006, Eq. (16))."""
@@ -41,31 +45,40 @@ def begin(residuals, multipliers, weights, n_e, n_i, least):
     return total
 
 
-@nb.njit(_THREE(MATRIX, MATRIX, VECTOR, VECTOR, nb.int64, nb.int64), cache=True, nogil=True, error_model="numpy")
-def distance(residuals, multipliers, weights, penalty, n_e, n_i):
-    """Σ w|z − s|, and slope −Σ w μ (z − s)/s and bend Σ w Σ (z − s)² that they add to the merit along a full step."""
+@nb.njit(nb.void(MATRIX, nb.int64, nb.int64, MATRIX), cache=True, nogil=True, error_model="numpy")
+def as_slopes(multipliers, n_e, n_i, into):
+    """Write multipliers for which ψ' is −y at μ = 1, wherever z is: slacks 1/y, Σ = 0."""
+    for k in range(multipliers.shape[0]):
+        for i in range(n_e):
+            into[k, i] = multipliers[k, i]
+        for at in range(n_e, n_e + 2 * n_i, 2):
+            into[k, at] = 1.0 / max(multipliers[k, at + 1], _TINY)
+            into[k, at + 1] = 0.0
+
+
+@nb.njit(_FIVE(MATRIX, MATRIX, VECTOR, VECTOR, nb.int64, nb.int64), cache=True, nogil=True, error_model="numpy")
+def measure(residuals, multipliers, weights, penalty, n_e, n_i):
+    """Σ w|z − s|; slope −Σ w μ (z − s)/s and bend Σ w Σ (z − s)² that they add to the merit along a full step.
+
+    Then Σ y c + ½ σ c² of the equalities, and the largest |c|.
+    """
     total, slope, bend = 0.0, 0.0, 0.0
     for k in range(weights.size):
         for i in range(n_i):
             z, at = residuals[k, n_e + i], n_e + 2 * i
-            if math.isfinite(z):
-                slack = multipliers[k, at]
-                gap = z - slack
+            gap = z - multipliers[k, at]
+            if gap != 0.0 and math.isfinite(z):
+                inverse = 1.0 / multipliers[k, at]
                 total += weights[k] * abs(gap)
-                slope -= weights[k] * penalty[MU] * gap / slack
-                bend += weights[k] * multipliers[k, at + 1] / slack * gap * gap
-    return total, slope, bend
-
-
-@nb.njit(nb.float64(MATRIX, MATRIX, VECTOR, nb.int64), cache=True, nogil=True)
-def equality_cost(residuals, multipliers, penalty, n_e):
-    """Σ y c + ½ σ c² of the equalities."""
-    total = 0.0
+                slope -= weights[k] * penalty[MU] * gap * inverse
+                bend += weights[k] * multipliers[k, at + 1] * inverse * gap * gap
+    equalities, worst = 0.0, 0.0
     for k in range(residuals.shape[0]):
         for i in range(n_e):
             c = residuals[k, i]
-            total += (multipliers[k, i] + 0.5 * penalty[SIGMA] * c) * c
-    return total
+            equalities += (multipliers[k, i] + 0.5 * penalty[SIGMA] * c) * c
+            worst = max(worst, abs(c))
+    return total, slope, bend, equalities, worst
 
 
 @nb.njit(
@@ -77,12 +90,13 @@ def equality_cost(residuals, multipliers, penalty, n_e):
 def trial(residuals, nominal, multipliers, weights, penalty, n_e, n_i, alpha, boundary, slacks):
     """Write the slacks s(α) of a trial's residuals, no further towards zero than the boundary.
 
-    Returns Σ w|z − s(α)|; Σ w ψ that the trial's cost contains; −μ Σ w ln s(α); Σ y c + ½ σ c² of the equalities.
+    Returns Σ w|z − s(α)|; Σ w ψ that the trial's cost contains; Σ w ln s(α); Σ y c + ½ σ c² of the equalities; the
+    least share that the step would leave of a slack.
     """
-    apart, psi, barrier, mu = 0.0, 0.0, 0.0, penalty[MU]
+    apart, psi, total, equalities, mu = 0.0, 0.0, 0.0, 0.0, penalty[MU]
     least = 1.0
     for k in range(weights.size):
-        here = 0.0
+        here = 1.0
         for i in range(n_i):
             z, at = residuals[k, n_e + i], n_e + 2 * i
             slacks[k, i] = z
@@ -95,13 +109,19 @@ def trial(residuals, nominal, multipliers, weights, penalty, n_e, n_i, alpha, bo
                 apart += weights[k] * abs(z - slacks[k, i])
                 gap = z - slack
                 psi += weights[k] * (0.5 * multipliers[k, at + 1] * gap - mu) * gap / slack
-                here += math.log(slacks[k, i])
-        barrier -= mu * weights[k] * here
-    return apart, psi, barrier, equality_cost(residuals, multipliers, penalty, n_e), least
+                here *= slacks[k, i]
+                if here < _SMALL:
+                    total += weights[k] * math.log(here)
+                    here = 1.0
+        total += weights[k] * math.log(here)
+    for k in range(residuals.shape[0]):
+        for i in range(n_e):
+            equalities += (multipliers[k, i] + 0.5 * penalty[SIGMA] * residuals[k, i]) * residuals[k, i]
+    return apart, psi, total, equalities, least
 
 
 @nb.njit(nb.float64(MATRIX, VECTOR, nb.int64, nb.int64), cache=True, nogil=True, error_model="numpy")
-def barrier_cost(multipliers, weights, n_e, n_i):
+def logarithms(multipliers, weights, n_e, n_i):
     """Σ w ln s."""
     total = 0.0
     for k in range(weights.size):

@@ -271,6 +271,14 @@ class TestCourse:
         assert forward == pytest.approx([0.5 + ahead, 0.5 + ahead * math.exp(-1.0), 0.5])
         assert lateral == pytest.approx([left, left * math.exp(-1.0), 0.0], abs=1e-9)
 
+    def test_a_lasting_error_that_is_made_up_for_is_no_excess(self) -> None:
+        course = Course()
+        course.follow(standing(0.0, 0.0, 0.0), Motion(0.5), LEVEL, CONFIG, hold=True)
+        fast = replace(standing(0.0, 0.0, 0.0, 0.01), linear_velocity=np.array([0.9, 0.0, 0.0]))
+        motion = course.follow(fast, Motion(0.5 - 0.3), LEVEL, CONFIG, hold=False, trim=-0.3)
+        forward, _ = motion.velocities(np.array([0.0, 100.0]))
+        assert forward == pytest.approx([0.2 + 0.4 - CONFIG.settling_band, 0.2])
+
     @pytest.mark.parametrize("change", [{"settling": 0.0}, {"settling_band": 0.7}])
     def test_an_error_within_the_band_is_corrected_at_once(self, change: dict[str, float]) -> None:
         course, config = Course(), replace(CONFIG, **change)

@@ -149,10 +149,11 @@ def _loads(seed: int, extent: Extent) -> Rows:
 
 
 def _mixtures(seed: int, extent: Extent) -> Rows:
-    yield "random mixtures", None, [_mixture(seed, k, extent) for k in range(extent.mixtures)]
+    yield "random mixtures", None, [mixture(seed, k, extent) for k in range(extent.mixtures)]
 
 
-def _mixture(seed: int, k: int, extent: Extent) -> Unlike:
+def mixture(seed: int, k: int, extent: Extent) -> Unlike:
+    """A random world with one push and one speed."""
     rng = np.random.default_rng([seed, k])
     slope, heading = rng.uniform(-5.0, 5.0), rng.uniform(0.0, 90.0)
     terrain = rng.choice([f"slope:{slope:.2f},{heading:.1f}", f"boxes:{rng.uniform(0.0, 0.02):.3f},{k}", "flat"])

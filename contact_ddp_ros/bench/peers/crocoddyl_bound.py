@@ -83,7 +83,7 @@ class CrocoddylBound:
         self.model = pinocchio_model(case.tree, "chain") if self._exact else natural
         self.state = crocoddyl.StateMultibody(self.model)
         self.actuation = crocoddyl.ActuationModelFloatingBase(crocoddyl.StateMultibody(natural))
-        self._axes = (0, 1, 2) if int(case.problem.integers[at.N_AXES]) == 3 else (0, 2)
+        self._axes = case.axes
         self._damping = 0.0 if len(self._axes) == 3 else _DAMPING
         rows = [self._row(k) for k in range(case.problem.n_nodes + 1)]
         self.nodes = tuple(k for k, row in enumerate(rows[:-1]) if row.kind != at.LIFT_OFF)

@@ -11,7 +11,8 @@ Here ν is a variable beside x and u, and the dynamics are constraints: sparser,
     g(w) = next(w)         (2n,) state after the node; whoever assembles the programme equates it to the next node's x
            r(q, v, ν) − Sᵀu   (n_s,) the residual of the dynamics, where the scheme wants it, or of the impact: zero
            heights         of the feet that land above the ground [m], zero; only where the constraints are stated
-           friction λ_n ± λ_t   not negative; likewise. It implies a normal force that is not negative.
+           friction λ_n ± λ_t   not negative; likewise. In space the second-order cone of level ground takes their
+                           place. They imply a normal force that is not negative.
 
 Every number that a user may change is a parameter: the node's row of the problem's arrays and what all nodes share.
 """
@@ -38,7 +39,7 @@ from contact_ddp_ros.dynamics.mechanism import Mechanism
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import Sizes, position_share
 from contact_ddp_ros.mpc.term_layout import TermLayout
-from contact_ddp_ros.mpc.terms.friction_cone import COEFFICIENT, SCALE
+from contact_ddp_ros.mpc.terms.friction_cone import COEFFICIENT, SCALE, TIP
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.protocol import N_PENALTY
 
@@ -191,13 +192,16 @@ class Node:
         return [*cs.vertsplit(1.0 + ratio), *cs.vertsplit(1.0 - ratio), *normal, *(f / scale for f in self._cones())]
 
     def _cones(self) -> list[cs.SX]:
-        """friction λ_n ± λ_t of every contact [N]."""
+        """friction λ_n ± λ_t of every contact in the plane, friction λ_n − √(‖λ_t‖² + η²) in space [N]."""
         n, _, _, n_a = self.model.sizes
         sides = []
         for c in range(len(self.kind.contacts)):
             *tangential, normal = cs.vertsplit(self._nu[n + c * n_a : n + (c + 1) * n_a])
             reach = self._friction(COEFFICIENT) * normal
-            sides += [reach + sign * force for force in tangential for sign in (-1.0, 1.0)]
+            if n_a == 3:
+                sides.append(reach - cs.sqrt(cs.sumsqr(cs.vertcat(*tangential)) + (TIP * self._friction(SCALE)) ** 2))
+            else:
+                sides += [reach + sign * force for force in tangential for sign in (-1.0, 1.0)]
         return sides
 
     def _barrier(self, z: cs.SX) -> cs.SX:
