@@ -208,14 +208,13 @@ def balancing_gains(tail: Tail, tree: RigidBodyTree, axes: tuple[int, ...], feet
     return np.asarray(of_forces.T @ np.linalg.solve(square, wanted))
 
 
-@nb.njit(MATRIX(INTEGERS, MATRIX, MATRIX), cache=True, error_model="numpy")
-def footholds(integers, rows, xs):  # type: ignore[no-untyped-def]
-    """(N, n_f n_a) places of the feet at states xs (N, 2n) of nodes with rows (N, size) of parameters [m]."""
+@nb.njit(MATRIX(INTEGERS, INTEGERS, MATRIX, MATRIX), cache=True, error_model="numpy")
+def footholds(integers, modes, rows, xs):  # type: ignore[no-untyped-def]
+    """(N, n_f n_a) places of the feet at states xs (N, 2n) of nodes with modes (N,) and parameters (N, size) [m]."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
     aux, found = np.zeros(own.size), np.zeros((len(xs), n_f * n_a))
-    block = mode_block(integers, 0)  # all modes of a horizon with a tail are in one chart
     for k in range(len(xs)):
-        locate_feet(integers, block, xs[k], rows[k], aux)
+        locate_feet(integers, mode_block(integers, modes[k]), xs[k], rows[k], aux)
         found[k] = aux[own.positions : own.positions + n_f * n_a]
     return found
