@@ -20,15 +20,15 @@ def mode_block(integers, mode):
     return at.HEADER + integers[at.N_U] + mode * (at.MODE_HEADER + integers[at.N_FEET])
 
 
-@nb.njit(nb.void(INTEGERS, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
-def locate_feet(integers, q, row, aux):
-    """Positions of all feet and their Jacobian (row-major, (n_f n_a, n)) into aux."""
+@nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
+def locate_feet(integers, block, q, row, aux):
+    """Positions of all feet and their Jacobian (row-major, (n_f n_a, n)) into aux, by the kernels of a mode's block."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
     rows = n_f * n_a
     columns = part(aux, own.scratch, rows * n)
     call_kernel(
-        integers[at.FEET],
+        integers[block + at.FEET],
         (address(q, 0), address(row, at.MODEL)),
         (address(aux, own.positions), address(columns, 0)),
         0,

@@ -5,7 +5,7 @@ Implements `step`, `first` and `second` of :mod:`contact_ddp_ros.solver.protocol
 * time step: K(q) ν + b(q, v) = [Sᵀu; 0] with ν = (v̇, λ), then forward Euler (q + h v, v + h v̇) or semi-implicit
   Euler (v⁺ = v + h v̇, q + h v⁺); or the same system at the middle of the step (:mod:`contact_ddp_ros.mpc.midpoint`);
 * touchdown: the same with ν = (v⁺, Λ) and the impact's residual; q does not move;
-* lift-off: identity;
+* lift-off: identity; change of the attitude's chart: :mod:`contact_ddp_ros.mpc.chart_nodes`;
 * time step of the horizon's tail: the robot as one rigid body (:mod:`contact_ddp_ros.mpc.rigid_body_nodes`).
 
 First order, with z ∈ {q, v, u} and the residual's partials r_z:  ν_z = −K⁻¹ r_z,  ν_u = K⁻¹ [Sᵀ; 0].
@@ -33,6 +33,7 @@ import numba as nb
 import numpy as np
 
 from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.chart_nodes import change_chart, change_curvature, change_partials
 from contact_ddp_ros.mpc.contact_curvature import motion_curvature, motion_curvature_by_tensor
 from contact_ddp_ros.mpc.contact_forces import add_force_terms, force_cost, force_limits
 from contact_ddp_ros.mpc.contact_motion import locate_feet, mode_block, motion_partials, solve_motion
@@ -92,7 +93,7 @@ def step(data, k, x, u, x_next, aux, residual):
             value, excess = own_cost(integers, block, row, penalty, duals, x, u, aux, residual)
             cost += value
             violation = max(violation, excess)
-        locate_feet(integers, x, row, aux)
+        locate_feet(integers, block, x, row, aux)
         cost, excess = height_cost(data, k, cost, aux, residual)
         violation = max(violation, excess)
         if integers[at.SCHEME] == at.SEMI_IMPLICIT_EULER:
@@ -112,7 +113,8 @@ def step(data, k, x, u, x_next, aux, residual):
         return h * cost
 
     if kind == at.TOUCHDOWN:
-        locate_feet(integers, x, row, aux)
+        block = mode_block(integers, node_integers[k, at.NODE_MODE])
+        locate_feet(integers, block, x, row, aux)
         cost, residual[-1] = height_cost(data, k, cost, aux, residual)
         block = mode_block(integers, node_integers[k + 1, at.NODE_MODE])
         solve_motion(integers, block, True, x, u, row, aux)
@@ -122,6 +124,8 @@ def step(data, k, x, u, x_next, aux, residual):
     elif kind == at.LIFT_OFF:
         for i in range(2 * n):
             x_next[i] = x[i]
+    elif kind == at.CHART_CHANGE:
+        change_chart(data, k, x, x_next)
     return cost
 
 
@@ -155,6 +159,9 @@ def first(data, k, x, u, aux, d):
     if kind == at.LIFT_OFF:
         for i in range(n_x):
             fx[i, i] = 1.0
+        return
+    if kind == at.CHART_CHANGE:
+        change_partials(data, k, x, aux, fx)
         return
 
     if kind == at.TOUCHDOWN:
@@ -205,7 +212,7 @@ def _contraction(data, k, x, u, vx, aux):
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
     n, n_u, n_f, n_a = sizes_of(integers)
     kind = node_integers[k, at.NODE_KIND]
-    if kind == at.LIFT_OFF or kind == at.TERMINAL or kind == at.RIGID_BODY:
+    if kind != at.STEP and kind != at.TOUCHDOWN:
         return -1
     row, duals = node_parameters[k], multipliers[k]
     own = aux_offsets(n, n_u, n_f, n_a)
@@ -241,17 +248,26 @@ def _add_cost_curvature(data, k, block, x, u, aux, hxx, hux, huu):
         add_own_curvature(data[0], block, row[at.DURATION], row, data[5], data[4][k], x, u, aux, hxx, hux, huu)
 
 
+@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX), cache=True, error_model="numpy")
+def _without_dynamics(data, k, x, u, aux, vx, hxx, hux):
+    """`second` of a node without contact dynamics: lift-off and end have no curvature."""
+    kind = data[1][k, at.NODE_KIND]
+    if kind == at.RIGID_BODY:
+        body_second(data, k, x, u, aux, vx, hxx, hux)
+        return
+    clear(hxx)
+    clear(hux)
+    if kind == at.CHART_CHANGE:
+        change_curvature(data, k, x, vx, aux, hxx)
+
+
 @nb.njit(SECOND, cache=True, nogil=True, error_model="numpy")
 def second(data, k, x, u, aux, vx, hxx, hux, huu):
     """Contracted second-order partials of a node: dynamics by mRNEAc, and the curvature of the feet's heights."""
     clear(huu)
     block = _contraction(data, k, x, u, vx, aux)
     if block < 0:
-        if data[1][k, at.NODE_KIND] == at.RIGID_BODY:
-            body_second(data, k, x, u, aux, vx, hxx, hux)
-            return
-        clear(hxx)
-        clear(hux)
+        _without_dynamics(data, k, x, u, aux, vx, hxx, hux)
         return
     impact = data[1][k, at.NODE_KIND] == at.TOUCHDOWN
     if data[0][at.SCHEME] == at.IMPLICIT_MIDPOINT and not impact:
@@ -267,11 +283,7 @@ def second_tensor(data, k, x, u, aux, vx, hxx, hux, huu):
     clear(huu)
     block = _contraction(data, k, x, u, vx, aux)
     if block < 0:
-        if data[1][k, at.NODE_KIND] == at.RIGID_BODY:
-            body_second(data, k, x, u, aux, vx, hxx, hux)
-            return
-        clear(hxx)
-        clear(hux)
+        _without_dynamics(data, k, x, u, aux, vx, hxx, hux)
         return
     impact = data[1][k, at.NODE_KIND] == at.TOUCHDOWN
     motion_curvature_by_tensor(data[0], block, impact, x, u, data[3][k], aux, hxx, hux)

@@ -19,6 +19,7 @@ from contact_ddp_ros.gaits.schedule import ModeSchedule
 from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.mpc import contact_nodes
 from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.chart_kernels import chart_kernels
 from contact_ddp_ros.mpc.grounds import GroundModel, planes_in
 from contact_ddp_ros.mpc.kernel_table import kernel_table
 from contact_ddp_ros.mpc.layout import Sizes, aux_offsets
@@ -28,6 +29,7 @@ from contact_ddp_ros.mpc.term_layout import TermLayout
 from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.mpc.terms.friction_cone import COEFFICIENT
 from contact_ddp_ros.mpc.terms.term import Argument
+from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.friction import cone_excess
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.protocol import Problem
@@ -119,13 +121,20 @@ class ContactProblem:
         kernels: KernelSet | None = None,
         terms: OwnTerms | None = None,
         tail: Tail | None = None,
+        charts: Mapping[str, Chart] | None = None,
     ) -> None:
         """Contacts act along the world's `axes`, the normal last. `tail` serves grids that have one.
 
-        Raises ParameterError where second order is asked for by tensors and the integrator is implicit.
+        `charts` are those of the attitude, by mode, of a floating base whose tree has the order of BASE_JOINTS; without
+        them all is in the tree's own coordinates. Kernels, where given, must be those of the charts.
+
+        Raises ParameterError where second order is asked for by tensors and the integrator is implicit, or where there
+        are charts and terms of the user, which know one only.
         """
         if variant == "ddp_tensor" and integrator == "implicit_midpoint":
             raise ParameterError("the implicit midpoint has no second order by tensors; use variant ddp or ilqr")
+        if charts is not None and terms is not None and terms.terms:
+            raise ParameterError("terms of one's own depend on coordinates of one chart; leave the charts out")
         self.terms = terms or OwnTerms(tree, axes, ())
         self.tree = tree
         self.schedule = schedule
@@ -135,6 +144,10 @@ class ContactProblem:
         self.feet = tuple(point.name for point in tree.contacts)
         modes = {mode.name: mode.contacts for mode in schedule.modes}
         levels = kernel_levels(variant)
+        self._charts = None if charts is None else np.array([charts[mode.name] for mode in schedule.modes])
+        """(n_modes,), None where there is one only."""
+        if kernels is None and charts is not None:
+            kernels = chart_kernels(tree, modes, charts, axes, levels)
         self.kernels = kernels or build_kernels(tree, modes, axes, levels=levels)
         self.integers = kernel_table(
             tree, self.kernels, modes, self.n_axes, _SCHEMES[integrator], levels, self.terms.kernels
@@ -171,6 +184,9 @@ class ContactProblem:
         if grid.near is not None:
             kinds[grid.near : -1] = at.RIGID_BODY
         kinds[:-1][grid.switches] = np.where(landing[grid.switches].any(axis=1), at.TOUCHDOWN, at.LIFT_OFF)
+        changing = self._changes(grid, kinds)
+        kinds[:-1][changing] = at.CHART_CHANGE
+        halved = self.halved and not changing.any()
 
         rows = np.zeros((grid.n_nodes + 1, layout.row_size + self.terms.n_parameters))
         rows[:-1, at.DURATION] = grid.durations
@@ -204,11 +220,25 @@ class ContactProblem:
             first=contact_nodes.first,
             second=self.second,
             n_i=layout.n_i + len(self.terms.inequality_names),
-            position_steps=np.where(grid.switches, 0.0, grid.durations) if self.halved else None,
+            position_steps=np.where(grid.switches, 0.0, grid.durations) if halved else None,
             inequality_weights=grid.durations,
             constraint_names=self._names,
             n_kept=aux_offsets(*self.sizes).factor,
         )
+
+    def _changes(self, grid: KnotGrid, kinds: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """(N,) nodes where the chart changes.
+
+        Raises:
+            ParameterError: a foot lands there.
+        """
+        if self._charts is None:
+            return np.zeros(grid.n_nodes, dtype=np.bool_)
+        charts = self._charts[grid.modes]
+        changing = np.asarray((charts[1:] != charts[:-1]) & grid.switches)
+        if (kinds[:-1][changing] == at.TOUCHDOWN).any():
+            raise ParameterError("the attitude's chart changes where a foot lands; change it in another switch")
+        return changing
 
     def _constraint_names(self) -> tuple[str, ...]:
         """In the order of a node's residuals: equalities, inequalities, those of the user's constraints."""

@@ -5,6 +5,7 @@ import math
 from contact_ddp_ros.estimation.trim import Trim
 from contact_ddp_ros.mpc.config import ReferenceConfig
 from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, wrap_angle
 from contact_ddp_ros.robot.state import RobotState
@@ -34,14 +35,17 @@ class Course:
         *,
         hold: bool,
         trim: float = 0.0,
+        chart: Chart = Chart.YAW_PITCH_ROLL,
     ) -> Motion:
         """The motion to plan from a state for a command; with `hold` the robot's heading and place are the ones.
+
+        Heading and roll are the angles of a chart of the attitude in which the state is regular.
 
         The velocity to the left makes up for the distance from the line, and the lean for a roll that lasts. The
         planned velocity begins near the robot's: after a push the feet land where they can catch it. What the forward
         velocity holds to make up for one never reached, `trim` [m/s], is no excess when it is reached.
         """
-        roll, _, yaw = (float(angle) for angle in quaternion_to_rpy(state.orientation))
+        yaw, roll = _yaw_and_roll(state, chart)
         x, y = float(state.position[0]), float(state.position[1])
         step = min(max(state.time - self._time, 0.0), _LONGEST_STEP)
         self._time = state.time
@@ -75,3 +79,11 @@ class Course:
             lateral_excess=share * lateral_excess,
             settling=config.settling,
         )
+
+
+def _yaw_and_roll(state: RobotState, chart: Chart) -> tuple[float, float]:
+    if chart is Chart.YAW_PITCH_ROLL:
+        roll, _, yaw = (float(angle) for angle in quaternion_to_rpy(state.orientation))
+        return yaw, roll
+    yaw, roll, _ = (float(angle) for angle in chart.angles(quaternion_to_matrix(state.orientation)))
+    return yaw, roll

@@ -6,6 +6,7 @@ from numba import types
 from contact_ddp_ros.compiled.call import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_geometry import height_of, height_slope
+from contact_ddp_ros.mpc.contact_motion import mode_block
 from contact_ddp_ros.mpc.layout import aux_offsets, lands_of, sizes_of
 from contact_ddp_ros.mpc.term_sums import EntrySums
 from contact_ddp_ros.mpc.terms.term import Argument
@@ -101,7 +102,7 @@ def add_height_cost(integers, row, aux, slopes, bends, lx, lxx):
 @nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
 def add_height_curvature(data, k, x, aux, hxx):
     """Add Σ_f slope ∂²height/∂q² of the node's cost."""
-    integers, row = data[0], data[3][k]
+    integers, node_integers, row = data[0], data[1], data[3][k]
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
     slopes = part(aux, own.scratch, n_f)
@@ -117,7 +118,8 @@ def add_height_curvature(data, k, x, aux, hxx):
         return
     start = own.scratch + 2 * n_f + n_f * n_a
     hessian = table(aux, start, n, n)
-    call_kernel(integers[at.FEET_SECOND], (address(x, 0), address(weights, 0)), (address(hessian, 0),), 0, 0)
+    kernel = integers[mode_block(integers, node_integers[k, at.NODE_MODE]) + at.FEET_SECOND]
+    call_kernel(kernel, (address(x, 0), address(weights, 0)), (address(hessian, 0),), 0, 0)
     for i in range(n):
         for j in range(n):
             hxx[i, j] += hessian[i, j]

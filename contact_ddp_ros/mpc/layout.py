@@ -3,10 +3,10 @@
 The arrays of :data:`contact_ddp_ros.solver.protocol.DATA`, for a tree of n joints with n_f feet of n_a contact axes
 each (the last axis is the normal):
 
-integers        sizes, integration scheme, kernel addresses of the feet and of the user's terms (0 without any), where
-                the places of the terms begin, n_e, actuated joints (n_u), then one block per mode: number of
-                contacts, addresses of kernels and of its linear algebra, foot index of each contact (n_f slots);
-                then the places of the terms
+integers        sizes, integration scheme, kernel addresses of the user's terms (0 without any), where the places of
+                the terms begin, n_e, actuated joints (n_u), then one block per mode: number of contacts, addresses of
+                kernels, of its linear algebra and of the change into its chart of the attitude, foot index of each
+                contact (n_f slots); then the places of the terms
 node_integers   (N+1, 2): mode and kind of each node
 parameters      the rigid body of the tail, then those of the packaged terms that all nodes share
 node_parameters (N+1, size): duration, the dynamics' parameters p with the ground under each foot
@@ -32,26 +32,33 @@ from contact_ddp_ros.solver.penalties import DELTA as DELTA
 from contact_ddp_ros.solver.penalties import EPSILON as EPSILON
 from contact_ddp_ros.solver.penalties import SIGMA as SIGMA
 
-STEP, LIFT_OFF, TOUCHDOWN, TERMINAL, RIGID_BODY = range(5)
+STEP, LIFT_OFF, TOUCHDOWN, TERMINAL, RIGID_BODY, CHART_CHANGE = range(6)
 """Kinds of node: a time step; a switch at which no foot lands; one with an impact; the end of the horizon; a time step
-of the robot as one rigid body."""
+of the robot as one rigid body; a switch to other coordinates of the same attitude."""
 
 FORWARD_EULER, SEMI_IMPLICIT_EULER, IMPLICIT_MIDPOINT = 0, 1, 2
 """Integration schemes."""
 
-N, N_U, N_FEET, N_AXES, SCHEME, FEET, FEET_SECOND, TERMS, TERMS_FIRST, TERMS_SECOND = range(10)
-PLACES, EQUALITIES = 10, 11
-BODY, BODY_FIRST, BODY_SECOND, FOOTHOLDS, INERTIA = range(12, 17)
+N, N_U, N_FEET, N_AXES, SCHEME, TERMS, TERMS_FIRST, TERMS_SECOND, PLACES, EQUALITIES = range(10)
+BODY, BODY_FIRST, BODY_SECOND, FOOTHOLDS, INERTIA = range(10, 15)
 """Of nodes of the rigid body: addresses of its kernels, and where its feet's places begin in a node's parameters and
 its inertia in all nodes'."""
 
-HEADER = 17
+HEADER = 15
 
 CONTACTS, SYSTEM, FIRST, SECOND, TENSOR, IMPACT_SYSTEM, IMPACT_FIRST, IMPACT_SECOND, IMPACT_TENSOR = range(9)
 FACTORISE, SOLVE, CONTACT_PARTIALS, IMPACT_PARTIALS, CURVATURE = range(9, 14)
 """Addresses of a mode's linear algebra in C (:mod:`contact_ddp_ros.mpc.contact_algebra`), 0 where Numba does it."""
 
-MODE_HEADER = 14
+FEET, FEET_SECOND = 14, 15
+
+CHANGE, CHANGE_FIRST, CHANGE_SECOND = 16, 17, 18
+"""Addresses of the change into the mode's chart (:mod:`contact_ddp_ros.dynamics.chart_change`), 0 without charts."""
+
+MODE_HEADER = 19
+
+ATTITUDE = 3
+"""Where the angles of the attitude begin among the coordinates of a floating base."""
 
 NODE_MODE, NODE_KIND = 0, 1
 

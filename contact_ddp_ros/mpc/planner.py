@@ -27,6 +27,7 @@ from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.frame import HorizontalFrame, OwnFrame
 from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.mpc.challenge import Challenge, better, is_lost
+from contact_ddp_ros.mpc.chart_choice import ChartChoice, policy_in_chart
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.cost_breakdown import cost_terms
 from contact_ddp_ros.mpc.course import Course
@@ -99,6 +100,7 @@ class Planner:
         """That the present plan counts on."""
         self._advance = 0.0
         self._warm = WarmStart(self.config.gait.step)
+        self._charts = ChartChoice()
         self._challenge = Challenge()
         self._speed = PlannedSpeed()
         self._height = RateLimited(self.config.reference.height)
@@ -197,6 +199,7 @@ class Planner:
         for what, number in (("speed", speed), ("lateral speed", lateral), ("turn", turn)):
             if not math.isfinite(number):
                 raise MessageError(f"the commanded {what} is {number}; allowed: a finite number")
+        self._take_chart(state)
         self._move_ahead(felt.advance)
         x0, time, reference = self.model.state(state), state.time, self.config.reference
         challenge = hold and self._challenge.is_due(time)
@@ -210,8 +213,10 @@ class Planner:
             measured, cycle = self.model.forward_velocity(x0), self.builder.sequence.period
             speed = self._speed.follow(speed, measured, time, cycle, reference)
         height = self._height.approach(reference.height, reference.height_rate, time)
-        wanted = Motion(speed, lateral, turn)
-        motion = self._course.follow(state, wanted, self._ground, reference, hold=hold, trim=self._speed.trim)
+        wanted, chart = Motion(speed, lateral, turn), self.model.chart
+        motion = self._course.follow(
+            state, wanted, self._ground, reference, hold=hold, trim=self._speed.trim, chart=chart
+        )
         frame = self.model.frame(state, motion.heading)
         motion, ground = replace(motion, heading=0.0), frame.ground(self._ground)
         feet: FootHeights | FootGrounds | None = felt.feet and felt.feet.of_groups(self._groups)
@@ -323,6 +328,7 @@ class Planner:
                 model_hash=self.model_hash,
                 ground=self._ground,
                 advance=self._advance,
+                chart=self.model.chart,
             )
             policy = frame.policy_out_of(policy)
         return PlanResult(
@@ -336,6 +342,16 @@ class Planner:
             inequality_violation=solution.inequality_violation,
             friction_violation=friction_violation,
         )
+
+    def _take_chart(self, state: RobotState) -> None:
+        """Go on in the chart of the attitude in which a state is regular, and the warm start with it."""
+        builder = self._charts.builder(self.builder, state)
+        if builder.model.chart is not self.model.chart:
+            self.builder, self.model = builder, builder.model
+            warm = policy_in_chart(self._warm.policy, self.model.chart)
+            if warm is None:
+                self._warm.forget()
+            self._warm.policy = warm
 
     def _move_ahead(self, advance: float) -> None:
         """Let the gait, and the warm start with it, be as far ahead as contact has moved it [s]."""

@@ -9,6 +9,7 @@ from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.mpc.config import RIGID_BODY, GaitConfig, PlannerConfig
 from contact_ddp_ros.mpc.contact_problem import ContactProblem, Penalty, kernel_levels
 from contact_ddp_ros.mpc.grounds import FootGrounds, GroundModel
@@ -21,6 +22,7 @@ from contact_ddp_ros.mpc.reference import GaitReference, Motion, gait_schedule
 from contact_ddp_ros.mpc.rigid_body import Tail, balancing_gains, footholds
 from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
+from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.ground import FootHeights, LocalGround
 from contact_ddp_ros.solver.protocol import Problem
 
@@ -33,8 +35,9 @@ def reference_of(model: Model, gait: GaitConfig, sequence: GaitSequence | None =
     Raises:
         ParameterError: the gait is not for the model, or not for the grid.
     """
-    kind = PlanarReference if model.name == PlanarModel.name else WholeBodyReference
-    return kind(model.tree, gait, sequence)
+    if model.name == PlanarModel.name:
+        return PlanarReference(model.tree, gait, sequence)
+    return WholeBodyReference(model.tree, gait, sequence, model.chart)
 
 
 class ProblemBuilder(ContactProblem):
@@ -85,6 +88,18 @@ class ProblemBuilder(ContactProblem):
             return self, index
         reference_of(self.model, gait)  # which refuses what it cannot follow
         return self._with(None, sequence), index
+
+    def in_chart(self, chart: Chart) -> "ProblemBuilder":
+        """The same in a chart of the attitude, for a whole body; loads or compiles that chart's kernels the first time.
+
+        Raises:
+            ParameterError: a user's term cannot be used in its coordinates.
+        """
+        if chart is self.model.chart:
+            return self
+        assert isinstance(self.model, WholeBodyModel)
+        model = self.model.in_chart(chart)
+        return ProblemBuilder(model, self.config, None, self.sequence, None, self.own_reference)
 
     def _posture(self, config: PlannerConfig) -> Array:
         """(n,) coordinates of the reference at rest, their mean over a cycle."""

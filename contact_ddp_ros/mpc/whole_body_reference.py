@@ -18,6 +18,7 @@ from contact_ddp_ros.models.whole_body import BASE, HEIGHT, PITCH, ROLL, YAW, Wh
 from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig, ReferenceConfig
 from contact_ddp_ros.mpc.planar_reference import PlanarLeg, two_link_angles
 from contact_ddp_ros.mpc.reference import RATE_STEP, GaitReference, Motion, Nodes, sway
+from contact_ddp_ros.robot.attitude import ANGLES, Chart, changed
 from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.robot.legs import JOINTS_PER_LEG, LegGeometry
 from contact_ddp_ros.robot.tree import RigidBodyTree
@@ -57,11 +58,18 @@ class _Shape:
 class WholeBodyReference(GaitReference):
     """References of states, foot heights and forces along a grid, for a motion."""
 
-    def __init__(self, tree: RigidBodyTree, gait: GaitConfig, sequence: GaitSequence | None = None) -> None:
+    def __init__(
+        self,
+        tree: RigidBodyTree,
+        gait: GaitConfig,
+        sequence: GaitSequence | None = None,
+        chart: Chart = Chart.YAW_PITCH_ROLL,
+    ) -> None:
         """Raises ParameterError as :func:`gait_schedule`; ModelError where a leg is none of three such joints.
 
-        Without a `sequence` it is the configured gait for ever.
+        Without a `sequence` it is the configured gait for ever. `chart` is that of the tree.
         """
+        self._chart = chart
         self._legs = LegGeometry.from_tree(tree, tuple(point.name for point in tree.contacts))
         self._links = [PlanarLeg.of_tree(tree, point.name) for point in tree.contacts]
         self._shape = _Shape.of(tree, self._legs, self._links)
@@ -89,15 +97,16 @@ class WholeBodyReference(GaitReference):
         xs[:, HEIGHT] = ground.height + ground.slope * xs[:, 0] + ground.aside * xs[:, 1] + config.height
         xs[:, n], xs[:, n + 1] = velocity
         xs[:, n + HEIGHT] = ground.slope * velocity[0] + ground.aside * velocity[1]
-        return xs
+        return changed(xs, Chart.YAW_PITCH_ROLL, self._chart, xs)
 
     def state_weights(self, config: PlannerConfig) -> Array:
         """(36,) weights of the running cost of the states; a pair's joint weighs as much as one of the plane."""
         weight, n = config.weight, self.tree.n
         weights = np.zeros(2 * n)
-        weights[[HEIGHT, YAW, PITCH, ROLL]] = weight.height, weight.yaw, weight.pitch, weight.roll
+        weights[HEIGHT] = weight.height
+        weights[ANGLES] = [getattr(weight, angle) for angle in self._chart.names]
         weights[n : n + 3] = weight.forward_velocity, weight.forward_velocity, weight.vertical_velocity
-        weights[[n + YAW, n + PITCH, n + ROLL]] = weight.yaw_rate, weight.pitch_rate, weight.roll_rate
+        weights[n:][ANGLES] = [getattr(weight, f"{angle}_rate") for angle in self._chart.names]
         weights[BASE:n] = 0.5 * weight.joints
         weights[n + BASE :] = 0.5 * weight.joint_rates
         return weights
@@ -114,8 +123,7 @@ class WholeBodyReference(GaitReference):
             down = [f for f, foot in enumerate(self.feet) if foot in contacts[grid.modes[k]]]
             if not down:
                 continue
-            pitch, roll = xs[k, PITCH], xs[k, ROLL]
-            vertical = np.array([-math.sin(pitch), math.cos(pitch) * math.sin(roll), math.cos(pitch) * math.cos(roll)])
+            vertical = self._chart.up(xs[k, ANGLES])
             _, jacobians = self._legs.points_and_jacobians(xs[k, BASE : self.tree.n], -vertical)
             for f in down:
                 joints = slice(JOINTS_PER_LEG * f, JOINTS_PER_LEG * (f + 1))

@@ -11,7 +11,7 @@ from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.motions.motion import load_motion
 from contact_ddp_ros.motions.optimiser import MotionPlan, optimise_motion
-from contact_ddp_ros.motions.problem import MotionConfig, MotionProblem
+from contact_ddp_ros.motions.problem import MotionConfig, PlanarMotionProblem
 from contact_ddp_ros.robot.friction import cone_excess
 
 from .support import ROBOT, plan_of
@@ -21,7 +21,7 @@ NAMES = ("jump", "jump_up", "backflip")
 
 @pytest.mark.parametrize(("name", "step"), [("jump_up", 0.02), ("backflip", 0.01)])
 def test_derivatives_are_right(name: str, step: float) -> None:
-    problem = MotionProblem(PlanarModel(ROBOT), replace(load_motion(name), step=step))
+    problem = PlanarMotionProblem(PlanarModel(ROBOT), replace(load_motion(name), step=step))
     guess, rng = problem.guess(), np.random.default_rng(1)
     xs = guess.xs + rng.normal(0.0, 0.05, guess.xs.shape)
     us = guess.us + rng.normal(0.0, 2.0, guess.us.shape)
@@ -51,7 +51,7 @@ def test_every_limit_holds(name: str) -> None:
     assert _lowest(plan.problem, states) > 0.02, "hips and knees above the ground"
 
 
-def _lowest(problem: MotionProblem, states: np.ndarray) -> float:
+def _lowest(problem: PlanarMotionProblem, states: np.ndarray) -> float:
     """Least height of a hip or a knee above the ground [m]."""
     task, heights = problem.task, []
     for x in states:

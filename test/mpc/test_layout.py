@@ -97,13 +97,14 @@ def test_blocks_of_the_aux_have_room(n, n_u, n_f, n_a):
 
 
 def test_headers_have_a_slot_each():
-    header = (at.N, at.N_U, at.N_FEET, at.N_AXES, at.SCHEME, at.FEET, at.FEET_SECOND)
+    header = (at.N, at.N_U, at.N_FEET, at.N_AXES, at.SCHEME)
     header += (at.TERMS, at.TERMS_FIRST, at.TERMS_SECOND, at.PLACES, at.EQUALITIES)
     header += (at.BODY, at.BODY_FIRST, at.BODY_SECOND, at.FOOTHOLDS, at.INERTIA)
     assert sorted(header) == list(range(at.HEADER))
     block = (at.CONTACTS, at.SYSTEM, at.FIRST, at.SECOND, at.TENSOR)
     block += (at.IMPACT_SYSTEM, at.IMPACT_FIRST, at.IMPACT_SECOND, at.IMPACT_TENSOR)
     block += (at.FACTORISE, at.SOLVE, at.CONTACT_PARTIALS, at.IMPACT_PARTIALS, at.CURVATURE)
+    block += (at.FEET, at.FEET_SECOND, at.CHANGE, at.CHANGE_FIRST, at.CHANGE_SECOND)
     assert sorted(block) == list(range(at.MODE_HEADER))
 
 
