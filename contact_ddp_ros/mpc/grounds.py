@@ -63,7 +63,8 @@ class FootGrounds:
     ) -> "FootGrounds":
         """The plane raised under each foot: as it stands until it first leaves the ground, as it lands from then on.
 
-        In the swing between, from which a foot's clearance counts, it goes over from the one to the other.
+        In the swing between, above which a foot's clearance counts, it goes over from the one to the other: to higher
+        ground in the first half, to lower ground in the second, so that edges between are cleared.
 
         Args:
             ground: the plane.
@@ -75,7 +76,8 @@ class FootGrounds:
         first_stance = np.logical_and.accumulate(stance, axis=0)
         first_swing = ~stance & (np.cumsum(np.diff(stance, axis=0, prepend=stance[:1]), axis=0) <= stance[0])
         share = np.where(first_stance, 0.0, 1.0)
-        share = np.where(first_swing & swinging, progress * progress * (3.0 - 2.0 * progress), share)
+        half = np.clip(2.0 * progress - (landing < standing), 0.0, 1.0)
+        share = np.where(first_swing & swinging, half * half * (3.0 - 2.0 * half), share)
         raised = standing + share * (landing - standing)
         slopes = np.broadcast_to([ground.slope, ground.aside], (*raised.shape, 2))
         return cls(ground.height + raised, slopes)

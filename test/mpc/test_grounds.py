@@ -33,15 +33,15 @@ def test_a_plane_is_under_all_feet_but_those_that_have_their_own() -> None:
 
 def test_a_foot_stands_where_it_is_until_it_leaves_and_then_goes_over_to_where_it_lands() -> None:
     stance = np.array([[1, 0], [1, 0], [0, 0], [0, 1], [1, 1], [0, 0]], dtype=bool)
-    progress = np.array([[0.2, 0.5], [0.9, 0.75], [0.5, 1.0], [0.8, 0.1], [0.0, 0.5], [0.2, 0.1]])
+    progress = np.array([[0.2, 0.2], [0.9, 0.4], [0.5, 0.5], [0.8, 0.1], [0.0, 0.5], [0.2, 0.1]])
     heights = FootHeights((0.03, -0.01), (-0.02, 0.04))
     found = FootGrounds.of_heights(LocalGround(1.0, 0.1), heights, stance, ~stance, progress)
     raised = found.heights - 1.0
     assert raised[:2, 0] == pytest.approx([0.03, 0.03]), "as it stands"
-    assert raised[2, 0] == pytest.approx(0.005), "half way"
+    assert raised[2, 0] == pytest.approx(0.03), "half way to lower ground"
     assert -0.02 < raised[3, 0] < raised[2, 0]
     assert raised[4:, 0] == pytest.approx([-0.02, -0.02]), "as it has landed, in later swings too"
-    assert -0.01 < raised[0, 1] < raised[1, 1] < raised[2, 1] == pytest.approx(0.04)
+    assert -0.01 < raised[0, 1] < raised[1, 1] < raised[2, 1] == pytest.approx(0.04), "half way to higher ground"
     assert raised[3:, 1] == pytest.approx([0.04] * 3)
     assert (found.slopes == [0.1, 0.0]).all() and found.slopes.shape == (6, 2, 2)
 
