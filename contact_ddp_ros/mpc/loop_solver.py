@@ -1,6 +1,6 @@
 """The solver of a receding horizon: limits as relaxed barriers, or hard, at a barrier parameter that is held."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +10,16 @@ from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.options import INTERIOR_POINT
 from contact_ddp_ros.solver.ddp import DdpSolver
 from contact_ddp_ros.solver.interior_point import InteriorPointSolver
-from contact_ddp_ros.solver.interior_solution import InteriorPointOptions, Multipliers, interior_options
+from contact_ddp_ros.solver.interior_solution import InteriorPointOptions, Multipliers
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.penalties import DELTA, EPSILON, SIGMA
 from contact_ddp_ros.solver.protocol import Problem
 from contact_ddp_ros.solver.solution import Guess, Solution
 
 Array = NDArray[np.float64]
+
+_SLACK_MIN, _BOUNDARY = 0.05, 0.99
+"""For plans that begin near their optimum; a solve from afar keeps more distance."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,10 @@ class LoopSolver:
         if config.constraint.method == INTERIOR_POINT:
             if not penalty[EPSILON] > 0.0:
                 raise ParameterError("constraint.barrier_weight is 0; the interior point needs one above 0")
-            held = InteriorPointOptions(sigma=float(penalty[SIGMA]), sigma_factor=1.0)
-            self._interior = InteriorPointSolver(interior_options(options), held)
+            held = InteriorPointOptions(
+                sigma=float(penalty[SIGMA]), sigma_factor=1.0, slack_min=_SLACK_MIN, boundary=_BOUNDARY
+            )
+            self._interior = InteriorPointSolver(replace(options, tolerance=1e-10, hessian_blend_cut=0.1), held)
 
     def solve(
         self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, hessian_blend: float, iterations: int
