@@ -18,7 +18,7 @@ from contact_ddp_ros.solver.solution import Guess, Solution
 
 Array = NDArray[np.float64]
 
-_SLACK_MIN, _BOUNDARY = 0.05, 0.99
+_SLACK_MIN = 0.05
 """For plans that begin near their optimum; a solve from afar keeps more distance."""
 
 
@@ -48,9 +48,7 @@ class LoopSolver:
         if config.constraint.method == INTERIOR_POINT:
             if not penalty[EPSILON] > 0.0:
                 raise ParameterError("constraint.barrier_weight is 0; the interior point needs one above 0")
-            held = InteriorPointOptions(
-                sigma=float(penalty[SIGMA]), sigma_factor=1.0, slack_min=_SLACK_MIN, boundary=_BOUNDARY
-            )
+            held = InteriorPointOptions(sigma=float(penalty[SIGMA]), sigma_factor=1.0, slack_min=_SLACK_MIN)
             self._interior = InteriorPointSolver(replace(options, tolerance=1e-10, hessian_blend_cut=0.1), held)
 
     def solve(

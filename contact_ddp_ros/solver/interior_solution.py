@@ -53,7 +53,7 @@ class InteriorPointOptions:
         description="μ, relative to the cost, from which on full steps are active sets'; 0: never",
     )
     slack_min: float = parameter(0.15, low=1e-9, description="least slack of a first trajectory")
-    boundary: float = parameter(0.995, low=0.5, high=0.99999, description="fraction to the boundary τ of a step")
+    boundary: float = parameter(0.99, low=0.5, high=0.99999, description="fraction to the boundary τ of a step")
     detached_step: float = parameter(
         0.15, low=0.0, high=1.0, description="where the boundary leaves less of a step, slacks leave their inequalities"
     )
