@@ -35,6 +35,7 @@ _HOMES = {
     "policy": ("Policy",),
     "recording": ("Recording",),
     "recording.storage": ("load_recording", "save_recording"),
+    "robot.ground": ("Felt", "FootHeights", "Ground"),
     "robot.model": ("Robot", "load_robot"),
     "robot.state": ("RobotState",),
     "robot.tree": ("ContactPoint", "Joint", "RigidBodyTree"),
@@ -86,6 +87,9 @@ __all__ = [  # noqa: RUF022
     "load_robot",
     "Robot",
     "RobotState",
+    "Ground",
+    "Felt",
+    "FootHeights",
     "PlanarModel",
     "Planner",
     "PlannerConfig",
@@ -156,6 +160,7 @@ if TYPE_CHECKING:
     from contact_ddp_ros.recording import Recording
     from contact_ddp_ros.recording.storage import load as load_recording
     from contact_ddp_ros.recording.storage import save as save_recording
+    from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground
     from contact_ddp_ros.robot.model import Robot, load_robot
     from contact_ddp_ros.robot.state import RobotState
     from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree

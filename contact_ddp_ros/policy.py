@@ -9,7 +9,7 @@ interval therefore never crosses a mode switch.
 See eq. (22) of docs/mathematics.md.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numba as nb
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import PolicyError
+from contact_ddp_ros.robot.attitude import Chart, change_derivative, changed
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.rotation import COMPILED, READ, READ_2D, WRITTEN
 
@@ -50,6 +51,7 @@ class PolicySample:
         forces: (n_f,) planned contact forces [N].
         time_to_switch: time until the mode ends or the horizon does [s].
         ground: that the plan counts on.
+        chart: of the attitude, of state and gain.
     """
 
     state: Array
@@ -59,6 +61,7 @@ class PolicySample:
     forces: Array
     time_to_switch: float
     ground: Ground = field(default_factory=Ground)
+    chart: Chart = Chart.YAW_PITCH_ROLL
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,7 @@ class Policy:
         model_hash: fingerprint of the planner's model.
         ground: that the plan counts on.
         advance: how far the gait was ahead of its schedule when this was planned [s].
+        chart: of the attitude, of states and gains; a model without one has the default.
     """
 
     times: Array
@@ -90,6 +94,7 @@ class Policy:
     model_hash: int = 0
     ground: Ground = field(default_factory=Ground)
     advance: float = 0.0
+    chart: Chart = Chart.YAW_PITCH_ROLL
 
     def __post_init__(self) -> None:
         """Raises PolicyError where shapes disagree, numbers are not finite or times run backwards."""
@@ -127,6 +132,13 @@ class Policy:
         """Instant where the horizon ends [s]."""
         return float(self.times[-1])
 
+    def until(self, node: int | None) -> "Policy":
+        """The policy up to a node, itself where that is None."""
+        if node is None:
+            return self
+        cut = {name: getattr(self, name)[:node] for name in ("controls", "gains", "modes", "forces")}
+        return replace(self, times=self.times[: node + 1], states=self.states[: node + 1], **cut)
+
     def node(self, time: float) -> int:
         """Index of the node whose interval holds `time`; a switch instant belongs to the later mode."""
         return int(_look_up(self.times, self.states, self.modes, time)[0])
@@ -134,9 +146,29 @@ class Policy:
     def sample(self, time: float) -> PolicySample:
         """Look the policy up: control and gain held, state interpolated; clamped to the horizon's ends."""
         k, state, switch = _look_up(self.times, self.states, self.modes, time)
-        return PolicySample(
-            state, self.controls[k], self.gains[k], int(self.modes[k]), self.forces[k], switch - time, self.ground
+        node = self.controls[k], self.gains[k], int(self.modes[k]), self.forces[k]
+        return PolicySample(state, *node, switch - time, self.ground, self.chart)
+
+    @property
+    def shown(self) -> "Policy":
+        """The same policy with states in the default chart, for recordings and displays."""
+        return self.in_chart(Chart.YAW_PITCH_ROLL)
+
+    def in_chart(self, chart: Chart) -> "Policy":
+        """The same policy with states and gains in another chart, of states (x, y, z, angles, ...) and their rates.
+
+        A gain multiplies the difference of the new coordinates by the derivative of the change back.
+        """
+        if chart is self.chart:
+            return self
+        states = np.empty_like(self.states)
+        near = None
+        for k, x in enumerate(self.states):
+            states[k] = near = changed(x, self.chart, chart, near)
+        gains = np.array(
+            [gain @ change_derivative(x, chart, self.chart) for gain, x in zip(self.gains, states[:-1], strict=True)]
         )
+        return replace(self, states=states, gains=gains, chart=chart)
 
 
 @nb.njit(nb.types.Tuple((nb.int64, WRITTEN, nb.float64))(READ, READ_2D, _MODES, nb.float64), **COMPILED)

@@ -7,6 +7,8 @@ Written as one word, which the command line and the simulator's parameter `terra
     step:X,RISE                 a step of RISE [m] at x = X [m]; negative leads down
     stairs:RISE,COUNT[,TREAD]   COUNT steps of RISE [m] (negative leads down), TREAD [m] apart, from x = 1 m on
     boxes:HEIGHT[,SEED]         square tops of random heights between 0 and HEIGHT [m], from x = 0.8 m on
+    stones:HEIGHT[,SEED]        the same smaller, of heights between -HEIGHT and HEIGHT [m]
+    kerb:RISE                   from x = 0.8 m on the left half, y > 0, is higher by RISE [m]; negative: lower
 
 Every shape is a plane and boxes standing on it, so that any physics engine can build it.
 """
@@ -33,14 +35,14 @@ _MOST_STEPS = 200
 _TREAD = 0.4
 """Of stairs where none is given [m]."""
 _STAIRS_BEGIN, _BOXES_BEGIN = 1.0, 0.8
-"""x of the first edge [m]."""
-_BOX_SIDE = 0.3
+"""x of the first edge [m]; a kerb begins where boxes do."""
+_BOX_SIDE, _STONE_SIDE = 0.3, 0.2
 _BOX_ROWS, _BOX_COLUMNS = 45, 6
 """Boxes along the way and across it."""
 _FAR, _HALF_WIDTH, _DEPTH = 200.0, 50.0, 1.0
 """Length and half width of what has no end, and how far boxes reach below the ground [m]."""
 
-_KINDS: Final = {"slope": (1, 2), "step": (2, 2), "stairs": (2, 3), "boxes": (1, 2)}
+_KINDS: Final = {"slope": (1, 2), "step": (2, 2), "stairs": (2, 3), "boxes": (1, 2), "stones": (1, 2), "kerb": (1, 1)}
 """How few and how many numbers each kind has."""
 
 
@@ -117,7 +119,7 @@ def parse_terrain(text: str) -> Terrain:
     if not few <= len(numbers) <= many or not all(map(math.isfinite, numbers)):
         raise ParameterError(
             f"ground {text!r}; allowed, with finite numbers: flat, slope:DEG[,HEADING_DEG], step:X,RISE, "
-            "stairs:RISE,COUNT[,TREAD] or boxes:HEIGHT[,SEED]"
+            "stairs:RISE,COUNT[,TREAD], boxes:HEIGHT[,SEED], stones:HEIGHT[,SEED] or kerb:RISE"
         )
     return _BUILD[kind](text, *numbers)
 
@@ -144,14 +146,38 @@ def _stairs(text: str, rise: float, count: float, tread: float = _TREAD) -> Terr
 def _boxes(text: str, height: float, seed: float = 0.0) -> Terrain:
     _check(text, "height", height, 0.0, _HIGHEST, "m")
     _check(text, "seed", seed, 0, 2**31 - 1, "", whole=True)
-    tops = np.random.default_rng(int(seed)).uniform(0.0, height, (_BOX_ROWS, _BOX_COLUMNS))
+    return Terrain(boxes=_tops(0.0, height, _BOX_SIDE, (_BOX_ROWS, _BOX_COLUMNS), int(seed)))
+
+
+def _stones(text: str, height: float, seed: float = 0.0) -> Terrain:
+    _check(text, "height", height, 0.0, _HIGHEST, "m")
+    _check(text, "seed", seed, 0, 2**31 - 1, "", whole=True)
+    size = round(_BOX_ROWS * _BOX_SIDE / _STONE_SIDE), round(_BOX_COLUMNS * _BOX_SIDE / _STONE_SIDE / 2) * 2
+    end = _BOXES_BEGIN + size[0] * _STONE_SIDE
+    around = [
+        _box((x + way * 0.5 * _FAR, 0.0), (0.5 * _FAR, _HALF_WIDTH), 0.0) for x, way in ((_BOXES_BEGIN, -1), (end, 1))
+    ]
+    return Terrain(height=-height, boxes=(*around, *_tops(-height, height, _STONE_SIDE, size, int(seed))))
+
+
+def _kerb(text: str, rise: float) -> Terrain:
+    _check(text, "rise", abs(rise), 0.0, _HIGHEST, "m")
+    far, wide = 0.5 * _FAR, 0.5 * _HALF_WIDTH
+    left, right = ((_BOXES_BEGIN + far, side * wide) for side in (1, -1))
+    if rise >= 0.0:
+        return Terrain(boxes=(_box(left, (far, wide), rise),))
+    before = _box((_BOXES_BEGIN - far, 0.0), (far, _HALF_WIDTH), 0.0)
+    return Terrain(height=rise, boxes=(before, _box(right, (far, wide), 0.0)))
+
+
+def _tops(low: float, high: float, side: float, size: tuple[int, int], seed: int) -> tuple[Box, ...]:
+    """Rows and columns of square boxes of random heights, on both sides of the x axis."""
+    tops = np.random.default_rng(seed).uniform(low, high, size)
     boxes = []
-    for row in range(_BOX_ROWS):
-        for column in range(_BOX_COLUMNS):
-            x = _BOXES_BEGIN + (row + 0.5) * _BOX_SIDE
-            y = (column + 0.5 - 0.5 * _BOX_COLUMNS) * _BOX_SIDE
-            boxes.append(_box((x, y), (0.5 * _BOX_SIDE, 0.5 * _BOX_SIDE), float(tops[row, column])))
-    return Terrain(boxes=tuple(boxes))
+    for (row, column), top in np.ndenumerate(tops):
+        place = _BOXES_BEGIN + (row + 0.5) * side, (column + 0.5 - 0.5 * size[1]) * side
+        boxes.append(_box(place, (0.5 * side, 0.5 * side), float(top)))
+    return tuple(boxes)
 
 
 def _raised(edges: tuple[float, ...], rise: float) -> Terrain:
@@ -182,4 +208,6 @@ _BUILD: Final[dict[str, Callable[..., Terrain]]] = {
     "step": _step,
     "stairs": _stairs,
     "boxes": _boxes,
+    "stones": _stones,
+    "kerb": _kerb,
 }

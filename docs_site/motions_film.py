@@ -16,7 +16,7 @@ from contact_ddp_ros.cli.motion_plots import save_plot
 from contact_ddp_ros.motions.film import frames
 from docs_site.film import save
 
-NAMES: Final = ("jump", "jump_up", "backflip")
+NAMES: Final = ("jump", "jump_up", "backflip", "backflip_whole_body", "barrel_roll")
 PERIOD, SLOWER, WIDTH = 0.03, 3.0, 480
 """Simulated time between two pictures [s], time of the film over it, and width [pixels]."""
 

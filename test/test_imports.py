@@ -76,6 +76,7 @@ ALLOWED = {
     },
     "motions": {
         "closed_loop",
+        "dynamics",
         "engines",
         "models",
         "terrain",

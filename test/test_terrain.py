@@ -50,6 +50,25 @@ def test_boxes_follow_their_seed_and_height() -> None:
     assert not first[:7].any(), "the robot starts on level ground"
 
 
+def test_stones_lie_above_and_below_and_are_unlike_left_and_right() -> None:
+    terrain = parse_terrain("stones:0.03,4")
+    left, right = (terrain.heights(LINE + [0.0, y, 0.0]) for y in (0.1, -0.1))
+    assert not left[:7].any() and not right[:7].any(), "the robot starts on level ground"
+    assert -0.03 <= min(left.min(), right.min()) < -0.02 and 0.02 < max(left.max(), right.max()) <= 0.03
+    assert (left[9:] != right[9:]).all()
+    assert not terrain.heights(LINE + [14.4, 0.0, 0.0]).any(), "level again behind them"
+    assert (parse_terrain("stones:0.03").heights(LINE + [0.0, 0.1, 0.0]) != left).any()
+
+
+@pytest.mark.parametrize("rise", [0.04, -0.04])
+def test_a_kerb_raises_or_lowers_the_left(rise: float) -> None:
+    terrain = parse_terrain(f"kerb:{rise}")
+    for y, wanted in ((0.1, rise), (-0.1, 0.0)):
+        heights = terrain.heights(LINE + [0.0, y, 0.0])
+        assert not heights[:7].any()
+        assert heights[8:] == pytest.approx(np.full(len(heights) - 8, wanted))
+
+
 @pytest.mark.parametrize(
     ("word", "said"),
     [

@@ -48,6 +48,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "robustness": "pushes, friction, mass, delay and speeds in the closed loop",
         "gaits": "every gait under commands ahead, to the side and around, of the whole body",
         "world": "slopes, steps, boxes, loads, errors and delays that the plan does not know",
+        "limits": "plans outside hard limits under random commands and pushes: interior point beside relaxed barriers",
         "contact": "the same bound on stiff, relaxed and springy feet, and in DART: speed, slip, depth, forces",
         "pushes": "the largest push that is survived, by direction and phase of the gait",
         "closed-loop": "full DDP against iLQR inside the MPC on equal time budgets",

@@ -113,7 +113,7 @@ def add_simulated(parser: argparse.ArgumentParser) -> Any:
         default=DEFAULTS.terrain,
         metavar="SHAPE",
         help="flat, slope:DEG[,HEADING_DEG] (positive climbs along the heading), step:X,RISE, "
-        "stairs:RISE,COUNT[,TREAD] or boxes:HEIGHT[,SEED] (default: flat)",
+        "stairs:RISE,COUNT[,TREAD], boxes:HEIGHT[,SEED], stones:HEIGHT[,SEED] or kerb:RISE (default: flat)",
     )
     ground.add_argument(
         "--step",

@@ -82,7 +82,8 @@ def _rows(run: "MotionRun") -> list[tuple[str, str, str]]:
         ("end", run.outcome, ""),
         ("trunk raised by", f"{run.height:.3f} m", ""),
         ("displacement", f"{run.displacement:.3f} m", f"{task.displacement:.3f} m"),
-        ("rotation", f"{math.degrees(run.rotation):.1f}°", f"{math.degrees(task.rotation):.0f}°"),
+        *([("to the left", f"{run.left:.3f} m", f"{task.left:.3f} m")] if task.left else []),
+        ("rotation", f"{math.degrees(run.rotation):.1f}°", f"{math.degrees(task.turns):.0f}°"),
         ("peak torque / limit", f"{run.torque_share:.2f}", "≤ 1"),
         ("beyond the torque-speed curve", f"{run.torque_excess:.1f} N m", "0 at every command"),
         ("touchdown felt", f"{late:+.0f} ms", "0 ms"),
@@ -116,7 +117,7 @@ def _summary(plan: "MotionPlan", run: "MotionRun") -> dict[str, Any]:
 
 
 def _figures(run: "MotionRun") -> dict[str, Any]:
-    names = ("landed", "outcome", "height", "displacement", "rotation", "lowest")
+    names = ("landed", "outcome", "height", "displacement", "left", "rotation", "lowest")
     more = ("torque_share", "torque_excess", "touchdown", "time_to_stand")
     return {name: getattr(run, name) for name in (*names, *more)}
 
@@ -142,7 +143,7 @@ def _try_out(
 def _save(run: "MotionRun", folder: Path) -> None:
     from contact_ddp_ros.cli.motion_plots import save_plot
 
-    names = ("times", "planar", "planned", "torques", "available", "forces", "ground")
+    names = ("times", "coordinates", "planned", "torques", "available", "forces", "ground")
     with written_whole(folder / RUN_FILE) as temporary:
         policy = {f"policy_{name}": getattr(run.plan.policy, name) for name in ("times", "states", "controls", "gains")}
         np.savez_compressed(temporary, allow_pickle=False, **{name: getattr(run, name) for name in names}, **policy)

@@ -16,13 +16,14 @@ _PAIRS = ("front hip", "front knee", "hind hip", "hind knee")
 
 def save_plot(run: "MotionRun", path: Path) -> None:
     """Draw into a .png file."""
+    problem, sideways = run.plan.problem, bool(run.plan.task.roll)
     title = f"{run.plan.task.name.replace('_', ' ')}: planned and executed"
     with figure(path, 11.0, 8.0, title) as drawn:
         axes = drawn.subplots(3, 2, sharex="col")
         for panel, index, scale, label in (
-            (axes[0, 0], 1, 1.0, "trunk height [m]"),
-            (axes[1, 0], 2, np.degrees(1.0), "pitch [°]"),
-            (axes[2, 0], 0, 1.0, "forward [m]"),
+            (axes[0, 0], problem.model.height, 1.0, "trunk height [m]"),
+            (axes[1, 0], problem.turning, np.degrees(1.0), "roll [°]" if sideways else "pitch [°]"),
+            (axes[2, 0], int(sideways), 1.0, "to the left [m]" if sideways else "forward [m]"),
         ):
             _followed(panel, run, index, scale)
             panel.set_ylabel(label)
@@ -42,7 +43,7 @@ def _followed(axes: Axes, run: "MotionRun", index: int, scale: float) -> None:
     moving = run.moving
     time = run.times - run.begun
     axes.plot(time[moving], scale * run.planned[moving, index], color=PLANNED, label="planned")
-    axes.plot(time, scale * run.planar[:, index], color=MEASURED, label="executed")
+    axes.plot(time, scale * run.coordinates[:, index], color=MEASURED, label="executed")
 
 
 def _forces(axes: Axes, run: "MotionRun") -> None:
@@ -56,7 +57,7 @@ def _forces(axes: Axes, run: "MotionRun") -> None:
 
 def _torques(axes: Axes, run: "MotionRun") -> None:
     limits = run.plan.problem.model.robot.effort_limits
-    for colour, name, joint in zip(POINT_COLOURS, _PAIRS, run.plan.problem.model.pairs[:, 0]):
+    for colour, name, (joint, _) in zip(POINT_COLOURS, _PAIRS, _joints(run)):
         axes.plot(run.times - run.begun, run.torques[:, joint] / limits[joint], color=colour, label=name, linewidth=0.8)
     for limit in (-1.0, 1.0):
         axes.axhline(limit, color=LIMIT, linestyle="--", linewidth=1.0)
@@ -64,12 +65,21 @@ def _torques(axes: Axes, run: "MotionRun") -> None:
     legend(axes)
 
 
+def _joints(run: "MotionRun") -> list[tuple[int, int]]:
+    """Of the right legs' hips and knees, the robot's joint and the column of its rate among the coordinates."""
+    problem = run.plan.problem
+    tree, names = problem.model.tree, [joint.name for joint in problem.model.robot.tree.joints]
+    base = len(names) - problem.model.robot.n_joints
+    wanted = [names.index(f"{leg}_{joint}_joint") - base for leg in ("fr", "hr") for joint in ("hip", "knee")]
+    controls = [list(problem.joints).index(joint) for joint in wanted]
+    return [(joint, tree.n + tree.actuated[k]) for joint, k in zip(wanted, controls)]
+
+
 def _speeds(axes: Axes, run: "MotionRun") -> None:
-    model = run.plan.problem.model
-    limits = model.robot.velocity_limits[model.pairs[:, 0]]
-    for k, (colour, name) in enumerate(zip(POINT_COLOURS, _PAIRS)):
-        joint = model.tree.n + model.tree.actuated[k]
-        axes.plot(run.times - run.begun, run.planar[:, joint] / limits[k], color=colour, label=name, linewidth=0.8)
+    limits = run.plan.problem.model.robot.velocity_limits
+    for colour, name, (joint, rate) in zip(POINT_COLOURS, _PAIRS, _joints(run)):
+        speeds = run.coordinates[:, rate] / limits[joint]
+        axes.plot(run.times - run.begun, speeds, color=colour, label=name, linewidth=0.8)
     for limit in (-1.0, 1.0):
         axes.axhline(limit, color=LIMIT, linestyle="--", linewidth=1.0)
     axes.set(ylabel="joint speed / limit [-]")

@@ -163,7 +163,11 @@ def _add_motion(words: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(job=jobs.run_motion)
-    parser.add_argument("name", metavar="MOTION", help="jump, jump_up, backflip, or the path of a .yaml file")
+    parser.add_argument(
+        "name",
+        metavar="MOTION",
+        help="jump, jump_up, backflip, backflip_whole_body, barrel_roll, or the path of a .yaml file",
+    )
     parser.add_argument(
         "--variant",
         choices=("ddp", "ilqr"),

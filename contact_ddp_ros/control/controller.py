@@ -109,7 +109,7 @@ class Controller:
     @property
     def felt(self) -> Felt:
         """The ground and the advance of the gait that contacts have shown, for the planner."""
-        return Felt(self.estimator.ground, self.move.clock.advance)
+        return Felt(self.estimator.ground, self.move.clock.advance, self.estimator.feet)
 
     def sample(self, now: float) -> PolicySample | None:
         """The policy in use at time `now` [s]; None where there is none."""

@@ -93,8 +93,7 @@ class MoveLaw:
 
     def offer(self, policy: Policy, now: float, following: bool, state: RobotState | None) -> Finding | None:
         """Use a policy that arrives at time `now` [s]; what is wrong with it where it is refused."""
-        coordinates = None if state is None else self._model.state(state)
-        self.refused = self._gate.check(policy, now, following=following, state=coordinates)
+        self.refused = self._gate.check(policy, now, following=following, state=state)
         if self.refused is None:
             self._slot.put(policy, now)
         else:
@@ -139,7 +138,7 @@ class MoveLaw:
         late = self._gate.lateness(policy, now)
         if late is None or policy is None or late.violation is Violation.POLICY_OVER:
             return late
-        away = self._gate.away(policy, self.clock.time(policy, now), self._model.state(state))
+        away = self._gate.away(policy, self.clock.time(policy, now), state)
         if away is not None:
             return Finding(late.violation, f"{late.text}; it {away.text}")
         return late if self.clock.time(policy, now) >= last_exit(policy, self._config.move.exit_lead) else None

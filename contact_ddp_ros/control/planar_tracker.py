@@ -62,7 +62,7 @@ class PlanarTracker:
         """What the policy alone asks for, abductions at zero."""
         x, u = sample.state, sample.control
         if self._feedback:
-            u = u + sample.gain @ self._model.difference(self._model.state(state), measured.state)
+            u = u + sample.gain @ self._model.deviation(state, measured.state, measured.chart)
         return JointTargets(*self._model.joint_targets(x, u))
 
     def contacts(self, sample: PolicySample) -> tuple[bool, ...]:

@@ -10,6 +10,7 @@ from contact_ddp_ros.control.planner_pace import PlannerPace
 from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.policy import CHECKED, NUMBERS, Policy, all_within
 from contact_ddp_ros.robot.rotation import COMPILED, READ
+from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]
 
@@ -32,10 +33,10 @@ class PolicyGate:
         """Forget the order so far: the next policy may be of any epoch and sequence."""
         self._last = None
 
-    def check(self, policy: Policy, now: float, following: bool, state: Array | None = None) -> Finding | None:
+    def check(self, policy: Policy, now: float, following: bool, state: RobotState | None = None) -> Finding | None:
         """What is wrong with a policy at time `now` [s], or None, and then its successors must come after it.
 
-        `state` is the measured one (n_x,) in the planner's coordinates, where one is known: a policy must pass near it.
+        `state` is the measured one, where one is known: a policy must pass near it.
         Where the last policy is being followed (`following`), one of another epoch is refused; otherwise a later epoch
         is always welcome, and an earlier one once the last policy has run out (the planner has been restarted).
         """
@@ -147,12 +148,12 @@ class PolicyGate:
         text = f"control {control} of knot {knot} is {policy.controls[knot, control]:.1f} N m"
         return Finding(Violation.POLICY_TORQUE, f"{text}; allowed: ±{allowed[control]:.1f}")
 
-    def away(self, policy: Policy, now: float, state: Array | None) -> Finding | None:
-        """How a policy's state at `now` [s] is too far from a measured one (n_x,): height, then angles; or None."""
+    def away(self, policy: Policy, now: float, state: RobotState | None) -> Finding | None:
+        """How a policy's state at `now` [s] is too far from a measured one: height, then angles; or None."""
         if state is None:
             return None
-        n_q, up = len(state) // 2, self._model.height
-        away = np.abs(self._model.difference(policy.sample(now).state, state))[up:n_q].tolist()
+        n_q, up = policy.states.shape[1] // 2, self._model.height
+        away = np.abs(self._model.deviation(state, policy.sample(now).state, policy.chart))[up:n_q].tolist()
         allowed = [self.config.policy_height, *[self.config.policy_angle] * (n_q - up - 1)]
         within = [distance <= limit for distance, limit in zip(away, allowed)]
         if all(within):

@@ -43,7 +43,7 @@ class WholeBodyTracker:
         self.heading = float(sample.state[YAW])
         u = sample.control
         if self._feedback:
-            u = u + sample.gain @ self._model.difference(self._model.state(state), measured.state)
+            u = u + sample.gain @ self._model.deviation(state, measured.state, measured.chart)
         return JointTargets(*self._model.joint_targets(sample.state, u))
 
     def contacts(self, sample: PolicySample) -> tuple[bool, ...]:

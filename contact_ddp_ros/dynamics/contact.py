@@ -4,8 +4,13 @@
                    = K(q) nu + b(q, v; p),        K = [[H, -J'], [-J, 0]],        nu = (vdot, lambda)
 
 H includes the armature and ID the armature and the viscous damping of the joints. The model parameters
-p = (ground height [m], Baumgarte's alpha [1/s], coefficient of restitution, slope of the ground along x and y) are
-inputs: nothing of them is baked in.
+p are inputs, and nothing of them is baked in:
+
+    p = (Baumgarte's alpha [1/s], coefficient of restitution, up (3,), then for each of the mechanism's feet d, m (3,))
+
+The ground under a foot is the plane m . x = d, whose height function phi = m . x - d is in metres along the unit vector
+`up`, m . up = 1: level ground at height h has d = h, m = (0, 0, 1); a plane z = h + slope . (x, y) has d = h,
+m = (-slope, 1). Components along what is no axis of the contacts are left out.
 
 See eqs. (1) and (2) of docs/mathematics.md.
 """
@@ -22,8 +27,24 @@ from contact_ddp_ros.dynamics.mechanism import Foot, Mechanism
 from contact_ddp_ros.dynamics.motion import Geometry
 from contact_ddp_ros.dynamics.mrneac import Stabilisation, mrneac
 
-N_PARAMETERS = 5
-"""Ground height at the origin [m], Baumgarte's alpha [1/s], coefficient of restitution, slope along x and along y."""
+ALPHA, RESTITUTION, UP, GROUNDS = 0, 1, 2, 5
+"""Where they are in p; grounds follow each other in the order of the mechanism's feet."""
+
+GROUND_SIZE = 4
+"""Numbers of a foot's ground: d, then m."""
+
+
+def n_parameters(n_feet: int) -> int:
+    """Length of p."""
+    return GROUNDS + GROUND_SIZE * n_feet
+
+
+def level_parameters(n_feet: int) -> NDArray[np.float64]:
+    """(n_parameters,) of level ground at height zero, without stabilisation and restitution."""
+    p = np.zeros(n_parameters(n_feet))
+    p[UP + 2] = 1.0
+    p[GROUNDS + GROUND_SIZE - 1 :: GROUND_SIZE] = 1.0
+    return p
 
 
 @dataclass(frozen=True)
@@ -35,17 +56,6 @@ class Symbols:
     nu: cs.SX
     xi: cs.SX
     p: cs.SX
-
-    @classmethod
-    def fresh(cls, n: int, n_c: int) -> "Symbols":
-        """New symbols for n degrees of freedom and n_c constraint rows."""
-        return cls(
-            cs.SX.sym("q", n),
-            cs.SX.sym("v", n),
-            cs.SX.sym("nu", n + n_c),
-            cs.SX.sym("xi", n + n_c),
-            cs.SX.sym("p", N_PARAMETERS),
-        )
 
     def inputs(self) -> list[cs.SX]:
         """All of them, in the order of the fields."""
@@ -74,16 +84,25 @@ class ScalarSystem:
         """Number of constraint rows."""
         return len(self.feet) * len(self.axes)
 
+    def symbols(self) -> Symbols:
+        """New symbols of its arguments, for absolute or for joint coordinates."""
+        n, m = self.mechanism.n, self.mechanism.n + self.n_c
+        sizes = {"q": n, "v": n, "nu": m, "xi": m, "p": n_parameters(len(self.mechanism.feet))}
+        return Symbols(**{name: cs.SX.sym(name, size) for name, size in sizes.items()})
+
 
 def contact_system(mechanism: Mechanism, contacts: tuple[str, ...], axes: Axes) -> ScalarSystem:
     """The contact dynamics with the named points on the ground; ModelError for an unknown name."""
     feet = mechanism.select(contacts)
     n = mechanism.n
+    order = [foot.name for foot in mechanism.feet]
+    begins = [GROUNDS + GROUND_SIZE * order.index(name) for name in contacts]
 
     def scalar(x: Symbols) -> cs.SX:
         geometry = Geometry(mechanism, x.q)
         motion, multipliers = (x.v, x.nu[:n]), (x.xi[:n], x.xi[n:, :])
-        stabilisation = Stabilisation(x.p[0], x.p[3:], x.p[1])
+        grounds = tuple(x.p[begin : begin + GROUND_SIZE] for begin in begins)
+        stabilisation = Stabilisation(x.p[ALPHA], x.p[UP : UP + 3], grounds)
         return mrneac(geometry, feet, axes, motion, x.nu[n:, :], multipliers, stabilisation)
 
     return ScalarSystem(mechanism, feet, axes, scalar, mechanism.armature, mechanism.damping)

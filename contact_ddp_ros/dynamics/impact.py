@@ -14,7 +14,7 @@ import casadi as cs
 import numpy as np
 
 from contact_ddp_ros.dynamics import contact_point
-from contact_ddp_ros.dynamics.contact import ScalarSystem, Symbols
+from contact_ddp_ros.dynamics.contact import RESTITUTION, ScalarSystem, Symbols
 from contact_ddp_ros.dynamics.contact_point import Axes
 from contact_ddp_ros.dynamics.mechanism import Mechanism
 from contact_ddp_ros.dynamics.motion import Accelerations, Geometry, Velocities
@@ -31,7 +31,7 @@ def impact_system(mechanism: Mechanism, contacts: tuple[str, ...], axes: Axes) -
         rest = cs.SX(cs.DM.zeros(n))
         jump = Accelerations(Velocities(geometry, rest), rest, x.nu[:n] - x.v)
         directions = Velocities(geometry, x.xi[:n])
-        parting = Velocities(geometry, x.nu[:n] + x.p[2] * x.v)
+        parting = Velocities(geometry, x.nu[:n] + x.p[RESTITUTION] * x.v)
         s = inertial_power(directions, jump)
         for k, foot in enumerate(feet):
             rows = slice(n + k * len(axes), n + (k + 1) * len(axes))

@@ -97,8 +97,21 @@ class KernelSet:
             kernels[level + slash + modes.get(mode, mode)] = kernel
         return replace(self, kernels=kernels)
 
+    def aliased(self, names: Mapping[str, str]) -> "KernelSet":
+        """The same kernels, some of them under further names: those by which `names` has them."""
+        return replace(self, kernels={**self.kernels, **{new: self.kernel(old) for new, old in names.items()}})
+
+    def labelled(self, label: str) -> "KernelSet":
+        """The same kernels under symbols that end with a label: for :meth:`merged` with those of another model."""
+        return replace(
+            self,
+            kernels={name: replace(one, symbol=one.symbol + label) for name, one in self.kernels.items()},
+            addresses={symbol + label: address for symbol, address in self.addresses.items()},
+            work={symbol + label: sizes for symbol, sizes in self.work.items()},
+        )
+
     def merged(self, other: "KernelSet") -> "KernelSet":
-        """The kernels of both, which must be of one model: of a symbol that both have either function serves."""
+        """The kernels of both: of a symbol that both have either function must serve."""
         return KernelSet(
             {**self.kernels, **other.kernels},
             {**self.addresses, **other.addresses},

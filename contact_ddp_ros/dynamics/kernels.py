@@ -21,7 +21,7 @@ import numpy as np
 from contact_ddp_ros.compiled import cache
 from contact_ddp_ros.compiled.compiler import Compiler, Progress, compile_library, find_compiler
 from contact_ddp_ros.dynamics import partials
-from contact_ddp_ros.dynamics.contact import ScalarSystem, contact_system
+from contact_ddp_ros.dynamics.contact import ScalarSystem, contact_system, level_parameters
 from contact_ddp_ros.dynamics.impact import impact_system
 from contact_ddp_ros.dynamics.interpreter import interpret
 from contact_ddp_ros.dynamics.kernel_set import Block, Kernel, KernelSet
@@ -75,8 +75,8 @@ def build_kernels(
     n = tree.n, n_c = contacts of the mode x axes, m = n + n_c, n_f = all contact points of the tree x axes. Arguments
     and results in this order, float64, matrices dense and column-major (Fortran order). Coordinates are those of the
     tree's joints in the tree's order; contact rows run over the contacts as the mode lists them and, within each, over
-    `axes` in world directions. p (5,) = (ground height at the
-    origin [m], Baumgarte's alpha [1/s], coefficient of restitution, slope of the ground along x and along y).
+    `axes` in world directions. p holds Baumgarte's alpha [1/s], the coefficient of restitution, the direction up and
+    the ground under each contact point of the tree (:mod:`contact_ddp_ros.dynamics.contact`).
 
     | name | arguments | results |
     |---|---|---|
@@ -215,7 +215,7 @@ def _check_independence(mechanism: Mechanism, modes: Modes, axes: Axes) -> None:
     """
     jacobian = partials.feet("feet", mechanism, axes)
     samples = np.random.default_rng(0).uniform(-1.0, 1.0, (_SAMPLES, mechanism.n))
-    jacobians = [np.array(jacobian(q, np.zeros(partials.N_PARAMETERS))[1]) for q in samples]
+    jacobians = [np.array(jacobian(q, level_parameters(len(mechanism.feet)))[1]) for q in samples]
     order = [foot.name for foot in mechanism.feet]
     for mode, contacts in modes.items():
         rows = [order.index(name) * len(axes) + axis for name in contacts for axis in range(len(axes))]

@@ -9,7 +9,7 @@ with contact constraints. With Baumgarte stabilisation a_c becomes
 
     a_c + 2 alpha J v + alpha^2 phi,
 
-where phi is the height of the contact point over the ground in the normal row and 0 in the tangential ones.
+where phi is the height of the contact point over its ground, along `up`: level, (0, 0, 1), it is in the normal row.
 
 The paper's w_i' F_i (line 8) is the power of a body's inertial and gravitational force on the motion of the
 multipliers, the integral of w(r)'a(r) over its mass. With w = w_O + W r and a = a_O + T r (see `motion`) it is
@@ -38,24 +38,26 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Stabilisation:
-    """Of the constraint: the ground z = height + slope . (x, y), and Baumgarte's alpha.
+    """Of the constraints, by Baumgarte's alpha, towards the ground of each foot.
 
     Attributes:
-        ground_height: (1,) below the world's origin or above it [m].
-        ground_slope: (2,) along the world's x and y; what is no axis of the contacts is left out.
         alpha: (1,) [1/s].
+        up: (3,) along which heights are measured and corrected.
+        grounds: (4,) of each foot in contact, d and m of its plane m . x = d.
     """
 
-    ground_height: cs.SX
-    ground_slope: cs.SX
     alpha: cs.SX
+    up: cs.SX
+    grounds: tuple[cs.SX, ...]
 
-    def height(self, position: cs.SX, axes: Axes) -> cs.SX:
-        """(1,) of a point (n_axes,) above the ground [m]."""
-        ground = self.ground_height
-        for k, axis in enumerate(axes[:-1]):
-            ground += self.ground_slope[axis] * position[k]
-        return position[len(axes) - 1] - ground
+    def height(self, contact: int, position: cs.SX, axes: Axes) -> cs.SX:
+        """(1,) of the point (n_axes,) of a contact above its ground [m]."""
+        d, m = self.grounds[contact][0], self.grounds[contact][1:]
+        return sum((m[axis] * position[k] for k, axis in enumerate(axes)), -d)
+
+    def along(self, weights: cs.SX, axes: Axes) -> cs.SX:
+        """(1,) component of weights (n_axes,) along `up`."""
+        return sum((self.up[axis] * weights[k] for k, axis in enumerate(axes)), cs.SX(0))
 
 
 def mrneac(
@@ -77,11 +79,11 @@ def mrneac(
     alpha = stabilisation.alpha
     for k, foot in enumerate(feet):
         rows = slice(k * len(axes), (k + 1) * len(axes))
-        height = stabilisation.height(contact_point.position(geometry, foot, axes), axes)
+        height = stabilisation.height(k, contact_point.position(geometry, foot, axes), axes)
         s -= contact_point.velocity_along(directions, foot, axes, lam[rows])
         s -= contact_point.acceleration_along(accelerations, foot, axes, pi_[rows])
         s -= 2.0 * alpha * contact_point.velocity_along(velocities, foot, axes, pi_[rows])
-        s -= alpha**2 * height * pi_[rows.stop - 1]
+        s -= alpha**2 * height * stabilisation.along(pi_[rows], axes)
     return s
 
 

@@ -12,7 +12,7 @@ See eqs. (3) and (6) of docs/mathematics.md.
 import casadi as cs
 
 from contact_ddp_ros.dynamics import contact_point
-from contact_ddp_ros.dynamics.contact import N_PARAMETERS, ScalarSystem, Symbols
+from contact_ddp_ros.dynamics.contact import ScalarSystem, Symbols, n_parameters
 from contact_ddp_ros.dynamics.contact_point import Axes
 from contact_ddp_ros.dynamics.mechanism import Mechanism
 from contact_ddp_ros.dynamics.motion import Geometry
@@ -21,7 +21,7 @@ from contact_ddp_ros.dynamics.motion import Geometry
 def system(name: str, of: ScalarSystem) -> cs.Function:
     """(q, v, p) -> K (m, m), b (m,)."""
     mechanism, n = of.mechanism, of.mechanism.n
-    x, joint = _symbols(of), _symbols(of)
+    x, joint = of.symbols(), of.symbols()
     kkt, bias = _at_joints(of, x, joint, list(linear_system(of, x)))
     kkt = pull_back_columns(mechanism, pull_back_rows(mechanism, kkt))
     kkt[:n, :n] += cs.diag(cs.SX(of.mass_offset))
@@ -39,9 +39,9 @@ def linear_system(of: ScalarSystem, x: Symbols) -> tuple[cs.SX, cs.SX]:
 
 def first(name: str, of: ScalarSystem) -> cs.Function:
     """(q, v, nu, p) -> r_q (m, n), r_v (m, n), at fixed nu."""
-    n, x = of.mechanism.n, _symbols(of)
+    n, x = of.mechanism.n, of.symbols()
     residual = cs.gradient(of.scalar(x), x.xi)
-    joint = _symbols(of)
+    joint = of.symbols()
     r_q, r_v = _at_joints(of, x, joint, [cs.jacobian(residual, x.q), cs.jacobian(residual, x.v)])
     r_q = pull_back_columns(of.mechanism, pull_back_rows(of.mechanism, r_q))
     r_v = pull_back_columns(of.mechanism, pull_back_rows(of.mechanism, r_v))
@@ -51,13 +51,13 @@ def first(name: str, of: ScalarSystem) -> cs.Function:
 
 def second(name: str, of: ScalarSystem) -> cs.Function:
     """(q, v, nu, xi, p) -> s_qq (n, n), s_vq (n, n; rows v), s_vv (n, n), s_qnu (n, m)."""
-    mechanism, x = of.mechanism, Symbols.fresh(of.mechanism.n, of.n_c)
+    mechanism, x = of.mechanism, of.symbols()
     n = mechanism.n
     # One Hessian by all variables shares more than its four blocks taken one by one.
     hessian, _ = cs.hessian(of.scalar(x), cs.vertcat(x.q, x.v, x.nu))
     by_q = hessian[:n, :]
     blocks = [by_q[:, :n], by_q[:, n : 2 * n], hessian[n : 2 * n, n : 2 * n], by_q[:, 2 * n :]]
-    joint = _symbols(of)
+    joint = of.symbols()
     mapped = [pull_back_columns(mechanism, mechanism.pull_back(block)) for block in _at_joints(of, x, joint, blocks)]
     s_qq, s_qv, s_vv, s_qnu = mapped
     outputs = {"s_qq": mirrored(s_qq), "s_vq": s_qv.T, "s_vv": mirrored(s_vv), "s_qnu": s_qnu}
@@ -67,7 +67,7 @@ def second(name: str, of: ScalarSystem) -> cs.Function:
 def feet(name: str, mechanism: Mechanism, axes: Axes) -> cs.Function:
     """(q, p) -> positions (n_f n_axes,) of the lowest points of all feet in the world [m]; Jacobian by q."""
     q, absolute = cs.SX.sym("q", mechanism.n), cs.SX.sym("absolute", mechanism.n)
-    p = cs.SX.sym("p", N_PARAMETERS)
+    p = cs.SX.sym("p", n_parameters(len(mechanism.feet)))
     positions = _positions(mechanism, absolute, axes)
     jacobian = cs.jacobian(positions, absolute)
     at_joints = cs.Function("feet", [absolute], [positions, jacobian])
@@ -93,11 +93,6 @@ def _positions(mechanism: Mechanism, absolute: cs.SX, axes: Axes) -> cs.SX:
     """Stacked lowest points of all feet in the world [m]."""
     geometry = Geometry(mechanism, absolute)
     return cs.vertcat(*[contact_point.position(geometry, foot, axes) for foot in mechanism.feet])
-
-
-def _symbols(of: ScalarSystem) -> Symbols:
-    """New symbols, for absolute or for joint coordinates."""
-    return Symbols.fresh(of.mechanism.n, of.n_c)
 
 
 def _at_joints(of: ScalarSystem, x: Symbols, joint: Symbols, outputs: list[cs.SX]) -> list[cs.SX]:

@@ -26,14 +26,14 @@ def impact_tensor(name: str, of: ScalarSystem) -> cs.Function:
 def _tensor(name: str, of: ScalarSystem, forced: bool) -> cs.Function:
     """Of the contact dynamics, driven by torques tau, or of the impact, which nothing drives."""
     n, n_c = of.mechanism.n, of.n_c
-    x, tau, gamma = Symbols.fresh(n, n_c), cs.SX.sym("tau", n), cs.SX.sym("gamma", n + n_c)
+    x, tau, gamma = of.symbols(), cs.SX.sym("tau", n), cs.SX.sym("gamma", n + n_c)
     nu = _solution(of, x, cs.vertcat(tau, cs.SX(n_c, 1)) if forced else cs.SX(n + n_c, 1))
     by_q, by_v = cs.jacobian(nu, x.q), cs.jacobian(nu, x.v)
     pairs = {"qq": (by_q, x.q), "qv": (by_q, x.v), "vv": (by_v, x.v)} | ({"qtau": (by_q, tau)} if forced else {})
     contracted = [_contract(gamma, jacobian, by) for jacobian, by in pairs.values()]
     in_absolute = cs.Function("absolute", [x.q, x.v, tau, gamma, x.p], contracted)
 
-    joint = Symbols.fresh(n, n_c)
+    joint = of.symbols()
     absolute = of.mechanism.absolute
     # Forces, and gamma like them, map with the inverse transpose of what maps coordinates.
     dual = cs.SX(cs.DM(np.linalg.inv(of.mechanism.transform()).T))

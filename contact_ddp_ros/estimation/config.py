@@ -12,6 +12,9 @@ class EstimationConfig:
     ground: bool = parameter(
         True, description="tell the planner of the ground that is felt; otherwise its parameters' counts"
     )
+    feet: bool = parameter(
+        False, description="tell it of the ground under each foot, too; otherwise that plane is under all of them"
+    )
     observer_rate: float = parameter(
         300.0, low=20.0, high=1000.0, unit="1/s", description="bandwidth of the momentum observer behind foot forces"
     )
@@ -36,6 +39,9 @@ class EstimationConfig:
     )
     foothold_range: float = parameter(
         0.3, low=0.05, high=5.0, unit="m", description="distance at which a foothold's weight has fallen to 1/e"
+    )
+    foothold_reach: float = parameter(
+        0.06, low=0.01, high=1.0, unit="m", description="how far about itself a foothold tells the height of the next"
     )
     foothold_error: float = parameter(
         0.008, low=0.001, high=0.1, unit="m", description="standard deviation of a foothold from a plane"

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.estimation.config import EstimationConfig
 from contact_ddp_ros.estimation.contact import ContactEstimate
+from contact_ddp_ros.estimation.foot_heights import FootHeightEstimate
 from contact_ddp_ros.estimation.ground import GroundEstimate
 from contact_ddp_ros.estimation.momentum import MomentumObserver
-from contact_ddp_ros.robot.ground import Ground
+from contact_ddp_ros.robot.ground import FootHeights, Ground
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
@@ -27,12 +28,21 @@ class Estimator:
         self._limits = robot.effort_limits
         self.contacts = ContactEstimate(n_feet)
         self._ground = GroundEstimate(n_feet)
+        self._heights = FootHeightEstimate(n_feet)
         self._last: RobotState | None = None
 
     @property
     def ground(self) -> Ground | None:
         """The ground that is felt; None before there is one, or where it is not asked for."""
         return self._ground.ground if self.config.ground else None
+
+    @property
+    def feet(self) -> FootHeights | None:
+        """The ground under single feet above that; None where there is none, or where it is not asked for."""
+        ground = self.ground
+        if ground is None or not self.config.feet:
+            return None
+        return self._heights.heights(ground, self._ground.footholds, self.config)
 
     @property
     def footholds(self) -> Array:
@@ -53,6 +63,7 @@ class Estimator:
         """Begin anew: the robot or its clock has been put somewhere else."""
         self._observer.forget()
         self._ground.forget()
+        self._heights.forget()
         self._last = None
 
     def update(self, state: RobotState, command: JointCommand, gains: DriveGains, scheduled: Sequence[bool]) -> None:
@@ -67,3 +78,4 @@ class Estimator:
         self._observer.update(state, torques, self.config.observer_rate)
         self.contacts.update(state.time, self._observer.forces[:, 2], np.array(scheduled), self.config)
         self._ground.update(state.time, state.position, self._observer.points, self.contacts, self.config)
+        self._heights.update(self._observer.points, self.contacts.contact)

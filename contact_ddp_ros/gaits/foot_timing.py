@@ -22,7 +22,7 @@ _TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class FootPhases:
-    """One foot at N times, (N,) each.
+    """One foot at N times, (N,) each, or several, (n, N).
 
     Attributes:
         swinging: whether it is in the air.
@@ -34,6 +34,10 @@ class FootPhases:
     progress: Array
     before: Array
     after: Array
+
+    def of(self, foot: int) -> "FootPhases":
+        """One of several."""
+        return FootPhases(self.swinging[foot], self.progress[foot], self.before[foot], self.after[foot])
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ class FootTiming:
         schedules = [sequence.schedule(k) for k in range(len(sequence.sections))]
         self._begins = sequence.step * np.array([section.first_step for section in sequence.sections])
         self._periods = np.array([schedule.period for schedule in schedules])
-        self._stances = [np.array([schedule.stance(foot) for schedule in schedules]) for foot in feet]
+        self._stances = np.array([[schedule.stance(foot) for schedule in schedules] for foot in feet])
         self._changes = [_near_changes(sequence, foot) for foot in feet]
 
     def sections(self, times: Array) -> NDArray[np.int64]:
@@ -70,18 +74,28 @@ class FootTiming:
         A time just beyond its section's end, as differences need it, goes on in that section's gait.
         """
         sections = self.sections(times) if sections is None else sections
-        start, stance = self._stances[foot][sections].T
+        return self._phases(times, sections, slice(foot, foot + 1)).of(0)
+
+    def all_phases(self, times: Array, sections: NDArray[np.int64] | None = None) -> FootPhases:
+        """The same of all feet, in arrays (n_f, N)."""
+        sections = self.sections(times) if sections is None else sections
+        return self._phases(times, sections, slice(None))
+
+    def _phases(self, times: Array, sections: NDArray[np.int64], feet: slice) -> FootPhases:
+        """Of some feet, (n, N)."""
+        start, stance = self._stances[feet, sections].transpose(2, 0, 1)
         period = self._periods[sections]
         elapsed = np.mod(times - self._begins[sections] - start + _TOLERANCE, period)
         swinging = elapsed >= stance
         in_air = np.where(stance < period, period - stance, math.inf)
         progress = np.where(swinging, (elapsed - stance) / in_air, elapsed / stance)
         before, after = stance.copy(), stance.copy()
-        for one in self._changes[foot]:
-            within = (times + _TOLERANCE >= one.begin) & (times + _TOLERANCE < one.end)
-            swinging[within] = one.swinging
-            progress[within] = np.maximum(times[within] - one.begin, 0.0) / (one.end - one.begin)
-            before[within], after[within] = one.before, one.after
+        for foot, changes in enumerate(self._changes[feet]):
+            for one in changes:
+                within = (times + _TOLERANCE >= one.begin) & (times + _TOLERANCE < one.end)
+                swinging[foot, within] = one.swinging
+                progress[foot, within] = np.maximum(times[within] - one.begin, 0.0) / (one.end - one.begin)
+                before[foot, within], after[foot, within] = one.before, one.after
         return FootPhases(swinging, progress, before, after)
 
 

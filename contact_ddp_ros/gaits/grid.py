@@ -8,7 +8,6 @@ The switch node maps the state before the switch to the state after it, both at 
 """
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -40,6 +39,7 @@ class KnotGrid:
             that owns the end of the horizon.
         switches: (N,) whether a node is a switch.
         start_step: index of the first step, counted from the schedule's epoch.
+        near: node from which on the grid is the tail's, of a simpler model and without switches; None without a tail.
     """
 
     times: NDArray[np.float64]
@@ -47,6 +47,7 @@ class KnotGrid:
     modes: NDArray[np.int64]
     switches: NDArray[np.bool_]
     start_step: int
+    near: int | None = None
 
     @property
     def n_nodes(self) -> int:
@@ -67,25 +68,16 @@ def knot_grid(
     """
     if n_steps < 1:
         raise ParameterError(f"the horizon has {n_steps} steps; it needs at least one")
-    before, *owners = map(int, timetable.modes_of_steps(np.arange(start_step - 1, start_step + n_steps + 1), step))
-    times, durations, modes, switches = [], [], [], []
-    if switch_at_start and start_step != 0 and before != owners[0]:
-        times.append(timetable.epoch + start_step * step)
-        durations.append(0.0)
-        modes.append(before)
-        switches.append(True)
-    for index, (mode, following) in enumerate(pairwise(owners), start=start_step):
-        times.append(timetable.epoch + index * step)
-        durations.append(step)
-        modes.append(mode)
-        switches.append(False)
-        if following != mode:
-            times.append(timetable.epoch + (index + 1) * step)
-            durations.append(0.0)
-            modes.append(mode)
-            switches.append(True)
-    times.append(timetable.epoch + (start_step + n_steps) * step)
-    modes.append(owners[-1])
-    return KnotGrid(
-        np.array(times), np.array(durations), np.array(modes, dtype=np.int64), np.array(switches), start_step
-    )
+    owners = timetable.modes_of_steps(np.arange(start_step - 1, start_step + n_steps + 1), step)
+    changes = owners[1:] != owners[:-1]  # before each step, and at the end
+    changes[0] &= switch_at_start and start_step != 0
+    nodes = np.arange(n_steps + 1) + np.cumsum(changes)  # of each step, and the end
+    n_nodes = int(nodes[-1])
+    times, durations = np.empty(n_nodes + 1), np.zeros(n_nodes)
+    modes, switches = np.empty(n_nodes + 1, dtype=np.int64), np.ones(n_nodes, dtype=bool)
+    instants = timetable.epoch + np.arange(start_step, start_step + n_steps + 1) * step
+    before = nodes[changes] - 1
+    times[nodes], times[before] = instants, instants[changes]
+    modes[nodes], modes[before] = owners[1:], owners[:-1][changes]
+    durations[nodes[:-1]], switches[nodes[:-1]] = step, False
+    return KnotGrid(times, durations, modes, switches, start_step)

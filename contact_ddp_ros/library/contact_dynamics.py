@@ -9,7 +9,7 @@ accelerations and forces, ν_z for z = q, v, τ, and γᵀν_zy for a vector γ,
 about the cost of ν_z and without a tensor.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,8 +21,10 @@ from contact_ddp_ros.errors import ModelError, ParameterError
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_curvature import motion_curvature
 from contact_ddp_ros.mpc.contact_motion import mode_block, motion_partials, solve_motion
+from contact_ddp_ros.mpc.grounds import FootGrounds, GroundModel
 from contact_ddp_ros.mpc.kernel_table import kernel_table
-from contact_ddp_ros.mpc.layout import aux_offsets
+from contact_ddp_ros.mpc.layout import aux_offsets, model_row
+from contact_ddp_ros.robot.ground import Ground, LocalGround
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.robot.urdf_tree import read_tree
 from contact_ddp_ros.solver.checks import checked_array
@@ -40,10 +42,12 @@ class Motion:
     Attributes:
         accelerations: (n,) v̇ [rad/s², or m/s²].
         forces: (contacts, axes) λ by which the ground acts on each contact, along the world's axes [N].
+        dependent: contacts of which a row depends on others in this state; it carries no force, the others all.
     """
 
     accelerations: Array
     forces: Array
+    dependent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,7 @@ class ContactDynamics:
         *,
         ground_height: float = 0.0,
         baumgarte_rate: float = 0.0,
+        grounds: Mapping[str, Ground] | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> None:
         """Compile the dynamics, or load them from the cache.
@@ -101,10 +106,12 @@ class ContactDynamics:
             contacts: those of its points that are on the ground, all by default.
             axes: world axes along which contacts act, the normal 2 last; (0, 2) for motion in the x-z plane.
             ground_height: [m]; with `baumgarte_rate`, the rate of the contacts' stabilisation, 0 for none [1/s].
+            grounds: by name of contacts under which there is another plane; their friction does not count.
             progress: receives a line of text for every step of a compilation; the log does where None.
 
         Raises:
             ModelError: the tree cannot be used, or the contacts' forces are not determined by the motion.
+            ParameterError: a ground is given for an unknown contact, or a number is not finite.
         """
         self.tree, self.axes = tree, tuple(axes)
         self.contacts = tuple(point.name for point in tree.contacts) if contacts is None else tuple(contacts)
@@ -115,8 +122,11 @@ class ContactDynamics:
         self._block = int(mode_block(self._integers, 0))
         self._sizes = self.n, self.n_u, len(tree.contacts), len(self.axes)
         self._aux = np.zeros(int(aux_offsets(*self._sizes)[-1]))
-        parameters = [ground_height, baumgarte_rate, 0.0, 0.0, 0.0]
-        self._parameters = checked_array("(ground_height, baumgarte_rate)", parameters, (5,), ParameterError)
+        numbers = [ground_height, baumgarte_rate]
+        height, rate = checked_array("(ground_height, baumgarte_rate)", numbers, (2,), ParameterError).tolist()
+        known = {name: LocalGround(one.height, *one.slopes) for name, one in (grounds or {}).items()}
+        planes = FootGrounds.named([point.name for point in tree.contacts], LocalGround(height), known)
+        self._row = model_row(GroundModel(grounds=planes, baumgarte_rate=rate).rows(1)[0])
 
     @classmethod
     def from_urdf(
@@ -140,17 +150,21 @@ class ContactDynamics:
 
         Raises:
             ParameterError: an argument has another shape, or is not finite.
-            ModelError: the state is singular: a mass matrix that is not positive definite, or dependent contacts.
+            ModelError: the state is singular: a mass matrix that is not positive definite.
         """
         x, u = self._state(q, v, tau)
         nu = self._solve(x, u)
-        return Motion(nu[: self.n], nu[self.n :].reshape(len(self.contacts), len(self.axes)))
+        start, n_s = int(aux_offsets(*self._sizes).factor), nu.size
+        inverse_pivots = self._aux[start : start + n_s * n_s : n_s + 1][self.n :]
+        lost = (inverse_pivots.reshape(len(self.contacts), len(self.axes)) == 0.0).any(axis=1)
+        dependent = tuple(name for name, one in zip(self.contacts, lost, strict=True) if one)
+        return Motion(nu[: self.n], nu[self.n :].reshape(len(self.contacts), len(self.axes)), dependent)
 
     def first_order(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> FirstPartials:
         """ν and its partials at the same arguments; raises as :meth:`motion`."""
         x, u = self._state(q, v, tau)
         nu = self._solve(x, u)
-        motion_partials(self._integers, self._block, False, x, self._parameters, self._aux)
+        motion_partials(self._integers, self._block, False, x, self._row, self._aux)
         n, n_z = self.n, 2 * self.n + self.n_u
         start = int(aux_offsets(*self._sizes)[1])
         nu_z = self._aux[start : start + nu.size * n_z].reshape(nu.size, n_z)
@@ -166,7 +180,7 @@ class ContactDynamics:
         start = int(aux_offsets(*self._sizes)[4])
         self._aux[start : start + n + n_c] = weights
         hxx, hux = np.zeros((2 * n, 2 * n)), np.zeros((self.n_u, 2 * n))
-        motion_curvature(self._integers, self._block, False, x, self._parameters, self._aux, hxx, hux)
+        motion_curvature(self._integers, self._block, False, x, self._row, self._aux, hxx, hux)
         return SecondPartials(hxx[:n, :n].copy(), hxx[n:, :n].copy(), hxx[n:, n:].copy(), hux[:, :n].copy())
 
     def _state(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> tuple[Array, Array]:
@@ -176,11 +190,11 @@ class ContactDynamics:
 
     def _solve(self, x: Array, u: Array) -> Array:
         """(n + n_c,) ν, whose factor of K stays in aux."""
-        solve_motion(self._integers, self._block, False, x, u, self._parameters, self._aux)
+        solve_motion(self._integers, self._block, False, x, u, self._row, self._aux)
         nu = self._aux[: self.n + self.n_c].copy()
         if not np.isfinite(nu).all():
             raise ModelError(
-                f"the dynamics of {self.tree.name!r} are singular at q = {x[: self.n]}: a body without inertia moves "
-                "alone, or contacts are dependent there"
+                f"the dynamics of {self.tree.name!r} are singular at q = {x[: self.n]}: "
+                "a body without inertia moves alone"
             )
         return nu

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.models.frame import HorizontalFrame, OwnFrame
+from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import RigidBodyTree
@@ -48,6 +49,11 @@ class Model(Protocol):
         ...
 
     @property
+    def chart(self) -> Chart:
+        """Of the attitude; the default one where the coordinates have none."""
+        ...
+
+    @property
     def height(self) -> int:
         """Index of the trunk's height in q; what comes before is horizontal."""
         ...
@@ -71,6 +77,10 @@ class Model(Protocol):
 
     def difference(self, x: Array, nominal: Array) -> Array:
         """(n_x,) from a nominal state to another, as feedback gains multiply it."""
+        ...
+
+    def deviation(self, state: RobotState, nominal: Array, chart: Chart) -> Array:
+        """(n_x,) of a measured state from a nominal one in a chart, as feedback gains of that chart multiply it."""
         ...
 
     def robot_state(self, x: Array, actual: RobotState, time: float = 0.0) -> RobotState:

@@ -20,6 +20,7 @@ from contact_ddp_ros.models.planar_tree import (
     PLANAR_LEG_JOINTS,
     reduce_to_plane,
 )
+from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.joints import joint_index
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import (
@@ -51,6 +52,7 @@ class PlanarModel:
     coordinates = PLANAR_JOINT_NAMES
     legs_of = LEGS_OF
     height = 1
+    chart = Chart.YAW_PITCH_ROLL
 
     def __init__(self, robot: Robot) -> None:
         """What needs the tree raises ModelError where left and right are not mirror images."""
@@ -90,6 +92,10 @@ class PlanarModel:
     def difference(self, x: Array, nominal: Array) -> Array:
         """(14,) from a nominal state to another: coordinates of a plane may be subtracted, and their rates."""
         return x - nominal
+
+    def deviation(self, state: RobotState, nominal: Array, chart: Chart = Chart.YAW_PITCH_ROLL) -> Array:
+        """(14,) of a measured state from a nominal one."""
+        return self.difference(self.state(state), nominal)
 
     def robot_state(self, x: Array, actual: RobotState, time: float = 0.0) -> RobotState:
         """The robot in a planar state, in the plane of its actual one; velocities are zero."""

@@ -3,7 +3,8 @@
     u = ubar + K (x − xbar),      tau = spread(u) / 2 + kp (qbar_j − q_j) + kd (vbar_j − v_j)
 
 as :mod:`contact_ddp_ros.control.planar_tracker` does it, within the motors' torque-speed curve, with the pitch of
-:mod:`contact_ddp_ros.motions.turning_plane`. The policy is looked up at the motion's own time, which jumps to the
+:mod:`contact_ddp_ros.motions.turning_plane`; a plan of the whole body has torques for every joint and its error by
+:mod:`contact_ddp_ros.motions.turning_body`. The policy is looked up at the motion's own time, which jumps to the
 touchdown where the feet feel the ground before it, and waits there where they do not, so that what follows the impact
 never runs in the air. From the touchdown on, and while it is late, the joints are held with gains of a landing.
 """
@@ -26,6 +27,8 @@ from contact_ddp_ros.estimation.contact import ContactEstimate
 from contact_ddp_ros.estimation.momentum import MomentumObserver
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.motions.motion import MotionTask
+from contact_ddp_ros.motions.spatial_problem import model_for
+from contact_ddp_ros.motions.turning_body import TurningBody, follower_of
 from contact_ddp_ros.motions.turning_plane import TurningPlane
 from contact_ddp_ros.policy import Policy, PolicySample
 from contact_ddp_ros.robot.joints import FOOT_NAMES
@@ -92,7 +95,7 @@ class MotionController:
             ParameterError: a parameter is out of its range.
         """
         self._robot, self._task, self._policy = robot, task, policy
-        self._model = PlanarModel(robot)
+        self._model = model_for(task, robot)
         self._config, self.execution = config or ControllerConfig(), execution or ExecutionConfig()
         validate(self.execution)
         self.drive_gains: DriveGains = self._config.drive.gains(len(FOOT_NAMES))
@@ -105,15 +108,13 @@ class MotionController:
         self._abad_kp = self._config.stand.kp[0] - self.drive_gains.kp[ABADS]
         self._abad_kd = self._config.stand.kd[0] - self.drive_gains.kd[ABADS]
         self._command = JointCommand.damping(robot.n_joints)
-        self._plane: TurningPlane | None = None
+        self._body: TurningPlane | TurningBody | None = None
         self._begun: float | None = None
         self._shift = 0.0
         self._touchdown: float | None = None
         self._clock = 0.0
         self.stage = MotionStage.STAND
         self.fault: Fault | None = None
-        self.planar_state: Array | None = None
-        """(14,) of the last update; None before the motion."""
 
     @property
     def config(self) -> ControllerConfig:
@@ -137,7 +138,7 @@ class MotionController:
 
     def begin(self, state: RobotState) -> None:
         """Begin the motion at an upright state."""
-        self._plane, self._begun = TurningPlane(self._model, state), state.time
+        self._body, self._begun = follower_of(self._model, state), state.time
         self.stage = MotionStage.TAKE_OFF
 
     def update(self, state: RobotState) -> JointCommand:
@@ -169,22 +170,23 @@ class MotionController:
         self.contacts.update(state.time, self._observer.forces[:, 2], np.array(scheduled), self._config.estimation)
 
     def _targets(self, state: RobotState) -> JointTargets:
-        if self._plane is None or self._begun is None or self.stage is MotionStage.END:
+        if self._body is None or self._begun is None or self.stage is MotionStage.END:
             return self._stand.targets(state, state.time)
-        x = self.planar_state = self._plane.state(state)
         self._clock = self._follow(state.time)
         if self._clock >= self._policy.end:
             self.stage = MotionStage.END
             self._stand.start(state.time, state.joint_positions, self.execution.catch_time)
             return self._stand.targets(state, state.time)
         sample = self._policy.sample(self._clock)
-        u = sample.control + self._share() * (sample.gain @ (x - sample.state))
+        u = sample.control + self._share() * (sample.gain @ self._body.error(state, sample.state))
         targets = JointTargets(*self._model.joint_targets(sample.state, u))
         torques = targets.torques.copy()
         if self._stiff:
             torques += (self.execution.kp - self.drive_gains.kp) * (targets.positions - state.joint_positions)
             torques += (self.execution.kd - self.drive_gains.kd) * (targets.velocities - state.joint_velocities)
-        torques[ABADS] -= self._abad_kp * state.joint_positions[ABADS] + self._abad_kd * state.joint_velocities[ABADS]
+        if isinstance(self._model, PlanarModel):  # whose plan has no abductions
+            torques[ABADS] -= self._abad_kp * state.joint_positions[ABADS]
+            torques[ABADS] -= self._abad_kd * state.joint_velocities[ABADS]
         return replace(targets, torques=torques)
 
     @property

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from contact_ddp_ros.closed_loop import CONTROL_PERIOD
 from contact_ddp_ros.control.drives import TorqueSpeedCurve
 from contact_ddp_ros.engines.choice import make_simulator
-from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.motions.controller import ExecutionConfig, MotionController, MotionStage
 from contact_ddp_ros.motions.motion import MotionTask
 from contact_ddp_ros.motions.optimiser import MotionPlan
-from contact_ddp_ros.motions.turning_plane import TurningPlane
+from contact_ddp_ros.motions.spatial_problem import model_for
+from contact_ddp_ros.motions.turning_body import follower_of
 from contact_ddp_ros.recording import FALL_HEIGHT
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
@@ -47,11 +47,11 @@ class MotionRun:
 
     Attributes:
         times: (N,). states: the robot's, N of them.
-        planar: (N, 14) in the plane, pitch in whole turns, x from where it began; planned: (N, 14) the policy's.
+        coordinates: (N, n_x) of the plan's model, turns counted, place from where it began; planned: the policy's.
         torques: (N, 12) applied. available: (N, 12) what the motors have at the joints' speed, in that direction.
         forces: (N, 4, 3) of the ground on the feet. stages: N of them.
         ground: (N,) height of the ground under the trunk.
-        tilts: (N,) of the trunk out of its plane [rad].
+        tilts: (N,) of the axis that the motion turns about [rad].
         begun: when the motion began.
         touchdown: when the ground was felt after the flight; NaN where it never was.
         stood: when the robot had come to rest, upright; NaN where it never did.
@@ -62,7 +62,7 @@ class MotionRun:
     options: SimOptions
     times: Array = field(repr=False)
     states: tuple[RobotState, ...] = field(repr=False)
-    planar: Array = field(repr=False)
+    coordinates: Array = field(repr=False)
     planned: Array = field(repr=False)
     torques: Array = field(repr=False)
     available: Array = field(repr=False)
@@ -93,29 +93,40 @@ class MotionRun:
             return f"fell{': ' * bool(self.reason)}{self.reason}"
         if not math.isfinite(self.stood):
             return "did not come to rest"
-        if abs(self.rotation - task.rotation) > _ROTATION or abs(self.displacement - task.displacement) > _PLACE:
+        away = max(abs(self.displacement - task.displacement), abs(self.left - task.left))
+        if abs(self.rotation - task.turns) > _ROTATION or away > _PLACE:
             return "stands, but not where it should"
         return LANDED
 
     @property
     def fell(self) -> bool:
         """Whether the trunk came down, or a fault ended the motion."""
-        return bool(self.reason) or bool((self.planar[:, 1] - self.ground < FALL_HEIGHT).any())
+        return bool(self.reason) or bool((self.heights - self.ground < FALL_HEIGHT).any())
+
+    @property
+    def heights(self) -> Array:
+        """(N,) of the trunk's origin [m]."""
+        return self.coordinates[:, self.plan.problem.model.height]
 
     @property
     def height(self) -> float:
         """Most by which the trunk was above where it began [m]."""
-        return float((self.planar[:, 1] - self.planar[0, 1]).max())
+        return float((self.heights - self.heights[0]).max())
 
     @property
     def displacement(self) -> float:
-        """Of the trunk along its plane, at the end [m]."""
-        return float(self.planar[-1, 0])
+        """Of the trunk along the heading of the start, at the end [m]."""
+        return float(self.coordinates[-1, 0])
+
+    @property
+    def left(self) -> float:
+        """Of the trunk to the left, at the end [m]; a planar plan does not know."""
+        return float(self.coordinates[-1, 1]) if self.plan.problem.model.height > 1 else 0.0
 
     @property
     def rotation(self) -> float:
-        """Of the trunk's pitch, at the end [rad]."""
-        return float(self.planar[-1, 2])
+        """Of the trunk about the axis that the motion turns about, at the end [rad]."""
+        return float(self.coordinates[-1, self.plan.problem.turning])
 
     @property
     def torque_share(self) -> float:
@@ -133,7 +144,7 @@ class MotionRun:
     @property
     def lowest(self) -> float:
         """Least height of the trunk's origin above the ground [m]."""
-        return float((self.planar[:, 1] - self.ground).min())
+        return float((self.heights - self.ground).min())
 
     @property
     def time_to_stand(self) -> float:
@@ -194,7 +205,7 @@ class _Log:
 
     def __init__(self, plan: MotionPlan, robot: Robot, simulator: Simulator, controller: MotionController) -> None:
         self._plan, self._simulator, self._controller = plan, simulator, controller
-        self._plane = TurningPlane(PlanarModel(robot), simulator.true_state())
+        self._body = follower_of(model_for(plan.task, robot), simulator.true_state())
         self._limits = robot.effort_limits
         self._curve = TorqueSpeedCurve.of(robot.velocity_limits, controller.config.motor)
         self._rows: list[tuple[Array, Array, Array, Array, Array, float, float]] = []
@@ -208,16 +219,16 @@ class _Log:
         driving = torques * state.joint_velocities > 0.0
         available = self._limits * np.where(driving, left, 1.0)
         planned = self._controller.sample.state
-        x = self._plane.state(state)
+        x = self._body.state(state)
         rise = self._plan.task.rise if x[0] > self._plan.task.edge else 0.0
-        row = (x, planned, torques, available, simulator.contact_forces(), rise, self._plane.tilt(state))
+        row = (x, planned, torques, available, simulator.contact_forces(), rise, self._body.tilt(state))
         self._rows.append(row)
         self._states.append(state)
         self._stages.append(self._controller.stage)
 
     def finish(self, options: SimOptions) -> MotionRun:
         columns = [np.array(column) for column in zip(*self._rows, strict=True)]
-        planar, planned, torques, available, forces, ground, tilts = columns
+        coordinates, planned, torques, available, forces, ground, tilts = columns
         times = np.array([state.time for state in self._states])
         touchdown = self._controller.touchdown
         fault = self._controller.fault
@@ -227,7 +238,7 @@ class _Log:
             options=options,
             times=times,
             states=tuple(self._states),
-            planar=planar,
+            coordinates=coordinates,
             planned=planned,
             torques=torques,
             available=available,

@@ -7,12 +7,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.motions.execution import MotionRun
+from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.sim.render import FrameRenderer, View, write_video
 
 _VIEW = View(azimuth=105.0, elevation=-8.0, distance=1.7, height=0.38)
+_FROM_AHEAD = View(azimuth=200.0, elevation=-8.0, distance=1.7, height=0.38)
+"""Of a motion in the plane, and of one to the side."""
+
 _BEFORE, _AFTER = 0.25, 0.5
 """What is shown of the stand before the motion and after it [s]."""
 
@@ -37,31 +41,36 @@ def film_motion(
 
 def frames(run: MotionRun, period: float, width: int = 960) -> Iterator[NDArray[np.uint8]]:
     """Pictures of a run, one per `period` of simulated time [s]."""
-    model = PlanarModel(run.plan.problem.model.robot)
+    robot, view = run.plan.problem.model.robot, _FROM_AHEAD if run.plan.task.roll else _VIEW
     end = run.begun + run.plan.task.duration + _AFTER
-    with FrameRenderer(model.robot, run.options, width, width * 9 // 16 // 2 * 2, _VIEW) as renderer:
+    with FrameRenderer(robot, run.options, width, width * 9 // 16 // 2 * 2, view) as renderer:
         for instant in np.arange(run.begun - _BEFORE, min(end, run.times[-1]), period):
             row = int(np.searchsorted(run.times, instant - 1e-9))
             yield renderer.frame(
-                run.states[row], contact_forces=run.forces[row], ghost=_ghost(run, model, row), text=_text(run, row)
+                run.states[row], contact_forces=run.forces[row], ghost=_ghost(run, row), text=_text(run, row)
             )
 
 
-def _ghost(run: MotionRun, model: PlanarModel, row: int) -> RobotState | None:
+def _ghost(run: MotionRun, row: int) -> RobotState | None:
     """The planned robot, along the line on which the motion began."""
+    model = run.plan.problem.model
     if not run.moving[row]:
         return None
     start = run.states[int(np.searchsorted(run.times, run.begun - 1e-9))]
-    planned = model.robot_state(run.planned[row], start)
+    x = run.planned[row]
+    if isinstance(model, WholeBodyModel):
+        yaw = float(quaternion_to_rpy(start.orientation)[2])
+        return model.robot_state(model.frame(start, yaw).out_of(x), start)
+    planned = model.robot_state(x, start)
     shift = np.array([start.position[0], 0.0, 0.0])
     return RobotState(**{**vars(planned), "position": planned.position + shift})
 
 
 def _text(run: MotionRun, row: int) -> dict[str, str]:
-    x = run.planar[row]
+    x, turning = run.coordinates[row], run.plan.problem.turning
     return {
         run.plan.task.name.replace("_", " "): run.stages[row].value.replace("_", " "),
         "time": f"{run.times[row] - run.begun:.2f} s",
-        "height": f"{x[1]:.2f} m",
-        "pitch": f"{math.degrees(x[2]):.0f} deg",
+        "height": f"{run.heights[row]:.2f} m",
+        "roll" if run.plan.task.roll else "pitch": f"{math.degrees(x[turning]):.0f} deg",
     }

@@ -2,6 +2,7 @@
 
     displacement: 0.6       # of the trunk, forward [m]
     rise: 0.0               # of the ground that it lands on [m]
+    landing: {hr: 0.0}      # the same under single legs, where it is another [m]
     rotation: 0.0           # of the trunk's pitch, in whole turns [rad]
     phases:                 # legs on the ground, and how long [s]
       - {feet: [fr, fl, hr, hl], duration: 0.40}
@@ -9,12 +10,13 @@
       - {feet: [], duration: 0.36}
       - {feet: [fr, fl, hr, hl], duration: 0.50}
 
-It begins and ends standing, on all feet, with one flight between.
+It begins and ends standing, on all feet, with one flight between. `model: whole_body` plans with all coordinates of the
+robot; then it may also turn about its long axis (`roll`) and move to the left (`left`), and legs move by themselves.
 """
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,9 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.gaits.schedule import ALIGNMENT, Mode
+from contact_ddp_ros.models.choice import MODELS
+from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.share import share_places
 from contact_ddp_ros.suggestions import did_you_mean
@@ -53,11 +58,16 @@ class MotionTask:
         phases: in order; the first and the last have all legs on the ground, exactly one has none.
         displacement: of the trunk, forward [m].
         rise: of the ground that it lands on over that from which it begins [m].
+        landing: by leg, the same where it is another than `rise`: of a foot that lands before the edge it is 0 [m].
         edge: x of the foot of the rise from the trunk's origin at the beginning [m]; of no use on level ground.
         rotation: change of the trunk's pitch, in whole turns; a back flip has −2π [rad].
         take_off_pitch, landing_pitch: at the ends of the flight, first guesses only [rad]; the second counts from the
             upright attitude at the end.
         step: of the time grid [s], of which every phase lasts a whole number.
+        model: that is planned with, by name.
+        roll: change of the trunk's roll, in whole turns; a barrel roll to the right has 2π [rad].
+        left: displacement of the trunk to the left [m].
+        take_off_roll, landing_roll: as those of the pitch [rad].
     """
 
     name: str
@@ -69,6 +79,12 @@ class MotionTask:
     take_off_pitch: float = 0.0
     landing_pitch: float = 0.0
     step: float = 0.005
+    model: str = PlanarModel.name
+    roll: float = 0.0
+    left: float = 0.0
+    take_off_roll: float = 0.0
+    landing_roll: float = 0.0
+    landing: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raises ParameterError unless it goes from a stand to a stand through one flight, in whole turns."""
@@ -79,8 +95,10 @@ class MotionTask:
                 f"motion {self.name!r} has {flights} flights in {len(self.phases)} phases; needed: one flight, between "
                 "a first and a last phase with all feet on the ground"
             )
-        if abs(self.rotation / _TURN - round(self.rotation / _TURN)) > 1e-3:
-            raise ParameterError(f"motion {self.name!r} turns by {self.rotation} rad; allowed: whole turns")
+        for angle in (self.rotation, self.roll):
+            if abs(angle / _TURN - round(angle / _TURN)) > 1e-3:
+                raise ParameterError(f"motion {self.name!r} turns by {angle} rad; allowed: whole turns")
+        self._check_model()
         if not 0.0 < self.step <= 0.02:
             raise ParameterError(f"motion {self.name!r} has steps of {self.step} s; allowed: up to 0.02 s")
         for phase in self.phases:
@@ -89,6 +107,37 @@ class MotionTask:
                 raise ParameterError(
                     f"motion {self.name!r}: a phase lasts {phase.duration} s, no whole number of steps of {self.step} s"
                 )
+
+    def _check_model(self) -> None:
+        if self.model not in MODELS:
+            raise ParameterError(f"motion {self.name!r} has the model {self.model!r}; allowed: {', '.join(MODELS)}")
+        if self.model == PlanarModel.name and (self.roll or self.left or self.take_off_roll or self.landing_roll):
+            raise ParameterError(f"motion {self.name!r} leaves the plane, which needs model: {WholeBodyModel.name}")
+        if self.rotation and self.roll:
+            raise ParameterError(f"motion {self.name!r} turns about two axes; allowed: rotation or roll")
+        if (self.rise or self.landing) and self.model != PlanarModel.name:
+            raise ParameterError(f"motion {self.name!r} lands on a rise, which needs model: {PlanarModel.name}")
+
+    @property
+    def turns(self) -> float:
+        """Whole turns about the axis that it turns about [rad]."""
+        return self.roll or self.rotation
+
+    def rises(self, legs_of: Mapping[str, Iterable[str]]) -> tuple[float, ...]:
+        """How much higher each contact point of a model, which stands for some legs, lands than it begins [m].
+
+        Raises:
+            ParameterError: legs that the model moves alike land on unlike heights.
+        """
+        found = []
+        for legs in map(tuple, legs_of.values()):
+            heights = {self.landing.get(leg, self.rise) for leg in legs}
+            if len(heights) > 1:
+                raise ParameterError(
+                    f"motion {self.name!r}: the model lands {', '.join(legs)} alike, not at {heights} m"
+                )
+            found.append(heights.pop())
+        return tuple(found)
 
     @property
     def duration(self) -> float:
@@ -178,18 +227,32 @@ def packaged_motions() -> dict[str, Path]:
 
 
 def _motion(name: str, content: Any) -> MotionTask:
-    numbers = {field.name: field.default for field in fields(MotionTask) if field.default is not MISSING}
-    if not isinstance(content, dict) or "phases" not in content or not set(content) <= {*numbers, "phases"}:
+    optional = {field.name: field.default for field in fields(MotionTask) if field.default is not MISSING}
+    allowed = ("phases", "landing", *optional)
+    if not isinstance(content, dict) or "phases" not in content or not set(content) <= set(allowed):
         found = ", ".join(map(str, content)) if isinstance(content, dict) else type(content).__name__
-        raise ParameterError(f"it holds {found}; allowed: phases, {', '.join(numbers)}")
+        raise ParameterError(f"it holds {found}; allowed: {', '.join(allowed)}")
+    numbers = [name for name, default in optional.items() if isinstance(default, float)]
     for key in numbers:
-        value = content.get(key, 0.0)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise ParameterError(f"{key} is {value!r}; allowed: a number")
+        if not _is_number(content.get(key, 0.0)):
+            raise ParameterError(f"{key} is {content[key]!r}; allowed: a number")
+    landing = content.get("landing", {})
+    if (
+        not isinstance(landing, dict)
+        or not set(landing) <= set(LEG_NAMES)
+        or not all(map(_is_number, landing.values()))
+    ):
+        raise ParameterError(f"landing is {landing!r}; allowed: a number for each of {', '.join(LEG_NAMES)}")
     if not isinstance(content["phases"], list):
         raise ParameterError(f"phases are {content['phases']!r}; needed: a list")
-    given = {key: float(content[key]) for key in numbers if key in content}
-    return MotionTask(name, tuple(_phase(one) for one in content["phases"]), **given)
+    given: dict[str, Any] = {key: float(content[key]) for key in numbers if key in content}
+    given["model"] = str(content.get("model", optional["model"]))
+    heights = {leg: float(height) for leg, height in landing.items()}
+    return MotionTask(name, tuple(_phase(one) for one in content["phases"]), landing=heights, **given)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _phase(content: Any) -> MotionPhase:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import SolverError
-from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.motions.motion import MotionTask
 from contact_ddp_ros.motions.problem import MotionConfig, MotionProblem
+from contact_ddp_ros.motions.spatial_problem import motion_problem
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.model import Robot
@@ -78,16 +78,16 @@ def optimise_motion(
 
     Args:
         task: what to do.
-        robot: which; its left and right must be mirror images.
+        robot: which; for the planar model its left and right must be mirror images.
         config: limits and weights.
         variant: of the solver, "ddp" with the exact second order or "ilqr" without.
         max_iterations: of the solver.
 
     Raises:
-        ParameterError: the motion is not for the planar model.
+        ParameterError: the motion moves legs apart that its model moves alike.
         SolverError: no motion within all limits was found; the text says which limit is violated by how much.
     """
-    problem = MotionProblem(PlanarModel(robot), task, config)
+    problem = motion_problem(task, robot, config)
     options = SolverOptions(variant=variant, shooting="multiple", max_iterations=max_iterations)
     solver = InteriorPointSolver(interior_options(options))
     started = clock.perf_counter()
@@ -122,4 +122,5 @@ def _policy(problem: MotionProblem, found: InteriorSolution, robot: Robot) -> Po
         forces=problem.contact.forces(grid, solution.aux),
         model_hash=robot.model_hash,
         ground=Ground(friction=problem.config.friction),
+        chart=problem.model.chart,
     )

@@ -1,4 +1,4 @@
-r"""The optimal control problem of a motion in the sagittal plane.
+r"""The optimal control problem of a motion.
 
     minimise   Σ_k h [ ½‖x − x_ref‖²_Q + ½‖u‖²_R + ½‖λ‖²_S ] + ½‖x_N − x_ref‖²_{Q_N}
     subject to the hybrid dynamics with the impact at touchdown; the height of each foot that lands;
@@ -6,9 +6,13 @@ r"""The optimal control problem of a motion in the sagittal plane.
 
 as :mod:`contact_ddp_ros.mpc.contact_nodes` has it, over one motion from a stand to a stand. The reference is a coarse
 sketch (stand; ballistic flight with the legs drawn in; stand) with small weights: how the robot jumps is found by the
-optimisation, only the end state counts much.
+optimisation, only the end state counts much. Here is what all models share, and the plane;
+:mod:`contact_ddp_ros.motions.spatial_problem` has the whole body.
 """
 
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,10 +23,13 @@ from contact_ddp_ros.control.config import MotorConfig
 from contact_ddp_ros.control.drives import TorqueSpeedCurve
 from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.gaits.schedule import ModeSchedule
+from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.motions.limits import Clearance, JointRange, TorqueSpeedLimit
 from contact_ddp_ros.motions.motion import MotionModes, MotionTask
+from contact_ddp_ros.mpc.constraint import Constraint
 from contact_ddp_ros.mpc.contact_problem import ContactLaw, ContactProblem, NodeCosts
+from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.mpc.horizon import Horizon
 from contact_ddp_ros.mpc.own_terms import OwnTerms
 from contact_ddp_ros.mpc.planar_reference import PlanarLeg
@@ -37,7 +44,7 @@ class MotionConfig:
     """What a motion may use and what it pays for; weights per second, those of the end once."""
 
     baumgarte_rate: float = parameter(
-        30.0, low=0.0, high=200.0, unit="1/s", description="stabilisation rate of the contacts on level ground"
+        30.0, low=0.0, high=200.0, unit="1/s", description="stabilisation rate of the contacts"
     )
     friction: float = parameter(0.5, low=0.1, high=2.0, description="friction coefficient that forces may use")
     torque_share: float = parameter(0.85, low=0.1, high=1.0, description="share of the motors' torque that is planned")
@@ -67,26 +74,39 @@ class MotionConfig:
     end_rates: float = parameter(20.0, low=0.0, description="weight of the end's velocities [s^2/m^2, s^2/rad^2]")
 
 
-class MotionProblem:
-    """One motion of one robot: grid, reference, problem and first guess."""
+class MotionProblem(ABC):
+    """One motion of one robot: grid, reference, problem and first guess.
+
+    Attributes:
+        legs: hip, knee and foot of each contact point.
+        turning: index of the coordinate that counts the motion's turns, the last angle of the trunk.
+        joints: (n_u,) a joint of the robot for each control.
+        share: legs of a contact point over those of a pair, by which weights of a pair are multiplied.
+    """
+
+    joints: NDArray[np.int64]
 
     def __init__(
-        self, model: PlanarModel, task: MotionTask, config: MotionConfig | None = None, motor: MotorConfig | None = None
+        self, model: Model, task: MotionTask, config: MotionConfig | None = None, motor: MotorConfig | None = None
     ) -> None:
         """Compiles the kernels of contacts and limits where they are not in the cache.
 
         Raises:
-            ParameterError: the motion moves left and right apart.
+            ParameterError: the motion moves legs apart that the model moves alike, or lands them on unlike heights.
         """
         self.model, self.task = model, task
         self.config = config or MotionConfig()
+        self.rises = np.array(task.rises(model.legs_of))
+        """(n_f,) how much higher each foot lands than it begins [m]."""
         tree = model.tree
+        self.turning = tree.n - len(model.torque_limits) - 1
+        self.share = 0.5 * len(next(iter(model.legs_of.values())))
         self.legs = tuple(PlanarLeg.of_tree(tree, point.name) for point in tree.contacts)
         self.modes = MotionModes.of(task, model.legs_of)
         self.grid = knot_grid(self.modes, 0, len(self.modes.owners), task.step)
         self.start = model.state(model.robot.standing_state())
         self.times = self.grid.times
-        self.curve = TorqueSpeedCurve.of(model.robot.velocity_limits[model.pairs[:, 0]], motor or MotorConfig())
+        self.curve = TorqueSpeedCurve.of(model.robot.velocity_limits[self.joints], motor or MotorConfig())
         terms = OwnTerms(tree, model.axes, self._limits())
         schedule = ModeSchedule(self.modes.modes)
         self.contact = ContactProblem(tree, model.axes, schedule, "semi_implicit_euler", "ddp", None, terms)
@@ -95,8 +115,8 @@ class MotionProblem:
     def problem(self, touchdown: bool = True) -> Problem:
         """In the layout of the compiled node functions; without the costs before the impact where not `touchdown`."""
         law = ContactLaw(
-            ground_height=self.task.rise,
-            baumgarte_rate=self._baumgarte_rate(),
+            grounds=self._grounds(),
+            baumgarte_rate=self.config.baumgarte_rate,
             friction=self.config.friction,
             force_scale=self.weight,
             torque_limits=self.model.torque_limits,
@@ -106,9 +126,11 @@ class MotionProblem:
         own = self.contact.terms.numbers(Horizon(grid.times, stance, self.reference, None, 0.0))
         return self.contact.assemble(grid, law, {**vars(self._costs(touchdown)), **law.numbers()}, own)
 
-    def _baumgarte_rate(self) -> float:
-        """Contacts are stabilised about one height; with a rise, whose two heights the law lacks, not at all [1/s]."""
-        return 0.0 if self.task.rise else self.config.baumgarte_rate
+    def _grounds(self) -> FootGrounds:
+        """Level: those from which it begins, and from the touchdown on those on which the feet land."""
+        landed = self.times >= self.task.flight[1] - 1e-9
+        heights = np.where(landed[:, None], self.rises, 0.0)
+        return FootGrounds(heights, np.zeros((*heights.shape, 2)))
 
     @property
     def weight(self) -> float:
@@ -119,7 +141,7 @@ class MotionProblem:
     def guess(self) -> Guess:
         """The reference's states, for multiple shooting, and torques that carry the weight at rest."""
         us = np.zeros((self.grid.n_nodes, len(self.model.torque_limits)))
-        first = min(leg.hip for leg in self.legs)
+        first = self.turning + 1
         down = self.contact.stance_table()[self.grid.modes[:-1]]
         feet = np.maximum(down.sum(axis=1), 1)
         for f, leg in enumerate(self.legs):
@@ -131,21 +153,17 @@ class MotionProblem:
         gains = np.zeros((*us.shape, len(self.start)))
         return Guess(self.reference.copy(), us, gains)
 
-    def _limits(self) -> tuple[JointRange, TorqueSpeedLimit, Clearance]:
+    @abstractmethod
+    def _clearance(self) -> Constraint:
+        """What must not touch the ground."""
+
+    def _limits(self) -> Sequence[Constraint]:
         tree, config, task = self.model.tree, self.config, self.task
         curve = self.curve
-        clearance = Clearance(
-            self.legs,
-            rise=task.rise,
-            edge=task.edge,
-            hip_margin=config.hip_margin,
-            knee_margin=config.knee_margin,
-            foot_clearance=self._foot_clearance(),
-        )
         knees = [leg.knee for leg in self.legs]
         shares = np.where(self.times < task.flight[1], config.torque_share, config.landing_share)
         speed = TorqueSpeedLimit(tree, self.model.torque_limits, curve.full, curve.idle, shares)
-        return JointRange(tree, config.joint_margin, knees, config.knee_bend), speed, clearance
+        return JointRange(tree, config.joint_margin, knees, config.knee_bend), speed, self._clearance()
 
     def _foot_clearance(self) -> Array:
         """(N+1, n_f): in flight a trapezium that leaves and meets the ground; nothing is asked of feet that stand."""
@@ -164,21 +182,30 @@ class MotionProblem:
         s = np.clip((t - begin) / duration, 0.0, 1.0)
         flying: NDArray[np.bool_] = (t > begin) & (t < end)
         before, after = np.clip(t / begin, 0.0, 1.0), np.clip((t - end) / max(task.duration - end, 1e-9), 0.0, 1.0)
+        rise, tilt = float(self.rises.mean()), self._tilt()
         xs = np.tile(self.start, (len(t), 1))
-        xs[:, 0] += task.displacement * s
+        up, turning, ways = self.model.height, self.turning, (task.displacement, task.left)
+        for axis in range(up):
+            xs[:, axis] += ways[axis] * s
+            xs[:, n + axis] = np.where(flying, ways[axis] / duration, 0.0)
         arch = 0.5 * 9.81 * duration**2 * s * (1.0 - s)
-        xs[:, 1] += task.rise * s + arch
-        last = task.rotation + task.landing_pitch
-        xs[:, 2] = task.take_off_pitch * before**2 + (last - task.take_off_pitch) * s
-        xs[:, 2] -= task.landing_pitch * (1.0 - (1.0 - after) ** 2) * (t >= end)
+        xs[:, up] += rise * s + arch
+        first, landing = task.take_off_pitch + task.take_off_roll, task.landing_pitch + task.landing_roll
+        last = task.turns + tilt + landing
+        xs[:, turning] = first * before**2 + (last - first) * s
+        xs[:, turning] -= landing * (1.0 - (1.0 - after) ** 2) * (t >= end)
         fold = self.config.tuck * np.sin(np.pi * s) ** 2
         for leg in self.legs:
             for joint, folded in ((leg.hip, -1.25), (leg.knee, 2.5)):
                 xs[:, joint] += fold * (folded - self.start[joint])
-        xs[:, n] = np.where(flying, task.displacement / duration, 0.0)
-        xs[:, n + 1] = np.where(flying, (task.rise + 0.5 * 9.81 * duration**2 * (1.0 - 2.0 * s)) / duration, 0.0)
-        xs[:, n + 2] = np.where(flying, (last - task.take_off_pitch) / duration, 0.0)
+        xs[:, n + up] = np.where(flying, (rise + 0.5 * 9.81 * duration**2 * (1.0 - 2.0 * s)) / duration, 0.0)
+        xs[:, n + turning] = np.where(flying, (last - first) / duration, 0.0)
         return xs
+
+    def _tilt(self) -> float:
+        """Pitch of a stand on the heights on which the feet land [rad]."""
+        hips = np.array([leg.hip_x for leg in self.legs])
+        return -math.atan(float(np.polyfit(hips, self.rises, 1)[0]))
 
     def _costs(self, touchdown: bool) -> NodeCosts:
         config, grid, n = self.config, self.grid, self.model.tree.n
@@ -186,24 +213,49 @@ class MotionProblem:
         rows = grid.n_nodes + 1
         joints = np.array(self.model.tree.actuated)
         running = np.zeros(2 * n)
-        running[1], running[2] = config.height, config.pitch
-        running[joints], running[n + joints] = config.joints, config.rates
-        running[n : n + 3] = config.trunk_rates
+        up, angles = self.model.height, slice(self.model.height + 1, self.turning + 1)
+        running[up], running[angles] = config.height, config.pitch
+        running[joints], running[n + joints] = self.share * config.joints, self.share * config.rates
+        running[n : n + angles.stop] = config.trunk_rates
         weights = np.tile(running, (rows, 1))
         weights[:-1][grid.switches] = 0.0
         down = self.contact.stance_table()[grid.modes]
         stance = np.asarray(down.any(axis=1))
         lands = np.flatnonzero(grid.switches & ~stance[:-1] & stance[1:])
         if touchdown:
-            weights[np.ix_(lands, n + joints)] = config.touchdown_rates
-            weights[lands, 1], weights[lands, 2] = config.touchdown_height, config.touchdown_pitch
+            weights[np.ix_(lands, n + joints)] = self.share * config.touchdown_rates
+            weights[lands, up] = config.touchdown_height
+            weights[lands, angles] = config.touchdown_pitch
         weights[-1] = np.repeat([config.end, config.end_rates], n)
         return NodeCosts(
             states=self.reference,
             state_weights=weights,
-            torque_weights=np.tile(np.where(stance, config.torque, config.flight_torque)[:, None], (1, n_u)),
+            torque_weights=np.tile(np.where(stance, config.torque, config.flight_torque)[:, None], (1, n_u))
+            / self.share,
             forces=np.zeros((rows, n_f * n_a)),
-            force_weights=np.full((rows, n_f * n_a), config.force),
+            force_weights=np.full((rows, n_f * n_a), config.force / self.share),
             heights=np.zeros((rows, n_f)),
             height_weights=np.zeros((rows, n_f)),
+        )
+
+
+class PlanarMotionProblem(MotionProblem):
+    """A motion in the sagittal plane."""
+
+    def __init__(
+        self, model: PlanarModel, task: MotionTask, config: MotionConfig | None = None, motor: MotorConfig | None = None
+    ) -> None:
+        """As :class:`MotionProblem`."""
+        self.joints = model.pairs[:, 0]
+        super().__init__(model, task, config, motor)
+
+    def _clearance(self) -> Constraint:
+        task, config = self.task, self.config
+        return Clearance(
+            self.legs,
+            rise=task.rise,
+            edge=task.edge,
+            hip_margin=config.hip_margin,
+            knee_margin=config.knee_margin,
+            foot_clearance=self._foot_clearance(),
         )

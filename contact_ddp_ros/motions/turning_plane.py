@@ -48,6 +48,10 @@ class TurningPlane:
         x[n + 3 :] = state.joint_velocities[pairs].mean(axis=1)
         return x
 
+    def error(self, state: RobotState, nominal: Array) -> Array:
+        """(14,) of a state from a nominal one (14,), as the gains of a plan multiply it; as :meth:`state`."""
+        return self.state(state) - nominal
+
     def tilt(self, state: RobotState) -> float:
         """Angle between the trunk's lateral axis and the plane's normal [rad]: roll and yaw together."""
         lateral = self.axes @ quaternion_to_matrix(state.orientation)[:, 1]

@@ -10,6 +10,9 @@ from contact_ddp_ros.solver.options import VARIANTS
 SECOND_ORDER, PYRAMID = "second_order", "pyramid"
 """Within what the friction of a plan in space is kept."""
 
+SAME_MODEL, RIGID_BODY = "same", "rigid_body"
+"""What the far part of a horizon is planned for."""
+
 
 @dataclass(frozen=True)
 class GaitConfig:
@@ -36,6 +39,34 @@ class GaitConfig:
         "semi_implicit_euler",
         choices=("semi_implicit_euler", "forward_euler", "implicit_midpoint"),
         description="integration scheme of the planner",
+        structural=True,
+    )
+
+
+@dataclass(frozen=True)
+class HorizonConfig:
+    """What is unlike far ahead: longer steps, a simpler model."""
+
+    near: float = parameter(
+        0.25,
+        low=0.02,
+        high=10.0,
+        unit="s",
+        description="how far ahead all is as without a far part, which begins there",
+        structural=True,
+    )
+    far_step: float = parameter(
+        0.0,
+        low=0.0,
+        high=0.2,
+        unit="s",
+        description="longest integration step beyond horizon.near; up to gait.step: all steps are alike",
+        structural=True,
+    )
+    far_model: str = parameter(
+        SAME_MODEL,
+        choices=(SAME_MODEL, RIGID_BODY),
+        description="what is planned for beyond horizon.near: the same model, or a rigid body moved by forces",
         structural=True,
     )
 
@@ -160,6 +191,9 @@ class ConstraintConfig:
         choices=CONSTRAINTS,
         description="how limits are kept: hard, by the interior point, or by relaxed barriers",
     )
+    further_iterations: int = parameter(
+        8, low=0, high=100, description="iterations that a solve may have beyond its own until hard limits hold"
+    )
     friction_cone: str = parameter(
         SECOND_ORDER,
         choices=(SECOND_ORDER, PYRAMID),
@@ -210,6 +244,7 @@ class PlannerConfig:
     first_iterations: int = parameter(60, low=1, high=1000, description="iterations of the first, cold solve")
     rate: float = parameter(100.0, low=10.0, high=500.0, unit="Hz", description="solves per second")
     gait: GaitConfig = field(default_factory=GaitConfig)
+    horizon: HorizonConfig = field(default_factory=HorizonConfig)
     reference: ReferenceConfig = field(default_factory=ReferenceConfig)
     weight: WeightConfig = field(default_factory=WeightConfig)
     first_guess: GuessConfig = field(default_factory=GuessConfig)
@@ -224,4 +259,4 @@ class PlannerConfig:
         """
         tensors = self.variant == "ddp_tensor"
         own = (self.cost_terms, self.constraints, self.own_reference)
-        return self.model, replace(self.gait, name=""), tensors, *own
+        return self.model, replace(self.gait, name=""), self.horizon, tensors, *own

@@ -7,8 +7,9 @@
  * K = [[H, -J'], [-J, 0]] = L D L' without pivoting, since H is positive definite and what is left negative definite.
  * Joints are eliminated from the last to the first, the contacts after them, so that the zeros between two legs stay
  * (Featherstone 2008, sec. 6.5) and are left out. In that order a factor holds L below its diagonal, D L' above it, and
- * 1 / D on it.
+ * 1 / D on it, 0 where a contact row depends on those before it (see linear_system.py).
  */
+#define DEPENDENT 1e-10
 #define NS (NJ + NC)
 #define NX (2 * NJ)
 #define NZ (NX + NU)
@@ -50,8 +51,12 @@ int factorise(const double **arg, double **res, long long *iw, double *scratch, 
     for (int i = 0; i < NS; i++)
         for (int j = 0; j < SS; j++)
             u[place(i)][j < NS ? place(j) : j] = j < NS ? k[i * NS + j] : 0.0;
+    double least = 0.0;
     for (int j = 0; j < NS; j++) {
-        const double inverse = 1.0 / u[j][j];
+        if (j == NJ)
+            for (int i = NJ; i < NS; i++)
+                least = fmax(least, DEPENDENT * fabs(u[i][i]));
+        const double inverse = j >= NJ && fabs(u[j][j]) <= least ? 0.0 : 1.0 / u[j][j];
         for (int i = j + 1; i < NS; i++) {
             if (u[j][i] == 0.0) {
                 k[i * NS + j] = 0.0;

@@ -20,7 +20,7 @@ from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
 @nb.njit(
     nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX), cache=True, error_model="numpy"
 )
-def motion_curvature(integers, block, impact, x, parameters, aux, hxx, hux):
+def motion_curvature(integers, block, impact, x, row, aux, hxx, hux):
     """By mRNEAc: ξ = −K⁻¹γ, then γᵀν_zy = s_zy + s_zν ν_y + (s_yν ν_z)ᵀ; needs K's factor and ν_z in aux."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
@@ -41,7 +41,7 @@ def motion_curvature(integers, block, impact, x, parameters, aux, hxx, hux):
     through = table(aux, start, n, n_z)
     call_kernel(
         integers[block + at.IMPACT_SECOND] if impact else integers[block + at.SECOND],
-        (address(x, 0), address(x, n), address(aux, 0), address(xi, 0), address(parameters, 0)),
+        (address(x, 0), address(x, n), address(aux, 0), address(xi, 0), address(row, at.MODEL)),
         (address(s_qq, 0), address(s_qv, 0), address(s_vv, 0), address(s_nuq, 0)),
         0,
         0,
@@ -76,7 +76,7 @@ def motion_curvature(integers, block, impact, x, parameters, aux, hxx, hux):
     cache=True,
     error_model="numpy",
 )
-def motion_curvature_by_tensor(integers, block, impact, x, u, parameters, aux, hxx, hux):
+def motion_curvature_by_tensor(integers, block, impact, x, u, row, aux, hxx, hux):
     """By the conventional way: ν differentiated twice as a tensor, contracted with γ afterwards."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
@@ -92,13 +92,13 @@ def motion_curvature_by_tensor(integers, block, impact, x, u, parameters, aux, h
     c_tau_q = table(aux, start + 3 * n * n, n, n)
     results = (address(c_qq, 0), address(c_vq, 0), address(c_vv, 0))
     if impact:
-        arguments = (address(x, 0), address(x, n), address(aux, own.xi), address(parameters, 0))
+        arguments = (address(x, 0), address(x, n), address(aux, own.xi), address(row, at.MODEL))
         call_kernel(integers[block + at.IMPACT_TENSOR], arguments, results, 0, 0)
         clear(c_tau_q)
     else:
         call_kernel(
             integers[block + at.TENSOR],
-            (address(x, 0), address(x, n), address(tau, 0), address(aux, own.xi), address(parameters, 0)),
+            (address(x, 0), address(x, n), address(tau, 0), address(aux, own.xi), address(row, at.MODEL)),
             (address(c_qq, 0), address(c_vq, 0), address(c_vv, 0), address(c_tau_q, 0)),
             0,
             0,

@@ -35,15 +35,15 @@ def force_cost(integers, block, row, parameters, penalty, multipliers, nu, gradi
     return cost
 
 
-@nb.njit(nb.float64(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
-def force_limits(integers, block, parameters, nu, residual):
+@nb.njit(nb.float64(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
+def force_limits(integers, block, row, parameters, nu, residual):
     """Write the constraints of the forces of the feet on the ground into a node's residual; their largest violation."""
-    integers, parameters, nu, residual = borrow((integers, parameters, nu, residual))
+    integers, row, parameters, nu, residual = borrow((integers, row, parameters, nu, residual))
     n, _, n_f, n_a = sizes_of(integers)
     violation = 0.0
     for c in range(integers[block + at.CONTACTS]):
         foot = integers[block + at.MODE_HEADER + c]
-        violation = _limits(violation, integers, foot, n_f, n_a, parameters, nu, n + c * n_a, residual)
+        violation = _limits(violation, integers, foot, n_f, n_a, row, parameters, nu, n + c * n_a, residual)
     return violation
 
 

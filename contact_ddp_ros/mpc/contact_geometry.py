@@ -1,8 +1,8 @@
 r"""Geometry of the contact between feet and ground for Numba code: heights above the ground, its normal and tangents.
 
-The ground is one plane z = height + slopeᵀ(x, y), in the model parameters of a problem; in a sagittal model there is no
-y. Everything that depends on where the ground is or how it is inclined, but for the contact dynamics' own kernels, asks
-here: the terms on heights (:mod:`contact_ddp_ros.mpc.foot_heights`), the friction cone
+Each foot has a ground of its own at each node, a plane m . x = d in the node's row (:mod:`contact_ddp_ros.mpc.layout`);
+a sagittal model has no y. Everything that depends on where the ground is or how it is inclined, but for the contact
+dynamics' own kernels, asks here: the terms on heights (:mod:`contact_ddp_ros.mpc.foot_heights`), the friction cone
 (:mod:`contact_ddp_ros.mpc.terms.friction_cone`).
 """
 
@@ -18,28 +18,30 @@ VECTOR_3 = types.UniTuple(nb.float64, 3)
 """(x, y, z); of a sagittal model y is 0."""
 
 
-@nb.njit(nb.float64(VECTOR, nb.int64, VECTOR, nb.int64), cache=True, inline="always", error_model="numpy")
-def height_of(parameters, n_a, values, begin):
-    """Height above the ground's slope through the origin of a point whose coordinates (n_a,) begin there [m]."""
-    height = values[begin + n_a - 1]
-    for a in range(n_a - 1):
-        height -= parameters[at.GROUND_SLOPE + a] * values[begin + a]
+@nb.njit(nb.float64(VECTOR, nb.int64, nb.int64, nb.int64), cache=True, inline="always", error_model="numpy")
+def height_slope(row, foot, n_a, axis):
+    """Derivative of a foot's height by its coordinate along one of the n_a axes, the vertical last."""
+    begin = at.GROUNDS + at.GROUND_SIZE * foot + 1
+    return row[begin + 2] if axis == n_a - 1 else row[begin + axis]
+
+
+@nb.njit(nb.float64(VECTOR, nb.int64, nb.int64, VECTOR, nb.int64), cache=True, inline="always", error_model="numpy")
+def height_of(row, foot, n_a, values, begin):
+    """Height above a foot's ground of the point whose coordinates (n_a,) are values[begin : begin + n_a] [m]."""
+    height = -row[at.GROUNDS + at.GROUND_SIZE * foot]
+    for a in range(n_a):
+        height += height_slope(row, foot, n_a, a) * values[begin + a]
     return height
 
 
-@nb.njit(nb.float64(VECTOR, nb.int64, nb.int64), cache=True, inline="always", error_model="numpy")
-def height_slope(parameters, n_a, axis):
-    """Derivative of that height by a point's coordinate along one of the n_a axes, the vertical last."""
-    return 1.0 if axis == n_a - 1 else -parameters[at.GROUND_SLOPE + axis]
-
-
-@nb.njit(VECTOR_3(VECTOR, nb.int64), cache=True, inline="always", error_model="numpy")
-def normal_of(parameters, n_a):
-    """The ground's unit normal, upwards."""
-    along = parameters[at.GROUND_SLOPE]
-    aside = parameters[at.GROUND_SLOPE + 1] if n_a == 3 else 0.0
-    length = math.sqrt(along * along + aside * aside + 1.0)
-    return -along / length, -aside / length, 1.0 / length
+@nb.njit(VECTOR_3(VECTOR, nb.int64, nb.int64), cache=True, inline="always", error_model="numpy")
+def normal_of(row, foot, n_a):
+    """Unit normal of a foot's ground, upwards."""
+    x, y, z = height_slope(row, foot, n_a, 0), 0.0, height_slope(row, foot, n_a, n_a - 1)
+    if n_a == 3:
+        y = height_slope(row, foot, n_a, 1)
+    length = math.sqrt(x * x + y * y + z * z)
+    return x / length, y / length, z / length
 
 
 @nb.njit(VECTOR_3(VECTOR_3, nb.boolean), cache=True, inline="always", error_model="numpy")

@@ -20,16 +20,16 @@ def mode_block(integers, mode):
     return at.HEADER + integers[at.N_U] + mode * (at.MODE_HEADER + integers[at.N_FEET])
 
 
-@nb.njit(nb.void(INTEGERS, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
-def locate_feet(integers, q, parameters, aux):
-    """Positions of all feet and their Jacobian (row-major, (n_f n_a, n)) into aux."""
+@nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
+def locate_feet(integers, block, q, row, aux):
+    """Positions of all feet and their Jacobian (row-major, (n_f n_a, n)) into aux, by the kernels of a mode's block."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
     rows = n_f * n_a
     columns = part(aux, own.scratch, rows * n)
     call_kernel(
-        integers[at.FEET],
-        (address(q, 0), address(parameters, 0)),
+        integers[block + at.FEET],
+        (address(q, 0), address(row, at.MODEL)),
         (address(aux, own.positions), address(columns, 0)),
         0,
         0,
@@ -40,7 +40,7 @@ def locate_feet(integers, q, parameters, aux):
 
 
 @nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
-def solve_motion(integers, block, impact, x, u, parameters, aux):
+def solve_motion(integers, block, impact, x, u, row, aux):
     """Factorise K into aux and solve for ν, of the dynamics or of the impact."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
@@ -50,7 +50,7 @@ def solve_motion(integers, block, impact, x, u, parameters, aux):
     bias = part(aux, own.scratch, n_s)
     call_kernel(
         integers[block + at.IMPACT_SYSTEM] if impact else integers[block + at.SYSTEM],
-        (address(x, 0), address(x, n), address(parameters, 0)),
+        (address(x, 0), address(x, n), address(row, at.MODEL)),
         (address(lu, 0), address(bias, 0)),
         0,
         0,
@@ -85,13 +85,13 @@ def solve_again(integers, block, aux, b):
     inline="always",
     error_model="numpy",
 )
-def _residual_columns(integers, block, impact, x, parameters, aux, columns):
+def _residual_columns(integers, block, impact, x, row, aux, columns):
     """r_q and r_v into `columns`, one column after the other."""
     n, n_u, n_f, n_a = sizes_of(integers)
     n_s = n + integers[block + at.CONTACTS] * n_a
     call_kernel(
         integers[block + at.IMPACT_FIRST] if impact else integers[block + at.FIRST],
-        (address(x, 0), address(x, n), address(aux, 0), address(parameters, 0)),
+        (address(x, 0), address(x, n), address(aux, 0), address(row, at.MODEL)),
         (address(columns, 0), address(columns, n * n_s)),
         0,
         0,
@@ -101,14 +101,14 @@ def _residual_columns(integers, block, impact, x, parameters, aux, columns):
 @nb.njit(
     nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR), cache=True, inline="always", error_model="numpy"
 )
-def residual_partials(integers, block, impact, x, parameters, aux):
+def residual_partials(integers, block, impact, x, row, aux):
     """[−r_q  −r_v  Sᵀ], the right side of `motion_partials`, where that leaves its result."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
     n_s = n + integers[block + at.CONTACTS] * n_a
     right = table(aux, own.derivatives, n_s, 2 * n + n_u)
     columns = part(aux, own.scratch, 2 * n * n_s)
-    _residual_columns(integers, block, impact, x, parameters, aux, columns)
+    _residual_columns(integers, block, impact, x, row, aux, columns)
     for i in range(n_s):
         for j in range(2 * n):
             right[i, j] = -columns[j * n_s + i]
@@ -120,14 +120,14 @@ def residual_partials(integers, block, impact, x, parameters, aux):
 
 
 @nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
-def motion_partials(integers, block, impact, x, parameters, aux):
+def motion_partials(integers, block, impact, x, row, aux):
     """ν_z for z = (q, v, u) into aux, (n_s, 2n + n_u) row-major; the impact has no u (zero columns)."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
     n_s = n + integers[block + at.CONTACTS] * n_a
     if integers[block + at.CONTACT_PARTIALS] != 0:
         columns = part(aux, own.scratch, 2 * n * n_s)
-        _residual_columns(integers, block, impact, x, parameters, aux, columns)
+        _residual_columns(integers, block, impact, x, row, aux, columns)
         call_kernel(
             integers[block + at.IMPACT_PARTIALS] if impact else integers[block + at.CONTACT_PARTIALS],
             (address(aux, own.factor), address(columns, 0), address(integers, at.HEADER)),
@@ -136,5 +136,5 @@ def motion_partials(integers, block, impact, x, parameters, aux):
             0,
         )
         return
-    residual_partials(integers, block, impact, x, parameters, aux)
+    residual_partials(integers, block, impact, x, row, aux)
     solve_matrix(table(aux, own.factor, n_s, n_s), table(aux, own.derivatives, n_s, 2 * n + n_u), n)

@@ -5,7 +5,8 @@ Implements `step`, `first` and `second` of :mod:`contact_ddp_ros.solver.protocol
 * time step: K(q) ν + b(q, v) = [Sᵀu; 0] with ν = (v̇, λ), then forward Euler (q + h v, v + h v̇) or semi-implicit
   Euler (v⁺ = v + h v̇, q + h v⁺); or the same system at the middle of the step (:mod:`contact_ddp_ros.mpc.midpoint`);
 * touchdown: the same with ν = (v⁺, Λ) and the impact's residual; q does not move;
-* lift-off: identity.
+* lift-off: identity; change of the attitude's chart: :mod:`contact_ddp_ros.mpc.chart_nodes`;
+* time step of the horizon's tail: the robot as one rigid body (:mod:`contact_ddp_ros.mpc.rigid_body_nodes`).
 
 First order, with z ∈ {q, v, u} and the residual's partials r_z:  ν_z = −K⁻¹ r_z,  ν_u = K⁻¹ [Sᵀ; 0].
 
@@ -32,6 +33,7 @@ import numba as nb
 import numpy as np
 
 from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.chart_nodes import change_chart, change_curvature, change_partials
 from contact_ddp_ros.mpc.contact_curvature import motion_curvature, motion_curvature_by_tensor
 from contact_ddp_ros.mpc.contact_forces import add_force_terms, force_cost, force_limits
 from contact_ddp_ros.mpc.contact_motion import locate_feet, mode_block, motion_partials, solve_motion
@@ -39,6 +41,7 @@ from contact_ddp_ros.mpc.foot_heights import add_height_cost, add_height_curvatu
 from contact_ddp_ros.mpc.layout import aux_offsets, position_share, sizes_of
 from contact_ddp_ros.mpc.midpoint import midpoint_curvature, midpoint_partials, solve_midpoint
 from contact_ddp_ros.mpc.own_term_nodes import add_own_cost, add_own_curvature, add_own_force_slopes, own_cost
+from contact_ddp_ros.mpc.rigid_body_nodes import body_first, body_second, body_step
 from contact_ddp_ros.mpc.term_sums import EntrySums
 from contact_ddp_ros.mpc.terms.term import Argument
 from contact_ddp_ros.solver.borrowed import borrow, part, table
@@ -69,26 +72,28 @@ def step(data, k, x, u, x_next, aux, residual):
     for i in range(2 * n):
         cost, _, _ = _state_terms(cost, integers, 1.0, i, x[i], 2 * n, row, parameters, duals, penalty)
 
+    if kind == at.RIGID_BODY:
+        return h * (cost + body_step(data, k, x, u, x_next, aux, residual))
     if kind == at.STEP:
         block = mode_block(integers, node_integers[k, at.NODE_MODE])
         if integers[at.SCHEME] == at.IMPLICIT_MIDPOINT:
-            if not solve_midpoint(integers, block, h, x, u, parameters, aux):
+            if not solve_midpoint(integers, block, h, x, u, row, aux):
                 for i in range(2 * n):
                     x_next[i] = np.inf
                 return np.inf
         else:
-            solve_motion(integers, block, False, x, u, parameters, aux)
+            solve_motion(integers, block, False, x, u, row, aux)
         for a in range(n_u):
             cost, _, _ = _torque_terms(cost, integers, 1.0, a, u[a], n_u, row, parameters, duals, penalty)
             violation = _torque_limits(violation, integers, a, u[a], n_u, parameters, residual)
         gradient = part(aux, own.scratch, n_f * n_a)
         cost += force_cost(integers, block, row, parameters, penalty, duals, aux, gradient)
-        violation = max(violation, force_limits(integers, block, parameters, aux, residual))
+        violation = max(violation, force_limits(integers, block, row, parameters, aux, residual))
         if integers[at.TERMS] != 0:
             value, excess = own_cost(integers, block, row, penalty, duals, x, u, aux, residual)
             cost += value
             violation = max(violation, excess)
-        locate_feet(integers, x, parameters, aux)
+        locate_feet(integers, block, x, row, aux)
         cost, excess = height_cost(data, k, cost, aux, residual)
         violation = max(violation, excess)
         if integers[at.SCHEME] == at.SEMI_IMPLICIT_EULER:
@@ -108,16 +113,19 @@ def step(data, k, x, u, x_next, aux, residual):
         return h * cost
 
     if kind == at.TOUCHDOWN:
-        locate_feet(integers, x, parameters, aux)
+        block = mode_block(integers, node_integers[k, at.NODE_MODE])
+        locate_feet(integers, block, x, row, aux)
         cost, residual[-1] = height_cost(data, k, cost, aux, residual)
         block = mode_block(integers, node_integers[k + 1, at.NODE_MODE])
-        solve_motion(integers, block, True, x, u, parameters, aux)
+        solve_motion(integers, block, True, x, u, row, aux)
         for i in range(n):
             x_next[i] = x[i]
             x_next[n + i] = aux[i]
     elif kind == at.LIFT_OFF:
         for i in range(2 * n):
             x_next[i] = x[i]
+    elif kind == at.CHART_CHANGE:
+        change_chart(data, k, x, x_next)
     return cost
 
 
@@ -132,7 +140,7 @@ def first(data, k, x, u, aux, d):
     row, duals = node_parameters[k], multipliers[k]
     own = aux_offsets(n, n_u, n_f, n_a)
     n_x, n_z = 2 * n, 2 * n + n_u
-    h = row[at.DURATION] if kind == at.STEP else 1.0
+    h = row[at.DURATION] if kind == at.STEP or kind == at.RIGID_BODY else 1.0
     if kind != at.STEP:
         clear(fx)
         clear(fu)
@@ -145,14 +153,20 @@ def first(data, k, x, u, aux, d):
         lu[a] = 0.0
     if kind == at.TERMINAL:
         return
+    if kind == at.RIGID_BODY:
+        body_first(data, k, x, u, aux, fx, fu, lu, luu)
+        return
     if kind == at.LIFT_OFF:
         for i in range(n_x):
             fx[i, i] = 1.0
         return
+    if kind == at.CHART_CHANGE:
+        change_partials(data, k, x, aux, fx)
+        return
 
     if kind == at.TOUCHDOWN:
         block = mode_block(integers, node_integers[k + 1, at.NODE_MODE])
-        motion_partials(integers, block, True, x, parameters, aux)
+        motion_partials(integers, block, True, x, row, aux)
         nu_z = table(aux, own.derivatives, n, n_z)
         for i in range(n):
             fx[i, i] = 1.0
@@ -161,9 +175,9 @@ def first(data, k, x, u, aux, d):
     else:
         block = mode_block(integers, node_integers[k, at.NODE_MODE])
         if integers[at.SCHEME] == at.IMPLICIT_MIDPOINT:
-            midpoint_partials(integers, block, h, parameters, aux)
+            midpoint_partials(integers, block, h, row, aux)
         else:
-            motion_partials(integers, block, False, x, parameters, aux)
+            motion_partials(integers, block, False, x, row, aux)
         nu_z = table(aux, own.derivatives, n, n_z)
         share = h * position_share(integers[at.SCHEME])
         for i in range(n):
@@ -189,7 +203,7 @@ def first(data, k, x, u, aux, d):
     slopes = part(aux, own.scratch, n_f)
     bends = part(aux, own.scratch + n_f, n_f)
     height_slopes(data, k, aux, slopes, bends)
-    add_height_cost(integers, parameters, aux, slopes, bends, lx, lxx)
+    add_height_cost(integers, row, aux, slopes, bends, lx, lxx)
 
 
 @nb.njit(nb.int64(DATA, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
@@ -198,7 +212,7 @@ def _contraction(data, k, x, u, vx, aux):
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
     n, n_u, n_f, n_a = sizes_of(integers)
     kind = node_integers[k, at.NODE_KIND]
-    if kind == at.LIFT_OFF or kind == at.TERMINAL:
+    if kind != at.STEP and kind != at.TOUCHDOWN:
         return -1
     row, duals = node_parameters[k], multipliers[k]
     own = aux_offsets(n, n_u, n_f, n_a)
@@ -234,20 +248,32 @@ def _add_cost_curvature(data, k, block, x, u, aux, hxx, hux, huu):
         add_own_curvature(data[0], block, row[at.DURATION], row, data[5], data[4][k], x, u, aux, hxx, hux, huu)
 
 
+@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX), cache=True, error_model="numpy")
+def _without_dynamics(data, k, x, u, aux, vx, hxx, hux):
+    """`second` of a node without contact dynamics: lift-off and end have no curvature."""
+    kind = data[1][k, at.NODE_KIND]
+    if kind == at.RIGID_BODY:
+        body_second(data, k, x, u, aux, vx, hxx, hux)
+        return
+    clear(hxx)
+    clear(hux)
+    if kind == at.CHART_CHANGE:
+        change_curvature(data, k, x, vx, aux, hxx)
+
+
 @nb.njit(SECOND, cache=True, nogil=True, error_model="numpy")
 def second(data, k, x, u, aux, vx, hxx, hux, huu):
     """Contracted second-order partials of a node: dynamics by mRNEAc, and the curvature of the feet's heights."""
     clear(huu)
     block = _contraction(data, k, x, u, vx, aux)
     if block < 0:
-        clear(hxx)
-        clear(hux)
+        _without_dynamics(data, k, x, u, aux, vx, hxx, hux)
         return
     impact = data[1][k, at.NODE_KIND] == at.TOUCHDOWN
     if data[0][at.SCHEME] == at.IMPLICIT_MIDPOINT and not impact:
-        midpoint_curvature(data[0], block, data[3][k, at.DURATION], data[2], aux, hxx, hux, huu)
+        midpoint_curvature(data[0], block, data[3][k, at.DURATION], data[3][k], aux, hxx, hux, huu)
     else:
-        motion_curvature(data[0], block, impact, x, data[2], aux, hxx, hux)
+        motion_curvature(data[0], block, impact, x, data[3][k], aux, hxx, hux)
     _add_cost_curvature(data, k, block, x, u, aux, hxx, hux, huu)
 
 
@@ -257,9 +283,8 @@ def second_tensor(data, k, x, u, aux, vx, hxx, hux, huu):
     clear(huu)
     block = _contraction(data, k, x, u, vx, aux)
     if block < 0:
-        clear(hxx)
-        clear(hux)
+        _without_dynamics(data, k, x, u, aux, vx, hxx, hux)
         return
     impact = data[1][k, at.NODE_KIND] == at.TOUCHDOWN
-    motion_curvature_by_tensor(data[0], block, impact, x, u, data[2], aux, hxx, hux)
+    motion_curvature_by_tensor(data[0], block, impact, x, u, data[3][k], aux, hxx, hux)
     _add_cost_curvature(data, k, block, x, u, aux, hxx, hux, huu)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from contact_ddp_ros.dynamics.contact import ALPHA
 from contact_ddp_ros.dynamics.kernels import LEVELS, TENSOR_LEVELS, KernelSet, build_kernels
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.gaits.grid import KnotGrid
@@ -18,18 +19,25 @@ from contact_ddp_ros.gaits.schedule import ModeSchedule
 from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.mpc import contact_nodes
 from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.chart_kernels import chart_kernels
+from contact_ddp_ros.mpc.grounds import GroundModel, planes_in
 from contact_ddp_ros.mpc.kernel_table import kernel_table
 from contact_ddp_ros.mpc.layout import Sizes, aux_offsets
 from contact_ddp_ros.mpc.own_terms import OwnTerms
+from contact_ddp_ros.mpc.rigid_body import BODY, BODY_FIRST, BODY_SECOND, Tail, footholds
 from contact_ddp_ros.mpc.term_layout import TermLayout
 from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.mpc.terms.friction_cone import COEFFICIENT
 from contact_ddp_ros.mpc.terms.term import Argument
+from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.friction import cone_excess
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.protocol import Problem
 
 Array = NDArray[np.float64]
+
+_STABLE = 0.5
+"""Largest product of a time step and Baumgarte's rate: from 0.83 on the stabilisation itself is unstable."""
 
 _SCHEMES = {
     "forward_euler": at.FORWARD_EULER,
@@ -62,7 +70,7 @@ class NodeCosts:
         states, state_weights: (N+1, 2n).
         torque_weights: (N+1, n_u) of the torques themselves.
         forces, force_weights: (N+1, n_f n_a), foot by foot; those of feet in the air do not count.
-        heights, height_weights: (N+1, n_f) of the feet's lowest points above the ground's slope through the origin [m].
+        heights, height_weights: (N+1, n_f) of the feet's lowest points above their grounds [m].
     """
 
     states: Array
@@ -72,25 +80,6 @@ class NodeCosts:
     force_weights: Array
     heights: Array
     height_weights: Array
-
-
-@dataclass(frozen=True, kw_only=True)
-class GroundModel:
-    """The ground as the contact dynamics have it.
-
-    Attributes:
-        ground_height: where the world's vertical axis meets it [m].
-        ground_slopes: rise over run along the world's x and y.
-        baumgarte_rate: of the contacts' stabilisation, 0 for none [1/s].
-    """
-
-    ground_height: float
-    ground_slopes: tuple[float, float] = (0.0, 0.0)
-    baumgarte_rate: float
-
-    def array(self) -> Array:
-        """(5,) as the kernels read it."""
-        return np.array([self.ground_height, self.baumgarte_rate, 0.0, *self.ground_slopes])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,13 +120,21 @@ class ContactProblem:
         variant: str,
         kernels: KernelSet | None = None,
         terms: OwnTerms | None = None,
+        tail: Tail | None = None,
+        charts: Mapping[str, Chart] | None = None,
     ) -> None:
-        """Contacts act along the world's `axes`, the normal last.
+        """Contacts act along the world's `axes`, the normal last. `tail` serves grids that have one.
 
-        Raises ParameterError where second order is asked for by tensors and the integrator is implicit.
+        `charts` are those of the attitude, by mode, of a floating base whose tree has the order of BASE_JOINTS; without
+        them all is in the tree's own coordinates. Kernels, where given, must be those of the charts.
+
+        Raises ParameterError where second order is asked for by tensors and the integrator is implicit, or where there
+        are charts and terms of the user, which know one only.
         """
         if variant == "ddp_tensor" and integrator == "implicit_midpoint":
             raise ParameterError("the implicit midpoint has no second order by tensors; use variant ddp or ilqr")
+        if charts is not None and terms is not None and terms.terms:
+            raise ParameterError("terms of one's own depend on coordinates of one chart; leave the charts out")
         self.terms = terms or OwnTerms(tree, axes, ())
         self.tree = tree
         self.schedule = schedule
@@ -147,13 +144,23 @@ class ContactProblem:
         self.feet = tuple(point.name for point in tree.contacts)
         modes = {mode.name: mode.contacts for mode in schedule.modes}
         levels = kernel_levels(variant)
+        self._charts = None if charts is None else np.array([charts[mode.name] for mode in schedule.modes])
+        """(n_modes,), None where there is one only."""
+        if kernels is None and charts is not None:
+            kernels = chart_kernels(tree, modes, charts, axes, levels)
         self.kernels = kernels or build_kernels(tree, modes, axes, levels=levels)
         self.integers = kernel_table(
             tree, self.kernels, modes, self.n_axes, _SCHEMES[integrator], levels, self.terms.kernels
         )
         self.sizes = Sizes(tree.n, len(tree.actuated), len(self.feet), self.n_axes)
         self.layout = TermLayout.of(self.sizes)
+        self.tail = tail
+        if tail is not None:
+            for name, slot in ((BODY, at.BODY), (BODY_FIRST, at.BODY_FIRST), (BODY_SECOND, at.BODY_SECOND)):
+                self.integers[slot] = tail.kernels.address(name)
+        self.integers[at.FOOTHOLDS], self.integers[at.INERTIA] = self.layout.footholds.start, self.layout.body.start
         self.effort_limits = np.array([tree.joints[i].effort_limit for i in tree.actuated])
+        self._names = self._constraint_names()
         self.second = contact_nodes.second_tensor if variant == "ddp_tensor" else contact_nodes.second
 
     def assemble(
@@ -163,7 +170,7 @@ class ContactProblem:
 
         Args:
             grid: of N nodes and the end.
-            ground: at every node.
+            ground: under each foot.
             numbers: of the packaged terms, by name of the block: (N+1, size) with a row for each node, or what
                 broadcasts to it, or (size,) where all nodes share them.
             own: (N+1, n) numbers of the user's terms.
@@ -174,19 +181,32 @@ class ContactProblem:
         kinds[-1] = at.TERMINAL
         stance = self.stance_table()
         landing = stance[grid.modes[1:]] & ~stance[grid.modes[:-1]] & grid.switches[:, None]
+        if grid.near is not None:
+            kinds[grid.near : -1] = at.RIGID_BODY
         kinds[:-1][grid.switches] = np.where(landing[grid.switches].any(axis=1), at.TOUCHDOWN, at.LIFT_OFF)
+        changing = self._changes(grid, kinds)
+        kinds[:-1][changing] = at.CHART_CHANGE
+        halved = self.halved and not changing.any()
 
         rows = np.zeros((grid.n_nodes + 1, layout.row_size + self.terms.n_parameters))
         rows[:-1, at.DURATION] = grid.durations
+        rows[:, layout.model] = ground.rows(len(rows))
+        stable = _STABLE / np.maximum(grid.durations, 1e-9)
+        rows[:-1, at.MODEL + ALPHA] = np.minimum(rows[:-1, at.MODEL + ALPHA], stable)
         rows[:-1, layout.lands] = landing
         for name, place in layout.rows.items():
             rows[:, place] = numbers[name]
         if own is not None:
             rows[:, layout.row_size :] = own
         parameters = np.zeros(layout.n_parameters)
-        parameters[: at.N_MODEL_PARAMETERS] = ground.array()
         for name, place in layout.parameters.items():
             parameters[place] = numbers[name]
+        if grid.near is not None:
+            assert self.tail is not None
+            parameters[layout.body] = self.tail.body.array()
+            states = rows[grid.near : -1, layout.rows["states"]].copy()
+            given = grid.modes[grid.near : -1].copy(), rows[grid.near : -1].copy(), states
+            rows[grid.near : -1, layout.footholds] = footholds(self.integers, *given)
         return Problem(
             n_x=2 * n,
             n_u=n_u,
@@ -201,10 +221,25 @@ class ContactProblem:
             first=contact_nodes.first,
             second=self.second,
             n_i=layout.n_i + len(self.terms.inequality_names),
-            position_steps=np.where(grid.switches, 0.0, grid.durations) if self.halved else None,
+            position_steps=np.where(grid.switches, 0.0, grid.durations) if halved else None,
             inequality_weights=grid.durations,
-            constraint_names=self._constraint_names(),
+            constraint_names=self._names,
+            n_kept=aux_offsets(*self.sizes).factor,
         )
+
+    def _changes(self, grid: KnotGrid, kinds: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """(N,) nodes where the chart changes.
+
+        Raises:
+            ParameterError: a foot lands there.
+        """
+        if self._charts is None:
+            return np.zeros(grid.n_nodes, dtype=np.bool_)
+        charts = self._charts[grid.modes]
+        changing = np.asarray((charts[1:] != charts[:-1]) & grid.switches)
+        if (kinds[:-1][changing] == at.TOUCHDOWN).any():
+            raise ParameterError("the attitude's chart changes where a foot lands; change it in another switch")
+        return changing
 
     def _constraint_names(self) -> tuple[str, ...]:
         """In the order of a node's residuals: equalities, inequalities, those of the user's constraints."""
@@ -230,7 +265,7 @@ class ContactProblem:
     def friction_violation(self, forces: Array, problem: Problem) -> float:
         """Largest violation [N] of the normal forces' sign or of the friction cone by forces (N, n_f n_a)."""
         by_foot = forces.reshape(len(forces), len(self.feet), self.n_axes)
-        slopes = problem.parameters[at.GROUND_SLOPE : at.GROUND_SLOPE + self.n_axes - 1]
+        slopes = -planes_in(problem.node_parameters[: len(forces)], len(self.feet))[..., 1 : self.n_axes]
         friction = problem.parameters[self.layout.parameters["friction"]][COEFFICIENT]
         return max(0.0, float(cone_excess(by_foot, float(friction), slopes).max()))
 

@@ -65,12 +65,13 @@ def _add_costs(data, xs, us, aux, costs):
     gradient = np.zeros(n_f * n_a)
     for k in range(len(xs)):
         row, duals, kind = node_parameters[k], multipliers[k], node_integers[k, at.NODE_KIND]
-        h = row[at.DURATION] if kind == at.STEP else 1.0
+        h = row[at.DURATION] if kind == at.STEP or kind == at.RIGID_BODY else 1.0
         for i in range(2 * n):
             _state_costs(costs, integers, h, i, xs[k, i], 2 * n, row, parameters, duals, penalty)
         if kind == at.STEP:
             for a in range(n_u):
                 _torque_costs(costs, integers, h, a, us[k, a], n_u, row, parameters, duals, penalty)
+        if kind == at.STEP or kind == at.RIGID_BODY:
             block = mode_block(integers, node_integers[k, at.NODE_MODE])
             note_force_costs(integers, block, h, row, parameters, penalty, duals, aux[k], gradient, costs)
         if kind == at.STEP or kind == at.TOUCHDOWN:

@@ -5,6 +5,7 @@ import math
 from contact_ddp_ros.estimation.trim import Trim
 from contact_ddp_ros.mpc.config import ReferenceConfig
 from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, wrap_angle
 from contact_ddp_ros.robot.state import RobotState
@@ -25,13 +26,26 @@ class Course:
         self._x = self._y = 0.0
         self._lean = Trim()
 
-    def follow(self, state: RobotState, command: Motion, ground: Ground, config: ReferenceConfig, hold: bool) -> Motion:
+    def follow(
+        self,
+        state: RobotState,
+        command: Motion,
+        ground: Ground,
+        config: ReferenceConfig,
+        *,
+        hold: bool,
+        trim: float = 0.0,
+        chart: Chart = Chart.YAW_PITCH_ROLL,
+    ) -> Motion:
         """The motion to plan from a state for a command; with `hold` the robot's heading and place are the ones.
 
+        Heading and roll are the angles of a chart of the attitude in which the state is regular.
+
         The velocity to the left makes up for the distance from the line, and the lean for a roll that lasts. The
-        planned velocity begins near the robot's: after a push the feet land where they can catch it.
+        planned velocity begins near the robot's: after a push the feet land where they can catch it. What the forward
+        velocity holds to make up for one never reached, `trim` [m/s], is no excess when it is reached.
         """
-        roll, _, yaw = (float(angle) for angle in quaternion_to_rpy(state.orientation))
+        yaw, roll = _yaw_and_roll(state, chart)
         x, y = float(state.position[0]), float(state.position[1])
         step = min(max(state.time - self._time, 0.0), _LONGEST_STEP)
         self._time = state.time
@@ -51,7 +65,7 @@ class Course:
         level = math.atan(ground.aside(yaw) / math.hypot(1.0, ground.ahead(yaw)))
         lean = self._lean.follow(level - roll, config.roll_integral, config.roll_trim, step)
         v_x, v_y, _ = (quaternion_to_matrix(state.orientation) @ state.linear_velocity).tolist()
-        forward_excess = cos * v_x + sin * v_y - command.forward
+        forward_excess = cos * v_x + sin * v_y - (command.forward - trim)
         lateral_excess = cos * v_y - sin * v_x - lateral
         large = math.hypot(forward_excess, lateral_excess)
         share = 1.0 - config.settling_band / large if large > config.settling_band else 0.0
@@ -65,3 +79,11 @@ class Course:
             lateral_excess=share * lateral_excess,
             settling=config.settling,
         )
+
+
+def _yaw_and_roll(state: RobotState, chart: Chart) -> tuple[float, float]:
+    if chart is Chart.YAW_PITCH_ROLL:
+        roll, _, yaw = (float(angle) for angle in quaternion_to_rpy(state.orientation))
+        return yaw, roll
+    yaw, roll, _ = (float(angle) for angle in chart.angles(quaternion_to_matrix(state.orientation)))
+    return yaw, roll

@@ -6,7 +6,8 @@ from numba import types
 from contact_ddp_ros.compiled.call import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_geometry import height_of, height_slope
-from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
+from contact_ddp_ros.mpc.contact_motion import mode_block
+from contact_ddp_ros.mpc.layout import aux_offsets, lands_of, sizes_of
 from contact_ddp_ros.mpc.term_sums import EntrySums
 from contact_ddp_ros.mpc.terms.term import Argument
 from contact_ddp_ros.solver.borrowed import address, borrow, part, table
@@ -33,12 +34,11 @@ def height_cost(data, k, cost, aux, residual):
     row, duals = node_parameters[k], multipliers[k]
     violation = 0.0
     for f in range(n_f):
-        height = height_of(parameters, n_a, aux, own.positions + f * n_a)
+        height = height_of(row, f, n_a, aux, own.positions + f * n_a)
         if node_integers[k, at.NODE_KIND] == at.STEP:
             cost, _, _ = _swing(cost, integers, 1.0, f, height, n_f, row, parameters, duals, penalty)
             violation = _swing_limits(violation, integers, f, height, n_f, parameters, residual)
-        elif row[at.LANDS + f] > 0.0:
-            height -= parameters[at.GROUND_HEIGHT]
+        elif row[lands_of(n_f) + f] > 0.0:
             cost, _, _ = _landing(cost, integers, 1.0, f, height, n_f, row, parameters, duals, penalty)
             violation = _landing_limits(violation, integers, f, height, n_f, parameters, residual)
     return cost, violation
@@ -53,15 +53,14 @@ def height_slopes(data, k, aux, slopes, bends):
     own = aux_offsets(n, n_u, n_f, n_a)
     row, duals = node_parameters[k], multipliers[k]
     for f in range(n_f):
-        height = height_of(parameters, n_a, aux, own.positions + f * n_a)
+        height = height_of(row, f, n_a, aux, own.positions + f * n_a)
         slopes[f] = 0.0
         bends[f] = 0.0
         if node_integers[k, at.NODE_KIND] == at.STEP:
             _, slopes[f], bends[f] = _swing(
                 *(0.0, integers, row[at.DURATION], f, height, n_f, row, parameters, duals, penalty)
             )
-        elif row[at.LANDS + f] > 0.0:
-            height -= parameters[at.GROUND_HEIGHT]
+        elif row[lands_of(n_f) + f] > 0.0:
             _, slopes[f], bends[f] = _landing(*(0.0, integers, 1.0, f, height, n_f, row, parameters, duals, penalty))
 
 
@@ -73,17 +72,16 @@ def note_height_costs(data, k, aux, costs):
     own = aux_offsets(n, n_u, n_f, n_a)
     row, duals = node_parameters[k], multipliers[k]
     for f in range(n_f):
-        height = height_of(parameters, n_a, aux, own.positions + f * n_a)
+        height = height_of(row, f, n_a, aux, own.positions + f * n_a)
         if node_integers[k, at.NODE_KIND] == at.STEP:
             h = row[at.DURATION]
             _swing_costs(costs, integers, h, f, height, n_f, row, parameters, duals, penalty)
-        elif row[at.LANDS + f] > 0.0:
-            height -= parameters[at.GROUND_HEIGHT]
+        elif row[lands_of(n_f) + f] > 0.0:
             _landing_costs(costs, integers, 1.0, f, height, n_f, row, parameters, duals, penalty)
 
 
 @nb.njit(nb.void(INTEGERS, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
-def add_height_cost(integers, parameters, aux, slopes, bends, lx, lxx):
+def add_height_cost(integers, row, aux, slopes, bends, lx, lxx):
     """Add Σ_f of slope ∂height and bend ∂height ∂heightᵀ to the cost's gradient and Gauss-Newton Hessian."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
@@ -94,7 +92,7 @@ def add_height_cost(integers, parameters, aux, slopes, bends, lx, lxx):
         for i in range(n):
             gradient[i] = aux[own.jacobian + (f * n_a + n_a - 1) * n + i]
             for a in range(n_a - 1):
-                gradient[i] += height_slope(parameters, n_a, a) * aux[own.jacobian + (f * n_a + a) * n + i]
+                gradient[i] += height_slope(row, f, n_a, a) * aux[own.jacobian + (f * n_a + a) * n + i]
         for i in range(n):
             lx[i] += slopes[f] * gradient[i]
             for j in range(n):
@@ -104,7 +102,7 @@ def add_height_cost(integers, parameters, aux, slopes, bends, lx, lxx):
 @nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
 def add_height_curvature(data, k, x, aux, hxx):
     """Add Σ_f slope ∂²height/∂q² of the node's cost."""
-    integers, _, parameters, _, _, _ = data
+    integers, node_integers, row = data[0], data[1], data[3][k]
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
     slopes = part(aux, own.scratch, n_f)
@@ -114,13 +112,14 @@ def add_height_curvature(data, k, x, aux, hxx):
     wanted = False
     for f in range(n_f):
         for a in range(n_a):
-            weights[f * n_a + a] = height_slope(parameters, n_a, a) * slopes[f]
+            weights[f * n_a + a] = height_slope(row, f, n_a, a) * slopes[f]
         wanted = wanted or slopes[f] != 0.0
     if not wanted:
         return
     start = own.scratch + 2 * n_f + n_f * n_a
     hessian = table(aux, start, n, n)
-    call_kernel(integers[at.FEET_SECOND], (address(x, 0), address(weights, 0)), (address(hessian, 0),), 0, 0)
+    kernel = integers[mode_block(integers, node_integers[k, at.NODE_MODE]) + at.FEET_SECOND]
+    call_kernel(kernel, (address(x, 0), address(weights, 0)), (address(hessian, 0),), 0, 0)
     for i in range(n):
         for j in range(n):
             hxx[i, j] += hessian[i, j]

@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.gaits.coarse import coarsened, with_tail
 from contact_ddp_ros.gaits.grid import KnotGrid, knot_grid
 from contact_ddp_ros.gaits.sequence import GaitSequence
+from contact_ddp_ros.mpc.config import RIGID_BODY, HorizonConfig
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.robot.ground import LocalGround
 
@@ -64,6 +66,8 @@ class GaitHorizon(Horizon):
         torque_limits: (n_u,) of the actuators [N m].
         mean_force: normal force of a foot that carries the weight over a cycle [N].
         pair_share: (n_f,) legs at each contact point over those of a pair, 1 or a half.
+        near: node from which on the robot is one rigid body, None where it is nowhere; terms on torques, on heights and
+            of the user's do not count there.
     """
 
     switches: NDArray[np.bool_]
@@ -77,6 +81,7 @@ class GaitHorizon(Horizon):
     torque_limits: Array
     mean_force: float
     pair_share: Array
+    near: int | None = None
 
     def column(self, name: str, rate: bool = False) -> int:
         """Column of `states` with a coordinate, or with its rate; ParameterError where there is none."""
@@ -85,14 +90,20 @@ class GaitHorizon(Horizon):
         return self.coordinates.index(name) + (len(self.coordinates) if rate else 0)
 
 
-def horizon_grid(sequence: GaitSequence, cycles: float, time: float) -> KnotGrid:
-    """The grid of so many cycles from `time` [s], in times of the sequence's epoch."""
+def horizon_grid(sequence: GaitSequence, cycles: float, time: float, far: HorizonConfig | None = None) -> KnotGrid:
+    """The grid of so many cycles from `time` [s], in times of the sequence's epoch, with the longer steps of `far`."""
     step = sequence.step
     start, position = _start(sequence, time)
     # A state measured at a switch may be that before or after it. Contact resets are projections, which leave a
     # state that has been reset already as it is, so the switch is taken as ahead.
     n_steps = _steps(sequence, cycles, start)
     grid = knot_grid(sequence, start, n_steps, step, switch_at_start=position < start + _ON_GRID)
+    if far is not None:
+        near = round(far.near / step)
+        if far.far_step > step:
+            grid = coarsened(grid, sequence, step, near, far.far_step)
+        if far.far_model == RIGID_BODY:
+            grid = with_tail(grid, near)
     times, durations = grid.times.copy(), grid.durations.copy()
     first = 1 if grid.switches[0] else 0
     if abs(times[first] - time) > _ON_GRID * step:

@@ -16,9 +16,11 @@ from contact_ddp_ros.mpc.own_terms import FIRST, SECOND, VALUE
 from contact_ddp_ros.mpc.term_layout import TermLayout
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
+_TERMS = {VALUE: at.TERMS, FIRST: at.TERMS_FIRST, SECOND: at.TERMS_SECOND}
+
 _FEET = {"feet": at.FEET, "feet_second": at.FEET_SECOND}
 
-_TERMS = {VALUE: at.TERMS, FIRST: at.TERMS_FIRST, SECOND: at.TERMS_SECOND}
+_CHANGE = {"change": at.CHANGE, "change_first": at.CHANGE_FIRST, "change_second": at.CHANGE_SECOND}
 
 _MOTION = {
     "system": at.SYSTEM,
@@ -51,7 +53,9 @@ def kernel_table(
 ) -> NDArray[np.int64]:
     """The table for a model's modes (contact points by name), in their order.
 
-    Kernels of other levels, and of the user's cost `terms` where there are none, have address 0.
+    Kernels of other levels, and of the user's cost `terms` where there are none, have address 0; so has a mode's change
+    of chart where the kernels have none. The feet of a mode have kernels of their own, "feet/MODE", or all modes share
+    "feet".
 
     Raises:
         ParameterError: a kernel of these levels was not built.
@@ -61,8 +65,6 @@ def kernel_table(
     header = np.zeros(at.HEADER + n_u, dtype=np.int64)
     header[at.N], header[at.N_U], header[at.N_FEET], header[at.N_AXES] = tree.n, n_u, len(feet), n_axes
     header[at.SCHEME] = scheme
-    for level, slot in _FEET.items():
-        header[slot] = kernels.address(level) if level in levels else 0
     for name, slot in _TERMS.items():
         header[slot] = 0 if terms is None else terms.address(name)
     header[at.HEADER :] = tree.actuated
@@ -72,6 +74,11 @@ def kernel_table(
         block[at.CONTACTS] = len(contacts)
         for level, slot in _MOTION.items():
             block[slot] = kernels.address(f"{level}/{mode}") if level in levels else 0
+        for level, slot in _FEET.items():
+            own = f"{level}/{mode}"
+            block[slot] = kernels.address(own if own in kernels else level) if level in levels else 0
+        for level, slot in _CHANGE.items():
+            block[slot] = kernels.address(f"{level}/{mode}") if f"{level}/{mode}" in kernels else 0
         for level, place in _ALGEBRA.items():
             block[place] = algebra_of(tree.n, n_u, len(contacts) * n_axes).get(level, 0)
         block[at.MODE_HEADER : at.MODE_HEADER + len(contacts)] = [feet.index(name) for name in contacts]

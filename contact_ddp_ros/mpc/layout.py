@@ -3,14 +3,15 @@
 The arrays of :data:`contact_ddp_ros.solver.protocol.DATA`, for a tree of n joints with n_f feet of n_a contact axes
 each (the last axis is the normal):
 
-integers        sizes, integration scheme, kernel addresses of the feet and of the user's terms (0 without any), where
-                the places of the terms begin, n_e, actuated joints (n_u), then one block per mode: number of
-                contacts, addresses of kernels and of its linear algebra, foot index of each contact (n_f slots);
-                then the places of the terms
+integers        sizes, integration scheme, kernel addresses of the user's terms (0 without any), where the places of
+                the terms begin, n_e, actuated joints (n_u), then one block per mode: number of contacts, addresses of
+                kernels, of its linear algebra and of the change into its chart of the attitude, foot index of each
+                contact (n_f slots); then the places of the terms
 node_integers   (N+1, 2): mode and kind of each node
-parameters      model parameters, then those of the packaged terms
-node_parameters (N+1, size): duration, whether a foot lands (n_f), then the numbers of the packaged and of the user's
-                terms of each node
+parameters      the rigid body of the tail, then those of the packaged terms that all nodes share
+node_parameters (N+1, size): duration, the dynamics' parameters p with the ground under each foot
+                (:mod:`contact_ddp_ros.dynamics.contact`), whether a foot lands (n_f), where the feet of the tail are
+                (n_f n_a), then the numbers of the packaged and of the user's terms of each node
 multipliers     (N+1, n_e + 2 n_i): of the equalities; slack and multiplier of each inequality
 penalty         (σ, δ, ε, μ) of :mod:`contact_ddp_ros.solver.penalties`
 
@@ -21,34 +22,59 @@ declares.
 from typing import NamedTuple
 
 import numba as nb
+import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
+from contact_ddp_ros.dynamics import contact
+from contact_ddp_ros.dynamics.contact import GROUND_SIZE as GROUND_SIZE
 from contact_ddp_ros.solver.penalties import DELTA as DELTA
 from contact_ddp_ros.solver.penalties import EPSILON as EPSILON
 from contact_ddp_ros.solver.penalties import SIGMA as SIGMA
 
-STEP, LIFT_OFF, TOUCHDOWN, TERMINAL = 0, 1, 2, 3
-"""Kinds of node: a time step; a switch at which no foot lands; one with an impact; the end of the horizon."""
+STEP, LIFT_OFF, TOUCHDOWN, TERMINAL, RIGID_BODY, CHART_CHANGE = range(6)
+"""Kinds of node: a time step; a switch at which no foot lands; one with an impact; the end of the horizon; a time step
+of the robot as one rigid body; a switch to other coordinates of the same attitude."""
 
 FORWARD_EULER, SEMI_IMPLICIT_EULER, IMPLICIT_MIDPOINT = 0, 1, 2
 """Integration schemes."""
 
-N, N_U, N_FEET, N_AXES, SCHEME, FEET, FEET_SECOND, TERMS, TERMS_FIRST, TERMS_SECOND = range(10)
-PLACES, EQUALITIES = 10, 11
-HEADER = 12
+N, N_U, N_FEET, N_AXES, SCHEME, TERMS, TERMS_FIRST, TERMS_SECOND, PLACES, EQUALITIES = range(10)
+BODY, BODY_FIRST, BODY_SECOND, FOOTHOLDS, INERTIA = range(10, 15)
+"""Of nodes of the rigid body: addresses of its kernels, and where its feet's places begin in a node's parameters and
+its inertia in all nodes'."""
+
+HEADER = 15
 
 CONTACTS, SYSTEM, FIRST, SECOND, TENSOR, IMPACT_SYSTEM, IMPACT_FIRST, IMPACT_SECOND, IMPACT_TENSOR = range(9)
 FACTORISE, SOLVE, CONTACT_PARTIALS, IMPACT_PARTIALS, CURVATURE = range(9, 14)
 """Addresses of a mode's linear algebra in C (:mod:`contact_ddp_ros.mpc.contact_algebra`), 0 where Numba does it."""
 
-MODE_HEADER = 14
+FEET, FEET_SECOND = 14, 15
+
+CHANGE, CHANGE_FIRST, CHANGE_SECOND = 16, 17, 18
+"""Addresses of the change into the mode's chart (:mod:`contact_ddp_ros.dynamics.chart_change`), 0 without charts."""
+
+MODE_HEADER = 19
+
+ATTITUDE = 3
+"""Where the angles of the attitude begin among the coordinates of a floating base."""
 
 NODE_MODE, NODE_KIND = 0, 1
 
-GROUND_HEIGHT, GROUND_SLOPE = 0, 3
-N_MODEL_PARAMETERS = 5
+DURATION, MODEL = 0, 1
+"""Where they are in a node's row; MODEL is where the dynamics' parameters begin."""
 
-DURATION, LANDS = 0, 1
+N_BODY = 10
+"""The rigid body of the tail: mass [kg], centre (3,) [m], inertia xx, yy, zz, xy, xz, yz about it [kg m²]."""
+
+GROUNDS = MODEL + contact.GROUNDS
+"""Where in a node's row the grounds of the feet begin, each d, then m of its plane m . x = d."""
+
+
+def model_row(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The beginning of a node's row, with parameters p of the dynamics, for functions that read no more of it."""
+    return np.concatenate([np.zeros(MODEL), p])
 
 
 class Sizes(NamedTuple):
@@ -66,12 +92,12 @@ class AuxOffsets(NamedTuple):
     Every block has room for n_s = n + n_f n_a rows, the largest system, and n_z = 2n + n_u columns.
     """
 
+    positions: int
+    """(n_f n_a,) of the feet; ν and these are what a solution keeps"""
     factor: int
     """(n_s, n_s) factor of K"""
     derivatives: int
     """(n_s, n_z) ν_z"""
-    positions: int
-    """(n_f n_a,) of the feet"""
     jacobian: int
     """(n_f n_a, n) of the feet"""
     xi: int
@@ -98,10 +124,10 @@ def aux_offsets(n, n_u, n_f, n_a):
     """Where the parts of a node's aux lie."""
     n_s = n + n_f * n_a
     n_z = 2 * n + n_u
-    factor = n_s
+    positions = n_s
+    factor = positions + n_f * n_a
     derivatives = factor + n_s * n_s
-    positions = derivatives + n_s * n_z
-    jacobian = positions + n_f * n_a
+    jacobian = derivatives + n_s * n_z
     xi = jacobian + n_f * n_a * n
     scratch = xi + n_s
     n_e = n_z + n_f * n_a
@@ -109,7 +135,13 @@ def aux_offsets(n, n_u, n_f, n_a):
     terms = n_f * n_a + n_e + n_e * n_e + n_e * n_z
     middle = scratch + max(curvature, terms)
     size = middle + 2 * n
-    return AuxOffsets(factor, derivatives, positions, jacobian, xi, scratch, middle, size)
+    return AuxOffsets(positions, factor, derivatives, jacobian, xi, scratch, middle, size)
+
+
+@nb.njit(nb.int64(nb.int64), cache=True, inline="always")
+def lands_of(n_f):
+    """Where in a node's row it says which of the n_f feet land."""
+    return GROUNDS + GROUND_SIZE * n_f
 
 
 @nb.njit(nb.float64(nb.int64), cache=True, inline="always")

@@ -2,8 +2,13 @@
 
 K = [[H, −Jᵀ], [−J, 0]]: H is positive definite, and eliminated first; what is left, −J H⁻¹ Jᵀ, is negative definite
 where the contacts are independent, that is, where J has full row rank. No pivot vanishes then, so none is looked for.
-Contacts that are dependent at every configuration are refused before (:mod:`contact_ddp_ros.dynamics.kernels`); at a
-singular one, a leg stretched out, pivots go to zero and forces to infinity, and the solver turns such a rollout down.
+
+Where they are not (feet in one place, legs stretched out, a joint that cannot move a row), the pivot of a row that
+depends on those before it vanishes. Such a row is left out: it carries no force, and what it holds follows from the
+others where it agrees with them. This is the solution of the system without that row, so accelerations, forces and
+their derivatives stay finite and belong together; the inverse pivot 0 that stands for it serves every solution. Rows
+are dependent whose pivot is within DEPENDENT of the largest entry on the diagonal of J H⁻¹ Jᵀ. Contacts that are
+dependent at every configuration are refused before (:mod:`contact_ddp_ros.dynamics.kernels`).
 
 The n joints are eliminated from the last to the first, the contacts after them. Joints come after those that carry
 them, so branches are done before the trunk and stay apart: H's zeros between two legs stay zeros (Featherstone, Rigid
@@ -13,6 +18,9 @@ Body Dynamics Algorithms, 2008, sec. 6.5), and what they would be multiplied wit
 import numba as nb
 
 from contact_ddp_ros.solver.protocol import MATRIX, VECTOR
+
+DEPENDENT = 1e-10
+"""Pivot of a dependent row over the largest entry on the diagonal of J H⁻¹ Jᵀ; as in contact_algebra.c."""
 
 _INLINE = {"cache": True, "inline": "always", "error_model": "numpy"}
 
@@ -43,8 +51,11 @@ def factorise(a, n):
             _eliminate(a, i, j, inverse, n)
         for i in range(n, size):
             _eliminate(a, i, j, inverse, n)
+    least = 0.0
     for j in range(n, size):
-        inverse = 1.0 / a[j, j]
+        least = max(least, DEPENDENT * abs(a[j, j]))
+    for j in range(n, size):
+        inverse = 0.0 if abs(a[j, j]) <= least else 1.0 / a[j, j]
         a[j, j] = inverse
         pivot = a[j]
         for i in range(j + 1, size):

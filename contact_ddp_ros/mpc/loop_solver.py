@@ -1,4 +1,8 @@
-"""The solver of a receding horizon: limits as relaxed barriers, or hard, at a barrier parameter that is held."""
+"""The solver of a receding horizon: limits as relaxed barriers, or hard, at a barrier parameter that is held.
+
+A few iterations from a measured state that is not the predicted one may leave a plan outside hard limits: the boundary
+has cut their steps. Such a solve goes on until its limits hold, where there is time.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -10,16 +14,25 @@ from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.options import INTERIOR_POINT
 from contact_ddp_ros.solver.ddp import DdpSolver
 from contact_ddp_ros.solver.interior_point import InteriorPointSolver
-from contact_ddp_ros.solver.interior_solution import InteriorPointOptions, Multipliers
+from contact_ddp_ros.solver.interior_solution import (
+    FEASIBLE,
+    InteriorPointOptions,
+    InteriorSolution,
+    Multipliers,
+)
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.penalties import DELTA, EPSILON, SIGMA
 from contact_ddp_ros.solver.protocol import Problem
-from contact_ddp_ros.solver.solution import Guess, Solution
+from contact_ddp_ros.solver.solution import Guess, Solution, Termination
 
 Array = NDArray[np.float64]
 
 _SLACK_MIN = 0.05
 """For plans that begin near their optimum; a solve from afar keeps more distance."""
+
+_LARGEST = 1e4
+"""Bound of multipliers that a solve begins with; active limits have up to 10³. Where a state keeps no limit they grow
+without end, slacks fall to rounding, and so would every later sweep."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +65,19 @@ class LoopSolver:
             self._interior = InteriorPointSolver(replace(options, tolerance=1e-10, hessian_blend_cut=0.1), held)
 
     def solve(
-        self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, hessian_blend: float, iterations: int
+        self,
+        problem: Problem,
+        x0: Array,
+        guess: Guess,
+        warm: Multipliers,
+        hessian_blend: float,
+        iterations: int,
+        most: int = 0,
     ) -> Solved:
-        """Solve with at most so many iterations from a guess, multipliers and θ of the plan before."""
+        """Solve with at most so many iterations from a guess, multipliers and θ of the plan before.
+
+        Where hard limits do not hold then, iterations go on until they do, or there are `most`.
+        """
         if self._interior is None:
             solution = self._relaxed.solve(
                 *(problem, x0, guess),
@@ -66,12 +89,30 @@ class LoopSolver:
             heights = solution.residuals[:, : problem.n_e]
             moved = Multipliers(warm.equalities + self._penalty[SIGMA] * heights, warm.inequalities)
             return Solved(solution, moved, self._penalty, warm.equalities)
-        found = self._interior.solve(
+        found = self._hard(problem, x0, guess, warm, hessian_blend, iterations)
+        while _goes_on(found.solution, most):
+            last = found.solution
+            again = Guess(last.xs, last.us, last.gains)
+            found = self._hard(problem, x0, again, found.multipliers, last.hessian_blend, 1)
+            every = last.iterations + found.solution.iterations
+            found = replace(found, solution=replace(found.solution, iterations=every))
+        none = np.array([0.0, self._penalty[DELTA], 0.0])
+        return Solved(found.solution, found.multipliers, none, np.zeros_like(warm.equalities))
+
+    def _hard(
+        self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, hessian_blend: float, iterations: int
+    ) -> InteriorSolution:
+        assert self._interior is not None
+        return self._interior.solve(
             *(problem, x0, guess),
             hessian_blend=hessian_blend,
             max_iterations=iterations,
-            warm=warm,
+            warm=Multipliers(warm.equalities, np.minimum(warm.inequalities, _LARGEST)),
             mu=float(self._penalty[EPSILON]),
         )
-        none = np.array([0.0, self._penalty[DELTA], 0.0])
-        return Solved(found.solution, found.multipliers, none, np.zeros_like(warm.equalities))
+
+
+def _goes_on(solution: Solution, most: int) -> bool:
+    """Whether more iterations may bring a plan within its limits."""
+    ended = solution.termination is not Termination.ITERATIONS
+    return not ended and len(solution.iterations) < most and not solution.inequality_violation <= FEASIBLE

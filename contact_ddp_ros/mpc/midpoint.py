@@ -69,13 +69,13 @@ def _to_middle(integers, h, x, aux):
 
 
 @nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, MATRIX, VECTOR), cache=True, inline="always", error_model="numpy")
-def _system(integers, block, parameters, aux, k, bias):
+def _system(integers, block, row, aux, k, bias):
     """Write K and b of the middle in aux."""
     n, n_u, n_f, n_a = sizes_of(integers)
     middle = aux_offsets(n, n_u, n_f, n_a).middle
     call_kernel(
         integers[block + at.SYSTEM],
-        (address(aux, middle), address(aux, middle + n), address(parameters, 0)),
+        (address(aux, middle), address(aux, middle + n), address(row, at.MODEL)),
         (address(k, 0), address(bias, 0)),
         0,
         0,
@@ -83,13 +83,13 @@ def _system(integers, block, parameters, aux, k, bias):
 
 
 @nb.njit(nb.void(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
-def _factorise(integers, block, h, parameters, aux, k):
+def _factorise(integers, block, h, row, aux, k):
     """Turn K of the middle in aux into the factor of K̃; leaves [−r_q  −r_v  Sᵀ] where ν_z goes."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
     middle = part(aux, own.middle, 2 * n)
     n_s = k.shape[0]
-    residual_partials(integers, block, False, middle, parameters, aux)
+    residual_partials(integers, block, False, middle, row, aux)
     right = table(aux, own.derivatives, n_s, 2 * n + n_u)
     for i in range(n_s):
         for j in range(n):
@@ -98,7 +98,7 @@ def _factorise(integers, block, h, parameters, aux, k):
 
 
 @nb.njit(nb.boolean(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
-def solve_midpoint(integers, block, h, x, u, parameters, aux):
+def solve_midpoint(integers, block, h, x, u, row, aux):
     """Solve for ν of a step; leave it and the middle in aux. False where that fails."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
@@ -109,20 +109,20 @@ def solve_midpoint(integers, block, h, x, u, parameters, aux):
     for i in range(n):
         middle[i] = x[i] + 0.5 * h * x[n + i]
         middle[n + i] = x[n + i]
-    solve_motion(integers, block, False, middle, u, parameters, aux)
+    solve_motion(integers, block, False, middle, u, row, aux)
     correction = np.inf
     for _ in range(MAX_CORRECTIONS):
         fresh = not correction <= SMALL
         k = lu if fresh else beside
         _to_middle(integers, h, x, aux)
-        _system(integers, block, parameters, aux, k, residual)
+        _system(integers, block, row, aux, k, residual)
         for i in range(n_s):
             for j in range(n_s):
                 residual[i] += k[i, j] * nu[j]
         for a in range(n_u):
             residual[integers[at.HEADER + a]] -= u[a]
         if fresh:
-            _factorise(integers, block, h, parameters, aux, lu)
+            _factorise(integers, block, h, row, aux, lu)
         solve_vector(lu, residual, n)
         correction, size = 0.0, 1.0
         for i in range(n_s):
@@ -137,14 +137,14 @@ def solve_midpoint(integers, block, h, x, u, parameters, aux):
 
 
 @nb.njit(nb.void(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR), cache=True, error_model="numpy")
-def midpoint_partials(integers, block, h, parameters, aux):
+def midpoint_partials(integers, block, h, row, aux):
     """ν_z for z = (q, v, u) into aux, as `motion_partials` of the explicit schemes leaves it, and the factor of K̃."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
     n_s = n + integers[block + at.CONTACTS] * n_a
     lu, nu_z = table(aux, own.factor, n_s, n_s), table(aux, own.derivatives, n_s, 2 * n + n_u)
-    _system(integers, block, parameters, aux, lu, part(aux, own.xi, n_s))
-    _factorise(integers, block, h, parameters, aux, lu)
+    _system(integers, block, row, aux, lu, part(aux, own.xi, n_s))
+    _factorise(integers, block, h, row, aux, lu)
     for i in range(n_s):
         for j in range(n):
             nu_z[i, n + j] += 0.5 * h * nu_z[i, j]
@@ -154,7 +154,7 @@ def midpoint_partials(integers, block, h, parameters, aux):
 @nb.njit(
     nb.void(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, MATRIX, MATRIX, MATRIX), cache=True, error_model="numpy"
 )
-def midpoint_curvature(integers, block, h, parameters, aux, hxx, hux, huu):
+def midpoint_curvature(integers, block, h, row, aux, hxx, hux, huu):
     """Write γᵀν_zy for the γ that the caller leaves where ξ goes; needs the factor of K̃, the middle and ν_z in aux."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
@@ -179,7 +179,7 @@ def midpoint_curvature(integers, block, h, parameters, aux, hxx, hux, huu):
     half = table(aux, start + 3 * n * n_z, n_z, n_z)
     call_kernel(
         integers[block + at.SECOND],
-        (address(aux, middle), address(aux, middle + n), address(aux, 0), address(xi, 0), address(parameters, 0)),
+        (address(aux, middle), address(aux, middle + n), address(aux, 0), address(xi, 0), address(row, at.MODEL)),
         (address(s_qq, 0), address(s_qv, 0), address(s_vv, 0), address(s_nuq, 0)),
         0,
         0,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.dynamics import partials
+from contact_ddp_ros.dynamics.contact import level_parameters
 from contact_ddp_ros.dynamics.kernel_set import KernelSet
 from contact_ddp_ros.dynamics.kernels import compile_functions
 from contact_ddp_ros.dynamics.mechanism import prepare
@@ -86,7 +87,7 @@ class OwnTerms:
         forces = cs.SX.sym("forces", len(tree.contacts) * len(axes))
         p, penalty = cs.SX.sym("p", self.n_parameters), cs.SX.sym("penalty", N_PENALTY)
         feet = [point.name for point in tree.contacts]
-        places = partials.feet("feet", mechanism, axes)(x[:n], np.zeros(partials.N_PARAMETERS))[0]
+        places = partials.feet("feet", mechanism, axes)(x[:n], level_parameters(len(feet)))[0]
         arguments, begin, residuals = [x, u, forces, p, penalty], 0, []
         for term in self.terms:
             own = p[begin : begin + len(term.parameters)]

@@ -1,12 +1,13 @@
 """What one call of the planner gives."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.mpc.cost_breakdown import no_cost_terms
+from contact_ddp_ros.mpc.violations import Excess, no_violations
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.solver.solution import Iteration
 
@@ -31,6 +32,7 @@ class PlanResult:
         cold: whether there was no plan to start from, so that it took as long as it had to.
         cost_terms: when called, the cost by term as in :mod:`contact_ddp_ros.mpc.cost_breakdown`, and that of each term
             of the user's; for records.
+        violations: when called, the limits that the plan violates, by kind (:mod:`contact_ddp_ros.mpc.violations`).
     """
 
     policy: Policy | None
@@ -45,3 +47,4 @@ class PlanResult:
     gait: str = ""
     cold: bool = False
     cost_terms: Callable[[], Array] = no_cost_terms
+    violations: Callable[[], Mapping[str, Excess]] = no_violations

@@ -8,6 +8,7 @@ of the hip; in swing it returns along a smooth curve. Joint angles follow from i
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from contact_ddp_ros.gaits.schedule import ModeSchedule
 from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig, ReferenceConfig
-from contact_ddp_ros.mpc.reference import RATE_STEP, GaitReference, Motion, gait_schedule, sway
+from contact_ddp_ros.mpc.reference import RATE_STEP, GaitReference, Motion, Nodes, gait_schedule, sway
 from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
@@ -69,12 +70,7 @@ class PlanarLeg:
 
         Points out of reach are pulled in along their direction.
         """
-        reach = _REACH_MARGIN * (self.thigh + self.shank)
-        distance = np.clip(np.hypot(x, z), abs(self.thigh - self.shank) + 1e-3, reach)
-        cosine = (distance**2 - self.thigh**2 - self.shank**2) / (2.0 * self.thigh * self.shank)
-        knee = np.arccos(np.clip(cosine, -1.0, 1.0))
-        hip = np.arctan2(x, -z) - np.arctan2(self.shank * np.sin(knee), self.thigh + self.shank * np.cos(knee))
-        return hip, knee
+        return two_link_angles(x, z, self.thigh, self.shank)
 
     def points(self, q: Array) -> Array:
         """(3, 2) world positions (x, z) of the hip, the knee and the foot's centre at planar coordinates q [m]."""
@@ -89,6 +85,16 @@ class PlanarLeg:
         shank = thigh + q[self.knee]
         knee = hip + self.thigh * np.array([np.sin(thigh), -np.cos(thigh)])
         return np.array([hip, knee, knee + self.shank * np.array([np.sin(shank), -np.cos(shank)])])
+
+
+def two_link_angles(x: Array, z: Array, thigh: Any, shank: Any) -> tuple[Array, Array]:
+    """As :meth:`PlanarLeg.inverse`, for links of one length each, or of arrays of them that broadcast [m]."""
+    reach = _REACH_MARGIN * (thigh + shank)
+    distance = np.clip(np.hypot(x, z), abs(thigh - shank) + 1e-3, reach)
+    cosine = (distance**2 - thigh**2 - shank**2) / (2.0 * thigh * shank)
+    knee = np.arccos(np.clip(cosine, -1.0, 1.0))
+    hip = np.arctan2(x, -z) - np.arctan2(shank * np.sin(knee), thigh + shank * np.cos(knee))
+    return hip, knee
 
 
 class PlanarReference(GaitReference):
@@ -128,7 +134,7 @@ class PlanarReference(GaitReference):
         weights[[n + joint for joint in joints]] = weight.joint_rates
         return weights
 
-    def weight_carrying_torques(self, grid: KnotGrid, xs: Array) -> Array:
+    def weight_carrying_torques(self, grid: KnotGrid, xs: Array, wanted: Nodes | None = None) -> Array:
         """(N, n_u) torques with which the feet that are down carry the weight, at postures xs (N+1, 2n)."""
         us = np.zeros((grid.n_nodes, 2 * len(self.legs)))
         contacts = [mode.contacts for mode in self.sequence.modes]

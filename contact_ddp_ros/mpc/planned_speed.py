@@ -16,6 +16,11 @@ class PlannedSpeed:
         self._speed = RateLimited()
         self._error, self._trim, self._time = LastingError(), Trim(), 0.0
 
+    @property
+    def trim(self) -> float:
+        """What the last speed holds to make up for one never reached [m/s]."""
+        return self._trim.value
+
     def restart(self, time: float) -> None:
         """Be at rest at `time` [s]; what was learned of speeds not reached is kept."""
         self._speed.restart(0.0, time)

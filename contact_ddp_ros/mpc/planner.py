@@ -12,6 +12,7 @@ the warm start now and then (:mod:`contact_ddp_ros.mpc.challenge`).
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
@@ -26,9 +27,11 @@ from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.frame import HorizontalFrame, OwnFrame
 from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.mpc.challenge import Challenge, better, is_lost
+from contact_ddp_ros.mpc.chart_choice import ChartChoice, policy_in_chart
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.cost_breakdown import cost_terms
 from contact_ddp_ros.mpc.course import Course
+from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.horizon import followed, horizon_grid, steps_of_cycle
 from contact_ddp_ros.mpc.iteration_budget import IterationBudget
@@ -39,9 +42,11 @@ from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.rate_limit import RateLimited
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.touchdown_multipliers import switches_ahead
-from contact_ddp_ros.mpc.warm_start import WarmStart, shifted, shifted_multipliers
+from contact_ddp_ros.mpc.violations import violations
+from contact_ddp_ros.mpc.warm_start import WarmStart, reaches, shifted, shifted_multipliers
 from contact_ddp_ros.policy import Policy
-from contact_ddp_ros.robot.ground import Felt, LocalGround
+from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, LocalGround
+from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.solver.interior_solution import Multipliers
 from contact_ddp_ros.solver.protocol import Problem
@@ -84,6 +89,7 @@ class Planner:
         self.model = model
         self.model_hash = model.robot.model_hash
         self.builder = ProblemBuilder(model, self.config)
+        self._groups = [[LEG_NAMES.index(leg) for leg in legs] for legs in model.legs_of.values()]
         self._gait = 0
         """Index of the gait that is to be followed."""
         self._solver = LoopSolver(self.config, self.builder.penalty(self.config))
@@ -94,6 +100,7 @@ class Planner:
         """That the present plan counts on."""
         self._advance = 0.0
         self._warm = WarmStart(self.config.gait.step)
+        self._charts = ChartChoice()
         self._challenge = Challenge()
         self._speed = PlannedSpeed()
         self._height = RateLimited(self.config.reference.height)
@@ -168,6 +175,7 @@ class Planner:
         hold: bool = False,
         deadline: float | None = None,
         felt: Felt = _NOTHING_FELT,
+        grounds: Mapping[str, Ground] | None = None,
     ) -> PlanResult:
         """Solve from a measured state for a commanded speed, to the left, too [m/s], and turn [rad/s].
 
@@ -176,10 +184,12 @@ class Planner:
         With `hold` the gait stays at its beginning: each plan starts the first mode at the state's own instant, so that
         a robot that stands may begin to bound with any of them. Where there is a `deadline`, on the clock of
         `time.perf_counter` [s], iterations that would not end in time are left out, but for one. Where `felt` has
-        a ground, it takes the place of the parameters', but for its friction.
+        a ground, it takes the place of the parameters', but for its friction. `grounds` are the planes under single
+        contact points of the model, by name, where they are known; their friction does not count.
 
         Raises:
             MessageError: an array of the state has another size, or the state or the speed is not finite.
+            ParameterError: a ground is given for no contact point of the model.
         """
         n_joints = self.model.robot.n_joints
         if not state.has_sizes(n_joints):
@@ -189,6 +199,7 @@ class Planner:
         for what, number in (("speed", speed), ("lateral speed", lateral), ("turn", turn)):
             if not math.isfinite(number):
                 raise MessageError(f"the commanded {what} is {number}; allowed: a finite number")
+        self._take_chart(state, wait=deadline is None)
         self._move_ahead(felt.advance)
         x0, time, reference = self.model.state(state), state.time, self.config.reference
         challenge = hold and self._challenge.is_due(time)
@@ -202,11 +213,18 @@ class Planner:
             measured, cycle = self.model.forward_velocity(x0), self.builder.sequence.period
             speed = self._speed.follow(speed, measured, time, cycle, reference)
         height = self._height.approach(reference.height, reference.height_rate, time)
-        motion = self._course.follow(state, Motion(speed, lateral, turn), self._ground, reference, hold)
+        wanted, chart = Motion(speed, lateral, turn), self.model.chart
+        motion = self._course.follow(
+            state, wanted, self._ground, reference, hold=hold, trim=self._speed.trim, chart=chart
+        )
         frame = self.model.frame(state, motion.heading)
         motion, ground = replace(motion, heading=0.0), frame.ground(self._ground)
+        feet: FootHeights | FootGrounds | None = felt.feet and felt.feet.of_groups(self._groups)
+        if grounds:
+            known = {name: frame.ground(one) for name, one in grounds.items()}
+            feet = FootGrounds.named(self.builder.feet, ground, known)
         return self.plan_coordinates(
-            frame.into(x0), time, motion, height, ground, challenge=challenge, deadline=deadline, frame=frame
+            frame.into(x0), time, motion, height, ground, feet, challenge=challenge, deadline=deadline, frame=frame
         )
 
     def plan_coordinates(
@@ -216,6 +234,7 @@ class Planner:
         motion: Motion,
         height: float | None = None,
         ground: LocalGround | None = None,
+        feet: FootHeights | FootGrounds | None = None,
         *,
         challenge: bool = False,
         deadline: float | None = None,
@@ -223,47 +242,60 @@ class Planner:
     ) -> PlanResult:
         """Solve from the model's state x0 (2n,) at `time` [s] for a reference motion and height [m].
 
-        `ground` is that in the model's axes, by default level at the configured height. The policy is that of `odom`
-        where x0, motion and ground are those of a `frame`.
+        `ground` is that in the model's axes, by default level at the configured height, and `feet` how far that of each
+        contact point lies above it, or planes of their own. The policy is that of `odom` where x0, motion and ground
+        are those of a `frame`.
 
         With `challenge`, or where the warm-started solve is lost, the cold guess is solved from, too, and the better
         plan counts.
         """
         started = perf_counter()
         self._follow_gait(time)
-        grid = horizon_grid(self._timetable(), self.config.gait.horizon_cycles, time)
+        grid = horizon_grid(self._timetable(), self.config.gait.horizon_cycles, time, self.config.horizon)
         phased = replace(grid, times=grid.times - self._epoch_time)  # from the gait's epoch
         config = self.config
         if height is not None:
             config = replace(config, reference=replace(config.reference, height=height))
         x, y = (float(number) for number in (x0[0], x0[1] if self.model.height > 1 else 0.0))
-        problem, xs_reference = self.builder.build(phased, config, replace(motion, x=x, y=y), ground)
-        heuristic = heuristic_guess(self.builder, phased, xs_reference, config.first_guess)
+        problem, xs_reference = self.builder.build(phased, config, replace(motion, x=x, y=y), ground, feet)
+        heuristic = partial(heuristic_guess, self.builder, phased, xs_reference, config.first_guess)
         cycle = steps_of_cycle(self.builder.sequence, grid.start_step)
         last = self._warm.policy
         multipliers = self._warm.touchdowns.of(phased, cycle, len(self.builder.feet))
         fresh = Multipliers(multipliers, np.zeros((problem.n_nodes, problem.n_i)))
         if last is None:
-            solved = self._solve(problem, x0, heuristic, fresh, self.config.first_iterations)
+            solved = self._solve(problem, x0, heuristic(), fresh, self.config.first_iterations)
         else:
-            affordable = self._budget.iterations(deadline, self.config.iterations)
-            warm = replace(fresh, inequalities=shifted_multipliers(last, self._warm.inequalities, grid))
-            guess = shifted(frame.policy_into(last), grid, heuristic)
-            solved = self._solve(problem, x0, guess, warm, affordable)
+            wanted, most = self.config.iterations, self._affordable(deadline)
+            warm = replace(
+                fresh, inequalities=shifted_multipliers(last, self._warm.inequalities, grid, self._warm.near)
+            )
+            known, near = reaches(last, grid, self._warm.near), self._warm.near
+            guess = shifted(frame.policy_into(last), grid, heuristic(~known), near)
+            solved = self._solve(problem, x0, guess, warm, min(wanted, most), most)
             if challenge or is_lost(solved.solution):
-                other = self._solve(problem, x0, heuristic, fresh, self.config.iterations)
+                other = self._solve(problem, x0, heuristic(), fresh, wanted, self._affordable(deadline))
                 solved = other if better(solved.solution, other.solution) is other.solution else solved
         terms = partial(cost_terms, self.builder, problem, grid, solved.solution, solved.multipliers, solved.penalty)
         result = self._result(grid, problem, solved.solution, frame, started)
         if result.policy is not None:
             self._warm.policy, self._warm.inequalities = result.policy, solved.next.inequalities
+            self._warm.near = grid.near
+            result = replace(result, policy=result.policy.until(grid.near))
             self._warm.hessian_blend = solved.solution.hessian_blend
             self._warm.touchdowns.update(phased, cycle, solved.next.equalities)
-        return replace(result, cost_terms=terms, gait=self.config.gait.name, cold=last is None)
+        outside = partial(violations, problem, solved.solution)
+        return replace(result, cost_terms=terms, violations=outside, gait=self.config.gait.name, cold=last is None)
 
-    def _solve(self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, iterations: int) -> Solved:
+    def _affordable(self, deadline: float | None) -> int:
+        """Iterations that end before a deadline, those until hard limits hold included."""
+        return self._budget.iterations(deadline, self.config.iterations + self.config.constraint.further_iterations)
+
+    def _solve(
+        self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, iterations: int, most: int = 0
+    ) -> Solved:
         started = perf_counter()
-        solved = self._solver.solve(problem, x0, guess, warm, self._warm.hessian_blend, iterations)
+        solved = self._solver.solve(problem, x0, guess, warm, self._warm.hessian_blend, iterations, most)
         self._budget.record(perf_counter() - started, len(solved.solution.iterations))
         return solved
 
@@ -296,6 +328,7 @@ class Planner:
                 model_hash=self.model_hash,
                 ground=self._ground,
                 advance=self._advance,
+                chart=self.model.chart,
             )
             policy = frame.policy_out_of(policy)
         return PlanResult(
@@ -309,6 +342,16 @@ class Planner:
             inequality_violation=solution.inequality_violation,
             friction_violation=friction_violation,
         )
+
+    def _take_chart(self, state: RobotState, wait: bool) -> None:
+        """Go on in the chart of the attitude in which a state is regular, and the warm start with it."""
+        builder = self._charts.builder(self.builder, state, wait=wait)
+        if builder.model.chart is not self.model.chart:
+            self.builder, self.model = builder, builder.model
+            warm = policy_in_chart(self._warm.policy, self.model.chart)
+            if warm is None:
+                self._warm.forget()
+            self._warm.policy = warm
 
     def _move_ahead(self, advance: float) -> None:
         """Let the gait, and the warm start with it, be as far ahead as contact has moved it [s]."""

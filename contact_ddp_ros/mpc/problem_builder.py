@@ -3,21 +3,27 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.dynamics.contact import level_parameters
 from contact_ddp_ros.dynamics.kernels import KernelSet, build_kernels
 from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.models.planar import PlanarModel
-from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig
-from contact_ddp_ros.mpc.contact_problem import ContactProblem, GroundModel, Penalty, kernel_levels
+from contact_ddp_ros.models.whole_body import WholeBodyModel
+from contact_ddp_ros.mpc.config import RIGID_BODY, GaitConfig, PlannerConfig
+from contact_ddp_ros.mpc.contact_problem import ContactProblem, Penalty, kernel_levels
+from contact_ddp_ros.mpc.grounds import FootGrounds, GroundModel
 from contact_ddp_ros.mpc.horizon import GaitHorizon
+from contact_ddp_ros.mpc.layout import model_row
 from contact_ddp_ros.mpc.own_reference import Reference, configured_reference, followed_horizon
 from contact_ddp_ros.mpc.own_terms import OwnTerms, configured_terms
 from contact_ddp_ros.mpc.planar_reference import PlanarReference
 from contact_ddp_ros.mpc.reference import GaitReference, Motion, gait_schedule
+from contact_ddp_ros.mpc.rigid_body import Tail, balancing_gains, footholds
 from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
-from contact_ddp_ros.robot.ground import LocalGround
+from contact_ddp_ros.robot.attitude import Chart
+from contact_ddp_ros.robot.ground import FootHeights, LocalGround
 from contact_ddp_ros.solver.protocol import Problem
 
 Array = NDArray[np.float64]
@@ -29,8 +35,9 @@ def reference_of(model: Model, gait: GaitConfig, sequence: GaitSequence | None =
     Raises:
         ParameterError: the gait is not for the model, or not for the grid.
     """
-    kind = PlanarReference if model.name == PlanarModel.name else WholeBodyReference
-    return kind(model.tree, gait, sequence)
+    if model.name == PlanarModel.name:
+        return PlanarReference(model.tree, gait, sequence)
+    return WholeBodyReference(model.tree, gait, sequence, model.chart)
 
 
 class ProblemBuilder(ContactProblem):
@@ -44,6 +51,7 @@ class ProblemBuilder(ContactProblem):
         sequence: GaitSequence | None = None,
         terms: OwnTerms | None = None,
         own_reference: Reference | None = None,
+        tail: Tail | None = None,
     ) -> None:
         """Without a `sequence` it is the configured gait for ever; what is not given is loaded or compiled.
 
@@ -58,7 +66,9 @@ class ProblemBuilder(ContactProblem):
         kernels = kernels or _kernels(model, self.sequence, config.variant)
         terms = terms or OwnTerms(model.tree, model.axes, configured_terms(config))
         integrator = config.gait.integrator
-        super().__init__(model.tree, model.axes, self.sequence, integrator, config.variant, kernels, terms)
+        if tail is None and config.horizon.far_model == RIGID_BODY:
+            tail = Tail.of(model.tree, model.axes, self._posture(config))
+        super().__init__(model.tree, model.axes, self.sequence, integrator, config.variant, kernels, terms, tail)
         self._pair_share = 0.5 * np.array([len(model.legs_of[foot]) for foot in self.feet])
 
     def along(self, sequence: GaitSequence) -> "ProblemBuilder":
@@ -79,26 +89,88 @@ class ProblemBuilder(ContactProblem):
         reference_of(self.model, gait)  # which refuses what it cannot follow
         return self._with(None, sequence), index
 
+    def in_chart(self, chart: Chart) -> "ProblemBuilder":
+        """The same in a chart of the attitude, for a whole body; loads or compiles that chart's kernels the first time.
+
+        Raises:
+            ParameterError: a user's term cannot be used in its coordinates.
+        """
+        if chart is self.model.chart:
+            return self
+        assert isinstance(self.model, WholeBodyModel)
+        model = self.model.in_chart(chart)
+        return ProblemBuilder(model, self.config, None, self.sequence, None, self.own_reference)
+
+    def _posture(self, config: PlannerConfig) -> Array:
+        """(n,) coordinates of the reference at rest, their mean over a cycle."""
+        times = np.arange(0.0, self.sequence.period, config.gait.step)
+        states = self.reference.states(times, config.reference, Motion(0.0), LocalGround(0.0))
+        return np.asarray(states[:, : self.model.tree.n].mean(axis=0))
+
     def _with(self, kernels: KernelSet | None, sequence: GaitSequence) -> "ProblemBuilder":
-        return ProblemBuilder(self.model, self.config, kernels, sequence, self.terms, self.own_reference)
+        return ProblemBuilder(self.model, self.config, kernels, sequence, self.terms, self.own_reference, self.tail)
 
     def build(
-        self, grid: KnotGrid, config: PlannerConfig, motion: Motion, ground: LocalGround | None = None
+        self,
+        grid: KnotGrid,
+        config: PlannerConfig,
+        motion: Motion,
+        ground: LocalGround | None = None,
+        feet: FootHeights | FootGrounds | None = None,
     ) -> tuple[Problem, Array]:
         """The problem along a grid for a motion, and its (N+1, 2n) reference states.
 
-        ground: in the model's axes; by default level at the configured height.
+        Args:
+            grid: of the horizon.
+            config: parameters.
+            motion: of the trunk.
+            ground: the plane that the trunk follows, in the model's axes; by default level at the configured height.
+            feet: how far that of each foot lies above it, or planes of their own; by default it is under all feet.
         """
         ground = ground or LocalGround(config.ground.height)
         horizon = self.horizon(grid, config, motion, ground)
-        model = GroundModel(
-            ground_height=ground.height,
-            ground_slopes=(ground.slope, ground.aside),
-            baumgarte_rate=config.constraint.baumgarte_rate,
-        )
+        grounds = self._grounds(horizon, feet)
+        model = GroundModel(grounds=grounds, baumgarte_rate=config.constraint.baumgarte_rate)
         numbers = {block.name: block.value(horizon) for term in TERMS for block in (*term.rows, *term.parameters)}
         own = self.terms.numbers(horizon) if self.terms.terms else None
         return self.assemble(grid, model, numbers, own), horizon.states
+
+    def balancing_forces(self, grid: KnotGrid, xs: Array, wanted: NDArray[np.bool_]) -> tuple[Array, Array]:
+        """Controls (n, n_u) and gains (n, n_u, 2n) of a tail's n nodes about the reference: the weight, and balance.
+
+        The grid's times count from the gait's epoch. Nodes that are not `wanted` have the weight alone.
+        """
+        assert self.tail is not None and grid.near is not None
+        n, n_u, n_f, n_a = self.sizes
+        nodes = np.arange(grid.near, grid.n_nodes)
+        us, gains = np.zeros((len(nodes), n_u)), np.zeros((len(nodes), n_u, 2 * n))
+        stance = self.stance_table()[grid.modes[nodes]]
+        us[:, n_a - 1 : n_f * n_a : n_a] = self.reference.mean_forces(grid.times[nodes])[:, None] * stance
+        level = np.tile(model_row(level_parameters(n_f)), (len(nodes), 1))
+        feet = footholds(self.integers, grid.modes[nodes], level, xs[nodes])
+        shifts, n_b = self.model.height + 1, n - n_u
+        for k in np.flatnonzero(wanted[nodes] & stance.any(axis=1)):
+            down = np.repeat(stance[k], n_a)
+            place = np.zeros(3)
+            place[list(self.model.axes)] = xs[nodes[k], :shifts]
+            own = balancing_gains(self.tail, self.tree, self.model.axes, feet[k][down], place)
+            rows = np.flatnonzero(down)
+            gains[k, rows, :n_b], gains[k, rows, n : n + n_b] = own[:, :n_b], own[:, n_b:]
+        return us, gains
+
+    def _grounds(self, horizon: GaitHorizon, feet: FootHeights | FootGrounds | None) -> FootGrounds:
+        if feet is None:
+            return FootGrounds.shared(horizon.ground, len(self.feet))
+        if isinstance(feet, FootGrounds):
+            return feet
+        stance = horizon.stance.copy()
+        if horizon.switches[0]:  # a foot that lands now stands where it is
+            stance[0] |= stance[1]
+        phases = [self.reference.timing.phases(horizon.times, f) for f in range(len(self.feet))]
+        swinging, progress = (
+            np.stack([getattr(one, name) for one in phases], axis=1) for name in ("swinging", "progress")
+        )
+        return FootGrounds.of_heights(horizon.ground, feet, stance, swinging, progress)
 
     @staticmethod
     def penalty(config: PlannerConfig) -> Array:
@@ -134,6 +206,7 @@ class ProblemBuilder(ContactProblem):
             torque_limits=self.effort_limits,
             mean_force=self.reference.mean_force,
             pair_share=self._pair_share,
+            near=grid.near,
         )
         return packaged if self.own_reference is None else followed_horizon(self.own_reference, packaged)
 

@@ -20,6 +20,9 @@ from contact_ddp_ros.robot.tree import RigidBodyTree
 
 Array = NDArray[np.float64]
 
+Nodes = NDArray[np.bool_]
+"""(N,) which nodes of a grid."""
+
 RATE_STEP = 1e-4
 """Step of the central difference that gives a reference's velocities [s]."""
 
@@ -118,14 +121,16 @@ class GaitReference(ABC):
         """(2n,) weights of the running cost of the states."""
 
     @abstractmethod
-    def weight_carrying_torques(self, grid: KnotGrid, xs: Array) -> Array:
-        """(N, n_u) torques with which the feet that are down carry the weight, at postures xs (N+1, 2n)."""
+    def weight_carrying_torques(self, grid: KnotGrid, xs: Array, wanted: Nodes | None = None) -> Array:
+        """(N, n_u) torques with which the feet that are down carry the weight, at postures xs (N+1, 2n).
+
+        Those of nodes that are not `wanted` may be zero; all are by default.
+        """
 
     def foot_heights(self, times: Array, config: ReferenceConfig) -> tuple[Array, NDArray[np.bool_]]:
         """(N, n_f) clearance above the ground [m], and whether the foot is in the air."""
-        phases = [self.timing.phases(times, f) for f in range(len(self.feet))]
-        swinging = np.stack([one.swinging for one in phases], axis=1)
-        progress = np.stack([one.progress for one in phases], axis=1)
+        phases = self.timing.all_phases(times)
+        swinging, progress = phases.swinging.T, phases.progress.T
         return np.where(swinging, config.clearance * np.sin(math.pi * progress) ** 2, 0.0), swinging
 
     def pitch_wave(self, times: Array, sections: NDArray[np.int64], config: ReferenceConfig) -> Array:
@@ -164,7 +169,7 @@ class GaitReference(ABC):
 
 
 def sway(foot: FootPhases, speed: float | Array) -> Array:
-    """(N,) place of a foot against its hip along an axis in which the hip moves at a speed, one or (N,) [m/s, m]."""
+    """(..., N) places of feet against their hips along an axis in which these move at speeds, any shape [m/s, m]."""
     ease = foot.progress - np.sin(2.0 * math.pi * foot.progress) / (2.0 * math.pi)
     begin, end = 0.5 * speed * foot.before, 0.5 * speed * foot.after
     forward = 0.5 * (begin + end) * (2.0 * ease - 1.0) + 0.5 * (end - begin)

@@ -17,8 +17,10 @@ class TermLayout:
     """Layout of the terms' numbers for problems of given sizes.
 
     Attributes:
-        lands: where a row says which feet land.
+        model: where a row has the dynamics' parameters. lands: where it says which feet land. footholds: where the feet
+            of the horizon's tail are.
         rows: where each block of a node's own numbers lies in a row of node_parameters, by name.
+        body: where the rigid body of the tail lies in the parameters.
         row_size: length of such a row; numbers of the user's terms follow.
         parameters: where each block that all nodes share lies in the parameters.
         n_parameters: length of the parameters.
@@ -26,7 +28,10 @@ class TermLayout:
         places: (n_terms + 1, 4) a :class:`Place` for each term, and one for all of the user's together.
     """
 
+    model: slice
     lands: slice
+    footholds: slice
+    body: slice
     rows: Mapping[str, slice]
     row_size: int
     parameters: Mapping[str, slice]
@@ -38,11 +43,10 @@ class TermLayout:
     @classmethod
     def of(cls, sizes: Sizes) -> "TermLayout":
         """The layout for these sizes."""
-        lands = slice(at.LANDS, at.LANDS + sizes.n_f)
-        rows, row_begins, row_size = _slices((term.rows for term in TERMS), sizes, lands.stop)
-        parameters, parameter_begins, n_parameters = _slices(
-            (term.parameters for term in TERMS), sizes, at.N_MODEL_PARAMETERS
-        )
+        lands = slice(at.lands_of(sizes.n_f), at.lands_of(sizes.n_f) + sizes.n_f)
+        footholds, body = slice(lands.stop, lands.stop + sizes.n_f * sizes.n_a), slice(0, at.N_BODY)
+        rows, row_begins, row_size = _slices((term.rows for term in TERMS), sizes, footholds.stop)
+        parameters, parameter_begins, n_parameters = _slices((term.parameters for term in TERMS), sizes, body.stop)
         counts = [len(term.constraints(sizes.n_a)) * n_entries(term, sizes) for term in TERMS]
         n_e = sum(count for term, count in zip(TERMS, counts, strict=True) if term.equality)
         equalities = inequalities = 0
@@ -56,7 +60,8 @@ class TermLayout:
                 inequalities += count
         places.append((row_size, n_parameters, n_e + inequalities, n_e + 2 * inequalities))
         table = np.array(places, dtype=np.int64)
-        return cls(lands, rows, row_size, parameters, n_parameters, n_e, inequalities, table)
+        own = slice(at.MODEL, lands.start), lands, footholds, body
+        return cls(*own, rows, row_size, parameters, n_parameters, n_e, inequalities, table)
 
 
 def n_entries(term: PackagedTerm, sizes: Sizes) -> int:

@@ -27,7 +27,9 @@ class WarmStart:
     def forget(self) -> None:
         """Start the next solve cold."""
         self.policy: Policy | None = None
-        """The last one, in `odom`."""
+        """The last one with its tail, in `odom`."""
+        self.near: int | None = None
+        """Of its grid."""
         self.inequalities: Array = np.zeros((0, 0))
         """(N, n_i) multipliers of its inequalities."""
         self.hessian_blend = 1.0
@@ -40,12 +42,12 @@ class WarmStart:
             self.policy = replace(self.policy, times=self.policy.times + time)
 
 
-def shifted(last: Policy, grid: KnotGrid, beyond: Guess) -> Guess:
-    """A policy on a later grid, and another guess beyond its end."""
+def shifted(last: Policy, grid: KnotGrid, beyond: Guess, near: int | None = None) -> Guess:
+    """A policy on a later grid, and another guess where it :func:`reaches` no node; `near` is that of its own grid."""
     rows = _rows(last, grid.times[:-1] + _TIE, grid.switches)
-    known = np.flatnonzero(grid.times[:-1] < last.end - _TIE)
+    known = np.flatnonzero(reaches(last, grid, near))
     xs, us, gains = beyond.xs.copy(), beyond.us.copy(), beyond.gains.copy()
-    xs[known] = last.states[rows[known]]
+    xs[known] = _states(last, rows[known], grid.times[known])
     us[known] = last.controls[rows[known]]
     gains[known] = last.gains[rows[known]]
     us[grid.switches] = 0.0
@@ -56,11 +58,33 @@ def shifted(last: Policy, grid: KnotGrid, beyond: Guess) -> Guess:
     return Guess(xs, us, gains)
 
 
-def shifted_multipliers(last: Policy, multipliers: Array, grid: KnotGrid) -> Array:
-    """Multipliers (N, n_i) of the last plan's inequalities on a later grid, 0 beyond its end."""
+def _states(last: Policy, rows: NDArray[np.int64], times: Array) -> Array:
+    """(n, n_x) states of the policy at times within these rows, interpolated in its longer steps.
+
+    Not those of the first node, whose time is the measurement's, nor of a step after a switch there.
+    """
+    states = last.states[rows]
+    elapsed, spans = times - last.times[rows], np.diff(last.times)[rows]
+    between = 2 + np.flatnonzero((elapsed[2:] > _TIE) & (spans[2:] > _TIE))
+    share = (elapsed[between] / spans[between])[:, None]
+    states[between] += share * (last.states[rows[between] + 1] - states[between])
+    return states
+
+
+def reaches(last: Policy, grid: KnotGrid, near: int | None = None) -> NDArray[np.bool_]:
+    """(N,) which nodes of a later grid a policy knows of: before its end, and in a tail where its own grid's is."""
+    known = grid.times[:-1] < last.end - _TIE
+    if grid.near is not None:
+        begins = last.times[near] if near is not None else last.end
+        known &= (np.arange(grid.n_nodes) >= grid.near) == (grid.times[:-1] > begins - _TIE)
+    return np.asarray(known)
+
+
+def shifted_multipliers(last: Policy, multipliers: Array, grid: KnotGrid, near: int | None = None) -> Array:
+    """Multipliers (N, n_i) of the last plan's inequalities on a later grid, 0 where it :func:`reaches` no node."""
     n_nodes = len(grid.times) - 1
     found = np.zeros((n_nodes, multipliers.shape[1]))
-    known = np.flatnonzero(grid.times[:-1] < last.end - _TIE)
+    known = np.flatnonzero(reaches(last, grid, near))
     found[known] = multipliers[_rows(last, grid.times[:-1] + _TIE, grid.switches)[known]]
     return found
 

@@ -6,6 +6,8 @@ swing it returns along a smooth curve. Angles follow from inverse kinematics of 
 """
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +16,9 @@ from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.whole_body import BASE, HEIGHT, PITCH, ROLL, YAW, WholeBodyModel
 from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig, ReferenceConfig
-from contact_ddp_ros.mpc.planar_reference import PlanarLeg
-from contact_ddp_ros.mpc.reference import RATE_STEP, GaitReference, Motion, sway
+from contact_ddp_ros.mpc.planar_reference import PlanarLeg, two_link_angles
+from contact_ddp_ros.mpc.reference import RATE_STEP, GaitReference, Motion, Nodes, sway
+from contact_ddp_ros.robot.attitude import ANGLES, Chart, changed
 from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.robot.legs import JOINTS_PER_LEG, LegGeometry
 from contact_ddp_ros.robot.tree import RigidBodyTree
@@ -23,16 +26,53 @@ from contact_ddp_ros.robot.tree import RigidBodyTree
 Array = NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class _Shape:
+    """Lengths of the n_f legs in arrays [m]: (n_f, 3), or columns (n_f, 1) that broadcast against times.
+
+    Attributes:
+        origins: of the abductions in the trunk. hip: of the hips against them.
+        under: where the feet hang with the legs straight down, in the trunk's axes.
+        aside: of the leg's plane from the axis of its abduction. thigh, shank, radius: of links and feet.
+    """
+
+    origins: Array
+    hip: Array
+    under: Array
+    aside: Array
+    thigh: Array
+    shank: Array
+    radius: Array
+
+    @classmethod
+    def of(cls, tree: RigidBodyTree, legs: LegGeometry, links: Sequence[PlanarLeg]) -> "_Shape":
+        """Of a robot's legs."""
+        origins, hip, knee = legs.translations.transpose(1, 0, 2)
+        aside = hip[:, 1] + knee[:, 1] + legs.feet[:, 1]
+        columns = (aside, [link.thigh for link in links], [link.shank for link in links])
+        radius = [tree.contact(link.foot).radius for link in links]
+        under = origins + np.column_stack([hip[:, 0], aside, hip[:, 2]])
+        return cls(origins, hip, under, *(np.reshape(one, (-1, 1)) for one in (*columns, radius)))
+
+
 class WholeBodyReference(GaitReference):
     """References of states, foot heights and forces along a grid, for a motion."""
 
-    def __init__(self, tree: RigidBodyTree, gait: GaitConfig, sequence: GaitSequence | None = None) -> None:
+    def __init__(
+        self,
+        tree: RigidBodyTree,
+        gait: GaitConfig,
+        sequence: GaitSequence | None = None,
+        chart: Chart = Chart.YAW_PITCH_ROLL,
+    ) -> None:
         """Raises ParameterError as :func:`gait_schedule`; ModelError where a leg is none of three such joints.
 
-        Without a `sequence` it is the configured gait for ever.
+        Without a `sequence` it is the configured gait for ever. `chart` is that of the tree.
         """
+        self._chart = chart
         self._legs = LegGeometry.from_tree(tree, tuple(point.name for point in tree.contacts))
         self._links = [PlanarLeg.of_tree(tree, point.name) for point in tree.contacts]
+        self._shape = _Shape.of(tree, self._legs, self._links)
         hips = [self._legs.translations[f, 0, 0] + self._legs.translations[f, 1, 0] for f in range(len(self._links))]
         super().__init__(WholeBodyModel, tree, gait, sequence, hips)
 
@@ -57,30 +97,33 @@ class WholeBodyReference(GaitReference):
         xs[:, HEIGHT] = ground.height + ground.slope * xs[:, 0] + ground.aside * xs[:, 1] + config.height
         xs[:, n], xs[:, n + 1] = velocity
         xs[:, n + HEIGHT] = ground.slope * velocity[0] + ground.aside * velocity[1]
-        return xs
+        return changed(xs, Chart.YAW_PITCH_ROLL, self._chart, xs)
 
     def state_weights(self, config: PlannerConfig) -> Array:
         """(36,) weights of the running cost of the states; a pair's joint weighs as much as one of the plane."""
         weight, n = config.weight, self.tree.n
         weights = np.zeros(2 * n)
-        weights[[HEIGHT, YAW, PITCH, ROLL]] = weight.height, weight.yaw, weight.pitch, weight.roll
+        weights[HEIGHT] = weight.height
+        weights[ANGLES] = [getattr(weight, angle) for angle in self._chart.names]
         weights[n : n + 3] = weight.forward_velocity, weight.forward_velocity, weight.vertical_velocity
-        weights[[n + YAW, n + PITCH, n + ROLL]] = weight.yaw_rate, weight.pitch_rate, weight.roll_rate
+        weights[n:][ANGLES] = [getattr(weight, f"{angle}_rate") for angle in self._chart.names]
         weights[BASE:n] = 0.5 * weight.joints
         weights[n + BASE :] = 0.5 * weight.joint_rates
         return weights
 
-    def weight_carrying_torques(self, grid: KnotGrid, xs: Array) -> Array:
-        """(N, 12) torques with which the feet that are down carry the weight, at postures xs (N+1, 36)."""
+    def weight_carrying_torques(self, grid: KnotGrid, xs: Array, wanted: Nodes | None = None) -> Array:
+        """(N, 12) torques with which the feet that are down carry the weight, at postures xs (N+1, 36).
+
+        Those of nodes that are not `wanted` are zero; all are by default.
+        """
         us = np.zeros((grid.n_nodes, self.tree.n - BASE))
         contacts = [mode.contacts for mode in self.sequence.modes]
         forces = self.mean_forces(grid.times[:-1])
-        for k in np.flatnonzero(~grid.switches):
+        for k in np.flatnonzero(~grid.switches if wanted is None else ~grid.switches & wanted):
             down = [f for f, foot in enumerate(self.feet) if foot in contacts[grid.modes[k]]]
             if not down:
                 continue
-            pitch, roll = xs[k, PITCH], xs[k, ROLL]
-            vertical = np.array([-math.sin(pitch), math.cos(pitch) * math.sin(roll), math.cos(pitch) * math.cos(roll)])
+            vertical = self._chart.up(xs[k, ANGLES])
             _, jacobians = self._legs.points_and_jacobians(xs[k, BASE : self.tree.n], -vertical)
             for f in down:
                 joints = slice(JOINTS_PER_LEG * f, JOINTS_PER_LEG * (f + 1))
@@ -105,32 +148,24 @@ class WholeBodyReference(GaitReference):
         q[:, YAW] = headings
         pitch = q[:, PITCH] = self.pitch_wave(times, sections, config) - np.arctan(ahead)
         roll = q[:, ROLL] = np.arctan(aside * np.cos(np.arctan(ahead))) + motion.lean
-        turned = _tilted(pitch, roll)
-        for f, link in enumerate(self._links):
-            abad, hip, knee = self._legs.translations[f]
-            aside_of_axis = hip[1] + knee[1] + self._legs.feet[f, 1]
-            foot = self.timing.phases(times, f, sections)
-            under = abad + [
-                hip[0],
-                aside_of_axis,
-                hip[2],
-            ]  # where the foot hangs with the leg straight down, in the trunk's axes
-            inset = -math.copysign(config.stance_inset, under[0])
-            velocity = (forward - motion.turn * under[1], lateral + motion.turn * under[0])
-            lift = np.where(foot.swinging, config.swing_retraction * np.sin(math.pi * foot.progress) ** 2, 0.0)
-            # in heading axes from the trunk's origin
-            place = turned @ under
-            place[:, 0] += inset + sway(foot, velocity[0])
-            place[:, 1] += sway(foot, velocity[1])
-            radius = self.tree.contact(link.foot).radius
-            place[:, 2] = radius + lift - config.height + ahead * place[:, 0] + aside * place[:, 1]
-            in_trunk = np.einsum("nij,ni->nj", turned, place) - abad
-            in_trunk[:, 0] -= hip[0]
-            length = np.sqrt(np.maximum((in_trunk[:, 1:] ** 2).sum(axis=1) - aside_of_axis**2, 1e-6))
-            abduction = np.arctan2(in_trunk[:, 2], in_trunk[:, 1]) - np.arctan2(-length, aside_of_axis)
-            first = BASE + JOINTS_PER_LEG * f
-            q[:, first] = np.mod(abduction + math.pi, 2.0 * math.pi) - math.pi
-            q[:, first + 1], q[:, first + 2] = link.inverse(in_trunk[:, 0], -length - hip[2])
+        turned, legs = _tilted(pitch, roll), self._shape
+        feet = self.timing.all_phases(times, sections)
+        lift = np.where(feet.swinging, config.swing_retraction * np.sin(math.pi * feet.progress) ** 2, 0.0)
+        inset = -np.copysign(config.stance_inset, legs.under[:, :1])
+        # (4, N, 3) in heading axes from the trunk's origin
+        place = np.einsum("nij,fj->fni", turned, legs.under)
+        place[..., 0] += inset + sway(feet, forward - motion.turn * legs.under[:, 1:2])
+        place[..., 1] += sway(feet, lateral + motion.turn * legs.under[:, :1])
+        place[..., 2] = legs.radius + lift - config.height + ahead * place[..., 0] + aside * place[..., 1]
+        in_trunk = np.einsum("nij,fni->fnj", turned, place) - legs.origins[:, None]
+        length = np.sqrt(np.maximum((in_trunk[..., 1:] ** 2).sum(axis=-1) - legs.aside**2, 1e-6))
+        abduction = np.arctan2(in_trunk[..., 2], in_trunk[..., 1]) - np.arctan2(-length, legs.aside)
+        first = BASE + JOINTS_PER_LEG * np.arange(len(self._links))
+        q[:, first] = (np.mod(abduction + math.pi, 2.0 * math.pi) - math.pi).T
+        hips, knees = two_link_angles(
+            in_trunk[..., 0] - legs.hip[:, :1], -length - legs.hip[:, 2:], legs.thigh, legs.shank
+        )
+        q[:, first + 1], q[:, first + 2] = hips.T, knees.T
         return q
 
 

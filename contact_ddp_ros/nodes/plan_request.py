@@ -5,6 +5,8 @@
     17 joint positions (12)  29 joint velocities (12)
     41 how far contact has moved the gait ahead of its schedule [s]  42 whether the feet have found a ground (0 or 1)
     43 its height at the origin of odom [m]  44, 45 its rise over run along x and y of odom
+    46 whether the ground under single feet is known (0 or 1); how far it lies above that ground [m]:
+    47 where each foot stands or has stood last (4)  51 where it is expected to land next (4)
 
 The state travels with the request, so the planner plans from the state that the controller acted on, does not have to
 pair messages, and does not receive the four of five states that it would not use.
@@ -22,13 +24,13 @@ from contact_ddp_ros.errors import MessageError, ParameterError
 from contact_ddp_ros.nodes.conversions import check_state, doubles
 from contact_ddp_ros.nodes.timebase import NANOSECONDS
 from contact_ddp_ros.nodes.wire import array_of
-from contact_ddp_ros.robot.ground import Felt, Ground
-from contact_ddp_ros.robot.joints import N_JOINTS
+from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground
+from contact_ddp_ros.robot.joints import N_JOINTS, N_LEGS
 from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]
 
-SCHEMA = 2
+SCHEMA = 3
 """Raised whenever the layout changes."""
 
 HOLD, MOVE, STOP = "hold", "move", "stop"
@@ -39,10 +41,13 @@ _HEADER = 4
 _SIZES = (3, 4, 3, 3, N_JOINTS, N_JOINTS)
 _ENDS = np.cumsum(_SIZES)[:-1].tolist()
 _STATE_END = _HEADER + sum(_SIZES)
-_FELT = 5
+_PLANE = 5
+_FELT = _PLANE + 1 + 2 * N_LEGS
 _LENGTH = _STATE_END + _FELT
 _LONGEST_ADVANCE = 1e6
 """Of a gait against its schedule that is believed [s]."""
+_HIGHEST = 100.0
+"""Of the ground under a foot above or below the plane [m]."""
 _SECONDS = 2**31
 _NUMBER = np.dtype("<f8")
 """As serialised here: in little-endian CDR."""
@@ -88,9 +93,10 @@ def _numbers(request: PlanRequest) -> Array:
     parts = (state.position, state.orientation, state.linear_velocity, state.angular_velocity)
     ground = request.felt.ground
     plane = (0.0, 0.0, 0.0, 0.0) if ground is None else (1.0, ground.height, ground.slope_x, ground.slope_y)
-    return np.concatenate(
-        [header, *parts, state.joint_positions, state.joint_velocities, (request.felt.advance, *plane)]
-    )
+    feet = request.felt.feet
+    heights = np.zeros(1 + 2 * N_LEGS) if feet is None else np.array([1.0, *feet.standing, *feet.landing])
+    felt = (request.felt.advance, *plane, *heights)
+    return np.concatenate([header, *parts, state.joint_positions, state.joint_velocities, felt])
 
 
 def plan_request(message: bytes) -> PlanRequest:
@@ -113,18 +119,29 @@ def plan_request(message: bytes) -> PlanRequest:
     stamp = seconds * NANOSECONDS + nanoseconds
     state = RobotState(1e-9 * stamp, *parts)
     check_state(state)
-    return PlanRequest(stamp, AIMS[aim], state, _felt(*data[_STATE_END:].tolist()))
+    return PlanRequest(stamp, AIMS[aim], state, _felt(*np.split(data[_STATE_END:], [_PLANE])))
 
 
-def _felt(advance: float, known: float, height: float, slope_x: float, slope_y: float) -> Felt:
+def _felt(plane: Array, feet: Array) -> Felt:
     """Raises MessageError where the numbers are out of their range."""
+    advance, known, height, slope_x, slope_y = plane.tolist()
     if known not in (0.0, 1.0) or not abs(advance) <= _LONGEST_ADVANCE:
         raise MessageError(f"plan request with advance {advance} s and ground {known}; allowed: finite, 0 or 1")
     if known == 0.0:
-        return Felt(None, advance)
+        return Felt(None, advance, _heights(feet))
     ground = Ground(height=height, slope_x=slope_x, slope_y=slope_y)
     try:
         validate(ground)
     except ParameterError as error:
         raise MessageError(f"the ground of a plan request: {error}") from error
-    return Felt(ground, advance)
+    return Felt(ground, advance, _heights(feet))
+
+
+def _heights(numbers: Array) -> FootHeights | None:
+    known, heights = numbers[0], numbers[1:]
+    if known not in (0.0, 1.0) or not (np.abs(heights) <= _HIGHEST).all():
+        raise MessageError(f"plan request with feet {known} at {heights.tolist()} m; allowed: 0 or 1, to {_HIGHEST} m")
+    if known == 0.0:
+        return None
+    standing, landing = heights.reshape(2, N_LEGS).tolist()
+    return FootHeights(tuple(standing), tuple(landing))

@@ -151,10 +151,17 @@ class PlannerNode:
             wanted = self._velocity.at(state.time, config.node.cmd_vel_timeout)
             if request.aim == STOP:
                 wanted = VelocityCommand()
-            speed, steering = wanted.forward, {"lateral": wanted.left, "turn": wanted.yaw_rate}
             with self._planning:
                 deadline = None if self._lockstep else began + config.node.solve_share / config.rate
-                result = self._planner.plan(state, speed, **steering, hold=hold, deadline=deadline, felt=request.felt)
+                result = self._planner.plan(
+                    state,
+                    wanted.forward,
+                    lateral=wanted.left,
+                    turn=wanted.yaw_rate,
+                    hold=hold,
+                    deadline=deadline,
+                    felt=request.felt,
+                )
         except ContactDdpError as error:
             self.node.get_logger().error(f"no plan: {error}", throttle_duration_sec=1.0)
             self._publish(request, no_policy_message(request.stamp, STATUS_FAILED, self._robot.model_hash))

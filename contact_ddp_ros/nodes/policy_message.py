@@ -1,12 +1,12 @@
 """A policy as one atomic std_msgs/Float64MultiArray, and back.
 
-`data` begins with `layout.data_offset` = 20 header slots,
+`data` begins with `layout.data_offset` = 21 header slots,
 
     0 schema  1 sequence  2 epoch  3, 4 stamp of the state planned from: seconds, nanoseconds  5 status
     6 N nodes  7 n_x  8 n_u  9 n_f  10, 11 fingerprint of the model: upper and lower 32 bits
     12, 13 start of the horizon: seconds, nanoseconds  14 number of columns w
     15 to 18 ground that the plan counts on: height at the origin of odom [m], friction coefficient, slopes along x, y
-    19 how far contact had moved the gait ahead of its schedule [s]
+    19 how far contact had moved the gait ahead of its schedule [s]  20 chart of the attitude, of states and gains
 
 followed by N + 1 rows of w = 2 + n_x + n_u + n_u n_x + n_f columns, row after row:
 
@@ -16,7 +16,7 @@ The last row is the state at the horizon's end; its other columns repeat the mod
 says that the planner has no policy for that state; then there is no row. Integers below 2^53 are exact in a float64.
 """
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -29,11 +29,12 @@ from contact_ddp_ros.nodes.conversions import doubles, time_ns
 from contact_ddp_ros.nodes.timebase import NANOSECONDS
 from contact_ddp_ros.nodes.wire import array_of
 from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.ground import Ground
 
 Array = NDArray[np.float64]
 
-SCHEMA = 3
+SCHEMA = 4
 """Raised whenever the layout changes."""
 
 HEADER = (
@@ -56,10 +57,10 @@ HEADER = (
 """Slots of the header that hold whole numbers."""
 
 GROUND = ("ground_height", "friction", "slope_x", "slope_y")
-"""Slots after them, in the order of the fields of :class:`Ground`; the gait's advance comes last."""
+"""Slots after them, in the order of the fields of :class:`Ground`; the gait's advance and the chart come last."""
 
 _GROUND_END = len(HEADER) + len(GROUND)
-DATA_OFFSET = _GROUND_END + 1
+DATA_OFFSET = _GROUND_END + 2
 
 STATUS_OK = 0
 STATUS_FAILED = 1
@@ -109,7 +110,7 @@ def policy_message(policy: Policy, stamp: int, origin: int = 0) -> Float64MultiA
     header = _header(policy.sequence, policy.epoch, stamp, STATUS_OK, policy.model_hash, begin)
     header[6:10] = n_nodes, n_x, n_u, n_f
     header[14] = rows.shape[1]
-    header[len(HEADER) :] = *astuple(policy.ground), policy.advance
+    header[len(HEADER) :] = *astuple(policy.ground), policy.advance, policy.chart
     return _message(header, rows)
 
 
@@ -162,7 +163,11 @@ def _answer(data: Array, offset: int, origin: int) -> PolicyAnswer:
     ground, advance = _ground(*data[len(HEADER) : _GROUND_END].tolist()), float(data[_GROUND_END])
     if not abs(advance) < _LARGEST_WHOLE:
         raise PolicyError(f"the gait of a policy is {advance} s ahead of its schedule; allowed: finite")
-    return PolicyAnswer(stamp, STATUS_OK, _policy(rows, n_x, n_u, n_f, start, header, model_hash, ground, advance))
+    chart = float(data[_GROUND_END + 1])
+    if chart not in tuple(Chart):
+        raise PolicyError(f"a policy is in chart {chart:g} of the attitude; allowed: {', '.join(map(str, Chart))}")
+    policy = _policy(rows, n_x, n_u, n_f, start, header, model_hash, ground, advance)
+    return PolicyAnswer(stamp, STATUS_OK, replace(policy, chart=Chart(int(chart))))
 
 
 def columns(n_x: int, n_u: int, n_f: int) -> int:

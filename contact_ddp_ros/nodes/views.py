@@ -42,7 +42,7 @@ def path_message(policy: Policy, state: RobotState, robot: Robot, stride: int = 
 
     Times count from the stamp `origin` [ns].
     """
-    planned = PlannedRobot(robot)
+    planned, policy = PlannedRobot(robot), policy.shown
     message = Path()
     message.header.stamp = stamp_message(origin + time_ns(state.time))
     message.header.frame_id = ODOM_FRAME
@@ -63,7 +63,7 @@ def plan_markers(policy: Policy, state: RobotState, robot: Robot, stride: int = 
 
     Times count from the stamp `origin` [ns].
     """
-    planned = PlannedRobot(robot)
+    planned, policy = PlannedRobot(robot), policy.shown
     stamp = stamp_message(origin + time_ns(state.time))
     trunk = _marker(stamp, "horizon", Marker.LINE_STRIP, _BLUE, (_LINE, 0.0, 0.0))
     trunk.points = [_point(planned.state(x, state).position) for x in policy.states[::stride]]

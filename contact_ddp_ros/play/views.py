@@ -17,6 +17,7 @@ STRIDE = 3
 
 def plan_of(policy: Policy, stride: int = STRIDE) -> Plan:
     """A policy thinned out for drawing; touchdowns are kept whatever the stride."""
+    policy = policy.shown
     forces = policy.forces
     lands = dict(landings(forces))
     rows = sorted({*range(0, len(policy.times), stride), *lands})

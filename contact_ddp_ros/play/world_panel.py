@@ -39,6 +39,8 @@ KINDS: Final = {
     "step": Kind("rise [m], 1.2 m ahead", "step:1.2,{:g}", 0.02, -0.05, 0.05, 0.005),
     "stairs": Kind("rise [m] of 5 steps", "stairs:{:g},5", 0.02, -0.05, 0.05, 0.005),
     "boxes": Kind("height [m]", "boxes:{:g},1", 0.02, 0.0, 0.06, 0.005),
+    "stones": Kind("height [m]", "stones:{:g},1", 0.02, 0.0, 0.05, 0.005),
+    "kerb": Kind("rise of the left [m]", "kerb:{:g}", 0.03, -0.05, 0.05, 0.005),
 }
 """Besides level ground, which has no number."""
 

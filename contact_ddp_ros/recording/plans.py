@@ -29,9 +29,9 @@ def plan_columns(plans: Sequence[tuple[int, Policy]]) -> Mapping[str, NDArray]:
         "solve": np.array([row for row, _ in plans], dtype=np.int64),
         "nodes": np.array([len(plan.controls) for _, plan in plans], dtype=np.int64),
     }
-    longest = int(columns["nodes"].max())
+    longest, shown = int(columns["nodes"].max()), [plan.shown for _, plan in plans]
     for name in (*PER_STATE, *PER_NODE):
-        columns[name] = _filled([getattr(plan, name) for _, plan in plans], longest + (name in PER_STATE))
+        columns[name] = _filled([getattr(plan, name) for plan in shown], longest + (name in PER_STATE))
     for column in columns.values():
         column.flags.writeable = False
     return columns

@@ -5,6 +5,7 @@ every recording to the reports.
 """
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from contact_ddp_ros.config import parameter
@@ -46,16 +47,40 @@ class Ground:
 
 
 @dataclass(frozen=True)
+class FootHeights:
+    """How far the ground under single feet lies above the plane through all footholds, in the order of FOOT_NAMES.
+
+    Attributes:
+        standing: where each foot stands, or has stood last [m].
+        landing: where each foot is expected to land next [m].
+    """
+
+    standing: tuple[float, ...]
+    landing: tuple[float, ...]
+
+    def of_groups(self, groups: Iterable[Sequence[int]]) -> "FootHeights":
+        """The means of groups of feet by index, as a model has them that moves the feet of a group alike."""
+        members = tuple(groups)
+
+        def means(heights: tuple[float, ...]) -> tuple[float, ...]:
+            return tuple(sum(heights[foot] for foot in group) / len(group) for group in members)
+
+        return FootHeights(means(self.standing), means(self.landing))
+
+
+@dataclass(frozen=True)
 class Felt:
     """What contact has taught the controller, for the planner.
 
     Attributes:
         ground: the plane that the feet have found, with a friction of which nothing is known; None where there is none.
         advance: how far contact has moved the gait ahead of its schedule [s].
+        feet: of the ground under single feet above that plane; None where it is the plane.
     """
 
     ground: Ground | None = None
     advance: float = 0.0
+    feet: FootHeights | None = None
 
 
 @dataclass(frozen=True)

@@ -119,8 +119,8 @@ class SimOptions:
     seed: int = parameter(0, low=0, high=2**31 - 1, description="of the sensor noise", structural=True)
     terrain: str = parameter(
         "flat",
-        description="shape of the ground: flat, slope:DEG[,HEADING_DEG], step:X,RISE, stairs:RISE,COUNT[,TREAD] or"
-        " boxes:HEIGHT[,SEED]",
+        description="shape of the ground: flat, slope:DEG[,HEADING_DEG], step:X,RISE, stairs:RISE,COUNT[,TREAD],"
+        " boxes:HEIGHT[,SEED], stones:HEIGHT[,SEED] or kerb:RISE",
         structural=True,
     )
     torque_scale: float = parameter(

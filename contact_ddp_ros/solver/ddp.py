@@ -74,8 +74,7 @@ class DdpSolver:
         """
         data = node_data(problem, multipliers, penalty)
         x_start, guess = checked_array("x0", x0, (problem.n_x,)), checked_guess(problem, guess)
-        if self._work is None or not self._work.fits(problem):
-            self._work = Workspace(problem)
+        self._work = Workspace.of(problem, self._work)
         run = Run(problem, data, self._work, self.options)
         run.start(x_start, guess, hessian_blend)
         return run.end(guess, max_iterations if max_iterations is not None else self.options.max_iterations)

@@ -102,8 +102,7 @@ class InteriorPointSolver:
                 'control; the strategy "inertia" takes these only: make it a cost, or use "blend"'
             )
         x_start, guess = checked_array("x0", x0, (problem.n_x,)), checked_guess(problem, guess)
-        if self._work is None or not self._work.fits(problem):
-            self._work = Workspace(problem)
+        self._work = Workspace.of(problem, self._work)
         if warm is not None:
             found = warm.equalities.shape, warm.inequalities.shape
             needed = (problem.n_nodes + 1, problem.n_e), (problem.n_nodes, problem.n_i)

@@ -96,6 +96,7 @@ class Problem:
         step, first, second: Numba functions, see the module's docstring.
         penalty: default (σ, δ, ε) of its solves.
         n_i: inequalities per node (at most) that the node functions tell of; 0 where they are barriers only.
+        n_kept: floats of a node's aux, from the first on, that a solution keeps; all by default.
         n_mixed: how many of the n_e, the first ones, are mixed: g(x, u) = 0 at every node with control. `first` leaves
             their Jacobian [g_x g_u] at the end of aux, row by row.
         constraint_names: of the n_e equalities and the n_i inequalities, for messages; numbered where there are none.
@@ -124,6 +125,7 @@ class Problem:
     inequality_weights: Array | None = None
     constraint_names: tuple[str, ...] = ()
     n_mixed: int = 0
+    n_kept: int | None = None
 
     def __post_init__(self) -> None:
         """Raises SolverError unless compiled code can call the functions and read the data of N + 1 nodes."""

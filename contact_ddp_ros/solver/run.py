@@ -331,12 +331,12 @@ class Run:
             else:
                 termination = self.iterate()
         work, n_e = self.work, self.problem.n_e
-        xs, us, aux, residuals = (array.copy() for array in work.nominal)
+        xs, us, aux, residuals = work.nominal
         return Solution(
-            xs=xs,
-            us=us,
+            xs=xs.copy(),
+            us=us.copy(),
             gains=work.gains.copy() if self.iterations else np.array(guess.gains),
-            aux=aux,
+            aux=aux[:, : self.problem.n_kept].copy(),
             residuals=np.hstack([residuals[:, :n_e], residuals[:, -1:]]),
             cost=self.objective,
             initial_cost=initial_cost,

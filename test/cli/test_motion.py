@@ -18,7 +18,7 @@ def test_a_jump_is_told_and_saved(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert summary["landed"] and summary["displacement"] == pytest.approx(0.6, abs=0.05)
     assert summary["trials"][0]["landed"]
     with np.load(folder / "motion.npz") as saved:
-        assert saved["planar"].shape == saved["planned"].shape and saved["policy_gains"].ndim == 3
+        assert saved["coordinates"].shape == saved["planned"].shape and saved["policy_gains"].ndim == 3
     assert (folder / "motion.png").stat().st_size > 20_000
 
 

@@ -13,6 +13,7 @@ from contact_ddp_ros.errors import PolicyError
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.policy import NUMBERS, Policy
 from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.state import RobotState
 
 from .support import bounding_policy, unchecked_policy, violation
 
@@ -133,14 +134,19 @@ def test_policies_that_ask_for_more_than_the_joints_can_give_are_named(gate: Pol
     ("index", "limit"), [(1, CONFIG.policy_height), (2, CONFIG.policy_angle), (6, CONFIG.policy_angle)]
 )
 def test_policies_for_another_place_are_named(gate: PolicyGate, policy: Policy, index: int, limit: float) -> None:
-    state = policy.states[0].copy()
-    state[0] += 100.0
-    assert gate.check(policy, NOW, following=False, state=state) is None, "where it runs to does not matter"
-    state[index] += 1.01 * limit
+    robot = load_robot()
+    model, x = PlanarModel(robot), policy.states[0].copy()
+
+    def measured() -> RobotState:
+        return model.robot_state(x, robot.standing_state())
+
+    x[0] += 100.0
+    assert gate.check(policy, NOW, following=False, state=measured()) is None, "where it runs to does not matter"
+    x[index] += 1.01 * limit
     later = dataclasses.replace(policy, sequence=8)
-    assert violation(gate.check(later, NOW, following=False, state=state)) is Violation.POLICY_AWAY
-    state[index] -= 0.02 * limit
-    assert gate.check(later, NOW, following=False, state=state) is None
+    assert violation(gate.check(later, NOW, following=False, state=measured())) is Violation.POLICY_AWAY
+    x[index] -= 0.02 * limit
+    assert gate.check(later, NOW, following=False, state=measured()) is None
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,16 @@ from numpy.typing import NDArray
 from oracle import random_tree
 
 from contact_ddp_ros.dynamics import partials
-from contact_ddp_ros.dynamics.contact import ScalarSystem, contact_system
+from contact_ddp_ros.dynamics.contact import (
+    ALPHA,
+    GROUND_SIZE,
+    GROUNDS,
+    RESTITUTION,
+    UP,
+    ScalarSystem,
+    contact_system,
+    n_parameters,
+)
 from contact_ddp_ros.dynamics.contact_point import Axes
 from contact_ddp_ros.dynamics.impact import impact_system
 from contact_ddp_ros.dynamics.mechanism import prepare
@@ -103,14 +112,26 @@ class Case:
 def make_case(kind: str, seed: int, radius: float = 0.03, n_contacts: int = 2) -> Case:
     """One of the robots ("planar", "whole") or a random tree of a kind."""
     rng = np.random.default_rng([seed, len(kind)])
-    p = np.array([0.1 * rng.normal(), 3.0 * rng.random(), rng.random(), *(0.2 * rng.normal(size=2))])
     if kind in ("planar", "whole"):
         robot = load_robot()
         tree = reduce_to_plane(robot) if kind == "planar" else robot.tree
         contacts = tuple(point.name for point in tree.contacts)[-n_contacts:]
-        return Case(tree, contacts, PLANAR if kind == "planar" else SPATIAL, rng, p)
+        return Case(tree, contacts, PLANAR if kind == "planar" else SPATIAL, rng, parameters(rng, len(tree.contacts)))
     tree = KINDS[kind](rng, int(rng.integers(4, 7)), n_contacts, radius)
-    return Case(tree, tuple(point.name for point in tree.contacts), SPATIAL, rng, p)
+    return Case(tree, tuple(point.name for point in tree.contacts), SPATIAL, rng, parameters(rng, n_contacts))
+
+
+def parameters(rng: np.random.Generator, n_feet: int) -> Array:
+    """p with stabilisation, restitution and unlike grounds under all feet, about an `up` that is not the world's z."""
+    p = np.zeros(n_parameters(n_feet))
+    p[ALPHA], p[RESTITUTION] = 3.0 * rng.random(), rng.random()
+    up = np.array([0.0, 0.0, 1.0]) + 0.2 * rng.normal(size=3)
+    up /= np.linalg.norm(up)
+    p[UP : UP + 3] = up
+    for ground in p[GROUNDS:].reshape(n_feet, GROUND_SIZE):
+        normal = up + 0.2 * rng.normal(size=3)
+        ground[:] = [0.1 * rng.normal(), *(normal / (normal @ up))]
+    return p
 
 
 def evaluate(function: cs.Function, *arguments: Array) -> tuple[Array, ...]:

@@ -8,7 +8,14 @@ from numpy.typing import NDArray
 from oracle import pinocchio_model
 
 from contact_ddp_ros.dynamics import partials
-from contact_ddp_ros.dynamics.contact import N_PARAMETERS, Symbols, contact_system
+from contact_ddp_ros.dynamics.contact import (
+    ALPHA,
+    GROUND_SIZE,
+    GROUNDS,
+    UP,
+    contact_system,
+    level_parameters,
+)
 from contact_ddp_ros.dynamics.mechanism import prepare
 from contact_ddp_ros.errors import ModelError
 from contact_ddp_ros.robot.tree import Joint, RigidBodyTree
@@ -57,19 +64,16 @@ class Oracle:
             rows.append((found.linear + np.cross(found.angular, lever))[list(self.case.axes)])
         return np.concatenate(rows) if rows else np.zeros(0)
 
-    def heights(self, slope: Array) -> Array:
-        """phi before the ground's height at the origin is subtracted: normal rows only."""
-        rise = np.array([slope[axis] if axis in self.case.axes else 0.0 for axis in (0, 1)])
-        phi = np.zeros((len(self.case.contacts), len(self.case.axes)))
-        for row, (frame, lever) in zip(phi, self.frames(), strict=True):
-            lowest = self.data.oMf[frame].translation + lever
-            row[-1] = lowest[2] - rise @ lowest[:2]
-        return phi.ravel()
-
-    def normal_rows(self) -> Array:
-        rows = np.zeros((len(self.case.contacts), len(self.case.axes)))
-        rows[:, -1] = 1.0
-        return rows.ravel()
+    def heights(self) -> Array:
+        """phi of every foot above its own ground, along up, row by row."""
+        axes, p = list(self.case.axes), self.case.p
+        order = [point.name for point in self.case.tree.contacts]
+        planes = p[GROUNDS:].reshape(len(order), GROUND_SIZE)
+        phi = []
+        for name, (frame, lever) in zip(self.case.contacts, self.frames(), strict=True):
+            lowest, (d, *m) = (self.data.oMf[frame].translation + lever)[axes], planes[order.index(name)]
+            phi.append((np.array(m)[axes] @ lowest - d) * p[UP : UP + 3][axes])
+        return np.concatenate(phi)
 
 
 @pytest.mark.parametrize(("kind", "seed"), CASES)
@@ -77,11 +81,10 @@ def test_residual_matches_pinocchio(kind: str, seed: int) -> None:
     case = make_case(kind, seed)
     q, v, a, lam = case.draw(case.n), case.draw(case.n), case.draw(case.n), case.draw(case.n_c)
     oracle = Oracle(case, q, v, a)
-    ground, alpha, _, *slope = case.p
+    alpha = case.p[ALPHA]
     jacobian = oracle.jacobian()
     torque = pin.rnea(oracle.model, oracle.model.createData(), q, v, a) + case.damping * v - jacobian.T @ lam
-    phi = oracle.heights(np.array(slope)) - ground * oracle.normal_rows()
-    constraint = oracle.acceleration() + 2 * alpha * jacobian @ v + alpha**2 * phi
+    constraint = oracle.acceleration() + 2 * alpha * jacobian @ v + alpha**2 * oracle.heights()
     found = residual(case.contact)(q, v, np.concatenate([a, lam]), case.p)
     assert close(found, np.concatenate([torque, -constraint]))
 
@@ -103,7 +106,7 @@ def test_kkt_matrix_is_made_of_inertia_and_jacobian(kind: str, seed: int) -> Non
 def test_solution_matches_constrained_forward_dynamics(kind: str, seed: int) -> None:
     case = make_case(kind, seed, radius=0.0, n_contacts=1)
     q, v, tau = case.draw(case.n), case.draw(case.n), case.draw(case.n)
-    kkt, bias = evaluate(partials.system("system", case.contact), q, v, np.zeros(N_PARAMETERS))
+    kkt, bias = evaluate(partials.system("system", case.contact), q, v, level_parameters(len(case.tree.contacts)))
     nu = np.linalg.solve(kkt, np.concatenate([tau, np.zeros(case.n_c)]) - bias)
     oracle = Oracle(case, q, v, np.zeros(case.n))
     data = oracle.model.createData()
@@ -128,7 +131,7 @@ def test_without_contacts_it_is_unconstrained_forward_dynamics() -> None:
 def test_the_scalar_of_mrneac_is_linear_in_the_multipliers(kind: str, seed: int) -> None:
     """s = xi' r, r being its gradient by xi."""
     case = make_case(kind, seed)
-    x = Symbols.fresh(case.n, case.n_c)
+    x = case.contact.symbols()
     gradient = cs.gradient(case.contact.scalar(x), x.xi)
     function = cs.Function("both", x.inputs(), [gradient, case.contact.scalar(x)])
     arguments = [case.draw(one.numel()) for one in x.inputs()]
@@ -163,9 +166,9 @@ def test_first_order_matches_pinocchio_derivatives(kind: str) -> None:
 def test_constraint_is_the_second_derivative_of_rolling(kind: str) -> None:
     """A foot of radius r whose contact point keeps zero velocity rolls; a_c is the time derivative of J v."""
     case = make_case(kind, 7, radius=0.05)
-    q, v, a = case.draw(case.n), case.draw(case.n), case.draw(case.n)
+    q, v, a = case.draw(case.n), 0.5 * case.draw(case.n), 0.5 * case.draw(case.n)
     system = partials.system("system", case.contact)
-    undamped = np.zeros(N_PARAMETERS)
+    undamped = level_parameters(len(case.tree.contacts))
 
     def contact_velocity(time: Array) -> Array:
         at = q + v * time + 0.5 * a * time**2
@@ -189,7 +192,7 @@ def test_a_single_joint_is_a_tree_too(joint: int) -> None:
     axis, com = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])[joint], np.array([0.0, 0.0, -0.5])
     tree = RigidBodyTree("one", (Joint("one", kind, axis, -1, mass=mass, com=com, inertia=0.1 * np.eye(3)),))
     of = contact_system(prepare(tree), (), SPATIAL)
-    at, p = np.array([0.3]), np.zeros(N_PARAMETERS)
+    at, p = np.array([0.3]), level_parameters(0)
     kkt, bias = evaluate(partials.system("system", of), at, np.zeros(1), p)
     expected = (0.1 + mass * 0.25, mass * gravity * 0.5 * np.sin(0.3)) if joint == 0 else (mass, mass * gravity)
     assert (kkt.item(), bias.item()) == pytest.approx(expected)

@@ -6,7 +6,7 @@ import pytest
 from oracle import pinocchio_model
 
 from contact_ddp_ros.dynamics import partials
-from contact_ddp_ros.dynamics.contact import N_PARAMETERS
+from contact_ddp_ros.dynamics.contact import RESTITUTION, level_parameters
 
 from .support import close, derivative, evaluate, make_case, residual
 
@@ -24,7 +24,8 @@ CASES = [
 def test_velocity_after_matches_pinocchio(kind: str, restitution: float) -> None:
     case = make_case(kind, 1, radius=0.0, n_contacts=1)
     q, v = case.draw(case.n), case.draw(case.n)
-    kkt, bias = evaluate(partials.system("system", case.impact), q, v, np.array([0.0, 0.0, restitution, 0.0, 0.0]))
+    case.p[RESTITUTION] = restitution
+    kkt, bias = evaluate(partials.system("system", case.impact), q, v, case.p)
     nu = np.linalg.solve(kkt, -bias)
     jacobian = -kkt[case.n :, : case.n]
     model = pinocchio_model(case.tree)
@@ -41,7 +42,7 @@ def test_impact_shares_the_matrix_of_the_contact_dynamics(kind: str, seed: int) 
     contact, _ = evaluate(partials.system("contact", case.contact), q, v, case.p)
     n, jacobian = case.n, -contact[case.n :, : case.n]
     assert close(impact, contact, 1e-13)
-    assert close(bias, -np.concatenate([contact[:n, :n] @ v, case.p[2] * jacobian @ v]))
+    assert close(bias, -np.concatenate([contact[:n, :n] @ v, case.p[RESTITUTION] * jacobian @ v]))
 
 
 @pytest.mark.parametrize(("kind", "seed"), CASES)
@@ -58,6 +59,6 @@ def test_a_sphere_that_lands_keeps_rolling() -> None:
     """After an inelastic impact the lowest point of every landed foot is at rest."""
     case = make_case("planar", 2)
     q, v = case.draw(case.n), case.draw(case.n)
-    kkt, bias = evaluate(partials.system("system", case.impact), q, v, np.zeros(N_PARAMETERS))
+    kkt, bias = evaluate(partials.system("system", case.impact), q, v, level_parameters(len(case.tree.contacts)))
     after = np.linalg.solve(kkt, -bias)[: case.n]
     assert np.abs(kkt[case.n :, : case.n] @ after).max() < 1e-10

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.compiled import cache
 from contact_ddp_ros.compiled.call import call_kernel
 from contact_ddp_ros.dynamics import kernels
-from contact_ddp_ros.dynamics.contact import N_PARAMETERS
+from contact_ddp_ros.dynamics.contact import level_parameters
 from contact_ddp_ros.dynamics.kernel_set import KernelSet
 from contact_ddp_ros.dynamics.kernels import build_kernels, kernel_functions
 from contact_ddp_ros.errors import CompilerError, ModelError, ParameterError
@@ -239,7 +239,7 @@ def assert_reentrant(built: KernelSet) -> None:
 def test_native_calls_by_table_and_by_tuple() -> None:
     built = build_kernels(hopper(), MODES, (2,))
     assert_reentrant(built)
-    q, p = np.array([0.3, -0.2]), np.zeros(N_PARAMETERS)
+    q, p = np.array([0.3, -0.2]), level_parameters(1)
     positions, jacobian = np.empty(1), np.empty((1, 2))
     assert _feet_by_tuple(built.address("feet"), q, p, positions, jacobian) == 0
     expected = built.python("feet")(q, p)

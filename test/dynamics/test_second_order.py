@@ -8,10 +8,10 @@ import pytest
 from numpy.typing import NDArray
 
 from contact_ddp_ros.dynamics import partials
-from contact_ddp_ros.dynamics.contact import ScalarSystem, Symbols
+from contact_ddp_ros.dynamics.contact import ScalarSystem
 from contact_ddp_ros.dynamics.tensor import contact_tensor, impact_tensor
 
-from .support import Case, chain, close, derivative, evaluate, make_case
+from .support import Case, chain, close, derivative, evaluate, make_case, parameters
 
 Array = NDArray[np.float64]
 
@@ -58,7 +58,7 @@ def test_no_term_couples_velocity_and_solution(kind: str, system: str) -> None:
     """s_vnu and s_nunu are structurally zero; so is s_vv at an impact."""
     case = make_case(kind, 0)
     of = SYSTEMS[system](case)
-    x = Symbols.fresh(case.n, case.n_c)
+    x = case.contact.symbols()
     s = of.scalar(x)
     by_nu = cs.gradient(s, x.nu)
     assert cs.jacobian(by_nu, cs.vertcat(x.v, x.nu)).nnz() == 0
@@ -110,7 +110,7 @@ def test_impact_identity_matches_the_tensor(kind: str, seed: int) -> None:
 def small_case(seed: int) -> Case:
     """A short random spatial chain with a rolling foot: general axes, small enough for the tensor."""
     rng = np.random.default_rng([seed, 99])
-    return Case(chain(rng, 3, 1, 0.03), ("point_0",), (0, 2), rng, np.array([0.05, 2.0, 0.3, 0.1, -0.2]))
+    return Case(chain(rng, 3, 1, 0.03), ("point_0",), (0, 2), rng, parameters(rng, 1))
 
 
 def test_tensor_is_the_second_derivative_of_the_solution() -> None:

@@ -8,12 +8,16 @@ import pytest
 from arm import arm
 from numpy.typing import NDArray
 
+from contact_ddp_ros.dynamics import partials
+from contact_ddp_ros.dynamics.contact import level_parameters
 from contact_ddp_ros.dynamics.kernels import build_kernels
+from contact_ddp_ros.dynamics.mechanism import prepare
 from contact_ddp_ros.errors import ModelError, ParameterError
 from contact_ddp_ros.library.contact_dynamics import ContactDynamics
 from contact_ddp_ros.models.planar_tree import reduce_to_plane
+from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.tree import Joint, RigidBodyTree
+from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
 from test.dynamics.support import derivative
 
 Array = NDArray[np.float64]
@@ -119,6 +123,51 @@ def test_a_singular_state_is_named() -> None:
     massless = RigidBodyTree("ghost", (Joint("hinge", "revolute", np.array([0.0, 1.0, 0.0]), -1, effort_limit=1.0),))
     with pytest.raises(ModelError, match="the dynamics of 'ghost' are singular"):
         ContactDynamics(massless).motion([0.1], [0.0], [1.0])
+
+
+def straight_leg() -> RigidBodyTree:
+    """Hip and knee that turn about y, on a base that stays; stretched out at zero, a foot at its end."""
+    down, across = np.array([0.0, 0.0, -0.2]), np.array([0.0, 1.0, 0.0])
+    body = {"mass": 0.5, "com": 0.5 * down, "inertia": 2e-3 * np.eye(3), "effort_limit": 10.0}
+    hip = Joint("hip", "revolute", across, -1, **body)
+    knee = Joint("knee", "revolute", across, 0, translation=down, **body)
+    return RigidBodyTree("leg", (hip, knee), (ContactPoint("foot", 1, down),))
+
+
+def test_a_stretched_leg_holds_what_it_can() -> None:
+    """Its foot cannot move along the leg: that row is left out, and nothing is infinite."""
+    dynamics, rate = ContactDynamics(straight_leg(), axes=(0, 2), baumgarte_rate=10.0, ground_height=-0.39), 10.0
+    q, v, tau = [0.0, 0.0], [0.3, -0.2], [1.0, -2.0]
+    straight = dynamics.motion(q, v, tau)
+    assert straight.dependent == ("foot",)
+    assert straight.forces[0, 1] == 0.0 and abs(straight.forces[0, 0]) > 0.1
+    reach = np.array([-0.4, -0.2])
+    assert reach @ straight.accelerations == pytest.approx(-2.0 * rate * reach @ v, abs=1e-9), "the other row holds"
+    first, second = dynamics.first_order(q, v, tau), dynamics.second_order(q, v, tau, np.ones(4))
+    blocks = (first.by_q, first.by_v, first.by_tau, second.qq, second.vq, second.vv, second.tau_q)
+    assert all(np.isfinite(one).all() for one in blocks)
+    assert dynamics.motion([0.1, -0.2], v, tau).dependent == ()
+
+
+def test_feet_on_unlike_grounds() -> None:
+    """Stabilisation moves each foot towards its own ground, as far as that lies from the other's."""
+    tree, rate = reduce_to_plane(load_robot()), 20.0
+    level = ContactDynamics(tree, axes=(0, 2), baumgarte_rate=rate, ground_height=0.05)
+    own = Ground(height=-0.02, slope_x=0.3)
+    unlike = ContactDynamics(tree, axes=(0, 2), baumgarte_rate=rate, ground_height=0.05, grounds={"front_foot": own})
+    rng = np.random.default_rng(2)
+    q, v, tau = rng.uniform(-0.4, 0.4, 7), rng.normal(size=7), rng.normal(size=4)
+    difference = unlike.motion(q, v, tau).accelerations - level.motion(q, v, tau).accelerations
+    feet = partials.feet("feet", prepare(tree), (0, 2))
+    positions, jacobian = (np.array(one) for one in feet(q, level_parameters(2)))
+    names = [point.name for point in tree.contacts]
+    expected = np.zeros(2)
+    front = names.index("front_foot")
+    expected[front] = rate**2 * (own.height_at(positions[2 * front, 0], 0.0) - 0.05)
+    assert jacobian[1::2] @ difference == pytest.approx(expected, abs=1e-9)
+    check(unlike, q, v)
+    with pytest.raises(ParameterError, match="a ground is given for 'hand'"):
+        ContactDynamics(tree, axes=(0, 2), grounds={"hand": own})
 
 
 def test_kernels_are_shared_with_whoever_needs_the_same(tmp_path: Path) -> None:

@@ -33,14 +33,14 @@ def test_the_jump_up_ends_on_the_step() -> None:
     run = execute_motion(plan_of("jump_up"), ROBOT)
     assert run.landed
     assert run.displacement == pytest.approx(0.6, abs=0.05)
-    assert run.planar[-1, 1] - run.planar[0, 1] == pytest.approx(0.15, abs=0.03)
+    assert run.coordinates[-1, 1] - run.coordinates[0, 1] == pytest.approx(0.15, abs=0.03)
 
 
 def test_the_back_flip_turns_once_and_stands(backflip: MotionRun) -> None:
     assert backflip.landed and not backflip.fell
     assert backflip.rotation == pytest.approx(-2.0 * math.pi, abs=0.1)
-    assert backflip.planar[:, 2].max() < 0.1, "nose up all the way"
-    upside_down = np.abs(backflip.planar[:, 2] + math.pi) < 0.2
+    assert backflip.coordinates[:, 2].max() < 0.1, "nose up all the way"
+    upside_down = np.abs(backflip.coordinates[:, 2] + math.pi) < 0.2
     assert upside_down.any() and (backflip.forces[upside_down] == 0.0).all(), "in the air"
     assert backflip.torque_share <= 1.0 + 1e-9
     assert backflip.lowest > 0.15
@@ -49,7 +49,7 @@ def test_the_back_flip_turns_once_and_stands(backflip: MotionRun) -> None:
 
 def test_the_same_run_is_the_same_run(backflip: MotionRun) -> None:
     again = execute_motion(plan_of("backflip"), ROBOT)
-    assert (again.planar == backflip.planar).all() and (again.torques == backflip.torques).all()
+    assert (again.coordinates == backflip.coordinates).all() and (again.torques == backflip.torques).all()
 
 
 @pytest.mark.parametrize(("name", "seed"), [("jump", 0), ("jump_up", 1), ("backflip", 2)])
@@ -78,7 +78,7 @@ def test_without_the_gains_it_goes_astray() -> None:
     def error(run: MotionRun) -> float:
         row = int(np.searchsorted(run.times, end))
         wanted = planned[np.searchsorted(plan.policy.times, plan.task.flight[0])]
-        return abs(float(run.planar[row, 2] - wanted[2]))
+        return abs(float(run.coordinates[row, 2] - wanted[2]))
 
     assert error(execute_motion(plan, ROBOT, world)) < 0.5 * error(execute_motion(stiff, ROBOT, world))
 

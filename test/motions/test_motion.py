@@ -50,6 +50,9 @@ def test_a_file_says_what_is_down_when(tmp_path: Path) -> None:
         ("displacement: 0.4", "displacment: 0.4", "displacment"),
         ("displacement: 0.4", "displacement: far", "a number"),
         ("displacement: 0.4", "rotation: 1.0", "whole turns"),
+        ("displacement: 0.4", "landing: 0.1", "a number for each of fr, fl, hr, hl"),
+        ("displacement: 0.4", "landing: {rr: 0.1}", "a number for each of fr, fl, hr, hl"),
+        ("displacement: 0.4", "landing: {fr: high}", "a number for each of fr, fl, hr, hl"),
         ("duration: 0.3", "duration: 0.303", "whole number of steps"),
         ("duration: 0.3", "duration: -1", "positive number of seconds"),
         ("feet: [hr, hl]", "feet: []", "needed: one flight"),
@@ -68,6 +71,16 @@ def test_a_wrong_file_is_refused(tmp_path: Path, old: str, new: str, words: str)
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
     with pytest.raises(ParameterError, match="backflip"):
         load_motion("backflp")
+
+
+def test_legs_may_land_on_another_height(tmp_path: Path) -> None:
+    file = tmp_path / "hop.yaml"
+    file.write_text(FINE + "rise: 0.1\nlanding: {hr: 0, hl: 0}\n", encoding="utf-8")
+    hop = load_motion(str(file))
+    rises = dict(zip(LEGS_OF, hop.rises(LEGS_OF), strict=True))
+    assert rises == {"front_foot": 0.1, "back_foot": 0.0}
+    with pytest.raises(ParameterError, match="lands hr, hl alike"):
+        replace(hop, landing={"hr": 0.05}).rises(LEGS_OF)
 
 
 def test_the_plane_does_not_move_left_and_right_apart() -> None:

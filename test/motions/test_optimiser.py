@@ -10,8 +10,8 @@ from contact_ddp_ros.control.config import MotorConfig
 from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.motions.motion import load_motion
-from contact_ddp_ros.motions.optimiser import optimise_motion
-from contact_ddp_ros.motions.problem import MotionConfig, MotionProblem
+from contact_ddp_ros.motions.optimiser import MotionPlan, optimise_motion
+from contact_ddp_ros.motions.problem import MotionConfig, PlanarMotionProblem
 from contact_ddp_ros.robot.friction import cone_excess
 
 from .support import ROBOT, plan_of
@@ -21,7 +21,7 @@ NAMES = ("jump", "jump_up", "backflip")
 
 @pytest.mark.parametrize(("name", "step"), [("jump_up", 0.02), ("backflip", 0.01)])
 def test_derivatives_are_right(name: str, step: float) -> None:
-    problem = MotionProblem(PlanarModel(ROBOT), replace(load_motion(name), step=step))
+    problem = PlanarMotionProblem(PlanarModel(ROBOT), replace(load_motion(name), step=step))
     guess, rng = problem.guess(), np.random.default_rng(1)
     xs = guess.xs + rng.normal(0.0, 0.05, guess.xs.shape)
     us = guess.us + rng.normal(0.0, 2.0, guess.us.shape)
@@ -51,7 +51,7 @@ def test_every_limit_holds(name: str) -> None:
     assert _lowest(plan.problem, states) > 0.02, "hips and knees above the ground"
 
 
-def _lowest(problem: MotionProblem, states: np.ndarray) -> float:
+def _lowest(problem: PlanarMotionProblem, states: np.ndarray) -> float:
     """Least height of a hip or a knee above the ground [m]."""
     task, heights = problem.task, []
     for x in states:
@@ -74,6 +74,31 @@ def test_it_leads_where_it_should(name: str) -> None:
     flying = (plan.policy.times > begin + 1e-9) & (plan.policy.times < touchdown - 1e-9)
     speeds, times = plan.policy.states[flying, n + 1], plan.policy.times[flying]
     assert (speeds[-1] - speeds[0]) / (times[-1] - times[0]) == pytest.approx(-9.81, abs=1.5), "ballistic"
+
+
+def standing_heights(plan: MotionPlan, last: float) -> np.ndarray:
+    """(N, n_f) heights of the feet's lowest points in the last so many seconds [m]."""
+    policy, problem = plan.policy, plan.problem
+    radii = np.array([problem.model.tree.contact(leg.foot).radius for leg in problem.legs])
+    rows = policy.states[policy.times >= policy.times[-1] - last - 1e-9]
+    return np.array([[leg.points(x)[-1][1] for leg in problem.legs] for x in rows]) - radii
+
+
+def test_what_stands_on_a_rise_does_not_sink() -> None:
+    task = plan_of("jump_up").task
+    heights = standing_heights(plan_of("jump_up"), task.duration - task.flight[1])
+    assert np.abs(heights - task.rise).max() < 1.5e-3
+
+
+def test_front_and_hind_feet_land_on_unlike_heights() -> None:
+    task = load_motion("jump_up")
+    half = replace(task, displacement=0.35, rise=0.12, landing={"hr": 0.0, "hl": 0.0}, step=0.005)
+    plan = optimise_motion(half, ROBOT)
+    wanted = [0.0 if leg.foot == "back_foot" else 0.12 for leg in plan.problem.legs]
+    assert np.abs(standing_heights(plan, task.duration - task.flight[1]) - wanted).max() < 3e-3
+    nose = plan.policy.states[-1, 2]
+    hips = {leg.foot: leg.hip_x for leg in plan.problem.legs}
+    assert nose == pytest.approx(-np.arctan(0.12 / (hips["front_foot"] - hips["back_foot"])), abs=0.02)
 
 
 def test_without_the_second_order_it_is_the_same_optimum() -> None:

@@ -11,6 +11,7 @@ from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_algebra import FUNCTIONS, algebra_of
 from contact_ddp_ros.mpc.contact_motion import mode_block
+from contact_ddp_ros.mpc.linear_system import factorise, solve_matrix, solve_symmetric_vector
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
 from test.mpc.support import MODEL, config_with
@@ -66,6 +67,36 @@ def test_the_factor_solves(system: System) -> None:
     again = system.right.copy()
     _run(system.functions["solve"], [system.factor], [again])
     np.testing.assert_array_equal(again, system.nu)
+
+
+@pytest.mark.parametrize("by_numba", [False, True])
+@pytest.mark.parametrize("agreeing", [False, True])
+@pytest.mark.parametrize("at", [3, 5])
+def test_a_dependent_row_carries_no_force(at: int, agreeing: bool, by_numba: bool) -> None:
+    """Of contacts of rank one less than their rows, whether that row demands what the others give or not."""
+    system = System(18, 12, 4, 2, 3)
+    n, n_s, row = system.n, system.n + system.n_c, system.n + at
+    kkt, right = system.kkt.copy(), system.right.copy()
+    mixture = system.rng.normal(size=at)
+    kkt[row, :n] = mixture @ kkt[n:row, :n]
+    kkt[:n, row] = kkt[row, :n]
+    right[row] = mixture @ right[n:row] + (0.0 if agreeing else 1.0)
+    others = np.delete(np.arange(n_s), row)
+    columns = system.rng.normal(size=(2 * n, n_s))
+    factor, nu, nu_z = kkt.copy(), right.copy(), np.zeros((n_s, 2 * n + system.n_u))
+    if by_numba:
+        factorise(factor, n)
+        solve_symmetric_vector(factor, nu, n)
+        nu_z[:, : 2 * n] = -columns.T
+        solve_matrix(factor, nu_z, n)
+    else:
+        _run(system.functions["factorise"], [], [factor, nu])
+        _run(system.functions["impact_partials"], [factor, columns, system.actuated], [nu_z])
+    assert nu[row] == 0.0 and factor[row, row] == 0.0 and (nu_z[row] == 0.0).all()
+    without = np.linalg.inv(kkt[np.ix_(others, others)])
+    np.testing.assert_allclose(nu[others], without @ right[others], atol=1e-9)
+    np.testing.assert_allclose(nu_z[others, : 2 * n], -without @ columns.T[others], atol=1e-9)
+    assert (abs(kkt[row] @ nu - right[row]) < 1e-9) == agreeing
 
 
 @pytest.mark.parametrize("impact", [False, True])

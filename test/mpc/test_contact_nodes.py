@@ -11,6 +11,7 @@ from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.mpc import contact_nodes
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.robot.ground import LocalGround
@@ -63,7 +64,9 @@ def problem_and_reference(integrator="semi_implicit_euler", variant="ddp"):
     config = replace(PlannerConfig(), {"gait.integrator": integrator, "variant": variant})
     builder = ProblemBuilder(MODEL, config)
     grid = knot_grid(builder.schedule, 0, 90, config.gait.step)
-    return builder.build(grid, config, Motion(0.7), ground=LocalGround(0.02, 0.1))
+    ground, front = LocalGround(0.02, 0.1), LocalGround(0.05, -0.15)
+    feet = FootGrounds.named(builder.feet, ground, {"front_foot": front})
+    return builder.build(grid, config, Motion(0.7), ground, feet)
 
 
 def node_of_kind(problem, kind, mode):

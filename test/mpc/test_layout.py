@@ -23,10 +23,14 @@ SIZES = {"n": st.integers(2, 24), "n_u": st.integers(1, 18), "n_f": st.integers(
 def test_blocks_of_the_terms_follow_each_other(n, n_u, n_f, n_a):
     sizes = Sizes(n, n_u, n_f, n_a)
     layout = TermLayout.of(sizes)
-    assert layout.lands == slice(at.LANDS, at.LANDS + n_f) and at.LANDS > at.DURATION
+    assert at.DURATION < at.MODEL == layout.model.start < at.GROUNDS
+    assert layout.model.stop == layout.lands.start == at.GROUNDS + at.GROUND_SIZE * n_f
+    assert layout.lands.stop == layout.lands.start + n_f
+    assert layout.footholds == slice(layout.lands.stop, layout.lands.stop + n_f * n_a)
+    assert layout.body == slice(0, at.N_BODY)
     for slices, begin, end in (
-        (layout.rows, layout.lands.stop, layout.row_size),
-        (layout.parameters, at.N_MODEL_PARAMETERS, layout.n_parameters),
+        (layout.rows, layout.footholds.stop, layout.row_size),
+        (layout.parameters, layout.body.stop, layout.n_parameters),
     ):
         for place in slices.values():
             assert place.start == begin
@@ -69,10 +73,11 @@ def test_no_two_terms_share_a_name_or_a_block():
 @given(**SIZES)
 def test_blocks_of_the_aux_have_room(n, n_u, n_f, n_a):
     n_s, n_z, n_c = n + n_f * n_a, 2 * n + n_u, n_f * n_a
-    factor, derivatives, positions, jacobian, xi, scratch, middle, size = aux_offsets(n, n_u, n_f, n_a)
-    assert factor == n_s
-    lengths = np.diff([factor, derivatives, positions, jacobian, xi, scratch])
-    assert lengths.tolist() == [n_s * n_s, n_s * n_z, n_c, n_c * n, n_s]
+    n_b = max(n - n_u, 0)
+    positions, factor, derivatives, jacobian, xi, scratch, middle, size = aux_offsets(n, n_u, n_f, n_a)
+    assert positions == n_s
+    lengths = np.diff([positions, factor, derivatives, jacobian, xi, scratch])
+    assert lengths.tolist() == [n_c, n_s * n_s, n_s * n_z, n_c * n, n_s]
     users = {
         "bias": n_s,
         "feet": n_c * n,
@@ -82,6 +87,7 @@ def test_blocks_of_the_aux_have_room(n, n_u, n_f, n_a):
         "tensor": n + 4 * n * n,
         "curvature of the heights": 2 * n_f + n_c + n * n,
         "terms of one's own": n_c + (n_z + n_c) + (n_z + n_c) ** 2 + (n_z + n_c) * n_z,
+        "rigid body": n_c + n + max(2 * n_c, (2 * n_b + n_c) ** 2, n_b * (2 * n_b + n_c) + n_c + n_c * n_a),
         "midpoint's curvature": 3 * n * n + n_s * n + 3 * n * n_z + n_z * n_z,
     }
     assert middle == size - 2 * n
@@ -91,12 +97,14 @@ def test_blocks_of_the_aux_have_room(n, n_u, n_f, n_a):
 
 
 def test_headers_have_a_slot_each():
-    header = (at.N, at.N_U, at.N_FEET, at.N_AXES, at.SCHEME, at.FEET, at.FEET_SECOND)
+    header = (at.N, at.N_U, at.N_FEET, at.N_AXES, at.SCHEME)
     header += (at.TERMS, at.TERMS_FIRST, at.TERMS_SECOND, at.PLACES, at.EQUALITIES)
+    header += (at.BODY, at.BODY_FIRST, at.BODY_SECOND, at.FOOTHOLDS, at.INERTIA)
     assert sorted(header) == list(range(at.HEADER))
     block = (at.CONTACTS, at.SYSTEM, at.FIRST, at.SECOND, at.TENSOR)
     block += (at.IMPACT_SYSTEM, at.IMPACT_FIRST, at.IMPACT_SECOND, at.IMPACT_TENSOR)
     block += (at.FACTORISE, at.SOLVE, at.CONTACT_PARTIALS, at.IMPACT_PARTIALS, at.CURVATURE)
+    block += (at.FEET, at.FEET_SECOND, at.CHANGE, at.CHANGE_FIRST, at.CHANGE_SECOND)
     assert sorted(block) == list(range(at.MODE_HEADER))
 
 

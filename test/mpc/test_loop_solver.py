@@ -1,5 +1,7 @@
 """Limits in the receding horizon: hard by the interior point, or soft."""
 
+from time import perf_counter
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,8 @@ from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.warm_start import shifted_multipliers
 from contact_ddp_ros.options import CONSTRAINTS, INTERIOR_POINT
-from test.mpc.support import TICK, config_with, converged_plan, follow, planner_with, start_state
+from contact_ddp_ros.solver.interior_solution import FEASIBLE
+from test.mpc.support import TICK, config_with, converged_plan, disturbed_planner, follow, planner_with, start_state
 
 HARD = {"constraint__method": INTERIOR_POINT}
 SHARE = {"constraint__torque_share": 0.5}
@@ -32,6 +35,47 @@ def test_hard_limits_hold_where_soft_ones_do_not():
         worst[method] = np.array([result.inequality_violation for result in results[5:]])
     assert (worst["penalties"] > 1e-3).mean() > 0.5
     assert (worst["interior_point"] < 1e-6).mean() > 0.9
+
+
+def plan_after_a_disturbance(seed, further, deadline=None):
+    """A plan from a state that is not the predicted one."""
+    planner, time, x = disturbed_planner(seed, 0.5)
+    planner.configure(config_with(**HARD, constraint__further_iterations=further))
+    return planner.plan_coordinates(x, time, Motion(0.5), deadline=deadline)
+
+
+@pytest.mark.parametrize("seed", [0, 3, 9, 11])
+def test_a_solve_goes_on_until_hard_limits_hold(seed):
+    short, long = (plan_after_a_disturbance(seed, further) for further in (0, 8))
+    assert len(short.iterations) == 2
+    assert short.inequality_violation > 0.1
+    assert 2 < len(long.iterations) <= 10
+    assert long.inequality_violation <= FEASIBLE
+    assert [one.cost for one in long.iterations[:2]] == [one.cost for one in short.iterations]
+
+
+@pytest.mark.parametrize("seed", [3, 18])
+def test_a_state_that_keeps_no_limit_does_not_spoil_the_sweep(seed):
+    """Multipliers of limits that cannot hold grow from iteration to iteration; unbounded they stall these solves."""
+    planner, time, x = disturbed_planner(seed, 1.0)
+    planner.configure(config_with(**HARD, constraint__further_iterations=40))
+    result = planner.plan_coordinates(x, time, Motion(0.5))
+    assert result.status != "STALLED"
+    assert result.inequality_violation < 0.6
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_no_iteration_is_added_where_limits_hold(seed):
+    assert len(plan_after_a_disturbance(seed, 8).iterations) == 2
+
+
+def test_no_iteration_is_added_past_the_deadline():
+    planner, time, x = disturbed_planner(11, 0.5)
+    planner.configure(config_with(**HARD))
+    planner._budget.record(0.1, 1)
+    late = planner.plan_coordinates(x, time, Motion(0.5), deadline=perf_counter() - 1.0)
+    assert len(late.iterations) == 1
+    assert late.inequality_violation > FEASIBLE
 
 
 def test_the_breakdown_of_the_cost_adds_up_with_hard_limits():

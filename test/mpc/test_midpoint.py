@@ -107,7 +107,7 @@ def test_the_middle_satisfies_the_dynamics_and_the_contact(mode):
     middle, a = 0.5 * (x + after), (after[N:] - x[N:]) / h
     builder = motion.builder
     mass, bias = builder.kernels.python(f"system/{builder.schedule.modes[mode].name}")(
-        middle[:N], middle[N:], motion.problem.parameters[: at.N_MODEL_PARAMETERS]
+        middle[:N], middle[N:], motion.problem.node_parameters[0, builder.layout.model]
     )
     bias = bias.ravel()
     nu = np.concatenate([a, motion.node.aux[N : len(bias)]])

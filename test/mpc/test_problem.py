@@ -109,13 +109,12 @@ def test_tunable_values_change_numbers_only(values):
     assert any((getattr(plain, name) != getattr(changed, name)).any() for name in ("parameters", "node_parameters"))
 
 
-def test_a_raised_ground_raises_every_height():
+def test_a_raised_ground_raises_the_trunk_and_the_ground_under_every_foot():
     plain, raised = build(), build(ground__height=0.5)
     change = raised.node_parameters - plain.node_parameters
-    height, feet = ROWS["states"].start + 1, ROWS["heights"]
-    assert change[:, height] == pytest.approx(0.5)
-    assert change[:, feet] == pytest.approx(0.5)
-    assert np.abs(np.delete(change, [height, *range(feet.start, feet.stop)], axis=1)).max() < 1e-9
+    height, grounds = ROWS["states"].start + 1, [at.GROUNDS, at.GROUNDS + at.GROUND_SIZE]
+    assert change[:, [height, *grounds]] == pytest.approx(0.5)
+    assert np.abs(np.delete(change, [height, *grounds], axis=1)).max() < 1e-9
 
 
 def test_kernels_need_no_scratch_memory():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle import pinocchio_model
 
-from contact_ddp_ros.dynamics.contact import N_PARAMETERS
+from contact_ddp_ros.dynamics.contact import level_parameters
 from contact_ddp_ros.errors import ModelError
 from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.mpc.config import GaitConfig, ReferenceConfig
@@ -198,5 +198,5 @@ def test_kernels_agree_on_where_the_feet_are():
     """What the planner's compiled kernels call the height of a foot is what the reference put on the ground."""
     builder = ProblemBuilder(PLANAR, config_with())
     x = REFERENCE.states(np.array([0.021]), CONFIG, Motion(0.5), LocalGround())[0]
-    positions, _ = builder.kernels.python("feet")(x[:N], np.zeros(N_PARAMETERS))
+    positions, _ = builder.kernels.python("feet")(x[:N], level_parameters(2))
     assert positions.reshape(len(TREE.contacts), 2) == pytest.approx(feet(x[:N]), abs=1e-12)

@@ -5,9 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc import terms as room
-from contact_ddp_ros.mpc.contact_problem import GroundModel
+from contact_ddp_ros.mpc.grounds import FootGrounds, GroundModel
 from contact_ddp_ros.mpc.layout import Sizes
 from contact_ddp_ros.mpc.term_layout import TermLayout
 from contact_ddp_ros.mpc.terms import TERMS
@@ -30,9 +29,8 @@ class Numbers:
         rng = np.random.default_rng(seed)
         self.row = rng.uniform(0.5, 1.5, LAYOUT.row_size)
         self.parameters = rng.uniform(0.5, 1.5, LAYOUT.n_parameters)
-        self.parameters[: at.N_MODEL_PARAMETERS] = GroundModel(
-            ground_height=0.1, baumgarte_rate=20.0, ground_slopes=(0.1, -0.2)
-        ).array()
+        grounds = FootGrounds(rng.uniform(-0.1, 0.1, SIZES.n_f), rng.uniform(-0.3, 0.3, (SIZES.n_f, 2)))
+        self.row[LAYOUT.model] = GroundModel(grounds=grounds, baumgarte_rate=20.0).rows(1)[0]
         self.parameters[LAYOUT.parameters["friction"]] = 0.6, 2.0, 0.0
         self.multipliers = rng.uniform(0.5, 1.5, LAYOUT.n_e + 2 * LAYOUT.n_i)
         self.penalty = np.array([SIGMA, DELTA, EPSILON, 0.0])
@@ -98,7 +96,9 @@ def test_constraints_fill_their_places_and_no_other(term):
     residual = np.full(LAYOUT.n_e + LAYOUT.n_i + 1, np.inf)
     for i in range(n):
         if term.argument is Argument.FORCE:
-            violation = term.limits(place, i, n, SIZES.n_a, numbers.parameters, numbers.values, i, residual)
+            violation = term.limits(
+                place, i, n, SIZES.n_a, numbers.row, numbers.parameters, numbers.values, i, residual
+            )
         else:
             violation = term.limits(place, i, 1.3, n, numbers.parameters, residual)
         own = residual[place.residual + i * len(names) : place.residual + (i + 1) * len(names)]

@@ -16,6 +16,7 @@ from contact_ddp_ros.models.frame import HorizontalFrame
 from contact_ddp_ros.models.whole_body import HEIGHT, PITCH, ROLL, YAW, WholeBodyModel
 from contact_ddp_ros.mpc.config import PlannerConfig, ReferenceConfig
 from contact_ddp_ros.mpc.course import Course
+from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.horizon import GaitHorizon
 from contact_ddp_ros.mpc.own_reference import Reference
@@ -143,10 +144,15 @@ def test_feet_that_carry_the_weight_hold_the_trunk(builder: ProblemBuilder) -> N
 
 
 def test_derivatives_are_exact_along_a_turning_trot(builder: ProblemBuilder) -> None:
-    """Stance, touchdown of a pair with its heights, on a slope, first and second order against differences."""
+    """Stance, touchdown of a pair with its heights, on unlike slopes, first and second order against differences."""
     config = builder.config
     grid = knot_grid(builder.schedule, 0, 40, config.gait.step)
-    problem, xs = builder.build(grid, config, Motion(0.5, 0.2, 1.0, heading=0.7), LocalGround(0.01, 0.05, -0.04))
+    ground, slopes = LocalGround(0.01, 0.05, -0.04), [(0.1, -0.2), (0.0, 0.3), (-0.1, 0.0), (0.2, 0.2)]
+    own = {
+        foot: LocalGround(0.01 * k, *slope) for k, (foot, slope) in enumerate(zip(builder.feet, slopes, strict=True))
+    }
+    feet = FootGrounds.named(builder.feet, ground, own)
+    problem, xs = builder.build(grid, config, Motion(0.5, 0.2, 1.0, heading=0.7), ground, feet)
     penalty = [1e3, 0.1, 0.05]
     guess = heuristic_guess(builder, grid, xs, config.first_guess)
     solution = DdpSolver().solve(problem, xs[0], guess, penalty=penalty, max_iterations=3)
@@ -264,6 +270,14 @@ class TestCourse:
         ahead, left = short * np.array([0.3, -0.6]) / math.hypot(0.3, 0.6)
         assert forward == pytest.approx([0.5 + ahead, 0.5 + ahead * math.exp(-1.0), 0.5])
         assert lateral == pytest.approx([left, left * math.exp(-1.0), 0.0], abs=1e-9)
+
+    def test_a_lasting_error_that_is_made_up_for_is_no_excess(self) -> None:
+        course = Course()
+        course.follow(standing(0.0, 0.0, 0.0), Motion(0.5), LEVEL, CONFIG, hold=True)
+        fast = replace(standing(0.0, 0.0, 0.0, 0.01), linear_velocity=np.array([0.9, 0.0, 0.0]))
+        motion = course.follow(fast, Motion(0.5 - 0.3), LEVEL, CONFIG, hold=False, trim=-0.3)
+        forward, _ = motion.velocities(np.array([0.0, 100.0]))
+        assert forward == pytest.approx([0.2 + 0.4 - CONFIG.settling_band, 0.2])
 
     @pytest.mark.parametrize("change", [{"settling": 0.0}, {"settling_band": 0.7}])
     def test_an_error_within_the_band_is_corrected_at_once(self, change: dict[str, float]) -> None:

@@ -18,13 +18,14 @@ from contact_ddp_ros.nodes.plan_request import (
     plan_request,
     plan_request_message,
 )
-from contact_ddp_ros.robot.ground import Felt, Ground
+from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground
 from contact_ddp_ros.robot.model import load_robot
 
 STANDING = load_robot().standing_state()
 SLOPES = st.floats(-1.0, 1.0)
 GROUNDS = st.builds(Ground, height=st.floats(-100.0, 100.0), slope_x=SLOPES, slope_y=SLOPES)
-FELT = st.builds(Felt, st.none() | GROUNDS, st.floats(-1e3, 1e3))
+HEIGHTS = st.tuples(*[st.floats(-1.0, 1.0)] * 4)
+FELT = st.builds(Felt, st.none() | GROUNDS, st.floats(-1e3, 1e3), st.none() | st.builds(FootHeights, HEIGHTS, HEIGHTS))
 
 
 @given(st.integers(0, 2**31 * 1_000_000_000 - 1), st.sampled_from(AIMS), FELT)
@@ -52,6 +53,9 @@ def test_a_request_survives_the_wire(stamp: int, aim: str, felt: Felt) -> None:
         (10, 2.0, "norm"),
         (41, np.nan, "advance"),
         (42, 0.5, "ground 0.5"),
+        (46, 0.5, "feet 0.5"),
+        (47, np.inf, "feet 0.0"),
+        (54, 1e3, "feet 0.0"),
     ],
 )
 def test_a_damaged_request_is_refused(slot: int, value: float, words: str) -> None:

@@ -50,7 +50,7 @@ def operations(function: cs.Function) -> int:
 def sizes(tree: RigidBodyTree, contacts: tuple[str, ...]) -> dict[str, Size]:
     """Size of every formulation of a model's contact dynamics."""
     of = contact_system(prepare(tree), contacts, AXES)
-    x = Symbols.fresh(tree.n, of.n_c)
+    x = of.symbols()
     counted = {ABSOLUTE: _size(of.scalar(x), x), RELATIVE: _size(of.scalar(at_relative(of, x)), x)}
     # What the map leaves has the structure of a Hessian by relative angles.
     mapped = replace(counted[RELATIVE], hessian=operations(partials.second("second", of)))

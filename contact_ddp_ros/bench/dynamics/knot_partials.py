@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.bench.timing import Candidate
-from contact_ddp_ros.dynamics.contact import N_PARAMETERS
+from contact_ddp_ros.dynamics.contact import level_parameters
 from contact_ddp_ros.dynamics.kernels import KernelSet, build_kernels
 from contact_ddp_ros.models.planar import AXES
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_curvature import motion_curvature, motion_curvature_by_tensor
 from contact_ddp_ros.mpc.contact_motion import mode_block, motion_partials, solve_motion
 from contact_ddp_ros.mpc.kernel_table import kernel_table
-from contact_ddp_ros.mpc.layout import aux_offsets
+from contact_ddp_ros.mpc.layout import aux_offsets, model_row
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.borrowed import borrow, part
 from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
@@ -63,21 +63,21 @@ def _place(integers, gamma, aux):
 
 
 @nb.njit(nb.void(*_ARGUMENTS), cache=True, nogil=True, error_model="numpy")
-def _run(level, integers, x, u, gamma, parameters, aux, hxx, hux, calls):
+def _run(level, integers, x, u, gamma, row, aux, hxx, hux, calls):
     """One level, some times in a row."""
-    integers, x, u, gamma, parameters, aux = borrow((integers, x, u, gamma, parameters, aux))
+    integers, x, u, gamma, row, aux = borrow((integers, x, u, gamma, row, aux))
     for _ in range(calls):
         block = mode_block(integers, 0)
         if level == _FIRST:
-            solve_motion(integers, block, False, x, u, parameters, aux)
+            solve_motion(integers, block, False, x, u, row, aux)
         if level <= _EXPANSION:
-            motion_partials(integers, block, False, x, parameters, aux)
+            motion_partials(integers, block, False, x, row, aux)
             continue
         _place(integers, gamma, aux)
         if level == _SECOND:
-            motion_curvature(integers, block, False, x, parameters, aux, hxx, hux)
+            motion_curvature(integers, block, False, x, row, aux, hxx, hux)
         else:
-            motion_curvature_by_tensor(integers, block, False, x, u, parameters, aux, hxx, hux)
+            motion_curvature_by_tensor(integers, block, False, x, u, row, aux, hxx, hux)
 
 
 class KnotPartials:
@@ -99,13 +99,13 @@ class KnotPartials:
         self.x = np.concatenate([rng.uniform(-_ANGLE, _ANGLE, n), rng.normal(size=n)])
         self.u = rng.normal(size=n_u)
         self.gamma = rng.normal(size=n + len(contacts) * len(AXES))
-        self._parameters = np.zeros(N_PARAMETERS)
+        self._row = model_row(level_parameters(len(tree.contacts)))
         self._aux = np.zeros(int(aux_offsets(*self.sizes).size))
         self._hessian = np.zeros((2 * n, 2 * n)), np.zeros((n_u, 2 * n))
 
     def run(self, level: str, calls: int = 1) -> None:
         """One level, some times in a row; the levels before it must have run for this state."""
-        given = (self._integers, self.x, self.u, self.gamma, self._parameters, self._aux, *self._hessian)
+        given = (self._integers, self.x, self.u, self.gamma, self._row, self._aux, *self._hessian)
         _run(_NUMBERS[level], *given, calls)
 
     def first_order(self) -> tuple[Array, Array]:

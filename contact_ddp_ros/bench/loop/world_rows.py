@@ -83,6 +83,8 @@ def _grounds(seed: int, extent: Extent) -> Rows:
         "three steps of 2 cm up": [f"stairs:0.02,3,{tread:.3f}" for tread in treads],
         "four steps of 3 cm down": [f"stairs:-0.03,4,{tread:.3f}" for tread in treads],
         "boxes of 3 cm": [f"boxes:0.03,{k}" for k in range(extent.seeds)],
+        "stepping stones of ±3 cm": [f"stones:0.03,{k}" for k in range(extent.seeds)],
+        "kerb of 4 cm between left and right": ["kerb:0.04", "kerb:-0.04"],
     }
     for name, words in grounds.items():
         yield name, None, [{"terrain": word} for word in words]
@@ -147,10 +149,11 @@ def _loads(seed: int, extent: Extent) -> Rows:
 
 
 def _mixtures(seed: int, extent: Extent) -> Rows:
-    yield "random mixtures", None, [_mixture(seed, k, extent) for k in range(extent.mixtures)]
+    yield "random mixtures", None, [mixture(seed, k, extent) for k in range(extent.mixtures)]
 
 
-def _mixture(seed: int, k: int, extent: Extent) -> Unlike:
+def mixture(seed: int, k: int, extent: Extent) -> Unlike:
+    """A random world with one push and one speed."""
     rng = np.random.default_rng([seed, k])
     slope, heading = rng.uniform(-5.0, 5.0), rng.uniform(0.0, 90.0)
     terrain = rng.choice([f"slope:{slope:.2f},{heading:.1f}", f"boxes:{rng.uniform(0.0, 0.02):.3f},{k}", "flat"])

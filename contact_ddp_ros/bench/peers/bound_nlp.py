@@ -23,7 +23,6 @@ from contact_ddp_ros.bench.peers.nlp_nodes import Node, NodeKind, NodeModel, nod
 from contact_ddp_ros.bench.solver.case import Case
 from contact_ddp_ros.dynamics.mechanism import prepare
 from contact_ddp_ros.errors import SolverError
-from contact_ddp_ros.models.planar import AXES
 from contact_ddp_ros.mpc import layout as at
 
 Array = NDArray[np.float64]
@@ -74,7 +73,7 @@ class BoundNlp:
         self._problem, self.statement = problem, statement
         self._model = NodeModel(
             mechanism=prepare(case.tree),
-            axes=AXES,
+            axes=case.axes,
             actuated=tuple(case.tree.actuated),
             scheme=int(problem.integers[at.SCHEME]),
             constrained=statement == "constrained",

@@ -37,6 +37,8 @@ from contact_ddp_ros.bench.peers.contestants import (
 )
 from contact_ddp_ros.bench.solver.case import Case, mpc_cold, shared_cold
 from contact_ddp_ros.bench.timing import Candidate, Progress, Times, interleave, watched
+from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.solver.interior_point import InteriorPointSolver
 from contact_ddp_ros.solver.solution import Guess
@@ -45,9 +47,13 @@ Array = NDArray[np.float64]
 
 BARE, LIMITED, PENALISED, CONSTRAINED, WARM = "bare", "limited", "penalised", "constrained", "warm"
 
-ACCURACIES: Mapping[str, tuple[float, ...]] = dict.fromkeys(
-    (BARE, LIMITED, PENALISED, CONSTRAINED, WARM), (1e-3, 1e-6, 1e-8)
-)
+STATEMENTS_OF: Mapping[str, tuple[str, ...]] = {
+    PlanarModel.name: (BARE, LIMITED, PENALISED, CONSTRAINED, WARM),
+    WholeBodyModel.name: (BARE, PENALISED, CONSTRAINED, WARM),
+}
+"""By model; CSQP's cones are those of the plane."""
+
+ACCURACIES: Mapping[str, tuple[float, ...]] = dict.fromkeys(STATEMENTS_OF[PlanarModel.name], (1e-3, 1e-6, 1e-8))
 """Of the cost, relative to the optimum. Penalties end outside the limits by what counts as none: 1e-7 of the cost."""
 
 DDP, ILQR, FDDP, CSQP, IPOPT, FATROP = "DDP", "iLQR", "Crocoddyl FDDP", "CSQP", "IPOPT", "FATROP"
@@ -87,20 +93,25 @@ _REPEATS = 3
 
 @dataclass(frozen=True)
 class StartCondition:
-    """Where a comparison begins: commanded speed [m/s]; 0 is the robot standing, others are disturbed by that seed."""
+    """Where a comparison begins: commanded speed [m/s]; 0 is the robot standing, others are disturbed by that seed.
+
+    `turn` [rad/s] is commanded besides, of the whole body.
+    """
 
     speed: float
     seed: int
+    model: str = PlanarModel.name
+    turn: float = 0.0
 
     def case(self, statement: str) -> Case:
         """The problem of a statement."""
         if statement == LIMITED:
-            case = shared_cold(self.speed)
+            case = shared_cold(self.speed, self.model, self.turn)
         elif statement == BARE:
-            case = shared_cold(self.speed)
+            case = shared_cold(self.speed, self.model, self.turn)
             case = case.penalised(case.penalty[at.SIGMA], 0.0)
         else:
-            case = mpc_cold("ddp", self.speed)
+            case = mpc_cold("ddp", self.speed, self.model, self.turn)
         if self.seed == 0:
             return case
         n = len(case.x0) // 2
@@ -148,16 +159,25 @@ class SolverComparison:
 
 
 class Contest:
-    """The solvers of one statement; keeps the programme for IPOPT, which serves every start."""
+    """The solvers of one statement; keeps the programmes for IPOPT and FATROP, which serve every start.
 
-    def __init__(self, statement: str, *, crocoddyl_too: bool) -> None:
+    FATROP's has no ν in the plane. Of the whole body its elimination, written out, is beyond a compiler: there ν is
+    controls of the nodes, and FATROP takes part without limits, too.
+    """
+
+    def __init__(self, statement: str, *, crocoddyl_too: bool, model: str = PlanarModel.name) -> None:
         self._statement, self._crocoddyl = statement, crocoddyl_too and statement == BARE
         self._csqp = crocoddyl_too and statement == LIMITED and util.find_spec("mim_solvers") is not None
         self._limited = statement in (LIMITED, CONSTRAINED, WARM)
         programme = CONSTRAINED if self._limited else PENALISED
-        still = StartCondition(0.0, 0).case(statement)
+        still = StartCondition(0.0, 0, model).case(statement)
         self.programme = BoundNlp(still, programme)
-        self.eliminated = BoundNlp(still, programme, eliminated=True) if self._limited else None
+        self.stages: BoundNlp | None = None
+        """What FATROP solves."""
+        if model == WholeBodyModel.name:
+            self.stages = self.programme
+        elif self._limited:
+            self.stages = BoundNlp(still, programme, eliminated=True)
 
     def compare(self, start: StartCondition, rounds: int) -> SolverComparison:
         """Let all solve from one start, to the end and then, timed, to each accuracy."""
@@ -175,21 +195,23 @@ class Contest:
         return SolverComparison(self._statement, start, optimum, courses, reached, times)
 
     def _contestants(self, case: Case) -> dict[str, Contestant]:
-        if self.eliminated is not None:
+        if self._limited:
             loops = {DDP_PENALTIES: OFFLINE, DDP_HASTY: HASTY}
             found = {name: ours_constrained(case, self.programme, loop) for name, loop in loops.items()}
-            found = {DDP: interior(case), **found, FATROP: fatrop(case, self.eliminated)}
+            found = {DDP: interior(case), **found}
         else:
             found = {name: ours(case, variant) for name, variant in VARIANTS.items()}
         if self._crocoddyl:
             found[FDDP] = crocoddyl(case)
-        if self._csqp and self.eliminated is not None:
-            found[CSQP] = csqp(case, self.eliminated)
+        if self.stages is not None:
+            found[FATROP] = fatrop(case, self.stages)
+            if self._csqp:
+                found[CSQP] = csqp(case, self.stages)
         return {**found, IPOPT: ipopt(case, self.programme)}
 
     def _warm(self, case: Case, seed: int) -> dict[str, Contestant]:
         """Those that keep limits within, from the optimum of the case and a state a little off."""
-        assert self.eliminated is not None
+        assert self.stages is not None
         optimum = InteriorPointSolver().solve(case.problem, case.x0, case.guess)
         best = optimum.solution
         x0 = case.x0 + np.random.default_rng(seed).normal(scale=_OFF, size=case.x0.size)
@@ -197,7 +219,7 @@ class Contest:
         near = {"mu_init": _WARM_MU, "bound_push": _WARM_MU, "bound_frac": _WARM_MU}
         return {
             DDP: interior(moved, optimum.multipliers),
-            FATROP: fatrop(moved, self.eliminated, near),
+            FATROP: fatrop(moved, self.stages, near),
             IPOPT: ipopt(moved, self.programme, near),
         }
 
@@ -205,9 +227,10 @@ class Contest:
 def compare_all(
     starts: Sequence[StartCondition], rounds: int, *, crocoddyl_too: bool, progress: Progress | None = None
 ) -> list[SolverComparison]:
-    """Every statement from every start."""
-    contests = {statement: Contest(statement, crocoddyl_too=crocoddyl_too) for statement in ACCURACIES}
-    pairs = watched(list(product(contests.values(), starts)), progress)
+    """Every statement from every start; of one model."""
+    model = starts[0].model
+    contests = [Contest(one, crocoddyl_too=crocoddyl_too, model=model) for one in STATEMENTS_OF[model]]
+    pairs = watched(list(product(contests, starts)), progress)
     return [contest.compare(start, rounds) for contest, start in pairs]
 
 

@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.bench.peers.pinocchio_tree import natural_state, pinocchio_model
 from contact_ddp_ros.bench.solver.case import Case
 from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.grounds import planes_in
 from contact_ddp_ros.mpc.layout import Sizes
 from contact_ddp_ros.mpc.term_layout import TermLayout
 from contact_ddp_ros.mpc.terms.friction_cone import COEFFICIENT, SCALE
@@ -65,6 +66,7 @@ class NodeRow:
     height_reference: Array
     height_weight: Array
     lands: Array
+    grounds: Array
 
 
 class CrocoddylBound:
@@ -81,7 +83,7 @@ class CrocoddylBound:
         self.model = pinocchio_model(case.tree, "chain") if self._exact else natural
         self.state = crocoddyl.StateMultibody(self.model)
         self.actuation = crocoddyl.ActuationModelFloatingBase(crocoddyl.StateMultibody(natural))
-        self._axes = (0, 1, 2) if int(case.problem.integers[at.N_AXES]) == 3 else (0, 2)
+        self._axes = case.axes
         self._damping = 0.0 if len(self._axes) == 3 else _DAMPING
         rows = [self._row(k) for k in range(case.problem.n_nodes + 1)]
         self.nodes = tuple(k for k, row in enumerate(rows[:-1]) if row.kind != at.LIFT_OFF)
@@ -136,6 +138,7 @@ class CrocoddylBound:
         row = problem.node_parameters[k]
         numbers = {name: row[place] for name, place in layout.rows.items()}
         by_foot = len(self._case.problem_feet), -1
+        grounds = planes_in(row, len(self._case.problem_feet))[:, 0]  # level
         return NodeRow(
             kind=int(problem.node_integers[k, at.NODE_KIND]),
             mode=int(problem.node_integers[k, at.NODE_MODE]),
@@ -145,9 +148,10 @@ class CrocoddylBound:
             u_weight=numbers["torque_weights"],
             force_reference=numbers["forces"].reshape(by_foot),
             force_weight=numbers["force_weights"].reshape(by_foot),
-            height_reference=numbers["heights"],
+            height_reference=grounds + numbers["heights"],
             height_weight=numbers["height_weights"],
             lands=row[layout.lands],
+            grounds=grounds,
         )
 
     @property
@@ -193,8 +197,7 @@ class CrocoddylBound:
             impulses.addImpulse(foot, crocoddyl.ImpulseModel3D(self.state, frame, pin.LOCAL_WORLD_ALIGNED))
         costs = self._costs(row, 0)
         sigma = float(self._case.penalty[at.SIGMA])
-        ground = float(self._case.problem.parameters[0])
-        self._add_heights(costs, sigma * row.lands, np.full(len(row.lands), ground), 0)
+        self._add_heights(costs, sigma * row.lands, row.grounds, 0)
         return self._landing(row, impulses, costs)
 
     def _landing(self, row: NodeRow, impulses: Any, costs: Any) -> Any:

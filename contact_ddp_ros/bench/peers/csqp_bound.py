@@ -78,11 +78,10 @@ class CsqpBound(CrocoddylBound):
 
     def _landing(self, row: NodeRow, impulses: Any, costs: Any) -> Any:
         constraints = crocoddyl.ConstraintModelManager(self.state, 0)
-        ground = float(self._case.problem.parameters[0])
         bound = np.array([_FAR, _FAR, 0.0])
-        for foot, lands in zip(self._case.problem_feet, row.lands, strict=True):
+        for foot, lands, ground in zip(self._case.problem_feet, row.lands, row.grounds, strict=True):
             if lands > 0.0:
-                place = np.array([0.0, 0.0, ground])
+                place = np.array([0.0, 0.0, float(ground)])
                 residual = crocoddyl.ResidualModelFrameTranslation(self.state, self.model.getFrameId(foot), place, 0)
                 constraints.addConstraint(foot, crocoddyl.ConstraintModelResidual(self.state, residual, -bound, bound))
         return crocoddyl.ActionModelImpulseFwdDynamics(

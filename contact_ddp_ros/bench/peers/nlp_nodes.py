@@ -11,7 +11,8 @@ Here ν is a variable beside x and u, and the dynamics are constraints: sparser,
     g(w) = next(w)         (2n,) state after the node; whoever assembles the programme equates it to the next node's x
            r(q, v, ν) − Sᵀu   (n_s,) the residual of the dynamics, where the scheme wants it, or of the impact: zero
            heights         of the feet that land above the ground [m], zero; only where the constraints are stated
-           friction λ_n ± λ_t   not negative; likewise. It implies a normal force that is not negative.
+           friction λ_n ± λ_t   not negative; likewise. In space the second-order cone of level ground takes their
+                           place. They imply a normal force that is not negative.
 
 Every number that a user may change is a parameter: the node's row of the problem's arrays and what all nodes share.
 """
@@ -30,7 +31,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.compiled import cache
 from contact_ddp_ros.compiled.compiler import compile_library, find_compiler
 from contact_ddp_ros.dynamics import partials
-from contact_ddp_ros.dynamics.contact import N_PARAMETERS, ScalarSystem, Symbols, contact_system
+from contact_ddp_ros.dynamics.contact import ScalarSystem, Symbols, contact_system
 from contact_ddp_ros.dynamics.contact_point import Axes
 from contact_ddp_ros.dynamics.impact import impact_system
 from contact_ddp_ros.dynamics.kernels import c_source, origin
@@ -38,7 +39,7 @@ from contact_ddp_ros.dynamics.mechanism import Mechanism
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import Sizes, position_share
 from contact_ddp_ros.mpc.term_layout import TermLayout
-from contact_ddp_ros.mpc.terms.friction_cone import COEFFICIENT, SCALE
+from contact_ddp_ros.mpc.terms.friction_cone import COEFFICIENT, SCALE, TIP
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.protocol import N_PENALTY
 
@@ -125,7 +126,7 @@ class Node:
         row, multipliers, parameters, penalty = (self.p[a:b] for a, b in pairwise(starts))
         self._row, self._multipliers, self._parameters = row, multipliers, parameters
         self._sigma, self._delta, self._epsilon = penalty[0], penalty[1], penalty[2]
-        self._heights = _foot_heights(model, self._x[:n], parameters)
+        self._heights = self._foot_heights()
         self.cost = self._cost()
         blocks = self._constraints()
         self.g = cs.vertcat(*[block for block, _ in blocks])
@@ -191,13 +192,16 @@ class Node:
         return [*cs.vertsplit(1.0 + ratio), *cs.vertsplit(1.0 - ratio), *normal, *(f / scale for f in self._cones())]
 
     def _cones(self) -> list[cs.SX]:
-        """friction λ_n ± λ_t of every contact [N]."""
+        """friction λ_n ± λ_t of every contact in the plane, friction λ_n − √(‖λ_t‖² + η²) in space [N]."""
         n, _, _, n_a = self.model.sizes
         sides = []
         for c in range(len(self.kind.contacts)):
             *tangential, normal = cs.vertsplit(self._nu[n + c * n_a : n + (c + 1) * n_a])
             reach = self._friction(COEFFICIENT) * normal
-            sides += [reach + sign * force for force in tangential for sign in (-1.0, 1.0)]
+            if n_a == 3:
+                sides.append(reach - cs.sqrt(cs.sumsqr(cs.vertcat(*tangential)) + (TIP * self._friction(SCALE)) ** 2))
+            else:
+                sides += [reach + sign * force for force in tangential for sign in (-1.0, 1.0)]
         return sides
 
     def _barrier(self, z: cs.SX) -> cs.SX:
@@ -214,13 +218,13 @@ class Node:
         if kind == at.LIFT_OFF:
             return [(x, 0.0)]
         if kind == at.TOUCHDOWN:
-            residual = _residual(self._system(), x[:n], x[n:], nu, self._parameters)
+            residual = _residual(self._system(), x[:n], x[n:], nu, self._row[self._layout.model])
             blocks = [(cs.vertcat(x[:n], nu[:n]), 0.0), (residual, 0.0)]
             return [*blocks, (cs.vertcat(*self._landing_heights()), 0.0)] if self.model.constrained else blocks
         h, share = self._row[at.DURATION], position_share(self.model.scheme)
         following = x + h * cs.vertcat(x[n:] + share * h * nu[:n], nu[:n])
         where = 0.5 * (x + following) if self.model.scheme == at.IMPLICIT_MIDPOINT else x
-        residual = _residual(self._system(), where[:n], where[n:], nu, self._parameters)
+        residual = _residual(self._system(), where[:n], where[n:], nu, self._row[self._layout.model])
         for a, joint in enumerate(self.model.actuated):
             residual[joint] -= self._u[a]
         blocks = [(following, 0.0), (residual, 0.0)]
@@ -231,21 +235,21 @@ class Node:
         return of(self.model.mechanism, self.kind.contacts, self.model.axes)
 
     def _landing_heights(self) -> list[cs.SX]:
-        return [self._heights[foot] - self._parameters[0] for foot in self._feet(self.kind.landing)]
+        return [self._heights[foot] for foot in self._feet(self.kind.landing)]
+
+    def _foot_heights(self) -> cs.SX:
+        """(n_f,) heights of the feet's lowest points above their grounds, which are level [m]."""
+        n, _, n_f, n_a = self.model.sizes
+        p = self._row[self._layout.model]
+        positions, _ = partials.feet("feet", self.model.mechanism, self.model.axes)(self._x[:n], p)
+        return positions[n_a - 1 :: n_a] - self._row[at.GROUNDS :: at.GROUND_SIZE][:n_f]
 
     def _feet(self, names: tuple[str, ...]) -> list[int]:
         order = [foot.name for foot in self.model.mechanism.feet]
         return [order.index(name) for name in names]
 
 
-def _foot_heights(model: NodeModel, q: cs.SX, parameters: cs.SX) -> cs.SX:
-    """(n_f,) heights of the feet's lowest points in the world [m]."""
-    n_a = len(model.axes)
-    positions, _ = partials.feet("feet", model.mechanism, model.axes)(q, parameters[:N_PARAMETERS])
-    return positions[n_a - 1 :: n_a]
-
-
-def _residual(of: ScalarSystem, q: cs.SX, v: cs.SX, nu: cs.SX, parameters: cs.SX) -> cs.SX:
+def _residual(of: ScalarSystem, q: cs.SX, v: cs.SX, nu: cs.SX, p: cs.SX) -> cs.SX:
     """(n_s,) r(q, v, ν; p) in joint coordinates: the gradient of the system's scalar by its multipliers."""
     mechanism, n = of.mechanism, of.mechanism.n
     xi = cs.SX.sym("xi", nu.numel())
@@ -254,7 +258,7 @@ def _residual(of: ScalarSystem, q: cs.SX, v: cs.SX, nu: cs.SX, parameters: cs.SX
         mechanism.absolute(v),
         cs.vertcat(mechanism.absolute(nu[:n]), nu[n:]),
         cs.vertcat(mechanism.absolute(xi[:n]), xi[n:]),
-        parameters[:N_PARAMETERS],
+        p,
     )
     offset = cs.SX(of.mass_offset) * nu[:n] + cs.SX(of.rate_offset) * v
     return cs.gradient(of.scalar(absolute) + cs.dot(xi[:n], offset), xi)

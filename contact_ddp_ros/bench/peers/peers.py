@@ -3,12 +3,12 @@
 * where all solvers end on one gait cycle: cost, states and torques beside ours, with and without limits; with limits
   FATROP, too, and how many starts each solves;
 * processor time to a given accuracy of the cost from the same first trajectory, over speeds and disturbed starts;
-* processor time of one iteration over the length of the horizon.
+* processor time of one iteration over the length of the horizon; of the bound only.
 
-Without requirements-bench.txt Crocoddyl and CSQP are left out.
+With `--model whole_body` it is the trot of the whole body, and without CSQP. Without requirements-bench.txt Crocoddyl
+and CSQP are left out.
 """
 
-import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib import util
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, at_least
+from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, at_least, option
 from contact_ddp_ros.bench.output import Metric
 from contact_ddp_ros.bench.peers import CYCLE, MISSING_CROCODDYL, TARGET_CROCODDYL, peers_figure, scaling
 from contact_ddp_ros.bench.peers.comparison import (
@@ -33,10 +33,16 @@ from contact_ddp_ros.bench.peers.comparison import (
 from contact_ddp_ros.bench.peers.scaling import EXACT, LEAN, Scaling
 from contact_ddp_ros.bench.solver.iteration import ITERATION
 from contact_ddp_ros.bench.timing import Spread
+from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.models.whole_body import WholeBodyModel
+from contact_ddp_ros.options import MODEL_NAMES
 from contact_ddp_ros.report.terminal import progress_bar, say
 
-SPEEDS = (0.5, 1.0, 2.0)
-"""Commanded speeds of the starts [m/s]."""
+COMMANDS: Mapping[str, Sequence[tuple[float, float]]] = {
+    PlanarModel.name: ((0.5, 0.0), (1.0, 0.0), (2.0, 0.0)),
+    WholeBodyModel.name: ((0.5, 0.0), (1.0, 0.0), (1.5, 0.0), (0.5, 1.0)),
+}
+"""By model, commanded speeds [m/s] and turns [rad/s] of the starts."""
 
 
 @dataclass(frozen=True)
@@ -168,30 +174,35 @@ def _measure(run: Run) -> Findings:
     crocoddyl_too = util.find_spec("crocoddyl") is not None
     if not crocoddyl_too:
         say(run.terminal, MISSING_CROCODDYL)
-    starts = [StartCondition(speed, seed) for speed in SPEEDS for seed in range(effort.starts)]
+    model = run.options.model
+    starts = [
+        StartCondition(speed, seed, model, turn) for speed, turn in COMMANDS[model] for seed in range(effort.starts)
+    ]
     with progress_bar(run.terminal, "optimum and time to it") as advance:
         ends = compare_all(starts, effort.rounds, crocoddyl_too=crocoddyl_too, progress=advance)
-    with progress_bar(run.terminal, "length of the horizon") as advance:
-        iterations = scaling.measure(
-            effort.lengths, effort.iteration_rounds, crocoddyl_too=crocoddyl_too, progress=advance
-        )
+    settings = {"quick": run.options.quick, "model": model, "crocoddyl": crocoddyl_too, "commands": COMMANDS[model]}
+    results = {"comparisons": [comparison_summary(one) for one in ends], "time_over_ddp": ratio_summary(ends)}
+    metrics = [*agreement_metrics(ends), *success_metrics(ends), *time_metrics(ends)]
+    iterations = None
+    if model == PlanarModel.name:
+        with progress_bar(run.terminal, "length of the horizon") as advance:
+            iterations = scaling.measure(
+                effort.lengths, effort.iteration_rounds, crocoddyl_too=crocoddyl_too, progress=advance
+            )
+        results["iterations"] = scaling_summary(iterations)
+        metrics += iteration_metrics(iterations)
     return Findings(
-        settings={"quick": run.options.quick, "crocoddyl": crocoddyl_too, "speeds": SPEEDS, **asdict(effort)},
-        results={
-            "comparisons": [comparison_summary(one) for one in ends],
-            "time_over_ddp": ratio_summary(ends),
-            "iterations": scaling_summary(iterations),
-        },
-        title="The same bound by other solvers, one thread",
-        metrics=[*agreement_metrics(ends), *success_metrics(ends), *time_metrics(ends), *iteration_metrics(iterations)],
+        settings={**settings, **asdict(effort)},
+        results=results,
+        title=peers_figure.TITLES[model],
+        metrics=metrics,
         drawings={"peers.png": lambda path: peers_figure.draw(ends, iterations, path)},
     )
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--starts", type=at_least(1), metavar="N", help="per speed: standing, and disturbed ones")
-
-
-BENCHMARK = Benchmark(
-    "peers", __doc__, "fewer starts, rounds and lengths, in about two minutes", _measure, _add_options
+OPTIONS = (
+    option("--starts", type=at_least(1), metavar="N", help="per command: standing, and disturbed ones"),
+    option("--model", choices=MODEL_NAMES, default=PlanarModel.name, help="whose gait: a bound, or a trot"),
 )
+
+BENCHMARK = Benchmark("peers", __doc__, "fewer starts, rounds and lengths, in about two minutes", _measure, OPTIONS)

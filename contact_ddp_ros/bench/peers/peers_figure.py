@@ -28,6 +28,8 @@ from contact_ddp_ros.bench.peers.comparison import (
 )
 from contact_ddp_ros.bench.peers.scaling import EXACT, LEAN, Scaling
 from contact_ddp_ros.bench.solver.iteration import ITERATION
+from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.report.style import LIMIT, MUTED, POINT_COLOURS, figure, legend, nothing
 
 _BLUE, _ORANGE, _GREEN, _PINK = POINT_COLOURS
@@ -52,20 +54,29 @@ _TARGET = TARGETS[PENALISED, IPOPT][1e-6]
 _SMALLEST = 1e-16
 """Relative differences below this are drawn there."""
 
-_PITCH, _KNEES = 2, (4, 6)
-"""Coordinates: the trunk's pitch, the front and the back knee."""
+_ANGLES: Mapping[str, tuple[int, int, int]] = {PlanarModel.name: (2, 4, 6), WholeBodyModel.name: (4, 8, 14)}
+"""By model, coordinates: the trunk's pitch, a front and a back knee."""
+
+TITLES: Mapping[str, str] = {
+    PlanarModel.name: "The same bound by other solvers, one thread",
+    WholeBodyModel.name: "The same trot of the whole body by other solvers, one thread",
+}
+"""By model."""
 
 
-def draw(ends: Sequence[SolverComparison], iterations: Scaling, path: Path) -> None:
-    """Draw what was measured."""
-    with figure(path, 18.0, 9.0, "The same bound by other solvers, one thread") as drawn:
+def draw(ends: Sequence[SolverComparison], iterations: Scaling | None, path: Path) -> None:
+    """Draw what was measured; without `iterations` a panel stays empty."""
+    with figure(path, 18.0, 9.0, TITLES[ends[0].start.model]) as drawn:
         panels = drawn.subplots(2, 3)
         _draw_overlay(panels[0, 0], ends)
         _draw_torques(panels[0, 1], ends)
         _draw_agreement(panels[0, 2], ends)
         _draw_course(panels[1, 0], ends)
         _draw_ratios(panels[1, 1], ends)
-        _draw_scaling(panels[1, 2], iterations)
+        if iterations is None:
+            nothing(panels[1, 2], "iterations not measured over the horizon's length")
+        else:
+            _draw_scaling(panels[1, 2], iterations)
 
 
 def _first(ends: Sequence[SolverComparison], statement: str) -> SolverComparison:
@@ -76,15 +87,16 @@ def _draw_overlay(axes: Axes, ends: Sequence[SolverComparison]) -> None:
     """Angles of the bare problem, three solvers with different models of the dynamics among them."""
     end = _first(ends, BARE)
     axes.set_title(f"Bare, {end.start.speed:g} m/s")
-    for column in (_PITCH, *_KNEES):
+    pitch, *knees = _ANGLES[end.start.model]
+    for column in (pitch, *knees):
         axes.plot(end.courses[DDP].xs[:, column], color=_LOOKS[DDP][0])
     for offset, solver in enumerate(name for name in (FDDP, IPOPT) if name in end.courses):
         nodes = np.arange(3 * offset, len(end.courses[solver].xs), 6)
         colour, marker = _LOOKS[solver]
-        for column in (_PITCH, *_KNEES):
+        for column in (pitch, *knees):
             axes.plot(nodes, end.courses[solver].xs[nodes, column], marker, color=colour, markersize=4)
     middle = len(end.courses[DDP].xs) // 3
-    for column, text, offset in ((_PITCH, "pitch", 10), (_KNEES[0], "front and back knee", -24)):
+    for column, text, offset in ((pitch, "pitch", 10), (knees[0], "front and back knee", -24)):
         at = (middle, end.courses[DDP].xs[middle, column])
         axes.annotate(text, at, xytext=(0, offset), textcoords="offset points", fontsize=8)
     _name(axes, [name for name in (DDP, FDDP, IPOPT) if name in end.courses])
@@ -113,7 +125,7 @@ def _draw_torques(axes: Axes, ends: Sequence[SolverComparison]) -> None:
         )
     _name(axes, (DDP, IPOPT))
     axes.set_xlabel("node")
-    axes.set_ylabel("torques of leg pairs [N m]")
+    axes.set_ylabel("torques [N m]")
 
 
 def _draw_agreement(axes: Axes, ends: Sequence[SolverComparison]) -> None:

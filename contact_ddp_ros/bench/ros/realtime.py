@@ -27,8 +27,11 @@ from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_settin
 from contact_ddp_ros.bench.loop.cases import SPEED, bounding
 from contact_ddp_ros.bench.output import Metric, table_of
 from contact_ddp_ros.bench.ros.disturbances import neighbours, observers, stalls
+from contact_ddp_ros.bench.solver.case import GAITS
 from contact_ddp_ros.bench.statistics import grouped, share
 from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.options import MODEL_NAMES
 from contact_ddp_ros.recording import Recorder
 from contact_ddp_ros.report.falls import first_fall
 from contact_ddp_ros.report.summary import summarise
@@ -37,6 +40,9 @@ from contact_ddp_ros.report.terminal import say
 NODES = ("controller", "planner", "simulator")
 CORES = {"controller": 0.15, "planner": 0.35, "simulator": 0.3, "controller + simulator": 0.45}
 """Processors that each process may keep busy without neighbours."""
+
+LATE = 0.01
+"""Share of solves that may be late without neighbours."""
 
 _STAND = 3.0
 """Time in which the robot stands up and gets going [s]."""
@@ -75,7 +81,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class LiveRun:
-    """What became of one run; ages in [ms], `cores` by node."""
+    """What became of one run; ages, median and 99th percentile of the solves in [ms], `cores` by node."""
 
     condition: str
     fell: str
@@ -88,6 +94,8 @@ class LiveRun:
     oldest_policy: float
     longest_silence: float
     cores: dict[str, float]
+    solve: float = float("nan")
+    slow_solve: float = float("nan")
 
 
 def conditions(quick: bool, runs: int | None) -> list[Condition]:
@@ -145,6 +153,8 @@ def live_run(condition: Condition, seed: int, overrides: Mapping[str, Any]) -> L
         oldest_policy=demo.worst("controller", "oldest policy followed [ms]"),
         longest_silence=demo.worst("simulator", "longest time without a command [ms]"),
         cores=dict(summary.processor_cores),
+        solve=summary.solve_ms.median,
+        slow_solve=summary.solve_ms.p99,
     )
 
 
@@ -166,6 +176,8 @@ def _table(runs: Sequence[LiveRun]) -> Table:
         "speed": median("speed", "{:.3f} m/s".format),
         "factor": median("real_time_factor", "{:.3f}".format),
         "late": median("late_solves", lambda share_of: f"{1e2 * share_of:.1f} %"),
+        "solve": median("solve", "{:.1f} ms".format),
+        "99 %": median("slow_solve", "{:.1f} ms".format),
         "iterations": median("iterations", "{:.2f}".format),
         "oldest policy": lambda of: f"{max(one.oldest_policy for one in of):.0f} ms",
         "no command": lambda of: f"{max(one.longest_silence for one in of):.0f} ms",
@@ -184,7 +196,11 @@ def metrics(runs: Sequence[LiveRun]) -> list[Metric]:
         bounds = f"95 %: {upright.lower:.2f} to {upright.upper:.2f}"
         note = f"{upright.successes} of {upright.trials} runs, {bounds}"
         found.append(Metric(f"no fall: {name}", upright.share, target, note, at_least=True))
-    quiet = [one.cores for one in runs if one.condition.startswith("0 ")]
+    alone = [one for one in runs if one.condition.startswith("0 ")]
+    if alone:
+        late = float(np.median([one.late_solves for one in alone]))
+        found.append(Metric("share of late solves", late, LATE, "without neighbours"))
+    quiet = [one.cores for one in alone]
     for process, target in CORES.items():
         cores = [one[process] for one in quiet if process in one]
         if cores:
@@ -208,7 +224,9 @@ def _chosen(options: argparse.Namespace) -> list[Condition]:
 
 
 def _measure(run: Run) -> Findings:
-    overrides, chosen = dict(run.options.set), _chosen(run.options)
+    model, chosen = run.options.model, _chosen(run.options)
+    gait = run.options.gait or GAITS[model]
+    overrides = {"planner.model": model, "planner.gait.name": gait, **dict(run.options.set)}
     runs = []
     for condition in chosen:
         for seed in range(condition.runs):
@@ -218,7 +236,7 @@ def _measure(run: Run) -> Findings:
     return Findings(
         settings={"speed": SPEED, "conditions": chosen, "set": overrides},
         results={"outcomes": runs},
-        title="The live nodes beside other work",
+        title=f"The live nodes beside other work: {model}, {gait}",
         metrics=found,
         tables=[_table(runs)],
         exit_code=int(any(one.met is False for one in found)),
@@ -227,6 +245,8 @@ def _measure(run: Run) -> Findings:
 
 OPTIONS = (
     option("--runs", type=at_least(1), metavar="N", help="repetitions of every condition"),
+    option("--model", choices=MODEL_NAMES, default=PlanarModel.name, help="what is planned for"),
+    option("--gait", metavar="NAME", help="by default bound in the plane, and trot of the whole body"),
     option("--only", metavar="TEXT", help="conditions whose name holds this text"),
     add_setting_option,
 )

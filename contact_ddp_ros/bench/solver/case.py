@@ -10,6 +10,7 @@ three starting trajectories:
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +18,16 @@ from numpy.typing import NDArray
 from contact_ddp_ros.config import replace as configured
 from contact_ddp_ros.dynamics.kernel_set import KernelSet
 from contact_ddp_ros.fitting import for_model
-from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.models.choice import model_of
-from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.models.planar import AXES, PlanarModel
 from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.config import RIGID_BODY, PlannerConfig
 from contact_ddp_ros.mpc.guess import heuristic_guess
+from contact_ddp_ros.mpc.horizon import horizon_grid
 from contact_ddp_ros.mpc.planar_reference import planar_schedule
 from contact_ddp_ros.mpc.planner import Planner
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import Motion, gait_schedule
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.ddp import DdpSolver
@@ -44,6 +45,9 @@ VARIANTS = {"ddp": "DDP", "ilqr": "iLQR"}
 
 GAITS = {PlanarModel.name: "bound", WholeBodyModel.name: "trot"}
 """What the timed problem of a model is."""
+
+NEAR, FAR, N_FAR = 0.25, 0.5, 10
+"""Of a horizon with a tail: how long its near part and its tail are [s], and the knots of the tail."""
 
 _SEED = 20
 _DISTURBANCE = 1e-3
@@ -76,6 +80,11 @@ class Case:
     def problem_feet(self) -> tuple[str, ...]:
         """Contact points in the order of the problem's arrays."""
         return tuple(point.name for point in self.tree.contacts)
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """World axes of a contact's force, the normal last."""
+        return WholeBodyModel.axes if int(self.problem.integers[at.N_AXES]) == len(WholeBodyModel.axes) else AXES
 
     def contacts(self, mode: int) -> tuple[str, ...]:
         """Contact points on the ground in a mode."""
@@ -124,9 +133,9 @@ def planner_kernels(variant: str) -> KernelSet:
     return Planner(PlanarModel(load_robot()), configured(PlannerConfig(), {"variant": variant})).builder.kernels
 
 
-def mpc_cold(variant: str, speed: float) -> Case:
+def mpc_cold(variant: str, speed: float, model: str = PlanarModel.name, turn: float = 0.0) -> Case:
     """The MPC's own problem from its cold guess only."""
-    return cold_case(load_robot(), configured(PlannerConfig(), {"variant": variant}), speed)
+    return cold_case(load_robot(), configured(_of_model(model), {"variant": variant}), speed, turn)
 
 
 def shared_cases(variant: str = "ddp", speed: float = SPEED, model: str = PlanarModel.name) -> Cases:
@@ -134,9 +143,28 @@ def shared_cases(variant: str = "ddp", speed: float = SPEED, model: str = Planar
     return _cases(point_feet(load_robot()), configured(_of_model(model), {"variant": variant, **_SHARED}), speed)
 
 
-def shared_cold(speed: float) -> Case:
+def tailed_cases(speed: float = SPEED) -> tuple[Case, Case]:
+    """At their optima: 25 knots of the whole body of 10 ms and 10 of a rigid body of 50 ms; 35 of the whole body alone.
+
+    The first is the horizon of Cafe-MPC (Li and Wensing 2024). Both are such that peers can state the second.
+    """
+    config = configured(_of_model(WholeBodyModel.name), _SHARED)
+    period = gait_schedule(WholeBodyModel, config.gait).period
+    tail: dict[str, Any] = {
+        "gait.horizon_cycles": (NEAR + FAR) / period,
+        "horizon.near": NEAR,
+        "horizon.far_step": FAR / N_FAR,
+        "horizon.far_model": RIGID_BODY,
+    }
+    alone = {"gait.horizon_cycles": (NEAR + N_FAR * config.gait.step) / period}
+    robot = point_feet(load_robot())
+    tailed, whole = (_optimum(cold_case(robot, configured(config, one), speed)) for one in (tail, alone))
+    return tailed, whole
+
+
+def shared_cold(speed: float, model: str = PlanarModel.name, turn: float = 0.0) -> Case:
     """The problem that peers can state too from its cold guess only."""
-    return cold_case(point_feet(load_robot()), configured(PlannerConfig(), _SHARED), speed)
+    return cold_case(point_feet(load_robot()), configured(_of_model(model), _SHARED), speed, turn)
 
 
 def long_case(n_steps: int, speed: float = SPEED) -> Case:
@@ -173,15 +201,17 @@ def solver_of(variant: str) -> DdpSolver:
     return DdpSolver(SolverOptions(variant=variant, tolerance=0.0, max_iterations=_ITERATIONS))
 
 
-def cold_case(robot: Robot, config: PlannerConfig, speed: float) -> Case:
-    """The problem of a configuration from its cold guess, for a robot that stands at first."""
+def cold_case(robot: Robot, config: PlannerConfig, speed: float, turn: float = 0.0) -> Case:
+    """The problem of a configuration from its cold guess, for a robot that stands at first.
+
+    `speed` [m/s] and, of the whole body, `turn` [rad/s] are commanded.
+    """
     model = model_of(config.model, robot)
     planner = Planner(model, config)
-    schedule = planner.builder.schedule
-    n_steps = round(config.gait.horizon_cycles * schedule.period / config.gait.step)
-    grid = knot_grid(schedule, 0, n_steps, config.gait.step)
+    schedule = planner.builder.sequence
+    grid = horizon_grid(schedule, config.gait.horizon_cycles, 0.0, config.horizon)
     x0 = model.state(robot.standing_state())
-    problem, reference = planner.builder.build(grid, config, Motion(speed, x=float(x0[0])))
+    problem, reference = planner.builder.build(grid, config, Motion(speed, turn=turn, x=float(x0[0])))
     return Case(
         tree=model.tree,
         problem=problem,

@@ -28,7 +28,9 @@ from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.models.planar_tree import PLANAR_BASE_JOINTS, reduce_to_plane
 from contact_ddp_ros.mpc.config import GaitConfig
 from contact_ddp_ros.mpc.contact_problem import ContactLaw, ContactProblem, NodeCosts
+from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.mpc.planar_reference import PlanarLeg, planar_schedule
+from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.solver.protocol import Problem, node_data
 from contact_ddp_ros.solver.solution import Guess
@@ -141,7 +143,7 @@ class PaperBound:
         self.contact = ContactProblem(self.tree, PlanarModel.axes, schedule, "forward_euler", variant, kernels)
         self.grid = knot_grid(schedule, 0, round(cycles * schedule.period / step), step)
         self.law = ContactLaw(
-            ground_height=0.0,
+            grounds=FootGrounds.shared(LocalGround(), len(self.contact.feet)),
             baumgarte_rate=0.0,
             friction=FRICTION,
             force_scale=-self.tree.mass * float(self.tree.gravity[2]),
@@ -194,7 +196,7 @@ class PaperBound:
     def feet(self, x: Array) -> tuple[Array, Array]:
         """Positions (n_f, n_a) of the feet [m] and their Jacobian (n_f, n_a, n)."""
         n, _, n_f, n_a = self.contact.sizes
-        positions, jacobian = self._feet(x[:n], self.law.array())
+        positions, jacobian = self._feet(x[:n], self.law.rows(1)[0])
         return positions.reshape(n_f, n_a), jacobian.reshape(n_f, n_a, n)
 
     def _start(self, offset: Array, heuristic: Heuristic) -> Start:
@@ -210,7 +212,7 @@ class PaperBound:
         x[n : n + len(rates)] = rates
         x = x + offset
         foot = self.contact.feet.index(self.contact.schedule.modes[0].contacts[0])
-        x[1] -= self.feet(x)[0][foot, -1] - self.law.ground_height
+        x[1] -= self.feet(x)[0][foot, -1] - float(self.law.grounds.heights[foot])
         jacobian = self.feet(x)[1][foot]
         leg = [self.legs[foot].hip, self.legs[foot].knee]
         free = np.delete(np.arange(n), leg)

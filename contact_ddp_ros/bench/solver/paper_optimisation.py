@@ -174,8 +174,8 @@ def judge(bound: PaperBound, seed: int | None, variant: str, found: ConstrainedS
         inequality=solution.inequality_violation,
         torque=float((np.abs(solution.us) / law.torque_limits).max()),
         cone_excess=max(0.0, float(cone_excess(drawn.forces[down[:-1]], law.friction).max())),
-        penetration=max(0.0, float((law.ground_height - drawn.heights)[~down].max())),
-        drift=float(np.abs(drawn.heights - law.ground_height)[down].max()),
+        penetration=max(0.0, float((law.grounds.heights - drawn.heights)[~down].max())),
+        drift=float(np.abs(drawn.heights - law.grounds.heights)[down].max()),
         violations=tuple(
             max(iteration.equality, iteration.inequality) if one.penalty[-1] > 0.0 else float("nan")
             for one in found.passes

@@ -3,6 +3,7 @@
 * one iteration of full DDP against iLQR and against DDP by tensors, split by stage, on the MPC's problem;
 * the kernels of one node by themselves: first order, contracted second order, and second by tensors;
 * one iteration against Crocoddyl's FDDP on the same problem and knots (left out without requirements-bench.txt);
+* of the whole body also over Cafe-MPC's horizon, 25 knots of 10 ms and 10 of a rigid body of 50 ms;
 * iterations from the cold guess to the optimum;
 * what the solver does in the closed loop: share of iterations at full curvature, sweeps, time per solve;
 * time from a fresh process to a planner that can plan, with and without anything to compile.
@@ -18,7 +19,7 @@ from contact_ddp_ros.bench.loop import in_loop
 from contact_ddp_ros.bench.output import Metric, number
 from contact_ddp_ros.bench.peers import MISSING_CROCODDYL, TARGET_CROCODDYL
 from contact_ddp_ros.bench.ros import startup
-from contact_ddp_ros.bench.solver import cold_solves, solver_figure
+from contact_ddp_ros.bench.solver import cold_solves, solver_figure, tail
 from contact_ddp_ros.bench.solver.case import VARIANTS, Cases, mpc_cases, planner_kernels, shared_cases
 from contact_ddp_ros.bench.solver.iteration import (
     ITERATION,
@@ -32,6 +33,7 @@ from contact_ddp_ros.bench.solver.iteration import (
 from contact_ddp_ros.bench.solver.paper_optimisation import PAPER_DDP, PAPER_TENSOR, TARGET_TIME
 from contact_ddp_ros.bench.timing import Candidate, Progress, Spread, Times, interleave
 from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.options import MODEL_NAMES
 from contact_ddp_ros.report.terminal import progress_bar, say
 
@@ -84,14 +86,18 @@ def _measure_iteration(task: Task) -> tuple[Any, list[Metric]]:
         f"{variant}, {start}": our_solve(starts[start], variant) for variant in ("ilqr", "ddp") for start in starts
     }
     effort, progress = task.effort, task.progress
-    times = interleave(stages, effort.rounds, effort.repeats, lambda share: progress(0.8 * share))
-    solve_times = interleave(solves, effort.solve_rounds, effort.repeats, lambda share: progress(0.8 + 0.2 * share))
+    times = interleave(stages, effort.rounds, effort.repeats, lambda share: progress(0.6 * share))
+    solve_times = interleave(solves, effort.solve_rounds, effort.repeats, lambda share: progress(0.6 + 0.2 * share))
     found = _own_metrics(times) + (_peer_metrics(times, solve_times) if peers else [])
+    tailed: Any = None
+    if model == WholeBodyModel.name:
+        tailed, more = tail.measure(effort.rounds, effort.repeats, peers, lambda share: progress(0.8 + 0.2 * share))
+        found += more
     relative = {
         name: {stage: times.ratio((name, stage), ("ddp", ITERATION)) for stage in (*STAGES, ITERATION)}
         for name in stages
     }
-    return {"relative_to_ddp_iteration": relative, "crocoddyl": peers}, found
+    return {"relative_to_ddp_iteration": relative, "crocoddyl": peers, "tail": tailed}, found
 
 
 def _add_peers(shared: Cases, stages: dict[str, Candidate], solves: dict[str, Candidate], run: Run) -> bool:

@@ -125,7 +125,7 @@ def _touchdowns(axes: Axes, comparison: VariantComparison) -> None:
                 labelled.add(int(foot))
                 axes.plot(
                     1e3 * (grid.times[near] - grid.times[k]),
-                    1e3 * (moved.heights[near, foot] - bound.law.ground_height),
+                    1e3 * (moved.heights[near, foot] - bound.law.grounds.heights[foot]),
                     color=POINT_COLOURS[foot],
                     linewidth=0.6,
                     alpha=0.6,
@@ -227,7 +227,7 @@ def _forces(axes: Axes, bound: PaperBound, moved: Motion) -> None:
 def _heights(axes: Axes, bound: PaperBound, moved: Motion) -> None:
     _mark_modes(axes, bound)
     for foot, name in enumerate(bound.contact.feet):
-        heights = 1e3 * (moved.heights[:, foot] - bound.law.ground_height)
+        heights = 1e3 * (moved.heights[:, foot] - bound.law.grounds.heights[foot])
         axes.plot(bound.grid.times, heights, color=POINT_COLOURS[foot], label=name.replace("_", " "))
     axes.axhline(0.0, color=LIMIT, linestyle=":")
     axes.set(title="Feet above the ground", ylabel="height [mm]")

@@ -1,4 +1,7 @@
-r"""Height of the feet in the air ½‖height − height_ref‖²_P, a cost rate; the weight is zero on the ground."""
+r"""Heights of the feet in the air above their grounds: ½‖height − height_ref‖²_P, a cost rate.
+
+The weight of a foot on the ground is zero.
+"""
 
 import numba as nb
 import numpy as np
@@ -23,7 +26,7 @@ FOOT_HEIGHT = PackagedTerm(
     argument=Argument.FOOT_HEIGHT,
     derivatives=_derivatives,
     rows=(
-        Block("heights", lambda sizes: sizes.n_f, lambda horizon: horizon.clearances + horizon.ground.height),
+        Block("heights", lambda sizes: sizes.n_f, lambda horizon: horizon.clearances),
         Block("height_weights", lambda sizes: sizes.n_f, _weights),
     ),
 )

@@ -1,4 +1,4 @@
-r"""Contact forces within the friction cone about the ground's normal n, as inequalities, by relaxed barriers ε B_δ.
+r"""Contact forces within the friction cone about the normal n of a foot's ground, by relaxed barriers ε B_δ.
 
 With λ_n = nᵀλ and λ_t = λ − n λ_n, scaled by F:
 
@@ -81,7 +81,7 @@ def _side(parameters, own, n_a, i, n, force):
 def _derivatives(place, cost, foot, n_f, n_a, row, parameters, multipliers, penalty, nu, begin, gradient, first):
     own, dual = place.parameters, place.dual + 2 * foot * (2 * n_a - 1)
     inverse_scale = 1.0 / parameters[own + SCALE]
-    n, force = normal_of(parameters, n_a), in_space(n_a, nu, begin)
+    n, force = normal_of(row, foot, n_a), in_space(n_a, nu, begin)
     for i in range(_count(parameters, own, n_a)):
         z, by_force = _side(parameters, own, n_a, i, n, force)
         value, slope, _ = inequality(z * inverse_scale, multipliers, dual + 2 * i, penalty)
@@ -95,10 +95,10 @@ def _derivatives(place, cost, foot, n_f, n_a, row, parameters, multipliers, pena
 
 
 @nb.njit(FORCE_LIMITS, **COMPILED)
-def _limits(place, foot, n_f, n_a, parameters, nu, begin, residual):
+def _limits(place, foot, n_f, n_a, row, parameters, nu, begin, residual):
     own, first = place.parameters, place.residual + foot * (2 * n_a - 1)
     inverse_scale = 1.0 / parameters[own + SCALE]
-    n, force = normal_of(parameters, n_a), in_space(n_a, nu, begin)
+    n, force = normal_of(row, foot, n_a), in_space(n_a, nu, begin)
     violation = 0.0
     for i in range(_count(parameters, own, n_a)):
         z, _ = _side(parameters, own, n_a, i, n, force)
@@ -111,7 +111,7 @@ def _limits(place, foot, n_f, n_a, parameters, nu, begin, residual):
 def _hessian(place, foot, n_f, n_a, row, parameters, multipliers, penalty, nu, begin, hessian, first):
     own, dual = place.parameters, place.dual + 2 * foot * (2 * n_a - 1)
     inverse_scale = 1.0 / parameters[own + SCALE]
-    n, force = normal_of(parameters, n_a), in_space(n_a, nu, begin)
+    n, force = normal_of(row, foot, n_a), in_space(n_a, nu, begin)
     step = 1 if n_a == 3 else 2  # from one axis to the next of (x, y, z)
     for i in range(_count(parameters, own, n_a)):
         z, by_force = _side(parameters, own, n_a, i, n, force)

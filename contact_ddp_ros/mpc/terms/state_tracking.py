@@ -16,8 +16,17 @@ def _derivatives(place, scale, i, z, n, row, parameters, multipliers, penalty):
 def _weights(horizon: GaitHorizon) -> Array:
     scale = np.ones(len(horizon.times))
     scale[:-1][horizon.switches] = horizon.config.weight.switch
-    scale[-1] = horizon.config.weight.terminal
-    return scale[:, None] * horizon.state_weights
+    scale[-1] = terminal = horizon.config.weight.terminal
+    weights = scale[:, None] * horizon.state_weights
+    if horizon.near is not None:
+        near, n = horizon.near, len(horizon.coordinates)
+        joints = np.arange(n - len(horizon.torque_limits), n)
+        joints = np.concatenate([joints, n + joints])
+        weights[near:, joints] = 0.0  # but for their end, whose cost the first step of the tail integrates
+        weights[near, joints] = (
+            terminal / (horizon.times[near + 1] - horizon.times[near]) * horizon.state_weights[joints]
+        )
+    return weights
 
 
 STATE_TRACKING = PackagedTerm(

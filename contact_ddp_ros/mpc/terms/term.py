@@ -37,9 +37,9 @@ class Argument(Enum):
     TORQUE = auto()
     """An entry of u, in time steps, h times."""
     FOOT_HEIGHT = auto()
-    """The height of a foot above the ground's slope through the origin [m], in time steps, h times."""
+    """The height of a foot above its ground [m], in time steps, h times."""
     LANDING_HEIGHT = auto()
-    """The height of a landing foot above the ground [m], at its touchdown, once."""
+    """The height of a landing foot above its ground [m], at its touchdown, once."""
     FORCE = auto()
     """The contact force of a foot on the ground [N], in time steps, h times."""
 
@@ -84,9 +84,11 @@ FORCE_HESSIAN = nb.void(PLACE, *_FOOT, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, n
 """Signature of `hessian` of such a term: arguments as FORCE, without cost; adds to the rows of the Hessian from `first`
 on, whose n_a columns are those of the foot."""
 
-FORCE_LIMITS = nb.float64(PLACE, *_FOOT, VECTOR, VECTOR, nb.int64, VECTOR)
-"""Signature of `limits` of such a term: (place, foot, n_f, n_a, parameters, ν, begin, residual) → largest violation,
-as ENTRY_LIMITS."""
+FORCE_LIMITS = nb.float64(PLACE, *_FOOT, VECTOR, VECTOR, VECTOR, nb.int64, VECTOR)
+"""Signature of `limits` of such a term, as ENTRY_LIMITS:
+
+(place, foot, n_f, n_a, row, parameters, ν, begin, residual) → largest violation.
+"""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from contact_ddp_ros.bench.dynamics.partial_costs import Model
 from contact_ddp_ros.bench.dynamics.pendubot import LENGTH, PIN, pendubot
 from contact_ddp_ros.bench.fits import exponent
 from contact_ddp_ros.dynamics import partials as graphs
-from contact_ddp_ros.dynamics.contact import Symbols, contact_system
+from contact_ddp_ros.dynamics.contact import contact_system
 from contact_ddp_ros.dynamics.mechanism import prepare
 from contact_ddp_ros.models.planar import AXES
 from contact_ddp_ros.models.planar_tree import reduce_to_plane
@@ -117,7 +117,7 @@ def test_both_kinds_of_angles_are_the_same_mechanics() -> None:
     """The Hessian by relative angles equals the mapped one, which the planner uses."""
     tree = reduce_to_plane(load_robot())
     n, of = tree.n, contact_system(prepare(tree), ("front_foot",), AXES)
-    x = Symbols.fresh(n, of.n_c)
+    x = of.symbols()
     hessian, _ = cs.hessian(of.scalar(coordinates.at_relative(of, x)), cs.vertcat(x.q, x.v, x.nu))
     relative = cs.Function("relative", x.inputs(), [hessian])
     rng = np.random.default_rng(1)
