@@ -19,7 +19,6 @@ from contact_ddp_ros.solver.interior_solution import (
     InteriorPointOptions,
     InteriorSolution,
     Multipliers,
-    interior_options,
 )
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.penalties import DELTA, EPSILON, SIGMA
@@ -27,6 +26,9 @@ from contact_ddp_ros.solver.protocol import Problem
 from contact_ddp_ros.solver.solution import Guess, Solution, Termination
 
 Array = NDArray[np.float64]
+
+_SLACK_MIN = 0.05
+"""For plans that begin near their optimum; a solve from afar keeps more distance."""
 
 _LARGEST = 1e4
 """Bound of multipliers that a solve begins with; active limits have up to 10³. Where a state keeps no limit they grow
@@ -59,8 +61,8 @@ class LoopSolver:
         if config.constraint.method == INTERIOR_POINT:
             if not penalty[EPSILON] > 0.0:
                 raise ParameterError("constraint.barrier_weight is 0; the interior point needs one above 0")
-            held = InteriorPointOptions(sigma=float(penalty[SIGMA]), sigma_factor=1.0)
-            self._interior = InteriorPointSolver(interior_options(options), held)
+            held = InteriorPointOptions(sigma=float(penalty[SIGMA]), sigma_factor=1.0, slack_min=_SLACK_MIN)
+            self._interior = InteriorPointSolver(replace(options, tolerance=1e-10, hessian_blend_cut=0.1), held)
 
     def solve(
         self,

@@ -3,10 +3,10 @@ r"""The interior point's last iterations: a crossover to active sets, whose rate
 Newton on y s = μ squares the error only once each inequality's slack or multiplier is well above it; where an arc on a
 limit begins or ends both are small. So once μ is below `crossover` and the last step was full, an iteration
 
-1. lowers μ to at most the square of its share of the cost;
+1. lowers μ to at most the square of what y s is, both relative to the cost;
 2. solves the quadratic programme of the present linearisation, by Newton on the smoothed complementarity of
    :mod:`contact_ddp_ros.solver.smoothing`: sweeps from the same trajectory, until no inequality changes between active
-   and inactive, at most `_SWEEPS`;
+   and inactive and, while μ still falls, y s = μ holds nearly; at most `_SWEEPS`;
 3. takes the full step.
 
 Without μ this is sequential quadratic programming with the exact Hessian, whose rate is quadratic under linear
@@ -14,10 +14,10 @@ independence and the strong second-order condition, whether complementarity is s
 Wright 2006, Section 18.7). The Hessian must hold the curvature of inequalities with their multipliers y.
 
 Guarantee. A step is taken only if the exact penalty function J + ω (Σ w max(0, −z) + Σ|c|) falls by a share of
-Σ w y s of the active inequalities, what the barrier holds back, while μ falls, too, which can happen finitely often; or
-if it is shorter than the step before by a factor, and a sequence of these converges, to a point where Newton's step
-vanishes. Otherwise slacks, multipliers and μ are as before, and the next attempt waits until μ has fallen: then the
-solve goes on as :mod:`contact_ddp_ros.solver.interior_point` describes.
+Σ w y s of the active inequalities, what the barrier holds back, while that falls tenfold, which can happen finitely
+often; or if it is shorter than the step before by a factor, and a sequence of these converges, to a point where
+Newton's step vanishes. Otherwise slacks, multipliers and μ are as before, and the next attempt waits until μ has
+fallen: the solve goes on as :mod:`contact_ddp_ros.solver.interior_point` describes.
 """
 
 from time import perf_counter
@@ -37,17 +37,19 @@ from contact_ddp_ros.solver.workspace import Workspace
 
 Array = NDArray[np.float64]
 
-_SWEEPS = 4
-"""Of a linearisation, at most."""
+_SWEEPS, _SETTLED = 6, 3e-4
+"""Of a linearisation, at most; mean |y s − μ| / μ below which there are no more."""
 
 _FULL = 0.9
 """Least step before a crossover."""
 
-_FALL, _POWER = 1e-2, 2.0
-"""Of μ relative to the cost: it falls to the smaller of _FALL μ and μ^_POWER."""
+_FALL, _POWER = 0.1, 2.0
+"""μ is at most the smaller of _FALL y s and (y s)^_POWER, relative to the cost."""
 
 _SHARE, _SHORTER = 0.1, 0.75
 """Share of Σ w y s by which the penalty function falls; factor on the length of the step before."""
+
+_TINY = 1e-300
 
 _WEIGHT = 2.0
 """ω over the largest multiplier."""
@@ -100,36 +102,39 @@ class CrossoverRun(InteriorRun):
         kept = self._multipliers.copy(), penalty.copy(), self.cost
         if not self._crossed:
             self._length = _length(work.nominal[1], work.trial[1])
-        mu, relative = float(penalty[MU]), float(penalty[MU]) / self._unit
-        lower = max(self.interior.gap_tolerance, min(_FALL * relative, relative**_POWER)) * self._unit
-        weight = self._penalty_weight()
+        weight, kappa = self._penalty_weight(), 1.0 / self._unit
         before = self._objective + weight * float(np.abs(work.nominal[3][:, :n_e]).sum())
-        kappa = 1.0 / self._unit
-        held_back = smoothing.differences_of(self._multipliers, self._weights, n_e, kappa, self._differences)
-        penalty[MU], penalty[SIGMA] = min(mu, lower), max(float(penalty[SIGMA]), self.interior.sigma_max)
-        found = self._solve_model(kappa)
+        of = self._multipliers, self._weights
+        held_back, active = smoothing.differences_of(*of, n_e, kappa, self._differences)
+        product = held_back / max(active, _TINY) * kappa
+        least = self.interior.gap_tolerance * self._unit
+        lower = max(least, min(_FALL * product, product**_POWER) * self._unit)
+        penalty[MU] = min(float(penalty[MU]), lower)
+        penalty[SIGMA] = max(float(penalty[SIGMA]), self.interior.sigma_max)
+        found = self._solve_model(kappa, last=penalty[MU] <= least)
         if found is not None:
             reduction, converged, cost, psi, outside, gradient = found
-            equalities = work.trial[3][:, :n_e]
-            forces = self._multipliers[:, :n_e]
+            equalities, forces = work.trial[3][:, :n_e], self._multipliers[:, :n_e]
             objective = cost - psi - float(((forces + 0.5 * penalty[SIGMA] * equalities) * equalities).sum())
             length = _length(work.nominal[1], work.trial[1])
             fall = before - objective - weight * (outside + float(np.abs(equalities).sum()))
-            lowered = lower < mu and fall >= _SHARE * held_back
-            if lowered or length <= _SHORTER * self._length or converged:
+            gains = penalty[MU] * kappa <= _FALL * product and fall >= _SHARE * held_back
+            if gains or converged or length <= _SHORTER * self._length:
                 forces += penalty[SIGMA] * equalities
                 self._take(objective, kappa, length)
                 self._record(reduction, fall, 1.0, self.hessian_blend, 0.0, gradient)
                 return True, converged
         self._multipliers[:], penalty[:], self.cost = kept
+        self._measured = self._measure()
         self._expanded = False
         return False, False
 
-    def _solve_model(self, kappa: float) -> tuple[float, bool, float, float, float, float] | None:
+    def _solve_model(self, kappa: float, *, last: bool) -> tuple[float, bool, float, float, float, float] | None:
         """Sweep until the active inequalities stay; the last trial is that of the full step.
 
-        Returns what the first sweep expects of it, whether that ends the solve, the trial's cost, what
-        :func:`contact_ddp_ros.solver.smoothing.predict` tells of it, and the largest |Qu|; None where a sweep fails.
+        `last` says that μ does not fall further. Returns what the first sweep expects of it, whether that ends the
+        solve, the trial's cost, what :func:`contact_ddp_ros.solver.smoothing.predict` tells of it, and the largest
+        |Qu|; None where a sweep fails.
         """
         work, n_e = self.work, self._sizes[0]
         reduction, converged = 0.0, False
@@ -154,10 +159,11 @@ class CrossoverRun(InteriorRun):
             self._effort.rollout_time += perf_counter() - started
             if not np.isfinite(cost):
                 return None
-            changed, psi, outside = smoothing.predict(
+            changed, psi, outside, left = smoothing.predict(
                 work.trial[3], self._multipliers, self._weights, self._penalty, n_e, kappa, self._differences
             )
-            if changed == 0 or converged:
+            settled = last or left <= _SETTLED * self._penalty[MU] * self._total
+            if converged or (changed == 0 and settled):
                 break
         return reduction, converged, cost, psi, outside, gradient
 

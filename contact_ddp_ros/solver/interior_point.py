@@ -6,9 +6,9 @@ Each inequality z(x, u) ≥ 0 of a node has a slack s > 0 and a multiplier y > 0
 
 with L = Σ_k ℓ − w yᵀz + …, once Δs = z_zΔ + (z − s) and Δy = μ/s − y − Σ Δs are eliminated, Σ = y/s, leaves the
 problem of the sweep with ψ(z) = ½ Σ (z − s)² − (μ/s)(z − s) in the place of the inequality: w Σ z_zᵀz_z joins Q's
-Hessian, w (Σ (z − s) − μ/s) z_z its gradient, and the curvature of z, contracted with the same slope, joins S, as the
-dynamics' contracted with V'x does (:func:`contact_ddp_ros.solver.penalties.inequality`). The regularisation is that of
-:mod:`contact_ddp_ros.solver.ddp`: an indefinite Quu cuts θ first.
+Hessian, w (Σ (z − s) − μ/s) z_z its gradient (:func:`contact_ddp_ros.solver.penalties.inequality`). The curvature of z
+joins S with Newton's weight −w y, not with that slope: they differ by the whole multiplier after μ has fallen. The
+regularisation is that of :mod:`contact_ddp_ros.solver.ddp`: an indefinite Quu cuts θ first.
 
 Equalities c = 0 are proximal: the cost has y c + ½ σ c², and y ← y + σ c after each step, which is the Newton step with
 the dual regularisation 1/σ. So one that no control of its own node reaches, as the height of a foot at touchdown, needs
@@ -19,7 +19,8 @@ Step. The controls of a trial are rolled out, so z is the true z of a trajectory
     s(α) = z(α) + (1 − α) (s − z):
 
 the distance of z and s shrinks by exactly 1 − α, as gaps do, and once it is zero it stays so: the iterates are strictly
-feasible. α keeps s(α) ≥ (1 − τ) s (fraction to the boundary). Along a limit on the state that is active at many nodes
+feasible. α keeps s(α) ≥ (1 − τ) s (fraction to the boundary); a step that goes beyond by a hundredth of s is taken
+with the slack at the boundary, and closes that distance later. Along a limit on the state that is active at many nodes
 that rule stops the solve far from the optimum: z(α) is curved, and the distance to the limit as small as μ. Where it
 leaves less than `detached_step`, slacks stop at (1 − τ) s, or at a share of the violation if that is more, and their
 inequalities may be violated until later steps close the distance. y's own step keeps y positive. z's linear prediction
@@ -29,6 +30,8 @@ Merit. φ = J − μ Σ w ln s + y c + ½ σ c² + ω Σ w|z − s| + ω_d Σ|d|
 :mod:`contact_ddp_ros.solver.gaps`, ω raised by the same rule. At fixed μ, y of the equalities, σ and ω the sweep's
 direction descends on φ, and for small α no slack stops: Armijo's rule holds for some α. μ falls when the expected
 reduction of a full step is below a multiple of μ Σ w.
+
+The last iterations may be those of active sets: :mod:`contact_ddp_ros.solver.crossover_run`.
 
 Strategy "inertia": the whole curvature, corrected by δI, mixed equalities without a penalty, and a filter in the place
 of the merit, for costs that are indefinite by themselves: :mod:`contact_ddp_ros.solver.inertia_run`.

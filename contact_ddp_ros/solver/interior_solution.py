@@ -17,8 +17,8 @@ FEASIBLE = 1e-6
 
 
 def interior_options(options: SolverOptions) -> SolverOptions:
-    """Options of a solve with what suits the interior point: a tighter end; a deeper cut of θ saves sweeps."""
-    return replace(options, tolerance=1e-10, hessian_blend_cut=0.1)
+    """Options of a solve with what suits the interior point: a tighter end, and θ that falls fast and rises slowly."""
+    return replace(options, tolerance=1e-10, hessian_blend_cut=0.03, hessian_blend_grow=1.5, hessian_blend_min=0.05)
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,10 @@ class InteriorPointOptions:
     kkt_tolerance: float = parameter(
         1e-7, low=1e-14, high=1.0, description='largest error of the optimality conditions at the end of "inertia"'
     )
-    mu: float = parameter(0.1, low=1e-12, description="barrier parameter μ to begin with, relative to the cost")
+    mu: float = parameter(0.2, low=1e-12, description="barrier parameter μ to begin with, relative to the cost")
     warm_mu: float = parameter(1e-4, low=1e-12, description="the same of a warm start")
     mu_factor: float = parameter(0.1, low=1e-3, high=0.9, description="factor on μ")
-    mu_power: float = parameter(1.5, low=1.0, high=2.0, description="exponent of μ's fall after a full step")
+    mu_power: float = parameter(1.9, low=1.0, high=2.0, description="exponent of μ's fall after a full step")
     mu_test: float = parameter(
         3.0, low=0.0, description="μ falls where a full step is expected to bring less than this multiple of μ Σ w"
     )
@@ -52,7 +52,7 @@ class InteriorPointOptions:
         high=1.0,
         description="μ, relative to the cost, from which on full steps are active sets'; 0: never",
     )
-    slack_min: float = parameter(0.05, low=1e-9, description="least slack of a first trajectory")
+    slack_min: float = parameter(0.15, low=1e-9, description="least slack of a first trajectory")
     boundary: float = parameter(0.99, low=0.5, high=0.99999, description="fraction to the boundary τ of a step")
     detached_step: float = parameter(
         0.15, low=0.0, high=1.0, description="where the boundary leaves less of a step, slacks leave their inequalities"

@@ -26,17 +26,18 @@ from contact_ddp_ros.solver.protocol import MATRIX, VECTOR
 _OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 
-@nb.njit(nb.float64(MATRIX, VECTOR, nb.int64, nb.float64, MATRIX), **_OPTIONS)
+@nb.njit(types.UniTuple(nb.float64, 2)(MATRIX, VECTOR, nb.int64, nb.float64, MATRIX), **_OPTIONS)
 def differences_of(multipliers, weights, n_e, kappa, differences):
-    """Write the differences of slacks and multipliers; return Σ w y s of the inequalities that count as active."""
-    total = 0.0
+    """Write the differences of slacks and multipliers; return Σ w y s and Σ w of the active inequalities."""
+    total, weight = 0.0, 0.0
     for k in range(differences.shape[0]):
         for i in range(differences.shape[1]):
             slack, y = multipliers[k, n_e + 2 * i], multipliers[k, n_e + 2 * i + 1]
             differences[k, i] = slack - kappa * y if math.isfinite(slack) else math.inf
             if differences[k, i] < 0.0:
                 total += weights[k] * y * slack
-    return total
+                weight += weights[k]
+    return total, weight
 
 
 @nb.njit(nb.void(MATRIX, VECTOR, nb.int64, nb.float64, MATRIX), **_OPTIONS)
@@ -54,16 +55,18 @@ def project(differences, penalty, n_e, kappa, multipliers):
 
 
 @nb.njit(
-    types.Tuple((nb.int64, nb.float64, nb.float64))(MATRIX, MATRIX, VECTOR, VECTOR, nb.int64, nb.float64, MATRIX),
+    types.Tuple((nb.int64, nb.float64, nb.float64, nb.float64))(
+        MATRIX, MATRIX, VECTOR, VECTOR, nb.int64, nb.float64, MATRIX
+    ),
     **_OPTIONS,
 )
 def predict(residuals, multipliers, weights, penalty, n_e, kappa, differences):
     """Write the differences that Newton's step leads to, by a trial's residuals.
 
     Returns how many inequalities change between active and not; Σ w ψ that the trial's cost contains; the trial's
-    violation Σ w max(0, −z).
+    violation Σ w max(0, −z); Σ w |y z − μ| of the pairs that Newton's step leads to.
     """
-    changed, psi, outside, mu = 0, 0.0, 0.0, penalty[MU]
+    changed, psi, outside, left, mu = 0, 0.0, 0.0, 0.0, penalty[MU]
     for k in range(differences.shape[0]):
         for i in range(differences.shape[1]):
             z, at = residuals[k, n_e + i], n_e + 2 * i
@@ -72,8 +75,10 @@ def predict(residuals, multipliers, weights, penalty, n_e, kappa, differences):
                 bend, gap = y / slack, z - slack
                 psi += weights[k] * (0.5 * bend * gap - mu / slack) * gap
                 outside += weights[k] * max(0.0, -z)
-                ahead = z - kappa * (mu / slack - bend * gap)
+                y = mu / slack - bend * gap
+                left += weights[k] * abs(y * z - mu)
+                ahead = z - kappa * y
                 if (ahead < 0.0) != (differences[k, i] < 0.0):
                     changed += 1
                 differences[k, i] = ahead
-    return changed, psi, outside
+    return changed, psi, outside, left

@@ -9,7 +9,8 @@ import pytest
 from contact_ddp_ros import InteriorPointSolver, SolverOptions, casadi_problem, check_derivatives
 from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.solver.interior_solution import Multipliers, interior_options
-from contact_ddp_ros.solver.slacks import barrier_cost, begin, distance, equality_cost, trial
+from contact_ddp_ros.solver.penalties import inequality
+from contact_ddp_ros.solver.slacks import as_slopes, begin, logarithms, measure, trial
 from contact_ddp_ros.solver.solution import Guess, Termination
 
 H, FORCE, WALL = 0.05, 4.0, 5.0
@@ -167,10 +168,20 @@ def test_slacks_and_their_sums():
     assert begin(residuals, multipliers, weights, 1, 2, 0.05) == 4.0
     assert multipliers[:2, 1::2].tolist() == [[0.5, np.inf], [0.5, 2.0]]
     assert multipliers[:2, 2::2].tolist() == [[2.0, 0.0], [2.0, 0.5]]
-    total, slope, bend = distance(residuals, multipliers, weights, penalty, 1, 2)
-    assert (total, slope, bend) == pytest.approx((1.5, 0.1 * 1.5 / 0.5, 4.0 * 1.5**2))
-    assert barrier_cost(multipliers, weights, 1, 2) == pytest.approx(2.0 * np.log(0.5) + np.log(0.5) + np.log(2.0))
-    assert equality_cost(residuals, multipliers, penalty, 1) == pytest.approx(5.0 * (0.04 + 0.09))
+    expected = 1.5, 0.1 * 1.5 / 0.5, 4.0 * 1.5**2, 5.0 * (0.04 + 0.09), 0.3
+    assert measure(residuals, multipliers, weights, penalty, 1, 2) == pytest.approx(expected)
+    assert logarithms(multipliers, weights, 1, 2) == pytest.approx(2.0 * np.log(0.5) + np.log(0.5) + np.log(2.0))
+
+
+def test_the_curvature_of_inequalities_is_contracted_with_their_multipliers():
+    """Whatever z is, and not with what the step makes of them."""
+    multipliers = np.array([[3.0, 0.2, 0.7, 1e-9, 2e4]])
+    slopes = np.zeros_like(multipliers)
+    as_slopes(multipliers, 1, 2, slopes)
+    assert slopes[0, 0] == 3.0
+    for z in (-1.0, 0.0, 0.3):
+        found = [inequality(z, slopes[0], at, np.array([1e3, 0.1, 0.0, 1.0]))[1] for at in (1, 3)]
+        assert found == pytest.approx([-0.7, -2e4])
 
 
 def test_a_slack_stops_at_its_boundary():
@@ -179,9 +190,9 @@ def test_a_slack_stops_at_its_boundary():
     multipliers, slacks = np.zeros((2, 4)), np.zeros((1, 2))
     begin(np.vstack([nominal, nominal]), multipliers, weights, 0, 2, 0.05)
     ahead = np.array([[-0.1, 0.2, 0.0], [0.0, 0.0, 0.0]])
-    apart, psi, barrier, _, least = trial(ahead, nominal, multipliers, weights, penalty, 0, 2, 1.0, 0.99, slacks)
+    apart, psi, logarithm, _, least = trial(ahead, nominal, multipliers, weights, penalty, 0, 2, 1.0, 0.99, slacks)
     assert slacks[0] == pytest.approx([0.3 * 0.1, 0.2])
     assert apart == pytest.approx(2.0 * 0.13)
     assert least == pytest.approx(-0.1 / 0.5)
-    assert barrier == pytest.approx(-0.1 * 2.0 * (np.log(0.03) + np.log(0.2)))
+    assert logarithm == pytest.approx(2.0 * (np.log(0.03) + np.log(0.2)))
     assert psi == pytest.approx(2.0 * sum(0.5 * 4.0 * g * g - 0.1 / 0.5 * g for g in (-0.6, -0.3)))

@@ -3,12 +3,14 @@
 The torque limits are so low that torques reach them in every stance; the friction cone is active, too. Starts are
 points of the central path: the problem solved at a held barrier parameter, with the slacks and multipliers that belong
 to it, at a distance e from the optimum (as :mod:`contact_ddp_ros.bench.solver.near_optimum` measures it). From there
-the barrier parameter falls superlinearly, μ ← min(0.1 μ, μ²), and the order is the slope of log e after over log e
-before the first iteration, between starts that differ in μ only; what the next one leaves is noted.
+the barrier parameter falls superlinearly, μ ← min(0.1 μ, μ²), with steps of the barrier's problem or those of the
+crossover (:mod:`contact_ddp_ros.solver.crossover_run`), and the order is the slope of log e after over log e before the
+first iteration, between starts that differ in μ only; what the next one leaves is noted.
 
 Newton's method on complementarity is quadratic once it is clear which of slack and multiplier of each inequality
 vanishes: inside the gap, the least over all inequalities of the larger of the two. Where an arc on a limit begins or
-ends, a knot is as close to the limit as it gets in one step, so the gap is small.
+ends, a knot is as close to the limit as it gets in one step, so the gap is small. The crossover solves the quadratic
+programme of an iteration to its end, by more sweeps of one linearisation, and does not depend on the gap.
 """
 
 from collections.abc import Sequence
@@ -46,8 +48,17 @@ _ITERATIONS = 2
 _HELD = 60
 """Iterations on the way to the central path, at most."""
 
-_END = InteriorPointOptions(mu_power=1.7, boundary=0.99999, gap_tolerance=1e-14, equality_tolerance=1e-14)
-_SUPERLINEAR = replace(_END, mu_power=2.0, sigma=1e8)
+_END = InteriorPointOptions(
+    mu=0.1, mu_power=1.7, slack_min=0.05, boundary=0.99999, gap_tolerance=1e-14, equality_tolerance=1e-14, crossover=0.0
+)
+_PATH = replace(_END, mu_power=1.0)
+"""The optimum, and the way to the central path: by the barrier alone."""
+
+_FINISHES = {
+    "barrier": replace(_END, mu_power=2.0, sigma=1e8),
+    "crossover": replace(_END, mu_power=2.0, sigma=1e9, sigma_max=1e9, crossover=1e-3, gap_tolerance=1e-13),
+}
+"""How an approach goes on."""
 
 
 @dataclass(frozen=True)
@@ -79,15 +90,17 @@ class Approach:
     """A run from the central path.
 
     Attributes:
-        step: of integration [s]. mu: barrier parameter of the start, relative to the cost. group: the one of BARRIERS
-            of which it is a share.
-        errors: e at the start and after every iteration.
+        finish: how it goes on. step: of integration [s]. mu: barrier parameter of the start, relative to the cost.
+            group: the one of BARRIERS of which it is a share.
+        errors: e at the start and after every iteration. sweeps: of every iteration.
     """
 
+    finish: str
     step: float
     mu: float
     group: float
     errors: tuple[float, ...]
+    sweeps: tuple[int, ...]
 
 
 def limited(step: float) -> Limited:
@@ -105,15 +118,20 @@ def limited(step: float) -> Limited:
     return Limited(step, problem, guess, optimum, active, float(larger.min()))
 
 
-def follow(case: Limited, group: float, share: float = 1.0) -> Approach:
-    """From the central path at a share of a barrier parameter relative to the cost."""
+def follow(case: Limited, group: float, share: float = 1.0) -> list[Approach]:
+    """From the central path at a share of a barrier parameter relative to the cost, each way on."""
     begin = _central(case, share * group)
     guess = Guess(begin.solution.xs, begin.solution.us, begin.solution.gains)
-    unit = _iterated(replace(_SUPERLINEAR, mu=1.0, warm_mu=1.0), case, guess, begin.multipliers, 0).mu
-    options = replace(_SUPERLINEAR, warm_mu=begin.mu / unit)
-    # the first iteration of a solve is still at the start's barrier parameter, for which nothing is left to do
-    courses = [_iterated(options, case, guess, begin.multipliers, 1 + k) for k in range(_ITERATIONS + 1)]
-    return Approach(case.step, share * group, group, tuple(case.distance(one) for one in courses))
+    unit = _iterated(replace(_END, mu=1.0, warm_mu=1.0), case, guess, begin.multipliers, 0).mu
+    found = []
+    for finish, settings in _FINISHES.items():
+        options = replace(settings, warm_mu=begin.mu / unit)
+        # the first iteration of a solve is still at the start's barrier parameter, for which nothing is left to do
+        courses = [_iterated(options, case, guess, begin.multipliers, 1 + k) for k in range(_ITERATIONS + 1)]
+        sweeps = tuple(one.sweeps for one in courses[-1].solution.iterations[1:])
+        errors = tuple(case.distance(one) for one in courses)
+        found.append(Approach(finish, case.step, share * group, group, errors, sweeps))
+    return found
 
 
 def measure(
@@ -121,22 +139,23 @@ def measure(
 ) -> tuple[list[Limited], list[Approach]]:
     """Every integration step [s] from every barrier parameter."""
     cases = [limited(step) for step in watched(steps, progress)]
-    return cases, [follow(case, mu, share) for case in cases for mu in barriers for share in _SHARES]
+    return cases, [run for case in cases for mu in barriers for share in _SHARES for run in follow(case, mu, share)]
 
 
 def metrics(cases: Sequence[Limited], runs: Sequence[Approach]) -> list[Metric]:
-    """Per integration step and distance: the order."""
+    """Per integration step, way on and distance: the order."""
     found = []
     for case in cases:
         text = f"hard limits, steps of {1e3 * case.step:g} ms"
         note = f"{case.n_active} active inequalities"
         found.append(Metric(f"{text}: complementarity gap", case.gap, None, note))
-        for group in dict.fromkeys(run.group for run in runs):
-            own = [run for run in runs if (run.step, run.group) == (case.step, group)]
+        for finish, group in dict.fromkeys((run.finish, run.group) for run in runs):
+            own = [run for run in runs if (run.step, run.finish, run.group) == (case.step, finish, group)]
             first, *rest = own[0].errors
-            note = f"then {' '.join(f'{error:.0e}' for error in rest)}"
+            note = f"then {' '.join(f'{error:.0e}' for error in rest)}; sweeps {' '.join(map(str, own[0].sweeps))}"
             value = order([replace(run, errors=run.errors[:2]) for run in own])
-            found.append(Metric(f"    order from {first:.0e} off", value, TARGET, note, at_least=True))
+            target = TARGET if finish == "crossover" else None
+            found.append(Metric(f"    {finish}: order from {first:.0e} off", value, target, note, at_least=True))
     return found
 
 
@@ -147,7 +166,7 @@ def _solver(options: InteriorPointOptions) -> InteriorPointSolver:
 def _central(case: Limited, mu: float) -> InteriorSolution:
     """The optimum of the barrier problem: on the way from the cold start μ stops there."""
     x0 = case.guess.xs[0]
-    solver = _solver(replace(_SUPERLINEAR, mu_power=1.0, sigma=1e3, gap_tolerance=mu))
+    solver = _solver(replace(_PATH, gap_tolerance=mu))
     return solver.solve(case.problem, x0, case.guess)
 
 

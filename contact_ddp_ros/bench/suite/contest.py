@@ -25,6 +25,9 @@ TOLERANCE, MAX_ITERATIONS = 1e-7, 1000
 _FIRST_SLACK = 1e-2
 """Of the published first controls."""
 
+_FIRST_MU = 0.1
+"""First barrier parameter, relative to the cost."""
+
 EXACT, GAUSS_NEWTON = "ours, exact Hessian", "ours, Gauss-Newton"
 IPOPT_EXACT, IPOPT_BFGS = "IPOPT, exact Hessian", "IPOPT, L-BFGS"
 
@@ -54,7 +57,7 @@ def solution(instance: Instance, variant: str) -> Solution:
     """By our interior point with the inertia corrected."""
     solver = InteriorPointSolver(
         interior_options(SolverOptions(variant=variant, max_iterations=MAX_ITERATIONS)),
-        InteriorPointOptions(strategy="inertia", kkt_tolerance=TOLERANCE, slack_min=_FIRST_SLACK),
+        InteriorPointOptions(strategy="inertia", kkt_tolerance=TOLERANCE, mu=_FIRST_MU, slack_min=_FIRST_SLACK),
     )
     return solver.solve(instance.problem(), instance.x0, instance.guess).solution
 

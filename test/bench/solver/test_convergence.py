@@ -95,15 +95,25 @@ def test_the_order_of_the_interior_point_is_superlinear_close_to_active_limits(h
     case, runs = hard
     assert case.n_active > 20 and 0.0 < case.gap < 0.5
     assert case.optimum.feasible
-    gap, far, near = interior_order.metrics([case], runs)
+    gap, *orders = interior_order.metrics([case], runs)
     assert gap.value == case.gap
+    of = {text: [one for one in orders if text in one.name] for text in ("barrier", "crossover")}
+    far, near = of["barrier"]
     assert far.value > 1.7 and near.value > 1.3
-    assert far.target == near.target == interior_order.TARGET
+    far, near = of["crossover"]
+    assert far.value >= far.target == near.target == interior_order.TARGET
+    assert near.value > 1.4
+
+
+def test_the_crossover_leaves_less_than_the_barrier(hard):
+    _, runs = hard
+    by = {(run.finish, run.mu): run.errors[1] for run in runs}
+    assert all(by["crossover", mu] < 0.3 * by["barrier", mu] for finish, mu in by if finish == "barrier")
 
 
 def test_starts_on_the_central_path_are_as_far_as_their_barrier(hard):
     _, runs = hard
-    first = [run.errors[0] for run in runs if run.mu == run.group]
+    first = [run.errors[0] for run in runs if run.mu == run.group and run.finish == "barrier"]
     assert first[0] / first[1] == pytest.approx(10.0, rel=0.3)
 
 
