@@ -100,6 +100,9 @@ class SpatialMotionProblem(MotionProblem):
         self.joints = np.arange(model.robot.n_joints)
         super().__init__(model, task, config, motor)
 
+    def _tilt(self) -> float:
+        return 0.0
+
     def _clearance(self) -> Constraint:
         config = self.config
         return SpatialClearance(

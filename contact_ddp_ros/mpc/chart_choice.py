@@ -1,5 +1,8 @@
 """In which chart of the attitude a planner works: the default one, but near its singularity."""
 
+import threading
+from concurrent.futures import Future
+
 import numpy as np
 
 from contact_ddp_ros.models.whole_body import WholeBodyModel
@@ -18,9 +21,14 @@ class ChartChoice:
 
     def __init__(self) -> None:
         self._others: dict[Chart, ProblemBuilder] = {}
+        self._coming: Future[ProblemBuilder] | None = None
 
-    def builder(self, present: ProblemBuilder, state: RobotState) -> ProblemBuilder:
-        """The problem builder in the chart for a finite state: the present one, or the same in the other chart."""
+    def builder(self, present: ProblemBuilder, state: RobotState, *, wait: bool) -> ProblemBuilder:
+        """The problem builder in the chart for a finite state: the present one, or the same in the other chart.
+
+        The kernels of the other chart are loaded, or compiled, where they are needed first. Who does not `wait` for
+        that has the present builder until they are there.
+        """
         model = present.model
         if not isinstance(model, WholeBodyModel):
             return present
@@ -30,8 +38,29 @@ class ChartChoice:
         self._others[model.chart] = present
         known = self._others.get(chart)
         if known is None or known.sequence.gaits != present.sequence.gaits:
-            known = present.in_chart(chart)
+            known = self._made(present, chart, wait)
+            if known is None:
+                return present
         return known if known.sequence == present.sequence else known.along(present.sequence)
+
+    def _made(self, present: ProblemBuilder, chart: Chart, wait: bool) -> ProblemBuilder | None:
+        """The builder in a chart, by a thread of its own; None until that has ended where nobody waits."""
+        if self._coming is None:
+            coming: Future[ProblemBuilder] = Future()
+            threading.Thread(target=_make, args=(present, chart, coming), daemon=True).start()
+            self._coming = coming
+        if not (wait or self._coming.done()):
+            return None
+        found, self._coming = self._coming.result(), None
+        self._others[found.model.chart] = found
+        return found if found.sequence.gaits == present.sequence.gaits else None
+
+
+def _make(present: ProblemBuilder, chart: Chart, coming: "Future[ProblemBuilder]") -> None:
+    try:
+        coming.set_result(present.in_chart(chart))
+    except Exception as error:  # noqa: BLE001 (raised where the result is asked for)
+        coming.set_exception(error)
 
 
 def policy_in_chart(policy: Policy | None, chart: Chart) -> Policy | None:

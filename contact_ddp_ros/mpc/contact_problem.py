@@ -205,7 +205,8 @@ class ContactProblem:
             assert self.tail is not None
             parameters[layout.body] = self.tail.body.array()
             states = rows[grid.near : -1, layout.rows["states"]].copy()
-            rows[grid.near : -1, layout.footholds] = footholds(self.integers, rows[grid.near : -1].copy(), states)
+            given = grid.modes[grid.near : -1].copy(), rows[grid.near : -1].copy(), states
+            rows[grid.near : -1, layout.footholds] = footholds(self.integers, *given)
         return Problem(
             n_x=2 * n,
             n_u=n_u,

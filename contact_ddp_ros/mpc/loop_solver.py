@@ -28,6 +28,10 @@ from contact_ddp_ros.solver.solution import Guess, Solution, Termination
 
 Array = NDArray[np.float64]
 
+_LARGEST = 1e4
+"""Bound of multipliers that a solve begins with; active limits have up to 10³. Where a state keeps no limit they grow
+without end, slacks fall to rounding, and so would every later sweep."""
+
 
 @dataclass(frozen=True)
 class Solved:
@@ -101,7 +105,7 @@ class LoopSolver:
             *(problem, x0, guess),
             hessian_blend=hessian_blend,
             max_iterations=iterations,
-            warm=warm,
+            warm=Multipliers(warm.equalities, np.minimum(warm.inequalities, _LARGEST)),
             mu=float(self._penalty[EPSILON]),
         )
 

@@ -199,7 +199,7 @@ class Planner:
         for what, number in (("speed", speed), ("lateral speed", lateral), ("turn", turn)):
             if not math.isfinite(number):
                 raise MessageError(f"the commanded {what} is {number}; allowed: a finite number")
-        self._take_chart(state)
+        self._take_chart(state, wait=deadline is None)
         self._move_ahead(felt.advance)
         x0, time, reference = self.model.state(state), state.time, self.config.reference
         challenge = hold and self._challenge.is_due(time)
@@ -343,9 +343,9 @@ class Planner:
             friction_violation=friction_violation,
         )
 
-    def _take_chart(self, state: RobotState) -> None:
+    def _take_chart(self, state: RobotState, wait: bool) -> None:
         """Go on in the chart of the attitude in which a state is regular, and the warm start with it."""
-        builder = self._charts.builder(self.builder, state)
+        builder = self._charts.builder(self.builder, state, wait=wait)
         if builder.model.chart is not self.model.chart:
             self.builder, self.model = builder, builder.model
             warm = policy_in_chart(self._warm.policy, self.model.chart)

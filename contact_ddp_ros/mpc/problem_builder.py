@@ -147,7 +147,7 @@ class ProblemBuilder(ContactProblem):
         stance = self.stance_table()[grid.modes[nodes]]
         us[:, n_a - 1 : n_f * n_a : n_a] = self.reference.mean_forces(grid.times[nodes])[:, None] * stance
         level = np.tile(model_row(level_parameters(n_f)), (len(nodes), 1))
-        feet = footholds(self.integers, level, xs[nodes])
+        feet = footholds(self.integers, grid.modes[nodes], level, xs[nodes])
         shifts, n_b = self.model.height + 1, n - n_u
         for k in np.flatnonzero(wanted[nodes] & stance.any(axis=1)):
             down = np.repeat(stance[k], n_a)

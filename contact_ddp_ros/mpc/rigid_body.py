@@ -22,7 +22,7 @@ from contact_ddp_ros.dynamics.kernel_set import KernelSet
 from contact_ddp_ros.dynamics.kernels import compile_functions
 from contact_ddp_ros.dynamics.spatial import cross, rotation_about
 from contact_ddp_ros.errors import ModelError
-from contact_ddp_ros.mpc.contact_motion import locate_feet
+from contact_ddp_ros.mpc.contact_motion import locate_feet, mode_block
 from contact_ddp_ros.mpc.layout import N_BODY, aux_offsets, sizes_of
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rotation_vector_to_quaternion
 from contact_ddp_ros.robot.tree import Joint, RigidBodyTree
@@ -208,13 +208,13 @@ def balancing_gains(tail: Tail, tree: RigidBodyTree, axes: tuple[int, ...], feet
     return np.asarray(of_forces.T @ np.linalg.solve(square, wanted))
 
 
-@nb.njit(MATRIX(INTEGERS, MATRIX, MATRIX), cache=True, error_model="numpy")
-def footholds(integers, rows, xs):  # type: ignore[no-untyped-def]
-    """(N, n_f n_a) places of the feet at states xs (N, 2n) of nodes with rows (N, size) of parameters [m]."""
+@nb.njit(MATRIX(INTEGERS, INTEGERS, MATRIX, MATRIX), cache=True, error_model="numpy")
+def footholds(integers, modes, rows, xs):  # type: ignore[no-untyped-def]
+    """(N, n_f n_a) places of the feet at states xs (N, 2n) of nodes with modes (N,) and parameters (N, size) [m]."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
     aux, found = np.zeros(own.size), np.zeros((len(xs), n_f * n_a))
     for k in range(len(xs)):
-        locate_feet(integers, xs[k], rows[k], aux)
+        locate_feet(integers, mode_block(integers, modes[k]), xs[k], rows[k], aux)
         found[k] = aux[own.positions : own.positions + n_f * n_a]
     return found

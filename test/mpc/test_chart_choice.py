@@ -8,7 +8,7 @@ import pytest
 
 from contact_ddp_ros.fitting import for_model
 from contact_ddp_ros.models.whole_body import WholeBodyModel
-from contact_ddp_ros.mpc.chart_choice import policy_in_chart
+from contact_ddp_ros.mpc.chart_choice import ChartChoice, policy_in_chart
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.attitude import ANGLES, Chart
@@ -86,6 +86,16 @@ def test_the_default_chart_is_left_only_near_its_singularity(planner: Planner, p
     result = planner.plan(thrown(pitch, roll=0.0), 0.0)
     assert result.policy is not None
     assert (result.policy.chart is Chart.YAW_ROLL_PITCH) == other
+
+
+def test_who_has_a_deadline_does_not_wait_for_the_other_chart(planner: Planner) -> None:
+    choice, present = ChartChoice(), planner.builder.in_chart(Chart.YAW_PITCH_ROLL)
+    state = thrown(90.0)
+    assert choice.builder(present, state, wait=False) is present
+    there = choice.builder(present, state, wait=True)
+    assert there.model.chart is Chart.YAW_ROLL_PITCH and there.sequence == present.sequence
+    assert choice.builder(there, thrown(10.0), wait=False) is present
+    assert choice.builder(present, state, wait=False) is there
 
 
 def test_a_policy_is_the_same_feedback_law_in_either_chart(planner: Planner) -> None:

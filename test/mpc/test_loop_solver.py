@@ -54,6 +54,16 @@ def test_a_solve_goes_on_until_hard_limits_hold(seed):
     assert [one.cost for one in long.iterations[:2]] == [one.cost for one in short.iterations]
 
 
+@pytest.mark.parametrize("seed", [3, 18])
+def test_a_state_that_keeps_no_limit_does_not_spoil_the_sweep(seed):
+    """Multipliers of limits that cannot hold grow from iteration to iteration; unbounded they stall these solves."""
+    planner, time, x = disturbed_planner(seed, 1.0)
+    planner.configure(config_with(**HARD, constraint__further_iterations=40))
+    result = planner.plan_coordinates(x, time, Motion(0.5))
+    assert result.status != "STALLED"
+    assert result.inequality_violation < 0.6
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_no_iteration_is_added_where_limits_hold(seed):
     assert len(plan_after_a_disturbance(seed, 8).iterations) == 2

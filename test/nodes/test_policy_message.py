@@ -1,6 +1,7 @@
 """Policies on the wire: exact round trip, documented layout, and no damaged one gets through."""
 
 import array
+import dataclasses
 import math
 
 import numpy as np
@@ -21,6 +22,7 @@ from contact_ddp_ros.nodes.policy_message import (
     serialised_policy_answer,
 )
 from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.ground import Ground
 
 SLOT = {name: index for index, name in enumerate(HEADER)}
@@ -81,11 +83,11 @@ def test_the_layout_is_the_documented_one() -> None:
     policy = some_policy()
     message = policy_message(policy, STAMP)
     offset, width = message.layout.data_offset, 2 + 14 + 4 + 4 * 14 + 4
-    assert offset == DATA_OFFSET == len(HEADER) + 5 == 20
+    assert offset == DATA_OFFSET == len(HEADER) + 6 == 21
     assert [dimension.size for dimension in message.layout.dim] == [3, width]
     assert [dimension.stride for dimension in message.layout.dim] == [3 * width, width]
     header = dict(zip(HEADER, message.data[:offset]))
-    assert list(message.data[len(HEADER) : offset]) == [-0.0175, 0.4, 0.1, -0.2, -0.04]
+    assert list(message.data[len(HEADER) : offset]) == [-0.0175, 0.4, 0.1, -0.2, -0.04, 0.0]
     assert (header["sequence"], header["epoch"], header["status"], header["nodes"]) == (7, 3, 0, 2)
     assert int(header["model_high"]) * 2**32 + int(header["model_low"]) == policy.model_hash
     assert (header["start_sec"], header["start_nanosec"]) == (0, 100_000_000)
@@ -94,6 +96,17 @@ def test_the_layout_is_the_documented_one() -> None:
     np.testing.assert_array_equal(rows[:, 1], [1, 2, 2])
     np.testing.assert_array_equal(rows[:, 2:16], policy.states)
     assert not rows[-1, 16:].any()
+
+
+def test_the_chart_of_the_attitude_survives_and_an_unknown_one_is_refused() -> None:
+    policy = dataclasses.replace(some_policy(), chart=Chart.YAW_ROLL_PITCH)
+    message = policy_message(policy, STAMP)
+    answer = policy_answer(message)
+    assert answer.policy is not None and answer.policy.chart is Chart.YAW_ROLL_PITCH
+    for unknown in (2.0, 0.5, float("nan")):
+        message.data[DATA_OFFSET - 1] = unknown
+        with pytest.raises(PolicyError, match="chart"):
+            policy_answer(message)
 
 
 @given(INSTANTS)
