@@ -9,12 +9,13 @@ ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
 
 
-def code(page: Path) -> Iterator[str]:
-    """Lines of code blocks and spans of inline code."""
-    blocks = re.split(r"^ *```.*$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    for block in blocks[1::2]:
-        yield from re.sub(r"\\\n\s*", "", block).splitlines()
-    for text in blocks[::2]:
+def code(page: Path, *, without: str = "") -> Iterator[str]:
+    """Lines of code blocks, `without` those of a language, and spans of inline code."""
+    blocks = re.split(r"^ *```(.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    for language, block in zip(blocks[1::4], blocks[2::4], strict=True):
+        if not without or language.strip() != without:
+            yield from re.sub(r"\\\n\s*", "", block).splitlines()
+    for text in blocks[::4]:
         for span in re.findall(r"`([^`]+)`", text):
             yield " ".join(span.split())
 

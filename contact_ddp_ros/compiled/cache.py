@@ -35,11 +35,15 @@ def cache_folder() -> Path:
     return root / "kernels"
 
 
+_SOURCES = tuple(source.read_bytes() for source in sorted(Path(__file__).parent.glob("*.py")))
+"""Of this room as they were imported: an edit while a process runs must not name what it compiles."""
+
+
 def content_key(*described: Any) -> str:
     """Hash of data, of the sources of this package and of the processor."""
     digest = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.read_bytes())
+    for source in _SOURCES:
+        digest.update(source)
     digest.update(_processor().encode())
     for one in described:
         _feed(digest, one)

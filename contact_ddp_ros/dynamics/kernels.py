@@ -60,6 +60,9 @@ TENSOR_LEVELS = ("tensor", "impact_tensor")
 LEVELS = tuple(level for level in (*_FEET, *_MOTION) if level not in TENSOR_LEVELS)
 """Kernels that the planner needs."""
 
+_SOURCES = tuple(source.read_bytes() for source in sorted(Path(__file__).parent.glob("*.py")))
+"""Of this room as they were imported: what is written to them while a process runs must not name its kernels."""
+
 
 def build_kernels(
     tree: RigidBodyTree,
@@ -142,8 +145,7 @@ def compile_functions(
 
 def origin() -> tuple[bytes, ...]:
     """What kernels follow from beside the model: CasADi's version and the sources of this room."""
-    sources = sorted(Path(__file__).parent.glob("*.py"))
-    return (importlib.metadata.version("casadi").encode(), *(source.read_bytes() for source in sources))
+    return (importlib.metadata.version("casadi").encode(), *_SOURCES)
 
 
 def _itself(function: cs.Function) -> cs.Function:
