@@ -121,7 +121,7 @@ class ContactDynamics:
         self._integers = kernel_table(tree, self._kernels, modes, len(self.axes), at.FORWARD_EULER, _LEVELS)
         self._block = int(mode_block(self._integers, 0))
         self._sizes = self.n, self.n_u, len(tree.contacts), len(self.axes)
-        self._aux = np.zeros(int(aux_offsets(*self._sizes)[-1]))
+        self._aux = np.zeros(int(aux_offsets(*self._sizes).size))
         numbers = [ground_height, baumgarte_rate]
         height, rate = checked_array("(ground_height, baumgarte_rate)", numbers, (2,), ParameterError).tolist()
         known = {name: LocalGround(one.height, *one.slopes) for name, one in (grounds or {}).items()}
@@ -166,7 +166,7 @@ class ContactDynamics:
         nu = self._solve(x, u)
         motion_partials(self._integers, self._block, False, x, self._row, self._aux)
         n, n_z = self.n, 2 * self.n + self.n_u
-        start = int(aux_offsets(*self._sizes)[1])
+        start = int(aux_offsets(*self._sizes).derivatives)
         nu_z = self._aux[start : start + nu.size * n_z].reshape(nu.size, n_z)
         by_q, by_v, by_tau = (block.copy() for block in np.split(nu_z, (n, 2 * n), axis=1))
         return FirstPartials(nu, by_q, by_v, by_tau)
@@ -177,7 +177,7 @@ class ContactDynamics:
         weights = checked_array("gamma", gamma, (n + n_c,), ParameterError)
         self.first_order(q, v, tau)  # leaves K's factor and ν_z in aux
         x, _ = self._state(q, v, tau)
-        start = int(aux_offsets(*self._sizes)[4])
+        start = int(aux_offsets(*self._sizes).xi)
         self._aux[start : start + n + n_c] = weights
         hxx, hux = np.zeros((2 * n, 2 * n)), np.zeros((self.n_u, 2 * n))
         motion_curvature(self._integers, self._block, False, x, self._row, self._aux, hxx, hux)

@@ -186,7 +186,7 @@ from test.dynamics.test_kernels import MODES, hopper
 from contact_ddp_ros.dynamics.kernels import build_kernels
 lines = []
 built = build_kernels(hopper(), MODES, (2,), fallback=False, progress=lines.append)
-print(built.python("feet")([0.5, 0.1], [0] * 5)[0][0], "compiled" if lines else "loaded")
+print(built.python("feet")([0.5, 0.1], [0] * 9)[0][0], "compiled" if lines else "loaded")
 """
 
 
