@@ -46,6 +46,20 @@ def _apply_forces(data, k, u, aux):
     return block
 
 
+@nb.njit(nb.types.UniTuple(nb.int64, 5)(DATA, nb.int64, VECTOR, VECTOR), cache=True, inline="always")
+def _arguments(data, k, x, aux):
+    """Addresses of the kernels' q, v, F, places of the feet and inertia, after :func:`_apply_forces`."""
+    integers, _, parameters, node_parameters, _, _ = data
+    n, n_u, n_f, n_a = sizes_of(integers)
+    return (
+        address(x, 0),
+        address(x, n),
+        address(aux, aux_offsets(n, n_u, n_f, n_a).scratch),
+        address(node_parameters[k], integers[at.FOOTHOLDS]),
+        address(parameters, integers[at.INERTIA]),
+    )
+
+
 @nb.njit(nb.float64(DATA, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
 def body_step(data, k, x, u, x_next, aux, residual):
     """One node forward; the cost rate of its forces."""
@@ -58,13 +72,7 @@ def body_step(data, k, x, u, x_next, aux, residual):
     rate = own.scratch + n_c
     call_kernel(
         integers[at.BODY],
-        (
-            address(x, 0),
-            address(x, n),
-            address(aux, own.scratch),
-            address(row, integers[at.FOOTHOLDS]),
-            address(parameters, integers[at.INERTIA]),
-        ),
+        _arguments(data, k, x, aux),
         (address(aux, rate),),
         0,
         0,
@@ -100,13 +108,7 @@ def body_first(data, k, x, u, aux, fx, fu, lu, luu):
     by_z = table(aux, start, n_b, n_z)
     call_kernel(
         integers[at.BODY_FIRST],
-        (
-            address(x, 0),
-            address(x, n),
-            address(aux, own.scratch),
-            address(row, integers[at.FOOTHOLDS]),
-            address(parameters, integers[at.INERTIA]),
-        ),
+        _arguments(data, k, x, aux),
         (address(by_z, 0),),
         0,
         0,
@@ -146,27 +148,19 @@ def body_first(data, k, x, u, aux, fx, fu, lu, luu):
 @nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX), cache=True, error_model="numpy")
 def body_second(data, k, x, u, aux, vx, hxx, hux):
     """γᵀv̇_zy into hxx and hux."""
-    integers, _, parameters, node_parameters, _, _ = data
+    integers, _, _, node_parameters, _, _ = data
     n, n_u, n_f, n_a = sizes_of(integers)
-    own = aux_offsets(n, n_u, n_f, n_a)
-    row, n_b, n_c = node_parameters[k], n - n_u, n_f * n_a
-    h = row[at.DURATION]
+    n_b, n_c = n - n_u, n_f * n_a
+    h = node_parameters[k, at.DURATION]
     block = _apply_forces(data, k, u, aux)
     n_z = 2 * n_b + n_c
-    start = own.scratch + n_c
+    start = aux_offsets(n, n_u, n_f, n_a).scratch + n_c
     for i in range(n_b):
         aux[start + i] = h * vx[n + i] + h * h * vx[i]
     hessian = table(aux, start + n_b, n_z, n_z)
     call_kernel(
         integers[at.BODY_SECOND],
-        (
-            address(x, 0),
-            address(x, n),
-            address(aux, own.scratch),
-            address(row, integers[at.FOOTHOLDS]),
-            address(parameters, integers[at.INERTIA]),
-            address(aux, start),
-        ),
+        (*_arguments(data, k, x, aux), address(aux, start)),
         (address(hessian, 0),),
         0,
         0,

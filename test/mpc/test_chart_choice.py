@@ -6,10 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.fitting import for_model
 from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.mpc.chart_choice import ChartChoice, policy_in_chart
 from contact_ddp_ros.mpc.planner import Planner
+from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.attitude import ANGLES, Chart
 from contact_ddp_ros.robot.model import load_robot
@@ -59,7 +61,7 @@ def check(policy: Policy | None, state: RobotState) -> None:
     assert policy.chart.up(policy.states[-1, ANGLES])[2] > 0.9, "it leads back to a level trunk"
 
 
-@pytest.mark.parametrize("pitch", [-100.0, 90.0])
+@pytest.mark.parametrize("pitch", [-100.0, -80.0, 80.0, 90.0, 100.0])
 def test_plan_after_plan_leads_a_thrown_robot_back_and_the_warm_start_goes_along(
     planner: Planner, pitch: float
 ) -> None:
@@ -96,6 +98,21 @@ def test_who_has_a_deadline_does_not_wait_for_the_other_chart(planner: Planner) 
     assert there.model.chart is Chart.YAW_ROLL_PITCH and there.sequence == present.sequence
     assert choice.builder(there, thrown(10.0), wait=False) is present
     assert choice.builder(present, state, wait=False) is there
+
+
+def test_where_there_is_no_other_chart_plans_stay_in_the_present_one(
+    planner: Planner, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(_builder: ProblemBuilder, _chart: Chart) -> ProblemBuilder:
+        raise ParameterError("the term knows one chart only")
+
+    choice, present = ChartChoice(), planner.builder.in_chart(Chart.YAW_PITCH_ROLL)
+    monkeypatch.setattr(ProblemBuilder, "in_chart", refuse)
+    for _ in range(2):
+        assert choice.builder(present, thrown(90.0), wait=True) is present
+    assert [one.getMessage() for one in caplog.records] == [
+        "plans stay in the chart yaw_pitch_roll of the attitude: the term knows one chart only"
+    ]
 
 
 def test_a_policy_is_the_same_feedback_law_in_either_chart(planner: Planner) -> None:
