@@ -1,17 +1,38 @@
 """What one call of the planner gives."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.gaits.grid import KnotGrid
+from contact_ddp_ros.models.frame import HorizontalFrame, OwnFrame
 from contact_ddp_ros.mpc.cost_breakdown import no_cost_terms
+from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
+from contact_ddp_ros.mpc.touchdown_multipliers import switches_ahead
 from contact_ddp_ros.mpc.violations import Excess, no_violations
 from contact_ddp_ros.policy import Policy
-from contact_ddp_ros.solver.solution import Iteration
+from contact_ddp_ros.robot.attitude import Chart
+from contact_ddp_ros.robot.ground import Ground
+from contact_ddp_ros.solver.protocol import Problem
+from contact_ddp_ros.solver.solution import Iteration, Solution, Termination
 
 Array = NDArray[np.float64]
+
+
+class Provenance(NamedTuple):
+    """Where a policy comes from, as :class:`contact_ddp_ros.policy.Policy` has it."""
+
+    sequence: int
+    epoch: int
+    model_hash: int
+    ground: Ground
+    advance: float
+    chart: Chart
 
 
 @dataclass(frozen=True)
@@ -48,3 +69,45 @@ class PlanResult:
     cold: bool = False
     cost_terms: Callable[[], Array] = no_cost_terms
     violations: Callable[[], Mapping[str, Excess]] = no_violations
+
+
+def plan_result(
+    builder: ProblemBuilder,
+    grid: KnotGrid,
+    problem: Problem,
+    solution: Solution,
+    frame: HorizontalFrame | OwnFrame,
+    provenance: Provenance,
+    started: float,
+) -> PlanResult:
+    """What a solution on a grid in times of the states' clock gives, its policy in `odom`.
+
+    The call `started` at that time of `time.perf_counter` [s].
+    """
+    sound = solution.termination is Termination.DIVERGED or solution.is_finite
+    failed = solution.termination is Termination.DIVERGED or not sound
+    policy, friction_violation = None, math.inf
+    if not failed:
+        forces = builder.forces(grid, solution.aux)
+        friction_violation = builder.friction_violation(forces, problem)
+        planned = Policy(
+            times=grid.times.copy(),
+            states=solution.xs,
+            controls=solution.us,
+            gains=solution.gains,
+            modes=grid.modes[:-1].copy(),
+            forces=forces,
+            **provenance._asdict(),
+        )
+        policy = frame.policy_out_of(planned)
+    return PlanResult(
+        policy=policy,
+        status="DIVERGED" if failed else solution.termination.name,
+        message=solution.message if sound else "the plan holds a number that is not finite",
+        solve_time=perf_counter() - started,
+        iterations=solution.iterations,
+        cost=solution.cost,
+        touchdown_error=float(np.abs(solution.residuals[switches_ahead(grid), :-1]).max(initial=0.0)),
+        inequality_violation=solution.inequality_violation,
+        friction_violation=friction_violation,
+    )

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.config import validate
 from contact_ddp_ros.errors import MessageError, ParameterError
-from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.frame import HorizontalFrame, OwnFrame
 from contact_ddp_ros.models.model import Model
@@ -36,21 +35,19 @@ from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.horizon import followed, horizon_grid, steps_of_cycle
 from contact_ddp_ros.mpc.iteration_budget import IterationBudget
 from contact_ddp_ros.mpc.loop_solver import LoopSolver, Solved
-from contact_ddp_ros.mpc.plan_result import PlanResult
+from contact_ddp_ros.mpc.plan_result import PlanResult, Provenance, plan_result
 from contact_ddp_ros.mpc.planned_speed import PlannedSpeed
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.rate_limit import RateLimited
 from contact_ddp_ros.mpc.reference import Motion
-from contact_ddp_ros.mpc.touchdown_multipliers import switches_ahead
 from contact_ddp_ros.mpc.violations import violations
 from contact_ddp_ros.mpc.warm_start import WarmStart, reaches, shifted, shifted_multipliers
-from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, LocalGround
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.solver.interior_solution import Multipliers
 from contact_ddp_ros.solver.protocol import Problem
-from contact_ddp_ros.solver.solution import Guess, Solution, Termination
+from contact_ddp_ros.solver.solution import Guess
 
 Array = NDArray[np.float64]
 
@@ -266,19 +263,17 @@ class Planner:
         if last is None:
             solved = self._solve(problem, x0, heuristic(), fresh, self.config.first_iterations)
         else:
-            wanted, most = self.config.iterations, self._affordable(deadline)
-            warm = replace(
-                fresh, inequalities=shifted_multipliers(last, self._warm.inequalities, grid, self._warm.near)
-            )
-            known, near = reaches(last, grid, self._warm.near), self._warm.near
-            guess = shifted(frame.policy_into(last), grid, heuristic(~known), near)
+            wanted, most, near = self.config.iterations, self._affordable(deadline), self._warm.near
+            warm = replace(fresh, inequalities=shifted_multipliers(last, self._warm.inequalities, grid, near))
+            guess = shifted(frame.policy_into(last), grid, heuristic(~reaches(last, grid, near)), near)
             solved = self._solve(problem, x0, guess, warm, min(wanted, most), most)
             if challenge or is_lost(solved.solution):
                 other = self._solve(problem, x0, heuristic(), fresh, wanted, self._affordable(deadline))
                 solved = other if better(solved.solution, other.solution) is other.solution else solved
         terms = partial(cost_terms, self.builder, problem, grid, solved.solution, solved.multipliers, solved.penalty)
-        result = self._result(grid, problem, solved.solution, frame, started)
+        result = plan_result(self.builder, grid, problem, solved.solution, frame, self._provenance(), started)
         if result.policy is not None:
+            self._sequence = result.policy.sequence
             self._warm.policy, self._warm.inequalities = result.policy, solved.next.inequalities
             self._warm.near = grid.near
             result = replace(result, policy=result.policy.until(grid.near))
@@ -299,48 +294,10 @@ class Planner:
         self._budget.record(perf_counter() - started, len(solved.solution.iterations))
         return solved
 
-    def _result(
-        self,
-        grid: KnotGrid,
-        problem: Problem,
-        solution: Solution,
-        frame: HorizontalFrame | OwnFrame,
-        started: float,
-    ) -> PlanResult:
-        termination = solution.termination
-        sound = termination is Termination.DIVERGED or solution.is_finite
-        failed = termination is Termination.DIVERGED or not sound
-        policy = None
-        friction_violation = math.inf
-        if not failed:
-            forces = self.builder.forces(grid, solution.aux)
-            friction_violation = self.builder.friction_violation(forces, problem)
-            self._sequence += 1
-            policy = Policy(
-                times=grid.times.copy(),
-                states=solution.xs,
-                controls=solution.us,
-                gains=solution.gains,
-                modes=grid.modes[:-1].copy(),
-                forces=forces,
-                sequence=self._sequence,
-                epoch=self.epoch,
-                model_hash=self.model_hash,
-                ground=self._ground,
-                advance=self._advance,
-                chart=self.model.chart,
-            )
-            policy = frame.policy_out_of(policy)
-        return PlanResult(
-            policy=policy,
-            status="DIVERGED" if failed else termination.name,
-            message=solution.message if sound else "the plan holds a number that is not finite",
-            solve_time=perf_counter() - started,
-            iterations=solution.iterations,
-            cost=solution.cost,
-            touchdown_error=float(np.abs(solution.residuals[switches_ahead(grid), :-1]).max(initial=0.0)),
-            inequality_violation=solution.inequality_violation,
-            friction_violation=friction_violation,
+    def _provenance(self) -> Provenance:
+        """Of the next policy."""
+        return Provenance(
+            self._sequence + 1, self.epoch, self.model_hash, self._ground, self._advance, self.model.chart
         )
 
     def _take_chart(self, state: RobotState, wait: bool) -> None:
