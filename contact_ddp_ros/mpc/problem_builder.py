@@ -166,11 +166,8 @@ class ProblemBuilder(ContactProblem):
         stance = horizon.stance.copy()
         if horizon.switches[0]:  # a foot that lands now stands where it is
             stance[0] |= stance[1]
-        phases = [self.reference.timing.phases(horizon.times, f) for f in range(len(self.feet))]
-        swinging, progress = (
-            np.stack([getattr(one, name) for one in phases], axis=1) for name in ("swinging", "progress")
-        )
-        return FootGrounds.of_heights(horizon.ground, feet, stance, swinging, progress)
+        phases = self.reference.timing.all_phases(horizon.times)
+        return FootGrounds.of_heights(horizon.ground, feet, stance, phases.swinging.T, phases.progress.T)
 
     @staticmethod
     def penalty(config: PlannerConfig) -> Array:
