@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from threading import RLock
 from typing import Any, Final
 
 import viser
@@ -23,8 +24,15 @@ from contact_ddp_ros.play.commands import (
 )
 from contact_ddp_ros.play.snapshot import Snapshot
 
-SPEED_STEP, TURN_STEP, SIDEWAYS_STEP = 0.1, 0.1, 0.05
-"""What a press of a key adds [m/s, rad/s, m/s]."""
+_STEPS: Final = {
+    "W": Drive(forward=0.1),
+    "S": Drive(forward=-0.1),
+    "A": Drive(turn=0.1),
+    "D": Drive(turn=-0.1),
+    "Q": Drive(sideways=0.05),
+    "E": Drive(sideways=-0.05),
+}
+"""What a press of a key adds."""
 
 SPEED_LIMIT, TURN_LIMIT, SIDEWAYS_LIMIT = 2.5, 1.0, 0.3
 """Ends of the sliders [m/s, rad/s, m/s]."""
@@ -53,6 +61,7 @@ class DrivePanel:
         """Fills the present tab with what the robot is able to."""
         self._gui, self._send = gui, send
         self.drive = Drive()
+        self._leading = RLock()  # keys and sliders come in threads of their own
         self._paused = False
         self._gait: Any = None
         self._variant: Any = None
@@ -68,28 +77,24 @@ class DrivePanel:
 
     def command(self, drive: Drive) -> None:
         """Command a motion, within the limits of the sliders, and show it."""
-        self.drive = Drive(
-            forward=_within(drive.forward, SPEED_LIMIT),
-            turn=_within(drive.turn, TURN_LIMIT),
-            sideways=_within(drive.sideways, SIDEWAYS_LIMIT),
-        )
-        self._send(self.drive)
-        self._show_drive()
+        with self._leading:
+            self.drive = Drive(
+                forward=_within(drive.forward, SPEED_LIMIT),
+                turn=_within(drive.turn, TURN_LIMIT),
+                sideways=_within(drive.sideways, SIDEWAYS_LIMIT),
+            )
+            self._send(self.drive)
+            self._show_drive()
 
     def press(self, key: str) -> None:
-        """Do what a key stands for."""
-        now = self.drive
-        steps = {
-            "W": Drive(now.forward + SPEED_STEP, now.turn, now.sideways),
-            "S": Drive(now.forward - SPEED_STEP, now.turn, now.sideways),
-            "A": Drive(now.forward, now.turn + TURN_STEP, now.sideways),
-            "D": Drive(now.forward, now.turn - TURN_STEP, now.sideways),
-            "Q": Drive(now.forward, now.turn, now.sideways + SIDEWAYS_STEP),
-            "E": Drive(now.forward, now.turn, now.sideways - SIDEWAYS_STEP),
-            "space": Drive(),
-        }
-        if key in steps:
-            self.command(steps[key])
+        """Do what a key stands for; two at once count both."""
+        if key in _STEPS:
+            step = _STEPS[key]
+            with self._leading:
+                now = self.drive
+                self.command(Drive(now.forward + step.forward, now.turn + step.turn, now.sideways + step.sideways))
+        elif key == "space":
+            self.command(Drive())
         elif key == "X":
             self._send(SetMode("damp"))
         elif key == "P":
