@@ -20,6 +20,7 @@ import numpy as np
 
 from contact_ddp_ros.compiled import cache
 from contact_ddp_ros.compiled.compiler import Compiler, Progress, compile_library, find_compiler
+from contact_ddp_ros.compiled.parts import in_parts
 from contact_ddp_ros.dynamics import partials
 from contact_ddp_ros.dynamics.contact import ScalarSystem, contact_system, level_parameters
 from contact_ddp_ros.dynamics.impact import impact_system
@@ -274,11 +275,11 @@ def describe(function: cs.Function) -> Kernel:
 
 
 def c_source(function: cs.Function) -> str:
-    """C of a CasADi function, without the test for null that CasADi puts before every single load and store."""
+    """C of a CasADi function, in parts, without the test for null that CasADi puts before every load and store."""
     generator = cs.CodeGenerator(f"{function.name()}.c", {"casadi_int": "long long int"})
     generator.add(function)
     text = generator.dump()
     text = re.sub(r"arg\[(\d+)\]\? (arg\[\1\]\[\d+\]) : 0", r"\2", text)
     text = re.sub(r"if \(res\[(\d+)\]!=0\) (res\[\1\]\[\d+\]=)", r"\2", text)
     # A helper that every unit would export under one name.
-    return text.replace("casadi_real casadi_sq(", "static casadi_real casadi_sq(")
+    return in_parts(text.replace("casadi_real casadi_sq(", "static casadi_real casadi_sq("))
