@@ -135,6 +135,12 @@ class KernelSet:
             raise ParameterError(f"no kernel {name!r}; there are {sorted(self.kernels)}")
         return self.kernels[name]
 
+    @property
+    def n_shared(self) -> int:
+        """Numbers that the largest kernel `first` leaves for `second`."""
+        results = (one for kernel in self.kernels.values() for one in kernel.results)
+        return max((one.rows for one in results if one.name == "shared"), default=0)
+
     def address(self, name: str) -> int:
         """Address of a kernel's function, for `native.call_kernel`."""
         return self.addresses[self.kernel(name).symbol]

@@ -8,6 +8,7 @@ Where there is no C compiler, a library that an earlier run left for this model 
 one, CasADi's own interpreter takes over with a warning (see `interpreter`).
 """
 
+import functools
 import importlib.metadata
 import logging
 import re
@@ -40,25 +41,23 @@ _Functions = Mapping[str, tuple[str, Build]]
 _Of = Callable[[Mechanism, tuple[str, ...], Axes], ScalarSystem]
 _Make = Callable[[str, ScalarSystem], cs.Function]
 
-_MOTION: dict[str, tuple[_Of, _Make]] = {
-    "system": (contact_system, partials.system),
-    "first": (contact_system, partials.first),
-    "second": (contact_system, partials.second),
-    "impact_system": (impact_system, partials.system),
-    "impact_first": (impact_system, partials.first),
-    "impact_second": (impact_system, partials.second),
-    "tensor": (contact_system, contact_tensor),
-    "impact_tensor": (impact_system, impact_tensor),
+_SYSTEMS: dict[str, tuple[_Of, _Make]] = {
+    "": (contact_system, contact_tensor),
+    "impact_": (impact_system, impact_tensor),
 }
+"""Of a time step and of an impact, what their kernels' names begin with, and how tensors are made of them."""
+
 _SAMPLES = 3
 """Random configurations at which contacts are looked at: one alone may happen to be singular."""
 
 _FEET = {"feet": partials.feet, "feet_second": partials.feet_second}
 
-TENSOR_LEVELS = ("tensor", "impact_tensor")
+_MOTION = ("system", "first", "second")
+
+TENSOR_LEVELS = tuple(f"{prefix}tensor" for prefix in _SYSTEMS)
 """Kernels of the slow baseline."""
 
-LEVELS = tuple(level for level in (*_FEET, *_MOTION) if level not in TENSOR_LEVELS)
+LEVELS = (*_FEET, *(prefix + level for prefix in _SYSTEMS for level in _MOTION))
 """Kernels that the planner needs."""
 
 _SOURCES = tuple(source.read_bytes() for source in sorted(Path(__file__).parent.glob("*.py")))
@@ -85,8 +84,8 @@ def build_kernels(
     | name | arguments | results |
     |---|---|---|
     | system/MODE | q (n,), v (n,), p | K (m, m), b (m,):  K nu + b = [S' tau; 0] |
-    | first/MODE | q, v, nu (m,), p | r_q (m, n), r_v (m, n), at fixed nu |
-    | second/MODE | q, v, nu, xi (m,), p | s_qq (n, n), s_vq (n, n), s_vv (n, n), s_qnu (n, m) |
+    | first/MODE | q, v, nu (m,), p | r_q (m, n), r_v (m, n), at fixed nu, and what second/MODE shares with them |
+    | second/MODE | xi (m,), shared | s_qq (n, n), s_vq (n, n), s_vv (n, n), s_qnu (n, m), where `first` was |
     | impact_system/MODE, impact_first/MODE, impact_second/MODE | the same | the same |
     | tensor/MODE | q, v, tau (n,), gamma (m,), p | gamma'nu_qq, _qv, _vv, _qtau; all (n, n) |
     | impact_tensor/MODE | q, v, gamma (m,), p | gamma'nu_qq, _qv, _vv; all (n, n) |
@@ -187,21 +186,27 @@ def kernel_functions(
     }
     for mode, contacts in modes.items():
         suffix = "".join(f"_{order.index(name)}" for name in contacts)
-        for level, (of, make_motion) in _MOTION.items():
-            if level in levels:
-                build = partial(_make, make_motion, level + suffix, of, mechanism, contacts, axes)
-                functions[f"{level}/{mode}"] = (level + suffix, build)
+        for prefix, (of, tensor) in _SYSTEMS.items():
+            for level, build in _motion(partial(of, mechanism, contacts, axes), tensor, prefix, suffix).items():
+                if level in levels:
+                    functions[f"{level}/{mode}"] = (level + suffix, build)
     return functions
 
 
-def _make(
-    make: _Make, symbol: str, of: _Of, mechanism: Mechanism, contacts: tuple[str, ...], axes: Axes
-) -> cs.Function:
-    return make(symbol, of(mechanism, contacts, axes))
+def _motion(of: Callable[[], ScalarSystem], tensor: _Make, prefix: str, suffix: str) -> dict[str, Build]:
+    """How the kernels of one system are built, by level."""
+    system, first, second, by_tensor = (prefix + level for level in (*_MOTION, "tensor"))
+    expansion = functools.cache(lambda: partials.expansion(first + suffix, second + suffix, of()))
+    return {
+        system: lambda: partials.system(system + suffix, of()),
+        first: lambda: expansion()[0],
+        second: lambda: expansion()[1],
+        by_tensor: lambda: tensor(by_tensor + suffix, of()),
+    }
 
 
 def _check(tree: RigidBodyTree, modes: Modes, axes: Axes, levels: tuple[str, ...]) -> None:
-    if not set(levels) <= {*_FEET, *_MOTION}:
+    if not set(levels) <= {*LEVELS, *TENSOR_LEVELS}:
         raise ModelError(f"kernel levels are {levels}; allowed are {LEVELS + TENSOR_LEVELS}")
     if tuple(axes)[-1:] != (2,) or not set(axes) <= {0, 1, 2}:
         raise ModelError(f"contact axes are {axes}; allowed are world axes 0 and 1 and, last, the normal 2")

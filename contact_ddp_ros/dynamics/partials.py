@@ -10,12 +10,16 @@ See eqs. (3) and (6) of docs/mathematics.md.
 """
 
 import casadi as cs
+import numpy as np
 
 from contact_ddp_ros.dynamics import contact_point
 from contact_ddp_ros.dynamics.contact import ScalarSystem, Symbols, n_parameters
 from contact_ddp_ros.dynamics.contact_point import Axes
 from contact_ddp_ros.dynamics.mechanism import Mechanism
 from contact_ddp_ros.dynamics.motion import Geometry
+
+SECOND = ("s_qq", "s_vq", "s_vv", "s_qnu")
+"""Results of the second order."""
 
 
 def system(name: str, of: ScalarSystem) -> cs.Function:
@@ -60,8 +64,36 @@ def second(name: str, of: ScalarSystem) -> cs.Function:
     joint = of.symbols()
     mapped = [pull_back_columns(mechanism, mechanism.pull_back(block)) for block in _at_joints(of, x, joint, blocks)]
     s_qq, s_qv, s_vv, s_qnu = mapped
-    outputs = {"s_qq": mirrored(s_qq), "s_vq": s_qv.T, "s_vv": mirrored(s_vv), "s_qnu": s_qnu}
+    outputs = dict(zip(SECOND, (mirrored(s_qq), s_qv.T, mirrored(s_vv), s_qnu), strict=True))
     return _dense(name, joint, ["q", "v", "nu", "xi", "p"], outputs)
+
+
+def expansion(first_name: str, second_name: str, of: ScalarSystem) -> tuple[cs.Function, cs.Function]:
+    """`first` and `second` for one after the other at the same point, so that nothing is computed twice.
+
+    (q, v, nu, p) -> r_q, r_v, shared (n_s,) and (xi, shared) -> s_qq, s_vq, s_vv, s_qnu, where `shared` holds the
+    factors of the second order that do not depend on xi. Most of them are needed for the first order, too.
+    """
+    joint = of.symbols()
+    at = [joint.q, joint.v, joint.nu]
+    blocks = second("second", of).call([*at, joint.xi, joint.p])
+    flat = cs.vertcat(*[cs.vec(one) for one in blocks])
+    point = cs.vertcat(*at, joint.p)
+    flat, symbols, values = cs.extract_parametric(flat, point)
+    known = {point[i].element_hash() for i in range(point.numel())}
+    bare = [one for one in cs.symvar(flat) if one.element_hash() in known]
+    shared = cs.vertcat(cs.SX(0, 1), *symbols, *bare)
+    split = cs.vertsplit(flat, np.cumsum([0, *(one.numel() for one in blocks)]).tolist())
+    blocks = [cs.reshape(part, *block.shape) for part, block in zip(split, blocks, strict=True)]
+    left = [*first("first", of).call([*at, joint.p]), cs.vertcat(cs.SX(0, 1), *values, *bare)]
+    return (
+        _function(
+            first_name,
+            {"q": joint.q, "v": joint.v, "nu": joint.nu, "p": joint.p},
+            dict(zip(("r_q", "r_v", "shared"), left, strict=True)),
+        ),
+        _function(second_name, {"xi": joint.xi, "shared": shared}, dict(zip(SECOND, blocks, strict=True))),
+    )
 
 
 def feet(name: str, mechanism: Mechanism, axes: Axes) -> cs.Function:
@@ -127,6 +159,10 @@ def mirrored(symmetric: cs.SX) -> cs.SX:
 
 
 def _dense(name: str, joint: Symbols, inputs: list[str], outputs: dict[str, cs.SX]) -> cs.Function:
+    return _function(name, {one: getattr(joint, one) for one in inputs}, outputs)
+
+
+def _function(name: str, inputs: dict[str, cs.SX], outputs: dict[str, cs.SX]) -> cs.Function:
     """A function with shared subexpressions and dense outputs."""
     expressions = [cs.densify(one) for one in cs.cse(list(outputs.values()))]
-    return cs.Function(name, [getattr(joint, one) for one in inputs], expressions, inputs, list(outputs))
+    return cs.Function(name, list(inputs.values()), expressions, list(inputs), list(outputs))

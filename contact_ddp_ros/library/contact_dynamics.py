@@ -121,7 +121,7 @@ class ContactDynamics:
         self._integers = kernel_table(tree, self._kernels, modes, len(self.axes), at.FORWARD_EULER, _LEVELS)
         self._block = int(mode_block(self._integers, 0))
         self._sizes = self.n, self.n_u, len(tree.contacts), len(self.axes)
-        self._aux = np.zeros(int(aux_offsets(*self._sizes).size))
+        self._aux = np.zeros(int(aux_offsets(*self._sizes).shared) + self._kernels.n_shared)
         numbers = [ground_height, baumgarte_rate]
         height, rate = checked_array("(ground_height, baumgarte_rate)", numbers, (2,), ParameterError).tolist()
         known = {name: LocalGround(one.height, *one.slopes) for name, one in (grounds or {}).items()}

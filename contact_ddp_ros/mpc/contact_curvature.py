@@ -41,7 +41,7 @@ def motion_curvature(integers, block, impact, x, row, aux, hxx, hux):
     through = table(aux, start, n, n_z)
     call_kernel(
         integers[block + at.IMPACT_SECOND] if impact else integers[block + at.SECOND],
-        (address(x, 0), address(x, n), address(aux, 0), address(xi, 0), address(row, at.MODEL)),
+        (address(xi, 0), address(aux, own.shared)),
         (address(s_qq, 0), address(s_qv, 0), address(s_vv, 0), address(s_nuq, 0)),
         0,
         0,

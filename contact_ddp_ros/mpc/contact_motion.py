@@ -86,13 +86,13 @@ def solve_again(integers, block, aux, b):
     error_model="numpy",
 )
 def _residual_columns(integers, block, impact, x, row, aux, columns):
-    """r_q and r_v into `columns`, one column after the other."""
+    """r_q and r_v into `columns`, one column after the other; what the second order shares with them into aux."""
     n, n_u, n_f, n_a = sizes_of(integers)
     n_s = n + integers[block + at.CONTACTS] * n_a
     call_kernel(
         integers[block + at.IMPACT_FIRST] if impact else integers[block + at.FIRST],
         (address(x, 0), address(x, n), address(aux, 0), address(row, at.MODEL)),
-        (address(columns, 0), address(columns, n * n_s)),
+        (address(columns, 0), address(columns, n * n_s), address(aux, aux_offsets(n, n_u, n_f, n_a).shared)),
         0,
         0,
     )

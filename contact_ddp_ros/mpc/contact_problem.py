@@ -211,7 +211,7 @@ class ContactProblem:
             n_x=2 * n,
             n_u=n_u,
             n_e=layout.n_e,
-            n_aux=int(aux_offsets(*self.sizes).size),
+            n_aux=int(aux_offsets(*self.sizes).shared) + self.kernels.n_shared,
             has_control=~grid.switches,
             integers=self.integers,
             node_integers=np.column_stack([grid.modes, kinds]).astype(np.int64),

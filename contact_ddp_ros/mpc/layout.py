@@ -87,7 +87,7 @@ class Sizes(NamedTuple):
 
 
 class AuxOffsets(NamedTuple):
-    """Offsets into a node's aux, and its size; the solution ν comes first.
+    """Offsets into a node's aux; the solution ν comes first.
 
     Every block has room for n_s = n + n_f n_a rows, the largest system, and n_z = 2n + n_u columns.
     """
@@ -105,7 +105,8 @@ class AuxOffsets(NamedTuple):
     scratch: int
     middle: int
     """(2n,) the state at the middle of an implicit step"""
-    size: int
+    shared: int
+    """what a kernel `first` leaves for `second`, as many numbers as the kernels say; the last"""
 
 
 _INTEGERS = (nb.int64,) * len(Sizes._fields)
@@ -134,8 +135,8 @@ def aux_offsets(n, n_u, n_f, n_a):
     curvature = 3 * n_z * n_z + n * n_s + n * n_z
     terms = n_f * n_a + n_e + n_e * n_e + n_e * n_z
     middle = scratch + max(curvature, terms)
-    size = middle + 2 * n
-    return AuxOffsets(positions, factor, derivatives, jacobian, xi, scratch, middle, size)
+    shared = middle + 2 * n
+    return AuxOffsets(positions, factor, derivatives, jacobian, xi, scratch, middle, shared)
 
 
 @nb.njit(nb.int64(nb.int64), cache=True, inline="always")

@@ -158,7 +158,6 @@ def midpoint_curvature(integers, block, h, row, aux, hxx, hux, huu):
     """Write γᵀν_zy for the γ that the caller leaves where ξ goes; needs the factor of K̃, the middle and ν_z in aux."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
-    middle = own.middle
     n_s = n + integers[block + at.CONTACTS] * n_a
     n_x, n_z = 2 * n, 2 * n + n_u
     nu_z = table(aux, own.derivatives, n_s, n_z)
@@ -179,7 +178,7 @@ def midpoint_curvature(integers, block, h, row, aux, hxx, hux, huu):
     half = table(aux, start + 3 * n * n_z, n_z, n_z)
     call_kernel(
         integers[block + at.SECOND],
-        (address(aux, middle), address(aux, middle + n), address(aux, 0), address(xi, 0), address(row, at.MODEL)),
+        (address(xi, 0), address(aux, own.shared)),
         (address(s_qq, 0), address(s_qv, 0), address(s_vv, 0), address(s_nuq, 0)),
         0,
         0,

@@ -213,7 +213,7 @@ def footholds(integers, modes, rows, xs):  # type: ignore[no-untyped-def]
     """(N, n_f n_a) places of the feet at states xs (N, 2n) of nodes with modes (N,) and parameters (N, size) [m]."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
-    aux, found = np.zeros(own.size), np.zeros((len(xs), n_f * n_a))
+    aux, found = np.zeros(own.shared), np.zeros((len(xs), n_f * n_a))
     for k in range(len(xs)):
         locate_feet(integers, mode_block(integers, modes[k]), xs[k], rows[k], aux)
         found[k] = aux[own.positions : own.positions + n_f * n_a]

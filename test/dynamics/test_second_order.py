@@ -54,6 +54,23 @@ def test_second_order_matches_derivatives_of_the_first(kind: str, seed: int, sys
 
 @pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.parametrize("kind", ["random", "cardinal", "planar", "whole"])
+def test_second_order_after_the_first_is_the_same_with_fewer_operations(kind: str, system: str) -> None:
+    case = make_case(kind, 1)
+    of, n, m = SYSTEMS[system](case), case.n, case.n + case.n_c
+    q, v, nu, xi = case.draw(n), case.draw(n), case.draw(m), case.draw(m)
+    whole_first, whole_second = partials.first("first", of), partials.second("second", of)
+    first, second = partials.expansion("first", "second", of)
+    *blocks, shared = evaluate(first, q, v, nu, case.p)
+    blocks += evaluate(second, xi, shared)
+    expected = [*evaluate(whole_first, q, v, nu, case.p), *evaluate(whole_second, q, v, nu, xi, case.p)]
+    for found, value in zip(blocks, expected, strict=True):
+        assert close(found, value, 1e-12)
+    together = first.n_instructions() + second.n_instructions()
+    assert together < whole_first.n_instructions() + whole_second.n_instructions()
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("kind", ["random", "cardinal", "planar", "whole"])
 def test_no_term_couples_velocity_and_solution(kind: str, system: str) -> None:
     """s_vnu and s_nunu are structurally zero; so is s_vv at an impact."""
     case = make_case(kind, 0)

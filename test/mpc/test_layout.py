@@ -74,7 +74,7 @@ def test_no_two_terms_share_a_name_or_a_block():
 def test_blocks_of_the_aux_have_room(n, n_u, n_f, n_a):
     n_s, n_z, n_c = n + n_f * n_a, 2 * n + n_u, n_f * n_a
     n_b = max(n - n_u, 0)
-    positions, factor, derivatives, jacobian, xi, scratch, middle, size = aux_offsets(n, n_u, n_f, n_a)
+    positions, factor, derivatives, jacobian, xi, scratch, middle, shared = aux_offsets(n, n_u, n_f, n_a)
     assert positions == n_s
     lengths = np.diff([positions, factor, derivatives, jacobian, xi, scratch])
     assert lengths.tolist() == [n_c, n_s * n_s, n_s * n_z, n_c * n, n_s]
@@ -90,7 +90,7 @@ def test_blocks_of_the_aux_have_room(n, n_u, n_f, n_a):
         "rigid body": n_c + n + max(2 * n_c, (2 * n_b + n_c) ** 2, n_b * (2 * n_b + n_c) + n_c + n_c * n_a),
         "midpoint's curvature": 3 * n * n + n_s * n + 3 * n * n_z + n_z * n_z,
     }
-    assert middle == size - 2 * n
+    assert middle == shared - 2 * n
     assert all(length <= middle - scratch for length in users.values()), users
     assert n_s * n_s <= middle - derivatives, "the midpoint's K beside its factor"
     assert n_c > n or n_s * n_s <= xi - derivatives, "which must end before ξ wherever K is regular"

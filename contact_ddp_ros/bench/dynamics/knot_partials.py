@@ -100,7 +100,7 @@ class KnotPartials:
         self.u = rng.normal(size=n_u)
         self.gamma = rng.normal(size=n + len(contacts) * len(AXES))
         self._row = model_row(level_parameters(len(tree.contacts)))
-        self._aux = np.zeros(int(aux_offsets(*self.sizes).size))
+        self._aux = np.zeros(int(aux_offsets(*self.sizes).shared) + self.kernels.n_shared)
         self._hessian = np.zeros((2 * n, 2 * n)), np.zeros((n_u, 2 * n))
 
     def run(self, level: str, calls: int = 1) -> None:
