@@ -6,6 +6,7 @@ of that length would have spilled it, too.
 """
 
 import re
+from itertools import count
 from typing import Final
 
 LONGEST: Final = 500
@@ -31,11 +32,12 @@ def in_parts(source: str, longest: int = LONGEST) -> str:
         source: text of one translation unit.
         longest: statements of a part.
     """
-    counter = iter(range(len(source)))
-    return _FUNCTION.sub(lambda function: _cut(function, longest, f"part{next(counter)}"), source)
+    number = count()
+    return _FUNCTION.sub(lambda function: _cut(function, longest, f"part{next(number)}"), source)
 
 
 def _cut(function: re.Match[str], longest: int, prefix: str) -> str:
+    """C of a function and, before it, of its parts, whose names begin with a prefix."""
     found = [_STATEMENT.fullmatch(line) for line in function["body"].splitlines()]
     statements = [one for one in found if one is not None]
     if len(statements) <= longest or len(statements) < len(found):

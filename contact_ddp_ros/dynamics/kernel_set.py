@@ -137,12 +137,12 @@ class KernelSet:
 
     @property
     def n_shared(self) -> int:
-        """Numbers that the largest kernel `first` leaves for `second`."""
+        """Largest number of values that a kernel `first` leaves for `second`."""
         results = (one for kernel in self.kernels.values() for one in kernel.results)
         return max((one.rows for one in results if one.name == "shared"), default=0)
 
     def address(self, name: str) -> int:
-        """Address of a kernel's function, for `native.call_kernel`."""
+        """Address of a kernel's function, for :func:`contact_ddp_ros.compiled.call.call_kernel`."""
         return self.addresses[self.kernel(name).symbol]
 
     def work_size(self, name: str) -> tuple[int, int, int, int]:

@@ -84,8 +84,8 @@ def build_kernels(
     | name | arguments | results |
     |---|---|---|
     | system/MODE | q (n,), v (n,), p | K (m, m), b (m,):  K nu + b = [S' tau; 0] |
-    | first/MODE | q, v, nu (m,), p | r_q (m, n), r_v (m, n), at fixed nu, and what second/MODE shares with them |
-    | second/MODE | xi (m,), shared | s_qq (n, n), s_vq (n, n), s_vv (n, n), s_qnu (n, m), where `first` was |
+    | first/MODE | q, v, nu (m,), p | r_q (m, n), r_v (m, n), at fixed nu; shared (n_shared,) |
+    | second/MODE | xi (m,), shared | s_qq (n, n), s_vq (n, n), s_vv (n, n), s_qnu (n, m) |
     | impact_system/MODE, impact_first/MODE, impact_second/MODE | the same | the same |
     | tensor/MODE | q, v, tau (n,), gamma (m,), p | gamma'nu_qq, _qv, _vv, _qtau; all (n, n) |
     | impact_tensor/MODE | q, v, gamma (m,), p | gamma'nu_qq, _qv, _vv; all (n, n) |
@@ -94,8 +94,9 @@ def build_kernels(
 
     nu = (vdot, lambda) in contact; at an impact nu = (v+, Lambda), v is the velocity before it and K nu + b = 0. The
     impact kernels of a mode are those of entering it: its contacts are on the ground after the impact. xi = (mu, pi)
-    and s = xi' r; blocks _zy have rows z and columns y; s_vnu is zero for both systems. The tensor kernels are the
-    slow baseline; their tau is S' tau, zero where nothing is actuated.
+    and s = xi' r at the q, v, nu and p with which `first` wrote `shared`. Blocks _zy have rows z and columns y; s_vnu
+    is zero for both systems. The tensor kernels are the slow baseline; their tau is S' tau, zero where nothing is
+    actuated.
 
     Args:
         tree: the model.

@@ -69,10 +69,12 @@ def second(name: str, of: ScalarSystem) -> cs.Function:
 
 
 def expansion(first_name: str, second_name: str, of: ScalarSystem) -> tuple[cs.Function, cs.Function]:
-    """`first` and `second` for one after the other at the same point, so that nothing is computed twice.
+    """`first` and `second` as two functions of which the second one continues where the first one ended.
 
-    (q, v, nu, p) -> r_q, r_v, shared (n_s,) and (xi, shared) -> s_qq, s_vq, s_vv, s_qnu, where `shared` holds the
-    factors of the second order that do not depend on xi. Most of them are needed for the first order, too.
+    (q, v, nu, p) -> r_q, r_v, shared (n_s,)
+    (xi, shared)  -> s_qq, s_vq, s_vv, s_qnu at the q, v, nu and p of `shared`
+
+    `shared` holds whatever the second order needs that does not depend on xi; most of it the first order needs, too.
     """
     joint = of.symbols()
     at = [joint.q, joint.v, joint.nu]
@@ -81,17 +83,14 @@ def expansion(first_name: str, second_name: str, of: ScalarSystem) -> tuple[cs.F
     point = cs.vertcat(*at, joint.p)
     flat, symbols, values = cs.extract_parametric(flat, point)
     known = {point[i].element_hash() for i in range(point.numel())}
+    # What is multiplied by xi as it is counts as no expression, and stays in `flat`.
     bare = [one for one in cs.symvar(flat) if one.element_hash() in known]
     shared = cs.vertcat(cs.SX(0, 1), *symbols, *bare)
     split = cs.vertsplit(flat, np.cumsum([0, *(one.numel() for one in blocks)]).tolist())
     blocks = [cs.reshape(part, *block.shape) for part, block in zip(split, blocks, strict=True)]
     left = [*first("first", of).call([*at, joint.p]), cs.vertcat(cs.SX(0, 1), *values, *bare)]
     return (
-        _function(
-            first_name,
-            {"q": joint.q, "v": joint.v, "nu": joint.nu, "p": joint.p},
-            dict(zip(("r_q", "r_v", "shared"), left, strict=True)),
-        ),
+        _dense(first_name, joint, ["q", "v", "nu", "p"], dict(zip(("r_q", "r_v", "shared"), left, strict=True))),
         _function(second_name, {"xi": joint.xi, "shared": shared}, dict(zip(SECOND, blocks, strict=True))),
     )
 

@@ -22,8 +22,8 @@ from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_curvature import motion_curvature
 from contact_ddp_ros.mpc.contact_motion import mode_block, motion_partials, solve_motion
 from contact_ddp_ros.mpc.grounds import FootGrounds, GroundModel
-from contact_ddp_ros.mpc.kernel_table import kernel_table
-from contact_ddp_ros.mpc.layout import aux_offsets, model_row
+from contact_ddp_ros.mpc.kernel_table import kernel_table, n_aux
+from contact_ddp_ros.mpc.layout import Sizes, aux_offsets, model_row
 from contact_ddp_ros.robot.ground import Ground, LocalGround
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.robot.urdf_tree import read_tree
@@ -120,8 +120,8 @@ class ContactDynamics:
         self.n, self.n_u, self.n_c = tree.n, len(tree.actuated), len(self.contacts) * len(self.axes)
         self._integers = kernel_table(tree, self._kernels, modes, len(self.axes), at.FORWARD_EULER, _LEVELS)
         self._block = int(mode_block(self._integers, 0))
-        self._sizes = self.n, self.n_u, len(tree.contacts), len(self.axes)
-        self._aux = np.zeros(int(aux_offsets(*self._sizes).shared) + self._kernels.n_shared)
+        self._sizes = Sizes(self.n, self.n_u, len(tree.contacts), len(self.axes))
+        self._aux = np.zeros(n_aux(self._sizes, self._kernels))
         numbers = [ground_height, baumgarte_rate]
         height, rate = checked_array("(ground_height, baumgarte_rate)", numbers, (2,), ParameterError).tolist()
         known = {name: LocalGround(one.height, *one.slopes) for name, one in (grounds or {}).items()}

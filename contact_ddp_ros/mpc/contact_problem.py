@@ -21,7 +21,7 @@ from contact_ddp_ros.mpc import contact_nodes
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.chart_kernels import chart_kernels
 from contact_ddp_ros.mpc.grounds import GroundModel, planes_in
-from contact_ddp_ros.mpc.kernel_table import kernel_table
+from contact_ddp_ros.mpc.kernel_table import kernel_table, n_aux
 from contact_ddp_ros.mpc.layout import Sizes, aux_offsets
 from contact_ddp_ros.mpc.own_terms import OwnTerms
 from contact_ddp_ros.mpc.rigid_body import BODY, BODY_FIRST, BODY_SECOND, Tail, footholds
@@ -211,7 +211,7 @@ class ContactProblem:
             n_x=2 * n,
             n_u=n_u,
             n_e=layout.n_e,
-            n_aux=int(aux_offsets(*self.sizes).shared) + self.kernels.n_shared,
+            n_aux=n_aux(self.sizes, self.kernels),
             has_control=~grid.switches,
             integers=self.integers,
             node_integers=np.column_stack([grid.modes, kinds]).astype(np.int64),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.dynamics.kernels import LEVELS, KernelSet
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_algebra import algebra_of
-from contact_ddp_ros.mpc.layout import Sizes
+from contact_ddp_ros.mpc.layout import Sizes, aux_offsets
 from contact_ddp_ros.mpc.own_terms import FIRST, SECOND, VALUE
 from contact_ddp_ros.mpc.term_layout import TermLayout
 from contact_ddp_ros.robot.tree import RigidBodyTree
@@ -40,6 +40,11 @@ _ALGEBRA = {
     "impact_partials": at.IMPACT_PARTIALS,
     "curvature": at.CURVATURE,
 }
+
+
+def n_aux(sizes: Sizes, kernels: KernelSet) -> int:
+    """Length of a node's aux: what :func:`contact_ddp_ros.mpc.layout.aux_offsets` lays out, then the kernels' own."""
+    return int(aux_offsets(*sizes).shared) + kernels.n_shared
 
 
 def kernel_table(

@@ -84,8 +84,8 @@ def plan_result(
 
     The call `started` at that time of `time.perf_counter` [s].
     """
-    sound = solution.termination is Termination.DIVERGED or solution.is_finite
-    failed = solution.termination is Termination.DIVERGED or not sound
+    diverged = solution.termination is Termination.DIVERGED
+    failed = diverged or not solution.is_finite
     policy, friction_violation = None, math.inf
     if not failed:
         forces = builder.forces(grid, solution.aux)
@@ -103,7 +103,7 @@ def plan_result(
     return PlanResult(
         policy=policy,
         status="DIVERGED" if failed else solution.termination.name,
-        message=solution.message if sound else "the plan holds a number that is not finite",
+        message="the plan holds a number that is not finite" if failed and not diverged else solution.message,
         solve_time=perf_counter() - started,
         iterations=solution.iterations,
         cost=solution.cost,

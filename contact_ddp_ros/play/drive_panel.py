@@ -87,7 +87,7 @@ class DrivePanel:
             self._show_drive()
 
     def press(self, key: str) -> None:
-        """Do what a key stands for; two at once count both."""
+        """Do what a key stands for; of several at once each counts."""
         if key in _STEPS:
             step = _STEPS[key]
             with self._leading:

@@ -25,8 +25,8 @@ from contact_ddp_ros.models.planar import AXES
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_curvature import motion_curvature, motion_curvature_by_tensor
 from contact_ddp_ros.mpc.contact_motion import mode_block, motion_partials, solve_motion
-from contact_ddp_ros.mpc.kernel_table import kernel_table
-from contact_ddp_ros.mpc.layout import aux_offsets, model_row
+from contact_ddp_ros.mpc.kernel_table import kernel_table, n_aux
+from contact_ddp_ros.mpc.layout import Sizes, aux_offsets, model_row
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.borrowed import borrow, part
 from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
@@ -94,13 +94,13 @@ class KnotPartials:
         self.kernels: KernelSet = build_kernels(tree, modes, AXES, levels=levels, fallback=False)
         self._integers = kernel_table(tree, self.kernels, modes, len(AXES), at.FORWARD_EULER, levels)
         n, n_u = tree.n, len(tree.actuated)
-        self.sizes = n, n_u, len(tree.contacts), len(AXES)
+        self.sizes = Sizes(n, n_u, len(tree.contacts), len(AXES))
         rng = np.random.default_rng([_SEED, n])
         self.x = np.concatenate([rng.uniform(-_ANGLE, _ANGLE, n), rng.normal(size=n)])
         self.u = rng.normal(size=n_u)
         self.gamma = rng.normal(size=n + len(contacts) * len(AXES))
         self._row = model_row(level_parameters(len(tree.contacts)))
-        self._aux = np.zeros(int(aux_offsets(*self.sizes).shared) + self.kernels.n_shared)
+        self._aux = np.zeros(n_aux(self.sizes, self.kernels))
         self._hessian = np.zeros((2 * n, 2 * n)), np.zeros((n_u, 2 * n))
 
     def run(self, level: str, calls: int = 1) -> None:
