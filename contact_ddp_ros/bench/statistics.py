@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
 Item = TypeVar("Item")
@@ -50,6 +52,14 @@ def share(flags: Iterable[object]) -> Proportion:
     """How many of some are true."""
     found = [bool(one) for one in flags]
     return wilson(sum(found), len(found))
+
+
+def median_interval(values: ArrayLike, resamples: int = 2000) -> tuple[float, float]:
+    """95 % interval of a median from resampled values (percentile bootstrap, the same at every call); any shape."""
+    found = np.ravel(values)
+    drawn = np.random.default_rng(0).choice(found, (resamples, found.size))
+    low, high = np.percentile(np.median(drawn, axis=1), [2.5, 97.5])
+    return float(low), float(high)
 
 
 @dataclass(frozen=True)

@@ -52,10 +52,11 @@ def time_to_touchdown(policy: Policy, now: float) -> float:
 
 
 def landings(policy: Policy) -> Array:
-    """Times at which the plan puts down a foot while others stand, from its second node on [s]."""
-    down = policy.forces != 0.0
+    """Times at which the plan puts down a foot while others stand, or as they leave, from its second step on [s]."""
+    steps = np.flatnonzero(np.diff(policy.times) > 0.0)  # the switches between have no forces
+    down = policy.forces[steps] != 0.0
     lands = (down[1:] & ~down[:-1]).any(axis=1) & down[:-1].any(axis=1)
-    return policy.times[1:-1][lands]
+    return policy.times[steps[1:]][lands]
 
 
 def last_exit(policy: Policy, lead: float) -> float:

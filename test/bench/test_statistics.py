@@ -2,10 +2,11 @@
 
 import math
 
+import numpy as np
 import pytest
 from scipy import stats
 
-from contact_ddp_ros.bench.statistics import Paired, grouped, paired, share, wilson
+from contact_ddp_ros.bench.statistics import Paired, grouped, median_interval, paired, share, wilson
 
 
 @pytest.mark.parametrize("trials", [1, 10, 25])
@@ -46,3 +47,11 @@ def test_a_share_counts_what_is_true_and_says_its_interval():
 
 def test_groups_and_their_items_keep_their_order():
     assert list(grouped("bAaB", str.lower).items()) == [("b", ["b", "B"]), ("a", ["A", "a"])]
+
+
+def test_the_interval_of_a_median_holds_it_and_shrinks_with_the_number_of_values() -> None:
+    few, many = np.arange(12.0), np.arange(1200.0) / 100.0
+    low, high = median_interval(few)
+    assert 0.0 <= low < np.median(few) < high <= 11.0
+    assert np.subtract(*median_interval(many)[::-1]) < 0.5 * (high - low)
+    assert median_interval([3.0, 3.0]) == (3.0, 3.0)

@@ -1,15 +1,19 @@
-"""`contact-ddp bench pushes`: the push map, the largest impulse that is survived by direction and phase of the gait.
+"""`contact-ddp bench pushes`: the push map, the largest impulse that is survived by direction and phase of a gait.
 
-The robot bounds at 0.5 m/s on flat ground; a force on the trunk acts for 0.1 s. For each direction and phase the
-impulses of a ladder are tried from the lowest up to the first that fells the robot; what it survives counts only where
-it survives everything below, too. Survived is what neither ends in a fault nor in anything but bounding on at its
-height three seconds later.
+The robot goes at 0.5 m/s on flat ground, bounding or in each of the gaits that are asked for; a force on the trunk
+acts for 0.1 s. For each direction and phase the impulses of a ladder are tried from the lowest up to the first that
+fells the robot; what it survives counts only where it survives everything below, too. Survived is what neither ends in
+a fault nor in anything but going on at its height three seconds later. The interval of a median over phases is that of
+resampled phases.
 """
 
+import argparse
 import json
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +21,19 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
-from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_setting_option, count
+from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, add_setting_option, count, option
 from contact_ddp_ros.bench.engine import add_engine_options, journalled
-from contact_ddp_ros.bench.loop.cases import CYCLE, PUSH_DURATION, SPEED, bounding, push_of
+from contact_ddp_ros.bench.loop.cases import PUSH_DURATION, SPEED, bounding, push_of
 from contact_ddp_ros.bench.loop.harness import advance
 from contact_ddp_ros.bench.output import table_of
-from contact_ddp_ros.bench.statistics import Proportion, share
+from contact_ddp_ros.bench.statistics import Proportion, grouped, median_interval, share
 from contact_ddp_ros.closed_loop import ClosedLoop
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.errors import BenchmarkError, ContactDdpError
+from contact_ddp_ros.fitting import planner_config, robot_of
+from contact_ddp_ros.models.choice import MODELS
+from contact_ddp_ros.mpc.config import GaitConfig
+from contact_ddp_ros.mpc.reference import gait_schedule
 from contact_ddp_ros.recording import FALL_HEIGHT
 from contact_ddp_ros.report.charts import heat_map
 from contact_ddp_ros.report.style import figure
@@ -46,6 +54,8 @@ LADDER = (4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0, 20.0, 22.0, 24.0)
 QUICK_LADDER = (6.0, 10.0, 14.0)
 """Impulses that are tried [N s]."""
 
+_GAIT = "planner.gait.name"
+
 
 @dataclass(frozen=True)
 class CellSearch:
@@ -62,6 +72,11 @@ class CellSearch:
         return f"{math.degrees(self.direction):.0f}° at {self.phase:.3f}"
 
     @property
+    def gait(self) -> str:
+        """In which it goes."""
+        return str(self.overrides.get(_GAIT, GaitConfig().name))
+
+    @property
     def cost(self) -> float:
         """Simulated time at most [s]."""
         return len(self.ladder) * AFTER
@@ -69,7 +84,7 @@ class CellSearch:
     def holds(self, impulse: float) -> bool:
         """Whether the robot survives an impulse [N s]."""
         loop = _steady(json.dumps(self.overrides)).fork()
-        advance(loop, loop.simulator.time + self.phase * CYCLE)
+        advance(loop, loop.simulator.time + self.phase * period_of(self.overrides))
         push = push_of(impulse, self.direction, loop.simulator.time)
         loop.simulator.push(np.array(push.force), push.duration)
         try:
@@ -80,15 +95,23 @@ class CellSearch:
         return bool(up) and loop.controller.fault is None and loop.controller.mode is ControlMode.MOVE
 
 
+def period_of(overrides: Mapping[str, Any]) -> float:
+    """Duration of a cycle of the gait that some parameters choose [s]."""
+    options = bounding(overrides)
+    config = planner_config(options, robot_of(options))
+    return gait_schedule(MODELS[config.model], config.gait).period
+
+
 @cache
 def _steady(overrides: str) -> ClosedLoop:
-    """A loop that bounds steadily, at the beginning of a cycle."""
-    loop = ClosedLoop(bounding(json.loads(overrides), duration=60.0))
+    """A loop that moves steadily, at the beginning of a cycle."""
+    chosen = json.loads(overrides)
+    loop = ClosedLoop(bounding(chosen, duration=60.0))
     advance(loop, SETTLED)
     modes = [_mode(loop)] * 2
     while not modes[0] > modes[1] == FIRST_MODE:
-        if loop.controller.fault is not None or loop.simulator.time > SETTLED + 2.0 * CYCLE:
-            raise BenchmarkError(f"it does not bound before anything happens: {loop.controller.fault}")
+        if loop.controller.fault is not None or loop.simulator.time > SETTLED + 2.0 * period_of(chosen):
+            raise BenchmarkError(f"it does not move before anything happens: {loop.controller.fault}")
         loop.tick()
         modes = [modes[1], _mode(loop)]
     return loop
@@ -112,13 +135,14 @@ def run(search: CellSearch) -> dict[str, float | None]:
 
 @dataclass(frozen=True)
 class PushMap:
-    """What was found.
+    """What was found of one gait.
 
     Attributes:
         directions: (D,) [rad]. phases: (P,) shares of a cycle.
         held: (D, P) largest impulse that was survived, with all below it [N s]. ladder: the impulses tried [N s].
     """
 
+    gait: str
     directions: NDArray[np.float64]
     phases: NDArray[np.float64]
     held: NDArray[np.float64]
@@ -134,32 +158,46 @@ def searches(directions: int, phases: int, ladder: tuple[float, ...], overrides:
     ]
 
 
-def table(found: PushMap) -> Table:
-    """Direction by direction: worst, median and best over the phases, and how many survive the target."""
+def table(maps: Sequence[PushMap]) -> Table:
+    """Gait by gait and direction by direction: worst, median and best of the phases, how many survive the target."""
+
+    def largest(value: float, found: PushMap) -> str:
+        return f"{value:.1f}" if value < found.ladder[-1] else f"≥ {value:.1f}"
+
+    def median(row: Any) -> str:
+        found, _, held = row
+        low, high = median_interval(held)
+        return f"{largest(float(np.median(held)), found)} ({low:.1f} to {high:.1f})"
 
     def of_target(one: Proportion) -> str:
         return f"{one.successes} of {one.trials} ({one.percent})"
 
     columns = {
-        "direction": lambda row: f"{math.degrees(row[0]):.0f}°",
-        "worst": lambda row: f"{row[1].min():.1f}",
-        "median": lambda row: f"{np.median(row[1]):.1f}",
-        "best": lambda row: f"{row[1].max():.1f}",
-        f"phases that survive {TARGET:g} N s (95 %)": lambda row: of_target(share(row[1] >= TARGET)),
+        "gait": lambda row: row[0].gait,
+        "direction": lambda row: row[1],
+        "worst": lambda row: largest(row[2].min(), row[0]),
+        "median (95 %)": median,
+        "best": lambda row: largest(row[2].max(), row[0]),
+        f"cells that survive {TARGET:g} N s (95 %)": lambda row: of_target(share(row[2].ravel() >= TARGET)),
     }
-    return table_of("Largest impulse that is survived [N s]", zip(found.directions, found.held, strict=True), columns)
+    rows = []
+    for found in maps:
+        degrees = (f"{math.degrees(direction):.0f}°" for direction in found.directions)
+        rows += [(found, name, held) for name, held in zip(degrees, found.held, strict=True)]
+        rows.append((found, "all", found.held))
+    return table_of("Largest impulse that is survived [N s]", rows, columns)
 
 
 def draw(found: PushMap, path: Path) -> None:
     """Draw the map by phase, and by direction around the robot seen from above, which looks up."""
-    title = f"Largest push of {PUSH_DURATION:g} s that is survived at {SPEED:g} m/s [N s]"
+    title = f"Largest push of {PUSH_DURATION:g} s that is survived at {SPEED:g} m/s, {found.gait} [N s]"
     with figure(path, 10.0, 4.6, title) as drawn:
         grid = drawn.add_gridspec(1, 2, width_ratios=(1.5, 1.0))
         cells = drawn.add_subplot(grid[0])
         names = [_name(direction) for direction in found.directions]
         phases = [f"{phase:.2f}" for phase in found.phases]
         image = heat_map(cells, found.held, names, phases, (0.0, found.ladder[-1]), form="{:.0f}".format)
-        cells.set_xlabel("phase of the gait at which the push begins (0: touchdown of the back feet)")
+        cells.set_xlabel("phase of the gait at which the push begins (0: its first mode)")
         cells.set_ylabel("direction of the push")
         drawn.colorbar(image, ax=cells)
         _draw_around(drawn.add_subplot(grid[1], projection="polar"), found)
@@ -187,34 +225,69 @@ def _name(direction: float) -> str:
     return words.get(degrees, f"{degrees}°")
 
 
+def _gaits(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """The parameters of each map; ParameterError for a gait that does not exist or that the model cannot move."""
+    chosen = dict(options.set)
+    found = [{**chosen, _GAIT: gait} for gait in dict.fromkeys(options.gait)] if options.gait else [chosen]
+    for overrides in found:
+        period_of(overrides)
+    return found
+
+
 def _measure(run_of: Run) -> Findings:
     options = run_of.options
     directions, phases = (4, 2) if options.quick else (options.directions, options.phases)
-    ladder = QUICK_LADDER if options.quick else LADDER
-    items = searches(directions, phases, ladder, dict(options.set))
-    settings = {"directions": directions, "phases": phases, "ladder": list(ladder), "overrides": dict(options.set)}
+    ladder = QUICK_LADDER if options.quick else options.ladder
+    items = [cell for overrides in _gaits(options) for cell in searches(directions, phases, ladder, overrides)]
+    settings = {"directions": directions, "phases": phases, "ladder": list(ladder)}
+    settings |= {"overrides": dict(options.set), "gaits": options.gait}
     limits: list[dict[str, Any]] = journalled(run, items, run_of, settings, dict)
-    found = PushMap(
-        np.array([item.direction for item in items[::phases]]),
-        np.array([item.phase for item in items[:phases]]),
-        np.array([limit["held"] for limit in limits]).reshape(directions, phases),
-        ladder,
-    )
+    found = grouped(zip(items, limits, strict=True), lambda pair: pair[0].gait)
+    maps = [
+        PushMap(
+            gait,
+            np.array([item.direction for item, _ in own[::phases]]),
+            np.array([item.phase for item, _ in own[:phases]]),
+            np.array([limit["held"] for _, limit in own]).reshape(directions, phases),
+            ladder,
+        )
+        for gait, own in found.items()
+    ]
+    names = ["pushes.png" if len(maps) == 1 else f"pushes_{one.gait}.png" for one in maps]
     return Findings(
         settings=settings,
-        results={item.name: limit for item, limit in zip(items, limits, strict=True)},
-        tables=[table(found)],
+        results={gait: {item.name: limit for item, limit in own} for gait, own in found.items()},
+        tables=[table(maps)],
         remarks=[f"Tried from below up to the first that fells it: {', '.join(f'{one:g}' for one in ladder)} N s."],
-        drawings={"pushes.png": lambda path: draw(found, path)},
-        exit_code=0 if found.held.min() >= TARGET else 1,
+        drawings={name: partial(draw, one) for name, one in zip(names, maps, strict=True)},
+        exit_code=0 if all(one.held.min() >= TARGET for one in maps) else 1,
     )
+
+
+def ladder_of(text: str) -> tuple[float, ...]:
+    """Impulses in words, "12,16,20"; an error of the option where they do not rise from above zero."""
+    try:
+        found = tuple(float(one) for one in text.split(","))
+    except ValueError:
+        found = ()
+    if not found or not all(low < high < math.inf for low, high in pairwise((0.0, *found))):
+        raise argparse.ArgumentTypeError(f"{text!r} is no ladder; allowed: rising impulses [N s], as 12,16,20")
+    return found
 
 
 OPTIONS = (
     count("--directions", 8, "of the push"),
     count("--phases", 12, "of the gait"),
+    option("--gait", action="append", metavar="NAME", help="in which it goes, in place of the bound; repeatable"),
+    option(
+        "--ladder",
+        type=ladder_of,
+        default=LADDER,
+        metavar="LIST",
+        help="impulses that are tried [N s], as 12,16,20 (default: 4 to 24 in steps of 2)",
+    ),
     add_engine_options,
     add_setting_option,
 )
 
-BENCHMARK = Benchmark("pushes", __doc__, "4 directions, 2 phases, coarser", _measure, OPTIONS, resumable=True)
+BENCHMARK = Benchmark("pushes", __doc__, "4 directions, 2 phases, coarser", _measure, OPTIONS, _gaits, resumable=True)
