@@ -68,8 +68,8 @@ class CellSearch:
 
     @property
     def name(self) -> str:
-        """Unique in a map."""
-        return f"{math.degrees(self.direction):.0f}° at {self.phase:.3f}"
+        """Unique in a benchmark."""
+        return f"{self.gait}, {math.degrees(self.direction):.0f}° at {self.phase:.3f}"
 
     @property
     def gait(self) -> str:
@@ -256,7 +256,7 @@ def _measure(run_of: Run) -> Findings:
     names = ["pushes.png" if len(maps) == 1 else f"pushes_{one.gait}.png" for one in maps]
     return Findings(
         settings=settings,
-        results={gait: {item.name: limit for item, limit in own} for gait, own in found.items()},
+        results={item.name: limit for item, limit in zip(items, limits, strict=True)},
         tables=[table(maps)],
         remarks=[f"Tried from below up to the first that fells it: {', '.join(f'{one:g}' for one in ladder)} N s."],
         drawings={name: partial(draw, one) for name, one in zip(names, maps, strict=True)},

@@ -20,7 +20,8 @@ def found() -> PushMap:
 
 def test_every_direction_is_pushed_at_every_phase() -> None:
     cells = searches(4, 3, (10.0,), {})
-    assert len({cell.name for cell in cells}) == len(cells) == 12
+    both = [*cells, *searches(4, 3, (10.0,), {"planner.gait.name": "pronk"})]
+    assert len({cell.name for cell in both}) == len(both) == 24
     assert [cell.direction for cell in cells[::3]] == pytest.approx([0.0, 0.5 * math.pi, math.pi, 1.5 * math.pi])
     assert {cell.phase for cell in cells} == {0.0, 1.0 / 3.0, 2.0 / 3.0}
 
