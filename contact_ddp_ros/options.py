@@ -59,6 +59,12 @@ leaves [m, rad, m/s, rad/s]."""
 MAX_SPEED = 4.0
 """Largest commanded forward speed that is accepted, either way [m/s]."""
 
+TERRAIN_WORDS = (
+    "flat, slope:DEG[,HEADING_DEG], step:X,RISE, stairs:RISE,COUNT[,TREAD], boxes:HEIGHT[,SEED], stones:HEIGHT[,SEED], "
+    "kerb:RISE or rough:HEIGHT[,LENGTH[,SEED]]"
+)
+"""What a simulated ground may be, as :mod:`contact_ddp_ros.terrain` reads it."""
+
 
 @dataclass(frozen=True)
 class Push:

@@ -9,19 +9,24 @@ Written as one word, which the command line and the simulator's parameter `terra
     boxes:HEIGHT[,SEED]         square tops of random heights between 0 and HEIGHT [m], from x = 0.8 m on
     stones:HEIGHT[,SEED]        the same smaller, of heights between -HEIGHT and HEIGHT [m]
     kerb:RISE                   from x = 0.8 m on the left half, y > 0, is higher by RISE [m]; negative: lower
+    rough:HEIGHT[,LENGTH[,SEED]] smooth random hills and hollows up to HEIGHT [m] from level, the shortest of which are
+                                LENGTH [m] from top to top, from 0.5 m around the origin on
 
-Every shape is a plane and boxes standing on it, so that any physics engine can build it.
+Every shape is a plane and boxes standing on it, so that any physics engine can build it, but for `rough`, which is a
+field of heights.
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.options import TERRAIN_WORDS
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rotation_vector_to_quaternion
 
 Array = NDArray[np.float64]
@@ -42,7 +47,26 @@ _BOX_ROWS, _BOX_COLUMNS = 45, 6
 _FAR, _HALF_WIDTH, _DEPTH = 200.0, 50.0, 1.0
 """Length and half width of what has no end, and how far boxes reach below the ground [m]."""
 
-_KINDS: Final = {"slope": (1, 2), "step": (2, 2), "stairs": (2, 3), "boxes": (1, 2), "stones": (1, 2), "kerb": (1, 1)}
+_LENGTH, _SHORTEST, _LONGEST = 1.0, 0.4, 20.0
+"""From top to top of hills where it is not given, and its bounds [m]."""
+_WAVES = 48
+"""Of hills, of random directions, with lengths between the shortest and four times as much."""
+_HILLS, _SPACING = (80.0, 60.0), 0.1
+"""Extent of the field of hills along x and y, around the origin, and the distance of its heights [m]."""
+_LEVEL, _RISING, _FALLING = 0.5, 0.7, 5.0
+"""Hills begin at this distance from the origin, are whole so much further on, and end before the field does [m]."""
+_BELOW = 0.05
+"""How far the plane lies below the deepest hollow [m]."""
+
+_KINDS: Final = {
+    "slope": (1, 2),
+    "step": (2, 2),
+    "stairs": (2, 3),
+    "boxes": (1, 2),
+    "stones": (1, 2),
+    "kerb": (1, 1),
+    "rough": (1, 3),
+}
 """How few and how many numbers each kind has."""
 
 
@@ -59,6 +83,35 @@ class Box:
         return self.centre[2] + self.half[2]
 
 
+@dataclass(frozen=True, eq=False)
+class HeightField:
+    """Heights at the nodes of a square grid around the origin; between them they are bilinear.
+
+    Attributes:
+        heights: (n_y, n_x) above z = 0, rows along y [m].
+        spacing: of the nodes [m].
+    """
+
+    heights: Array
+    spacing: float
+
+    @property
+    def half(self) -> tuple[float, float]:
+        """Half extents along x and y [m]."""
+        rows, columns = self.heights.shape
+        return 0.5 * self.spacing * (columns - 1), 0.5 * self.spacing * (rows - 1)
+
+    def at(self, x: Array, y: Array) -> Array:
+        """(N,) heights at places (N,), -∞ beside the field [m]."""
+        half, (rows, columns) = self.half, self.heights.shape
+        u, v = (x + half[0]) / self.spacing, (y + half[1]) / self.spacing
+        inside = (u >= 0.0) & (u <= columns - 1) & (v >= 0.0) & (v <= rows - 1)
+        i, j = (np.clip(w, 0, n - 2).astype(int) for w, n in ((u, columns), (v, rows)))
+        a, b, found = u - i, v - j, self.heights
+        below, above = ((1.0 - a) * found[row, i] + a * found[row, i + 1] for row in (j, j + 1))
+        return np.where(inside, (1.0 - b) * below + b * above, -np.inf)
+
+
 @dataclass(frozen=True)
 class Terrain:
     """A plane z = height + gradient . (x, y), and boxes with level tops that stand on it.
@@ -67,11 +120,13 @@ class Terrain:
         gradient: (2,) of the plane.
         height: of the plane at the origin [m].
         boxes: on top of it; where they overlap, the highest counts.
+        field: beside the boxes; None for none.
     """
 
     gradient: tuple[float, float] = (0.0, 0.0)
     height: float = 0.0
     boxes: tuple[Box, ...] = ()
+    field: HeightField | None = None
 
     def heights(self, points: Array) -> Array:
         """(N,) height of the ground below points (N, 2 or more) in `odom` [m]."""
@@ -80,7 +135,7 @@ class Terrain:
         for box in self.boxes:
             inside = (np.abs(x - box.centre[0]) <= box.half[0]) & (np.abs(y - box.centre[1]) <= box.half[1])
             ground = np.where(inside, np.maximum(ground, box.top), ground)
-        return ground
+        return ground if self.field is None else np.maximum(ground, self.field.at(x, y))
 
     def clearances(self, centres: Array, radii: float | Array) -> Array:
         """(N,) height of the lowest points of spheres (N, 3) above the ground below them [m]; negative within it."""
@@ -117,10 +172,7 @@ def parse_terrain(text: str) -> Terrain:
         numbers = []
     few, many = _KINDS.get(kind, (1, 0))
     if not few <= len(numbers) <= many or not all(map(math.isfinite, numbers)):
-        raise ParameterError(
-            f"ground {text!r}; allowed, with finite numbers: flat, slope:DEG[,HEADING_DEG], step:X,RISE, "
-            "stairs:RISE,COUNT[,TREAD], boxes:HEIGHT[,SEED], stones:HEIGHT[,SEED] or kerb:RISE"
-        )
+        raise ParameterError(f"ground {text!r}; allowed, with finite numbers: {TERRAIN_WORDS}")
     return _BUILD[kind](text, *numbers)
 
 
@@ -170,6 +222,41 @@ def _kerb(text: str, rise: float) -> Terrain:
     return Terrain(height=rise, boxes=(before, _box(right, (far, wide), 0.0)))
 
 
+@lru_cache(maxsize=4)
+def _rough(text: str, height: float, length: float = _LENGTH, seed: float = 0.0) -> Terrain:
+    _check(text, "height", height, 0.0, _HIGHEST, "m")
+    _check(text, "length", length, _SHORTEST, _LONGEST, "m")
+    _check(text, "seed", seed, 0, 2**31 - 1, "", whole=True)
+    if height == 0.0:
+        return Terrain()
+    x, y = (_SPACING * np.arange(-round(0.5 * size / _SPACING), round(0.5 * size / _SPACING) + 1) for size in _HILLS)
+    rng = np.random.default_rng(int(seed))
+    lengths, angles, phases = (
+        rng.uniform(low, high, _WAVES) for low, high in ((1.0, 4.0), (0.0, np.pi), (0.0, 2 * np.pi))
+    )
+    hills = np.zeros((y.size, x.size))
+    for stretch, angle, phase in zip(lengths, angles, phases, strict=True):
+        number = 2.0 * math.pi / (stretch * length)
+        along = np.exp(1j * (number * math.cos(angle) * x + phase))
+        hills += stretch * np.outer(np.exp(1j * number * math.sin(angle) * y), along).real
+    hills *= _smooth((np.hypot(x, y[:, None]) - _LEVEL) / _RISING)
+    for axis, places in enumerate((y[:, None], x)):
+        hills *= _smooth((0.5 * _HILLS[1 - axis] - np.abs(places)) / _FALLING)
+    field = HeightField(hills * (height / np.abs(hills).max()), _SPACING)
+    around = []
+    for way in (-1.0, 1.0):
+        along, across = (half + 0.5 * _FAR for half in field.half)
+        around.append(_box((way * along, 0.0), (0.5 * _FAR, _FAR), 0.0))
+        around.append(_box((0.0, way * across), (field.half[0], 0.5 * _FAR), 0.0))
+    return Terrain(height=-height - _BELOW, boxes=tuple(around), field=field)
+
+
+def _smooth(share: Array) -> Array:
+    """From 0 below 0 to 1 above 1, without an edge."""
+    inside = np.clip(share, 0.0, 1.0)
+    return inside * inside * (3.0 - 2.0 * inside)
+
+
 def _tops(low: float, high: float, side: float, size: tuple[int, int], seed: int) -> tuple[Box, ...]:
     """Rows and columns of square boxes of random heights, on both sides of the x axis."""
     tops = np.random.default_rng(seed).uniform(low, high, size)
@@ -210,4 +297,5 @@ _BUILD: Final[dict[str, Callable[..., Terrain]]] = {
     "boxes": _boxes,
     "stones": _stones,
     "kerb": _kerb,
+    "rough": _rough,
 }

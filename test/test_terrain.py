@@ -69,9 +69,33 @@ def test_a_kerb_raises_or_lowers_the_left(rise: float) -> None:
         assert heights[8:] == pytest.approx(np.full(len(heights) - 8, wanted))
 
 
+def test_hills_are_smooth_around_a_level_start_and_within_their_height() -> None:
+    terrain = parse_terrain("rough:0.08,1,3")
+    x, y = np.meshgrid(np.arange(-60.0, 60.0, 0.07), np.arange(-50.0, 50.0, 0.07))
+    points = np.column_stack([x.ravel(), y.ravel(), np.zeros(x.size)])
+    heights, distance = terrain.heights(points), np.hypot(*points.T[:2])
+    assert not heights[distance < 0.4].any(), "the robot starts on level ground"
+    assert not heights[(np.abs(points[:, 0]) > 40.0) | (np.abs(points[:, 1]) > 30.0)].any(), "level again behind them"
+    assert np.abs(heights).max() == pytest.approx(0.08, rel=0.02)
+    assert heights[(distance > 1.5) & (distance < 20.0)].std() > 0.01
+    slopes = np.diff(heights.reshape(x.shape), axis=1) / 0.07
+    assert np.degrees(np.arctan(np.abs(slopes))).max() < 15.0
+    assert (parse_terrain("rough:0.08,1,4").heights(points) != heights).any()
+    np.testing.assert_array_equal(parse_terrain("rough:0.08,1,3").heights(points), heights)
+
+
+def test_shorter_hills_of_one_height_are_steeper() -> None:
+    line = np.column_stack([np.arange(2.0, 20.0, 0.1), np.zeros(180), np.zeros(180)])
+    steep, gentle = (np.diff(parse_terrain(f"rough:0.05,{n}").heights(line)).std() for n in (0.5, 2.0))
+    assert steep > 2.0 * gentle
+    assert not parse_terrain("rough:0").heights(line).any()
+
+
 @pytest.mark.parametrize(
     ("word", "said"),
     [
+        ("rough:0.3", r"height is 0.3; allowed: \[0, 0.2\] m"),
+        ("rough:0.05,0.1", "length is 0.1"),
         ("hill", "finite numbers: flat"),
         ("slope", "finite numbers: flat"),
         ("slope:x", "finite numbers: flat"),

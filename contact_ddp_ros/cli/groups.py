@@ -16,7 +16,7 @@ from contact_ddp_ros.cli.values import (
     parse_step,
 )
 from contact_ddp_ros.config import parse_setting
-from contact_ddp_ros.options import MODEL_NAMES, SECTIONS, VARIANTS, RunOptions
+from contact_ddp_ros.options import MODEL_NAMES, SECTIONS, TERRAIN_WORDS, VARIANTS, RunOptions
 
 DEFAULTS = RunOptions()
 
@@ -112,8 +112,7 @@ def add_simulated(parser: argparse.ArgumentParser) -> Any:
         "--ground",
         default=DEFAULTS.terrain,
         metavar="SHAPE",
-        help="flat, slope:DEG[,HEADING_DEG] (positive climbs along the heading), step:X,RISE, "
-        "stairs:RISE,COUNT[,TREAD], boxes:HEIGHT[,SEED], stones:HEIGHT[,SEED] or kerb:RISE (default: flat)",
+        help=f"{TERRAIN_WORDS}; a positive slope climbs along the heading (default: flat)",
     )
     ground.add_argument(
         "--step",

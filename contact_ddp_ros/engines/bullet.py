@@ -23,6 +23,7 @@ from contact_ddp_ros.robot.state import DriveGains, RobotState
 from contact_ddp_ros.sim.bodies import Body, bodies_of
 from contact_ddp_ros.sim.options import SimOptions
 from contact_ddp_ros.sim.simulator import PhysicsSimulator
+from contact_ddp_ros.terrain import HeightField
 
 Array = NDArray[np.float64]
 
@@ -161,15 +162,30 @@ class BulletSimulator(PhysicsSimulator):
         return self._specific_force.copy()
 
     def _add_ground(self, friction: float) -> None:
-        """Plane and boxes of the terrain; of a pair of shapes Bullet multiplies the friction, so the robot has 1."""
+        """What the terrain is made of; of a pair of shapes Bullet multiplies the friction, so the robot has 1."""
         engine, terrain = self._engine, self._terrain
         plane = engine.createCollisionShape(pybullet.GEOM_PLANE, planeNormal=[0.0, 0.0, 1.0])
         parts = [engine.createMultiBody(0.0, plane, -1, [0.0, 0.0, terrain.height], terrain.tilt)]
         for box in terrain.boxes:
             shape = engine.createCollisionShape(pybullet.GEOM_BOX, halfExtents=box.half)
             parts.append(engine.createMultiBody(0.0, shape, -1, box.centre))
+        if terrain.field is not None:
+            parts.append(self._add_field(terrain.field))
         for part in parts:
             engine.changeDynamics(part, -1, lateralFriction=friction, restitution=0.0)
+
+    def _add_field(self, field: HeightField) -> int:
+        """A field of heights, whose origin Bullet has half way between the lowest and the highest."""
+        heights = field.heights
+        shape = self._engine.createCollisionShape(
+            pybullet.GEOM_HEIGHTFIELD,
+            meshScale=[field.spacing, field.spacing, 1.0],
+            heightfieldData=heights.ravel().tolist(),
+            numHeightfieldRows=heights.shape[1],
+            numHeightfieldColumns=heights.shape[0],
+        )
+        middle = 0.5 * float(heights.min() + heights.max())
+        return int(self._engine.createMultiBody(0.0, shape, -1, [0.0, 0.0, middle]))
 
     def _add_robot(self, bodies: Sequence[Body]) -> int:
         """The multibody; returns its number."""

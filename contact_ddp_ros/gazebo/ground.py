@@ -7,6 +7,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.gazebo.elements import add, add_friction, add_material, add_pose, numbers
 from contact_ddp_ros.terrain import FLAT, parse_terrain
 
@@ -21,9 +22,13 @@ def add_ground(world: Element, word: str, friction: float) -> None:
     """Add the ground of a word of :mod:`contact_ddp_ros.terrain`, with one coefficient of friction all over.
 
     Raises:
-        ParameterError: there is no such ground.
+        ParameterError: there is no such ground, or it is more than a plane and boxes.
     """
     terrain = parse_terrain(word)
+    if terrain.field is not None:
+        raise ParameterError(
+            f"ground {word!r}: worlds of SDF have planes and boxes; allowed: the other grounds, or MuJoCo"
+        )
     model = add(world, "model", name="ground")
     add(model, "static", "true")
     link = add(model, "link", name="ground")

@@ -41,6 +41,7 @@ KINDS: Final = {
     "boxes": Kind("height [m]", "boxes:{:g},1", 0.02, 0.0, 0.06, 0.005),
     "stones": Kind("height [m]", "stones:{:g},1", 0.02, 0.0, 0.05, 0.005),
     "kerb": Kind("rise of the left [m]", "kerb:{:g}", 0.03, -0.05, 0.05, 0.005),
+    "rough": Kind("height of hills [m]", "rough:{:g}", 0.1, 0.0, 0.2, 0.01),
 }
 """Besides level ground, which has no number."""
 

@@ -21,7 +21,7 @@ from contact_ddp_ros.sim.engine import mujoco
 from contact_ddp_ros.sim.foreign import read_robot
 from contact_ddp_ros.sim.options import ContactOptions, PayloadOptions, SimOptions
 from contact_ddp_ros.sim.payload import LOW, PAYLOAD_SIZE, moment, place
-from contact_ddp_ros.terrain import parse_terrain
+from contact_ddp_ros.terrain import HeightField, parse_terrain
 
 GROUND_NAME = "ground"
 ACCELEROMETER_NAME: Final = "accelerometer"
@@ -40,6 +40,9 @@ VIEWER_CAMERAS: Final = {"side": (0.0, -1.2, 0.25), "chase": (-1.0, -0.7, 0.45)}
 
 RAISED_TINT = (0.98, 0.86, 0.68, 1.0)
 """Colour over the ground's texture of what stands on it, so that people see the edges."""
+
+_BASE = 0.5
+"""Depth of what lies below a field of heights [m]."""
 
 PAYLOAD_TINT = (0.35, 0.30, 0.25, 1.0)
 
@@ -162,7 +165,25 @@ def _add_world(spec: mujoco.MjSpec, options: SimOptions) -> None:
         spec.worldbody.add_geom(
             type=mujoco.mjtGeom.mjGEOM_BOX, pos=box.centre, size=box.half, rgba=RAISED_TINT, **_ground_surface(options)
         )
+    if terrain.field is not None:
+        _add_field(spec, terrain.field, options)
     _follow_robot(spec)
+
+
+def _add_field(spec: mujoco.MjSpec, field: HeightField, options: SimOptions) -> None:
+    """A field of heights, which MuJoCo wants from 0 to 1 above a base."""
+    low, high = float(field.heights.min()), float(field.heights.max())
+    rows, columns = field.heights.shape
+    spec.add_hfield(
+        name=GROUND_NAME,
+        nrow=rows,
+        ncol=columns,
+        size=[*field.half, high - low, _BASE],
+        userdata=((field.heights - low) / (high - low)).ravel(),
+    )
+    spec.worldbody.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_HFIELD, hfieldname=GROUND_NAME, pos=[0.0, 0.0, low], **_ground_surface(options)
+    )
 
 
 def _ground_surface(options: SimOptions) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from contact_ddp_ros.config import parameter
+from contact_ddp_ros.options import TERRAIN_WORDS
 
 CONTACTS = ("stiff", "relaxed", "spring")
 """How feet and ground give way to each other; :mod:`contact_ddp_ros.sim.contact` says what they are."""
@@ -119,8 +120,7 @@ class SimOptions:
     seed: int = parameter(0, low=0, high=2**31 - 1, description="of the sensor noise", structural=True)
     terrain: str = parameter(
         "flat",
-        description="shape of the ground: flat, slope:DEG[,HEADING_DEG], step:X,RISE, stairs:RISE,COUNT[,TREAD],"
-        " boxes:HEIGHT[,SEED], stones:HEIGHT[,SEED] or kerb:RISE",
+        description=f"shape of the ground: {TERRAIN_WORDS}",
         structural=True,
     )
     torque_scale: float = parameter(

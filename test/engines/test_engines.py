@@ -177,6 +177,29 @@ def test_feet_are_over_boxes_where_the_terrain_is(engine: str) -> None:
     assert parse_terrain(word).heights(sim.true_state().position[None])[0] == 0.06
 
 
+@pytest.mark.parametrize("engine", ["mujoco", "bullet"])
+def test_feet_are_over_hills_where_the_terrain_is(engine: str) -> None:
+    pytest.importorskip(PACKAGES[engine])
+    word = "rough:0.1,1.5,2"
+    state = ROBOT.standing_state()
+    places = np.stack([*np.meshgrid(np.arange(2.0, 8.0, 0.3), np.arange(-3.0, 3.0, 0.3)), np.zeros((20, 20))], axis=-1)
+    places = places.reshape(-1, 3)
+    heights = parse_terrain(word).heights(places)
+    assert np.ptp(heights) > 0.05
+    for at in (np.argmin(heights), np.argmax(heights), np.argmax(np.abs(np.diff(heights)))):
+        sim = simulator(engine, terrain=word)
+        sim.reset(replace(state, position=state.position + places[at] + np.array([0.0, 0.0, heights[at] + 0.03])))
+        sim.apply(STAND)
+        sim.step(800)
+        assert np.abs(sim.foot_heights()).max() < 3e-3
+
+
+def test_hills_are_refused_where_there_are_boxes_only() -> None:
+    pytest.importorskip(PACKAGES["dart"])
+    with pytest.raises(ParameterError, match=r"ground 'rough:0\.1': worlds of SDF have planes and boxes"):
+        simulator("dart", terrain="rough:0.1")
+
+
 @pytest.mark.parametrize("engine", ["dart", "bullet"])
 @pytest.mark.parametrize("ground", ["flat", "slope:6", "boxes:0.02,3"])
 def test_it_bounds_in_other_physics(engine: str, ground: str) -> None:
