@@ -59,7 +59,7 @@ ALLOWED = {
         "robot",
     }
     | {"recording", "terrain"},
-    "engines": {"gazebo", "robot", "sim"},
+    "engines": {"gazebo", "robot", "sim", "terrain"},
     "closed_loop": {
         "run_info",
         "engines",

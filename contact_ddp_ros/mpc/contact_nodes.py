@@ -39,9 +39,18 @@ from contact_ddp_ros.mpc.contact_forces import add_force_terms, force_cost, forc
 from contact_ddp_ros.mpc.contact_motion import locate_feet, mode_block, motion_partials, solve_motion
 from contact_ddp_ros.mpc.foot_heights import add_height_cost, add_height_curvature, height_cost, height_slopes
 from contact_ddp_ros.mpc.layout import aux_offsets, position_share, sizes_of
-from contact_ddp_ros.mpc.midpoint import midpoint_curvature, midpoint_partials, solve_midpoint
-from contact_ddp_ros.mpc.own_term_nodes import add_own_cost, add_own_curvature, add_own_force_slopes, own_cost
-from contact_ddp_ros.mpc.rigid_body_nodes import body_first, body_second, body_step
+from contact_ddp_ros.mpc.node_parts import (
+    add_own_cost_at,
+    add_own_curvature_at,
+    add_own_force_slopes_at,
+    body_first_at,
+    body_second_at,
+    body_step_at,
+    midpoint_curvature_at,
+    midpoint_partials_at,
+    own_cost_at,
+    solve_midpoint_at,
+)
 from contact_ddp_ros.mpc.term_sums import EntrySums
 from contact_ddp_ros.mpc.terms.term import Argument
 from contact_ddp_ros.solver.borrowed import borrow, part, table
@@ -73,10 +82,12 @@ def step(data, k, x, u, x_next, aux, residual):
         cost, _, _ = _state_terms(cost, integers, 1.0, i, x[i], 2 * n, row, parameters, duals, penalty)
 
     if kind == at.RIGID_BODY:
+        body_step = body_step_at(integers[at.BODY_NODE_STEP])
         return h * (cost + body_step(data, k, x, u, x_next, aux, residual))
     if kind == at.STEP:
         block = mode_block(integers, node_integers[k, at.NODE_MODE])
         if integers[at.SCHEME] == at.IMPLICIT_MIDPOINT:
+            solve_midpoint = solve_midpoint_at(integers[at.SOLVE_MIDPOINT])
             if not solve_midpoint(integers, block, h, x, u, row, aux):
                 for i in range(2 * n):
                     x_next[i] = np.inf
@@ -90,6 +101,7 @@ def step(data, k, x, u, x_next, aux, residual):
         cost += force_cost(integers, block, row, parameters, penalty, duals, aux, gradient)
         violation = max(violation, force_limits(integers, block, row, parameters, aux, residual))
         if integers[at.TERMS] != 0:
+            own_cost = own_cost_at(integers[at.OWN_COST])
             value, excess = own_cost(integers, block, row, penalty, duals, x, u, aux, residual)
             cost += value
             violation = max(violation, excess)
@@ -154,7 +166,7 @@ def first(data, k, x, u, aux, d):
     if kind == at.TERMINAL:
         return
     if kind == at.RIGID_BODY:
-        body_first(data, k, x, u, aux, fx, fu, lu, luu)
+        body_first_at(integers[at.BODY_NODE_FIRST])(data, k, x, u, aux, fx, fu, lu, luu)
         return
     if kind == at.LIFT_OFF:
         for i in range(n_x):
@@ -175,7 +187,7 @@ def first(data, k, x, u, aux, d):
     else:
         block = mode_block(integers, node_integers[k, at.NODE_MODE])
         if integers[at.SCHEME] == at.IMPLICIT_MIDPOINT:
-            midpoint_partials(integers, block, h, row, aux)
+            midpoint_partials_at(integers[at.MIDPOINT_PARTIALS])(integers, block, h, row, aux)
         else:
             motion_partials(integers, block, False, x, row, aux)
         nu_z = table(aux, own.derivatives, n, n_z)
@@ -198,6 +210,7 @@ def first(data, k, x, u, aux, d):
             luu[a, a] = h * bend
         add_force_terms(integers, block, h, row, parameters, penalty, duals, aux, lx, lu, lxx, lux, luu)
         if integers[at.TERMS] != 0:
+            add_own_cost = add_own_cost_at(integers[at.ADD_OWN_COST])
             add_own_cost(integers, block, h, row, penalty, duals, x, u, aux, lx, lu, lxx, lux, luu)
 
     slopes = part(aux, own.scratch, n_f)
@@ -231,6 +244,7 @@ def _contraction(data, k, x, u, vx, aux):
         gamma[i] = h * vx[n + i] + share * vx[i]
     force_cost(integers, block, row, parameters, penalty, duals, aux, gamma[n:])
     if integers[at.TERMS] != 0:
+        add_own_force_slopes = add_own_force_slopes_at(integers[at.ADD_OWN_FORCE_SLOPES])
         add_own_force_slopes(integers, block, row, penalty, duals, x, u, aux, gamma[n:])
     for i in range(n, n_s):
         gamma[i] *= h
@@ -245,6 +259,7 @@ def _add_cost_curvature(data, k, block, x, u, aux, hxx, hux, huu):
     add_height_curvature(data, k, x, aux, hxx)
     if data[1][k, at.NODE_KIND] == at.STEP and data[0][at.TERMS] != 0:
         row = data[3][k]
+        add_own_curvature = add_own_curvature_at(data[0][at.ADD_OWN_CURVATURE])
         add_own_curvature(data[0], block, row[at.DURATION], row, data[5], data[4][k], x, u, aux, hxx, hux, huu)
 
 
@@ -253,7 +268,7 @@ def _without_dynamics(data, k, x, u, aux, vx, hxx, hux):
     """`second` of a node without contact dynamics: lift-off and end have no curvature."""
     kind = data[1][k, at.NODE_KIND]
     if kind == at.RIGID_BODY:
-        body_second(data, k, x, u, aux, vx, hxx, hux)
+        body_second_at(data[0][at.BODY_NODE_SECOND])(data, k, x, u, aux, vx, hxx, hux)
         return
     clear(hxx)
     clear(hux)
@@ -271,6 +286,7 @@ def second(data, k, x, u, aux, vx, hxx, hux, huu):
         return
     impact = data[1][k, at.NODE_KIND] == at.TOUCHDOWN
     if data[0][at.SCHEME] == at.IMPLICIT_MIDPOINT and not impact:
+        midpoint_curvature = midpoint_curvature_at(data[0][at.MIDPOINT_CURVATURE])
         midpoint_curvature(data[0], block, data[3][k, at.DURATION], data[3][k], aux, hxx, hux, huu)
     else:
         motion_curvature(data[0], block, impact, x, data[3][k], aux, hxx, hux)

@@ -24,7 +24,7 @@ from contact_ddp_ros.mpc.grounds import GroundModel, planes_in
 from contact_ddp_ros.mpc.kernel_table import kernel_table, n_aux
 from contact_ddp_ros.mpc.layout import Sizes, aux_offsets
 from contact_ddp_ros.mpc.own_terms import OwnTerms
-from contact_ddp_ros.mpc.rigid_body import BODY, BODY_FIRST, BODY_SECOND, Tail, footholds
+from contact_ddp_ros.mpc.rigid_body import Tail
 from contact_ddp_ros.mpc.term_layout import TermLayout
 from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.mpc.terms.friction_cone import COEFFICIENT
@@ -156,8 +156,7 @@ class ContactProblem:
         self.layout = TermLayout.of(self.sizes)
         self.tail = tail
         if tail is not None:
-            for name, slot in ((BODY, at.BODY), (BODY_FIRST, at.BODY_FIRST), (BODY_SECOND, at.BODY_SECOND)):
-                self.integers[slot] = tail.kernels.address(name)
+            tail.link(self.integers)
         self.integers[at.FOOTHOLDS], self.integers[at.INERTIA] = self.layout.footholds.start, self.layout.body.start
         self.effort_limits = np.array([tree.joints[i].effort_limit for i in tree.actuated])
         self._names = self._constraint_names()
@@ -206,7 +205,7 @@ class ContactProblem:
             parameters[layout.body] = self.tail.body.array()
             states = rows[grid.near : -1, layout.rows["states"]].copy()
             given = grid.modes[grid.near : -1].copy(), rows[grid.near : -1].copy(), states
-            rows[grid.near : -1, layout.footholds] = footholds(self.integers, *given)
+            rows[grid.near : -1, layout.footholds] = self.tail.footholds(self.integers, *given)
         return Problem(
             n_x=2 * n,
             n_u=n_u,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.dynamics.kernels import LEVELS, KernelSet
 from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc import node_parts
 from contact_ddp_ros.mpc.contact_algebra import algebra_of
 from contact_ddp_ros.mpc.layout import Sizes, aux_offsets
 from contact_ddp_ros.mpc.own_terms import FIRST, SECOND, VALUE
@@ -70,8 +71,12 @@ def kernel_table(
     header = np.zeros(at.HEADER + n_u, dtype=np.int64)
     header[at.N], header[at.N_U], header[at.N_FEET], header[at.N_AXES] = tree.n, n_u, len(feet), n_axes
     header[at.SCHEME] = scheme
-    for name, slot in _TERMS.items():
-        header[slot] = 0 if terms is None else terms.address(name)
+    if terms is not None:
+        node_parts.link(node_parts.OWN_TERMS, header)
+        for name, slot in _TERMS.items():
+            header[slot] = terms.address(name)
+    if scheme == at.IMPLICIT_MIDPOINT:
+        node_parts.link(node_parts.MIDPOINT, header)
     header[at.HEADER :] = tree.actuated
     blocks = [header]
     for mode, contacts in modes.items():

@@ -4,9 +4,9 @@ The arrays of :data:`contact_ddp_ros.solver.protocol.DATA`, for a tree of n join
 each (the last axis is the normal):
 
 integers        sizes, integration scheme, kernel addresses of the user's terms (0 without any), where the places of
-                the terms begin, n_e, actuated joints (n_u), then one block per mode: number of contacts, addresses of
-                kernels, of its linear algebra and of the change into its chart of the attitude, foot index of each
-                contact (n_f slots); then the places of the terms
+                the terms begin, n_e, addresses of parts of the node functions, actuated joints (n_u), then one block
+                per mode: number of contacts, addresses of kernels, of its linear algebra and of the change into its
+                chart of the attitude, foot index of each contact (n_f slots); then the places of the terms
 node_integers   (N+1, 2): mode and kind of each node
 parameters      the rigid body of the tail, then those of the packaged terms that all nodes share
 node_parameters (N+1, size): duration, the dynamics' parameters p with the ground under each foot
@@ -44,7 +44,12 @@ BODY, BODY_FIRST, BODY_SECOND, FOOTHOLDS, INERTIA = range(10, 15)
 """Of nodes of the rigid body: addresses of its kernels, and where its feet's places begin in a node's parameters and
 its inertia in all nodes'."""
 
-HEADER = 15
+SOLVE_MIDPOINT, MIDPOINT_PARTIALS, MIDPOINT_CURVATURE = range(15, 18)
+BODY_NODE_STEP, BODY_NODE_FIRST, BODY_NODE_SECOND = range(18, 21)
+OWN_COST, ADD_OWN_COST, ADD_OWN_FORCE_SLOPES, ADD_OWN_CURVATURE = range(21, 25)
+"""Addresses of compiled parts of the node functions, 0 where there are none (:mod:`contact_ddp_ros.mpc.node_parts`)."""
+
+HEADER = 25
 
 CONTACTS, SYSTEM, FIRST, SECOND, TENSOR, IMPACT_SYSTEM, IMPACT_FIRST, IMPACT_SECOND, IMPACT_TENSOR = range(9)
 FACTORISE, SOLVE, CONTACT_PARTIALS, IMPACT_PARTIALS, CURVATURE = range(9, 14)

@@ -44,6 +44,7 @@ from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_motion import residual_partials, solve_motion
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
 from contact_ddp_ros.mpc.linear_system import factorise, solve_matrix, solve_transposed_vector, solve_vector
+from contact_ddp_ros.mpc.node_parts import MIDPOINT_CURVATURE, MIDPOINT_PARTIALS, SOLVE_MIDPOINT
 from contact_ddp_ros.solver.borrowed import address, part, table
 from contact_ddp_ros.solver.linear_algebra import add_transpose_multiply, clear, multiply
 from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
@@ -97,7 +98,7 @@ def _factorise(integers, block, h, row, aux, k):
     factorise(k, n)
 
 
-@nb.njit(nb.boolean(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
+@nb.njit(SOLVE_MIDPOINT, cache=True, error_model="numpy")
 def solve_midpoint(integers, block, h, x, u, row, aux):
     """Solve for ν of a step; leave it and the middle in aux. False where that fails."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -136,7 +137,7 @@ def solve_midpoint(integers, block, h, x, u, row, aux):
     return False
 
 
-@nb.njit(nb.void(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR), cache=True, error_model="numpy")
+@nb.njit(MIDPOINT_PARTIALS, cache=True, error_model="numpy")
 def midpoint_partials(integers, block, h, row, aux):
     """ν_z for z = (q, v, u) into aux, as `motion_partials` of the explicit schemes leaves it, and the factor of K̃."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -151,9 +152,7 @@ def midpoint_partials(integers, block, h, row, aux):
     solve_matrix(lu, nu_z, n)
 
 
-@nb.njit(
-    nb.void(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, MATRIX, MATRIX, MATRIX), cache=True, error_model="numpy"
-)
+@nb.njit(MIDPOINT_CURVATURE, cache=True, error_model="numpy")
 def midpoint_curvature(integers, block, h, row, aux, hxx, hux, huu):
     """Write γᵀν_zy for the γ that the caller leaves where ξ goes; needs the factor of K̃, the middle and ν_z in aux."""
     n, n_u, n_f, n_a = sizes_of(integers)

@@ -5,17 +5,15 @@ its aux.
 """
 
 import numba as nb
-from numba import types
 
 from contact_ddp_ros.compiled.call import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
+from contact_ddp_ros.mpc.node_parts import ADD_OWN_COST, ADD_OWN_CURVATURE, ADD_OWN_FORCE_SLOPES, OWN_COST
 from contact_ddp_ros.mpc.term_sums import place_of
 from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.solver.borrowed import address, part, table
 from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
-
-_PAIR = types.UniTuple(nb.float64, 2)
 
 _N_PACKAGED = len(TERMS)
 
@@ -39,9 +37,7 @@ def _gather_forces(integers, block, aux):
             forces[foot * n_a + a] = aux[n + c * n_a + a]
 
 
-@nb.njit(
-    _PAIR(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy"
-)
+@nb.njit(OWN_COST, cache=True, error_model="numpy")
 def own_cost(integers, block, row, penalty, multipliers, x, u, aux, residual):
     """The terms' cost rate, and the largest violation of the constraints among them, whose values go to residual."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -127,14 +123,7 @@ def _add_through_forces(integers, block, h, of_s, aux, xx, ux, uu):
             uu[a, b] += h * product[n_x + a, n_x + b]
 
 
-@nb.njit(
-    nb.void(
-        *(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR),
-        *(MATRIX, MATRIX, MATRIX),
-    ),
-    cache=True,
-    error_model="numpy",
-)
+@nb.njit(ADD_OWN_COST, cache=True, error_model="numpy")
 def add_own_cost(integers, block, h, row, penalty, multipliers, x, u, aux, lx, lu, lxx, lux, luu):
     """Add the terms to the cost's gradient and Gauss-Newton Hessian."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -158,9 +147,7 @@ def add_own_cost(integers, block, h, row, penalty, multipliers, x, u, aux, lx, l
     _add_through_forces(integers, block, h, hessian, aux, lxx, lux, luu)
 
 
-@nb.njit(
-    nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy"
-)
+@nb.njit(ADD_OWN_FORCE_SLOPES, cache=True, error_model="numpy")
 def add_own_force_slopes(integers, block, row, penalty, multipliers, x, u, aux, slopes):
     """Add ∂/∂λ of the cost rate, contact row by contact row: part of the γ of a node."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -174,13 +161,7 @@ def add_own_force_slopes(integers, block, row, penalty, multipliers, x, u, aux, 
         slopes[c] += gradient[_row_of(integers, block, n_z, n_a, c)]
 
 
-@nb.njit(
-    nb.void(
-        *(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), *(MATRIX, MATRIX, MATRIX)
-    ),
-    cache=True,
-    error_model="numpy",
-)
+@nb.njit(ADD_OWN_CURVATURE, cache=True, error_model="numpy")
 def add_own_curvature(integers, block, h, row, penalty, multipliers, x, u, aux, hxx, hux, huu):
     """Add what Gauss-Newton leaves out of the terms' Hessian, at fixed λ(x, u)'s own curvature."""
     n, n_u, n_f, n_a = sizes_of(integers)

@@ -19,7 +19,7 @@ from contact_ddp_ros.mpc.own_reference import Reference, configured_reference, f
 from contact_ddp_ros.mpc.own_terms import OwnTerms, configured_terms
 from contact_ddp_ros.mpc.planar_reference import PlanarReference
 from contact_ddp_ros.mpc.reference import GaitReference, Motion, gait_schedule
-from contact_ddp_ros.mpc.rigid_body import Tail, balancing_gains, footholds
+from contact_ddp_ros.mpc.rigid_body import Tail, balancing_gains
 from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
 from contact_ddp_ros.robot.attitude import Chart
@@ -147,7 +147,7 @@ class ProblemBuilder(ContactProblem):
         stance = self.stance_table()[grid.modes[nodes]]
         us[:, n_a - 1 : n_f * n_a : n_a] = self.reference.mean_forces(grid.times[nodes])[:, None] * stance
         level = np.tile(model_row(level_parameters(n_f)), (len(nodes), 1))
-        feet = footholds(self.integers, grid.modes[nodes], level, xs[nodes])
+        feet = self.tail.footholds(self.integers, grid.modes[nodes], level, xs[nodes])
         shifts, n_b = self.model.height + 1, n - n_u
         for k in np.flatnonzero(wanted[nodes] & stance.any(axis=1)):
             down = np.repeat(stance[k], n_a)

@@ -14,7 +14,6 @@ See eqs. (34) and (35) of docs/mathematics.md.
 from dataclasses import dataclass
 
 import casadi as cs
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,11 +21,11 @@ from contact_ddp_ros.dynamics.kernel_set import KernelSet
 from contact_ddp_ros.dynamics.kernels import compile_functions
 from contact_ddp_ros.dynamics.spatial import cross, rotation_about
 from contact_ddp_ros.errors import ModelError
-from contact_ddp_ros.mpc.contact_motion import locate_feet, mode_block
-from contact_ddp_ros.mpc.layout import N_BODY, aux_offsets, sizes_of
+from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc import node_parts
+from contact_ddp_ros.mpc.layout import N_BODY
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rotation_vector_to_quaternion
 from contact_ddp_ros.robot.tree import Joint, RigidBodyTree
-from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX
 
 Array = NDArray[np.float64]
 
@@ -75,6 +74,19 @@ class Tail:
                 "horizon's tail of a rigid body needs at least as many motors"
             )
         return cls(body_kernels(tree, axes), lumped(tree, posture))
+
+    def link(self, header: NDArray[np.int64]) -> None:
+        """Write the addresses of what these nodes call into the header of a problem's `integers`."""
+        node_parts.link(node_parts.BODY, header)
+        for name, slot in ((BODY, at.BODY), (BODY_FIRST, at.BODY_FIRST), (BODY_SECOND, at.BODY_SECOND)):
+            header[slot] = self.kernels.address(name)
+
+    @staticmethod
+    def footholds(integers: NDArray[np.int64], modes: NDArray[np.int64], rows: Array, xs: Array) -> Array:
+        """(N, n_f n_a) places of the feet at states xs (N, 2n) of nodes with modes (N,) and rows of parameters [m]."""
+        from contact_ddp_ros.mpc.rigid_body_nodes import footholds  # compiled where there is a tail
+
+        return np.asarray(footholds(integers, modes, rows, xs))
 
 
 def base_of(tree: RigidBodyTree) -> int:
@@ -206,15 +218,3 @@ def balancing_gains(tail: Tail, tree: RigidBodyTree, axes: tuple[int, ...], feet
     wanted = np.hstack([-_STIFFNESS * np.diag(inertia), -_DAMPING * np.diag(inertia)])
     square = of_forces @ of_forces.T + _REGULAR * np.eye(len(base))
     return np.asarray(of_forces.T @ np.linalg.solve(square, wanted))
-
-
-@nb.njit(MATRIX(INTEGERS, INTEGERS, MATRIX, MATRIX), cache=True, error_model="numpy")
-def footholds(integers, modes, rows, xs):  # type: ignore[no-untyped-def]
-    """(N, n_f n_a) places of the feet at states xs (N, 2n) of nodes with modes (N,) and parameters (N, size) [m]."""
-    n, n_u, n_f, n_a = sizes_of(integers)
-    own = aux_offsets(n, n_u, n_f, n_a)
-    aux, found = np.zeros(own.shared), np.zeros((len(xs), n_f * n_a))
-    for k in range(len(xs)):
-        locate_feet(integers, mode_block(integers, modes[k]), xs[k], rows[k], aux)
-        found[k] = aux[own.positions : own.positions + n_f * n_a]
-    return found

@@ -12,15 +12,17 @@ See :mod:`contact_ddp_ros.mpc.rigid_body` for v̇.
 """
 
 import numba as nb
+import numpy as np
 
 from contact_ddp_ros.compiled.call import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_forces import force_cost, force_hessian, force_limits
-from contact_ddp_ros.mpc.contact_motion import mode_block
+from contact_ddp_ros.mpc.contact_motion import locate_feet, mode_block
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
+from contact_ddp_ros.mpc.node_parts import BODY_FIRST, BODY_SECOND, BODY_STEP
 from contact_ddp_ros.solver.borrowed import address, part, table
 from contact_ddp_ros.solver.linear_algebra import clear
-from contact_ddp_ros.solver.protocol import DATA, MATRIX, VECTOR
+from contact_ddp_ros.solver.protocol import DATA, INTEGERS, MATRIX, VECTOR
 
 IDLE = 1.0
 """Weight of the force on a foot in the air [1/N²]."""
@@ -60,7 +62,7 @@ def _arguments(data, k, x, aux):
     )
 
 
-@nb.njit(nb.float64(DATA, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
+@nb.njit(BODY_STEP, cache=True, error_model="numpy")
 def body_step(data, k, x, u, x_next, aux, residual):
     """One node forward; the cost rate of its forces."""
     integers, _, parameters, node_parameters, multipliers, penalty = data
@@ -92,9 +94,7 @@ def body_step(data, k, x, u, x_next, aux, residual):
     return cost
 
 
-@nb.njit(
-    nb.void(DATA, nb.int64, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX, VECTOR, MATRIX), cache=True, error_model="numpy"
-)
+@nb.njit(BODY_FIRST, cache=True, error_model="numpy")
 def body_first(data, k, x, u, aux, fx, fu, lu, luu):
     """f_x and f_u, and the forces' part of the cost's gradient and Hessian; luu, lu and the f are cleared here."""
     integers, _, parameters, node_parameters, multipliers, penalty = data
@@ -145,7 +145,7 @@ def body_first(data, k, x, u, aux, fx, fu, lu, luu):
                 fu[i, begin + a] = h * fu[n + i, begin + a]
 
 
-@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX), cache=True, error_model="numpy")
+@nb.njit(BODY_SECOND, cache=True, error_model="numpy")
 def body_second(data, k, x, u, aux, vx, hxx, hux):
     """γᵀv̇_zy into hxx and hux."""
     integers, _, _, node_parameters, _, _ = data
@@ -179,3 +179,15 @@ def body_second(data, k, x, u, aux, vx, hxx, hux):
             for j in range(n_b):
                 hux[i, j] = hessian[2 * n_b + i, j]
                 hux[i, n + j] = hessian[2 * n_b + i, n_b + j]
+
+
+@nb.njit(MATRIX(INTEGERS, INTEGERS, MATRIX, MATRIX), cache=True, error_model="numpy")
+def footholds(integers, modes, rows, xs):
+    """(N, n_f n_a) places of the feet at states xs (N, 2n) of nodes with modes (N,) and parameters (N, size) [m]."""
+    n, n_u, n_f, n_a = sizes_of(integers)
+    own = aux_offsets(n, n_u, n_f, n_a)
+    aux, found = np.zeros(own.shared), np.zeros((len(xs), n_f * n_a))
+    for k in range(len(xs)):
+        locate_feet(integers, mode_block(integers, modes[k]), xs[k], rows[k], aux)
+        found[k] = aux[own.positions : own.positions + n_f * n_a]
+    return found

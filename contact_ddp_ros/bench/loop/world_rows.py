@@ -77,6 +77,7 @@ def _grounds(seed: int, extent: Extent) -> Rows:
         yield f"slope 10° {way}", speed, [{"terrain": word}]
     offsets = rng.uniform(0.0, 0.2, extent.seeds)
     treads = rng.uniform(0.3, 0.6, extent.seeds)
+    lengths = rng.uniform(0.5, 2.0, extent.seeds)
     grounds = {
         "step 3 cm up": [f"step:{1.0 + offset:.3f},0.03" for offset in offsets],
         "step 3 cm down": [f"step:{1.0 + offset:.3f},-0.03" for offset in offsets],
@@ -85,6 +86,7 @@ def _grounds(seed: int, extent: Extent) -> Rows:
         "boxes of 3 cm": [f"boxes:0.03,{k}" for k in range(extent.seeds)],
         "stepping stones of ±3 cm": [f"stones:0.03,{k}" for k in range(extent.seeds)],
         "kerb of 4 cm between left and right": ["kerb:0.04", "kerb:-0.04"],
+        "smooth hills of 10 cm": [f"rough:0.1,{length:.3f},{k}" for k, length in enumerate(lengths)],
     }
     for name, words in grounds.items():
         yield name, None, [{"terrain": word} for word in words]
