@@ -1,9 +1,9 @@
-"""Contracted second-order partials of one node's motion for Numba code, by mRNEAc and by tensors.
+"""Contracted second-order partials of one node's motion for Numba code, by mRNEAc.
 
-For the vector γ of the backward sweep, which the caller leaves in the node's aux where ξ goes, both write γᵀν_zy:
+For the vector γ of the backward sweep, which the caller leaves in the node's aux where ξ goes, it writes γᵀν_zy:
 `hxx` (2n, 2n) for z, y ∈ {q, v} and `hux` (n_u, 2n) for z = u; γᵀν_uu vanishes.
 
-See eqs. (4) and (6) of docs/mathematics.md.
+See eq. (6) of docs/mathematics.md, and :mod:`contact_ddp_ros.mpc.tensor_curvature` for the conventional way.
 """
 
 import numba as nb
@@ -69,45 +69,3 @@ def motion_curvature(integers, block, impact, x, row, aux, hxx, hux):
         for a in range(n_u):
             hux[a, i] = row[2 * n + a]
             hux[a, n + i] = 0.0
-
-
-@nb.njit(
-    nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX),
-    cache=True,
-    error_model="numpy",
-)
-def motion_curvature_by_tensor(integers, block, impact, x, u, row, aux, hxx, hux):
-    """By the conventional way: ν differentiated twice as a tensor, contracted with γ afterwards."""
-    n, n_u, n_f, n_a = sizes_of(integers)
-    own = aux_offsets(n, n_u, n_f, n_a)
-    clear(hux)
-    tau = part(aux, own.scratch, n)
-    tau[:] = 0.0
-    for a in range(n_u):
-        tau[integers[at.HEADER + a]] = u[a]
-    start = own.scratch + n
-    c_qq = table(aux, start, n, n)
-    c_vq = table(aux, start + n * n, n, n)
-    c_vv = table(aux, start + 2 * n * n, n, n)
-    c_tau_q = table(aux, start + 3 * n * n, n, n)
-    results = (address(c_qq, 0), address(c_vq, 0), address(c_vv, 0))
-    if impact:
-        arguments = (address(x, 0), address(x, n), address(aux, own.xi), address(row, at.MODEL))
-        call_kernel(integers[block + at.IMPACT_TENSOR], arguments, results, 0, 0)
-        clear(c_tau_q)
-    else:
-        call_kernel(
-            integers[block + at.TENSOR],
-            (address(x, 0), address(x, n), address(tau, 0), address(aux, own.xi), address(row, at.MODEL)),
-            (address(c_qq, 0), address(c_vq, 0), address(c_vv, 0), address(c_tau_q, 0)),
-            0,
-            0,
-        )
-    for i in range(n):
-        for j in range(n):
-            hxx[i, j] = c_qq[i, j]
-            hxx[i, n + j] = c_vq[j, i]
-            hxx[n + j, i] = c_vq[j, i]
-            hxx[n + i, n + j] = c_vv[i, j]
-        for a in range(n_u):
-            hux[a, i] = c_tau_q[integers[at.HEADER + a], i]

@@ -34,7 +34,7 @@ import numpy as np
 
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.chart_nodes import change_chart, change_curvature, change_partials
-from contact_ddp_ros.mpc.contact_curvature import motion_curvature, motion_curvature_by_tensor
+from contact_ddp_ros.mpc.contact_curvature import motion_curvature
 from contact_ddp_ros.mpc.contact_forces import add_force_terms, force_cost, force_limits
 from contact_ddp_ros.mpc.contact_motion import locate_feet, mode_block, motion_partials, solve_motion
 from contact_ddp_ros.mpc.foot_heights import add_height_cost, add_height_curvature, height_cost, height_slopes
@@ -46,6 +46,7 @@ from contact_ddp_ros.mpc.node_parts import (
     body_first_at,
     body_second_at,
     body_step_at,
+    curvature_by_tensor_at,
     midpoint_curvature_at,
     midpoint_partials_at,
     own_cost_at,
@@ -278,29 +279,19 @@ def _without_dynamics(data, k, x, u, aux, vx, hxx, hux):
 
 @nb.njit(SECOND, cache=True, nogil=True, error_model="numpy")
 def second(data, k, x, u, aux, vx, hxx, hux, huu):
-    """Contracted second-order partials of a node: dynamics by mRNEAc, and the curvature of the feet's heights."""
+    """Contracted second-order partials of a node: dynamics by mRNEAc, or by tensors, and the feet's heights'."""
     clear(huu)
     block = _contraction(data, k, x, u, vx, aux)
     if block < 0:
         _without_dynamics(data, k, x, u, aux, vx, hxx, hux)
         return
     impact = data[1][k, at.NODE_KIND] == at.TOUCHDOWN
-    if data[0][at.SCHEME] == at.IMPLICIT_MIDPOINT and not impact:
+    if data[0][at.CURVATURE_BY_TENSOR] != 0:
+        by_tensor = curvature_by_tensor_at(data[0][at.CURVATURE_BY_TENSOR])
+        by_tensor(data[0], block, impact, x, u, data[3][k], aux, hxx, hux)
+    elif data[0][at.SCHEME] == at.IMPLICIT_MIDPOINT and not impact:
         midpoint_curvature = midpoint_curvature_at(data[0][at.MIDPOINT_CURVATURE])
         midpoint_curvature(data[0], block, data[3][k, at.DURATION], data[3][k], aux, hxx, hux, huu)
     else:
         motion_curvature(data[0], block, impact, x, data[3][k], aux, hxx, hux)
-    _add_cost_curvature(data, k, block, x, u, aux, hxx, hux, huu)
-
-
-@nb.njit(SECOND, cache=True, nogil=True, error_model="numpy")
-def second_tensor(data, k, x, u, aux, vx, hxx, hux, huu):
-    """The same as `second` by the conventional way, the baseline."""
-    clear(huu)
-    block = _contraction(data, k, x, u, vx, aux)
-    if block < 0:
-        _without_dynamics(data, k, x, u, aux, vx, hxx, hux)
-        return
-    impact = data[1][k, at.NODE_KIND] == at.TOUCHDOWN
-    motion_curvature_by_tensor(data[0], block, impact, x, u, data[3][k], aux, hxx, hux)
     _add_cost_curvature(data, k, block, x, u, aux, hxx, hux, huu)

@@ -160,7 +160,6 @@ class ContactProblem:
         self.integers[at.FOOTHOLDS], self.integers[at.INERTIA] = self.layout.footholds.start, self.layout.body.start
         self.effort_limits = np.array([tree.joints[i].effort_limit for i in tree.actuated])
         self._names = self._constraint_names()
-        self.second = contact_nodes.second_tensor if variant == "ddp_tensor" else contact_nodes.second
 
     def assemble(
         self, grid: KnotGrid, ground: GroundModel, numbers: Mapping[str, ArrayLike], own: Array | None = None
@@ -218,7 +217,7 @@ class ContactProblem:
             node_parameters=rows,
             step=contact_nodes.step,
             first=contact_nodes.first,
-            second=self.second,
+            second=contact_nodes.second,
             n_i=layout.n_i + len(self.terms.inequality_names),
             position_steps=np.where(grid.switches, 0.0, grid.durations) if halved else None,
             inequality_weights=grid.durations,

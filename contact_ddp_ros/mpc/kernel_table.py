@@ -77,6 +77,8 @@ def kernel_table(
             header[slot] = terms.address(name)
     if scheme == at.IMPLICIT_MIDPOINT:
         node_parts.link(node_parts.MIDPOINT, header)
+    if "tensor" in levels:
+        node_parts.link(node_parts.TENSOR, header)
     header[at.HEADER :] = tree.actuated
     blocks = [header]
     for mode, contacts in modes.items():

@@ -30,8 +30,10 @@ ADD_OWN_COST = nb.void(*_OWN, nb.float64, *(VECTOR,) * 8, MATRIX, MATRIX, MATRIX
 ADD_OWN_FORCE_SLOPES = nb.void(*_OWN, *(VECTOR,) * 7)
 ADD_OWN_CURVATURE = nb.void(*_OWN, nb.float64, *(VECTOR,) * 6, MATRIX, MATRIX, MATRIX)
 
-MIDPOINT, BODY, OWN_TERMS = "midpoint", "rigid_body_nodes", "own_term_nodes"
-"""Modules of the parts: the implicit integrator, the horizon's tail, the user's terms."""
+CURVATURE_BY_TENSOR = nb.void(INTEGERS, nb.int64, nb.boolean, *(VECTOR,) * 4, MATRIX, MATRIX)
+
+MIDPOINT, BODY, OWN_TERMS, TENSOR = "midpoint", "rigid_body_nodes", "own_term_nodes", "tensor_curvature"
+"""Modules of the parts: the implicit integrator, the horizon's tail, the user's terms, the baseline's second order."""
 
 _PARTS: Final[dict[str, dict[str, tuple[int, Any]]]] = {
     MIDPOINT: {
@@ -50,6 +52,7 @@ _PARTS: Final[dict[str, dict[str, tuple[int, Any]]]] = {
         "add_own_force_slopes": (at.ADD_OWN_FORCE_SLOPES, ADD_OWN_FORCE_SLOPES),
         "add_own_curvature": (at.ADD_OWN_CURVATURE, ADD_OWN_CURVATURE),
     },
+    TENSOR: {"motion_curvature_by_tensor": (at.CURVATURE_BY_TENSOR, CURVATURE_BY_TENSOR)},
 }
 """Functions of each module: where the header holds their addresses, and their signatures."""
 
@@ -62,6 +65,7 @@ body_step_at, body_first_at, body_second_at = (
 own_cost_at, add_own_cost_at, add_own_force_slopes_at, add_own_curvature_at = (
     function_at(types.FunctionType(one)) for one in (OWN_COST, ADD_OWN_COST, ADD_OWN_FORCE_SLOPES, ADD_OWN_CURVATURE)
 )
+curvature_by_tensor_at = function_at(types.FunctionType(CURVATURE_BY_TENSOR))
 
 
 def link(part: str, header: NDArray[Any]) -> None:

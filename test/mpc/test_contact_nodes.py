@@ -8,7 +8,6 @@ import pytest
 from contact_ddp_ros.config import replace
 from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.models.planar import PlanarModel
-from contact_ddp_ros.mpc import contact_nodes
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.grounds import FootGrounds
@@ -52,11 +51,11 @@ class Node:
         self.problem.first(self.data, self.k, x, u, self.aux, d)
         return d
 
-    def second(self, x, u, vx, function=None):
+    def second(self, x, u, vx):
         n_x, n_u = self.problem.n_x, self.problem.n_u
         hessian = (np.zeros((n_x, n_x)), np.zeros((n_u, n_x)), np.zeros((n_u, n_u)))
         self.first(x, u)
-        (function or self.problem.second)(self.data, self.k, x, u, self.aux, vx, *hessian)
+        self.problem.second(self.data, self.k, x, u, self.aux, vx, *hessian)
         return hessian
 
 
@@ -146,6 +145,6 @@ def test_variants_agree():
         k = node_of_kind(problem, kind, mode)
         x, u, vx = sample(problem, xs, k, 7)
         ours = Node(problem, k).second(x, u, vx)
-        theirs = Node(tensor, k).second(x, u, vx, contact_nodes.second_tensor)
+        theirs = Node(tensor, k).second(x, u, vx)
         for one, other in zip(ours, theirs, strict=True):
             assert one == pytest.approx(other, rel=1e-9, abs=1e-9)

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contact_ddp_ros.gaits.grid import knot_grid
-from contact_ddp_ros.mpc import contact_nodes
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import Sizes, aux_offsets
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
@@ -102,7 +101,7 @@ def test_headers_have_a_slot_each():
     header += (at.BODY, at.BODY_FIRST, at.BODY_SECOND, at.FOOTHOLDS, at.INERTIA)
     header += (at.SOLVE_MIDPOINT, at.MIDPOINT_PARTIALS, at.MIDPOINT_CURVATURE)
     header += (at.BODY_NODE_STEP, at.BODY_NODE_FIRST, at.BODY_NODE_SECOND)
-    header += (at.OWN_COST, at.ADD_OWN_COST, at.ADD_OWN_FORCE_SLOPES, at.ADD_OWN_CURVATURE)
+    header += (at.OWN_COST, at.ADD_OWN_COST, at.ADD_OWN_FORCE_SLOPES, at.ADD_OWN_CURVATURE, at.CURVATURE_BY_TENSOR)
     assert sorted(header) == list(range(at.HEADER))
     block = (at.CONTACTS, at.SYSTEM, at.FIRST, at.SECOND, at.TENSOR)
     block += (at.IMPACT_SYSTEM, at.IMPACT_FIRST, at.IMPACT_SECOND, at.IMPACT_TENSOR)
@@ -127,7 +126,6 @@ def test_no_node_function_writes_beyond_its_aux(variant, integrator):
     multipliers, penalty = np.full((problem.n_nodes + 1, problem.n_e), 2.0), np.array([1e3, 0.1, 0.1])
     data = node_data(problem, multipliers, penalty)
     n_x, n_u = problem.n_x, problem.n_u
-    second = contact_nodes.second_tensor if variant == "ddp_tensor" else contact_nodes.second
     kinds = set()
     for k in range(problem.n_nodes + 1):
         kinds.add(int(problem.node_integers[k, at.NODE_KIND]))
@@ -137,6 +135,6 @@ def test_no_node_function_writes_beyond_its_aux(variant, integrator):
         problem.step(data, k, x, u, np.zeros(n_x), aux, np.zeros(problem.n_residuals))
         shapes = [(n_x, n_x), (n_x, n_u), n_x, n_u, (n_x, n_x), (n_u, n_x), (n_u, n_u)]
         problem.first(data, k, x, u, aux, tuple(np.zeros(shape) for shape in shapes))
-        second(data, k, x, u, aux, np.ones(n_x), *(np.zeros(shape) for shape in shapes[4:]))
+        problem.second(data, k, x, u, aux, np.ones(n_x), *(np.zeros(shape) for shape in shapes[4:]))
         assert (memory[:MARGIN] == CANARY).all() and (memory[-MARGIN:] == CANARY).all(), k
     assert kinds == {at.STEP, at.LIFT_OFF, at.TOUCHDOWN, at.TERMINAL}

@@ -20,15 +20,17 @@ def linked(**parameters: object) -> set[str]:
 
 def test_a_problem_has_the_parts_that_it_needs() -> None:
     assert linked() == set()
+    assert linked(variant="ddp_tensor") == {node_parts.TENSOR}
     assert linked(gait__integrator="implicit_midpoint") == {node_parts.MIDPOINT}
     assert linked(horizon__far_model="rigid_body", horizon__near=0.18) == {node_parts.BODY}
 
 
 def test_a_planner_of_defaults_compiles_no_part() -> None:
     code = (
-        "import sys; from test.mpc.support import planner_with; from contact_ddp_ros.mpc import node_parts\n"
-        "planner_with(); parts = {f'contact_ddp_ros.mpc.{part}' for part in node_parts._PARTS}\n"
-        "print(parts & sys.modules.keys() or 'none')"
+        "import sys; from contact_ddp_ros.models.planar import PlanarModel\n"
+        "from contact_ddp_ros.mpc import node_parts; from contact_ddp_ros.mpc.planner import Planner\n"
+        "from contact_ddp_ros.robot.model import load_robot; Planner(PlanarModel(load_robot()))\n"
+        "print({f'contact_ddp_ros.mpc.{part}' for part in node_parts._PARTS} & sys.modules.keys() or 'none')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "none", done.stdout + done.stderr

@@ -23,10 +23,11 @@ from contact_ddp_ros.dynamics.contact import level_parameters
 from contact_ddp_ros.dynamics.kernels import KernelSet, build_kernels
 from contact_ddp_ros.models.planar import AXES
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.contact_curvature import motion_curvature, motion_curvature_by_tensor
+from contact_ddp_ros.mpc.contact_curvature import motion_curvature
 from contact_ddp_ros.mpc.contact_motion import mode_block, motion_partials, solve_motion
 from contact_ddp_ros.mpc.kernel_table import kernel_table, n_aux
 from contact_ddp_ros.mpc.layout import Sizes, aux_offsets, model_row
+from contact_ddp_ros.mpc.tensor_curvature import motion_curvature_by_tensor
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.borrowed import borrow, part
 from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
