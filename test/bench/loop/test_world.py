@@ -21,6 +21,14 @@ def test_every_run_is_allowed_and_has_a_name_of_its_own() -> None:
         assert planner_config(item.options, robot_of(item.options)).ground.height == 0.0, "nothing is told"
 
 
+def test_an_engine_without_height_fields_has_no_hills() -> None:
+    hills = [row.name for row in rows(0, SMALL, {}) if any("rough" in item.options.terrain for item in row.runs)]
+    assert hills == ["smooth hills of 10 cm"]
+    for engine, shown in (("dart", []), ("bullet", hills)):
+        found = rows(0, SMALL, {"simulator.engine": engine})
+        assert [row.name for row in found if row.name in hills] == shown
+
+
 def test_chance_follows_from_the_seed() -> None:
     first, same, other = (rows(seed, SMALL, {}) for seed in (3, 3, 4))
     assert first == same != other
