@@ -114,13 +114,12 @@ class HeightField:
 
 @dataclass(frozen=True)
 class Terrain:
-    """A plane z = height + gradient . (x, y), and boxes with level tops that stand on it.
+    """A plane z = height + gradient . (x, y), and what stands on it: boxes with level tops, a field of heights.
 
     Attributes:
         gradient: (2,) of the plane.
         height: of the plane at the origin [m].
-        boxes: on top of it; where they overlap, the highest counts.
-        field: beside the boxes; None for none.
+        boxes, field: on top of it, no field by default; where they overlap, the highest counts.
     """
 
     gradient: tuple[float, float] = (0.0, 0.0)
@@ -240,8 +239,8 @@ def _rough(text: str, height: float, length: float = _LENGTH, seed: float = 0.0)
         along = np.exp(1j * (number * math.cos(angle) * x + phase))
         hills += stretch * np.outer(np.exp(1j * number * math.sin(angle) * y), along).real
     hills *= _smooth((np.hypot(x, y[:, None]) - _LEVEL) / _RISING)
-    for axis, places in enumerate((y[:, None], x)):
-        hills *= _smooth((0.5 * _HILLS[1 - axis] - np.abs(places)) / _FALLING)
+    for size, places in zip(_HILLS, (x, y[:, None]), strict=True):
+        hills *= _smooth((0.5 * size - np.abs(places)) / _FALLING)
     field = HeightField(hills * (height / np.abs(hills).max()), _SPACING)
     around = []
     for way in (-1.0, 1.0):

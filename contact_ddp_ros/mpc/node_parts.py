@@ -1,8 +1,8 @@
 """Parts of the node functions that few problems have, called by their addresses: a process compiles those it uses.
 
-Their code is in the modules that `_PARTS` names, which nothing else imports. The header of a problem's `integers` holds
-the addresses (:mod:`contact_ddp_ros.mpc.layout`), 0 of a part that it lacks; which it has, the header says elsewhere,
-and a node function asks before it calls.
+Their code is in the modules that `_PARTS` names, which a planner imports by :func:`link` alone, so that Numba compiles
+them no sooner. The header of a problem's `integers` holds the addresses (:mod:`contact_ddp_ros.mpc.layout`), 0 of parts
+that the problem lacks, which a node function must not call.
 """
 
 from importlib import import_module
@@ -32,7 +32,7 @@ ADD_OWN_CURVATURE = nb.void(*_OWN, nb.float64, *(VECTOR,) * 6, MATRIX, MATRIX, M
 
 CURVATURE_BY_TENSOR = nb.void(INTEGERS, nb.int64, nb.boolean, *(VECTOR,) * 4, MATRIX, MATRIX)
 
-MIDPOINT, BODY, OWN_TERMS, TENSOR = "midpoint", "rigid_body_nodes", "own_term_nodes", "tensor_curvature"
+MIDPOINT, RIGID_BODY, OWN_TERMS, TENSOR = "midpoint", "rigid_body_nodes", "own_term_nodes", "tensor_curvature"
 """Modules of the parts: the implicit integrator, the horizon's tail, the user's terms, the baseline's second order."""
 
 _PARTS: Final[dict[str, dict[str, tuple[int, Any]]]] = {
@@ -41,7 +41,7 @@ _PARTS: Final[dict[str, dict[str, tuple[int, Any]]]] = {
         "midpoint_partials": (at.MIDPOINT_PARTIALS, MIDPOINT_PARTIALS),
         "midpoint_curvature": (at.MIDPOINT_CURVATURE, MIDPOINT_CURVATURE),
     },
-    BODY: {
+    RIGID_BODY: {
         "body_step": (at.BODY_NODE_STEP, BODY_STEP),
         "body_first": (at.BODY_NODE_FIRST, BODY_FIRST),
         "body_second": (at.BODY_NODE_SECOND, BODY_SECOND),

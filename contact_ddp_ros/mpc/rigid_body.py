@@ -77,7 +77,7 @@ class Tail:
 
     def link(self, header: NDArray[np.int64]) -> None:
         """Write the addresses of what these nodes call into the header of a problem's `integers`."""
-        node_parts.link(node_parts.BODY, header)
+        node_parts.link(node_parts.RIGID_BODY, header)
         for name, slot in ((BODY, at.BODY), (BODY_FIRST, at.BODY_FIRST), (BODY_SECOND, at.BODY_SECOND)):
             header[slot] = self.kernels.address(name)
 

@@ -22,7 +22,7 @@ def test_a_problem_has_the_parts_that_it_needs() -> None:
     assert linked() == set()
     assert linked(variant="ddp_tensor") == {node_parts.TENSOR}
     assert linked(gait__integrator="implicit_midpoint") == {node_parts.MIDPOINT}
-    assert linked(horizon__far_model="rigid_body", horizon__near=0.18) == {node_parts.BODY}
+    assert linked(horizon__far_model="rigid_body", horizon__near=0.18) == {node_parts.RIGID_BODY}
 
 
 def test_a_planner_of_defaults_compiles_no_part() -> None:
