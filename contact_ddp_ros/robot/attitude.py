@@ -35,8 +35,8 @@ STAY: Final = math.radians(60.0)
 """Middle angle beyond which the other chart is taken [rad]; from 45° on the other one is the better."""
 
 
-_GIMBAL_LOCK: Final = 1.0 - 1e-12
-"""Sine of the middle angle beyond which the other two cannot be told apart: the last one is then 0."""
+_GIMBAL_LOCK: Final = 1e-8
+"""Cosine of the middle angle below which the other two cannot be told apart: the last one is then 0, to that."""
 
 
 class Chart(IntEnum):
@@ -87,14 +87,17 @@ class Chart(IntEnum):
     def angles(self, rotation: Array, near: Array | None = None) -> Array:
         """(3,) of a rotation (3, 3); the middle one within ±π/2, the others within half a turn of those of `near`."""
         r, sine = rotation, self.sine(rotation)
-        by_x, by_y = math.atan2(r[1, 0], r[0, 0]), math.atan2(-r[0, 1], r[1, 1])  # the heading of the x, of the y axis
+        along_x, along_y = (r[1, 0], r[0, 0]), (-r[0, 1], r[1, 1])  # headings of the x and of the y axis, as vectors
+        turned, alone = (along_x, along_y) if self is Chart.YAW_PITCH_ROLL else (along_y, along_x)
+        cosine = math.hypot(*turned)
+        first = math.atan2(*(alone if cosine < _GIMBAL_LOCK else turned))
+        c, s = math.cos(first), math.sin(first)
+        # from what the first turn leaves: exact near the singularity, too, where the first is anybody's guess
         if self is Chart.YAW_PITCH_ROLL:
-            first, last, alone = by_x, math.atan2(r[2, 1], r[2, 2]), by_y
+            last = math.atan2(s * r[0, 2] - c * r[1, 2], c * r[1, 1] - s * r[0, 1])
         else:
-            first, last, alone = by_y, math.atan2(-r[2, 0], r[2, 2]), by_x
-        if abs(sine) > _GIMBAL_LOCK:
-            first, last = alone, 0.0
-        found = np.array([first, math.asin(sine), last])
+            last = math.atan2(c * r[0, 2] + s * r[1, 2], c * r[0, 0] + s * r[1, 0])
+        found = np.array([first, math.atan2(sine, cosine), last])
         if near is not None:
             found[::2] += 2.0 * math.pi * np.floor((near[::2] - found[::2]) / (2.0 * math.pi) + 0.5)
         return found

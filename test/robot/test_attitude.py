@@ -56,10 +56,23 @@ def test_angles_lead_back_to_the_attitude(quaternion: list[float]) -> None:
     rotation = quaternion_to_matrix(np.array(quaternion))
     for chart in Chart:
         angles = chart.angles(rotation)
-        np.testing.assert_allclose(chart.rotation(angles), rotation, atol=1e-7)
+        np.testing.assert_allclose(chart.rotation(angles), rotation, atol=2e-8)
         np.testing.assert_allclose(quaternion_to_matrix(chart.quaternion(angles)), chart.rotation(angles), atol=1e-12)
         turned = chart.angles(rotation, angles + np.array([6.0, 0.0, -12.0]))
         assert turned - angles == pytest.approx([2.0 * math.pi, 0.0, -4.0 * math.pi])
+
+
+@pytest.mark.parametrize("chart", Chart)
+@pytest.mark.parametrize("away", [0.0, 1e-10, 3e-9, 3e-8, 1e-7, 1e-6, 1e-4])
+def test_angles_are_exact_beside_the_singularity(chart: Chart, away: float) -> None:
+    rng = np.random.default_rng(0)
+    for sign in (-1.0, 1.0):
+        for first, last in rng.uniform(-math.pi, math.pi, (20, 2)):
+            rotation = chart.rotation(np.array([first, sign * (0.5 * math.pi - away), last]))
+            found = chart.angles(rotation)
+            locked = away < 1e-8
+            np.testing.assert_allclose(chart.rotation(found), rotation, rtol=0.0, atol=2.0 * away * locked + 1e-14)
+            assert abs(found[2]) <= 2e-8 or not locked
 
 
 @pytest.mark.parametrize("chart", Chart)
