@@ -99,12 +99,11 @@ def land(task: MotionTask, trials: int) -> list[Landings]:
 def measure(run: Run) -> Findings:
     """Every motion."""
     options = run.options
-    names = options.motion or list(packaged_motions())
     longer, further = ((0.0,), (0.0,)) if options.quick else (LONGER, FURTHER)
     solves: list[MotionSolve] = []
     landings: list[Landings] = []
-    for name in names:
-        task = load_motion(name)
+    tasks = [load_motion(name) for name in options.motion or packaged_motions()]
+    for task in tasks:
         for variant in VARIANTS:
             solve(task, variant)  # which loads what is compiled
         for turn, one in enumerate(variants_of(task, longer, further)):
@@ -112,6 +111,7 @@ def measure(run: Run) -> Findings:
             solves += [solve(one, variant) for variant in order]
         if options.trials:
             landings += land(task, options.trials)
+    names = [task.name for task in tasks]
     return Findings(
         settings={"motions": names, "longer": longer, "further": further, "trials": options.trials},
         results={"solves": [asdict(one) for one in solves], "landings": [asdict(one) for one in landings]},
@@ -162,7 +162,13 @@ def _landing_table(landings: Sequence[Landings]) -> Table:
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--motion", action="append", default=[], metavar="NAME", help="one of them only; repeatable")
+    parser.add_argument(
+        "--motion",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="one of them only, or the path of a .yaml file; repeatable",
+    )
     parser.add_argument("--trials", type=at_least(0), default=0, metavar="N", help="perturbed starts (default: none)")
 
 

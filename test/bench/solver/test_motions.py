@@ -8,7 +8,7 @@ import pytest
 from contact_ddp_ros.bench import load
 from contact_ddp_ros.bench.solver import motions
 from contact_ddp_ros.bench.solver.motions import solve, variants_of
-from contact_ddp_ros.motions.motion import load_motion
+from contact_ddp_ros.motions.motion import load_motion, packaged_motions
 from contact_ddp_ros.motions.optimiser import optimise_motion
 
 
@@ -30,7 +30,9 @@ def test_a_motion_that_cannot_be_is_told(monkeypatch) -> None:
 
 def test_both_solvers_find_the_jump_and_it_lands(tmp_path, capsys) -> None:
     folder = tmp_path / "motions"
-    words = ["--quick", "--motion", "jump", "--trials", "1", "--out", str(folder)]
+    own = tmp_path / "own.yaml"
+    own.write_text(packaged_motions()["jump"].read_text(encoding="utf-8"), encoding="utf-8")
+    words = ["--quick", "--motion", str(own), "--trials", "1", "--out", str(folder)]
     assert load("motions").main(words) == 0
     (file,) = folder.glob("*.json")
     record = json.loads(file.read_text(encoding="utf-8"))
@@ -38,4 +40,5 @@ def test_both_solvers_find_the_jump_and_it_lands(tmp_path, capsys) -> None:
     assert {ddp["variant"], ilqr["variant"]} == {"ddp", "ilqr"}
     assert ddp["cost"] == pytest.approx(ilqr["cost"], rel=1e-4)
     assert [one["landed"] for one in record["landings"]] == [1, 1]
-    assert "1 of 1" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "1 of 1" in told and told.count("own") >= 4
