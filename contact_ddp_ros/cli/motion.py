@@ -77,7 +77,7 @@ def _of_plan(plan: "MotionPlan") -> str:
 def _rows(run: "MotionRun") -> list[tuple[str, str, str]]:
     """Name, value, what was wanted."""
     task = run.plan.task
-    late = 1e3 * (run.touchdown - run.begun - task.flight[1])
+    late = ", ".join(f"{1e3 * delay:+.0f}" for delay in run.delays)
     return [
         ("end", run.outcome, ""),
         ("trunk raised by", f"{run.height:.3f} m", ""),
@@ -86,7 +86,8 @@ def _rows(run: "MotionRun") -> list[tuple[str, str, str]]:
         ("rotation", f"{math.degrees(run.rotation):.1f}°", f"{math.degrees(task.turns):.0f}°"),
         ("peak torque / limit", f"{run.torque_share:.2f}", "≤ 1"),
         ("beyond the torque-speed curve", f"{run.torque_excess:.1f} N m", "0 at every command"),
-        ("touchdown felt", f"{late:+.0f} ms", "0 ms"),
+        ("touchdown felt", f"{late or 'never'} ms", "0 ms"),
+        ("forward speed in the longest flight", f"{run.flight_speed:.2f} m/s", ""),
         ("from touchdown to rest", f"{run.time_to_stand:.2f} s", ""),
         ("lowest trunk", f"{run.lowest:.3f} m", ""),
     ]
@@ -118,7 +119,7 @@ def _summary(plan: "MotionPlan", run: "MotionRun") -> dict[str, Any]:
 
 def _figures(run: "MotionRun") -> dict[str, Any]:
     names = ("landed", "outcome", "height", "displacement", "left", "rotation", "lowest")
-    more = ("torque_share", "torque_excess", "touchdown", "time_to_stand")
+    more = ("torque_share", "torque_excess", "touchdowns", "flight_speed", "time_to_stand")
     return {name: getattr(run, name) for name in (*names, *more)}
 
 

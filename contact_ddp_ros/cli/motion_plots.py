@@ -16,13 +16,14 @@ _PAIRS = ("front hip", "front knee", "hind hip", "hind knee")
 
 def save_plot(run: "MotionRun", path: Path) -> None:
     """Draw into a .png file."""
-    problem, sideways = run.plan.problem, bool(run.plan.task.roll)
-    title = f"{run.plan.task.name.replace('_', ' ')}: planned and executed"
+    problem, task = run.plan.problem, run.plan.task
+    sideways = abs(task.left) > abs(task.displacement)
+    title = f"{task.name.replace('_', ' ')}: planned and executed"
     with figure(path, 11.0, 8.0, title) as drawn:
         axes = drawn.subplots(3, 2, sharex="col")
         for panel, index, scale, label in (
             (axes[0, 0], problem.model.height, 1.0, "trunk height [m]"),
-            (axes[1, 0], problem.turning, np.degrees(1.0), "roll [°]" if sideways else "pitch [°]"),
+            (axes[1, 0], problem.turning, np.degrees(1.0), "roll [°]" if task.roll else "pitch [°]"),
             (axes[2, 0], int(sideways), 1.0, "to the left [m]" if sideways else "forward [m]"),
         ):
             _followed(panel, run, index, scale)
@@ -32,11 +33,11 @@ def save_plot(run: "MotionRun", path: Path) -> None:
         _torques(axes[1, 1], run)
         _speeds(axes[2, 1], run)
         for panel in axes.flat:
-            begin, end = run.plan.task.flight
-            panel.axvspan(begin, end, color="#f0f0f0", zorder=0, linewidth=0)
-            panel.set_xlim(-0.1, run.plan.task.duration + 0.5)
+            for begin, end in task.flights:
+                panel.axvspan(begin, end, color="#f0f0f0", zorder=0, linewidth=0)
+            panel.set_xlim(-0.1, task.duration + 0.5)
         for panel in axes[-1]:
-            panel.set_xlabel("time from the beginning [s]; grey: planned flight")
+            panel.set_xlabel("time from the beginning [s]; grey: planned flights")
 
 
 def _followed(axes: Axes, run: "MotionRun", index: int, scale: float) -> None:

@@ -5,8 +5,9 @@
 as :mod:`contact_ddp_ros.control.planar_tracker` does it, within the motors' torque-speed curve, with the pitch of
 :mod:`contact_ddp_ros.motions.turning_plane`; a plan of the whole body has torques for every joint and its error by
 :mod:`contact_ddp_ros.motions.turning_body`. The policy is looked up at the motion's own time, which jumps to the
-touchdown where the feet feel the ground before it, and waits there where they do not, so that what follows the impact
-never runs in the air. From the touchdown on, and while it is late, the joints are held with gains of a landing.
+touchdown of the present flight where the feet feel the ground before it, and waits there where they do not, so that
+what follows the impact never runs in the air. From a touchdown on, and while it is late, the joints are held with gains
+of a landing, up to the next flight.
 """
 
 from collections.abc import Sequence
@@ -68,13 +69,16 @@ class ExecutionConfig:
         0.3, low=0.05, high=2.0, unit="s", description="time to reach the standing pose after the motion"
     )
     kp: float = parameter(
-        60.0, low=0.0, high=300.0, unit="N m/rad", description="position gains of the joints from the touchdown on"
+        60.0, low=0.0, high=300.0, unit="N m/rad", description="position gains of the joints from a touchdown on"
     )
     kd: float = parameter(
-        2.5, low=0.0, high=6.0, unit="N m s/rad", description="velocity gains of the joints from the touchdown on"
+        2.5, low=0.0, high=6.0, unit="N m s/rad", description="velocity gains of the joints from a touchdown on"
     )
     feedback: Triple = parameter(
-        (1.0, 1.0, 1.0), low=0.0, high=1.0, description="share of the policy's gains before, in and after the flight"
+        (1.0, 1.0, 1.0),
+        low=0.0,
+        high=1.0,
+        description="share of the policy's gains before the first flight, in flights and after them",
     )
 
 
@@ -111,7 +115,7 @@ class MotionController:
         self._body: TurningPlane | TurningBody | None = None
         self._begun: float | None = None
         self._shift = 0.0
-        self._touchdown: float | None = None
+        self._touchdowns: list[float] = []
         self._clock = 0.0
         self.stage = MotionStage.STAND
         self.fault: Fault | None = None
@@ -127,9 +131,9 @@ class MotionController:
         return self._clock
 
     @property
-    def touchdown(self) -> float | None:
-        """When the ground was felt, on the clock of the states [s]; None before."""
-        return self._touchdown
+    def touchdowns(self) -> tuple[float, ...]:
+        """When the ground was felt after each flight so far, on the clock of the states [s]."""
+        return tuple(self._touchdowns)
 
     @property
     def sample(self) -> PolicySample:
@@ -192,7 +196,8 @@ class MotionController:
     @property
     def _waiting(self) -> bool:
         """Whether the ground should have been felt, and has not."""
-        return self.stage is MotionStage.FLIGHT and self._clock >= self._task.flight[1] - _BEFORE_TOUCHDOWN
+        flights, flown = self._task.flights, len(self._touchdowns)
+        return self.stage is MotionStage.FLIGHT and self._clock >= flights[flown][1] - _BEFORE_TOUCHDOWN
 
     @property
     def _stiff(self) -> bool:
@@ -207,17 +212,18 @@ class MotionController:
         return self.execution.feedback[stages.index(self.stage)]
 
     def _follow(self, now: float) -> float:
-        """The motion's time: that since the beginning, shifted by what the landing was early or late [s]."""
+        """The motion's time: that since the beginning, shifted by what landings were early or late [s]."""
         assert self._begun is not None
-        planned = now - self._begun
-        take_off, touchdown = self._task.flight
-        if self._touchdown is not None:
-            return planned + self._shift
-        if planned < take_off:
+        planned = now - self._begun + self._shift
+        ahead = self._task.flights[len(self._touchdowns) :]
+        if not ahead or planned < ahead[0][0]:
             return planned
+        take_off, touchdown = ahead[0]
         self.stage = MotionStage.FLIGHT
         felt = bool(self.contacts.contact.any()) and planned >= take_off + self.execution.early * (touchdown - take_off)
         if not felt and planned < touchdown + self.execution.wait:
             return min(planned, touchdown - _BEFORE_TOUCHDOWN)
-        self._touchdown, self._shift, self.stage = now, touchdown - planned, MotionStage.LANDING
+        self._touchdowns.append(now)
+        self._shift += touchdown - planned
+        self.stage = MotionStage.LANDING
         return touchdown

@@ -53,7 +53,7 @@ class MotionRun:
         ground: (N,) height of the ground under the trunk.
         tilts: (N,) of the axis that the motion turns about [rad].
         begun: when the motion began.
-        touchdown: when the ground was felt after the flight; NaN where it never was.
+        touchdowns: when the ground was felt, after as many flights as it was.
         stood: when the robot had come to rest, upright; NaN where it never did.
         fell: whether the trunk came down, or a fault ended it. reason: of a fault.
     """
@@ -71,7 +71,7 @@ class MotionRun:
     ground: Array = field(repr=False)
     tilts: Array = field(repr=False)
     begun: float
-    touchdown: float
+    touchdowns: tuple[float, ...]
     stood: float
     reason: str
 
@@ -147,8 +147,31 @@ class MotionRun:
         return float((self.heights - self.ground).min())
 
     @property
+    def touchdown(self) -> float:
+        """When the ground was felt after the last flight [s]; NaN where it never was."""
+        return self.touchdowns[-1] if len(self.touchdowns) == len(self.plan.task.flights) else math.nan
+
+    @property
+    def delays(self) -> Array:
+        """(n,) by how much the ground was felt after the planned touchdown, each counted from the one before [s]."""
+        planned = [0.0, *(end for _, end in self.plan.task.flights[: len(self.touchdowns)])]
+        return np.diff([self.begun, *self.touchdowns]) - np.diff(planned)
+
+    @property
+    def flight_speed(self) -> float:
+        """Of the trunk along the heading of the start, on average over the longest flight [m/s]; NaN without one."""
+        task = self.plan.task
+        index = task.flights.index(task.flight)
+        if index >= len(self.touchdowns):
+            return math.nan
+        end = self.touchdowns[index]
+        begin = end - self.delays[index] - (task.flight[1] - task.flight[0])
+        rows = np.searchsorted(self.times, [begin - 1e-9, end - 1e-9])
+        return float(np.diff(self.coordinates[rows, 0])[0] / np.diff(self.times[rows])[0])
+
+    @property
     def time_to_stand(self) -> float:
-        """From the touchdown to rest [s]."""
+        """From the last touchdown to rest [s]."""
         return self.stood - self.touchdown
 
 
@@ -230,9 +253,8 @@ class _Log:
         columns = [np.array(column) for column in zip(*self._rows, strict=True)]
         coordinates, planned, torques, available, forces, ground, tilts = columns
         times = np.array([state.time for state in self._states])
-        touchdown = self._controller.touchdown
-        fault = self._controller.fault
-        landed = math.nan if touchdown is None else touchdown
+        touchdowns, fault = self._controller.touchdowns, self._controller.fault
+        landed = len(touchdowns) == len(self._plan.task.flights)
         return MotionRun(
             plan=self._plan,
             options=options,
@@ -247,8 +269,8 @@ class _Log:
             ground=ground,
             tilts=tilts,
             begun=STAND_BEFORE,
-            touchdown=landed,
-            stood=_rest(times, self._states, landed),
+            touchdowns=touchdowns,
+            stood=_rest(times, self._states, touchdowns[-1]) if landed else math.nan,
             reason="" if fault is None else str(fault),
         )
 

@@ -10,13 +10,16 @@
       - {feet: [], duration: 0.36}
       - {feet: [fr, fl, hr, hl], duration: 0.50}
 
-It begins and ends standing, on all feet, with one flight between. `model: whole_body` plans with all coordinates of the
-robot; then it may also turn about its long axis (`roll`) and move to the left (`left`), and legs move by themselves.
+It begins and ends standing, on all feet, with one flight or more between. The longest flight is the one in which it
+turns and moves to the left, and after which the ground may be another. `model: whole_body` plans with all coordinates
+of the robot; then it may also turn about its long axis (`roll`) and move to the left (`left`), and legs move by
+themselves.
 """
 
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -55,14 +58,14 @@ class MotionTask:
 
     Attributes:
         name: of the motion.
-        phases: in order; the first and the last have all legs on the ground, exactly one has none.
+        phases: in order; the first and the last have all legs on the ground, one or more between have none: flights.
         displacement: of the trunk, forward [m].
-        rise: of the ground that it lands on over that from which it begins [m].
+        rise: of the ground that it lands on after the longest flight over that from which it begins [m].
         landing: by leg, the same where it is another than `rise`: of a foot that lands before the edge it is 0 [m].
         edge: x of the foot of the rise from the trunk's origin at the beginning [m]; of no use on level ground.
         rotation: change of the trunk's pitch, in whole turns; a back flip has −2π [rad].
-        take_off_pitch, landing_pitch: at the ends of the flight, first guesses only [rad]; the second counts from the
-            upright attitude at the end.
+        take_off_pitch, landing_pitch: at the ends of the longest flight, first guesses only [rad]; the second counts
+            from the upright attitude at the end.
         step: of the time grid [s], of which every phase lasts a whole number.
         model: that is planned with, by name.
         roll: change of the trunk's roll, in whole turns; a barrel roll to the right has 2π [rad].
@@ -87,13 +90,14 @@ class MotionTask:
     landing: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raises ParameterError unless it goes from a stand to a stand through one flight, in whole turns."""
+        """Raises ParameterError unless it goes from a stand to a stand through flights, in whole turns."""
         standing = [set(phase.feet) == set(LEG_NAMES) for phase in self.phases]
-        flights = sum(not phase.feet for phase in self.phases)
-        if len(self.phases) < 3 or not (standing[0] and standing[-1]) or flights != 1:
+        flying = [not phase.feet for phase in self.phases]
+        adjoining = any(one and other for one, other in pairwise(flying))
+        if len(self.phases) < 3 or not (standing[0] and standing[-1]) or not any(flying) or adjoining:
             raise ParameterError(
-                f"motion {self.name!r} has {flights} flights in {len(self.phases)} phases; needed: one flight, between "
-                "a first and a last phase with all feet on the ground"
+                f"motion {self.name!r} has {sum(flying)} flights in {len(self.phases)} phases; needed: one flight or "
+                "more, each between phases with feet on the ground, the first and the last of them with all"
             )
         for angle in (self.rotation, self.roll):
             if abs(angle / _TURN - round(angle / _TURN)) > 1e-3:
@@ -145,11 +149,33 @@ class MotionTask:
         return sum(phase.duration for phase in self.phases)
 
     @property
+    def flights(self) -> tuple[tuple[float, float], ...]:
+        """When the last foot leaves the ground and the first one lands [s], flight by flight."""
+        return self.swings(LEG_NAMES)
+
+    def swings(self, legs: Iterable[str]) -> tuple[tuple[float, float], ...]:
+        """When the last of some legs leaves the ground and the first of them lands [s], as often as none stands."""
+        found: list[tuple[float, float]] = []
+        standing = [not set(legs).isdisjoint(phase.feet) for phase in self.phases]
+        for stands, group in groupby(range(len(self.phases)), standing.__getitem__):
+            indices = list(group)
+            if not stands:
+                found.append((self._begin(indices[0]), self._begin(indices[-1] + 1)))
+        return tuple(found)
+
+    @property
+    def longest(self) -> int:
+        """Index of the longest phase of flight, the first of such."""
+        flights = [index for index, phase in enumerate(self.phases) if not phase.feet]
+        return max(flights, key=lambda index: self.phases[index].duration)
+
+    @property
     def flight(self) -> tuple[float, float]:
-        """When the last foot leaves the ground and the first one lands [s]."""
-        index = next(k for k, phase in enumerate(self.phases) if not phase.feet)
-        begin = sum(phase.duration for phase in self.phases[:index])
-        return begin, begin + self.phases[index].duration
+        """Begin and end of the longest flight, as :attr:`flights` has them [s]."""
+        return self._begin(self.longest), self._begin(self.longest + 1)
+
+    def _begin(self, index: int) -> float:
+        return sum(phase.duration for phase in self.phases[:index])
 
 
 @dataclass(frozen=True)

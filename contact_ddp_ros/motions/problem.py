@@ -5,8 +5,8 @@ r"""The optimal control problem of a motion.
                torques and torque-speed curve, unilateral forces, friction cone, joint ranges, clearances
 
 as :mod:`contact_ddp_ros.mpc.contact_nodes` has it, over one motion from a stand to a stand. The reference is a coarse
-sketch (stand; ballistic flight with the legs drawn in; stand) with small weights: how the robot jumps is found by the
-optimisation, only the end state counts much. Here is what all models share, and the plane;
+sketch (:mod:`contact_ddp_ros.motions.sketch`) with small weights: how the robot jumps is found by the optimisation,
+only the end state counts much. Here is what all models share, and the plane;
 :mod:`contact_ddp_ros.motions.spatial_problem` has the whole body.
 """
 
@@ -27,6 +27,7 @@ from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.motions.limits import Clearance, JointRange, TorqueSpeedLimit
 from contact_ddp_ros.motions.motion import MotionModes, MotionTask
+from contact_ddp_ros.motions.sketch import sketch
 from contact_ddp_ros.mpc.constraint import Constraint
 from contact_ddp_ros.mpc.contact_problem import ContactLaw, ContactProblem, NodeCosts
 from contact_ddp_ros.mpc.grounds import FootGrounds
@@ -48,7 +49,9 @@ class MotionConfig:
     )
     friction: float = parameter(0.5, low=0.1, high=2.0, description="friction coefficient that forces may use")
     torque_share: float = parameter(0.85, low=0.1, high=1.0, description="share of the motors' torque that is planned")
-    landing_share: float = parameter(0.35, low=0.1, high=1.0, description="the same after the touchdown")
+    landing_share: float = parameter(
+        0.35, low=0.1, high=1.0, description="the same after the touchdown of the longest flight"
+    )
     joint_margin: float = parameter(0.1, low=0.0, high=1.0, unit="rad", description="kept from the joints' limits")
     knee_bend: float = parameter(0.5, low=-2.8, high=1.6, unit="rad", description="least angle of the knees")
     hip_margin: float = parameter(0.14, low=0.0, high=0.2, unit="m", description="least height of the hips' axes")
@@ -110,7 +113,8 @@ class MotionProblem(ABC):
         terms = OwnTerms(tree, model.axes, self._limits())
         schedule = ModeSchedule(self.modes.modes)
         self.contact = ContactProblem(tree, model.axes, schedule, "semi_implicit_euler", "ddp", None, terms)
-        self.reference = self._reference()
+        rise, tilt = float(self.rises.mean()), self._tilt()
+        self.reference = sketch(task, model, self.times, rise=rise, tilt=tilt, tuck=self.config.tuck)
 
     def problem(self, touchdown: bool = True) -> Problem:
         """In the layout of the compiled node functions; without the costs before the impact where not `touchdown`."""
@@ -166,41 +170,20 @@ class MotionProblem(ABC):
         return JointRange(tree, config.joint_margin, knees, config.knee_bend), speed, self._clearance()
 
     def _foot_clearance(self) -> Array:
-        """(N+1, n_f): in flight a trapezium that leaves and meets the ground; nothing is asked of feet that stand."""
-        begin, end = self.task.flight
-        share = np.clip((self.times - begin) / (end - begin), 0.0, 1.0)
-        free = np.minimum(1.0, np.minimum(share, 1.0 - share) / 0.25)
-        flying = (self.times > begin) & (self.times < end)
-        rows = np.where(flying, self.config.foot_clearance * free - 0.005, -1.0)
-        return np.repeat(rows[:, None], len(self.legs), axis=1)
+        """(N+1, n_f): a trapezium that leaves and meets the ground; nothing is asked of feet that stand.
 
-    def _reference(self) -> Array:
-        """(N+1, 2n) stand, ballistic flight, stand."""
-        task, n, t = self.task, self.model.tree.n, self.times
-        begin, end = task.flight
-        duration = end - begin
-        s = np.clip((t - begin) / duration, 0.0, 1.0)
-        flying: NDArray[np.bool_] = (t > begin) & (t < end)
-        before, after = np.clip(t / begin, 0.0, 1.0), np.clip((t - end) / max(task.duration - end, 1e-9), 0.0, 1.0)
-        rise, tilt = float(self.rises.mean()), self._tilt()
-        xs = np.tile(self.start, (len(t), 1))
-        up, turning, ways = self.model.height, self.turning, (task.displacement, task.left)
-        for axis in range(up):
-            xs[:, axis] += ways[axis] * s
-            xs[:, n + axis] = np.where(flying, ways[axis] / duration, 0.0)
-        arch = 0.5 * 9.81 * duration**2 * s * (1.0 - s)
-        xs[:, up] += rise * s + arch
-        first, landing = task.take_off_pitch + task.take_off_roll, task.landing_pitch + task.landing_roll
-        last = task.turns + tilt + landing
-        xs[:, turning] = first * before**2 + (last - first) * s
-        xs[:, turning] -= landing * (1.0 - (1.0 - after) ** 2) * (t >= end)
-        fold = self.config.tuck * np.sin(np.pi * s) ** 2
-        for leg in self.legs:
-            for joint, folded in ((leg.hip, -1.25), (leg.knee, 2.5)):
-                xs[:, joint] += fold * (folded - self.start[joint])
-        xs[:, n + up] = np.where(flying, (rise + 0.5 * 9.81 * duration**2 * (1.0 - 2.0 * s)) / duration, 0.0)
-        xs[:, n + turning] = np.where(flying, (last - first) / duration, 0.0)
-        return xs
+        Over each foot's swing, from the first take-off to the last touchdown: before and after, feet may be anywhere.
+        """
+        rows, t = np.full((len(self.times), len(self.legs)), -1.0), self.times
+        first, last = self.task.flights[0][0], self.task.flights[-1][1]
+        for f, leg in enumerate(self.legs):
+            for lifted, lands in self.task.swings(self.model.legs_of[leg.foot]):
+                begin, end = max(lifted, first), min(lands, last)
+                share = np.clip((t - begin) / max(end - begin, self.task.step), 0.0, 1.0)
+                free = np.minimum(1.0, np.minimum(share, 1.0 - share) / 0.25)
+                flying = (t > begin) & (t < end)
+                rows[flying, f] = self.config.foot_clearance * free[flying] - 0.005
+        return rows
 
     def _tilt(self) -> float:
         """Pitch of a stand on the heights on which the feet land [rad]."""

@@ -62,9 +62,8 @@ class Landings:
 
 
 def variants_of(task: MotionTask, longer: Sequence[float], further: Sequence[float]) -> list[MotionTask]:
-    """The motion with other flights and displacements."""
-    at = next(index for index, phase in enumerate(task.phases) if not phase.feet)
-    found = []
+    """The motion with other durations of its longest flight and other displacements."""
+    at, found = task.longest, []
     for time in longer:
         phases = list(task.phases)
         phases[at] = replace(phases[at], duration=round(phases[at].duration + time, 6))
