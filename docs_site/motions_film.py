@@ -16,9 +16,9 @@ from contact_ddp_ros.cli.motion_plots import save_plot
 from contact_ddp_ros.motions.film import frames
 from docs_site.film import save
 
-NAMES: Final = ("jump", "jump_up", "backflip", "backflip_whole_body", "barrel_roll")
-PERIOD, SLOWER, WIDTH = 0.03, 3.0, 480
-"""Simulated time between two pictures [s], time of the film over it, and width [pixels]."""
+NAMES: Final = ("jump", "jump_up", "backflip", "backflip_whole_body", "barrel_roll", "running_barrel_roll")
+PERIOD, PICTURES, SLOWER, WIDTH = 0.03, 90, 3.0, 480
+"""Least simulated time between two pictures [s], most of them in a motion, slow motion, and width [pixels]."""
 
 
 def main(folder: Path) -> None:
@@ -27,9 +27,10 @@ def main(folder: Path) -> None:
     for name in NAMES:
         run = execute_motion(optimise_motion(load_motion(name), robot), robot)
         assert run.landed, run.outcome
+        period = max(PERIOD, run.plan.task.duration / PICTURES)
         film = [
-            (SLOWER * PERIOD * index, Image.fromarray(picture))
-            for index, picture in enumerate(frames(run, PERIOD, WIDTH))
+            (SLOWER * period * index, Image.fromarray(picture))
+            for index, picture in enumerate(frames(run, period, WIDTH))
         ]
         save(film, folder / f"motion_{name}.gif")
         save_plot(run, folder / f"motion_{name}.png")

@@ -16,6 +16,7 @@ ELSEWHERE = {
     "docs": "test/test_docs_site.py",
     "motion backflip_whole_body": "test/motions/test_whole_body_motions.py",
     "motion barrel_roll": "test/motions/test_whole_body_motions.py",
+    "motion running_barrel_roll": "test/motions/test_whole_body_motions.py",
     "gazebo-emulator": "test/gazebo/test_transport.py",
     "play": "test/play/test_browser.py",
     "test": "test/test_run.py",

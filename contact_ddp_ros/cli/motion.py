@@ -77,7 +77,8 @@ def _of_plan(plan: "MotionPlan") -> str:
 def _rows(run: "MotionRun") -> list[tuple[str, str, str]]:
     """Name, value, what was wanted."""
     task = run.plan.task
-    late = ", ".join(f"{1e3 * delay:+.0f}" for delay in run.delays)
+    late = [round(1e3 * delay) for delay in run.delays]
+    felt = " to ".join(f"{one:+d} ms" for one in sorted({min(late), max(late)})) if late else "never"
     return [
         ("end", run.outcome, ""),
         ("trunk raised by", f"{run.height:.3f} m", ""),
@@ -86,8 +87,8 @@ def _rows(run: "MotionRun") -> list[tuple[str, str, str]]:
         ("rotation", f"{math.degrees(run.rotation):.1f}°", f"{math.degrees(task.turns):.0f}°"),
         ("peak torque / limit", f"{run.torque_share:.2f}", "≤ 1"),
         ("beyond the torque-speed curve", f"{run.torque_excess:.1f} N m", "0 at every command"),
-        ("touchdown felt", f"{late or 'never'} ms", "0 ms"),
-        ("forward speed in the longest flight", f"{run.flight_speed:.2f} m/s", ""),
+        ("touchdown felt", felt, "0 ms"),
+        ("forward in longest flight", f"{run.flight_speed:.2f} m/s", ""),
         ("from touchdown to rest", f"{run.time_to_stand:.2f} s", ""),
         ("lowest trunk", f"{run.lowest:.3f} m", ""),
     ]

@@ -166,7 +166,8 @@ def _add_motion(words: Any) -> None:
     parser.add_argument(
         "name",
         metavar="MOTION",
-        help="jump, jump_up, backflip, backflip_whole_body, barrel_roll, or the path of a .yaml file",
+        help="jump, jump_up, backflip, backflip_whole_body, barrel_roll, running_barrel_roll, or the path of a .yaml "
+        "file",
     )
     parser.add_argument(
         "--variant",

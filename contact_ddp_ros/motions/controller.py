@@ -7,7 +7,7 @@ as :mod:`contact_ddp_ros.control.planar_tracker` does it, within the motors' tor
 :mod:`contact_ddp_ros.motions.turning_body`. The policy is looked up at the motion's own time, which jumps to the
 touchdown of the present flight where the feet feel the ground before it, and waits there where they do not, so that
 what follows the impact never runs in the air. From a touchdown on, and while it is late, the joints are held with gains
-of a landing, up to the next flight.
+of a landing, up to the next flight: strides between two flights are held so, too.
 """
 
 from collections.abc import Sequence
@@ -45,11 +45,12 @@ _BEFORE_TOUCHDOWN = 1e-6
 
 
 class MotionStage(Enum):
-    """What the controller is doing."""
+    """What the controller is doing; on the ground between two flights it strides, and lands after the last one."""
 
     STAND = "stand"
     TAKE_OFF = "take_off"
     FLIGHT = "flight"
+    STRIDE = "stride"
     LANDING = "landing"
     END = "end"
     FAULT = "fault"
@@ -202,14 +203,14 @@ class MotionController:
     @property
     def _stiff(self) -> bool:
         """Whether the joints have the gains of a landing."""
-        return self._waiting or self.stage is MotionStage.LANDING
+        return self._waiting or self.stage in (MotionStage.STRIDE, MotionStage.LANDING)
 
     def _share(self) -> float:
         """Of the policy's gains in the present stage; none while the ground is late, which the policy does not know."""
         if self._waiting:
             return 0.0
-        stages = (MotionStage.TAKE_OFF, MotionStage.FLIGHT, MotionStage.LANDING)
-        return self.execution.feedback[stages.index(self.stage)]
+        before, flying, after = self.execution.feedback
+        return {MotionStage.TAKE_OFF: before, MotionStage.FLIGHT: flying}.get(self.stage, after)
 
     def _follow(self, now: float) -> float:
         """The motion's time: that since the beginning, shifted by what landings were early or late [s]."""
@@ -225,5 +226,5 @@ class MotionController:
             return min(planned, touchdown - _BEFORE_TOUCHDOWN)
         self._touchdowns.append(now)
         self._shift += touchdown - planned
-        self.stage = MotionStage.LANDING
+        self.stage = MotionStage.STRIDE if len(ahead) > 1 else MotionStage.LANDING
         return touchdown

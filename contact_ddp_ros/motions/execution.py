@@ -35,7 +35,7 @@ _PLACE, _ROTATION = 0.2, 0.3
 
 LANDED = "landed and stands"
 
-_FOLLOWING = (MotionStage.TAKE_OFF, MotionStage.FLIGHT, MotionStage.LANDING)
+_FOLLOWING = (MotionStage.TAKE_OFF, MotionStage.FLIGHT, MotionStage.STRIDE, MotionStage.LANDING)
 
 _PUSH_TIME = 0.02
 """That a push takes [s]."""

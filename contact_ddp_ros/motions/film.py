@@ -69,7 +69,7 @@ def _ghost(run: MotionRun, row: int) -> RobotState | None:
 def _text(run: MotionRun, row: int) -> dict[str, str]:
     x, turning = run.coordinates[row], run.plan.problem.turning
     return {
-        run.plan.task.name.replace("_", " "): run.stages[row].value.replace("_", " "),
+        "stage": run.stages[row].value.replace("_", " "),
         "time": f"{run.times[row] - run.begun:.2f} s",
         "height": f"{run.heights[row]:.2f} m",
         "roll" if run.plan.task.roll else "pitch": f"{math.degrees(x[turning]):.0f} deg",

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import groupby
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from contact_ddp_ros.motions.film import frames
 from contact_ddp_ros.motions.trials import perturbed_run
 from contact_ddp_ros.sim.options import SimOptions
 
-from .support import ROBOT, plan_of
+from .support import ROBOT, plan_of, plan_of_strides
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +67,23 @@ def test_ground_that_comes_early_or_late_is_felt() -> None:
     planned = early.begun + plan.task.flight[1]
     assert early.touchdown < planned - 0.005 and late.touchdown > planned + 0.005
     assert early.landed and late.landed
+
+
+def test_every_flight_has_its_touchdown() -> None:
+    plan = plan_of_strides()
+    level = execute_motion(plan, ROBOT)
+    assert level.landed and len(level.touchdowns) == 2 and np.abs(level.delays).max() < 0.006
+    order = [stage for stage, _ in groupby(level.stages)]
+    flying, stage = MotionStage.FLIGHT, MotionStage
+    assert order == [stage.STAND, stage.TAKE_OFF, flying, stage.STRIDE, flying, stage.LANDING, stage.END]
+    assert level.flight_speed > 1.0
+    begin, end = (level.begun + instant for instant in plan.task.flight)
+    speeds = level.coordinates[(level.times > begin) & (level.times < end), plan.problem.model.tree.n]
+    assert speeds.min() - 0.01 < level.flight_speed < speeds.max() + 0.01
+    early, late = (execute_motion(plan, ROBOT, SimOptions(terrain=f"step:0.25,{rise}")) for rise in (0.03, -0.02))
+    for run in (early, late):
+        assert run.landed and abs(run.delays[0]) < 0.006, "before the step"
+    assert early.delays[1] < -0.005 and late.delays[1] > 0.005
 
 
 def test_without_the_gains_it_goes_astray() -> None:

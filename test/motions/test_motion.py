@@ -9,7 +9,9 @@ import pytest
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.models.planar import LEGS_OF
-from contact_ddp_ros.motions.motion import MotionModes, MotionPhase, load_motion, packaged_motions
+from contact_ddp_ros.motions.motion import MotionModes, MotionPhase, MotionTask, load_motion, packaged_motions
+
+ALL, FRONT, HIND = ("fr", "fl", "hr", "hl"), ("fr", "fl"), ("hr", "hl")
 
 FINE = """
 displacement: 0.4
@@ -66,6 +68,17 @@ def test_a_wrong_file_is_refused(tmp_path: Path, old: str, new: str, words: str)
     file.write_text(FINE.replace(old, new), encoding="utf-8")
     with pytest.raises(ParameterError, match=words):
         load_motion(str(file))
+
+
+def test_swings_are_those_of_phases_with_none_of_some_legs() -> None:
+    phases = [(ALL, 0.2), (HIND, 0.05), ((), 0.1), (HIND, 0.1), ((), 0.15), (FRONT, 0.1), (ALL, 0.2)]
+    hops = MotionTask("hops", tuple(MotionPhase(feet, duration) for feet, duration in phases))
+    assert hops.flights == (pytest.approx((0.25, 0.35)), pytest.approx((0.45, 0.6)))
+    assert hops.flight == hops.flights[1] and hops.longest == 4
+    assert hops.swings(FRONT) == (pytest.approx((0.2, 0.6)),)
+    assert hops.swings(HIND) == (pytest.approx((0.25, 0.35)), pytest.approx((0.45, 0.7)))
+    even = replace(hops, phases=(*hops.phases[:4], MotionPhase((), 0.1), *hops.phases[5:]))
+    assert even.longest == 2, "the first of two that last as long"
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:

@@ -14,7 +14,7 @@ from contact_ddp_ros.motions.optimiser import MotionPlan, optimise_motion
 from contact_ddp_ros.motions.problem import MotionConfig, PlanarMotionProblem
 from contact_ddp_ros.robot.friction import cone_excess
 
-from .support import ROBOT, plan_of
+from .support import ROBOT, STRIDES, plan_of, plan_of_strides
 
 NAMES = ("jump", "jump_up", "backflip")
 
@@ -99,6 +99,27 @@ def test_front_and_hind_feet_land_on_unlike_heights() -> None:
     nose = plan.policy.states[-1, 2]
     hips = {leg.foot: leg.hip_x for leg in plan.problem.legs}
     assert nose == pytest.approx(-np.arctan(0.12 / (hips["front_foot"] - hips["back_foot"])), abs=0.02)
+
+
+def test_feet_are_clear_of_the_ground_from_one_flight_to_the_next() -> None:
+    plan = plan_of_strides()
+    (_, first), (second, _) = STRIDES.flights
+    heights = standing_heights(plan, STRIDES.duration)
+    front = [leg.foot for leg in plan.problem.legs].index("front_foot")
+    times = plan.policy.times
+    stride = (times > first - 1e-9) & (times < second + 1e-9)
+    assert heights[stride, front].min() > 0.02, "the front feet, while the hind ones stand"
+    assert np.abs(heights[stride, 1 - front]).max() < 3e-3
+    for begin, end in STRIDES.flights:
+        assert heights[(times > begin + 1e-9) & (times < end - 1e-9)].min() > -6e-3
+
+
+def test_what_comes_after_the_longest_flight_has_the_landings_torque() -> None:
+    plan = plan_of_strides()
+    shares = np.abs(plan.policy.controls) / plan.problem.model.torque_limits
+    landed = plan.policy.times[:-1] >= STRIDES.flight[1]
+    config = plan.problem.config
+    assert shares[landed].max() <= config.landing_share + 1e-6 < shares[~landed].max() <= config.torque_share + 1e-6
 
 
 def test_without_the_second_order_it_is_the_same_optimum() -> None:

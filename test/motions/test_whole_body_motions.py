@@ -21,7 +21,7 @@ from contact_ddp_ros.robot.rotation import quaternion_product, quaternion_to_mat
 
 from .support import ROBOT, plan_of
 
-NAMES = ("backflip_whole_body", "barrel_roll")
+NAMES = ("backflip_whole_body", "barrel_roll", "running_barrel_roll")
 N, FEET = ROBOT.tree.n, len(ROBOT.tree.contacts)
 
 
@@ -70,6 +70,17 @@ def test_it_lands_and_stands(run: MotionRun) -> None:
     assert run.torque_share <= 1.0 + 1e-9
     over = np.array([quaternion_to_matrix(state.orientation)[2, 2] for state in run.states]) < -0.9
     assert over.any() and (run.forces[over] == 0.0).all(), "upside down in the air"
+
+
+def test_the_running_roll_is_at_a_run_through_eight_flights() -> None:
+    run = execute_motion(plan_of("running_barrel_roll"), ROBOT)
+    assert len(run.touchdowns) == len(run.plan.task.flights) == 8
+    assert np.abs(run.delays).max() < 0.02
+    assert run.flight_speed > 1.5
+    begin, end = run.begun + np.array(run.plan.task.flight)
+    over = np.array([quaternion_to_matrix(state.orientation)[2, 2] for state in run.states]) < 0.0
+    times = run.times[over]
+    assert times.size and times.min() > begin and times.max() < end, "turned over in the longest flight"
 
 
 def test_it_is_filmed(run: MotionRun) -> None:
