@@ -237,6 +237,14 @@ class SafetyConfig:
     )
     roll: float = parameter(0.8, low=0.05, high=1.5, unit="rad", description="largest roll against the ground")
     pitch: float = parameter(0.8, low=0.05, high=1.5, unit="rad", description="largest pitch against the ground")
+    tilt_time: float = parameter(
+        0.2,
+        low=0.0,
+        high=1.0,
+        unit="s",
+        description="how long roll or pitch of a robot that moves must be beyond that to be a fault; at once from 1.6"
+        " times as much on, or where it stands",
+    )
     position_margin: float = parameter(
         0.1, low=0.0, high=1.0, unit="rad", description="how far beyond its limits a joint may be measured"
     )

@@ -191,11 +191,11 @@ class Controller:
         return self._fail(finding, now) if finding else limited.command
 
     def _judge(self, state: RobotState | None, now: float) -> Finding | None:
-        may_lie = self.mode is ControlMode.RECOVER
-        finding = self._supervisor.state(state, now, self.estimator.ground, may_lie=may_lie)
+        may_lie, moving = self.mode is ControlMode.RECOVER, self.mode is ControlMode.MOVE
+        finding = self._supervisor.state(state, now, self.estimator.ground, may_lie=may_lie, moving=moving)
         if finding is not None or state is None:
             return finding
-        return self._continuity.check(state, moving=self.mode is ControlMode.MOVE)
+        return self._continuity.check(state, moving=moving)
 
     def _adopt(self, config: ControllerConfig) -> None:
         validate(config)

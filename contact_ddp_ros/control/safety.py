@@ -29,6 +29,8 @@ _QUATERNION_TOLERANCE = 1e-2
 _BASE_SIZES = {"position": 3, "orientation": 4, "linear_velocity": 3, "angular_velocity": 3}
 _BEYOND_BELIEF = 2.0
 """Joint velocity over its limit that is a fault at once."""
+_BEYOND_RETURN = 1.6
+"""Tilt over its limit that is a fault at once."""
 _PAIR = nb.types.UniTuple(nb.float64, 2)
 _TORQUE_SLACK = 1e-6
 """Rounding allowed in the sum of feedforward and drive torque, relative to the limit."""
@@ -49,23 +51,31 @@ class Supervisor:
         self._limits = config.state_timeout, config.clock_tolerance
         self._fast_since: float | None = None
         """When a joint began to be faster than its limit [s]."""
+        self._tilted_since: float | None = None
+        """When the trunk began to be tilted beyond its limits [s]."""
         self._trunk_limits = config.trunk_speed, config.trunk_turn_rate
 
     def state(
-        self, state: RobotState | None, now: float, ground: Ground | None = None, *, may_lie: bool = False
+        self,
+        state: RobotState | None,
+        now: float,
+        ground: Ground | None = None,
+        *,
+        may_lie: bool = False,
+        moving: bool = False,
     ) -> Finding | None:
         """The first thing wrong with a state at time `now` [s] above a ground, level by default; or None.
 
-        One that `may_lie` may have any tilt.
+        One that `may_lie` may have any tilt, and one that is `moving` may come back from more than the limits.
         """
         if state is None:
             return Finding(Violation.NO_STATE, "no robot state has arrived")
         tilts = (math.inf, math.inf) if may_lie else (self.config.roll, self.config.pitch)
         lean = (0.0, 0.0) if ground is None else _lean(ground, state)
         if self._is_fine(state, now, lean, tilts):
-            self._fast_since = None
+            self._fast_since = self._tilted_since = None
             return None
-        return self._first_finding(state, now, lean, tilts)
+        return self._first_finding(state, now, lean, tilts, self.config.tilt_time if moving else 0.0)
 
     def _is_fine(self, state: RobotState, now: float, lean: _Pair, tilts: _Pair) -> bool:
         """All checks of a state at once, compiled; what exactly is wrong is for the ones below to say."""
@@ -86,12 +96,14 @@ class Supervisor:
             lean,
         )
 
-    def _first_finding(self, state: RobotState, now: float, lean: _Pair, tilts: _Pair) -> Finding | None:
+    def _first_finding(
+        self, state: RobotState, now: float, lean: _Pair, tilts: _Pair, tilt_time: float
+    ) -> Finding | None:
         return (
             self._state_size(state)
             or self._state_finite(state)
             or self._state_age(state.time, now)
-            or self._tilt(state, lean, tilts)
+            or self._tilt(state, now, lean, tilts, tilt_time)
             or self._joint_positions(state)
             or self._trunk_velocity(state)
             or self._joint_velocities(state, now)
@@ -134,16 +146,24 @@ class Supervisor:
             return Finding(Violation.STATE_FROM_FUTURE, text)
         return None
 
-    def _tilt(self, state: RobotState, lean: _Pair, tilts: _Pair) -> Finding | None:
+    def _tilt(self, state: RobotState, now: float, lean: _Pair, tilts: _Pair, tilt_time: float) -> Finding | None:
+        """Tilted for too long, or so far that nothing brings it back."""
         norm = math.hypot(*state.orientation.tolist())
         if not abs(norm - 1.0) < _QUATERNION_TOLERANCE:
             return Finding(Violation.ORIENTATION, f"the orientation has norm {norm:.3f}; allowed: 1")
-        roll, pitch, _ = quaternion_to_rpy(state.orientation).tolist()
-        for name, angle, own, limit in zip(("roll", "pitch"), (roll, pitch), lean, tilts, strict=True):
-            if not abs(angle - own) < limit:
-                where = f" about the ground's {own:.2f}" if abs(own) > 0.005 else ""
-                return Finding(Violation.TILT, f"{name} is {angle:.2f} rad; allowed: ±{limit:.2f}{where}")
-        return None
+        angles = quaternion_to_rpy(state.orientation).tolist()[:2]
+        away = [angle - own for angle, own in zip(angles, lean, strict=True)]
+        shares = [abs(angle) / limit for angle, limit in zip(away, tilts, strict=True)]
+        if max(shares) < 1.0:
+            self._tilted_since = None
+            return None
+        since = self._tilted_since = now if self._tilted_since is None else min(self._tilted_since, now)
+        if max(shares) < _BEYOND_RETURN and now - since < tilt_time:
+            return None
+        worst = shares.index(max(shares))
+        where = f" about the ground's {lean[worst]:.2f}" if abs(lean[worst]) > 0.005 else ""
+        text = f"{('roll', 'pitch')[worst]} is {angles[worst]:.2f} rad; allowed: ±{tilts[worst]:.2f}{where}"
+        return Finding(Violation.TILT, text)
 
     def _joint_positions(self, state: RobotState) -> Finding | None:
         q = state.joint_positions
@@ -159,6 +179,7 @@ class Supervisor:
         v = state.joint_velocities
         shares = np.abs(v) / self._velocity
         if (shares < 1.0).all():
+            self._fast_since = None
             return None
         since = self._fast_since = now if self._fast_since is None else min(self._fast_since, now)
         joint = int(np.argmax(shares))

@@ -9,8 +9,8 @@ import numpy as np
 from contact_ddp_ros.recording.record import CONTROL_MODES, Array, Recording
 from contact_ddp_ros.report import analysis
 
-FALL_TILT = 0.8
-"""Roll or pitch, either way, beyond which it has fallen [rad]; a bound pitches by less than half of it."""
+FALL_TILT = 1.3
+"""Roll or pitch, either way, beyond which it has fallen [rad]; from less it has been seen to come back."""
 
 STRAIGHT_TILT = np.deg2rad(10.0)
 """Roll and change of heading within which the robot is straight again after a push [rad]."""

@@ -150,6 +150,19 @@ def test_tilt_counts_against_the_ground(supervisor: Supervisor, robot: Robot, sl
     assert supervisor.state(state, NOW, Ground(slope_x=slope)) is None
 
 
+def test_a_robot_that_moves_may_come_back_from_beyond_the_limits(supervisor: Supervisor, robot: Robot) -> None:
+    def found(roll: float, now: float, moving: bool = True) -> Violation | None:
+        return violation(supervisor.state(tilted(robot.standing_state(now), roll=roll), now, moving=moving))
+
+    beyond, time = 1.2 * CONFIG.roll, CONFIG.tilt_time
+    assert found(beyond, NOW) is None and found(-beyond, NOW + 0.9 * time) is None
+    assert found(beyond, NOW + 1.01 * time) is Violation.TILT
+    assert found(0.9 * CONFIG.roll, NOW + 1.02 * time) is None
+    assert found(beyond, NOW + 1.03 * time) is None, "the time counts anew"
+    assert found(beyond, NOW + 1.03 * time, moving=False) is Violation.TILT
+    assert found(1.61 * CONFIG.roll, NOW + 1.03 * time) is Violation.TILT
+
+
 def test_commands(supervisor: Supervisor, robot: Robot) -> None:
     limits = robot.effort_limits
     assert supervisor.command(limits, -limits) is None
