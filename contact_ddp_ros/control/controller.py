@@ -295,7 +295,7 @@ class Controller:
             self._modes.got_up(now)
             self.estimator.forget()
             self._stand.start(now, state.joint_positions, self.config.stand.ramp_time)
-        return self._stand.targets(state, now, late)
+        return self._stand.targets(state, now, late, self.estimator.ground)
 
     def _fail(self, finding: Finding, now: float) -> JointCommand:
         retreat = self.retreat

@@ -71,7 +71,7 @@ class Supervisor:
         if state is None:
             return Finding(Violation.NO_STATE, "no robot state has arrived")
         tilts = (math.inf, math.inf) if may_lie else (self.config.roll, self.config.pitch)
-        lean = (0.0, 0.0) if ground is None else _lean(ground, state)
+        lean = (0.0, 0.0) if ground is None else ground.parallel(float(quaternion_to_rpy(state.orientation)[2]))
         if self._is_fine(state, now, lean, tilts):
             self._fast_since = self._tilted_since = None
             return None
@@ -198,13 +198,6 @@ class Supervisor:
                 text = f"{name} has a component of {largest:.3g} {unit}; allowed: ±{limit:g}"
                 return Finding(Violation.TRUNK_VELOCITY, text)
         return None
-
-
-def _lean(ground: Ground, state: RobotState) -> tuple[float, float]:
-    """Roll and pitch of a trunk that is parallel to the ground, under the state's heading [rad]."""
-    yaw = float(quaternion_to_rpy(state.orientation)[2])
-    ahead, aside = ground.ahead(yaw), ground.aside(yaw)
-    return math.atan(aside / math.hypot(1.0, ahead)), -math.atan(ahead)
 
 
 @nb.njit(nb.boolean(READ, READ, READ), **COMPILED)

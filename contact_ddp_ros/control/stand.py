@@ -9,6 +9,9 @@ A trunk that moves with horizontal velocity v has its feet's targets shifted by 
 where a linear inverted pendulum of that speed comes to rest (the capture point, c = sqrt(h / g) for a point foot;
 four feet need less). On the ground, where the feet do not move, the same shift pulls the trunk back as a damper:
 the offset x of the feet obeys x = c v = -c dx/dt.
+
+On a slope that is felt the trunk is parallel to the ground, with its feet shifted downhill by their depth times the
+slope, so that the vertical through it meets the middle of its feet; the weight acts along that vertical.
 """
 
 import math
@@ -31,6 +34,8 @@ Array = NDArray[np.float64]
 _DOWN = np.array([0.0, 0.0, -1.0])
 _PROMPT, _TOO_LATE = 0.005, 0.01
 """Delays up to which the fed-forward part of the gains is whole, and from which on it would only shake the legs [s]."""
+_LEAN_TIME = 0.2
+"""Time to lean against a slope [s], before the weight is on the legs: on a steep one the robot would tip over."""
 _NEWTON_STEPS = 3
 """Steps of the inverse kinematics of a shifted foot; the shift is small against the leg."""
 
@@ -51,8 +56,8 @@ class StandLaw:
         self._extra_kd = np.tile(np.asarray(config.kd, float), n_legs) - drive.kd
         self._feet, jacobians = geometry.points_and_jacobians(self._pose, _DOWN)
         self._inverses = np.linalg.inv(jacobians)
-        share = robot.mass / n_legs * robot.tree.gravity
-        self._weight = (jacobians.transpose(0, 2, 1) @ share).ravel()
+        self._load = robot.mass / n_legs * float(np.linalg.norm(robot.tree.gravity))
+        """Of a foot [N]."""
         self._origin = self._pose
         self._started = 0.0
         self._moved = -math.inf
@@ -93,14 +98,15 @@ class StandLaw:
 
     def obstacle(self, state: RobotState, now: float, ground: Ground, config: MoveConfig) -> str:
         """Why a robot that should stand by `now` [s] does not, so that it cannot bound; empty where it does."""
-        away = np.abs(state.joint_positions - self._pose)
+        away = np.abs(state.joint_positions - self._placed(_slopes(ground, state))[0])
         joint = int(np.argmax(away))
         if not away[joint] <= config.ready_angle:
             text = f"{JOINT_NAMES[joint]} is {away[joint]:.2f} rad from the standing pose"
             return f"{text}; allowed: {config.ready_angle} rad"
-        roll, pitch, _ = quaternion_to_rpy(state.orientation).tolist()
+        roll, pitch = ground.tilt_of(state.orientation)
         if not max(abs(roll), abs(pitch)) <= config.ready_angle:
-            return f"the trunk is tilted by {roll:.2f}, {pitch:.2f} rad; allowed: ±{config.ready_angle}"
+            where = " against the ground" if any(ground.slopes) else ""
+            return f"the trunk is tilted by {roll:.2f}, {pitch:.2f} rad{where}; allowed: ±{config.ready_angle}"
         height, standing = _height_above(ground, state), -float(self._feet[:, 2].mean())
         if not abs(height - standing) <= config.ready_height:
             return f"the trunk is {height:.2f} m above the ground; standing: {standing:.2f} ± {config.ready_height} m"
@@ -108,21 +114,28 @@ class StandLaw:
             return f"the trunk has not been slower than {self.config.rest_speed} m/s for {self.config.rest_time} s"
         return ""
 
-    def targets(self, state: RobotState, now: float, late: float = 0.0) -> JointTargets:
-        """Joint targets for a finite state at time `now` [s], which act `late` [s] after the state was measured."""
+    def targets(self, state: RobotState, now: float, late: float = 0.0, ground: Ground | None = None) -> JointTargets:
+        """Joint targets for a finite state at time `now` [s], which act `late` [s] after the state was measured.
+
+        `ground` is what is felt, level by default.
+        """
         elapsed = now - self._started
+        lean = weight = np.zeros_like(self._pose)
         if self._folding > 0.0 and elapsed < self._folding:
-            origin, pose, load = self._origin, self.fold, 0.0
+            origin, pose = self._origin, self.fold
             s, rate = self._fold_progress(elapsed)
         else:
             share, its_rate = minimum_jerk(elapsed - self._folding, self._duration)
             s, rate = np.full_like(self._pose, share), np.full_like(self._pose, its_rate)
-            origin, load = (self.fold if self._folding else self._origin), share
-            pose = self._pose + s * self._capture(state)
-        positions = origin + s * (pose - origin)
+            origin = self.fold if self._folding else self._origin
+            slopes = minimum_jerk(elapsed - self._folding, _LEAN_TIME)[0] * _slopes(ground, state)
+            leant, weight = self._placed(slopes)
+            lean, weight = leant - self._pose, share * weight
+            pose = self._pose + s * (self._placed(slopes, self._capture(state))[0] - leant)
+        positions = origin + s * (pose - origin) + lean
         velocities = rate * (pose - origin)
         targets = self.stiffly(positions, velocities, state, late)
-        return replace(targets, torques=targets.torques + load * self._weight)
+        return replace(targets, torques=targets.torques + weight)
 
     def stiffly(self, positions: Array, velocities: Array, state: RobotState, late: float = 0.0) -> JointTargets:
         """Targets (12,) [rad], [rad/s] held with the stand's gains; `late` as :meth:`targets`."""
@@ -141,18 +154,31 @@ class StandLaw:
         return s, rate
 
     def _capture(self, state: RobotState) -> Array:
-        """(12,) change of the pose that shifts the feet with the trunk's velocity [rad]."""
+        """(2,) shift of the feet with the trunk's velocity [m]."""
         shift = self.config.capture_gain * state.linear_velocity[:2]
         length = float(np.hypot(*shift))
-        if length > self.config.capture_reach:
-            shift = shift * (self.config.capture_reach / length)
+        return shift * (self.config.capture_reach / length) if length > self.config.capture_reach else shift
+
+    def _placed(self, slopes: Array, shift: Array | None = None) -> tuple[Array, Array]:
+        """(12,) pose on a slope (2,), ahead and aside, with feet shifted [m], and the torques that carry the weight."""
         wanted = self._feet.copy()
-        wanted[:, :2] += shift
+        wanted[:, :2] += self._feet[:, 2:] * slopes
+        if shift is not None:
+            wanted[:, :2] += shift
         joints = self._pose.copy()
         for _ in range(_NEWTON_STEPS):
-            feet, _ = self._geometry.points_and_jacobians(joints, _DOWN)
+            feet, jacobians = self._geometry.points_and_jacobians(joints, _DOWN)
             joints += (self._inverses @ (wanted - feet)[:, :, None]).ravel()
-        return joints - self._pose
+        down = -np.array([*slopes, 1.0]) / math.hypot(*slopes, 1.0)
+        return joints, (jacobians.transpose(0, 2, 1) @ (self._load * down)).ravel()
+
+
+def _slopes(ground: Ground | None, state: RobotState) -> Array:
+    """(2,) rise over run ahead of the trunk and to its left."""
+    if ground is None or not any(ground.slopes):
+        return np.zeros(2)
+    yaw = float(quaternion_to_rpy(state.orientation)[2])
+    return np.array([ground.ahead(yaw), ground.aside(yaw)])
 
 
 def _height_above(ground: Ground, state: RobotState) -> float:

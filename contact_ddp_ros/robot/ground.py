@@ -8,7 +8,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from contact_ddp_ros.config import parameter
+from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 
 _STEEPEST = 1.0
 
@@ -44,6 +48,17 @@ class Ground:
     def aside(self, yaw: float) -> float:
         """Rise over run to the left of a heading [rad]."""
         return math.cos(yaw) * self.slope_y - math.sin(yaw) * self.slope_x
+
+    def parallel(self, yaw: float) -> tuple[float, float]:
+        """Roll and pitch of a trunk that is parallel to the ground, under its heading [rad]."""
+        ahead, aside = self.ahead(yaw), self.aside(yaw)
+        return math.atan(aside / math.hypot(1.0, ahead)), -math.atan(ahead)
+
+    def tilt_of(self, orientation: NDArray[np.float64]) -> tuple[float, float]:
+        """Roll and pitch of a trunk with a quaternion (4,), less those of one that is parallel to the ground [rad]."""
+        roll, pitch, yaw = quaternion_to_rpy(orientation).tolist()
+        own = self.parallel(yaw)
+        return roll - own[0], pitch - own[1]
 
 
 @dataclass(frozen=True)

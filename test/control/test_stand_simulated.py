@@ -11,6 +11,7 @@ from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.sim.mujoco import MujocoSimulator
+from contact_ddp_ros.sim.options import SimOptions
 
 STEPS_PER_TICK = 2
 LYING_LEG = (0.0, -1.4, 2.6)
@@ -50,6 +51,25 @@ def test_it_holds_still(robot: Robot, controller: Controller, simulator: MujocoS
     np.testing.assert_allclose(heights, robot.standing_height(), atol=0.005)
     assert tilts(states).max() < 0.01
     assert np.abs(states[-1].linear_velocity).max() < 0.01
+
+
+@pytest.mark.parametrize(("degrees", "heading"), [(22, 0), (22, 180), (15, 90), (15, -90), (18, 45)])
+def test_it_stands_on_a_slope_above_the_middle_of_its_feet(
+    robot: Robot, controller: Controller, degrees: float, heading: float
+) -> None:
+    options = SimOptions(terrain=f"slope:{degrees},{heading}")
+    simulator = MujocoSimulator(robot, controller.drive_gains, options)
+    stand(controller, simulator)
+    states = run(controller, simulator, 0.5)
+    assert controller.mode is ControlMode.STAND, str(controller.fault)
+    state, slope = states[-1], np.deg2rad(degrees)
+    assert np.abs(state.linear_velocity).max() < 0.02
+    felt = controller.estimator.ground
+    assert felt is not None and np.hypot(*felt.slopes) == pytest.approx(np.tan(slope), rel=0.1)
+    assert np.abs(felt.tilt_of(state.orientation)).max() < 0.12
+    middle = controller.estimator.footholds[-4:].mean(axis=0)
+    assert np.hypot(*(state.position - middle)[:2]) < 0.25 * robot.standing_height() * np.tan(slope)
+    assert controller._stand.obstacle(state, simulator.time, felt, controller.config.move) == ""
 
 
 @pytest.mark.parametrize("impulse", [(0.0, 2.0, 0.0), (0.0, -4.0, 0.0), (4.0, 0.0, 0.0), (-4.0, 0.0, 0.0)])
