@@ -68,9 +68,11 @@ def motion(arguments: argparse.Namespace) -> int:
 
 def _of_plan(plan: "MotionPlan") -> str:
     first, second = (len(one.solution.iterations) for one in (plan.first, plan.found))
+    solution = plan.found.solution
+    short = "" if plan.is_optimum else f"; within all limits, but no optimum: {solution.message}"
     return (
         f"{plan.task.name}: optimised in {first} + {second} iterations, {plan.solve_time:.1f} s; cost "
-        f"{plan.found.solution.cost:.4g}, up to {100 * plan.torque_share:.0f} % of the motors' torque at their speed"
+        f"{solution.cost:.4g}, up to {100 * plan.torque_share:.0f} % of the motors' torque at their speed{short}"
     )
 
 

@@ -20,7 +20,7 @@ from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.solver.interior_point import InteriorPointSolver
 from contact_ddp_ros.solver.interior_solution import InteriorSolution, interior_options
 from contact_ddp_ros.solver.options import SolverOptions
-from contact_ddp_ros.solver.solution import Guess
+from contact_ddp_ros.solver.solution import Guess, Termination
 
 Array = NDArray[np.float64]
 
@@ -54,6 +54,11 @@ class MotionPlan:
     def iterations(self) -> int:
         """Of both passes."""
         return sum(len(one.solution.iterations) for one in (self.first, self.found))
+
+    @property
+    def is_optimum(self) -> bool:
+        """Whether the second pass has converged; otherwise all limits hold, but the cost might fall further."""
+        return self.found.solution.termination is Termination.CONVERGED
 
     @property
     def torque_share(self) -> float:

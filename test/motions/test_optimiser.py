@@ -29,6 +29,13 @@ def test_derivatives_are_right(name: str, step: float) -> None:
     assert report.ok, str(report)
 
 
+def test_a_plan_says_where_it_is_no_optimum() -> None:
+    plan = plan_of("jump")
+    assert plan.is_optimum
+    capped = optimise_motion(plan.task, ROBOT, max_iterations=len(plan.found.solution.iterations) - 1)
+    assert not capped.is_optimum
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_limit_holds(name: str) -> None:
     plan = plan_of(name)
