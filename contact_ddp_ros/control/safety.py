@@ -153,16 +153,18 @@ class Supervisor:
             return Finding(Violation.ORIENTATION, f"the orientation has norm {norm:.3f}; allowed: 1")
         angles = quaternion_to_rpy(state.orientation).tolist()[:2]
         away = [angle - own for angle, own in zip(angles, lean, strict=True)]
-        shares = [abs(angle) / limit for angle, limit in zip(away, tilts, strict=True)]
-        if max(shares) < 1.0:
+        shares = np.abs(away) / tilts
+        if (shares < 1.0).all():
             self._tilted_since = None
             return None
-        since = self._tilted_since = now if self._tilted_since is None else min(self._tilted_since, now)
-        if max(shares) < _BEYOND_RETURN and now - since < tilt_time:
+        since = self._tilted_since = _earlier(self._tilted_since, now)
+        worst = int(np.argmax(shares))
+        returns = bool(shares[worst] < _BEYOND_RETURN)
+        if returns and now - since < tilt_time:
             return None
-        worst = shares.index(max(shares))
         where = f" about the ground's {lean[worst]:.2f}" if abs(lean[worst]) > 0.005 else ""
-        text = f"{('roll', 'pitch')[worst]} is {angles[worst]:.2f} rad; allowed: ±{tilts[worst]:.2f}{where}"
+        longer = f", beyond it for {tilt_time:.2f} s" if returns and tilt_time > 0.0 else ""
+        text = f"{('roll', 'pitch')[worst]} is {angles[worst]:.2f} rad; allowed: ±{tilts[worst]:.2f}{where}{longer}"
         return Finding(Violation.TILT, text)
 
     def _joint_positions(self, state: RobotState) -> Finding | None:
@@ -181,7 +183,7 @@ class Supervisor:
         if (shares < 1.0).all():
             self._fast_since = None
             return None
-        since = self._fast_since = now if self._fast_since is None else min(self._fast_since, now)
+        since = self._fast_since = _earlier(self._fast_since, now)
         joint = int(np.argmax(shares))
         if shares[joint] < _BEYOND_BELIEF and now - since < self.config.velocity_time:
             return None
@@ -198,6 +200,11 @@ class Supervisor:
                 text = f"{name} has a component of {largest:.3g} {unit}; allowed: ±{limit:g}"
                 return Finding(Violation.TRUNK_VELOCITY, text)
         return None
+
+
+def _earlier(since: float | None, now: float) -> float:
+    """When something began that goes on `now` [s]; a clock that has jumped back begins it anew."""
+    return now if since is None else min(since, now)
 
 
 @nb.njit(nb.boolean(READ, READ, READ), **COMPILED)

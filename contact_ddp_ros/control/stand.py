@@ -59,6 +59,8 @@ class StandLaw:
         self._load = robot.mass / n_legs * float(np.linalg.norm(robot.tree.gravity))
         """Of a foot [N]."""
         self._origin = self._pose
+        self._aim = self._pose
+        """(12,) where the way leads, leant against the ground [rad]."""
         self._started = 0.0
         self._moved = -math.inf
         self._folding = 0.0
@@ -85,7 +87,7 @@ class StandLaw:
     def take_over(self, other: "StandLaw") -> None:
         """Go on with the way that another law is on, under this one's configuration."""
         self._origin, self._started, self._moved = other._origin, other._started, other._moved
-        self._folding, self._duration = other._folding, other._duration
+        self._folding, self._duration, self._aim = other._folding, other._duration, other._aim
 
     def progress(self, now: float) -> float:
         """How much of the way has passed, from 0 to 1."""
@@ -98,7 +100,7 @@ class StandLaw:
 
     def obstacle(self, state: RobotState, now: float, ground: Ground, config: MoveConfig) -> str:
         """Why a robot that should stand by `now` [s] does not, so that it cannot bound; empty where it does."""
-        away = np.abs(state.joint_positions - self._placed(_slopes(ground, state))[0])
+        away = np.abs(state.joint_positions - self._aim)
         joint = int(np.argmax(away))
         if not away[joint] <= config.ready_angle:
             text = f"{JOINT_NAMES[joint]} is {away[joint]:.2f} rad from the standing pose"
@@ -120,20 +122,19 @@ class StandLaw:
         `ground` is what is felt, level by default.
         """
         elapsed = now - self._started
-        lean = weight = np.zeros_like(self._pose)
+        shift = weight = np.zeros_like(self._pose)
         if self._folding > 0.0 and elapsed < self._folding:
-            origin, pose = self._origin, self.fold
+            origin, goal = self._origin, self.fold
             s, rate = self._fold_progress(elapsed)
         else:
             share, its_rate = minimum_jerk(elapsed - self._folding, self._duration)
             s, rate = np.full_like(self._pose, share), np.full_like(self._pose, its_rate)
-            origin = self.fold if self._folding else self._origin
+            origin, goal = self.fold if self._folding else self._origin, self._pose
             slopes = minimum_jerk(elapsed - self._folding, _LEAN_TIME)[0] * _slopes(ground, state)
-            leant, weight = self._placed(slopes)
-            lean, weight = leant - self._pose, share * weight
-            pose = self._pose + s * (self._placed(slopes, self._capture(state))[0] - leant)
-        positions = origin + s * (pose - origin) + lean
-        velocities = rate * (pose - origin)
+            self._aim, weight = self._placed(slopes, share * share * self._capture(state))
+            shift, weight = self._aim - self._pose, share * weight
+        positions = origin + s * (goal - origin) + shift
+        velocities = rate * (goal - origin)
         targets = self.stiffly(positions, velocities, state, late)
         return replace(targets, torques=targets.torques + weight)
 
@@ -159,12 +160,10 @@ class StandLaw:
         length = float(np.hypot(*shift))
         return shift * (self.config.capture_reach / length) if length > self.config.capture_reach else shift
 
-    def _placed(self, slopes: Array, shift: Array | None = None) -> tuple[Array, Array]:
-        """(12,) pose on a slope (2,), ahead and aside, with feet shifted [m], and the torques that carry the weight."""
+    def _placed(self, slopes: Array, shift: Array) -> tuple[Array, Array]:
+        """(12,) pose on a slope (2,), ahead and aside, with feet shifted (2,) [m]; torques that carry the weight."""
         wanted = self._feet.copy()
-        wanted[:, :2] += self._feet[:, 2:] * slopes
-        if shift is not None:
-            wanted[:, :2] += shift
+        wanted[:, :2] += self._feet[:, 2:] * slopes + shift
         joints = self._pose.copy()
         for _ in range(_NEWTON_STEPS):
             feet, jacobians = self._geometry.points_and_jacobians(joints, _DOWN)

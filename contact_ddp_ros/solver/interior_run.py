@@ -61,8 +61,6 @@ class InteriorRun(Run):
         self._held = False
         self._least = 1.0
         self._detached = False
-        self._tried = False
-        """Whether the last trial was of a step that the boundary would shorten."""
         self._unit = self._total = 1.0
 
     def begin(self, warm: Multipliers | None, held: float | None) -> None:
@@ -159,12 +157,8 @@ class InteriorRun(Run):
             self.interior.boundary,
             self._slacks,
         )
-        self._tried = False
         if self._least < 1.0 - _OVER * self.interior.boundary and not self._detached:
-            newton = self.hessian_blend == 1.0 and self.rho == 0.0 and not self._held
-            if alpha < 1.0 or not newton or self._penalty[MU] > self.interior.crossover * self._unit:
-                return np.inf
-            self._tried = self._detached = True
+            return np.inf
         self._trial_objective = cost - psi - equalities
         barrier = -float(self._penalty[MU]) * self._trial_logarithms
         return self._trial_objective + barrier + equalities + self._weight * apart
@@ -184,8 +178,6 @@ class InteriorRun(Run):
 
     def _shorter(self, alpha: float) -> float:
         beyond = 1.0 - self._least
-        if self._tried:
-            self._detached = False
         if self._detached or beyond <= _OVER * self.interior.boundary:
             return super()._shorter(alpha)
         # a full step is cut no more than the boundary asks for: 0.99 of it would leave a hundredth of every error

@@ -50,8 +50,7 @@ class InteriorPointOptions:
         1e-3,
         low=0.0,
         high=1.0,
-        description="μ, relative to the cost, from which on full steps may pass the boundary and are active sets';"
-        " 0: never",
+        description="μ, relative to the cost, from which on full steps are active sets'; 0: never",
     )
     slack_min: float = parameter(0.15, low=1e-9, description="least slack of a first trajectory")
     boundary: float = parameter(0.99, low=0.5, high=0.99999, description="fraction to the boundary τ of a step")

@@ -17,7 +17,7 @@ from contact_ddp_ros.solver.node_function import node_function
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.protocol import FIRST, SECOND, STEP, Problem
 from contact_ddp_ros.solver.solution import Guess, Iteration, Solution, Termination
-from contact_ddp_ros.solver.sweeps import STATE_BOUND, expand, rollout, violations
+from contact_ddp_ros.solver.sweeps import STATE_BOUND, expand, rollout
 from contact_ddp_ros.solver.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -297,8 +297,7 @@ class Run:
             )
 
     def _record(self, expected: float, actual: float, alpha: float, blend: float, rho: float, gradient: float) -> None:
-        effort = self._effort
-        equality, inequality = violations(self.work.nominal[3], self.problem.n_e)
+        residuals, effort, n_e = self.work.nominal[3], self._effort, self.problem.n_e
         self.iterations.append(
             Iteration(
                 cost=self.objective,
@@ -309,8 +308,8 @@ class Run:
                 rho=rho,
                 gradient=gradient,
                 gap=self.gaps.largest,
-                equality=equality,
-                inequality=inequality,
+                equality=float(np.abs(residuals[:, :n_e]).max(initial=0.0)),
+                inequality=float(residuals[:, -1].max(initial=0.0)),
                 partials_time=effort.partials_time,
                 sweep_time=effort.sweep_time,
                 rollout_time=effort.rollout_time,

@@ -8,7 +8,6 @@
 import math
 
 import numba as nb
-import numpy as np
 from numba import types
 
 from contact_ddp_ros.solver.penalties import MU, SIGMA
@@ -143,26 +142,22 @@ def advance(residuals, previous, multipliers, penalty, n_e, n_i, alpha, boundary
     """Take over the slacks of a step α; step all multipliers, those of inequalities no further than the boundary."""
     mu, sigma = penalty[MU], penalty[SIGMA]
     length = 1.0
-    changes = np.empty_like(slacks)
-    for k in range(slacks.shape[0]):
-        for i in range(n_i):
-            z, at = residuals[k, n_e + i], n_e + 2 * i
-            if not math.isfinite(z):
-                continue
-            slack, y, old = multipliers[k, at], multipliers[k, at + 1], previous[k, n_e + i]
-            ahead = old + (z - old) / alpha
-            change = (mu - y * (ahead - slack)) / slack - y
-            if change < -boundary * y:
-                length = min(length, -boundary * y / change)
-            changes[k, i] = change
-    for k in range(slacks.shape[0]):
-        for i in range(n_i):
-            if math.isfinite(residuals[k, n_e + i]):
-                at = n_e + 2 * i
+    for keep in range(2):
+        for k in range(slacks.shape[0]):
+            for i in range(n_i):
+                z, at = residuals[k, n_e + i], n_e + 2 * i
+                if not math.isfinite(z):
+                    continue
+                slack, y, old = multipliers[k, at], multipliers[k, at + 1], previous[k, n_e + i]
+                ahead = old + (z - old) / alpha
+                change = (mu - y * (ahead - slack)) / slack - y
+                if keep == 0:
+                    if change < -boundary * y:
+                        length = min(length, -boundary * y / change)
+                    continue
                 multipliers[k, at] = slacks[k, i]
                 centre = mu / slacks[k, i]
-                y = multipliers[k, at + 1] + length * changes[k, i]
-                multipliers[k, at + 1] = min(max(y, centre / _SPREAD), centre * _SPREAD)
+                multipliers[k, at + 1] = min(max(y + length * change, centre / _SPREAD), centre * _SPREAD)
     for k in range(residuals.shape[0]):
         for i in range(n_e):
             old = previous[k, i]

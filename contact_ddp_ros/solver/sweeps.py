@@ -92,14 +92,3 @@ def expand(first_address, data, xs, us, aux, expansion):
     data, xs, us, aux, expansion = borrow(data), borrow(xs), borrow(us), borrow(aux), borrow(expansion)
     for k in range(n_nodes + 1):
         first(data, k, xs[k], us[min(k, n_nodes - 1)], aux[k], _node_views(expansion, k))
-
-
-@nb.njit(nb.types.UniTuple(nb.float64, 2)(MATRIX, nb.int64), cache=True, nogil=True)
-def violations(residuals, n_e):
-    """The largest |c| of the first n_e columns of residuals (N+1, n), and the largest of the last one; at least 0."""
-    equality, inequality = 0.0, 0.0
-    for k in range(residuals.shape[0]):
-        for i in range(n_e):
-            equality = max(equality, abs(residuals[k, i]))
-        inequality = max(inequality, residuals[k, residuals.shape[1] - 1])
-    return equality, inequality
