@@ -30,7 +30,7 @@ DEFAULT_ROBOT = "mini_cheetah"
 INTERIOR_POINT, PENALTIES = CONSTRAINTS = ("interior_point", "penalties")
 """How hard constraints are kept: within the sweep, or by an outer loop that tightens penalties."""
 
-MODEL_NAMES = ("planar", "whole_body")
+PLANAR, WHOLE_BODY = MODEL_NAMES = ("planar", "whole_body")
 """What may be planned for: the sagittal plane, or all coordinates."""
 
 SHOOTINGS = ("single", "multiple")
@@ -61,7 +61,7 @@ MAX_SPEED = 4.0
 
 TERRAIN_WORDS = (
     "flat, slope:DEG[,HEADING_DEG], step:X,RISE, stairs:RISE,COUNT[,TREAD], boxes:HEIGHT[,SEED], stones:HEIGHT[,SEED], "
-    "kerb:RISE or rough:HEIGHT[,LENGTH[,SEED]]"
+    "kerb:RISE, rough:HEIGHT[,LENGTH[,SEED]] or FILE.xml (an MJCF file)"
 )
 """What a simulated ground may be, as :mod:`contact_ddp_ros.terrain` reads it."""
 

@@ -11,6 +11,7 @@ Written as one word, which the command line and the simulator's parameter `terra
     kerb:RISE                   from x = 0.8 m on the left half, y > 0, is higher by RISE [m]; negative: lower
     rough:HEIGHT[,LENGTH[,SEED]] smooth random hills and hollows up to HEIGHT [m] from level, the shortest of which are
                                 LENGTH [m] from top to top, from 0.5 m around the origin on
+    FILE.xml                    the level planes and the boxes of an MJCF file, at z = 0 where the robot begins
 
 Every shape is a plane and boxes standing on it, so that any physics engine can build it, but for `rough`, which is a
 field of heights.
@@ -18,7 +19,7 @@ field of heights.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -32,6 +33,9 @@ from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rotation_vector
 Array = NDArray[np.float64]
 
 FLAT: Final = "flat"
+SCENE_SUFFIX: Final = ".xml"
+_LEVEL_PLANE = 1.0 - 1e-9
+"""Least vertical component of a level plane's normal."""
 _STEEPEST = 30.0
 """Of slopes [deg]."""
 _HIGHEST = 0.2
@@ -72,15 +76,30 @@ _KINDS: Final = {
 
 @dataclass(frozen=True)
 class Box:
-    """A box with level faces: (3,) centre and (3,) half extents [m]."""
+    """A box: (3,) centre and (3,) half extents [m], (4,) quaternion (x, y, z, w) of its axes, level by default."""
 
     centre: tuple[float, float, float]
     half: tuple[float, float, float]
+    quaternion: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 1.0)
 
     @property
-    def top(self) -> float:
-        """Height of its upper face [m]."""
-        return self.centre[2] + self.half[2]
+    def axes(self) -> Array:
+        """(3, 3) its axes as columns."""
+        return quaternion_to_matrix(np.array(self.quaternion))
+
+    def at(self, x: Array, y: Array) -> Array:
+        """(N,) heights of its upper faces at places (N,), -∞ beside it [m]."""
+        if self.quaternion == Box.quaternion:
+            inside = (np.abs(x - self.centre[0]) <= self.half[0]) & (np.abs(y - self.centre[1]) <= self.half[1])
+            return np.where(inside, self.centre[2] + self.half[2], -np.inf)
+        axes, half = self.axes, np.array(self.half)[:, None]
+        across, up = axes[:2].T @ [x - self.centre[0], y - self.centre[1]], axes[2][:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):  # where a vertical line goes along a pair of faces
+            first, second = (-half - across) / up, (half - across) / up
+        along, between = up == 0.0, np.abs(across) <= half
+        top = np.where(along, np.where(between, np.inf, -np.inf), np.maximum(first, second)).min(axis=0)
+        bottom = np.where(along, np.where(between, -np.inf, np.inf), np.minimum(first, second)).max(axis=0)
+        return np.where(top >= bottom, self.centre[2] + top, -np.inf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +133,7 @@ class HeightField:
 
 @dataclass(frozen=True)
 class Terrain:
-    """A plane z = height + gradient . (x, y), and what stands on it: boxes with level tops, a field of heights.
+    """A plane z = height + gradient . (x, y), and what stands on it: boxes, a field of heights.
 
     Attributes:
         gradient: (2,) of the plane.
@@ -132,8 +151,7 @@ class Terrain:
         x, y = points[:, 0], points[:, 1]
         ground = self.height + self.gradient[0] * x + self.gradient[1] * y
         for box in self.boxes:
-            inside = (np.abs(x - box.centre[0]) <= box.half[0]) & (np.abs(y - box.centre[1]) <= box.half[1])
-            ground = np.where(inside, np.maximum(ground, box.top), ground)
+            ground = np.maximum(ground, box.at(x, y))
         return ground if self.field is None else np.maximum(ground, self.field.at(x, y))
 
     def clearances(self, centres: Array, radii: float | Array) -> Array:
@@ -165,6 +183,8 @@ def parse_terrain(text: str) -> Terrain:
     kind, colon, rest = text.partition(":")
     if text == FLAT:
         return Terrain()
+    if text.endswith(SCENE_SUFFIX):
+        return _scene(text)
     try:
         numbers = [float(part) for part in rest.split(",")] if colon else []
     except ValueError:
@@ -173,6 +193,45 @@ def parse_terrain(text: str) -> Terrain:
     if not few <= len(numbers) <= many or not all(map(math.isfinite, numbers)):
         raise ParameterError(f"ground {text!r}; allowed, with finite numbers: {TERRAIN_WORDS}")
     return _BUILD[kind](text, *numbers)
+
+
+@lru_cache(maxsize=4)
+def _scene(text: str) -> Terrain:
+    """What of an MJCF file is there to be collided with and does not move; friction is the simulator's.
+
+    The whole is moved up or down until the ground at the origin, where the robot begins, is at z = 0.
+    """
+    import mujoco
+
+    try:
+        model = mujoco.MjModel.from_xml_path(text)
+    except ValueError as error:
+        raise ParameterError(f"ground {text!r}: {error}") from error
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    still = model.body_weldid[model.geom_bodyid] == 0
+    floors, boxes = [], []
+    for number in np.flatnonzero(still & ((model.geom_contype != 0) | (model.geom_conaffinity != 0))):
+        kind, place = mujoco.mjtGeom(model.geom_type[number]), data.geom_xpos[number]
+        if kind == mujoco.mjtGeom.mjGEOM_BOX:
+            quaternion = np.zeros(4)
+            mujoco.mju_mat2Quat(quaternion, data.geom_xmat[number])
+            parts = place, model.geom_size[number], np.roll(quaternion, -1)
+            boxes.append(Box(*(tuple(part.tolist()) for part in parts)))
+        elif kind == mujoco.mjtGeom.mjGEOM_PLANE and data.geom_xmat[number, 8] > _LEVEL_PLANE:
+            floors.append(float(place[2]))
+        else:
+            name = model.geom(number).name or f"number {number}"
+            found = (
+                "a tilted plane" if kind == mujoco.mjtGeom.mjGEOM_PLANE else kind.name.removeprefix("mjGEOM_").lower()
+            )
+            raise ParameterError(f"ground {text!r}: geom {name} is {found}; allowed: level planes and boxes")
+    if not floors:
+        raise ParameterError(f"ground {text!r} has no level plane for the robot to stand on")
+    there = Terrain(height=max(floors), boxes=tuple(boxes))
+    level = float(there.heights(np.zeros((1, 2)))[0])
+    moved = (replace(box, centre=(*box.centre[:2], box.centre[2] - level)) for box in boxes)
+    return Terrain(height=there.height - level, boxes=tuple(moved))
 
 
 def _slope(text: str, degrees: float, heading: float = 0.0) -> Terrain:

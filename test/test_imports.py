@@ -177,7 +177,7 @@ LAZY_ONLY = {("cli", "nodes"), ("cli", "bench"), ("bench", "nodes")}
 ROS = {"rclpy", "rcl_interfaces", "rosgraph_msgs", "std_srvs", "builtin_interfaces", "launch", "launch_ros"}
 THIRD_PARTY = {
     "casadi": {"dynamics", "mpc", "motions", "bench", "library"},
-    "mujoco": {"sim"},
+    "mujoco": {"sim", "terrain"},
     "pinocchio": {"robot", "estimation", "urdf_check", "bench", "engines"},
     "pybullet": {"engines"},
     "crocoddyl": {"bench"},

@@ -1,3 +1,6 @@
+from pathlib import Path
+
+import mujoco
 import numpy as np
 import pytest
 
@@ -89,6 +92,61 @@ def test_shorter_hills_of_one_height_are_steeper() -> None:
     steep, gentle = (np.diff(parse_terrain(f"rough:0.05,{n}").heights(line)).std() for n in (0.5, 2.0))
     assert steep > 2.0 * gentle
     assert not parse_terrain("rough:0").heights(line).any()
+
+
+SCENE = """
+<mujoco>
+  <asset><mesh name="wedge" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>
+  <worldbody>
+    <geom name="floor" type="plane" size="0 0 1" pos="0 0 0.4"/>
+    <geom name="ramp" type="box" pos="2 0.5 0.6" size="1 0.6 0.05" euler="8 -20 30"/>
+    <geom name="stand" type="box" pos="0 0 0.4" size="0.5 0.5 0.1"/>
+    <geom name="sign" type="sphere" pos="1 1 3" size="0.1" contype="0" conaffinity="0"/>
+    <body pos="0 0 3"><freejoint/><geom name="ball" type="sphere" size="0.1"/></body>
+    {}
+  </worldbody>
+</mujoco>
+"""
+
+
+def test_a_scene_has_the_still_boxes_of_its_file_where_rays_hit_them(tmp_path: Path) -> None:
+    file = tmp_path / "scene.xml"
+    file.write_text(SCENE.format(""))
+    terrain = parse_terrain(str(file))
+    model = mujoco.MjModel.from_xml_path(str(file))
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    rng, hit = np.random.default_rng(0), np.zeros(1, dtype=np.int32)
+    points = np.column_stack([rng.uniform(-1.0, 4.0, 300), rng.uniform(-1.0, 2.0, 300), np.zeros(300)])
+    down = np.array([0.0, 0.0, -1.0])
+    rays = [2.0 - mujoco.mj_ray(model, data, [*point[:2], 2.0], down, None, 1, -1, hit) for point in points]
+    np.testing.assert_allclose(terrain.heights(points), np.array(rays) - 0.5, atol=1e-9)
+    assert abs(terrain.heights(np.zeros((1, 3)))[0]) < 1e-12, "the robot begins on the stand"
+    assert terrain.heights(points).max() > 0.2
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ('<geom name="hill" type="mesh" mesh="wedge"/>', "geom hill is mesh; allowed: level planes and boxes"),
+        ('<geom type="plane" size="0 0 1" euler="5 0 0"/>', "geom number 4 is a tilted plane"),
+        ("<gem/>", "gem"),
+    ],
+)
+def test_what_a_scene_may_not_hold_is_named(tmp_path: Path, more: str, said: str) -> None:
+    file = tmp_path / "scene.xml"
+    file.write_text(SCENE.format(more))
+    with pytest.raises(ParameterError, match=said):
+        parse_terrain(str(file))
+
+
+def test_a_scene_without_a_floor_or_a_file_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "scene.xml"
+    with pytest.raises(ParameterError, match=r"scene\.xml"):
+        parse_terrain(str(file))
+    file.write_text("<mujoco/>")
+    with pytest.raises(ParameterError, match="no level plane"):
+        parse_terrain(str(file))
 
 
 @pytest.mark.parametrize(

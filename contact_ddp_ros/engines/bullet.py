@@ -168,7 +168,7 @@ class BulletSimulator(PhysicsSimulator):
         parts = [engine.createMultiBody(0.0, plane, -1, [0.0, 0.0, terrain.height], terrain.tilt)]
         for box in terrain.boxes:
             shape = engine.createCollisionShape(pybullet.GEOM_BOX, halfExtents=box.half)
-            parts.append(engine.createMultiBody(0.0, shape, -1, box.centre))
+            parts.append(engine.createMultiBody(0.0, shape, -1, box.centre, box.quaternion))
         if terrain.field is not None:
             parts.append(self._add_field(terrain.field))
         for part in parts:

@@ -43,7 +43,7 @@ def add_ground(world: Element, word: str, friction: float) -> None:
     for number, box in enumerate(terrain.boxes, start=1):
         for purpose in ("collision", "visual"):
             element = add(link, purpose, name=f"{purpose}_{number}")
-            add_pose(element, np.array(box.centre), np.eye(3))
+            add_pose(element, np.array(box.centre), box.axes)
             add(add(add(element, "geometry"), "box"), "size", numbers(2.0 * half for half in box.half))
             _finish(element, friction, _RAISED_TINT)
 

@@ -163,7 +163,12 @@ def _add_world(spec: mujoco.MjSpec, options: SimOptions) -> None:
     )
     for box in terrain.boxes:
         spec.worldbody.add_geom(
-            type=mujoco.mjtGeom.mjGEOM_BOX, pos=box.centre, size=box.half, rgba=RAISED_TINT, **_ground_surface(options)
+            type=mujoco.mjtGeom.mjGEOM_BOX,
+            pos=box.centre,
+            quat=np.roll(box.quaternion, 1),
+            size=box.half,
+            rgba=RAISED_TINT,
+            **_ground_surface(options),
         )
     if terrain.field is not None:
         _add_field(spec, terrain.field, options)
