@@ -1,4 +1,4 @@
-"""Full second-order MPC of the sagittal plane for the bounding MIT Mini Cheetah, as a ROS 2 package and a library.
+"""Full second-order MPC of quadrupeds such as the MIT Mini Cheetah, as a ROS 2 package and a library.
 
 What `from contact_ddp_ros import ...` offers is listed in `__all__` and described in docs/library.md. A name is loaded
 with what it needs when it is first asked for: importing the package imports nothing else.
@@ -17,6 +17,7 @@ _HOMES = {
     "library.derivatives": ("DerivativeReport", "check_derivatives"),
     "library.simulation": ("simulate",),
     "models.planar": ("PlanarModel",),
+    "models.whole_body": ("WholeBodyModel",),
     "motions.execution": ("MotionRun", "execute_motion"),
     "motions.film": ("film_motion",),
     "motions.motion": ("MotionPhase", "MotionTask", "load_motion"),
@@ -91,6 +92,7 @@ __all__ = [  # noqa: RUF022
     "Felt",
     "FootHeights",
     "PlanarModel",
+    "WholeBodyModel",
     "Planner",
     "PlannerConfig",
     "PlanResult",
@@ -141,6 +143,7 @@ if TYPE_CHECKING:
     from contact_ddp_ros.library.derivatives import DerivativeReport, check_derivatives
     from contact_ddp_ros.library.simulation import simulate
     from contact_ddp_ros.models.planar import PlanarModel
+    from contact_ddp_ros.models.whole_body import WholeBodyModel
     from contact_ddp_ros.motions.execution import MotionRun, execute_motion
     from contact_ddp_ros.motions.film import film_motion
     from contact_ddp_ros.motions.motion import MotionPhase, MotionTask, load_motion

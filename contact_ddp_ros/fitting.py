@@ -18,8 +18,7 @@ from typing import Any, Final
 from contact_ddp_ros.config import Config, replace, scaled, specs
 from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig, StandConfig
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.models.whole_body import WholeBodyModel
-from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.options import DEFAULT_ROBOT, RunOptions
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.symmetry import leg_length
@@ -50,9 +49,6 @@ SIMILAR: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Beginnings of the names of the parameters that follow the robot's size, by section."""
 
-MODEL_DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {WholeBodyModel.name: {"gait.step": 0.01}}
-"""The planner's defaults that are others for a model: of 36 coordinates fewer knots are solved in the time there is."""
-
 _STRETCH = "gait.stretch"
 
 
@@ -74,11 +70,6 @@ def planner_config(options: RunOptions, robot: Robot) -> PlannerConfig:
     given = options.parameters("planner")
     fitted = for_model(fitted_config(PlannerConfig(), robot, "planner"), given.get("model", PlannerConfig.model))
     return replace(fitted, {"variant": options.variant, **given})
-
-
-def for_model(config: Config, model: str) -> Config:
-    """A planner's configuration with the defaults of a model; those of an unknown one are as they are."""
-    return replace(config, {"model": model, **MODEL_DEFAULTS[model]}) if model in MODEL_DEFAULTS else config
 
 
 def controller_config(options: RunOptions, robot: Robot, timing: Mapping[str, Any]) -> ControllerConfig:

@@ -141,7 +141,8 @@ ARGUMENTS = [
         "planning_model",
         default_value=AUTO,
         choices=[AUTO, "planar", "whole_body"],
-        description="what is planned for: the sagittal plane or the whole body; auto: as params_file says, else planar",
+        description="what is planned for: the sagittal plane or the whole body; auto: as params_file says, else "
+        "planar behind lcm and whole_body elsewhere",
     ),
     DeclareLaunchArgument(
         "gait",

@@ -59,7 +59,7 @@ def test_it_stops_and_stands() -> None:
 def test_a_controller_keeps_its_model() -> None:
     loop = ClosedLoop(RunOptions(overrides=WHOLE))
     assert loop.controller.config.model == "whole_body"
-    planar = ClosedLoop(RunOptions())
+    planar = ClosedLoop(RunOptions(overrides={"planner.model": "planar"}))
     with pytest.raises(ParameterError, match="model is fixed while the controller exists, at planar"):
         planar.controller.configure(loop.controller.config)
     policy = loop.planner.plan(loop.simulator.state(), 0.5, hold=True).policy

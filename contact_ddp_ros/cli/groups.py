@@ -173,7 +173,7 @@ def add_common(parser: argparse.ArgumentParser, *, setting: bool = True) -> None
         "--variant", choices=VARIANTS, default=DEFAULTS.variant, help=f"solver (default: {DEFAULTS.variant})"
     )
     group.add_argument(
-        "--model", choices=MODEL_NAMES, help="what is planned for: the sagittal plane (default), or all 18 coordinates"
+        "--model", choices=MODEL_NAMES, help="what is planned for: the sagittal plane, or all 18 coordinates (default)"
     )
     group.add_argument(
         "--gait",

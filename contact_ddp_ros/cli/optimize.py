@@ -57,14 +57,14 @@ def optimize(arguments: argparse.Namespace) -> int:
 
 
 def _prepare(arguments: argparse.Namespace, options: RunOptions, console: Console) -> tuple["OfflineOptimiser", Any]:
-    """The optimiser and the planar state (2n,) of the standing robot."""
+    """The optimiser and the state (2n,) of the standing robot."""
     if len(arguments.gait) > 1:
         raise ParameterError("--gait changes in the middle; one trajectory is optimised in one gait")
     for name in ("cycles", "iterations"):
         if getattr(arguments, name) < 1:
             raise ParameterError(f"--{name} is {getattr(arguments, name)}; it must be at least 1")
     from contact_ddp_ros.fitting import robot_of
-    from contact_ddp_ros.models.planar import PlanarModel
+    from contact_ddp_ros.models.choice import model_of
     from contact_ddp_ros.mpc.offline import OfflineOptimiser
     from contact_ddp_ros.run_checks import check_speed, checked_planner
 
@@ -74,7 +74,7 @@ def _prepare(arguments: argparse.Namespace, options: RunOptions, console: Consol
     check_speed(arguments.speed, planner)
     chosen = {"first_iterations": arguments.iterations, "gait.horizon_cycles": float(arguments.cycles)}
     config = replace(planner, chosen)
-    model = PlanarModel(robot)
+    model = model_of(config.model, robot)
     optimiser = OfflineOptimiser(model, config, robot.model_hash, arguments.shooting, arguments.constraints)
     return optimiser, model.state(robot.standing_state())
 

@@ -1,5 +1,6 @@
 """The figures of one trajectory optimisation: how it converged, and the motion that it found."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contact_ddp_ros.policy import Policy
-from contact_ddp_ros.report.style import LIMIT, MEASURED, MUTED, POINT_COLOURS, figure, legend
+from contact_ddp_ros.report.style import FOOT_COLOURS, LIMIT, MEASURED, MUTED, POINT_COLOURS, figure, legend
 
 _SMALLEST, _SMALLEST_VIOLATION = 1e-16, 1e-7
 """Zero, on the logarithmic axes of costs and of violations."""
+
+_DASHES = (":", "--", "-")
+"""Of abduction, hip and knee."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +26,8 @@ class Drawing:
     Attributes:
         policy: the optimal trajectory.
         passes: the iterations of each pass.
-        joint_names: (n,) of the model's tree; the first three are forward, up and pitch.
-        actuated: (n_u,) indices of the joints with an actuator.
+        joint_names: (n,) of the model's tree, base_x, base_z and base_pitch among them.
+        actuated: (n_u,) indices of the joints with an actuator, leg by leg in the order of the feet.
         effort_limits: (n_u,) [N m].
         feet: contact points, in the order of the forces.
         friction: of the planner's cone.
@@ -79,14 +83,15 @@ def _trajectory(drawn: Figure, drawing: Drawing) -> None:
     axes = drawn.subplots(3, 2, sharex=True)
     policy, n = drawing.policy, len(drawing.joint_names)
     times, q, v = policy.times, policy.states[:, :n], policy.states[:, n:]
-    axes[0, 0].plot(times, q[:, 1], color=MEASURED)
+    forward, height, pitch = (drawing.joint_names.index(f"base_{name}") for name in ("x", "z", "pitch"))
+    axes[0, 0].plot(times, q[:, height], color=MEASURED)
     axes[0, 0].set(ylabel="trunk height [m]", title="Height")
-    axes[0, 1].plot(times, v[:, 0], color=MEASURED)
+    axes[0, 1].plot(times, v[:, forward], color=MEASURED)
     axes[0, 1].set(ylabel="forward speed [m/s]", title="Speed")
-    axes[1, 0].plot(times, np.rad2deg(q[:, 2]), color=MEASURED)
+    axes[1, 0].plot(times, np.rad2deg(q[:, pitch]), color=MEASURED)
     axes[1, 0].set(ylabel="pitch [°]", title="Pitch")
-    for colour, joint in zip(POINT_COLOURS, drawing.actuated):
-        axes[1, 1].plot(times, q[:, joint], color=colour, label=_words(drawing.joint_names[joint]))
+    for joint, look in zip(drawing.actuated, _looks(drawing)):
+        axes[1, 1].plot(times, q[:, joint], **look)
     axes[1, 1].set(ylabel="joint angle [rad]", title="Joints")
     _torques(axes[2, 0], drawing)
     _forces(axes[2, 1], drawing)
@@ -101,13 +106,24 @@ def _torques(axes: Axes, drawing: Drawing) -> None:
     policy = drawing.policy
     held = np.vstack([drawing.policy.controls, drawing.policy.controls[-1:]])
     steps = np.append(np.diff(policy.times) > 0.0, True)
-    for colour, joint, limit, torque in zip(POINT_COLOURS, drawing.actuated, drawing.effort_limits, held.T):
-        share = torque[steps] / limit
-        name = _words(drawing.joint_names[joint])
-        axes.step(policy.times[steps], share, where="post", color=colour, linewidth=0.9, label=name)
+    for look, limit, torque in zip(_looks(drawing), drawing.effort_limits, held.T):
+        axes.step(policy.times[steps], torque[steps] / limit, where="post", linewidth=0.9, **look)
     for limit in (-1.0, 1.0):
         axes.axhline(limit, color=LIMIT, linestyle="--", linewidth=1.0)
-    axes.set(ylabel="torque / limit [-]", title="Torques of leg pairs")
+    axes.set(ylabel="torque / limit [-]", title="Torques: knees solid, hips dashed, abductions dotted")
+
+
+def _colours(drawing: Drawing) -> tuple[str, ...]:
+    """Of the feet."""
+    return FOOT_COLOURS if len(drawing.feet) == len(FOOT_COLOURS) else POINT_COLOURS
+
+
+def _looks(drawing: Drawing) -> Iterator[dict[str, Any]]:
+    """How to draw what belongs to each actuated joint: a colour for a leg, a dash for a joint of it."""
+    for foot, colour in zip(drawing.feet, _colours(drawing)):
+        styles = _DASHES[-len(drawing.actuated) // len(drawing.feet) :]
+        for style in styles:
+            yield {"color": colour, "linestyle": style, "label": _words(foot) if style == styles[-1] else None}
 
 
 def _forces(axes: Axes, drawing: Drawing) -> None:
@@ -116,7 +132,7 @@ def _forces(axes: Axes, drawing: Drawing) -> None:
     forces = policy.forces.reshape(len(policy.forces), len(drawing.feet), -1)[steps]
     times = policy.times[:-1][steps]
     for point, name in enumerate(drawing.feet):
-        colour, label = POINT_COLOURS[point % len(POINT_COLOURS)], _words(name)
+        colour, label = _colours(drawing)[point], _words(name)
         axes.plot(times, forces[:, point, -1], color=colour, label=f"{label}, normal")
         axes.plot(times, forces[:, point, 0], color=colour, linestyle=":", label=f"{label}, forward")
         cone = drawing.friction * forces[:, point, -1]

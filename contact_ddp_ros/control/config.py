@@ -6,7 +6,7 @@ import numpy as np
 
 from contact_ddp_ros.config import parameter
 from contact_ddp_ros.estimation.config import EstimationConfig
-from contact_ddp_ros.options import MODEL_NAMES
+from contact_ddp_ros.options import MODEL_NAMES, WHOLE_BODY
 from contact_ddp_ros.robot.state import DriveGains
 
 Triple = tuple[float, float, float]
@@ -321,7 +321,7 @@ class SafetyConfig:
 class ControllerConfig:
     """All parameters of the joint controller."""
 
-    model: str = parameter("planar", choices=MODEL_NAMES, description="what the planner plans for", structural=True)
+    model: str = parameter(WHOLE_BODY, choices=MODEL_NAMES, description="what the planner plans for", structural=True)
     drive: DriveConfig = field(default_factory=DriveConfig)
     motor: MotorConfig = field(default_factory=MotorConfig)
     stand: StandConfig = field(default_factory=StandConfig)

@@ -4,7 +4,7 @@ import numpy as np
 
 from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.library.derivatives import DerivativeReport, check_derivatives
-from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.models.choice import model_of
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.constraint import Constraint
 from contact_ddp_ros.mpc.cost_term import CostTerm
@@ -50,7 +50,7 @@ def _check(
     term: UserTerm, config: PlannerConfig | None, speed: float, seed: int, penalty: tuple[float, ...] | None
 ) -> DerivativeReport:
     config = config or PlannerConfig()
-    model = PlanarModel(load_robot())
+    model = model_of(config.model, load_robot())
     tree = model.tree
     problem = ProblemBuilder(model, config, terms=OwnTerms(tree, model.axes, (term,)))
     steps = round(config.gait.horizon_cycles * problem.sequence.period / config.gait.step)

@@ -1,9 +1,11 @@
 """Parameters of the MPC. Every one but the structural ones may change between two solves."""
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
 
-from contact_ddp_ros.config import parameter
-from contact_ddp_ros.options import CONSTRAINTS, MODEL_NAMES, PENALTIES
+from contact_ddp_ros.config import Config, parameter, replace
+from contact_ddp_ros.options import CONSTRAINTS, MODEL_NAMES, PENALTIES, PLANAR, WHOLE_BODY
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.solver.options import VARIANTS
 
@@ -30,7 +32,7 @@ class GaitConfig:
         structural=True,
     )
     step: float = parameter(
-        0.004, low=0.0005, high=0.02, unit="s", description="planner's integration step", structural=True
+        0.01, low=0.0005, high=0.02, unit="s", description="planner's integration step", structural=True
     )
     horizon_cycles: float = parameter(
         1.0, low=0.25, high=8.0, description="horizon in gait cycles (rounded to steps)", structural=True
@@ -221,7 +223,7 @@ class PlannerConfig:
     """All parameters of the planner."""
 
     model: str = parameter(
-        "planar",
+        WHOLE_BODY,
         choices=MODEL_NAMES,
         description="what is planned for: the sagittal plane, or all 18 coordinates",
         structural=True,
@@ -259,4 +261,18 @@ class PlannerConfig:
         """
         tensors = self.variant == "ddp_tensor"
         own = (self.cost_terms, self.constraints, self.own_reference)
-        return self.model, replace(self.gait, name=""), self.horizon, tensors, *own
+        return self.model, replace(self.gait, {"name": ""}), self.horizon, tensors, *own
+
+
+MODEL_DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {PLANAR: {"gait.step": 0.004}, WHOLE_BODY: {"gait.step": 0.01}}
+"""The planner's defaults that a model has its own of: in the plane more knots are solved in the time there is."""
+
+
+def for_model(config: Config, model: str) -> Config:
+    """A planner's configuration with the defaults of a model; those of an unknown one are as they are.
+
+    Args:
+        config: a :class:`PlannerConfig`, or a node's with its fields, all that the model has defaults for as it comes.
+        model: one of :data:`~contact_ddp_ros.options.MODEL_NAMES`.
+    """
+    return replace(config, {"model": model, **MODEL_DEFAULTS.get(model, {})}) if model in MODEL_NAMES else config

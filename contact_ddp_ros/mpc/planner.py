@@ -27,7 +27,7 @@ from contact_ddp_ros.models.frame import HorizontalFrame, OwnFrame
 from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.mpc.challenge import Challenge, better, is_lost
 from contact_ddp_ros.mpc.chart_choice import ChartChoice, policy_in_chart
-from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.mpc.cost_breakdown import cost_terms
 from contact_ddp_ros.mpc.course import Course
 from contact_ddp_ros.mpc.grounds import FootGrounds
@@ -75,14 +75,16 @@ class Planner:
 
         Args:
             model: of the robot that is planned for.
-            config: parameters, the default ones by default.
+            config: parameters, for that model; its default ones by default.
             epoch: of the first gait; a planner that replaces another must begin with a later epoch.
 
         Raises:
             ContactDdpError: a parameter, the robot's description or the compiler is not usable.
         """
-        self.config = config or PlannerConfig()
+        self.config = config or for_model(PlannerConfig(), model.name)
         validate(self.config)
+        if self.config.model != model.name:
+            raise ParameterError(f"model is {self.config.model!r}, and what is to be planned for is {model.name!r}")
         self.model = model
         self.model_hash = model.robot.model_hash
         self.builder = ProblemBuilder(model, self.config)

@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 from rclpy.node import Node
 
 from contact_ddp_ros.control.config import ControllerConfig, DriveConfig
-from contact_ddp_ros.fitting import fitted_config, for_model
+from contact_ddp_ros.fitting import fitted_config
 from contact_ddp_ros.gazebo.config import BridgeConfig
-from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.nodes.rclpy_internals import given_parameters
 from contact_ddp_ros.robot.model import has_profile, load_robot
 from contact_ddp_ros.sim.options import SimOptions

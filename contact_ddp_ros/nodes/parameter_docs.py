@@ -22,8 +22,8 @@ Without ROS: `--set NODE.NAME=VALUE`, or a ROS parameter file as `--config FILE`
 
 Every value that is allowed is taken, but not every one bounds. "Held while bounding" says between which values the
 simulated robot neither fell nor damped when this one parameter, several numbers together towards a bound, was changed
-live at 0.5 m/s on flat ground (`contact-ddp bench parameters`); of the controller's with a push of 2 N s sideways, of
-`stand` and `bound.exit_…` with the way back to a stand. What happened beyond is in brackets. The limits of `safety` are
+live at 0.5 m/s on flat ground (`contact-ddp bench parameters`); with a push of 2 N s sideways, those of
+`stand` and `move.exit_…` with the way back to a stand. What happened beyond is in brackets. The limits of `safety` are
 meant to damp. Combinations were not measured.
 """
 

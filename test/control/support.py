@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 
+from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.findings import Finding, Violation
 from contact_ddp_ros.control.modes import ControlMode
@@ -12,6 +13,9 @@ from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
+
+PLANE = ControllerConfig(model=PlanarModel.name)
+"""For policies of the plane, as those of :func:`bounding_policy`."""
 
 KNOT = 0.004
 MODE_KNOTS = (20, 25, 20, 25)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from contact_ddp_ros.config import replace
-from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig
+from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.findings import Violation
 from contact_ddp_ros.control.modes import ControlMode
@@ -18,7 +18,7 @@ from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 
-from .support import BACK, alive, bounding_policy, stand_up, start_bound, state_at, tilted, unchecked_policy
+from .support import BACK, PLANE, alive, bounding_policy, stand_up, start_bound, state_at, tilted, unchecked_policy
 
 DAMP, STAND, BOUND = ControlMode.DAMP, ControlMode.STAND, ControlMode.MOVE
 TICK = 0.002
@@ -304,7 +304,7 @@ def test_no_bound_begins_but_from_a_stand(
 ) -> None:
     controller.configure(
         replace(
-            ControllerConfig(),
+            PLANE,
             {
                 "safety.joint_jump": 3.0,
                 "safety.policy_angle": 6.0,
@@ -447,7 +447,7 @@ def test_a_small_step_back_is_jitter(controller: Controller, robot: Robot) -> No
 
 
 def test_coming_to_a_stand_at_once(robot: Robot) -> None:
-    controller = Controller(robot, replace(ControllerConfig(), {"move.exit_instant": "now"}))
+    controller = Controller(robot, replace(PLANE, {"move.exit_instant": "now"}))
     now = start_bound(controller, robot) + TICK
     assert controller.request(STAND).accepted and controller.stopping
     command = controller.update(alive(robot, now), now)
@@ -460,7 +460,7 @@ def test_coming_to_a_stand_at_once(robot: Robot) -> None:
 
 
 def test_a_fast_robot_slows_down_before_it_stands(robot: Robot) -> None:
-    controller = Controller(robot, replace(ControllerConfig(), {"move.exit_instant": "now"}))
+    controller = Controller(robot, replace(PLANE, {"move.exit_instant": "now"}))
     now = start_bound(controller, robot) + TICK
     assert controller.request(STAND).accepted
     fast = np.array([1.01 * controller.config.move.exit_speed, 0.0, 0.0])
@@ -477,7 +477,7 @@ def test_a_fast_robot_slows_down_before_it_stands(robot: Robot) -> None:
 
 @pytest.mark.parametrize(("instant", "delay"), [("flight", 0.080), ("touchdown", 0.180 - 0.03)])
 def test_the_exit_instant_is_waited_for(robot: Robot, instant: str, delay: float) -> None:
-    controller = Controller(robot, replace(ControllerConfig(), {"move.exit_instant": instant}))
+    controller = Controller(robot, replace(PLANE, {"move.exit_instant": instant}))
     start = start_bound(controller, robot)
     assert controller.request(STAND).accepted
     switched = None
@@ -499,7 +499,7 @@ def test_the_exit_instant_is_waited_for(robot: Robot, instant: str, delay: float
 
 
 def test_the_wait_for_the_exit_instant_is_bounded(robot: Robot) -> None:
-    config = replace(ControllerConfig(), {"move.exit_instant": "flight", "move.exit_timeout": 0.01})
+    config = replace(PLANE, {"move.exit_instant": "flight", "move.exit_timeout": 0.01})
     controller = Controller(robot, config)
     now = start_bound(controller, robot)
     controller.request(STAND)
@@ -604,7 +604,7 @@ def wild_policy(start: float, sequence: int, draw) -> Policy:
 @settings(deadline=None, max_examples=150)
 @given(data=st.data())
 def test_torques_are_finite_and_within_limits_whatever_comes(data) -> None:
-    controller = Controller(ROBOT, ControllerConfig())
+    controller = Controller(ROBOT, PLANE)
     now = start_bound(controller, ROBOT)
     for step in range(3):
         now += TICK

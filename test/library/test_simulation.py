@@ -33,7 +33,7 @@ def test_options_come_from_both_ends() -> None:
         ({"durations": 1.0}, "no option of a run is called 'durations'; did you mean duration"),
         ({"duration": -1.0}, "duration is -1.0"),
         ({"speed": 3.5}, "beyond the 2.5 m/s of planner.reference.speed_limit"),
-        ({"gait": "trot"}, "moves fr and fl alike"),
+        ({"gait": "trot", "overrides": {"planner.model": "planar"}}, "moves fr and fl alike"),
         ({"gait": "no_such.yaml"}, "no_such.yaml cannot be read"),
         ({"overrides": {"planner.weight.pich": 1.0}}, "did you mean"),
     ],

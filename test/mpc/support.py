@@ -9,7 +9,7 @@ from oracle import pinocchio_model
 
 from contact_ddp_ros.config import replace
 from contact_ddp_ros.models.planar import PlanarModel
-from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.robot.ground import LocalGround
@@ -32,8 +32,10 @@ TICK = 0.012
 
 
 def config_with(**values):
-    """The default configuration with some values changed; a double underscore is the dot of a nested name."""
-    return replace(PlannerConfig(), {name.replace("__", "."): value for name, value in values.items()})
+    """The plane's default configuration with some values changed; a double underscore is the dot of a nested name."""
+    return replace(
+        for_model(PlannerConfig(), MODEL.name), {name.replace("__", "."): value for name, value in values.items()}
+    )
 
 
 def planner_with(**values):

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.fitting import for_model
 from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.mpc.chart_choice import ChartChoice, policy_in_chart
+from contact_ddp_ros.mpc.config import for_model
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.policy import Policy

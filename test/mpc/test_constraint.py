@@ -9,16 +9,14 @@ import pytest
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.library.cost_terms import check_constraint
 from contact_ddp_ros.models.planar import AXES
-from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.constraint import Constraint
 from contact_ddp_ros.mpc.cost_breakdown import TERMS
 from contact_ddp_ros.mpc.cost_term import CostTerm
 from contact_ddp_ros.mpc.own_terms import OwnTerms, configured_terms
-from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.user_term import load_terms
 from contact_ddp_ros.solver.penalties import inequality, relaxed_barrier
-from test.mpc.support import MODEL, TREE, config_with, start_state
+from test.mpc.support import TREE, config_with, planner_with, start_state
 
 HERE = "test.mpc.test_constraint"
 DELTA, EPSILON = 0.05, 0.3
@@ -104,8 +102,7 @@ def test_with_a_barrier_parameter_it_is_the_interior_points():
 def test_a_constraint_acts_and_is_recorded_under_its_name():
     results = []
     for text in ("", f"{HERE}:Level"):
-        planner = Planner(MODEL, config_with(first_iterations=60, constraints=text))
-        planner.reset(0.0)
+        planner = planner_with(first_iterations=60, constraints=text)
         results.append(planner.plan_coordinates(start_state(planner), 0.0, Motion(0.5)))
     largest = [np.abs(result.policy.states[:, 2]).max() for result in results]
     assert largest[0] > 0.1 and largest[1] < 0.06
@@ -115,8 +112,7 @@ def test_a_constraint_acts_and_is_recorded_under_its_name():
 
 
 def test_a_violated_constraint_shows_in_the_result():
-    planner = Planner(MODEL, config_with(first_iterations=5, constraints=f"{HERE}:Level"))
-    planner.reset(0.0)
+    planner = planner_with(first_iterations=5, constraints=f"{HERE}:Level")
     x = start_state(planner)
     x[2] = 0.1
     assert planner.plan_coordinates(x, 0.0, Motion(0.5)).inequality_violation >= 1.0
@@ -130,8 +126,8 @@ def test_a_cost_term_is_no_constraint_and_the_other_way_round():
 
 
 def test_cost_terms_come_before_constraints():
-    config = replace(PlannerConfig(), constraints=f"{HERE}:Level", cost_terms=f"{HERE}:Pitch")
+    config = replace(config_with(), constraints=f"{HERE}:Level", cost_terms=f"{HERE}:Pitch")
     assert [term.name for term in configured_terms(config)] == ["pitch", "level"]
-    planner = Planner(MODEL, PlannerConfig())
+    planner = planner_with()
     with pytest.raises(ParameterError, match="constraints and cost terms are fixed"):
         planner.configure(config)

@@ -9,7 +9,7 @@ from contact_ddp_ros.config import replace
 from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
@@ -60,7 +60,7 @@ class Node:
 
 
 def problem_and_reference(integrator="semi_implicit_euler", variant="ddp"):
-    config = replace(PlannerConfig(), {"gait.integrator": integrator, "variant": variant})
+    config = replace(for_model(PlannerConfig(), MODEL.name), {"gait.integrator": integrator, "variant": variant})
     builder = ProblemBuilder(MODEL, config)
     grid = knot_grid(builder.schedule, 0, 90, config.gait.step)
     ground, front = LocalGround(0.02, 0.1), LocalGround(0.05, -0.15)

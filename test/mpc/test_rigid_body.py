@@ -8,11 +8,10 @@ import pytest
 from oracle import pinocchio_model
 
 from contact_ddp_ros.config import replace
-from contact_ddp_ros.fitting import for_model
 from contact_ddp_ros.library.derivatives import check_derivatives
 from contact_ddp_ros.models.choice import model_of
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.mpc.horizon import horizon_grid
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.reference import Motion

@@ -8,13 +8,12 @@ import pinocchio as pin
 import pytest
 from oracle import pinocchio_model
 
-from contact_ddp_ros.errors import MessageError
-from contact_ddp_ros.fitting import for_model
+from contact_ddp_ros.errors import MessageError, ParameterError
 from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.library.derivatives import check_derivatives
 from contact_ddp_ros.models.frame import HorizontalFrame
 from contact_ddp_ros.models.whole_body import HEIGHT, PITCH, ROLL, YAW, WholeBodyModel
-from contact_ddp_ros.mpc.config import PlannerConfig, ReferenceConfig
+from contact_ddp_ros.mpc.config import PlannerConfig, ReferenceConfig, for_model
 from contact_ddp_ros.mpc.course import Course
 from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.mpc.guess import heuristic_guess
@@ -297,8 +296,15 @@ class TestCourse:
 
 
 def test_the_default_step_is_the_models() -> None:
-    assert for_model(PlannerConfig(), "whole_body").gait.step == 0.01
-    assert for_model(PlannerConfig(), "planar") == PlannerConfig()
+    assert for_model(PlannerConfig(), "whole_body") == PlannerConfig()
+    assert PlannerConfig().gait.step == 0.01
+    assert for_model(PlannerConfig(), "planar").gait.step == 0.004
+    assert Planner(PLANAR).config == for_model(PlannerConfig(), "planar")
+
+
+def test_a_configuration_for_another_model_is_refused() -> None:
+    with pytest.raises(ParameterError, match="model is 'whole_body', and what is to be planned for is 'planar'"):
+        Planner(PLANAR, PlannerConfig())
 
 
 class Sidestep(Reference):

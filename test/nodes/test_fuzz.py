@@ -21,8 +21,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from contact_ddp_ros.config import replace
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.models.planar import PlanarModel
-from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.nodes.controller_node import ControllerNode
 from contact_ddp_ros.nodes.conversions import doubles, joint_state_message, odometry_message, time_ns
@@ -51,7 +50,7 @@ def robot() -> Robot:
 
 @pytest.fixture(scope="module")
 def plan(robot: Robot) -> Policy:
-    policy = Planner(PlanarModel(robot), PlannerConfig()).plan(robot.standing_state(0.0), 0.0, hold=True).policy
+    policy = Planner(WholeBodyModel(robot)).plan(robot.standing_state(0.0), 0.0, hold=True).policy
     assert policy is not None
     return policy
 

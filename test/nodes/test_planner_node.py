@@ -1,5 +1,7 @@
 """The planner's node without a loop: what it answers to a request."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from rclpy.parameter import Parameter
@@ -87,15 +89,17 @@ def test_a_damaged_request_is_refused_and_the_next_one_answered(make_planner: "t
     assert planner.ask(WALL, AIMS[0]).policy is not None
 
 
-def test_the_gait_may_change_while_it_plans(make_planner: "type[Planner]") -> None:
-    """By its parameter, at the end of a cycle; a gait that is not for the plane is refused and changes nothing."""
+def test_the_gait_may_change_while_it_plans(make_planner: "type[Planner]", tmp_path: Path) -> None:
+    """By its parameter, at the end of a cycle; a gait that is not for the grid is refused and changes nothing."""
+    odd = tmp_path / "odd.yaml"
+    odd.write_text("period: 0.355\nstances: {fr: [0, 0.4], fl: [0, 0.4], hr: [0.5, 0.9], hl: [0.5, 0.9]}\n")
     planner = make_planner("changing")
     node = planner.node.node
     planner.node._parameters.connect(planner.node.configure)
     planner.ask(WALL, HOLD)
     planner.ask(WALL + PERIOD, MOVE)
-    refused = node.set_parameters([Parameter("gait.name", value="pace")])[0]
-    assert not refused.successful and "moves fr and fl alike" in refused.reason
+    refused = node.set_parameters([Parameter("gait.name", value=str(odd))])[0]
+    assert not refused.successful and "whole number of steps" in refused.reason
     assert node.set_parameters([Parameter("gait.name", value="pronk")])[0].successful
     modes = [planner.ask(WALL + k * PERIOD, MOVE).policy.modes for k in range(2, 80)]
     assert max(modes[0]) < 4, "the bound's four modes only"

@@ -45,7 +45,9 @@ def processes(loopback: dict[str, str]) -> Iterator[NodeProcesses]:
 
 @pytest.fixture
 def fake(make_node: NodeMaker, executor: SingleThreadedExecutor, processes: NodeProcesses) -> FakeRobot:
+    """Its plans are of the plane."""
     parameters = {"node.lockstep": True, "use_sim_time": True, "node.lockstep_timeout": 0.2, "stand.ramp_time": 0.2}
+    parameters["model"] = "planar"
     processes.start("controller", parameters)
     return FakeRobot(make_node, executor)
 

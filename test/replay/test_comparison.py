@@ -6,7 +6,7 @@ import pytest
 from contact_ddp_ros.closed_loop import ClosedLoop
 from contact_ddp_ros.config import replace
 from contact_ddp_ros.errors import ReplayError
-from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.options import RunOptions
@@ -48,7 +48,7 @@ def recorded_run(planner: dict[str, float]) -> list[RecordedSolve]:
 
 
 def test_a_whole_recording_gives_the_same_policies(robot: Robot, solves: list[RecordedSolve]) -> None:
-    compared = replay(Planner(PlanarModel(robot), PlannerConfig()), solves)
+    compared = replay(Planner(WholeBodyModel(robot)), solves)
     assert compared.disagreeing == 0
     assert np.nanmax(compared.torque) == 0.0
     assert compared.gain.max() == 0.0
@@ -58,7 +58,7 @@ def test_a_whole_recording_gives_the_same_policies(robot: Robot, solves: list[Re
 def test_one_that_begins_in_the_middle_comes_close(robot: Robot) -> None:
     """Without the speed's trim: what it had learned is not in a recording."""
     untrimmed = {"reference.speed_integral": 0.0}
-    planner = Planner(PlanarModel(robot), replace(PlannerConfig(), untrimmed))
+    planner = Planner(WholeBodyModel(robot), replace(PlannerConfig(), untrimmed))
     compared = replay(planner, recorded_run(untrimmed)[10:])
     assert np.isfinite(compared.torque).all(), "the gait has the recorded phase"
     assert compared.torque[-1] < 1e-2 * max(compared.torque[0], 1.0)
@@ -66,19 +66,19 @@ def test_one_that_begins_in_the_middle_comes_close(robot: Robot) -> None:
 
 def test_other_parameters_show(robot: Robot, solves: list[RecordedSolve]) -> None:
     other = replace(PlannerConfig(), {"weight.height": 2.0 * PlannerConfig().weight.height})
-    assert np.nanmax(replay(Planner(PlanarModel(robot), other), solves).torque) > 0.01
+    assert np.nanmax(replay(Planner(WholeBodyModel(robot), other), solves).torque) > 0.01
 
 
 def test_a_policy_that_was_not_recorded_is_no_disagreement(robot: Robot, solves: list[RecordedSolve]) -> None:
     lost = [dataclasses.replace(solves[0], policy=None), *solves[1:3]]
-    compared = replay(Planner(PlanarModel(robot), PlannerConfig()), lost)
+    compared = replay(Planner(WholeBodyModel(robot)), lost)
     assert compared.disagreeing == 0 and np.isnan(compared.torque[0]) and np.nanmax(compared.torque) == 0.0
     failed = [dataclasses.replace(solves[0], policy=None, ok=False)]
-    assert replay(Planner(PlanarModel(robot), PlannerConfig()), failed).disagreeing == 1
+    assert replay(Planner(WholeBodyModel(robot)), failed).disagreeing == 1
 
 
 def test_nothing_and_another_robot_are_refused(robot: Robot, solves: list[RecordedSolve]) -> None:
-    planner = Planner(PlanarModel(robot), PlannerConfig())
+    planner = Planner(WholeBodyModel(robot))
     with pytest.raises(ReplayError, match="no solve"):
         replay(planner, [])
     policy = solves[0].policy

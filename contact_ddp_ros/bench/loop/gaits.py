@@ -21,10 +21,9 @@ from contact_ddp_ros.bench.loop.harness import moved, settled, settling
 from contact_ddp_ros.bench.output import table_of
 from contact_ddp_ros.bench.statistics import grouped, share
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.fitting import for_model
 from contact_ddp_ros.gaits.gait import packaged_gaits
 from contact_ddp_ros.models.choice import MODELS
-from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.mpc.reference import gait_schedule
 from contact_ddp_ros.options import MODEL_NAMES, SENSOR_NOISE, RunOptions
 from contact_ddp_ros.report.charts import heat_map

@@ -6,8 +6,8 @@ the check of a whole configuration and the object's own `configure`, as from a n
 * the simulated drives take over the controller's gains (`controller.drive.*`);
 * plans are asked for at the period that follows from `planner.rate`, and at `controller.safety.planner_period`.
 
-The simulator is symmetric, so what acts sideways shows in a disturbed robot only: with a parameter of the controller it
-gets a push to the left right after the change. The planner's act in the plane, and get none.
+The simulator is symmetric, so what acts sideways shows in a disturbed robot only: it gets a push to the left right
+after the change. The stabiliser's parameters (`controller.lateral.*`) are tried with plans of the plane, which need it.
 
 What acts on the way back to a stand (`controller.stand.*`, `controller.move.exit_*`) is followed by one.
 """
@@ -28,6 +28,7 @@ from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.findings import Violation
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.errors import BenchmarkError, ContactDdpError, ParameterError
+from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.report.falls import first_fall
 from contact_ddp_ros.safe_ranges import SafeRange, shown
@@ -38,13 +39,16 @@ BOUND_FIRST = 1.0
 """Bounding before the change [s]."""
 
 PUSH = 2.0
-"""Sideways impulse with a change of the controller's [N s], half of what it comes through in any phase by default."""
+"""Sideways impulse with a change [N s], half of what it comes through in any phase by default."""
 
 SIDES = ("low", "high")
 """Towards which bound the value of a number goes."""
 
 _LIMITS = "controller.safety."
 """Parameters that are there to end in damping."""
+
+_PLANAR = "controller.lateral."
+"""Parameters that count for plans of the plane only."""
 
 _STANDING = ("controller.stand.", "controller.move.exit_")
 
@@ -216,14 +220,14 @@ def search(change: Change, spec: ParameterSpec, judged: Callable[[Value], Verdic
 
 def run(parameter: str, value: Value, seconds: float) -> Verdict:
     """Change a parameter in a loop of its own and go on; an error of the run is a verdict, not an end."""
-    loop = bounding_loop(BOUND_FIRST)
+    model = PlanarModel.name if parameter.startswith(_PLANAR) else PlannerConfig.model
+    loop = bounding_loop(BOUND_FIRST, model=model)
     try:
         apply(loop, parameter, value)
     except ParameterError as error:
         return Verdict(End.REFUSED, str(error))
-    if parameter.startswith("controller."):
-        push = push_of(PUSH, DIRECTIONS["left"], loop.simulator.time)
-        loop.simulator.push(np.array(push.force), push.duration)
+    push = push_of(PUSH, DIRECTIONS["left"], loop.simulator.time)
+    loop.simulator.push(np.array(push.force), push.duration)
     try:
         advance(loop, loop.simulator.time + seconds)
         stood = _stand(loop) if parameter.startswith(_STANDING) else True

@@ -92,7 +92,7 @@ def _range(name: str, spec: ParameterSpec, finished: Mapping[str, Any], steps: i
 def _write_ranges(folder: Path, kept: Mapping[str, Any], finished: Mapping[str, Any]) -> dict[str, SafeRange | None]:
     """The safe ranges, of what has been finished."""
     ranges = ranges_of(kept["parameters"], finished, kept["steps"])
-    method = f"{kept['seconds']:g} s at {SPEED:g} m/s, controller's with {PUSH:g} N s sideways"
+    method = f"{kept['seconds']:g} s at {SPEED:g} m/s, with {PUSH:g} N s sideways"
     safe_ranges.write(folder / safe_ranges.FILE_NAME, ranges, method)
     return ranges
 

@@ -30,7 +30,7 @@ from contact_ddp_ros.bench.ros.disturbances import neighbours, observers, stalls
 from contact_ddp_ros.bench.solver.case import GAITS
 from contact_ddp_ros.bench.statistics import grouped, share
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.options import MODEL_NAMES
 from contact_ddp_ros.recording import Recorder
 from contact_ddp_ros.report.falls import first_fall
@@ -245,7 +245,7 @@ def _measure(run: Run) -> Findings:
 
 OPTIONS = (
     option("--runs", type=at_least(1), metavar="N", help="repetitions of every condition"),
-    option("--model", choices=MODEL_NAMES, default=PlanarModel.name, help="what is planned for"),
+    option("--model", choices=MODEL_NAMES, default=PlannerConfig.model, help="what is planned for"),
     option("--gait", metavar="NAME", help="by default bound in the plane, and trot of the whole body"),
     option("--only", metavar="TEXT", help="conditions whose name holds this text"),
     add_setting_option,

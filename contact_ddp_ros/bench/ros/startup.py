@@ -16,8 +16,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from contact_ddp_ros.errors import ContactDdpError
+
+if TYPE_CHECKING:
+    from contact_ddp_ros.models.model import Model
 
 STEPS = ("interpreter", "other packages", "own code", "robot", "kernels", "planner", "first plan")
 """Python itself; imports of NumPy, Numba, CasADi and so on; imports of this package, in which Numba compiles or loads;
@@ -89,16 +93,18 @@ def _main() -> None:
     import yaml  # noqa: F401
 
     mark()
-    from contact_ddp_ros.models.planar import PlanarModel
+    from contact_ddp_ros.models.choice import model_of
+    from contact_ddp_ros.mpc.config import PlannerConfig
     from contact_ddp_ros.mpc.planner import Planner
     from contact_ddp_ros.robot.model import load_robot
 
     mark()
     robot = load_robot()
     mark()
-    _build_kernels(robot)
+    model = model_of(PlannerConfig.model, robot)
+    _build_kernels(model)
     mark()
-    planner = Planner(PlanarModel(robot))
+    planner = Planner(model)
     mark()
     planner.plan(robot.standing_state(), 0.5)
     mark()
@@ -106,16 +112,14 @@ def _main() -> None:
     print(json.dumps({"elapsed": dict(zip(STEPS, elapsed)), "processor": dict(zip(STEPS, processor))}))
 
 
-def _build_kernels(robot: object) -> None:
+def _build_kernels(model: "Model") -> None:
     """What the planner builds first, by itself: it is cached then."""
     from contact_ddp_ros.dynamics.kernels import build_kernels
-    from contact_ddp_ros.models.planar import AXES
-    from contact_ddp_ros.models.planar_tree import reduce_to_plane
     from contact_ddp_ros.mpc.config import GaitConfig
-    from contact_ddp_ros.mpc.planar_reference import planar_schedule
+    from contact_ddp_ros.mpc.reference import gait_schedule
 
-    modes = planar_schedule(GaitConfig()).modes
-    build_kernels(reduce_to_plane(robot), {mode.name: mode.contacts for mode in modes}, AXES)  # type: ignore[arg-type]
+    modes = gait_schedule(model, GaitConfig()).modes
+    build_kernels(model.tree, {mode.name: mode.contacts for mode in modes}, model.axes)
 
 
 if __name__ == "__main__":

@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.config import replace as configured
 from contact_ddp_ros.dynamics.kernel_set import KernelSet
-from contact_ddp_ros.fitting import for_model
 from contact_ddp_ros.models.choice import model_of
 from contact_ddp_ros.models.planar import AXES, PlanarModel
 from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.config import RIGID_BODY, PlannerConfig
+from contact_ddp_ros.mpc.config import RIGID_BODY, PlannerConfig, for_model
 from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.horizon import horizon_grid
 from contact_ddp_ros.mpc.planar_reference import planar_schedule
@@ -130,7 +129,9 @@ def _of_model(model: str) -> PlannerConfig:
 
 def planner_kernels(variant: str) -> KernelSet:
     """The compiled kernels of the MPC's planar model; those of the tensors too where the variant needs them."""
-    return Planner(PlanarModel(load_robot()), configured(PlannerConfig(), {"variant": variant})).builder.kernels
+    return Planner(
+        PlanarModel(load_robot()), configured(_of_model(PlanarModel.name), {"variant": variant})
+    ).builder.kernels
 
 
 def mpc_cold(variant: str, speed: float, model: str = PlanarModel.name, turn: float = 0.0) -> Case:
@@ -173,12 +174,13 @@ def long_case(n_steps: int, speed: float = SPEED) -> Case:
     The heuristic guess diverges over several cycles, and what is found from there is no bound. So the horizon grows by
     a cycle at a time, and the policy of its last cycle, moved forward, is the guess for the next.
     """
-    gait = PlannerConfig().gait
+    planar = _of_model(PlanarModel.name)
+    gait = planar.gait
     period = planar_schedule(gait).period
     lengths = np.arange(1, max(2, math.ceil(n_steps * gait.step / period) + 1)) * round(period / gait.step)
     found: list[Case] = []
     for length in [*lengths[lengths < n_steps], n_steps]:
-        config = configured(PlannerConfig(), {"gait.horizon_cycles": length * gait.step / period, **_SHARED})
+        config = configured(planar, {"gait.horizon_cycles": length * gait.step / period, **_SHARED})
         case = cold_case(point_feet(load_robot()), config, speed)
         if found:
             cycle = found[0].problem.n_nodes

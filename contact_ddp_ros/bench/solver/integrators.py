@@ -25,7 +25,8 @@ from contact_ddp_ros.bench.solver.iteration import ITERATION, STAGES, ours
 from contact_ddp_ros.bench.timing import Candidate, Times, interleave
 from contact_ddp_ros.config import replace as configured
 from contact_ddp_ros.gaits.grid import KnotGrid, knot_grid
-from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig
+from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.mpc.planar_reference import planar_schedule
 from contact_ddp_ros.report.style import MUTED, POINT_COLOURS, figure
 from contact_ddp_ros.report.terminal import working
@@ -43,7 +44,9 @@ DEFAULT, IMPLICIT = "semi_implicit_euler", "implicit_midpoint"
 REFERENCE = 0.0005
 """Shorter step of the reference [s]."""
 
-STEP = GaitConfig().step
+_PLANAR = for_model(PlannerConfig(), PlanarModel.name)
+
+STEP = _PLANAR.gait.step
 
 _SOLVE_ITERATIONS = 100
 
@@ -69,7 +72,7 @@ QUICK = Effort((0.02, 0.01, 0.004, 0.002), 40)
 
 def grid_of(step: float) -> KnotGrid:
     """One cycle of the gait in steps of that length [s], which must divide every mode."""
-    schedule = planar_schedule(GaitConfig())
+    schedule = planar_schedule(_PLANAR.gait)
     return knot_grid(schedule, 0, round(schedule.period / step), step)
 
 
@@ -111,7 +114,7 @@ class Bound:
 
 def case_of(scheme: str, step: float) -> Case:
     """The receding horizon's problem with a scheme and a step, from its cold guess."""
-    config = configured(PlannerConfig(), {"gait.integrator": scheme, "gait.step": step})
+    config = configured(_PLANAR, {"gait.integrator": scheme, "gait.step": step})
     return cold_case(load_robot(), config, SPEED)
 
 

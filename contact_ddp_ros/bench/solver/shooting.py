@@ -34,7 +34,7 @@ from contact_ddp_ros.bench.statistics import grouped
 from contact_ddp_ros.bench.timing import Progress, Spread, interleave, watched
 from contact_ddp_ros.config import replace
 from contact_ddp_ros.models.planar import PlanarModel
-from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.mpc.offline import OfflineOptimiser
 from contact_ddp_ros.options import SHOOTINGS
 from contact_ddp_ros.report.style import POINT_COLOURS, figure
@@ -149,7 +149,7 @@ def attempts_offline(cycles: int, speed: float, seeds: Sequence[int]) -> list[At
     """The receding horizon's problem from every guess by both shootings."""
     robot = load_robot()
     start = PlanarModel(robot).state(robot.standing_state())
-    config = replace(PlannerConfig(), {"gait.horizon_cycles": float(cycles)})
+    config = replace(for_model(PlannerConfig(), PlanarModel.name), {"gait.horizon_cycles": float(cycles)})
     found = []
     for shooting in SHOOTINGS:
         optimiser = OfflineOptimiser(PlanarModel(robot), config, robot.model_hash, shooting)

@@ -10,7 +10,7 @@ from contact_ddp_ros.bench.loop import limit_runs, limits
 from contact_ddp_ros.bench.loop.harness import loop_with
 from contact_ddp_ros.bench.loop.limit_runs import Compared, Outside, Settled, Side, WatchedPlanner, run, runs
 from contact_ddp_ros.bench.loop.limits import ANY, LOOP, SETTLED, TOUCHDOWN, draw, metrics, run_table, table, tallies
-from contact_ddp_ros.options import CONSTRAINTS, INTERIOR_POINT, PENALTIES
+from contact_ddp_ros.options import CONSTRAINTS, INTERIOR_POINT, PENALTIES, PLANAR
 from contact_ddp_ros.run_checks import check_run
 
 SAMPLED = Settled(carried=5, plans=4, landings=[1, 0])
@@ -93,7 +93,8 @@ def test_both_methods_bound_in_the_same_run() -> None:
 
 def test_a_plan_outside_is_carried_on() -> None:
     """With little torque relaxed limits are exceeded, and iterations do not change that."""
-    case = runs(1, 0, {"planner.constraint.torque_share": 0.3, "planner.constraint.method": PENALTIES})[0]
+    little = {"planner.constraint.torque_share": 0.3, "planner.constraint.method": PENALTIES, "planner.model": PLANAR}
+    case = runs(1, 0, little)[0]
     loop, planner = loop_with(replace(case.options, pushes=()), WatchedPlanner)
     while loop.simulator.time < 0.7:
         assert not limit_runs._tick(loop)

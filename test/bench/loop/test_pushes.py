@@ -58,9 +58,9 @@ def test_the_table_says_how_many_phases_survive_the_target() -> None:
 
 def test_a_phase_is_a_share_of_the_gaits_own_cycle() -> None:
     assert period_of({}) == pytest.approx(0.36)
-    assert period_of({"planner.model": "whole_body", "planner.gait.name": "trot"}) == pytest.approx(0.4)
+    assert period_of({"planner.gait.name": "trot"}) == pytest.approx(0.4)
     with pytest.raises(ParameterError, match="trot"):
-        period_of({"planner.gait.name": "trot"})
+        period_of({"planner.model": "planar", "planner.gait.name": "trot"})
 
 
 def test_a_ladder_rises() -> None:

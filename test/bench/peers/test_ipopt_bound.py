@@ -11,14 +11,16 @@ from contact_ddp_ros.bench.solver.case import Case, cold_case, solver_of
 from contact_ddp_ros.config import replace as configured
 from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.mpc.layout import Sizes
 from contact_ddp_ros.mpc.term_layout import TermLayout
+from contact_ddp_ros.options import PLANAR
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.solver.continuation import Continuation, solve_constrained
 from contact_ddp_ros.solver.ddp import DdpSolver
 from contact_ddp_ros.solver.options import SolverOptions
 
+PLANE = for_model(PlannerConfig(), PLANAR)
 COARSE = {"gait.step": 0.01}
 """36 steps in a cycle."""
 
@@ -27,7 +29,7 @@ SPEED = 0.5
 
 @pytest.fixture(scope="module")
 def case() -> Case:
-    return cold_case(load_robot(), configured(PlannerConfig(), COARSE), SPEED)
+    return cold_case(load_robot(), configured(PLANE, COARSE), SPEED)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +46,7 @@ def _start(case: Case, programme: BoundNlp) -> np.ndarray:
 def scheme(request) -> Case:
     """Without Baumgarte's stabilisation, with which the heuristic guess diverges in implicit steps as coarse."""
     values = {**COARSE, "gait.integrator": request.param, "constraint.baumgarte_rate": 0.0}
-    return cold_case(load_robot(), configured(PlannerConfig(), values), SPEED)
+    return cold_case(load_robot(), configured(PLANE, values), SPEED)
 
 
 def test_our_trajectories_obey_the_programme_and_cost_the_same(scheme) -> None:
@@ -155,7 +157,7 @@ def test_limits_bind_at_the_constrained_optimum(case, programmes) -> None:
 
 
 def test_another_case_of_the_same_grid_is_another_parameter(case, programmes) -> None:
-    faster = cold_case(load_robot(), configured(PlannerConfig(), COARSE), 1.0)
+    faster = cold_case(load_robot(), configured(PLANE, COARSE), 1.0)
     programme = programmes["penalised"]
     found = IpoptBound(programme).solve(faster, _start(faster, programme))
     assert found.cost == pytest.approx(faster.solve(solver_of("ddp")).cost, rel=1e-9)
