@@ -13,7 +13,7 @@ class EstimationConfig:
         True, description="tell the planner of the ground that is felt; otherwise its parameters' counts"
     )
     feet: bool = parameter(
-        False, description="tell it of the ground under each foot, too; otherwise that plane is under all of them"
+        True, description="tell it of the ground under each foot, too; otherwise that plane is under all of them"
     )
     observer_rate: float = parameter(
         300.0, low=20.0, high=1000.0, unit="1/s", description="bandwidth of the momentum observer behind foot forces"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from contact_ddp_ros.config import Config, parameter, replace
-from contact_ddp_ros.options import CONSTRAINTS, MODEL_NAMES, PENALTIES, PLANAR, WHOLE_BODY
+from contact_ddp_ros.options import CONSTRAINTS, INTERIOR_POINT, MODEL_NAMES, PLANAR, WHOLE_BODY
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.solver.options import VARIANTS
 
@@ -189,7 +189,7 @@ class ConstraintConfig:
     """Limits of torques and contact forces, and touchdown."""
 
     method: str = parameter(
-        PENALTIES,
+        INTERIOR_POINT,
         choices=CONSTRAINTS,
         description="how limits are kept: hard, by the interior point, or by relaxed barriers",
     )

@@ -12,6 +12,7 @@ from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.options import INTERIOR_POINT
 from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
@@ -104,17 +105,17 @@ def follow(planner, x, times, speed):
 
 
 @cache
-def converged_plan(speed):
+def converged_plan(speed, method=INTERIOR_POINT):
     """(planner, result) of a bound at a speed after two cycles of following its own plans."""
-    planner = planner_with()
+    planner = planner_with(constraint__method=method)
     results = follow(planner, start_state(planner), np.arange(0.0, 0.72, 0.012), speed)
     return planner, results[-1]
 
 
-def disturbed_planner(seed, size):
+def disturbed_planner(seed, size, method=INTERIOR_POINT):
     """A planner that follows a converged bound, an instant within it and a disturbed state there."""
-    source, result = converged_plan(0.5)
-    planner = planner_with()
+    source, result = converged_plan(0.5, method)
+    planner = planner_with(constraint__method=method)
     known, warm = source._warm, planner._warm
     warm.policy, warm.inequalities, warm.touchdowns = known.policy, known.inequalities, deepcopy(known.touchdowns)
     rng = np.random.default_rng(seed)

@@ -15,6 +15,7 @@ from contact_ddp_ros.mpc.cost_term import CostTerm
 from contact_ddp_ros.mpc.own_terms import OwnTerms, configured_terms
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.user_term import load_terms
+from contact_ddp_ros.options import PENALTIES
 from contact_ddp_ros.solver.penalties import inequality, relaxed_barrier
 from test.mpc.support import TREE, config_with, planner_with, start_state
 
@@ -102,7 +103,7 @@ def test_with_a_barrier_parameter_it_is_the_interior_points():
 def test_a_constraint_acts_and_is_recorded_under_its_name():
     results = []
     for text in ("", f"{HERE}:Level"):
-        planner = planner_with(first_iterations=60, constraints=text)
+        planner = planner_with(first_iterations=60, constraints=text, constraint__method=PENALTIES)
         results.append(planner.plan_coordinates(start_state(planner), 0.0, Motion(0.5)))
     largest = [np.abs(result.policy.states[:, 2]).max() for result in results]
     assert largest[0] > 0.1 and largest[1] < 0.06

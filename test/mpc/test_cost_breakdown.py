@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.mpc.cost_breakdown import TERMS
+from contact_ddp_ros.options import PENALTIES
 from test.mpc.support import follow, planner_with, start_state
 
 
@@ -27,7 +28,7 @@ def test_terms_add_up_to_the_cost(integrator: str) -> None:
     ],
 )
 def test_a_term_without_its_weight_is_zero(weight: str, term: str) -> None:
-    planner = planner_with(**{weight: 0.0})
+    planner = planner_with(**{weight: 0.0, "constraint__method": PENALTIES})
     result = follow(planner, start_state(planner), np.array([0.0]), 0.5)[0]
     terms = dict(zip(TERMS, result.cost_terms(), strict=True))
     assert terms[term] == pytest.approx(0.0, abs=1e-12)

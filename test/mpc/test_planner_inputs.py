@@ -11,6 +11,7 @@ from contact_ddp_ros.control.policy_gate import PolicyGate
 from contact_ddp_ros.errors import MessageError, ParameterError
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.options import PENALTIES
 from contact_ddp_ros.solver.solution import Termination
 from test.mpc.support import (
     MODEL,
@@ -250,7 +251,7 @@ class TestFailure:
 
     @pytest.mark.parametrize("seed", [3, 9, 17, 20])
     def test_where_the_last_plans_gains_diverge_the_heuristic_guess_takes_over(self, seed):
-        planner, time, x = disturbed_planner(seed, 4.0)
+        planner, time, x = disturbed_planner(seed, 4.0, PENALTIES)
         watched = Watched(planner)
         result = planner.plan_coordinates(x, time, Motion(0.5))
         assert [one.termination for one in watched.solutions] == [Termination.DIVERGED, Termination.ITERATIONS]
@@ -260,7 +261,7 @@ class TestFailure:
     @pytest.mark.parametrize("seed", [9, 17, 31, 39])
     def test_where_the_last_plans_gains_lead_astray_the_heuristic_guess_takes_over(self, seed):
         """They diverge no more than that, but break limits a hundredfold."""
-        planner, time, x = disturbed_planner(seed, 3.0)
+        planner, time, x = disturbed_planner(seed, 3.0, PENALTIES)
         watched = Watched(planner)
         result = planner.plan_coordinates(x, time, Motion(0.5))
         astray, other = watched.solutions
