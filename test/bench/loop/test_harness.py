@@ -1,5 +1,7 @@
 """Closed loops as data, and running them: what is said of a run reaches it, and how it ended is told."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -39,6 +41,7 @@ def test_a_run_that_bounds_is_told_from_one_that_does_not_and_one_that_cannot() 
     assert recording.ticks["time"][rows[0]] == pytest.approx(1.5, abs=2e-3)
     assert rows[-1] == len(recording.ticks["time"]) - 1
     assert moved(changed(base, stand_time=2.2), 1.0)[1].startswith("not moving")
-    assert "tilt" in moved(changed(base, pushes=(push_of(90.0, (0.0, 1.0), 1.6),)), 0.5)[1]
+    fell = moved(changed(base, pushes=(push_of(90.0, (0.0, 1.0), 1.6),)), 0.5)[1]
+    assert re.match(r"1\.[6-9]\d s: \w+: ", fell), fell
     nothing, why = moved(changed(base, {"planner.no_such_name": 1.0}), 0.5)
     assert nothing is None and "no_such_name" in why
