@@ -69,6 +69,16 @@ class FakeRobot:
         if self.plan is not None:
             self.policy.publish(self.plan(plan_request(message)))
 
+    def tick_until(
+        self, condition: Callable[[], bool], check: Callable[[JointTrajectory], bool] = lambda _: True
+    ) -> None:
+        """Tick until a condition holds, for 10 s of the robot's time at most; every command passes the check."""
+        for _ in range(round(10.0 / PERIOD)):
+            if condition():
+                return
+            assert check(self.tick())
+        raise AssertionError(f"it did not come to that; events: {self.events[-5:]}")
+
     def until(self, condition: Callable[[], bool], repeat: Callable[[], None] | None = None) -> None:
         deadline, again = clock.monotonic() + PATIENCE, 0.0
         while not condition():

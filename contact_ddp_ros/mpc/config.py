@@ -272,7 +272,7 @@ def for_model(config: Config, model: str) -> Config:
     """A planner's configuration with the defaults of a model; those of an unknown one are as they are.
 
     Args:
-        config: a :class:`PlannerConfig`, or a node's with its fields, all that the model has defaults for as it comes.
+        config: a :class:`PlannerConfig`, or a node's with its fields; what the model has defaults of is set to them.
         model: one of :data:`~contact_ddp_ros.options.MODEL_NAMES`.
     """
     return replace(config, {"model": model, **MODEL_DEFAULTS.get(model, {})}) if model in MODEL_NAMES else config

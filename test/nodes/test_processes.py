@@ -127,8 +127,7 @@ def test_policies_that_do_not_fit_never_move_the_robot(fake: FakeRobot) -> None:
 
     fake.plan = plan(14, model_hash + 1)
     fake.stand_up()
-    while not any("policy_model" in event for event in fake.events):
-        assert not damping(fake.tick())
+    fake.tick_until(lambda: any("policy_model" in event for event in fake.events), lambda word: not damping(word))
     future = fake.bound.call_async(Trigger.Request())
     fake.until(future.done)
     assert future.result().success, "it waits for a policy that fits"
@@ -137,8 +136,7 @@ def test_policies_that_do_not_fit_never_move_the_robot(fake: FakeRobot) -> None:
     fake.until(lambda: "the last one was refused: policy_model" in fake.events[-1])
     assert sum("policy refused: policy_model" in event for event in fake.events) == 1, "one event a second"
     fake.plan = plan(12, model_hash)
-    while not any("policy_size" in event for event in fake.events):
-        assert not damping(fake.tick())
+    fake.tick_until(lambda: any("policy_size" in event for event in fake.events), lambda word: not damping(word))
     kinds = itertools.cycle((plan(14, model_hash + 1), plan(12, model_hash)))
     fake.plan = lambda request: next(kinds)(request)
     for _ in range(50):
@@ -165,8 +163,7 @@ def test_a_bound_that_waits_for_a_fresh_policy_says_so_once_a_second(fake: FakeR
 
     fake.plan = plan
     fake.stand_up()
-    while good:
-        fake.tick()
+    fake.tick_until(lambda: not good)
     for _ in range(60):
         fake.tick()
     future = fake.bound.call_async(Trigger.Request())
