@@ -6,7 +6,8 @@ import pytest
 
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
-from contact_ddp_ros.terrain import Terrain, parse_terrain
+from contact_ddp_ros.terrain.shapes import Terrain
+from contact_ddp_ros.terrain.words import parse_terrain
 
 LINE = np.column_stack([np.arange(0.05, 4.0, 0.1), np.zeros(40), np.zeros(40)])
 

@@ -44,7 +44,8 @@ def run_options(namespace: argparse.Namespace) -> RunOptions:
 def _terrain(word: str) -> str:
     """The word for a ground, which is one. Raises ParameterError."""
     if word != RunOptions.terrain:
-        from contact_ddp_ros.terrain import SCENE_SUFFIX, parse_terrain
+        from contact_ddp_ros.terrain.scene import SCENE_SUFFIX
+        from contact_ddp_ros.terrain.words import parse_terrain
 
         parse_terrain(word)
         if word.endswith(SCENE_SUFFIX):  # nodes and reports may be elsewhere

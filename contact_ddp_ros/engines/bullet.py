@@ -23,7 +23,7 @@ from contact_ddp_ros.robot.state import DriveGains, RobotState
 from contact_ddp_ros.sim.bodies import Body, bodies_of
 from contact_ddp_ros.sim.options import SimOptions
 from contact_ddp_ros.sim.simulator import PhysicsSimulator
-from contact_ddp_ros.terrain import HeightField
+from contact_ddp_ros.terrain.shapes import HeightField
 
 Array = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.gazebo.elements import add, add_friction, add_material, add_pose, numbers
-from contact_ddp_ros.terrain import FLAT, parse_terrain
+from contact_ddp_ros.terrain.words import FLAT, parse_terrain
 
 _GROUND_SIZE = 100.0
 """Edge of the visible plane [m]; the one that is collided with has no end."""

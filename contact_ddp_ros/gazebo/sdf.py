@@ -36,7 +36,7 @@ from contact_ddp_ros.robot.shapes import SIZES, Shape
 from contact_ddp_ros.robot.tree import Joint
 from contact_ddp_ros.sim.bodies import bodies_of
 from contact_ddp_ros.sim.options import SimOptions
-from contact_ddp_ros.terrain import parse_terrain
+from contact_ddp_ros.terrain.words import parse_terrain
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 from contact_ddp_ros.sim.options import SimOptions
 from contact_ddp_ros.sim.sensing import sensed
-from contact_ddp_ros.terrain import parse_terrain
+from contact_ddp_ros.terrain.words import parse_terrain
 
 Array = NDArray[np.float64]
 

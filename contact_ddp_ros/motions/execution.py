@@ -20,7 +20,7 @@ from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.sim.interface import Simulator
 from contact_ddp_ros.sim.options import SimOptions
-from contact_ddp_ros.terrain import FLAT
+from contact_ddp_ros.terrain.words import FLAT
 
 Array = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.play.commands import Command, Rebuild
 from contact_ddp_ros.play.snapshot import World
 from contact_ddp_ros.play.tuning import with_values
-from contact_ddp_ros.terrain import FLAT
+from contact_ddp_ros.terrain.words import FLAT
 
 
 @dataclass(frozen=True)

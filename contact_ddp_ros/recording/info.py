@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from contact_ddp_ros import provenance
 from contact_ddp_ros.errors import RecordingError
 from contact_ddp_ros.options import RunOptions
-from contact_ddp_ros.terrain import FLAT, Terrain, parse_terrain
+from contact_ddp_ros.terrain.shapes import Terrain
+from contact_ddp_ros.terrain.words import FLAT, parse_terrain
 
 FALL_HEIGHT = 0.15
 """Trunk height below which the Mini Cheetah has fallen, about half of that in a bound [m]."""

@@ -21,7 +21,8 @@ from contact_ddp_ros.sim.engine import mujoco
 from contact_ddp_ros.sim.foreign import read_robot
 from contact_ddp_ros.sim.options import ContactOptions, PayloadOptions, SimOptions
 from contact_ddp_ros.sim.payload import LOW, PAYLOAD_SIZE, moment, place
-from contact_ddp_ros.terrain import HeightField, parse_terrain
+from contact_ddp_ros.terrain.shapes import HeightField
+from contact_ddp_ros.terrain.words import parse_terrain
 
 GROUND_NAME = "ground"
 ACCELEROMETER_NAME: Final = "accelerometer"

@@ -18,7 +18,7 @@ from contact_ddp_ros.sim.engine import mujoco
 from contact_ddp_ros.sim.gl import offscreen_context
 from contact_ddp_ros.sim.mujoco_model import COLLISION_GROUP, build_model
 from contact_ddp_ros.sim.options import SimOptions
-from contact_ddp_ros.terrain import parse_terrain
+from contact_ddp_ros.terrain.words import parse_terrain
 
 Array = NDArray[np.float64]
 Image = NDArray[np.uint8]

@@ -13,7 +13,7 @@ from contact_ddp_ros.robot.rotation import quaternion_product
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 from contact_ddp_ros.sim.options import SimOptions
 from contact_ddp_ros.sim.sensing import Delay, sensed
-from contact_ddp_ros.terrain import parse_terrain
+from contact_ddp_ros.terrain.words import parse_terrain
 
 Array = NDArray[np.float64]
 

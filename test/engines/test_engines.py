@@ -21,7 +21,7 @@ from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 from contact_ddp_ros.sim.bodies import bodies_of
 from contact_ddp_ros.sim.options import ENGINES, ContactOptions, PayloadOptions, SimOptions
 from contact_ddp_ros.sim.simulator import PhysicsSimulator
-from contact_ddp_ros.terrain import parse_terrain
+from contact_ddp_ros.terrain.words import parse_terrain
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.sim.mujoco import MujocoSimulator
 from contact_ddp_ros.sim.options import DelayOptions, NoiseOptions, PayloadOptions, SimOptions
-from contact_ddp_ros.terrain import parse_terrain
+from contact_ddp_ros.terrain.words import parse_terrain
 
 ROBOT = load_robot()
 GROUNDS = ["slope:10", "slope:-8,30", "slope:10,90", "step:1,0.03", "step:1,-0.03", "stairs:0.02,3", "boxes:0.03,1"]

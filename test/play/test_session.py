@@ -12,7 +12,7 @@ from contact_ddp_ros.play.marks import below
 from contact_ddp_ros.play.snapshot import Snapshot
 from contact_ddp_ros.play.world_panel import KINDS, elsewhere, word_of
 from contact_ddp_ros.recording import load
-from contact_ddp_ros.terrain import parse_terrain
+from contact_ddp_ros.terrain.words import parse_terrain
 from test.play.player import Player
 
 

@@ -1,0 +1,1 @@
+"""The simulated ground, of which planner and controller know nothing: shapes, the words for them, scene files."""
