@@ -91,13 +91,12 @@ def _iterations(axes: Axes, recording: Recording) -> None:
 
 
 def _course(axes: Axes, time: Array, values: Array, logarithmic: bool) -> None:
-    axes.plot(
-        time, np.where(values > 0.0, values, np.nan) if logarithmic else values, ".", color=PLANNED, markersize=3.0
-    )
+    known = np.isfinite(values) & ((values > 0.0) | (not logarithmic))
+    axes.plot(time[known], values[known], ".", color=PLANNED, markersize=3.0)
     if logarithmic:
         axes.set_yscale("log")
     else:
-        axes.set_ylim(0.0, 1.05 * float(np.nanmax(values)))
+        axes.set_ylim(0.0, 1.05 * float(values[known].max()))
 
 
 def solve_times(axes: Axes, recording: Recording) -> None:

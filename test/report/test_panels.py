@@ -132,6 +132,16 @@ def test_courses_of_the_solver_that_are_always_zero_are_left_out(recording):
     assert not any("θ" in title for title in titles_of(figure))
 
 
+@pytest.mark.parametrize("column", [name for name, *_ in solver_panels.COURSES])
+def test_courses_leave_out_what_a_failed_solve_has_not(recording, column):
+    values = np.linspace(0.1, 1.0, len(recording.solves["time"]))
+    values[3:5] = np.inf, np.nan
+    solver_panels.courses(figure := Figure(), changed(recording, solves={column: values}))
+    figure.canvas.draw()
+    drawn = {line for axes in figure.axes for line in axes.lines if len(line.get_xdata()) == len(values) - 2}
+    assert drawn
+
+
 def test_every_band_is_explained_once(recording):
     figure = Figure()
     one, other = figure.subplots(1, 2)
