@@ -109,7 +109,8 @@ class Controller:
     @property
     def felt(self) -> Felt:
         """The ground and the advance of the gait that contacts have shown, for the planner."""
-        return Felt(self.estimator.ground, self.move.clock.advance, self.estimator.feet)
+        felt = self.estimator
+        return Felt(felt.ground, self.move.clock.advance, felt.feet, felt.roughness)
 
     def sample(self, now: float) -> PolicySample | None:
         """The policy in use at time `now` [s]; None where there is none."""

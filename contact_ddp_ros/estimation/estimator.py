@@ -37,6 +37,11 @@ class Estimator:
         return self._ground.ground if self.config.ground else None
 
     @property
+    def roughness(self) -> float:
+        """Of the footholds about that ground, a standard deviation [m]; 0 where there is none."""
+        return self._ground.roughness if self.ground is not None else 0.0
+
+    @property
     def feet(self) -> FootHeights | None:
         """The ground under single feet above that; None where there is none, or where it is not asked for."""
         ground = self.ground

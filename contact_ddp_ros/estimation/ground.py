@@ -7,6 +7,8 @@ robot, and the standard deviations e of a foothold and s of the slopes before an
 
 A foot that stands adds to its foothold until it leaves. Everything is relative: an error of `odom`'s height is part of
 every foothold and so of the plane, and the robot stands above the plane where it stands above the ground.
+
+The ground's roughness is the root mean square of what the footholds are off the plane by, with the weights w_i.
 """
 
 import math
@@ -42,6 +44,8 @@ class GroundEstimate:
         self._samples = [0] * self._n_feet
         self._plane: Array | None = None
         """Height at the robot and slopes, as they are told."""
+        self.roughness = 0.0
+        """Of the footholds about the plane [m]."""
         self._at = np.zeros(2)
         self._time = -math.inf
 
@@ -100,4 +104,6 @@ class GroundEstimate:
         height, *slopes = np.linalg.solve(normal, rows.T @ (weights * footholds[:, 2])).tolist()
         steepness = math.hypot(*slopes)
         share = min(1.0, _STEEPEST / steepness) if steepness > 0.0 else 1.0
-        return np.array([height, share * slopes[0], share * slopes[1]])
+        plane = np.array([height, share * slopes[0], share * slopes[1]])
+        self.roughness = math.sqrt(weights @ (footholds[:, 2] - rows @ plane) ** 2 / weights.sum())
+        return plane

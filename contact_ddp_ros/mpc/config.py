@@ -73,6 +73,10 @@ class HorizonConfig:
     )
 
 
+CLEARANCE_MOST = 0.15
+"""Of a swing [m]."""
+
+
 @dataclass(frozen=True)
 class ReferenceConfig:
     """The posture that the costs pull towards; the optimisation decides the motion."""
@@ -133,7 +137,15 @@ class ReferenceConfig:
     stance_inset: float = parameter(
         0.03, low=-0.1, high=0.15, unit="m", description="stance feet this far inwards of the hips at mid-stance"
     )
-    clearance: float = parameter(0.05, low=0.0, high=0.15, unit="m", description="highest foot height of a swing")
+    clearance: float = parameter(
+        0.05, low=0.0, high=CLEARANCE_MOST, unit="m", description="highest foot height of a swing on even ground"
+    )
+    clearance_gain: float = parameter(
+        3.0,
+        low=0.0,
+        high=10.0,
+        description="how much higher it is on uneven ground, as a multiple of the standard deviation of the footholds",
+    )
     swing_retraction: float = parameter(
         0.05, low=0.0, high=0.15, unit="m", description="how much a swing leg shortens for its joint references"
     )

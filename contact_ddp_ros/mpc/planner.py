@@ -27,7 +27,7 @@ from contact_ddp_ros.models.frame import HorizontalFrame, OwnFrame
 from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.mpc.challenge import Challenge, better, is_lost
 from contact_ddp_ros.mpc.chart_choice import ChartChoice, policy_in_chart
-from contact_ddp_ros.mpc.config import PlannerConfig, for_model
+from contact_ddp_ros.mpc.config import CLEARANCE_MOST, PlannerConfig, ReferenceConfig, for_model
 from contact_ddp_ros.mpc.cost_breakdown import cost_terms
 from contact_ddp_ros.mpc.course import Course
 from contact_ddp_ros.mpc.grounds import FootGrounds
@@ -183,7 +183,8 @@ class Planner:
         With `hold` the gait stays at its beginning: each plan starts the first mode at the state's own instant, so that
         a robot that stands may begin to bound with any of them. Where there is a `deadline`, on the clock of
         `time.perf_counter` [s], iterations that would not end in time are left out, but for one. Where `felt` has
-        a ground, it takes the place of the parameters', but for its friction. `grounds` are the planes under single
+        a ground, it takes the place of the parameters', but for its friction; where that is rough, feet swing higher.
+        `grounds` are the planes under single
         contact points of the model, by name, where they are known; their friction does not count.
 
         Raises:
@@ -222,8 +223,10 @@ class Planner:
         if grounds:
             known = {name: frame.ground(one) for name, one in grounds.items()}
             feet = FootGrounds.named(self.builder.feet, ground, known)
+        clearance = min(reference.clearance + reference.clearance_gain * felt.roughness, CLEARANCE_MOST)
+        reference = replace(reference, height=height, clearance=clearance)
         return self.plan_coordinates(
-            frame.into(x0), time, motion, height, ground, feet, challenge=challenge, deadline=deadline, frame=frame
+            frame.into(x0), time, motion, reference, ground, feet, challenge=challenge, deadline=deadline, frame=frame
         )
 
     def plan_coordinates(
@@ -231,7 +234,7 @@ class Planner:
         x0: Array,
         time: float,
         motion: Motion,
-        height: float | None = None,
+        reference: ReferenceConfig | None = None,
         ground: LocalGround | None = None,
         feet: FootHeights | FootGrounds | None = None,
         *,
@@ -239,7 +242,7 @@ class Planner:
         deadline: float | None = None,
         frame: HorizontalFrame | OwnFrame = _AS_IT_IS,
     ) -> PlanResult:
-        """Solve from the model's state x0 (2n,) at `time` [s] for a reference motion and height [m].
+        """Solve from the model's state x0 (2n,) at `time` [s] for a motion, by default with the configured reference.
 
         `ground` is that in the model's axes, by default level at the configured height, and `feet` how far that of each
         contact point lies above it, or planes of their own. The policy is that of `odom` where x0, motion and ground
@@ -253,8 +256,8 @@ class Planner:
         grid = horizon_grid(self._timetable(), self.config.gait.horizon_cycles, time, self.config.horizon)
         phased = replace(grid, times=grid.times - self._epoch_time)  # from the gait's epoch
         config = self.config
-        if height is not None:
-            config = replace(config, reference=replace(config.reference, height=height))
+        if reference is not None:
+            config = replace(config, reference=reference)
         x, y = (float(number) for number in (x0[0], x0[1] if self.model.height > 1 else 0.0))
         problem, xs_reference = self.builder.build(phased, config, replace(motion, x=x, y=y), ground, feet)
         heuristic = partial(heuristic_guess, self.builder, phased, xs_reference, config.first_guess)

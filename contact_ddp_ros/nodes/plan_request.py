@@ -4,9 +4,9 @@
     4 position (3)  7 orientation (x, y, z, w)  11, 14 linear, angular velocity in base_link (3 each)
     17 joint positions (12)  29 joint velocities (12)
     41 how far contact has moved the gait ahead of its schedule [s]  42 whether the feet have found a ground (0 or 1)
-    43 its height at the origin of odom [m]  44, 45 its rise over run along x and y of odom
-    46 whether the ground under single feet is known (0 or 1); how far it lies above that ground [m]:
-    47 where each foot stands or has stood last (4)  51 where it is expected to land next (4)
+    43 its height at the origin of odom [m]  44, 45 its rise over run along x and y of odom  46 its roughness [m]
+    47 whether the ground under single feet is known (0 or 1); how far it lies above that ground [m]:
+    48 where each foot stands or has stood last (4)  52 where it is expected to land next (4)
 
 The state travels with the request, so the planner plans from the state that the controller acted on, does not have to
 pair messages, and does not receive the four of five states that it would not use.
@@ -30,7 +30,7 @@ from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]
 
-SCHEMA = 3
+SCHEMA = 4
 """Raised whenever the layout changes."""
 
 HOLD, MOVE, STOP = "hold", "move", "stop"
@@ -41,13 +41,13 @@ _HEADER = 4
 _SIZES = (3, 4, 3, 3, N_JOINTS, N_JOINTS)
 _ENDS = np.cumsum(_SIZES)[:-1].tolist()
 _STATE_END = _HEADER + sum(_SIZES)
-_PLANE = 5
+_PLANE = 6
 _FELT = _PLANE + 1 + 2 * N_LEGS
 _LENGTH = _STATE_END + _FELT
 _LONGEST_ADVANCE = 1e6
 """Of a gait against its schedule that is believed [s]."""
 _HIGHEST = 100.0
-"""Of the ground under a foot above or below the plane [m]."""
+"""Of the ground under a foot above or below the plane, and of its roughness [m]."""
 _SECONDS = 2**31
 _NUMBER = np.dtype("<f8")
 """As serialised here: in little-endian CDR."""
@@ -95,7 +95,7 @@ def _numbers(request: PlanRequest) -> Array:
     plane = (0.0, 0.0, 0.0, 0.0) if ground is None else (1.0, ground.height, ground.slope_x, ground.slope_y)
     feet = request.felt.feet
     heights = np.zeros(1 + 2 * N_LEGS) if feet is None else np.array([1.0, *feet.standing, *feet.landing])
-    felt = (request.felt.advance, *plane, *heights)
+    felt = (request.felt.advance, *plane, request.felt.roughness, *heights)
     return np.concatenate([header, *parts, state.joint_positions, state.joint_velocities, felt])
 
 
@@ -124,17 +124,19 @@ def plan_request(message: bytes) -> PlanRequest:
 
 def _felt(plane: Array, feet: Array) -> Felt:
     """Raises MessageError where the numbers are out of their range."""
-    advance, known, height, slope_x, slope_y = plane.tolist()
+    advance, known, height, slope_x, slope_y, roughness = plane.tolist()
     if known not in (0.0, 1.0) or not abs(advance) <= _LONGEST_ADVANCE:
         raise MessageError(f"plan request with advance {advance} s and ground {known}; allowed: finite, 0 or 1")
+    if not 0.0 <= roughness <= _HIGHEST:
+        raise MessageError(f"plan request with a ground of roughness {roughness} m; allowed: 0 to {_HIGHEST} m")
     if known == 0.0:
-        return Felt(None, advance, _heights(feet))
+        return Felt(None, advance, _heights(feet), roughness)
     ground = Ground(height=height, slope_x=slope_x, slope_y=slope_y)
     try:
         validate(ground)
     except ParameterError as error:
         raise MessageError(f"the ground of a plan request: {error}") from error
-    return Felt(ground, advance, _heights(feet))
+    return Felt(ground, advance, _heights(feet), roughness)
 
 
 def _heights(numbers: Array) -> FootHeights | None:

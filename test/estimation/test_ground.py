@@ -13,7 +13,7 @@ CONFIG = EstimationConfig()
 
 
 def walked(
-    ground: Ground, steps: int, config: EstimationConfig = CONFIG, error: float = 0.0
+    ground: Ground, steps: int, config: EstimationConfig = CONFIG, error: float = 0.0, steps_up: float = 0.0
 ) -> tuple[GroundEstimate, np.ndarray]:
     """The estimate of a robot that has trotted over a plane, ahead at 0.5 m/s, and where its trunk is."""
     contact, estimate = ContactEstimate(4), GroundEstimate(4)
@@ -27,6 +27,7 @@ def walked(
             down = np.ones(4, dtype=bool)
         xy = FEET + [0.5 * 0.15 * (k // 75), 0.0]
         points = np.column_stack([xy, [ground.height_at(x, y) + error for x, y in xy]])
+        points[:, 2] += steps_up * np.floor(points[:, 0] / 0.1)
         points[~down, 2] += 0.05
         contact.update(time, np.where(down, 60.0, 0.0), down, config)
         estimate.update(time, trunk, points, contact, config)
@@ -48,6 +49,15 @@ def test_an_error_of_the_height_is_part_of_the_ground() -> None:
     estimate, trunk = walked(Ground(), 600, error=0.05)
     assert estimate.ground is not None
     assert estimate.ground.height_at(*trunk[:2]) == pytest.approx(0.05, abs=1e-6)
+
+
+def test_stairs_are_rough_and_slopes_are_not() -> None:
+    slope, _ = walked(Ground(slope_x=0.3), 600)
+    assert slope.roughness == pytest.approx(0.0, abs=2e-3)
+    stairs, _ = walked(Ground(), 600, steps_up=0.05)
+    assert 0.005 < stairs.roughness < 0.025, "a step's height at most, spread evenly"
+    stairs.forget()
+    assert stairs.roughness == 0.0
 
 
 def test_nothing_is_told_before_three_feet_have_stood() -> None:

@@ -1,12 +1,15 @@
 """Unlike grounds under the feet of one plan: how a horizon has them, and where the feet land."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.gaits.grid import knot_grid
+from contact_ddp_ros.gaits.grid import KnotGrid, knot_grid
 from contact_ddp_ros.models.choice import model_of
 from contact_ddp_ros.mpc import layout as at
+from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.grounds import FootGrounds, GroundModel, planes_in
 from contact_ddp_ros.mpc.horizon import horizon_grid
 from contact_ddp_ros.mpc.planner import Planner
@@ -105,6 +108,24 @@ def test_what_is_felt_under_single_feet_is_where_they_land() -> None:
     assert MODEL.legs_of["front_foot"] == ("fr", "fl")
     for foot, point, _ in landings(planner, result.policy):
         assert point[-1] == pytest.approx(wanted[foot], abs=2e-3), "the mean of the pair"
+
+
+@pytest.mark.parametrize(("roughness", "clearance"), [(0.0, 0.05), (0.01, 0.08), (1.0, 0.15)])
+def test_feet_swing_higher_over_rough_ground(
+    roughness: float, clearance: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planner = Planner(MODEL, config_with())
+    planner.reset(0.0)
+    used = []
+    build = ProblemBuilder.build
+
+    def seen(builder: ProblemBuilder, grid: KnotGrid, config: PlannerConfig, *rest: Any) -> Any:
+        used.append(config.reference.clearance)
+        return build(builder, grid, config, *rest)
+
+    monkeypatch.setattr(ProblemBuilder, "build", seen)
+    assert planner.plan(ROBOT.standing_state(), 0.4, felt=Felt(Ground(), roughness=roughness)).policy is not None
+    assert used == pytest.approx([clearance])
 
 
 def test_the_horizon_grid_has_rows_for_every_node() -> None:

@@ -25,7 +25,8 @@ STANDING = load_robot().standing_state()
 SLOPES = st.floats(-1.0, 1.0)
 GROUNDS = st.builds(Ground, height=st.floats(-100.0, 100.0), slope_x=SLOPES, slope_y=SLOPES)
 HEIGHTS = st.tuples(*[st.floats(-1.0, 1.0)] * 4)
-FELT = st.builds(Felt, st.none() | GROUNDS, st.floats(-1e3, 1e3), st.none() | st.builds(FootHeights, HEIGHTS, HEIGHTS))
+FEET = st.none() | st.builds(FootHeights, HEIGHTS, HEIGHTS)
+FELT = st.builds(Felt, st.none() | GROUNDS, st.floats(-1e3, 1e3), FEET, st.floats(0.0, 1.0))
 
 
 @given(st.integers(0, 2**31 * 1_000_000_000 - 1), st.sampled_from(AIMS), FELT)
@@ -53,9 +54,11 @@ def test_a_request_survives_the_wire(stamp: int, aim: str, felt: Felt) -> None:
         (10, 2.0, "norm"),
         (41, np.nan, "advance"),
         (42, 0.5, "ground 0.5"),
-        (46, 0.5, "feet 0.5"),
-        (47, np.inf, "feet 0.0"),
-        (54, 1e3, "feet 0.0"),
+        (46, -0.01, "roughness -0.01"),
+        (46, np.nan, "roughness nan"),
+        (47, 0.5, "feet 0.5"),
+        (48, np.inf, "feet 0.0"),
+        (55, 1e3, "feet 0.0"),
     ],
 )
 def test_a_damaged_request_is_refused(slot: int, value: float, words: str) -> None:
