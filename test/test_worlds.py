@@ -38,6 +38,21 @@ def test_the_robot_bounds_over_ground_that_it_was_not_told_of(terrain: str) -> N
     assert first_fall(recording) is None, "heights count from the ground below"
 
 
+@pytest.mark.parametrize(
+    ("gait", "terrain"), [("bound", "step:1.05,0.08"), ("trot", "stairs:0.06,4,0.25"), ("pace", "step:1.15,0.09")]
+)
+def test_edges_that_stop_a_foot_are_climbed(gait: str, terrain: str) -> None:
+    _, recording = bounded(terrain, planner__gait__name=gait)
+    assert not fell(recording)
+    assert mean_velocity(recording)[0] == pytest.approx(0.5, abs=0.05)
+
+
+def test_an_edge_is_climbed_for_having_been_met() -> None:
+    loop, recording = bounded("step:1.1,0.1", controller__estimation__stumble_roughness=0.0)
+    assert loop.controller.felt.roughness < 0.03
+    assert fell(recording) or mean_velocity(recording)[0] < 0.2
+
+
 @pytest.mark.parametrize("terrain", ["slope:10", "step:1.1,0.05"])
 def test_it_is_the_feeling_that_does_it(terrain: str) -> None:
     _, recording = bounded(terrain, controller__estimation__ground=False, controller__estimation__timing=False)

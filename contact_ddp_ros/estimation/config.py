@@ -32,7 +32,11 @@ class EstimationConfig:
         2.0, low=0.0, high=10.0, description="logarithm of the odds that the schedule alone gives to contact or air"
     )
     settle_time: float = parameter(
-        0.01, low=0.0, high=0.1, unit="s", description="contact this old shows where the ground is"
+        0.01,
+        low=0.0,
+        high=0.1,
+        unit="s",
+        description="contact this old shows where the ground is, and a force along it on a foot that swings an edge",
     )
     footholds: int = parameter(
         16, low=4, high=64, description="how many footholds the ground is fitted to", structural=True
@@ -48,6 +52,19 @@ class EstimationConfig:
     )
     slope_prior: float = parameter(
         0.3, low=0.001, high=10.0, description="standard deviation of the ground's slope before anything is felt"
+    )
+    stumble_force: float = parameter(
+        15.0, low=2.0, high=1000.0, unit="N", description="force along the ground that stops a foot in its swing"
+    )
+    stumble_reach: float = parameter(
+        0.6,
+        low=0.0,
+        high=5.0,
+        unit="m",
+        description="how far the trunk is from where that happened when it is forgotten",
+    )
+    stumble_roughness: float = parameter(
+        0.03, low=0.0, high=0.1, unit="m", description="roughness of the ground that is counted on until then"
     )
     timing: bool = parameter(
         True, description="let the gait's clock jump ahead where a foot lands early and wait where one lands late"

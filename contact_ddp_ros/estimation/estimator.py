@@ -10,11 +10,18 @@ from contact_ddp_ros.estimation.contact import ContactEstimate
 from contact_ddp_ros.estimation.foot_heights import FootHeightEstimate
 from contact_ddp_ros.estimation.ground import GroundEstimate
 from contact_ddp_ros.estimation.momentum import MomentumObserver
+from contact_ddp_ros.estimation.stumble import Stumble
 from contact_ddp_ros.robot.ground import FootHeights, Ground
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
 Array = NDArray[np.float64]
+
+_SLOW = 0.5
+"""Mean speed since it was felt up to which a foot shows where the ground is while the plan has it in the air [m/s].
+
+What is felt of a foot that swings on is an error of the torques, as of drives that act late.
+"""
 
 
 class Estimator:
@@ -29,6 +36,9 @@ class Estimator:
         self.contacts = ContactEstimate(n_feet)
         self._ground = GroundEstimate(n_feet)
         self._heights = FootHeightEstimate(n_feet)
+        self._met = np.zeros((n_feet, 3))
+        """Where the feet's contact began, or the feet are, (n_feet, 3) in `odom` [m]."""
+        self._stumble = Stumble(n_feet)
         self._last: RobotState | None = None
 
     @property
@@ -38,8 +48,8 @@ class Estimator:
 
     @property
     def roughness(self) -> float:
-        """Of the footholds about that ground, a standard deviation [m]; 0 where there is none."""
-        return self._ground.roughness if self.ground is not None else 0.0
+        """How far the ground is off that plane, as footholds and stumbles tell [m]; 0 without a ground."""
+        return max(self._ground.roughness, self._stumble.roughness(self.config)) if self.ground is not None else 0.0
 
     @property
     def feet(self) -> FootHeights | None:
@@ -69,6 +79,7 @@ class Estimator:
         self._observer.forget()
         self._ground.forget()
         self._heights.forget()
+        self._stumble.forget()
         self._last = None
 
     def update(self, state: RobotState, command: JointCommand, gains: DriveGains, scheduled: Sequence[bool]) -> None:
@@ -81,6 +92,13 @@ class Estimator:
         velocities = 0.5 * (before.joint_velocities + state.joint_velocities)
         torques = np.clip(gains.torques(command, positions, velocities), -self._limits, self._limits)
         self._observer.update(state, torques, self.config.observer_rate)
-        self.contacts.update(state.time, self._observer.forces[:, 2], np.array(scheduled), self.config)
-        self._ground.update(state.time, state.position, self._observer.points, self.contacts, self.config)
-        self._heights.update(self._observer.points, self.contacts.contact)
+        time, position, points, forces = state.time, state.position, self.points, self.forces
+        planned = np.array(scheduled)
+        self.contacts.update(time, forces[:, 2], planned, self.config)
+        contact, age = self.contacts.contact, time - self.contacts.since
+        self._met = np.where((contact & (age > 0.0))[:, None], self._met, points)
+        at_rest = np.linalg.norm(points - self._met, axis=1) <= _SLOW * age
+        settled = contact & (planned | at_rest) & (age >= self.config.settle_time)
+        self._ground.update(time, position, points, contact, settled, self.config)
+        self._heights.update(points, contact & (planned | at_rest))
+        self._stumble.update(time, position, points, forces, ~(contact | planned), self.config)

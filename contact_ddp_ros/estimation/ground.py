@@ -8,7 +8,8 @@ robot, and the standard deviations e of a foothold and s of the slopes before an
 A foot that stands adds to its foothold until it leaves. Everything is relative: an error of `odom`'s height is part of
 every foothold and so of the plane, and the robot stands above the plane where it stands above the ground.
 
-The ground's roughness is the root mean square of what the footholds are off the plane by, with the weights w_i.
+The ground's roughness is the median of what the footholds are off the plane by, with the weights w_i: one that was
+believed by mistake, in the air, does not count.
 """
 
 import math
@@ -17,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.estimation.config import EstimationConfig
-from contact_ddp_ros.estimation.contact import ContactEstimate
 from contact_ddp_ros.robot.ground import Ground
 
 Array = NDArray[np.float64]
@@ -65,11 +65,20 @@ class GroundEstimate:
         return Ground(height=height, slope_x=slope_x, slope_y=slope_y)
 
     def update(
-        self, time: float, position: Array, points: Array, contact: ContactEstimate, config: EstimationConfig
+        self,
+        time: float,
+        position: Array,
+        points: Array,
+        contact: NDArray[np.bool_],
+        settled: NDArray[np.bool_],
+        config: EstimationConfig,
     ) -> None:
-        """Take in lowest points of the feet (n_feet, 3) and the trunk's position (3,), in `odom` [m]."""
-        for foot, stands in enumerate(contact.contact.tolist()):
-            if stands and time - contact.since[foot] >= config.settle_time:
+        """Take in lowest points of the feet (n_feet, 3) and the trunk's position (3,), in `odom` [m].
+
+        Of the feet in contact, (n_feet,) bool, those that are `settled` show where the ground is.
+        """
+        for foot, (stands, shows) in enumerate(zip(contact.tolist(), settled.tolist(), strict=True)):
+            if shows:
                 self._samples[foot] += 1
                 last = self._standing[foot]
                 share = 1.0 / self._samples[foot]
@@ -105,5 +114,8 @@ class GroundEstimate:
         steepness = math.hypot(*slopes)
         share = min(1.0, _STEEPEST / steepness) if steepness > 0.0 else 1.0
         plane = np.array([height, share * slopes[0], share * slopes[1]])
-        self.roughness = math.sqrt(weights @ (footholds[:, 2] - rows @ plane) ** 2 / weights.sum())
+        off = np.abs(footholds[:, 2] - rows @ plane)
+        order = np.argsort(off)
+        counted = np.cumsum(weights[order])
+        self.roughness = float(off[order[np.searchsorted(counted, 0.5 * counted[-1])]])
         return plane

@@ -144,7 +144,7 @@ class ReferenceConfig:
         3.0,
         low=0.0,
         high=10.0,
-        description="how much higher it is on uneven ground, as a multiple of the standard deviation of the footholds",
+        description="how much higher it is on uneven ground, as a multiple of what footholds are off the felt plane by",
     )
     swing_retraction: float = parameter(
         0.05, low=0.0, high=0.15, unit="m", description="how much a swing leg shortens for its joint references"

@@ -30,7 +30,8 @@ def walked(
         points[:, 2] += steps_up * np.floor(points[:, 0] / 0.1)
         points[~down, 2] += 0.05
         contact.update(time, np.where(down, 60.0, 0.0), down, config)
-        estimate.update(time, trunk, points, contact, config)
+        settled = contact.contact & (time - contact.since >= config.settle_time)
+        estimate.update(time, trunk, points, contact.contact, settled, config)
     return estimate, trunk
 
 
@@ -65,7 +66,9 @@ def test_nothing_is_told_before_three_feet_have_stood() -> None:
     two = np.array([True, True, False, False])
     for k in range(40):
         contact.update(0.002 * k, np.where(two, 60.0, 0.0), two, CONFIG)
-        estimate.update(0.002 * k, np.zeros(3), np.column_stack([FEET, np.zeros(4)]), contact, CONFIG)
+        estimate.update(
+            0.002 * k, np.zeros(3), np.column_stack([FEET, np.zeros(4)]), contact.contact, contact.contact, CONFIG
+        )
     assert estimate.ground is None
 
 

@@ -87,6 +87,8 @@ def _grounds(seed: int, extent: Extent) -> Rows:
     grounds = {
         "step 3 cm up": [f"step:{1.0 + offset:.3f},0.03" for offset in offsets],
         "step 3 cm down": [f"step:{1.0 + offset:.3f},-0.03" for offset in offsets],
+        "step 8 cm up": [f"step:{1.0 + offset:.3f},0.08" for offset in offsets],
+        "stair of 6 cm up": [f"stairs:0.06,10,{0.5 * tread:.3f}" for tread in treads],
         "three steps of 2 cm up": [f"stairs:0.02,3,{tread:.3f}" for tread in treads],
         "four steps of 3 cm down": [f"stairs:-0.03,4,{tread:.3f}" for tread in treads],
         "boxes of 3 cm": [f"boxes:0.03,{k}" for k in range(extent.seeds)],
