@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +180,12 @@ class RunOptions:
     def __post_init__(self) -> None:
         """Raises ParameterError naming the first option that is out of its range."""
         _require_finite("duration", self.duration)
+        _require(isinstance(self.overrides, Mapping), f"overrides are {self.overrides!r}; allowed: values by name")
+        _require(
+            all(isinstance(push, Push) for push in self.pushes), f"pushes are {self.pushes!r}; allowed: a tuple of Push"
+        )
+        for name in ("planner_delay", "stand_time", "seed", "record_plans"):
+            _require_finite(name, getattr(self, name))
         _require(self.duration > 0.0, f"duration is {self.duration} s; it must be positive")
         _check_profile(self.speed)
         _check_changes(self.gaits)
@@ -193,6 +200,7 @@ class RunOptions:
         _require(self.seed >= 0, f"seed is {self.seed}; it must not be negative")
         for name, low, high in (("friction", 0.05, 5.0), ("trunk_mass_scale", 0.1, 10.0)):
             value = getattr(self, name)
+            _require_finite(name, value)
             _require(low <= value <= high, f"{name} is {value}; it must lie in [{low}, {high}]")
         _require(
             0.0 <= self.planner_delay <= 0.1, f"planner_delay is {self.planner_delay} s; it must lie in [0, 0.1] s"
@@ -269,6 +277,8 @@ def _check_profile(points: tuple[tuple[float, float], ...]) -> None:
 
 
 def _check_changes(changes: tuple[tuple[float, str], ...]) -> None:
+    pairs = all(isinstance(one, tuple | list) and len(one) == 2 for one in changes)
+    _require(pairs, f"gaits are {changes!r}; allowed: (time, name) of each change")
     times = [time for time, _ in changes]
     _require_finite("gaits", *times)
     _require(
@@ -277,6 +287,8 @@ def _check_changes(changes: tuple[tuple[float, str], ...]) -> None:
 
 
 def _require_finite(name: str, *values: float) -> None:
+    numbers = all(isinstance(value, Real) for value in values)
+    _require(numbers, f"{name} holds {values}; allowed: finite numbers")
     _require(all(math.isfinite(value) for value in values), f"{name} holds a number that is not finite: {values}")
 
 

@@ -3,12 +3,15 @@
 import dataclasses
 
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.fitting import controller_config, planner_config, robot_of, simulator_options
+from contact_ddp_ros.fitting import controller_config, planner_config, policy_timing, robot_of, simulator_options
 from contact_ddp_ros.models.choice import MODELS
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.reference import gait_schedule
 from contact_ddp_ros.options import SECTIONS, RunOptions
 from contact_ddp_ros.robot.model import Robot
+
+MOST_TURN = 6.0
+"""Commanded, either way [rad/s]."""
 
 
 def check_run(options: RunOptions) -> Robot:
@@ -27,9 +30,16 @@ def check_run(options: RunOptions) -> Robot:
             gait_schedule(MODELS[planner.model], dataclasses.replace(planner.gait, name=name))
         except ParameterError as error:
             raise ParameterError(f"the gait from {time:g} s on: {error}") from error
-    controller_config(options, robot, {})
+    model = controller_config(options, robot, policy_timing(options, planner)).model
+    if model != planner.model:
+        raise ParameterError(
+            f"controller.model is {model} and planner.model {planner.model}; allowed: the same, for policies are of one"
+        )
     simulator_options(options, robot)
     check_speed(max((speed for _, speed in options.speed), key=abs), planner)
+    check_speed(options.left, planner, " to the left")
+    if abs(options.turn) > MOST_TURN:
+        raise ParameterError(f"the commanded turn is {options.turn:g} rad/s; allowed: {-MOST_TURN:g} to {MOST_TURN:g}")
     return robot
 
 
@@ -47,8 +57,8 @@ def checked_planner(options: RunOptions, robot: Robot) -> PlannerConfig:
     return planner
 
 
-def check_speed(speed: float, planner: PlannerConfig) -> None:
-    """Refuse a commanded speed [m/s] that would be cut.
+def check_speed(speed: float, planner: PlannerConfig, way: str = "") -> None:
+    """Refuse a commanded speed [m/s] that would be cut, or is not meant to be followed.
 
     Raises:
         ParameterError: it is beyond the planner's limit, either way.
@@ -56,6 +66,6 @@ def check_speed(speed: float, planner: PlannerConfig) -> None:
     limit = planner.reference.speed_limit
     if abs(speed) > limit:
         raise ParameterError(
-            f"the commanded speed of {speed:g} m/s is beyond the {limit:g} m/s of planner.reference.speed_limit; "
+            f"the commanded speed{way} of {speed:g} m/s is beyond the {limit:g} m/s of planner.reference.speed_limit; "
             "command less, or raise the limit with --set planner.reference.speed_limit=X"
         )

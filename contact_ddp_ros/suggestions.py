@@ -17,3 +17,11 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     meant = [one for one in names if leaves and one.rpartition(".")[2] == leaves[0]]
     found = list(dict.fromkeys(alike + spelt + meant))[:_MOST]
     return f"did you mean {' or '.join(found)}?" if found else f"known: {', '.join(names)}"
+
+
+def no_such(kind: str, name: str, packaged: Iterable[str]) -> str:
+    """That no `kind` of thing in the package has this name, and what is allowed: those there are, and files."""
+    names = list(packaged)
+    meant = did_you_mean(name, names)
+    asked = f"; {meant} Allowed: " if meant.endswith("?") else "; allowed: "
+    return f"no {kind} is called {name!r}{asked}{', '.join(names)}, or the path of a .yaml file"

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contact_ddp_ros.policy import Policy
-from contact_ddp_ros.report.style import FOOT_COLOURS, LIMIT, MEASURED, MUTED, POINT_COLOURS, figure, legend
+from contact_ddp_ros.report.style import LIMIT, MEASURED, MUTED, POINT_COLOURS, figure, legend, point_colours
 
 _SMALLEST, _SMALLEST_VIOLATION = 1e-16, 1e-7
 """Zero, on the logarithmic axes of costs and of violations."""
@@ -113,14 +113,9 @@ def _torques(axes: Axes, drawing: Drawing) -> None:
     axes.set(ylabel="torque / limit [-]", title="Torques: knees solid, hips dashed, abductions dotted")
 
 
-def _colours(drawing: Drawing) -> tuple[str, ...]:
-    """Of the feet."""
-    return FOOT_COLOURS if len(drawing.feet) == len(FOOT_COLOURS) else POINT_COLOURS
-
-
 def _looks(drawing: Drawing) -> Iterator[dict[str, Any]]:
     """How to draw what belongs to each actuated joint: a colour for a leg, a dash for a joint of it."""
-    for foot, colour in zip(drawing.feet, _colours(drawing)):
+    for foot, colour in zip(drawing.feet, point_colours(drawing.feet)):
         styles = _DASHES[-len(drawing.actuated) // len(drawing.feet) :]
         for style in styles:
             yield {"color": colour, "linestyle": style, "label": _words(foot) if style == styles[-1] else None}
@@ -132,7 +127,7 @@ def _forces(axes: Axes, drawing: Drawing) -> None:
     forces = policy.forces.reshape(len(policy.forces), len(drawing.feet), -1)[steps]
     times = policy.times[:-1][steps]
     for point, name in enumerate(drawing.feet):
-        colour, label = _colours(drawing)[point], _words(name)
+        colour, label = point_colours(drawing.feet)[point], _words(name)
         axes.plot(times, forces[:, point, -1], color=colour, label=f"{label}, normal")
         axes.plot(times, forces[:, point, 0], color=colour, linestyle=":", label=f"{label}, forward")
         cone = drawing.friction * forces[:, point, -1]

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.options import GAIT_SUFFIXES, ROBOT_SUFFIXES, Push, RunOptions
 
 PLANNER_DELAY = "planner_delay"
@@ -58,7 +59,11 @@ def overrides(namespace: argparse.Namespace) -> dict[str, Any]:
     first = {"planner.gait.name": namespace.gait[0][1]} if namespace.gait else {}
     if namespace.model is not None:
         first["planner.model"] = namespace.model
-    return {**_troubles(namespace), **dict(namespace.set), **first}
+    set_ = dict(namespace.set)
+    for name, value in first.items():
+        if set_.get(name, value) != value:
+            raise ParameterError(f"{name} is {value} by an option and {set_[name]} by --set; allowed: one of them")
+    return {**_troubles(namespace), **set_, **first}
 
 
 def simulated_world(namespace: argparse.Namespace) -> dict[str, Any]:

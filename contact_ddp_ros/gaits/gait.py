@@ -19,7 +19,7 @@ from contact_ddp_ros.gaits.schedule import ALIGNMENT, Mode, ModeSchedule
 from contact_ddp_ros.options import GAIT_SUFFIXES
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.share import share_places
-from contact_ddp_ros.suggestions import did_you_mean
+from contact_ddp_ros.suggestions import no_such
 
 FOLDER = "config/gaits"
 """Where the packaged gaits are."""
@@ -109,10 +109,7 @@ def load_gait(name: str) -> Gait:
     if path.suffix not in GAIT_SUFFIXES:
         packaged = packaged_gaits()
         if name not in packaged:
-            raise ParameterError(
-                f"no gait is called {name!r}; {did_you_mean(name, packaged)} "
-                f"Allowed: {', '.join(packaged)}, or the path of a .yaml file"
-            )
+            raise ParameterError(no_such("gait", name, packaged))
         path = packaged[name]
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -17,6 +17,7 @@ def simulate(
     options: RunOptions | None = None,
     *,
     gait: str | Path | None = None,
+    model: str | None = None,
     listener: Callable[[Recorder], None] | None = None,
     **choices: Any,
 ) -> Recording:
@@ -28,6 +29,7 @@ def simulate(
     Args:
         options: of the run, :class:`RunOptions` by default.
         gait: name of a packaged gait or path of a gait file, short for the override `planner.gait.name`.
+        model: what is planned for, "whole_body" or "planar", short for the override `planner.model`.
         listener: called with the recorder after every control tick, for progress.
         choices: fields of RunOptions on top of `options`; `speed` may be one number [m/s].
 
@@ -46,5 +48,7 @@ def simulate(
         is_file = Path(gait).suffix in GAIT_SUFFIXES
         name = str(Path(gait).absolute()) if is_file else str(gait)
         chosen = replace(chosen, overrides={**chosen.overrides, "planner.gait.name": name})
+    if model is not None:
+        chosen = replace(chosen, overrides={**chosen.overrides, "planner.model": model})
     check_run(chosen)
     return run(chosen, Recorder(listener, chosen.record_plans))

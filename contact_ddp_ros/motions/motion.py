@@ -34,7 +34,7 @@ from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.share import share_places
-from contact_ddp_ros.suggestions import did_you_mean
+from contact_ddp_ros.suggestions import no_such
 
 FOLDER = "config/motions"
 """Where the packaged motions are."""
@@ -231,10 +231,7 @@ def load_motion(name: str) -> MotionTask:
     if path.suffix not in _SUFFIXES:
         packaged = packaged_motions()
         if name not in packaged:
-            raise ParameterError(
-                f"no motion is called {name!r}; {did_you_mean(name, packaged)} "
-                f"Allowed: {', '.join(packaged)}, or the path of a .yaml file"
-            )
+            raise ParameterError(no_such("motion", name, packaged))
         path = packaged[name]
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))

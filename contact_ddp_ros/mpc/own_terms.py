@@ -22,7 +22,7 @@ from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.constraint import Constraint
 from contact_ddp_ros.mpc.cost_term import CostTerm
 from contact_ddp_ros.mpc.horizon import Horizon
-from contact_ddp_ros.mpc.user_term import NodeSymbols, UserTerm, load_terms
+from contact_ddp_ros.mpc.user_term import ByFoot, NodeSymbols, UserTerm, load_terms
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.penalties import DELTA, EPSILON, MU
 from contact_ddp_ros.solver.protocol import N_PENALTY
@@ -96,8 +96,8 @@ class OwnTerms:
                 q=x[:n],
                 v=x[n:],
                 u=u,
-                forces=dict(zip(feet, cs.vertsplit(forces, len(axes)), strict=True)),
-                feet=dict(zip(feet, cs.vertsplit(places, len(axes)), strict=True)),
+                forces=ByFoot(zip(feet, cs.vertsplit(forces, len(axes)), strict=True)),
+                feet=ByFoot(zip(feet, cs.vertsplit(places, len(axes)), strict=True)),
                 parameters=dict(zip(term.parameters, cs.vertsplit(own), strict=True)),
                 names=tuple(joint.name for joint in tree.joints),
             )

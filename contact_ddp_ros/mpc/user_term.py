@@ -20,6 +20,14 @@ from contact_ddp_ros.mpc.user_class import load_class
 Array = NDArray[np.float64]
 
 
+class ByFoot(dict[str, cs.SX]):
+    """Symbols by the name of a contact point of the model."""
+
+    def __missing__(self, name: str) -> cs.SX:
+        """Raises ParameterError: there is none of that name."""
+        raise ParameterError(f"no foot of the model is called {name!r}; there are {', '.join(self)}")
+
+
 @dataclass(frozen=True)
 class NodeSymbols:
     """What a term may depend on, as CasADi SX.

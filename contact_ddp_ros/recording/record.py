@@ -57,6 +57,13 @@ class Recording:
         return np.stack([forward, lateral, np.cos(pitch) * down - np.sin(pitch) * vx], axis=1)
 
     @property
+    def heading_rate(self) -> Array:
+        """(N,) rate of the heading [rad/s]."""
+        roll, pitch, _ = self.rpy.T
+        _, wy, wz = self.ticks["angular_velocity"].T
+        return (np.sin(roll) * wy + np.cos(roll) * wz) / np.cos(pitch)
+
+    @property
     def height(self) -> Array:
         """(N,) of the trunk's origin above the ground below it [m]."""
         return self.info.heights(self.ticks["position"])

@@ -31,6 +31,9 @@ CAUSES = {
 }
 """What a fault, by the beginning of its name, says about why the robot fell; others are signs of the fall itself."""
 
+_TOLD_WITHIN = 0.05
+"""A fault within this time of the end of a gait is why it ended [s]."""
+
 CAUSE_WINDOW = 1.0
 """How long before a fall its cause is looked for [s]."""
 
@@ -48,9 +51,9 @@ class Fall:
 
 
 def first_fall(recording: Recording) -> Fall | None:
-    """The earliest of: trunk too low, tilt too large, a fault, DAMP straight from BOUND; None where none occurred.
+    """The earliest of: trunk too low, tilt too large, a fault, DAMP straight from MOVE without one; None where none.
 
-    Height and tilt count from the first tick in BOUND to the last that is not in DAMP, so that neither rising from
+    Height and tilt count from the first tick in MOVE to the last that is not in DAMP, so that neither rising from
     the ground nor lying down on command is a fall. A state that is not finite counts as fallen.
     """
     falls = [Fall(event.time, f"fault: {event.text}") for event in recording.events if event.fault]
@@ -67,8 +70,8 @@ def first_fall(recording: Recording) -> Fall | None:
             falls.append(Fall(float(time[seen[0]]), reason))
     modes = recording.ticks["control_mode"]
     dropped = np.flatnonzero((modes[:-1] == CONTROL_MODES.index("move")) & (modes[1:] == CONTROL_MODES.index("damp")))
-    if dropped.size:
-        falls.append(Fall(float(time[dropped[0] + 1]), "controller went from BOUND to DAMP"))
+    if dropped.size and not any(0.0 <= fall.time - time[dropped[0]] <= _TOLD_WITHIN for fall in falls):
+        falls.append(Fall(float(time[dropped[0] + 1]), "controller went from MOVE to DAMP"))
     if not falls:
         return None
     first = min(falls, key=lambda fall: fall.time)

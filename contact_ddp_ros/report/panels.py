@@ -12,11 +12,11 @@ from contact_ddp_ros.report.style import (
     MEASURED,
     MUTED,
     PLANNED,
-    POINT_COLOURS,
     explained,
     is_idle,
     legend,
     nothing,
+    point_colours,
     stretches,
     time_axis,
 )
@@ -117,14 +117,17 @@ def torque(axes: Axes, recording: Recording, joint: int) -> None:
 
 
 def planned_cone(axes: Axes, recording: Recording) -> None:
-    """The plan's contact forces of the whole run against the planner's friction cone."""
-    info, forces = recording.info, recording.ticks["planned_forces"]
+    """The plan's contact forces of the whole run, along the heading, against the planner's friction cone."""
+    info, forces = recording.info, recording.ticks["planned_forces"].copy()
+    if info.force_dimension == 3:
+        yaw = recording.rpy[:, 2, None]
+        forces[..., 0] = np.cos(yaw) * forces[..., 0] + np.sin(yaw) * forces[..., 1]
     top = 1.0
-    for point, name in enumerate(info.contact_points):
+    for point, (name, colour) in enumerate(zip(info.contact_points, point_colours(info.contact_points))):
         pressed = forces[(forces[:, point] != 0.0).any(axis=1) & np.isfinite(forces[:, point]).all(axis=1), point]
         if pressed.size:
             top = max(top, float(pressed[:, -1].max()))
-            _scatter(axes, pressed[:, 0], pressed[:, -1], POINT_COLOURS[point % len(POINT_COLOURS)], name)
+            _scatter(axes, pressed[:, 0], pressed[:, -1], colour, name)
     _cone(axes, info.planner_friction, top)
     axes.set(title=f"Planned forces, μ = {info.planner_friction:g}")
 
@@ -156,8 +159,8 @@ def normal_forces(axes: Axes, recording: Recording) -> None:
     time = ticks["time"][mask]
     measured, planned = ticks["contact_forces"][mask][:, :, 2].sum(axis=1), ticks["planned_forces"][mask][:, :, -1]
     axes.fill_between(time, measured, color=MUTED, alpha=0.35, linewidth=0, label="measured, sum")
-    for point, name in enumerate(recording.info.contact_points):
-        colour = POINT_COLOURS[point % len(POINT_COLOURS)]
+    points = recording.info.contact_points
+    for point, (name, colour) in enumerate(zip(points, point_colours(points))):
         axes.plot(time, planned[:, point], color=colour, label=_words(name))
     known = planned[np.isfinite(planned)]
     if known.size and known.max() > 0.0:

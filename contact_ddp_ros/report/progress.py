@@ -117,9 +117,13 @@ def _course(s: Summary) -> list[tuple[str, str]]:
         ),
         ("trunk height", f"{_number(s.height_min, '.3f')} to {_number(s.height_max, '.3f')} m"),
         ("pitch, roll at most", f"{_degrees(s.pitch_abs_max)}, {_degrees(s.roll_abs_max)}"),
-        ("yaw drift", _degrees(s.yaw_drift)),
-        ("lateral drift", f"{_number(s.lateral_drift, '.3f')} m"),
     ]
+    if s.commanded_left or s.commanded_turn:
+        rows.append(("speed to the left", f"{_number(s.mean_left, '.3f')} / {s.commanded_left:.3f} m/s"))
+        rows.append(("turn", f"{_number(s.mean_turn, '.3f')} / {s.commanded_turn:.3f} rad/s"))
+    else:
+        rows.append(("yaw drift", _degrees(s.yaw_drift)))
+        rows.append(("lateral drift", f"{_number(s.lateral_drift, '.3f')} m"))
     for push in s.pushes:
         straight = (
             "not straight again" if push.recovery_time_s is None else f"straight after {push.recovery_time_s:.2f} s"

@@ -22,7 +22,13 @@ FOOT_COLOURS = ("#0072b2", "#56b4e9", "#d55e00", "#e69f00")
 """Front right, front left, hind right, hind left: front legs blue, hind legs orange."""
 
 POINT_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
-"""The planner's contact points, front before back."""
+"""Of a planar model's contact points, front before back."""
+
+
+def point_colours(points: Sequence[str]) -> tuple[str, ...]:
+    """Of the planner's contact points: those of the feet where it has all of them."""
+    return FOOT_COLOURS if len(points) == len(FOOT_COLOURS) else POINT_COLOURS
+
 
 DOTS_PER_INCH = 130
 

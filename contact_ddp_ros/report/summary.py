@@ -57,7 +57,7 @@ class Summary:
     Attributes:
         job: what was run ("sim", "demo").
         fell: whether, while active, the trunk came below 0.15 m or tilted beyond 1.3 rad, a fault took the controller
-            to DAMP, or it went from BOUND to DAMP.
+            to DAMP, or it went from MOVE to DAMP.
         fall_time_s, fall_reason: of the first such sign; None where there was none.
         fall_cause: why, such as "late policies", where a fault, late solves or a push say so; None where nothing does.
         up_again_time_s: when it moved again after that; None where it did not, or did not fall.
@@ -66,6 +66,8 @@ class Summary:
         bounding_time_s: time spent bounding.
         commanded_speed: mean commanded forward speed over the steady ticks.
         mean_speed: mean over the steady ticks of the trunk origin's velocity along its heading.
+        commanded_left, mean_left: the same to the left of it.
+        commanded_turn, mean_turn: the same of the heading's rate [rad/s].
         speed_phases: the same per stretch of constant command.
         height_min, height_max: of the trunk's origin above the ground while active.
         pitch_abs_max, roll_abs_max: largest magnitude while active (R = Rz Ry Rx).
@@ -107,6 +109,10 @@ class Summary:
     bounding_time_s: float
     commanded_speed: float
     mean_speed: float
+    commanded_left: float
+    mean_left: float
+    commanded_turn: float
+    mean_turn: float
     speed_phases: tuple[SpeedPhase, ...]
     height_min: float
     height_max: float
@@ -165,6 +171,10 @@ def summarise(recording: Recording) -> Summary:
         bounding_time_s=float(np.count_nonzero(bound) * info.control_period),
         commanded_speed=_mean(ticks["commanded_speed"][steady]),
         mean_speed=_mean(recording.heading_velocity[steady, 0]),
+        commanded_left=float(options.get("left", 0.0)),
+        mean_left=_mean(recording.heading_velocity[steady, 1]),
+        commanded_turn=float(options.get("turn", 0.0)),
+        mean_turn=_mean(recording.heading_rate[steady]),
         speed_phases=_speed_phases(recording),
         solves=len(recording.solves["time"]),
         planner_period_ms=1e3 * info.planner_period,

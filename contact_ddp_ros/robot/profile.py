@@ -27,7 +27,7 @@ from contact_ddp_ros.errors import ModelError, ParameterError
 from contact_ddp_ros.options import ROBOT_SUFFIXES
 from contact_ddp_ros.robot.joints import LEG_JOINTS, LEG_NAMES
 from contact_ddp_ros.robot.share import share_places
-from contact_ddp_ros.suggestions import did_you_mean
+from contact_ddp_ros.suggestions import did_you_mean, no_such
 
 FOLDER = "config/robots"
 """Where the packaged robots are."""
@@ -93,10 +93,7 @@ def load_profile(name: str | Path) -> RobotProfile:
     if path.suffix not in ROBOT_SUFFIXES:
         packaged = packaged_robots()
         if str(name) not in packaged:
-            raise ParameterError(
-                f"no robot is called {str(name)!r}; {did_you_mean(str(name), packaged)} "
-                f"Allowed: {', '.join(packaged)}, or the path of a .yaml file"
-            )
+            raise ParameterError(no_such("robot", str(name), packaged))
         path = packaged[str(name)]
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -46,6 +46,8 @@ def _gait(options: RunOptions, value: Any) -> RunOptions:
 
 OPTIONS: Mapping[str, Callable[[RunOptions, Any], RunOptions]] = {
     "speed": _speed,
+    "left": lambda options, value: replace(options, left=_number("left", value)),
+    "turn": lambda options, value: replace(options, turn=_number("turn", value)),
     "friction": lambda options, value: replace(options, friction=_number("friction", value)),
     "trunk_mass_scale": lambda options, value: replace(options, trunk_mass_scale=_number("trunk_mass_scale", value)),
     "planner_delay": lambda options, value: replace(options, planner_delay=_number("planner_delay", value)),

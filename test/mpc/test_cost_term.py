@@ -166,6 +166,13 @@ class Misspelt(CostTerm):
         return knot.coordinate("pitch")
 
 
+class Footloose(CostTerm):
+    name = "footloose"
+
+    def residual(self, knot):
+        return knot.forces["fr_foot"]
+
+
 class Wordy(CostTerm):
     name = "wordy"
 
@@ -177,6 +184,7 @@ class Wordy(CostTerm):
     ("term", "reason"),
     [
         (Strange(), "depends on mass, which a node does not have"),
+        (Footloose(), "no foot of the model is called 'fr_foot'; there are front_foot, back_foot"),
         (Misspelt(), "no coordinate is called 'pitch'; there are base_x, base_z, base_pitch"),
         (Wordy(), "'wordy': its residual is no CasADi SX"),
     ],

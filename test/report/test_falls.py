@@ -73,6 +73,8 @@ def test_damping_straight_from_a_bound_is_a_fall(recording):
     fall = first_fall(changed(recording, control_mode=modes))
     assert fall is not None
     assert fall.time == pytest.approx(2.5)
+    told = changed(recording, (Event(2.502, "joint_velocity: 40 rad/s", fault=True),), control_mode=modes)
+    assert first_fall(told).reason == "fault: joint_velocity: 40 rad/s", "the next tick says why"
 
 
 def pushed(roll_after: float, until: float) -> Recording:

@@ -33,6 +33,8 @@ def test_known_numbers_in_known_figures_out(recording):
     assert s.sim_time_s == pytest.approx(4.0)
     assert s.bounding_time_s == pytest.approx(3.5)
     assert (s.commanded_speed, s.mean_speed) == (pytest.approx(0.5), pytest.approx(0.5))
+    assert (s.commanded_left, s.commanded_turn) == (0.0, 0.0)
+    assert s.mean_left == pytest.approx(0.0, abs=0.01)
     assert (s.height_min, s.height_max) == (pytest.approx(0.265, abs=1e-4), pytest.approx(0.295, abs=1e-4))
     assert s.pitch_abs_max == pytest.approx(0.15, abs=1e-4)
     assert s.roll_abs_max == pytest.approx(0.02, abs=1e-4)
