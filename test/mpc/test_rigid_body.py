@@ -135,7 +135,7 @@ def test_plans_follow_each_other_and_only_the_whole_model_is_published(name):
     for _ in range(20):
         time += 0.01
         x = result.policy.sample(time).state
-        result = planner.plan_coordinates(x, time, Motion(0.5), 0.27)
+        result = planner.plan_coordinates(x, time, Motion(0.5))
         costs.append(result.cost)
         assert result.policy is not None
         assert result.policy.end - result.policy.start == pytest.approx(0.25, abs=2.0 * planner.config.gait.step)

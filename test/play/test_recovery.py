@@ -33,7 +33,7 @@ def test_it_stands_up_where_it_lies(player: Player) -> None:
     assert player.run(0.1).mode == "move"
 
 
-@pytest.mark.parametrize("force", [(0.0, 500.0, 0.0), (800.0, 0.0, 0.0)])
+@pytest.mark.parametrize("force", [(0.0, 900.0, 0.0), (800.0, 0.0, 0.0)])
 def test_it_gets_up_from_its_side_or_back(player: Player, force: tuple[float, float, float]) -> None:
     player.run_until("move")
     player.run(1.0)
