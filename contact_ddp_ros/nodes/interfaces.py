@@ -105,7 +105,12 @@ CONTACTS = Topic(
 EFFORTS = Topic(
     "effort_controller/commands", Float64MultiArray, NEWEST, "12 efforts in the order of JOINT_NAMES, to ros2_control"
 )
-CMD_VEL = Topic("cmd_vel", Twist, NEWEST, "linear.x to the planner; linear.y and angular.z to the controller")
+CMD_VEL = Topic(
+    "cmd_vel",
+    Twist,
+    NEWEST,
+    "linear.x, linear.y and angular.z to the planner; of a planar model the latter two to the controller",
+)
 PUSH = Topic("push", WrenchStamped, SHARED, "simulator only: force on the trunk in odom axes, for node.push_duration")
 PLAN = Topic("plan", Path, PEOPLE, "planned poses of base_link in odom")
 PLAN_MARKERS = Topic(
