@@ -166,9 +166,15 @@ class WeightConfig:
     roll_rate: float = parameter(0.1, low=0.0, high=1e4, unit="s^2/rad^2", description="roll rate, of the whole body")
     yaw_rate: float = parameter(0.1, low=0.0, high=1e4, unit="s^2/rad^2", description="yaw rate, of the whole body")
     joint_rates: float = parameter(0.01, low=0.0, high=1e4, unit="s^2/rad^2", description="joint rates")
-    torque: float = parameter(0.004, low=1e-6, high=1e3, unit="1/(N m)^2", description="joint torques of a leg pair")
+    torque: float = parameter(
+        0.004,
+        low=1e-6,
+        high=1e3,
+        unit="1/(N m)^2",
+        description="joint torques, of both legs of a pair together; twice as much for each leg of the whole body",
+    )
     swing_torque: float = parameter(
-        0.01, low=1e-6, high=1e3, unit="1/(N m)^2", description="joint torques of a leg pair in the air"
+        0.01, low=1e-6, high=1e3, unit="1/(N m)^2", description="the same of legs in the air"
     )
     force: float = parameter(
         1e-4, low=0.0, high=1.0, unit="1/N^2", description="contact force against its mean over a cycle"
@@ -189,10 +195,18 @@ class GuessConfig:
     """The heuristic controller that makes the first guess of a cold solve."""
 
     kp: float = parameter(
-        30.0, low=0.0, high=2000.0, unit="N m/rad", description="position gain, both legs of a pair together"
+        30.0,
+        low=0.0,
+        high=2000.0,
+        unit="N m/rad",
+        description="position gain, of both legs of a pair together; half of it for each leg of the whole body",
     )
     kd: float = parameter(
-        1.0, low=0.0, high=200.0, unit="N m s/rad", description="velocity gain, both legs of a pair together"
+        1.0,
+        low=0.0,
+        high=200.0,
+        unit="N m s/rad",
+        description="velocity gain, of both legs of a pair together; half of it for each leg of the whole body",
     )
 
 
