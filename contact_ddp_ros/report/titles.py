@@ -15,7 +15,7 @@ def run_title(recording: Recording) -> str:
     parts = [
         f"{info.job}: {Path(str(options.get('robot', 'robot'))).stem}",
         f"{gait_name(recording)} at {speed_words(recording)}",
-        f"{options.get('variant', '')}, {'planar' if info.force_dimension == 2 else 'spatial'} model",
+        f"{options.get('variant', '')}, {'planar model' if info.force_dimension == 2 else 'whole body'}",
         "lock-step" if options.get("lockstep", True) else "real time",
         "" if terrain == "flat" else terrain,
         commit_words(info.commit),
