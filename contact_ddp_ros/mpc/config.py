@@ -174,7 +174,11 @@ class WeightConfig:
         description="joint torques, of both legs of a pair together; twice as much for each leg of the whole body",
     )
     swing_torque: float = parameter(
-        0.01, low=1e-6, high=1e3, unit="1/(N m)^2", description="the same of legs in the air"
+        0.01,
+        low=1e-6,
+        high=1e3,
+        unit="1/(N m)^2",
+        description="joint torques of legs in the air, counted like those of weight.torque",
     )
     force: float = parameter(
         1e-4, low=0.0, high=1.0, unit="1/N^2", description="contact force against its mean over a cycle"
