@@ -31,7 +31,7 @@ FILMS: Final = {
         "sim --gait fly_trot --speed 2",
     ),
     "worlds": (
-        "sim --gait trot --ground stairs:0.05,50,0.1",
+        "sim --gait trot --ground stairs:0.07,50,0.2",
         "sim --ground slope:20",
         "sim --gait trot --ground boxes:0.04,1",
         "sim --gait fly_trot --ground rough:0.1",
