@@ -5,13 +5,10 @@ import dataclasses
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.fitting import controller_config, planner_config, policy_timing, robot_of, simulator_options
 from contact_ddp_ros.models.choice import MODELS
-from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig
 from contact_ddp_ros.mpc.reference import gait_schedule
 from contact_ddp_ros.options import SECTIONS, RunOptions
 from contact_ddp_ros.robot.model import Robot
-
-MOST_TURN = 6.0
-"""Commanded, either way [rad/s]."""
 
 
 def check_run(options: RunOptions) -> Robot:
@@ -58,7 +55,7 @@ def checked_planner(options: RunOptions, robot: Robot) -> PlannerConfig:
 
 
 def check_speed(speed: float, planner: PlannerConfig, way: str = "") -> None:
-    """Refuse a commanded speed [m/s] that would be cut, or is not meant to be followed.
+    """Refuse a commanded speed [m/s] that would be cut.
 
     Raises:
         ParameterError: it is beyond the planner's limit, either way.

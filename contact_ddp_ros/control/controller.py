@@ -109,8 +109,8 @@ class Controller:
     @property
     def felt(self) -> Felt:
         """The ground and the advance of the gait that contacts have shown, for the planner."""
-        felt = self.estimator
-        return Felt(felt.ground, self.move.clock.advance, felt.feet, felt.roughness)
+        feeling = self.estimator
+        return Felt(feeling.ground, self.move.clock.advance, feeling.feet, feeling.roughness)
 
     def sample(self, now: float) -> PolicySample | None:
         """The policy in use at time `now` [s]; None where there is none."""

@@ -36,7 +36,7 @@ class EstimationConfig:
         low=0.0,
         high=0.1,
         unit="s",
-        description="contact this old shows where the ground is, and a force along it on a foot that swings an edge",
+        description="how long contact must last to show the ground, and a force on a foot that swings to show an edge",
     )
     footholds: int = parameter(
         16, low=4, high=64, description="how many footholds the ground is fitted to", structural=True

@@ -1,8 +1,7 @@
 """A foot that meets something in its swing: the ground there is higher than the feet are lifted.
 
 A foot that is neither to stand nor felt to stand, and that a force pushes along the ground more than up or down, has
-met an edge: one that lands is pushed up. Feet are lifted higher from then
-on, until the robot has left the place.
+met an edge: one that lands is pushed up. Feet are lifted higher from then on, until the robot has left the place.
 """
 
 import numpy as np

@@ -76,6 +76,9 @@ class HorizonConfig:
 CLEARANCE_MOST = 0.15
 """Of a swing [m]."""
 
+MOST_TURN = 6.0
+"""Commanded, either way [rad/s]."""
+
 
 @dataclass(frozen=True)
 class ReferenceConfig:

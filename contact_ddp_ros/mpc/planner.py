@@ -27,7 +27,7 @@ from contact_ddp_ros.models.frame import HorizontalFrame, OwnFrame
 from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.mpc.challenge import Challenge, better, is_lost
 from contact_ddp_ros.mpc.chart_choice import ChartChoice, policy_in_chart
-from contact_ddp_ros.mpc.config import CLEARANCE_MOST, PlannerConfig, ReferenceConfig, for_model
+from contact_ddp_ros.mpc.config import CLEARANCE_MOST, MOST_TURN, PlannerConfig, ReferenceConfig, for_model
 from contact_ddp_ros.mpc.cost_breakdown import cost_terms
 from contact_ddp_ros.mpc.course import Course
 from contact_ddp_ros.mpc.grounds import FootGrounds
@@ -213,6 +213,8 @@ class Planner:
             measured, cycle = self.model.forward_velocity(x0), self.builder.sequence.period
             speed = self._speed.follow(speed, measured, time, cycle, reference)
         height = self._height.approach(reference.height, reference.height_rate, time)
+        lateral = min(max(lateral, -reference.speed_limit), reference.speed_limit)
+        turn = min(max(turn, -MOST_TURN), MOST_TURN)
         wanted, chart = Motion(speed, lateral, turn), self.model.chart
         motion = self._course.follow(
             state, wanted, self._ground, reference, hold=hold, trim=self._speed.trim, chart=chart

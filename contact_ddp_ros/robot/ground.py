@@ -91,7 +91,7 @@ class Felt:
         ground: the plane that the feet have found, with a friction of which nothing is known; None where there is none.
         advance: how far contact has moved the gait ahead of its schedule [s].
         feet: of the ground under single feet above that plane; None where it is the plane.
-        roughness: what half of the footholds are off that plane by, at least [m].
+        roughness: how far the ground is off that plane, as footholds and stumbles tell [m].
     """
 
     ground: Ground | None = None

@@ -13,7 +13,7 @@ from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.library.derivatives import check_derivatives
 from contact_ddp_ros.models.frame import HorizontalFrame
 from contact_ddp_ros.models.whole_body import HEIGHT, PITCH, ROLL, YAW, WholeBodyModel
-from contact_ddp_ros.mpc.config import PlannerConfig, ReferenceConfig, for_model
+from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig, ReferenceConfig, for_model
 from contact_ddp_ros.mpc.course import Course
 from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.mpc.guess import heuristic_guess
@@ -177,6 +177,14 @@ def standing(yaw: float, x: float, y: float, time: float = 0.0) -> RobotState:
 @pytest.fixture(scope="module")
 def planner() -> Planner:
     return Planner(MODEL, for_model(config_with(gait__name="trot"), "whole_body"))
+
+
+def test_what_nobody_can_follow_is_cut(planner: Planner) -> None:
+    costs = []
+    for lateral, turn in ((planner.config.reference.speed_limit, MOST_TURN), (50.0, 70.0)):
+        planner.reset(0.0)
+        costs.append(planner.plan(standing(0.0, 0.0, 0.0, 0.0), 0.5, lateral=lateral, turn=turn).cost)
+    assert costs[0] == costs[1]
 
 
 @pytest.mark.parametrize("place", [(0.3, 3.0, -2.0), (2.5, -1.0, 0.5), (-3.1, 0.0, 7.0), (math.pi, 1.0, 1.0)])

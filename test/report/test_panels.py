@@ -134,6 +134,18 @@ def test_courses_of_the_solver_that_are_always_zero_are_left_out(recording):
     assert not any("θ" in title for title in titles_of(figure))
 
 
+def test_planned_forces_are_drawn_along_the_heading(recording):
+    n = len(recording.ticks["time"])
+    forces = np.zeros((n, 4, 3))
+    forces[:, 0] = 0.0, 20.0, 50.0
+    orientation = np.tile([0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)], (n, 1))
+    turned = changed(recording, ticks={"planned_forces": forces, "orientation": orientation})
+    info = replace(recording.info, force_dimension=3, contact_points=("fr", "fl", "hr", "hl"))
+    panels.planned_cone(axes := Figure().subplots(), Recording(info, turned.ticks, turned.solves, turned.events))
+    dots = np.vstack([one.get_xydata() for one in axes.lines if one.get_linestyle() == "None"])
+    assert dots == pytest.approx(np.tile([20.0, 50.0], (len(dots), 1))), "y of odom lies ahead of it"
+
+
 @pytest.mark.parametrize("column", [name for name, *_ in solver_panels.COURSES])
 def test_courses_leave_out_what_a_failed_solve_has_not(recording, column):
     values = np.linspace(0.1, 1.0, len(recording.solves["time"]))
