@@ -32,11 +32,7 @@ class EstimationConfig:
         2.0, low=0.0, high=10.0, description="logarithm of the odds that the schedule alone gives to contact or air"
     )
     settle_time: float = parameter(
-        0.01,
-        low=0.0,
-        high=0.1,
-        unit="s",
-        description="how long contact must last to show the ground, and a force on a foot that swings to show an edge",
+        0.01, low=0.0, high=0.1, unit="s", description="contact this old shows where the ground is"
     )
     footholds: int = parameter(
         16, low=4, high=64, description="how many footholds the ground is fitted to", structural=True

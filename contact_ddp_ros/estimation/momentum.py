@@ -37,6 +37,7 @@ class MomentumObserver:
     Attributes:
         points: (n_feet, 3) lowest points of the feet at the last state, in `odom` [m].
         forces: (n_feet, 3) estimated forces of the ground on the feet, in `odom` axes [N].
+        driven: (n_feet, 3) forces with which the joint torques push the feet, those of legs without inertia [N].
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -53,6 +54,7 @@ class MomentumObserver:
         self._time = 0.0
         self.points = np.zeros((len(tree.contacts), 3))
         self.forces = np.zeros((len(tree.contacts), 3))
+        self.driven = np.zeros((len(tree.contacts), 3))
 
     def forget(self) -> None:
         """Begin anew at the next state."""
@@ -82,22 +84,24 @@ class MomentumObserver:
             self._integral = self._integral + step * drift
             self._residual = rate * (momentum - self._integral) / (1.0 + rate * step)
             self._integral = self._integral + step * self._residual
-        self._look(state)
+        self.points, self.forces = self._look(state, self._residual[BASE:])
+        _, self.driven = self._look(state, torques)
 
-    def _look(self, state: RobotState) -> None:
-        """Where the feet are, and what pushes them."""
+    def _look(self, state: RobotState, moments: Array) -> tuple[Array, Array]:
+        """Where the feet are, and the forces at them that explain joint moments."""
         legs = self._legs
-        self.points, self.forces = _felt(
+        points, forces = _felt(
             state.position,
             quaternion_to_matrix(state.orientation),
             state.joint_positions.astype(np.float64),
-            self._residual[BASE:].copy(),
+            moments.copy(),
             legs.rotations,
             legs.translations,
             legs.axes,
             legs.feet,
             legs.radius,
         )
+        return points, forces
 
 
 @nb.njit(

@@ -1,7 +1,8 @@
 """A foot that meets something in its swing: the ground there is higher than the feet are lifted.
 
 A foot that is neither to stand nor felt to stand, and that a force pushes along the ground more than up or down, has
-met an edge: one that lands is pushed up. Feet are lifted higher from then on, until the robot has left the place.
+met an edge: one that lands is pushed up. What stops a foot takes all that the torques push it with; errors of the
+torques take a share. Feet are lifted higher from then on, until the robot has left the place.
 """
 
 import numpy as np
@@ -10,6 +11,13 @@ from numpy.typing import NDArray
 from contact_ddp_ros.estimation.config import EstimationConfig
 
 Array = NDArray[np.float64]
+
+_LASTS = 0.013
+"""How long a foot must have been stopped [s]."""
+_UP = 0.01
+"""How far a foot is above where it stood before it counts as lifted: a weak leg drags its foot [m]."""
+_TAKEN = 0.8
+"""Share of the torques' push along the ground that a foot which has been stopped loses at least."""
 
 
 class Stumble:
@@ -24,6 +32,8 @@ class Stumble:
         """Begin anew."""
         self._since = np.full(self._n_feet, np.inf)
         """When the force on each foot that swings began [s]."""
+        self._stood: Array | None = None
+        """Height of each foot before its swing, (n_feet,) in `odom` [m]."""
         self._place: Array | None = None
 
     def update(
@@ -32,17 +42,29 @@ class Stumble:
         position: Array,
         points: Array,
         forces: Array,
+        driven: Array,
         swinging: NDArray[np.bool_],
         config: EstimationConfig,
     ) -> None:
-        """Take in the trunk's position (3,), lowest points of the feet (n_feet, 3) [m] and forces on them (n_feet, 3).
+        """Take in the trunk's position (3,), lowest points of the feet (n_feet, 3) [m], and forces (n_feet, 3) [N].
 
-        All are in `odom`; `swinging` are the feet that are in the air by schedule and by what is felt, (n_feet,) bool.
+        `forces` are the ground's on the feet, `driven` the torques'. All are in `odom`; `swinging`
+        are the feet that are in the air by schedule and by what is felt, (n_feet,) bool.
         """
         along = np.hypot(forces[:, 0], forces[:, 1])
-        met = swinging & (along > config.stumble_force) & (along > np.abs(forces[:, 2]))
+        push = driven[:, :2]
+        taken = -(forces[:, :2] * push).sum(axis=1) >= _TAKEN * (push * push).sum(axis=1)
+        heights = points[:, 2]
+        self._stood = heights.copy() if self._stood is None else np.where(swinging, self._stood, heights)
+        met = (
+            swinging
+            & (heights - self._stood > _UP)
+            & taken
+            & (along > config.stumble_force)
+            & (along > np.abs(forces[:, 2]))
+        )
         self._since = np.where(met, np.minimum(self._since, time), np.inf)
-        for foot in np.flatnonzero(time - self._since >= config.settle_time):
+        for foot in np.flatnonzero(time - self._since >= _LASTS):
             self._place = points[foot, :2].copy()
         if self._place is not None and np.hypot(*(position[:2] - self._place)) > config.stumble_reach:
             self._place = None
