@@ -1,6 +1,6 @@
 """The planned robot in `odom`, whatever model it was planned with; the number of coordinates tells which."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,14 @@ def legs_of_forces(n_forces: int) -> tuple[list[list[int]], int]:
         if n_forces == len(model.legs_of) * len(model.axes):
             return [[LEG_NAMES.index(leg) for leg in legs] for legs in model.legs_of.values()], len(model.axes)
     raise ParameterError(f"a plan has {n_forces} force components; no model has so many")
+
+
+def legs_of_contacts(contacts: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    """Names of the legs of each contact point of a plan, which one of its own has that no model knows."""
+    for model in MODELS.values():
+        if tuple(model.legs_of) == tuple(contacts):
+            return model.legs_of
+    return {contact: (contact.removesuffix("_foot"),) for contact in contacts}
 
 
 def standing(forces: Array) -> NDArray[np.bool_]:

@@ -24,8 +24,8 @@ MOTION: Sequence[Plot] = (
     (
         "normal forces [N]",
         (
-            ("/plan.front.normal_force", "plan, front pair", _FRONT),
-            ("/plan.back.normal_force", "plan, back pair", _BACK),
+            ("/plan.fr.normal_force", "plan, front right", _FRONT),
+            ("/plan.hr.normal_force", "plan, hind right", _BACK),
             ("/feet.fr.force.z", "measured, front right", MEASURED),
             ("/feet.hr.force.z", "measured, hind right", LIMIT),
         ),
@@ -38,10 +38,10 @@ JOINTS: Sequence[Plot] = tuple(
         (
             (f"/joints.{leg}_{joint}.position", "measured", MEASURED),
             (f"/joints.{leg}_{joint}.target_position", "target", COMMAND),
-            (f"/plan.{pair}_{joint}", "plan", PLANNED),
+            (f"/plan.{leg}_{joint}", "plan", PLANNED),
         ),
     )
-    for leg, pair in (("fr", "front"), ("hr", "back"))
+    for leg in ("fr", "hr")
     for joint in ("hip", "knee")
 )
 

@@ -11,6 +11,7 @@ from contact_ddp_ros.export import look
 from contact_ddp_ros.export.motion import Moment, Motion, Pose
 from contact_ddp_ros.export.signals import Signals, signals
 from contact_ddp_ros.recording import Recording
+from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.sim.figure import Shape
 
 SUFFIX = ".rrd"
@@ -63,8 +64,8 @@ _VIEWS = {
     "speed": ("trunk/forward_speed", "trunk/commanded_speed"),
     "height": ("trunk/height", "plan/base_z"),
     "pitch": ("trunk/pitch", "plan/base_pitch"),
-    "knees": ("joints/fr_knee/position", "plan/front_knee", "joints/hr_knee/position", "plan/back_knee"),
-    "planned normal forces": ("plan/front/normal_force", "plan/back/normal_force"),
+    "knees": ("joints/fr_knee/position", "plan/fr_knee", "joints/hr_knee/position", "plan/hr_knee"),
+    "planned normal forces": tuple(f"plan/{leg}/normal_force" for leg in LEG_NAMES),
     "solves": ("solves/iterations", "solves/theta", "solves/solve_ms"),
 }
 """What is plotted together."""

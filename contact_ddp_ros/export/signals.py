@@ -1,12 +1,13 @@
 """The numbers of a recording over time, as tables with names: what is plotted elsewhere."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.planned import legs_of_contacts
 from contact_ddp_ros.recording import Recording
 from contact_ddp_ros.recording.plans import states_at
 from contact_ddp_ros.recording.record import Array
@@ -16,7 +17,7 @@ from contact_ddp_ros.report.panels import CONTACT_FORCE
 AXES: Final = ("roll", "pitch", "yaw")
 
 COMPONENTS: Final = ("forward", "normal")
-"""Of a planned force in the plane."""
+"""Of a planned force, along the heading and up."""
 
 
 @dataclass(frozen=True)
@@ -91,18 +92,31 @@ def _feet(recording: Recording) -> dict[str, Array]:
 
 
 def _plan(recording: Recording) -> dict[str, Array]:
-    """Planned forces, and where the newest kept plan has the robot."""
+    """Planned forces, and where the newest kept plan has the robot; legs that move as one have the same joints."""
     info, forces = recording.info, recording.ticks["planned_forces"]
+    legs_of = legs_of_contacts(info.contact_points)
     found = {
-        f"{point.removesuffix('_foot')}.{name}_force": forces[:, index, axis]
-        for index, point in enumerate(info.contact_points)
+        f"{leg}.{name}_force": forces[:, index, axis] / len(legs)
+        for index, legs in enumerate(legs_of.values())
+        for leg in legs
         for axis, name in ((0, COMPONENTS[0]), (-1, COMPONENTS[-1]))
     }
     states = states_at(recording.plans, recording.ticks["time"])
-    for index, name in enumerate(info.plan_coordinates if states.shape[1] else ()):
-        found[name] = states[:, index]
-        found[f"{name}_rate"] = states[:, index + len(info.plan_coordinates)]
+    for index, coordinate in enumerate(info.plan_coordinates if states.shape[1] else ()):
+        for name in _of_each_leg(coordinate, legs_of):
+            found[name] = states[:, index]
+            found[f"{name}_rate"] = states[:, index + len(info.plan_coordinates)]
     return found
+
+
+def _of_each_leg(coordinate: str, legs_of: Mapping[str, Sequence[str]]) -> list[str]:
+    """Names of a planned coordinate: one that several legs share has one for each, as their joints have."""
+    for contact, legs in legs_of.items():
+        leg = contact.removesuffix("_foot")
+        if coordinate.startswith(f"{leg}_"):
+            joint = coordinate.removeprefix(leg).removesuffix("_joint")
+            return [one + joint for one in legs]
+    return [coordinate]
 
 
 def _gait(recording: Recording) -> dict[str, Array]:

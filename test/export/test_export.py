@@ -1,6 +1,7 @@
 """What is exported is read back with the formats' own libraries and held against the recording."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ from contact_ddp_ros.cli import main
 from contact_ddp_ros.export import look
 from contact_ddp_ros.export.motion import Motion
 from contact_ddp_ros.export.signals import signals
+from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.options import Push
-from contact_ddp_ros.recording import save
+from contact_ddp_ros.recording import Recording, save
 from contact_ddp_ros.recording.plans import kept_at, states_at
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 
@@ -51,7 +53,29 @@ def test_numbers_are_those_of_the_recording(recording, tables):
     np.testing.assert_array_equal(tables["solves"].columns["cost_terms.state"], recording.solves["cost_terms"][:, 0])
     down = tables["feet"].columns["fr.scheduled"]
     assert set(down[np.isfinite(down)]) == {0.0, 1.0}
-    assert {"base_z", "front_knee", "back_hip_rate", "front.normal_force"} <= tables["plan"].columns.keys()
+    assert {"base_z", "fr_knee", "hl_hip_rate", "hr.normal_force"} <= tables["plan"].columns.keys()
+
+
+def test_plans_of_both_models_have_the_names_of_the_legs(recording, tables):
+    model, ticks, plans = WholeBodyModel, len(recording.ticks["time"]), recording.plans
+    n = len(model.coordinates)
+    info = replace(recording.info, plan_coordinates=model.coordinates, contact_points=tuple(model.legs_of))
+    states = np.zeros((*plans["states"].shape[:2], 2 * n)) + np.arange(2 * n)
+    forces = np.tile(np.arange(12.0).reshape(4, 3), (ticks, 1, 1))
+    whole = Recording(
+        info,
+        {**recording.ticks, "planned_forces": forces},
+        recording.solves,
+        recording.events,
+        {**plans, "states": states},
+    )
+    columns = next(table.columns for table in signals(whole) if table.name == "plan")
+    assert tables["plan"].columns.keys() <= columns.keys(), "what the plane has, the whole body has"
+    assert np.nanmax(columns["hl_knee"]) == model.coordinates.index("hl_knee_joint")
+    assert np.nanmax(columns["hl_knee_rate"]) == n + model.coordinates.index("hl_knee_joint")
+    assert set(columns["hr.normal_force"]) == {8.0}
+    pair = recording.ticks["planned_forces"][:, 0, -1]
+    np.testing.assert_allclose(tables["plan"].columns["fl.normal_force"], pair / 2, err_msg="half of the pair's")
 
 
 def test_what_nobody_knows_is_left_out(tables):
