@@ -7,7 +7,7 @@ from typing import Any
 
 from contact_ddp_ros.closed_loop import run
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.options import GAIT_SUFFIXES, RunOptions
+from contact_ddp_ros.options import BACKENDS, GAIT_SUFFIXES, RunOptions
 from contact_ddp_ros.recording import Recorder, Recording
 from contact_ddp_ros.run_checks import check_run
 from contact_ddp_ros.suggestions import did_you_mean
@@ -44,7 +44,11 @@ def simulate(
     if isinstance(choices.get("speed"), int | float):
         choices["speed"] = ((0.0, float(choices["speed"])),)
     chosen = replace(options or RunOptions(), **choices)
+    if chosen.backend != BACKENDS[0]:
+        raise ParameterError(f"backend is {chosen.backend!r}, which has nodes; simulate takes {BACKENDS[0]!r} alone")
     if gait is not None:
+        if not isinstance(gait, str | Path):
+            raise ParameterError(f"gait is {gait!r}; allowed: a packaged gait's name or the path of a file")
         is_file = Path(gait).suffix in GAIT_SUFFIXES
         name = str(Path(gait).absolute()) if is_file else str(gait)
         chosen = replace(chosen, overrides={**chosen.overrides, "planner.gait.name": name})

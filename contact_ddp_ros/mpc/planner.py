@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
+from typing import SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -200,9 +201,12 @@ class Planner:
             raise MessageError(f"an array of the state has another size; no plan is made but for {n_joints} joints")
         if not state.is_finite():
             raise MessageError("the state holds a number that is not finite; no plan is made from it")
-        for what, number in (("speed", speed), ("lateral speed", lateral), ("turn", turn)):
-            if not math.isfinite(number):
-                raise MessageError(f"the commanded {what} is {number}; allowed: a finite number")
+        commanded: dict[str, object] = {"speed": speed, "lateral speed": lateral, "turn": turn}
+        for what, number in commanded.items():
+            if not (isinstance(number, SupportsFloat) and math.isfinite(number)):
+                raise MessageError(f"the commanded {what} is {number!r}; allowed: a finite number")
+        if felt.feet and any(len(heights) != len(LEG_NAMES) for heights in (felt.feet.standing, felt.feet.landing)):
+            raise MessageError(f"the ground under single feet is {felt.feet}; allowed: {len(LEG_NAMES)} heights each")
         self._take_chart(state, wait=deadline is None)
         self._move_ahead(felt.advance)
         x0, time, reference = self.model.state(state), state.time, self.config.reference

@@ -35,6 +35,8 @@ def test_options_come_from_both_ends() -> None:
         ({"speed": 3.5}, "beyond the 2.5 m/s of planner.reference.speed_limit"),
         ({"gait": "trot", "overrides": {"planner.model": "planar"}}, "moves fr and fl alike"),
         ({"gait": "no_such.yaml"}, "no_such.yaml cannot be read"),
+        ({"gait": 3}, "gait is 3; allowed: a packaged gait's name"),
+        ({"backend": "lcm"}, "backend is 'lcm', which has nodes"),
         ({"overrides": {"planner.weight.pich": 1.0}}, "did you mean"),
     ],
 )

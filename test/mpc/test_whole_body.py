@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -24,7 +25,7 @@ from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
-from contact_ddp_ros.robot.ground import Felt, Ground, LocalGround
+from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, LocalGround
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
@@ -226,10 +227,15 @@ def test_second_order_takes_no_more_iterations_than_gauss_newton(builder: Proble
     assert iterations["ddp"] <= iterations["ilqr"]
 
 
-@pytest.mark.parametrize("steering", [{"lateral": math.nan}, {"turn": math.inf}])
-def test_steering_that_is_not_finite_is_refused(planner: Planner, steering: dict[str, float]) -> None:
+@pytest.mark.parametrize("command", [{"lateral": math.nan}, {"turn": math.inf}, {"speed": "fast"}, {"turn": None}])
+def test_commands_that_are_no_finite_numbers_are_refused(planner: Planner, command: dict[str, Any]) -> None:
     with pytest.raises(MessageError, match="allowed: a finite number"):
-        planner.plan(standing(0.0, 0.0, 0.0), 0.5, **steering)
+        planner.plan(standing(0.0, 0.0, 0.0), **{"speed": 0.5, **command})
+
+
+def test_the_ground_under_some_feet_only_is_refused(planner: Planner) -> None:
+    with pytest.raises(MessageError, match="allowed: 4 heights each"):
+        planner.plan(standing(0.0, 0.0, 0.0), 0.5, felt=Felt(feet=FootHeights((0.0, 0.0), (0.0, 0.0))))
 
 
 class TestCourse:
