@@ -101,4 +101,5 @@ class Estimator:
         settled = contact & (planned | at_rest) & (age >= self.config.settle_time)
         self._ground.update(time, position, points, contact, settled, self.config)
         self._heights.update(points, contact & (planned | at_rest))
-        self._stumble.update(time, position, points, forces, self._observer.driven, ~(contact | planned), self.config)
+        knees, driven = self._observer.knees, self._observer.driven
+        self._stumble.update(time, position, points, knees, forces, driven, ~(contact | planned), self.config)

@@ -36,6 +36,7 @@ class MomentumObserver:
 
     Attributes:
         points: (n_feet, 3) lowest points of the feet at the last state, in `odom` [m].
+        knees: (n_feet, 3) origins of the legs' last joints, in `odom` [m].
         forces: (n_feet, 3) estimated forces of the ground on the feet, in `odom` axes [N].
         driven: (n_feet, 3) forces with which the joint torques push the feet, those of legs without inertia [N].
     """
@@ -53,6 +54,7 @@ class MomentumObserver:
         self._residual = np.zeros(self._model.nv)
         self._time = 0.0
         self.points = np.zeros((len(tree.contacts), 3))
+        self.knees = np.zeros((len(tree.contacts), 3))
         self.forces = np.zeros((len(tree.contacts), 3))
         self.driven = np.zeros((len(tree.contacts), 3))
 
@@ -84,32 +86,30 @@ class MomentumObserver:
             self._integral = self._integral + step * drift
             self._residual = rate * (momentum - self._integral) / (1.0 + rate * step)
             self._integral = self._integral + step * self._residual
-        self.points, self.forces = self._look(state, self._residual[BASE:])
-        _, self.driven = self._look(state, torques)
+        self._look(state, np.stack([self._residual[BASE:], torques]))
 
-    def _look(self, state: RobotState, moments: Array) -> tuple[Array, Array]:
-        """Where the feet are, and the forces at them that explain joint moments."""
+    def _look(self, state: RobotState, moments: Array) -> None:
+        """Where feet and knees are, and the forces at the feet that explain moments of the joints, (2, n_joints)."""
         legs = self._legs
-        points, forces = _felt(
+        self.points, self.knees, (self.forces, self.driven) = _felt(
             state.position,
             quaternion_to_matrix(state.orientation),
             state.joint_positions.astype(np.float64),
-            moments.copy(),
+            moments,
             legs.rotations,
             legs.translations,
             legs.axes,
             legs.feet,
             legs.radius,
         )
-        return points, forces
 
 
 @nb.njit(
-    nb.types.UniTuple(nb.float64[:, ::1], 2)(
+    nb.types.Tuple((nb.float64[:, ::1], nb.float64[:, ::1], nb.float64[:, :, ::1]))(
         READ,
         nb.float64[:, ::1],
         WRITTEN,
-        WRITTEN,
+        nb.float64[:, ::1],
         nb.float64[:, :, :, ::1],
         nb.float64[:, :, ::1],
         nb.float64[:, :, ::1],
@@ -119,14 +119,18 @@ class MomentumObserver:
     **COMPILED,
 )
 def _felt(position, rotation, joints, moments, rotations, translations, axes, feet, radius):  # type: ignore[no-untyped-def]
-    """Lowest points of the feet (L, 3) and the forces (L, 3) that explain the legs' joint moments, in the world."""
+    """Lowest points of the feet (L, 3), knees (L, 3), forces (k, L, 3) that explain k joint moments, in the world."""
     down = -radius * np.ascontiguousarray(rotation[2])
     local, jacobians = points_and_jacobians(joints, rotations, translations, axes, feet, down)
-    points, forces = np.empty((len(feet), 3)), np.empty((len(feet), 3))
+    last, _ = points_and_jacobians(joints, rotations, translations, axes, np.zeros_like(feet), np.zeros(3))
+    points, knees = np.empty((len(feet), 3)), np.empty((len(feet), 3))
+    forces = np.empty((len(moments), len(feet), 3))
     for leg in range(len(feet)):
         jacobian = np.ascontiguousarray(jacobians[leg])
-        weighed = jacobian @ moments[JOINTS_PER_LEG * leg : JOINTS_PER_LEG * (leg + 1)]
-        force = np.linalg.solve(jacobian @ jacobian.T + _DAMPING**2 * np.eye(3), weighed)
-        forces[leg] = rotation @ force
+        square = jacobian @ jacobian.T + _DAMPING**2 * np.eye(3)
+        for k in range(len(moments)):
+            weighed = jacobian @ moments[k, JOINTS_PER_LEG * leg : JOINTS_PER_LEG * (leg + 1)]
+            forces[k, leg] = rotation @ np.linalg.solve(square, weighed)
         points[leg] = position + rotation @ np.ascontiguousarray(local[leg])
-    return points, forces
+        knees[leg] = position + rotation @ np.ascontiguousarray(last[leg])
+    return points, knees, forces

@@ -1,8 +1,9 @@
 """A foot that meets something in its swing: the ground there is higher than the feet are lifted.
 
 A foot that is neither to stand nor felt to stand, and that a force pushes along the ground more than up or down, has
-met an edge: one that lands is pushed up. What stops a foot takes all that the torques push it with; errors of the
-torques take a share. Feet are lifted higher from then on, until the robot has left the place.
+met an edge: one that lands is pushed up. What stops a foot takes all that the torques push it with, where weak or late
+torques only take a share; and a leg that is stopped by its knee, low above the ground, would only fold further.
+Feet are lifted higher from then on, until the robot has left the place.
 """
 
 import numpy as np
@@ -12,10 +13,12 @@ from contact_ddp_ros.estimation.config import EstimationConfig
 
 Array = NDArray[np.float64]
 
-_LASTS = 0.013
+_LASTS = 0.009
 """How long a foot must have been stopped [s]."""
 _UP = 0.01
 """How far a foot is above where it stood before it counts as lifted: a weak leg drags its foot [m]."""
+_ABOVE = 0.03
+"""How far a knee is above its foot at least: below, it may be the knee that has met the ground [m]."""
 _TAKEN = 0.8
 """Share of the torques' push along the ground that a foot which has been stopped loses at least."""
 
@@ -41,15 +44,16 @@ class Stumble:
         time: float,
         position: Array,
         points: Array,
+        knees: Array,
         forces: Array,
         driven: Array,
         swinging: NDArray[np.bool_],
         config: EstimationConfig,
     ) -> None:
-        """Take in the trunk's position (3,), lowest points of the feet (n_feet, 3) [m], and forces (n_feet, 3) [N].
+        """Take in the trunk's position (3,) and lowest points of the feet and knees (n_feet, 3) [m] at a time [s].
 
-        `forces` are the ground's on the feet, `driven` the torques'. All are in `odom`; `swinging`
-        are the feet that are in the air by schedule and by what is felt, (n_feet,) bool.
+        `forces` (n_feet, 3) [N] are the ground's on the feet, `driven` those with which the joint torques push them.
+        All are in `odom`; `swinging` are the feet that are in the air by schedule and by what is felt, (n_feet,) bool.
         """
         along = np.hypot(forces[:, 0], forces[:, 1])
         push = driven[:, :2]
@@ -59,6 +63,7 @@ class Stumble:
         met = (
             swinging
             & (heights - self._stood > _UP)
+            & (knees[:, 2] - heights > _ABOVE)
             & taken
             & (along > config.stumble_force)
             & (along > np.abs(forces[:, 2]))

@@ -54,9 +54,6 @@ Array = NDArray[np.float64]
 
 _NOTHING_FELT = Felt()
 
-_CLEARANCE_RATE = 0.5
-"""How fast swings grow [m/s]: one that is under way is not torn up."""
-
 _AS_IT_IS = OwnFrame(0.0, 0.0, 0.0)
 
 _MEMORY = 0.5
@@ -107,7 +104,6 @@ class Planner:
         self._challenge = Challenge()
         self._speed = PlannedSpeed()
         self._height = RateLimited(self.config.reference.height)
-        self._clearance = RateLimited(self.config.reference.clearance)
         self._course = Course()
         self._budget = IterationBudget()
 
@@ -233,8 +229,7 @@ class Planner:
         if grounds:
             known = {name: frame.ground(one) for name, one in grounds.items()}
             feet = FootGrounds.named(self.builder.feet, ground, known)
-        raised = min(reference.clearance + reference.clearance_gain * felt.roughness, CLEARANCE_MOST)
-        clearance = self._clearance.approach(raised, _CLEARANCE_RATE, time)
+        clearance = min(reference.clearance + reference.clearance_gain * felt.roughness, CLEARANCE_MOST)
         reference = replace(reference, height=height, clearance=clearance)
         return self.plan_coordinates(
             frame.into(x0), time, motion, reference, ground, feet, challenge=challenge, deadline=deadline, frame=frame

@@ -8,6 +8,7 @@ import pytest
 
 from contact_ddp_ros.estimation.momentum import MomentumObserver
 from contact_ddp_ros.robot.floating_base import free_flyer_model
+from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import foot_positions, load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.robot.state import RobotState
@@ -73,6 +74,30 @@ def test_the_feet_are_where_the_joints_put_them() -> None:
     observer.update(state, np.zeros(12), RATE)
     centres = state.position + foot_positions(ROBOT, state.joint_positions) @ quaternion_to_matrix(state.orientation).T
     np.testing.assert_allclose(observer.points, centres - [0.0, 0.0, ROBOT.foot_radius], atol=1e-9)
+
+
+def test_the_knees_are_where_pinocchio_has_them() -> None:
+    state = dataclasses.replace(ROBOT.standing_state(), orientation=np.array([0.1, -0.2, 0.3, 0.9]) / np.sqrt(0.95))
+    observer = MomentumObserver(ROBOT)
+    observer.update(state, np.zeros(12), RATE)
+    model = free_flyer_model(ROBOT.tree)
+    data = model.createData()
+    pin.forwardKinematics(model, data, np.concatenate([state.position, state.orientation, state.joint_positions]))
+    knees = [data.oMi[model.getJointId(f"{leg}_knee_joint")].translation for leg in LEG_NAMES]
+    np.testing.assert_allclose(observer.knees, knees, atol=1e-9)
+
+
+def test_joint_torques_push_the_feet_by_virtual_work() -> None:
+    state, torques = ROBOT.standing_state(), np.linspace(-3.0, 4.0, 12)
+    observer = MomentumObserver(ROBOT)
+    observer.update(state, torques, RATE)
+    pushed, points = observer.driven.copy(), observer.points.copy()
+    for joint in range(12):
+        moved = state.joint_positions.copy()
+        moved[joint] += 1e-6
+        observer.update(dataclasses.replace(state, joint_positions=moved), torques, RATE)
+        work = (pushed * (observer.points - points)).sum() / 1e-6
+        assert work == pytest.approx(torques[joint], rel=0.12, abs=0.05), "short levers are damped"
 
 
 def test_a_pause_begins_anew() -> None:

@@ -18,26 +18,28 @@ def felt(
     begin: float = 0.0,
     push: float = 1.0,
     up: float = 0.05,
+    knee: float = 0.15,
 ) -> float:
-    """What counts after a force on one foot, with the front feet lifted; torques push with `push` times the force."""
+    """What counts after a force on a foot, front ones `up`, knees at height `knee`; torques push `push` times it."""
     forces = np.zeros((4, 3))
     forces[foot] = force
     driven = -push * forces
     ground = POINTS * [1.0, 1.0, 0.0] + [trunk, 0.0, 0.0]
-    stumble.update(begin - 0.002, np.zeros(3), ground, 0.0 * forces, driven, np.zeros(4, dtype=bool), CONFIG)
+    knees = ground + [0.0, 0.0, knee]
+    stumble.update(begin - 0.002, np.zeros(3), ground, knees, 0.0 * forces, driven, np.zeros(4, dtype=bool), CONFIG)
     lifted = ground + up * FRONT[:, None] * [0.0, 0.0, 1.0]
     for k in range(round(lasting / 0.002) + 1):
         at = np.array([trunk, 0.0, 0.3])
-        stumble.update(begin + 0.002 * k, at, lifted, forces, driven, FRONT, CONFIG)
+        stumble.update(begin + 0.002 * k, at, lifted, knees, forces, driven, FRONT, CONFIG)
     return stumble.roughness(CONFIG)
 
 
 @pytest.mark.parametrize(
     ("force", "lasting", "foot", "counts"),
     [
-        ([-40.0, 0.0, 0.0], 0.014, 0, True),
-        ([0.0, 40.0, 20.0], 0.014, 1, True),
-        ([-40.0, 0.0, 0.0], 0.01, 0, False),  # an instant of a landing or a lift-off
+        ([-40.0, 0.0, 0.0], 0.01, 0, True),
+        ([0.0, 40.0, 20.0], 0.01, 1, True),
+        ([-40.0, 0.0, 0.0], 0.006, 0, False),  # an instant of a landing or a lift-off
         ([-8.0, 0.0, 0.0], 0.1, 0, False),  # what the observer is off by
         ([-40.0, 0.0, 60.0], 0.1, 0, False),  # a landing
         ([-20.0, 0.0, -40.0], 0.1, 0, False),  # no ground pulls
@@ -51,6 +53,10 @@ def test_a_foot_that_is_stopped_in_its_swing_has_met_an_edge(force, lasting, foo
 def test_what_weak_torques_feel_like_is_no_edge() -> None:
     assert felt(Stumble(4), [-40.0, 0.0, 0.0], 0.1, push=1.5) == 0.0, "the foot goes on"
     assert felt(Stumble(4), [-40.0, 0.0, 0.0], 0.1, up=0.005) == 0.0, "it is dragged"
+
+
+def test_a_knee_that_meets_the_ground_is_no_edge() -> None:
+    assert felt(Stumble(4), [-40.0, 0.0, 0.0], 0.1, knee=0.07) == 0.0, "2 cm above its foot"
 
 
 def test_the_force_must_last_without_a_break() -> None:

@@ -1,6 +1,5 @@
 """Unlike grounds under the feet of one plan: how a horizon has them, and where the feet land."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -125,11 +124,8 @@ def test_feet_swing_higher_over_rough_ground(
         return build(builder, grid, config, *rest)
 
     monkeypatch.setattr(ProblemBuilder, "build", seen)
-    felt = Felt(Ground(), roughness=roughness)
-    for k in range(30):
-        assert planner.plan(replace(ROBOT.standing_state(), time=0.01 * k), 0.4, felt=felt).policy is not None
-    assert used[-1] == pytest.approx(clearance)
-    assert max(np.diff(used)) <= 0.5 * 0.01 + 1e-12, "a swing that is under way is not torn up"
+    assert planner.plan(ROBOT.standing_state(), 0.4, felt=Felt(Ground(), roughness=roughness)).policy is not None
+    assert used == pytest.approx([clearance])
 
 
 def test_the_horizon_grid_has_rows_for_every_node() -> None:
