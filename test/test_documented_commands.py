@@ -17,6 +17,8 @@ ELSEWHERE = {
     "motion backflip_whole_body": "test/motions/test_whole_body_motions.py",
     "motion barrel_roll": "test/motions/test_whole_body_motions.py",
     "motion running_barrel_roll": "test/motions/test_whole_body_motions.py",
+    "motion recovery": "test/motions/test_recovery.py",
+    "motion recovery_side": "test/motions/test_recovery.py",
     "gazebo-emulator": "test/gazebo/test_transport.py",
     "play": "test/play/test_browser.py",
     "test": "test/test_run.py",

@@ -156,8 +156,8 @@ def _export(arguments: argparse.Namespace) -> int:
 def _add_motion(words: Any) -> None:
     parser = words.add_parser(
         "motion",
-        help="a jump or a flip, optimised offline and executed in the simulator",
-        description="Optimise a motion from a stand to a stand by DDP with impacts and hard limits, execute it in "
+        help="a jump, a flip or a recovery from lying, optimised offline and executed in the simulator",
+        description="Optimise a motion into a stand by DDP with impacts and hard limits, execute it in "
         "MuJoCo, print how it went, plot and film it. See docs/motions.md.",
         epilog=_MOTION_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -166,8 +166,8 @@ def _add_motion(words: Any) -> None:
     parser.add_argument(
         "name",
         metavar="MOTION",
-        help="jump, jump_up, backflip, backflip_whole_body, barrel_roll, running_barrel_roll, or the path of a .yaml "
-        "file",
+        help="jump, jump_up, backflip, backflip_whole_body, barrel_roll, running_barrel_roll, recovery, recovery_side, "
+        "or the path of a .yaml file",
     )
     parser.add_argument(
         "--variant",

@@ -1,1 +1,1 @@
-"""Motions that are no gaits: jumps and flips, optimised offline by the hybrid DDP and executed once, stand to stand."""
+"""Motions that are no gaits: jumps, flips and recoveries, optimised offline by the hybrid DDP and executed once."""

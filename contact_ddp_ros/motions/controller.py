@@ -1,4 +1,4 @@
-"""The controller of one motion: stand, follow the policy, land when the ground is felt, stand.
+"""The controller of one motion: hold its start, follow the policy, land when the ground is felt, stand.
 
     u = ubar + K (x − xbar),      tau = spread(u) / 2 + kp (qbar_j − q_j) + kd (vbar_j − v_j)
 
@@ -29,6 +29,7 @@ from contact_ddp_ros.estimation.momentum import MomentumObserver
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.motions.motion import MotionTask
 from contact_ddp_ros.motions.spatial_problem import model_for
+from contact_ddp_ros.motions.start import start_state
 from contact_ddp_ros.motions.turning_body import TurningBody, follower_of
 from contact_ddp_ros.motions.turning_plane import TurningPlane
 from contact_ddp_ros.policy import Policy, PolicySample
@@ -45,8 +46,11 @@ _BEFORE_TOUCHDOWN = 1e-6
 
 
 class MotionStage(Enum):
-    """What the controller is doing; on the ground between two flights it strides, and lands after the last one."""
+    """What the controller is doing: in the posture that the motion starts in, or standing, before it begins; on the
+    ground between two flights it strides, and lands after the last one.
+    """
 
+    START = "start"
     STAND = "stand"
     TAKE_OFF = "take_off"
     FLIGHT = "flight"
@@ -84,7 +88,7 @@ class ExecutionConfig:
 
 
 class MotionController:
-    """Of one robot and one plan; begins standing."""
+    """Of one robot and one plan; holds the posture in which the motion begins until it does."""
 
     def __init__(
         self,
@@ -118,7 +122,8 @@ class MotionController:
         self._shift = 0.0
         self._touchdowns: list[float] = []
         self._clock = 0.0
-        self.stage = MotionStage.STAND
+        self._start = start_state(task, robot).joint_positions
+        self.stage = MotionStage.STAND if not task.start else MotionStage.START
         self.fault: Fault | None = None
 
     @property
@@ -142,8 +147,8 @@ class MotionController:
         return self._policy.sample(self._clock)
 
     def begin(self, state: RobotState) -> None:
-        """Begin the motion at an upright state."""
-        self._body, self._begun = follower_of(self._model, state), state.time
+        """Begin the motion at a state that is upright, or lies as the motion begins."""
+        self._body, self._begun = follower_of(self._model, state, self._task.start_turn), state.time
         self.stage = MotionStage.TAKE_OFF
 
     def update(self, state: RobotState) -> JointCommand:
@@ -175,6 +180,8 @@ class MotionController:
         self.contacts.update(state.time, self._observer.forces[:, 2], np.array(scheduled), self._config.estimation)
 
     def _targets(self, state: RobotState) -> JointTargets:
+        if self.stage is MotionStage.START:
+            return self._stand.stiffly(self._start, np.zeros_like(self._start), state)
         if self._body is None or self._begun is None or self.stage is MotionStage.END:
             return self._stand.targets(state, state.time)
         self._clock = self._follow(state.time)

@@ -1,4 +1,4 @@
-"""A planned motion in the simulator, in lock-step: from a stand, tracked at the controller's rate, into a stand."""
+"""A planned motion in the simulator, in lock-step: from its start, tracked at the controller's rate, into a stand."""
 
 import math
 from dataclasses import dataclass, field
@@ -13,6 +13,7 @@ from contact_ddp_ros.motions.controller import ExecutionConfig, MotionController
 from contact_ddp_ros.motions.motion import MotionTask
 from contact_ddp_ros.motions.optimiser import MotionPlan
 from contact_ddp_ros.motions.spatial_problem import model_for
+from contact_ddp_ros.motions.start import start_state
 from contact_ddp_ros.motions.turning_body import follower_of
 from contact_ddp_ros.recording import FALL_HEIGHT
 from contact_ddp_ros.robot.model import Robot
@@ -101,7 +102,7 @@ class MotionRun:
     @property
     def fell(self) -> bool:
         """Whether the trunk came down, or a fault ended the motion."""
-        return bool(self.reason) or bool((self.heights - self.ground < FALL_HEIGHT).any())
+        return bool(self.reason) or self.lowest < FALL_HEIGHT
 
     @property
     def heights(self) -> Array:
@@ -126,7 +127,7 @@ class MotionRun:
     @property
     def rotation(self) -> float:
         """Of the trunk about the axis that the motion turns about, at the end [rad]."""
-        return float(self.coordinates[-1, self.plan.problem.turning])
+        return float(self.coordinates[-1, self.plan.problem.turning]) - self.plan.task.start_turn
 
     @property
     def torque_share(self) -> float:
@@ -143,8 +144,10 @@ class MotionRun:
 
     @property
     def lowest(self) -> float:
-        """Least height of the trunk's origin above the ground [m]."""
-        return float((self.heights - self.ground).min())
+        """Least height of the trunk's origin above the ground [m]; of a robot that lies, from the first take-off on."""
+        task = self.plan.task
+        begin = self.begun + task.flights[0][0] if task.start else 0.0
+        return float((self.heights - self.ground)[self.times >= begin].min())
 
     @property
     def touchdown(self) -> float:
@@ -190,7 +193,7 @@ def execute_motion(
         robot: that the controller knows.
         options: of the simulated world; ground by the motion, where not given.
         execution: how the policy is tracked.
-        start: of the simulation; by default standing.
+        start: of the simulation; by default that of the motion.
         push: impulse on the trunk, forward and to the left, just before the motion begins [N s].
 
     Raises:
@@ -200,8 +203,8 @@ def execute_motion(
     world = options or SimOptions(terrain=terrain_of(plan.task))
     controller = MotionController(robot, plan.task, plan.policy, execution=execution)
     simulator = make_simulator(robot, controller.drive_gains, world)
-    if start is not None:
-        simulator.reset(start)
+    if start is not None or plan.task.start:
+        simulator.reset(start or start_state(plan.task, robot))
     log = _Log(plan, robot, simulator, controller)
     steps = max(1, round(CONTROL_PERIOD / simulator.timestep))
     begin, end = STAND_BEFORE, STAND_BEFORE + plan.task.duration + STAND_AFTER
@@ -228,7 +231,7 @@ class _Log:
 
     def __init__(self, plan: MotionPlan, robot: Robot, simulator: Simulator, controller: MotionController) -> None:
         self._plan, self._simulator, self._controller = plan, simulator, controller
-        self._body = follower_of(model_for(plan.task, robot), simulator.true_state())
+        self._body = follower_of(model_for(plan.task, robot), simulator.true_state(), plan.task.start_turn)
         self._limits = robot.effort_limits
         self._curve = TorqueSpeedCurve.of(robot.velocity_limits, controller.config.motor)
         self._rows: list[tuple[Array, Array, Array, Array, Array, float, float]] = []

@@ -39,6 +39,11 @@ class JointRange(Constraint):
         bent = np.isin(tree.actuated, knees)
         self._lower[bent] = np.maximum(self._lower[bent], bend)
 
+    @property
+    def bounds(self) -> tuple[Array, Array]:
+        """(n_u,) least and largest angles of the actuated joints [rad]."""
+        return self._lower, self._upper
+
     def residual(self, knot: NodeSymbols) -> Any:
         """A row in rad for each side of each joint."""
         q = knot.q[self._joints]

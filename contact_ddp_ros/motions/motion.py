@@ -13,7 +13,8 @@
 It begins and ends standing, on all feet, with one flight or more between. The longest flight is the one in which it
 turns and moves to the left, and after which the ground may be another. `model: whole_body` plans with all coordinates
 of the robot; then it may also turn about its long axis (`roll`) and move to the left (`left`), and legs move by
-themselves.
+themselves. With `start`, the joint angles of every leg, it begins in that posture, lying on a side or on its back where
+the roll is no whole turn.
 """
 
 import math
@@ -54,7 +55,7 @@ class MotionPhase:
 
 @dataclass(frozen=True)
 class MotionTask:
-    """From a stand to a stand.
+    """From a stand or from lying to a stand.
 
     Attributes:
         name: of the motion.
@@ -68,9 +69,12 @@ class MotionTask:
             from the upright attitude at the end.
         step: of the time grid [s], of which every phase lasts a whole number.
         model: that is planned with, by name.
-        roll: change of the trunk's roll, in whole turns; a barrel roll to the right has 2π [rad].
+        roll: change of the trunk's roll, in whole turns; a barrel roll to the right has 2π [rad]. With
+            `start` the part of it that is no whole turn is what the robot is turned by at the beginning.
         left: displacement of the trunk to the left [m].
-        take_off_roll, landing_roll: as those of the pitch [rad].
+        take_off_roll, landing_roll: as those of the pitch, the first from the attitude at the beginning [rad].
+        start: by leg, abduction, hip and knee at the beginning, with the lowest foot on the ground [rad]; none of a
+            robot that stands as it always does.
     """
 
     name: str
@@ -88,9 +92,10 @@ class MotionTask:
     take_off_roll: float = 0.0
     landing_roll: float = 0.0
     landing: Mapping[str, float] = field(default_factory=dict)
+    start: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raises ParameterError unless it goes from a stand to a stand through flights, in whole turns."""
+        """Raises ParameterError unless it goes through flights to a stand, upright, and its model can do it."""
         standing = [set(phase.feet) == set(LEG_NAMES) for phase in self.phases]
         flying = [not phase.feet for phase in self.phases]
         adjoining = any(one and other for one, other in pairwise(flying))
@@ -99,9 +104,11 @@ class MotionTask:
                 f"motion {self.name!r} has {sum(flying)} flights in {len(self.phases)} phases; needed: one flight or "
                 "more, each between phases with feet on the ground, the first and the last of them with all"
             )
-        for angle in (self.rotation, self.roll):
+        for angle in (self.rotation, 0.0 if self.start else self.roll):
             if abs(angle / _TURN - round(angle / _TURN)) > 1e-3:
-                raise ParameterError(f"motion {self.name!r} turns by {angle} rad; allowed: whole turns")
+                raise ParameterError(
+                    f"motion {self.name!r} turns by {angle} rad; allowed: whole turns, or any roll with a start"
+                )
         self._check_model()
         if not 0.0 < self.step <= 0.02:
             raise ParameterError(f"motion {self.name!r} has steps of {self.step} s; allowed: up to 0.02 s")
@@ -117,6 +124,11 @@ class MotionTask:
             raise ParameterError(f"motion {self.name!r} has the model {self.model!r}; allowed: {', '.join(MODELS)}")
         if self.model == PlanarModel.name and (self.roll or self.left or self.take_off_roll or self.landing_roll):
             raise ParameterError(f"motion {self.name!r} leaves the plane, which needs model: {WholeBodyModel.name}")
+        if self.start and (self.model == PlanarModel.name or set(self.start) != set(LEG_NAMES)):
+            raise ParameterError(
+                f"motion {self.name!r} has a start of {', '.join(self.start)} with model: {self.model}; allowed: of "
+                f"{', '.join(LEG_NAMES)} with model: {WholeBodyModel.name}"
+            )
         if self.rotation and self.roll:
             raise ParameterError(f"motion {self.name!r} turns about two axes; allowed: rotation or roll")
         if (self.rise or self.landing) and self.model != PlanarModel.name:
@@ -124,8 +136,13 @@ class MotionTask:
 
     @property
     def turns(self) -> float:
-        """Whole turns about the axis that it turns about [rad]."""
+        """By how much it turns about the axis that it turns about [rad]."""
         return self.roll or self.rotation
+
+    @property
+    def start_turn(self) -> float:
+        """Angle about that axis at the beginning, from which it turns upright [rad]."""
+        return _TURN * round(self.turns / _TURN) - self.turns if self.start else 0.0
 
     def rises(self, legs_of: Mapping[str, Iterable[str]]) -> tuple[float, ...]:
         """How much higher each contact point of a model, which stands for some legs, lands than it begins [m].
@@ -251,7 +268,7 @@ def packaged_motions() -> dict[str, Path]:
 
 def _motion(name: str, content: Any) -> MotionTask:
     optional = {field.name: field.default for field in fields(MotionTask) if field.default is not MISSING}
-    allowed = ("phases", "landing", *optional)
+    allowed = ("phases", "landing", "start", *optional)
     if not isinstance(content, dict) or "phases" not in content or not set(content) <= set(allowed):
         found = ", ".join(map(str, content)) if isinstance(content, dict) else type(content).__name__
         raise ParameterError(f"it holds {found}; allowed: {', '.join(allowed)}")
@@ -266,16 +283,24 @@ def _motion(name: str, content: Any) -> MotionTask:
         or not all(map(_is_number, landing.values()))
     ):
         raise ParameterError(f"landing is {landing!r}; allowed: a number for each of {', '.join(LEG_NAMES)}")
+    start = content.get("start", {})
+    if not isinstance(start, dict) or not all(map(_is_leg, start.values())):
+        raise ParameterError(f"start is {start!r}; allowed: [abduction, hip, knee] for each of {', '.join(LEG_NAMES)}")
     if not isinstance(content["phases"], list):
         raise ParameterError(f"phases are {content['phases']!r}; needed: a list")
     given: dict[str, Any] = {key: float(content[key]) for key in numbers if key in content}
     given["model"] = str(content.get("model", optional["model"]))
     heights = {leg: float(height) for leg, height in landing.items()}
-    return MotionTask(name, tuple(_phase(one) for one in content["phases"]), landing=heights, **given)
+    legs = {leg: (float(a), float(b), float(c)) for leg, (a, b, c) in start.items()}
+    return MotionTask(name, tuple(_phase(one) for one in content["phases"]), landing=heights, start=legs, **given)
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_leg(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 3 and all(map(_is_number, value))
 
 
 def _phase(content: Any) -> MotionPhase:

@@ -79,7 +79,7 @@ def optimise_motion(
     variant: str = "ddp",
     max_iterations: int = ITERATIONS,
 ) -> MotionPlan:
-    """Find how the robot does a motion, from its standing pose to the same at the other end.
+    """Find how the robot does a motion, from its start to the standing pose at the other end.
 
     Args:
         task: what to do.
@@ -89,7 +89,7 @@ def optimise_motion(
         max_iterations: of the solver.
 
     Raises:
-        ParameterError: the motion moves legs apart that its model moves alike.
+        ParameterError: the motion moves legs apart that its model moves alike, or starts beyond a limit.
         SolverError: no motion within all limits was found; the text says which limit is violated by how much.
     """
     problem = motion_problem(task, robot, config)

@@ -4,7 +4,7 @@ r"""The optimal control problem of a motion.
     subject to the hybrid dynamics with the impact at touchdown; the height of each foot that lands;
                torques and torque-speed curve, unilateral forces, friction cone, joint ranges, clearances
 
-as :mod:`contact_ddp_ros.mpc.contact_nodes` has it, over one motion from a stand to a stand. The reference is a coarse
+as :mod:`contact_ddp_ros.mpc.contact_nodes` has it, over one motion that ends in a stand. The reference is a coarse
 sketch (:mod:`contact_ddp_ros.motions.sketch`) with small weights: how the robot jumps is found by the optimisation,
 only the end state counts much. Here is what all models share, and the plane;
 :mod:`contact_ddp_ros.motions.spatial_problem` has the whole body.
@@ -28,6 +28,7 @@ from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.motions.limits import Clearance, JointRange, TorqueSpeedLimit
 from contact_ddp_ros.motions.motion import MotionModes, MotionTask
 from contact_ddp_ros.motions.sketch import sketch
+from contact_ddp_ros.motions.start import start_coordinates
 from contact_ddp_ros.mpc.constraint import Constraint
 from contact_ddp_ros.mpc.contact_problem import ContactLaw, ContactProblem, NodeCosts
 from contact_ddp_ros.mpc.grounds import FootGrounds
@@ -55,6 +56,9 @@ class MotionConfig:
     joint_margin: float = parameter(0.1, low=0.0, high=1.0, unit="rad", description="kept from the joints' limits")
     knee_bend: float = parameter(0.5, low=-2.8, high=1.6, unit="rad", description="least angle of the knees")
     hip_margin: float = parameter(0.14, low=0.0, high=0.2, unit="m", description="least height of the hips' axes")
+    drive_radius: float = parameter(
+        0.048, low=0.0, high=0.2, unit="m", description="of the drives at the hips, on which a robot that lies rests"
+    )
     knee_margin: float = parameter(0.03, low=0.0, high=0.2, unit="m", description="least height of the knees' axes")
     foot_clearance: float = parameter(0.03, low=0.0, high=0.2, unit="m", description="of the feet in mid-flight")
     tuck: float = parameter(0.7, low=0.0, high=1.0, description="how far legs fold in flight by the reference")
@@ -107,7 +111,7 @@ class MotionProblem(ABC):
         self.legs = tuple(PlanarLeg.of_tree(tree, point.name) for point in tree.contacts)
         self.modes = MotionModes.of(task, model.legs_of)
         self.grid = knot_grid(self.modes, 0, len(self.modes.owners), task.step)
-        self.start = model.state(model.robot.standing_state())
+        self.start = start_coordinates(task, model)
         self.times = self.grid.times
         self.curve = TorqueSpeedCurve.of(model.robot.velocity_limits[self.joints], motor or MotorConfig())
         terms = OwnTerms(tree, model.axes, self._limits())
@@ -148,10 +152,11 @@ class MotionProblem(ABC):
         first = self.turning + 1
         down = self.contact.stance_table()[self.grid.modes[:-1]]
         feet = np.maximum(down.sum(axis=1), 1)
+        upright = np.where(self.times[:-1] < self.task.flight[0], np.cos(self.start[self.turning]), 1.0)
         for f, leg in enumerate(self.legs):
-            load = np.where(down[:, f] & ~self.grid.switches, self.weight / feet, 0.0)
-            angle = self.start[leg.hip]
-            knee_arm = leg.shank * np.sin(angle + self.start[leg.knee])
+            load = np.where(down[:, f] & ~self.grid.switches, upright * self.weight / feet, 0.0)
+            angle = self.reference[:-1, leg.hip]
+            knee_arm = leg.shank * np.sin(angle + self.reference[:-1, leg.knee])
             us[:, leg.hip - first] = -(leg.thigh * np.sin(angle) + knee_arm) * load
             us[:, leg.knee - first] = -knee_arm * load
         gains = np.zeros((*us.shape, len(self.start)))

@@ -2,7 +2,9 @@
 
 The trunk goes forward at one speed from the first take-off to the last touchdown, ballistically in each flight, with
 the legs drawn in more the longer the flight is. In the longest one it turns and goes to the left, leaning into the turn
-from the touchdown before, or the beginning, and upright again at the take-off after, or the end.
+from the touchdown before, or the beginning, and upright again at the take-off after, or the end. A trunk that
+begins elsewhere is at the stand's height at the first take-off, and legs that do move to the stand's in the longest
+flight.
 """
 
 import numpy as np
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.motions.motion import MotionTask
+from contact_ddp_ros.motions.start import start_coordinates
 from contact_ddp_ros.mpc.planar_reference import PlanarLeg
 
 Array = NDArray[np.float64]
@@ -20,7 +23,7 @@ _FOLDED_HIP, _FOLDED_KNEE = -1.25, 2.5
 
 
 def sketch(task: MotionTask, model: Model, times: Array, *, rise: float, tilt: float, tuck: float) -> Array:
-    """States of the model (N, 2n), from the standing pose on.
+    """States of the model (N, 2n), from the beginning on.
 
     Args:
         task: the motion.
@@ -30,20 +33,25 @@ def sketch(task: MotionTask, model: Model, times: Array, *, rise: float, tilt: f
         tilt: about the axis that the motion turns about, on that ground [rad].
         tuck: how far legs fold in the longest flight, from 0 (as they stand) to 1.
     """
-    start, n, longest = model.state(model.robot.standing_state()), model.tree.n, task.flight
-    xs = np.tile(start, (len(times), 1))
-    up = model.height
+    stand, n, longest = model.state(model.robot.standing_state()), model.tree.n, task.flight
+    xs = np.tile(stand, (len(times), 1))
+    up, start = model.height, start_coordinates(task, model)
+    if task.start:
+        joints, lifted = list(model.tree.actuated), _progress(times, (0.0, task.flights[0][0]))
+        xs[:, joints] += (1.0 - _progress(times, longest))[:, None] * (start - stand)[joints]
+        xs[:, up] += (1.0 - lifted) * (start[up] - stand[up])
     ways = (task.displacement, (task.flights[0][0], task.flights[-1][1])), (task.left, longest)
     for axis, (way, span) in enumerate(ways[:up]):
         xs[:, axis] += way * _progress(times, span)
         xs[:, n + axis] = np.where(_inside(times, span), way / (span[1] - span[0]), 0.0)
     for span in task.flights:
-        _fly(xs, model, start, times, span, rise * (span == longest), tuck * _relative(span, longest) ** 2)
+        _fly(xs, model, stand, times, span, rise * (span == longest), tuck * _relative(span, longest) ** 2)
     _turn(xs, model, times, task, tilt)
+    xs[:, n - len(model.torque_limits) - 1] += task.start_turn
     return xs
 
 
-def _fly(xs: Array, model: Model, start: Array, times: Array, span: Span, rise: float, tuck: float) -> None:
+def _fly(xs: Array, model: Model, stand: Array, times: Array, span: Span, rise: float, tuck: float) -> None:
     """Height and legs of one flight."""
     n, up, duration = model.tree.n, model.height, span[1] - span[0]
     s, flying = _progress(times, span), _inside(times, span)
@@ -53,7 +61,7 @@ def _fly(xs: Array, model: Model, start: Array, times: Array, span: Span, rise: 
     fold = tuck * np.sin(np.pi * s) ** 2
     for leg in (PlanarLeg.of_tree(model.tree, point.name) for point in model.tree.contacts):
         for joint, folded in ((leg.hip, _FOLDED_HIP), (leg.knee, _FOLDED_KNEE)):
-            xs[:, joint] += fold * (folded - start[joint])
+            xs[:, joint] += fold * (folded - stand[joint])
 
 
 def _turn(xs: Array, model: Model, times: Array, task: MotionTask, tilt: float) -> None:

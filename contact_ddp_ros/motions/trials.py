@@ -7,7 +7,9 @@ import numpy as np
 
 from contact_ddp_ros.motions.controller import ExecutionConfig
 from contact_ddp_ros.motions.execution import MotionRun, execute_motion, terrain_of
+from contact_ddp_ros.motions.motion import MotionTask
 from contact_ddp_ros.motions.optimiser import MotionPlan
+from contact_ddp_ros.motions.start import start_state
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
@@ -59,17 +61,17 @@ def perturbed_run(
         seed=seed,
         noise=spread.noise,
     )
-    start = _start(robot, rng, spread)
+    start = _start(plan.task, robot, rng, spread)
     forward, left = rng.uniform(-spread.impulse, spread.impulse, 2)
     push = float(forward), float(left)
     return execute_motion(plan, robot, world, execution=execution, start=start, push=push)
 
 
-def _start(robot: Robot, rng: np.random.Generator, spread: Spread) -> RobotState:
-    """Standing, a little off and 1 cm above the ground."""
-    state = robot.standing_state()
+def _start(task: MotionTask, robot: Robot, rng: np.random.Generator, spread: Spread) -> RobotState:
+    """As the motion begins, a little off and 1 cm above the ground."""
+    state = start_state(task, robot)
     roll, pitch, yaw = rng.uniform(-spread.tilt, spread.tilt, 3)
     joints = state.joint_positions + rng.uniform(-spread.joints, spread.joints, robot.n_joints)
     position = state.position + np.array([0.0, 0.0, 0.01])
-    orientation = rpy_to_quaternion(float(roll), float(pitch), float(yaw))
+    orientation = rpy_to_quaternion(task.start_turn + float(roll), float(pitch), float(yaw))
     return replace(state, position=position, orientation=orientation, joint_positions=joints)

@@ -55,6 +55,8 @@ def test_a_file_says_what_is_down_when(tmp_path: Path) -> None:
         ("displacement: 0.4", "landing: 0.1", "a number for each of fr, fl, hr, hl"),
         ("displacement: 0.4", "landing: {rr: 0.1}", "a number for each of fr, fl, hr, hl"),
         ("displacement: 0.4", "landing: {fr: high}", "a number for each of fr, fl, hr, hl"),
+        ("displacement: 0.4", "start: {fr: [0.0, 1.0]}", "abduction, hip, knee. for each of fr, fl, hr, hl"),
+        ("displacement: 0.4", "start: lying", "abduction, hip, knee. for each of fr, fl, hr, hl"),
         ("duration: 0.3", "duration: 0.303", "whole number of steps"),
         ("duration: 0.3", "duration: -1", "positive number of seconds"),
         ("feet: [hr, hl]", "feet: []", "needed: one flight"),

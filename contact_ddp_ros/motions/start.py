@@ -1,0 +1,46 @@
+"""Where a motion begins: standing, or in a posture of its own, which may be lying."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.models.model import Model
+from contact_ddp_ros.motions.motion import MotionTask
+from contact_ddp_ros.robot.joints import LEG_NAMES
+from contact_ddp_ros.robot.model import Robot, foot_positions
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
+from contact_ddp_ros.robot.state import RobotState
+
+Array = NDArray[np.float64]
+
+
+def start_state(task: MotionTask, robot: Robot) -> RobotState:
+    """The robot at rest at the beginning of a motion, its lowest foot on the ground."""
+    state = robot.standing_state()
+    if not task.start:
+        return state
+    joints = np.concatenate([task.start[leg] for leg in LEG_NAMES])
+    orientation = rpy_to_quaternion(task.start_turn, 0.0, 0.0)
+    lying = replace(state, orientation=orientation, joint_positions=joints)
+    return replace(lying, position=np.array([0.0, 0.0, -float(_soles(lying, robot).min())]))
+
+
+def foot_heights(task: MotionTask, robot: Robot) -> Array:
+    """(4,) of the feet above the ground at the beginning [m]; 0 of the lowest."""
+    soles = _soles(start_state(task, robot), robot)
+    return np.asarray(soles - soles.min())
+
+
+def _soles(state: RobotState, robot: Robot) -> Array:
+    """(4,) heights of the feet's lowest points over the trunk's origin [m]."""
+    up = quaternion_to_matrix(state.orientation)[2]
+    return foot_positions(robot, state.joint_positions) @ up - robot.foot_radius
+
+
+def start_coordinates(task: MotionTask, model: Model) -> Array:
+    """(2n,) of the same state in a model, with turns counted."""
+    x = model.state(start_state(task, model.robot))
+    if task.start:
+        x[model.tree.n - len(model.torque_limits) - 1] = task.start_turn
+    return x
