@@ -16,7 +16,16 @@ from contact_ddp_ros.cli.motion_plots import save_plot
 from contact_ddp_ros.motions.film import frames
 from docs_site.film import save
 
-NAMES: Final = ("jump", "jump_up", "backflip", "backflip_whole_body", "barrel_roll", "running_barrel_roll")
+NAMES: Final = (
+    "jump",
+    "jump_up",
+    "backflip",
+    "backflip_whole_body",
+    "barrel_roll",
+    "running_barrel_roll",
+    "recovery",
+    "recovery_side",
+)
 PERIOD, PICTURES, SLOWER, WIDTH = 0.03, 90, 3.0, 480
 """Least simulated time between two pictures [s], most of them in a motion, slow motion, and width [pixels]."""
 
