@@ -153,6 +153,18 @@ def test_foot_heights_rise_and_fall_in_swing_only():
         assert heights[:, f].max() == pytest.approx(CONFIG.clearance, rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("clearance", "middle"), [(0.03, 0.5), (0.05, 0.5), (0.1, 0.5 ** (1.0 / 0.8)), (0.15, 0.5 ** (1.0 / 0.6))]
+)
+def test_high_swings_rise_early(clearance, middle):
+    phases = REFERENCE.timing.all_phases(TIMES)
+    heights, swinging = REFERENCE.foot_heights(TIMES, replace(CONFIG, clearance=clearance))
+    top = np.argmax(heights[:, 0])
+    assert heights[top, 0] == pytest.approx(clearance, rel=1e-2)
+    assert phases.progress[0, top] == pytest.approx(middle, abs=0.03)
+    assert (heights[swinging] >= 0.0).all()
+
+
 def test_the_mean_force_carries_the_weight_over_a_cycle():
     impulse = REFERENCE.mean_force * sum(end - start for start, end in STANCES.values())
     assert impulse == pytest.approx(TREE.mass * 9.81 * REFERENCE.sequence.period)
