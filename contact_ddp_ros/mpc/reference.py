@@ -27,9 +27,9 @@ RATE_STEP = 1e-4
 """Step of the central difference that gives a reference's velocities [s]."""
 
 _EVEN_CLEARANCE = 0.05
-"""Up to which a swing's height is symmetric in time; higher ones rise earlier, before the foot is at an edge [m]."""
+"""Up to which a swing's height is symmetric in time; higher ones rise earlier and stay up until the middle [m]."""
 _EARLIER = 0.4
-"""What is taken off the power 1 of a swing's progress for the highest: it is up after 0.31 of it instead of 0.5."""
+"""What is taken off the power 1 of a swing's progress for the highest: it is up after 0.31 of its time."""
 
 
 @dataclass(frozen=True)
@@ -138,8 +138,9 @@ class GaitReference(ABC):
         swinging, progress = phases.swinging.T, phases.progress.T
         share = (config.clearance - _EVEN_CLEARANCE) / (CLEARANCE_MOST - _EVEN_CLEARANCE)
         power = 1.0 - _EARLIER * min(max(share, 0.0), 1.0)
-        heights = config.clearance * np.sin(math.pi * np.clip(progress, 0.0, 1.0) ** power) ** 2
-        return np.where(swinging, heights, 0.0), swinging
+        progress = np.clip(progress, 0.0, 1.0)
+        lifted = np.maximum(np.sin(math.pi * progress), np.sin(math.pi * progress**power))
+        return np.where(swinging, config.clearance * lifted**2, 0.0), swinging
 
     def pitch_wave(self, times: Array, sections: NDArray[np.int64], config: ReferenceConfig) -> Array:
         """(N,) pitch about the ground's: nose up where the back feet land, nose down where the front feet do [rad]."""

@@ -154,15 +154,16 @@ def test_foot_heights_rise_and_fall_in_swing_only():
 
 
 @pytest.mark.parametrize(
-    ("clearance", "middle"), [(0.03, 0.5), (0.05, 0.5), (0.1, 0.5 ** (1.0 / 0.8)), (0.15, 0.5 ** (1.0 / 0.6))]
+    ("clearance", "up"), [(0.03, 0.5), (0.05, 0.5), (0.1, 0.5 ** (1.0 / 0.8)), (0.15, 0.5 ** (1.0 / 0.6))]
 )
-def test_high_swings_rise_early(clearance, middle):
-    phases = REFERENCE.timing.all_phases(TIMES)
+def test_high_swings_are_up_early_and_stay_up_until_the_middle(clearance, up):
+    swing = REFERENCE.timing.all_phases(TIMES).progress[0]
     heights, swinging = REFERENCE.foot_heights(TIMES, replace(CONFIG, clearance=clearance))
-    top = np.argmax(heights[:, 0])
-    assert heights[top, 0] == pytest.approx(clearance, rel=1e-2)
-    assert phases.progress[0, top] == pytest.approx(middle, abs=0.03)
-    assert (heights[swinging] >= 0.0).all()
+    front = heights[:, 0] / clearance
+    assert front[swinging[:, 0] & (np.abs(swing - up) < 0.02)] == pytest.approx(1.0, abs=0.02)
+    assert (front[swinging[:, 0] & (swing > up) & (swing < 0.5)] > 0.9).all()
+    late = swinging[:, 0] & (swing > 0.5)
+    np.testing.assert_allclose(front[late], np.sin(np.pi * swing[late]) ** 2, atol=1e-12, err_msg="it comes down alike")
 
 
 def test_the_mean_force_carries_the_weight_over_a_cycle():
