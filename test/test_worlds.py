@@ -14,6 +14,13 @@ NOISE = {"simulator.noise.joint_velocities": 0.1, "simulator.noise.orientation":
 """Without any, left and right stay equal for ever."""
 
 
+LATE = {
+    "simulator__delay__torque": 0.01,
+    "controller__move__command_delay": 0.01,
+    "controller__move__drive_delay": 0.01,
+}
+
+
 def bounded(terrain: str = "flat", **overrides: object) -> tuple[ClosedLoop, Recording]:
     values = {**NOISE, **{name.replace("__", "."): value for name, value in overrides.items()}}
     loop = ClosedLoop(RunOptions(duration=DURATION, terrain=terrain, overrides=values))
@@ -77,6 +84,8 @@ def test_the_slope_is_felt_and_planned_for() -> None:
         {"simulator__delay__state": 0.01, "simulator__delay__command": 0.01, "controller__move__command_delay": 0.01},
         {"simulator__delay__torque": 0.01, "controller__move__command_delay": 0.01},
         {"simulator__payload__mass": 2.0, "simulator__payload__y": 0.06},
+        {"simulator__torque_scale": 0.55},  # what weak torques leave behind is no edge
+        {**LATE, "planner__gait__name": "pace"},  # nor is a leg that late torque shakes
     ],
 )
 def test_errors_delays_and_loads_are_borne(trouble: dict[str, object]) -> None:

@@ -176,7 +176,8 @@ class Controller:
         self.finding = finding
         self._state = state if finding is None else None
         if finding is None and state is not None and self.mode is not ControlMode.RECOVER:
-            self.estimator.update(state, self._command, self.drive_gains, scheduled)
+            delay = self.config.move.drive_delay
+            self.estimator.update(state, self._command, self.drive_gains, scheduled, delay)
         if self.mode is ControlMode.DAMP:
             return JointCommand.damping(self._robot.n_joints)
         if finding is not None or state is None:

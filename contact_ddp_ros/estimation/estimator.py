@@ -1,5 +1,6 @@
 """All that is felt, from states and joint torques: foot forces, contact, ground."""
 
+from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,6 +24,9 @@ _SLOW = 0.5
 What is felt of a foot that swings on is an error of the torques, as of drives that act late.
 """
 
+_ROUNDING = 1e-9
+"""Of times [s]."""
+
 
 class Estimator:
     """Of one robot; keeps what it needs from one state to the next."""
@@ -40,6 +44,8 @@ class Estimator:
         """Where the feet's contact began, or the feet are, (n_feet, 3) in `odom` [m]."""
         self._stumble = Stumble(n_feet)
         self._last: RobotState | None = None
+        self._asked: deque[tuple[float, Array]] = deque()
+        """Times [s] and torques (12,) of the drives that have not all acted yet [N m]."""
 
     @property
     def ground(self) -> Ground | None:
@@ -80,10 +86,21 @@ class Estimator:
         self._ground.forget()
         self._heights.forget()
         self._stumble.forget()
+        self._asked.clear()
         self._last = None
 
-    def update(self, state: RobotState, command: JointCommand, gains: DriveGains, scheduled: Sequence[bool]) -> None:
-        """Take in a checked state, the command since the last one, and the feet that are to stand, (n_feet,) bool."""
+    def update(
+        self,
+        state: RobotState,
+        command: JointCommand,
+        gains: DriveGains,
+        scheduled: Sequence[bool],
+        drive_delay: float = 0.0,
+    ) -> None:
+        """Take in a checked state, the command since the last one, and the feet that are to stand, (n_feet,) bool.
+
+        Torques act `drive_delay` [s] after the drives have computed them.
+        """
         last, self._last = self._last, state
         if last is not None and state.time == last.time:
             return
@@ -91,7 +108,10 @@ class Estimator:
         positions = 0.5 * (before.joint_positions + state.joint_positions)
         velocities = 0.5 * (before.joint_velocities + state.joint_velocities)
         torques = np.clip(gains.torques(command, positions, velocities), -self._limits, self._limits)
-        self._observer.update(state, torques, self.config.observer_rate)
+        self._asked.append((state.time, torques))
+        while len(self._asked) > 1 and self._asked[1][0] <= state.time - drive_delay + _ROUNDING:
+            self._asked.popleft()
+        self._observer.update(state, self._asked[0][1], self.config.observer_rate)
         time, position, points, forces = state.time, state.position, self.points, self.forces
         planned = np.array(scheduled)
         self.contacts.update(time, forces[:, 2], planned, self.config)

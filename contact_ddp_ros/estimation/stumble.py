@@ -15,8 +15,6 @@ Array = NDArray[np.float64]
 
 _LASTS = 0.009
 """How long a foot must have been stopped [s]."""
-_UP = 0.01
-"""How far a foot is above where it stood before it counts as lifted: a weak leg drags its foot [m]."""
 _ABOVE = 0.03
 """How far a knee is above its foot at least: below, it may be the knee that has met the ground [m]."""
 _TAKEN = 0.8
@@ -35,8 +33,6 @@ class Stumble:
         """Begin anew."""
         self._since = np.full(self._n_feet, np.inf)
         """When the force on each foot that swings began [s]."""
-        self._stood: Array | None = None
-        """Height of each foot before its swing, (n_feet,) in `odom` [m]."""
         self._place: Array | None = None
 
     def update(
@@ -58,12 +54,9 @@ class Stumble:
         along = np.hypot(forces[:, 0], forces[:, 1])
         push = driven[:, :2]
         taken = -(forces[:, :2] * push).sum(axis=1) >= _TAKEN * (push * push).sum(axis=1)
-        heights = points[:, 2]
-        self._stood = heights.copy() if self._stood is None else np.where(swinging, self._stood, heights)
         met = (
             swinging
-            & (heights - self._stood > _UP)
-            & (knees[:, 2] - heights > _ABOVE)
+            & (knees[:, 2] - points[:, 2] > _ABOVE)
             & taken
             & (along > config.stumble_force)
             & (along > np.abs(forces[:, 2]))

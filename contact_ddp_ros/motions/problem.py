@@ -28,7 +28,7 @@ from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.motions.limits import Clearance, JointRange, TorqueSpeedLimit
 from contact_ddp_ros.motions.motion import MotionModes, MotionTask
 from contact_ddp_ros.motions.sketch import sketch
-from contact_ddp_ros.motions.start import start_coordinates
+from contact_ddp_ros.motions.start import start_coordinates, turning_index
 from contact_ddp_ros.mpc.constraint import Constraint
 from contact_ddp_ros.mpc.contact_problem import ContactLaw, ContactProblem, NodeCosts
 from contact_ddp_ros.mpc.grounds import FootGrounds
@@ -106,7 +106,7 @@ class MotionProblem(ABC):
         self.rises = np.array(task.rises(model.legs_of))
         """(n_f,) how much higher each foot lands than it begins [m]."""
         tree = model.tree
-        self.turning = tree.n - len(model.torque_limits) - 1
+        self.turning = turning_index(model)
         self.share = 0.5 * len(next(iter(model.legs_of.values())))
         self.legs = tuple(PlanarLeg.of_tree(tree, point.name) for point in tree.contacts)
         self.modes = MotionModes.of(task, model.legs_of)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.motions.motion import MotionTask
-from contact_ddp_ros.motions.start import start_coordinates
+from contact_ddp_ros.motions.start import start_coordinates, turning_index
 from contact_ddp_ros.mpc.planar_reference import PlanarLeg
 
 Array = NDArray[np.float64]
@@ -47,7 +47,7 @@ def sketch(task: MotionTask, model: Model, times: Array, *, rise: float, tilt: f
     for span in task.flights:
         _fly(xs, model, stand, times, span, rise * (span == longest), tuck * _relative(span, longest) ** 2)
     _turn(xs, model, times, task, tilt)
-    xs[:, n - len(model.torque_limits) - 1] += task.start_turn
+    xs[:, turning_index(model)] += task.start_turn
     return xs
 
 
@@ -67,7 +67,7 @@ def _fly(xs: Array, model: Model, stand: Array, times: Array, span: Span, rise: 
 def _turn(xs: Array, model: Model, times: Array, task: MotionTask, tilt: float) -> None:
     """Angle and rate about the axis of the turn, the last of the trunk's."""
     n, (begin, end) = model.tree.n, task.flight
-    turning = n - len(model.torque_limits) - 1
+    turning = turning_index(model)
     ends, begins = [span[1] for span in task.flights], [span[0] for span in task.flights]
     before = _progress(times, (max((one for one in ends if one < begin), default=0.0), begin))
     after = _progress(times, (end, min((one for one in begins if one > end), default=task.duration)))

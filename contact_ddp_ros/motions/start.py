@@ -42,5 +42,10 @@ def start_coordinates(task: MotionTask, model: Model) -> Array:
     """(2n,) of the same state in a model, with turns counted."""
     x = model.state(start_state(task, model.robot))
     if task.start:
-        x[model.tree.n - len(model.torque_limits) - 1] = task.start_turn
+        x[turning_index(model)] = task.start_turn
     return x
+
+
+def turning_index(model: Model) -> int:
+    """Index of the coordinate that counts a motion's turns, the last angle of the trunk."""
+    return model.tree.n - len(model.torque_limits) - 1

@@ -15,8 +15,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Real
 from time import perf_counter
-from typing import SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -199,7 +199,7 @@ class Planner:
             raise MessageError("the state holds a number that is not finite; no plan is made from it")
         commanded: dict[str, object] = {"speed": speed, "lateral speed": lateral, "turn": turn}
         for what, number in commanded.items():
-            if not (isinstance(number, SupportsFloat) and math.isfinite(number)):
+            if not (isinstance(number, Real) and math.isfinite(number)):
                 raise MessageError(f"the commanded {what} is {number!r}; allowed: a finite number")
         if felt.feet and any(len(heights) != len(LEG_NAMES) for heights in (felt.feet.standing, felt.feet.landing)):
             raise MessageError(f"the ground under single feet is {felt.feet}; allowed: {len(LEG_NAMES)} heights each")

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contact_ddp_ros import check_derivatives
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.motions.controller import MotionStage
 from contact_ddp_ros.motions.execution import MotionRun, execute_motion
@@ -27,17 +26,6 @@ N = ROBOT.tree.n
 @pytest.fixture(scope="module", params=ROLLS)
 def run(request: pytest.FixtureRequest) -> MotionRun:
     return execute_motion(plan_of(request.param), ROBOT)
-
-
-@pytest.mark.parametrize("name", ROLLS)
-def test_derivatives_are_right(name: str) -> None:
-    problem = motion_problem(replace(load_motion(name), step=0.02), ROBOT)
-    guess, rng = problem.guess(), np.random.default_rng(1)
-    xs = guess.xs + rng.normal(0.0, 0.05, guess.xs.shape)
-    us = guess.us + rng.normal(0.0, 2.0, guess.us.shape)
-    nodes = np.linspace(0, problem.grid.n_nodes, 20).astype(int).tolist()
-    report = check_derivatives(problem.problem(), xs, us, nodes=nodes, penalty=(1.0, 0.1, 0.1))
-    assert report.ok, str(report)
 
 
 @pytest.mark.parametrize("name", ROLLS)

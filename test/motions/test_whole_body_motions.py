@@ -25,7 +25,7 @@ NAMES = ("backflip_whole_body", "barrel_roll", "running_barrel_roll")
 N, FEET = ROBOT.tree.n, len(ROBOT.tree.contacts)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, "recovery", "recovery_side"])
 def test_derivatives_are_right(name: str) -> None:
     problem = motion_problem(replace(load_motion(name), step=0.01), ROBOT)
     guess, rng = problem.guess(), np.random.default_rng(1)

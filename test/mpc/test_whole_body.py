@@ -227,7 +227,9 @@ def test_second_order_takes_no_more_iterations_than_gauss_newton(builder: Proble
     assert iterations["ddp"] <= iterations["ilqr"]
 
 
-@pytest.mark.parametrize("command", [{"lateral": math.nan}, {"turn": math.inf}, {"speed": "fast"}, {"turn": None}])
+@pytest.mark.parametrize(
+    "command", [{"lateral": math.nan}, {"turn": math.inf}, {"speed": "fast"}, {"turn": np.ones(2)}]
+)
 def test_commands_that_are_no_finite_numbers_are_refused(planner: Planner, command: dict[str, Any]) -> None:
     with pytest.raises(MessageError, match="allowed: a finite number"):
         planner.plan(standing(0.0, 0.0, 0.0), **{"speed": 0.5, **command})
