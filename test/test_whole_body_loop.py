@@ -49,6 +49,23 @@ def test_it_gets_over_a_push_from_the_side_and_a_slope() -> None:
     assert recording.ticks["linear_velocity"][late].mean(axis=0)[0] == pytest.approx(0.5, abs=0.025)
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_bound_survives_a_roll_impulse_at_nearly_any_phase(sign: float) -> None:
+    """1.5 N m s over 0.1 s, at 6 phases of a cycle; plans that counted on feet that rise fell at 2 to 4 of them."""
+    overrides = {"planner.model": "whole_body", "planner.gait.name": "bound"}
+    loop, fallen = ClosedLoop(RunOptions(duration=60.0, speed=((0.0, 0.5),), overrides=overrides)), []
+    for phase in range(6):
+        while loop.simulator.time < 3.0 + 0.06 * (phase + 0.25):
+            loop.tick()
+        pushed = loop.fork()
+        pushed.simulator.push(np.zeros(3), 0.1, np.array([15.0 * sign, 0.0, 0.0]))
+        while pushed.simulator.time < loop.simulator.time + 2.0 and pushed.controller.fault is None:
+            pushed.tick()
+        if pushed.controller.fault is not None:
+            fallen.append(phase)
+    assert len(fallen) <= 1, fallen
+
+
 def test_it_stops_and_stands() -> None:
     loop = ClosedLoop(RunOptions(duration=5.0, speed=((0.0, 0.5),), stop_time=3.0, overrides=WHOLE))
     recording = loop.run()

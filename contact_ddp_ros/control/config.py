@@ -242,11 +242,19 @@ class SafetyConfig:
         low=0.0,
         high=1.0,
         unit="s",
-        description="how long roll or pitch of a robot that moves must be beyond that to be a fault; at once from 1.6"
+        description="how long roll or pitch of a robot that moves must be beyond that to be a fault; at once from 1.9"
         " times as much on, or where it stands",
     )
     position_margin: float = parameter(
         0.1, low=0.0, high=1.0, unit="rad", description="how far beyond its limits a joint may be measured"
+    )
+    position_time: float = parameter(
+        0.1,
+        low=0.0,
+        high=1.0,
+        unit="s",
+        description="how long a joint of a robot that moves must be beyond that to be a fault; at once from 5 times as"
+        " far on, or where it stands",
     )
     velocity_factor: float = parameter(
         1.2, low=0.1, high=5.0, description="largest measured joint velocity, as a multiple of its limit"

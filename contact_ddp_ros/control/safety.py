@@ -29,8 +29,10 @@ _QUATERNION_TOLERANCE = 1e-2
 _BASE_SIZES = {"position": 3, "orientation": 4, "linear_velocity": 3, "angular_velocity": 3}
 _BEYOND_BELIEF = 2.0
 """Joint velocity over its limit that is a fault at once."""
-_BEYOND_RETURN = 1.6
+_BEYOND_RETURN = 1.9
 """Tilt over its limit that is a fault at once."""
+_STOPS = 5.0
+"""How far a stop may give way to a leg that is thrown against it, over the margin; further is a fault at once."""
 _PAIR = nb.types.UniTuple(nb.float64, 2)
 _TORQUE_SLACK = 1e-6
 """Rounding allowed in the sum of feedforward and drive torque, relative to the limit."""
@@ -53,6 +55,8 @@ class Supervisor:
         """When a joint began to be faster than its limit [s]."""
         self._tilted_since: float | None = None
         """When the trunk began to be tilted beyond its limits [s]."""
+        self._beyond_since: float | None = None
+        """When a joint began to be beyond its range and the margin [s]."""
         self._trunk_limits = config.trunk_speed, config.trunk_turn_rate
 
     def state(
@@ -73,9 +77,9 @@ class Supervisor:
         tilts = (math.inf, math.inf) if may_lie else (self.config.roll, self.config.pitch)
         lean = (0.0, 0.0) if ground is None else ground.parallel(float(quaternion_to_rpy(state.orientation)[2]))
         if self._is_fine(state, now, lean, tilts):
-            self._fast_since = self._tilted_since = None
+            self._fast_since = self._tilted_since = self._beyond_since = None
             return None
-        return self._first_finding(state, now, lean, tilts, self.config.tilt_time if moving else 0.0)
+        return self._first_finding(state, now, lean, tilts, moving)
 
     def _is_fine(self, state: RobotState, now: float, lean: _Pair, tilts: _Pair) -> bool:
         """All checks of a state at once, compiled; what exactly is wrong is for the ones below to say."""
@@ -96,15 +100,13 @@ class Supervisor:
             lean,
         )
 
-    def _first_finding(
-        self, state: RobotState, now: float, lean: _Pair, tilts: _Pair, tilt_time: float
-    ) -> Finding | None:
+    def _first_finding(self, state: RobotState, now: float, lean: _Pair, tilts: _Pair, moving: bool) -> Finding | None:
         return (
             self._state_size(state)
             or self._state_finite(state)
             or self._state_age(state.time, now)
-            or self._tilt(state, now, lean, tilts, tilt_time)
-            or self._joint_positions(state)
+            or self._tilt(state, now, lean, tilts, self.config.tilt_time if moving else 0.0)
+            or self._joint_positions(state, now, self.config.position_time if moving else 0.0)
             or self._trunk_velocity(state)
             or self._joint_velocities(state, now)
         )
@@ -167,14 +169,19 @@ class Supervisor:
         text = f"{('roll', 'pitch')[worst]} is {angles[worst]:.2f} rad; allowed: ±{tilts[worst]:.2f}{where}{longer}"
         return Finding(Violation.TILT, text)
 
-    def _joint_positions(self, state: RobotState) -> Finding | None:
+    def _joint_positions(self, state: RobotState, now: float, position_time: float) -> Finding | None:
+        """Beyond the range for too long, or further than any stop gives way."""
         q = state.joint_positions
-        within = (q > self._lower) & (q < self._upper)
-        if not within.all():
-            joint = int(np.argmin(within))
-            text = f"{JOINT_NAMES[joint]} at {q[joint]:.2f} rad; allowed: {self._lower[joint]:.2f} to "
-            return Finding(Violation.JOINT_POSITION, f"{text}{self._upper[joint]:.2f}")
-        return None
+        beyond = np.maximum(self._lower - q, q - self._upper)
+        joint = int(np.argmax(beyond))
+        if beyond[joint] < 0.0:
+            self._beyond_since = None
+            return None
+        since = self._beyond_since = _earlier(self._beyond_since, now)
+        if beyond[joint] < (_STOPS - 1.0) * self.config.position_margin and now - since < position_time:
+            return None
+        text = f"{JOINT_NAMES[joint]} at {q[joint]:.2f} rad; allowed: {self._lower[joint]:.2f} to "
+        return Finding(Violation.JOINT_POSITION, f"{text}{self._upper[joint]:.2f}")
 
     def _joint_velocities(self, state: RobotState, now: float) -> Finding | None:
         """Too fast for too long, or so fast that it cannot be true."""

@@ -189,6 +189,9 @@ class WeightConfig:
     foot_height: float = parameter(
         4000.0, low=0.0, high=1e7, unit="1/m^2", description="height of a foot in the air against its reference"
     )
+    joint_range: float = parameter(
+        4000.0, low=0.0, high=1e6, unit="1/rad^2", description="joints within 0.1 rad of an end of their range"
+    )
     switch: float = parameter(
         0.02, low=0.0, high=100.0, unit="s", description="weight at a mode's end, in seconds of running cost"
     )
@@ -233,6 +236,14 @@ class ConstraintConfig:
         SECOND_ORDER,
         choices=(SECOND_ORDER, PYRAMID),
         description="of the whole body: the second-order cone about the ground's normal, or its inscribed pyramid",
+    )
+    impulse_time: float = parameter(
+        0.01,
+        low=0.0,
+        high=0.1,
+        unit="s",
+        description="over which the impulse of a foot that lands counts as a force, which must not pull; 0 leaves"
+        " impulses without limits",
     )
     torque_share: float = parameter(
         0.95, low=0.1, high=1.0, description="share of the actuators' limits that the planner may use"

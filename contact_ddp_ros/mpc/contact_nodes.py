@@ -22,9 +22,11 @@ The cost of a time step of length h is
 with ψ in the place of ε B_δ for a solver that owns slacks and multipliers of these inequalities,
 
 and where the user has terms of their own, h times those (:mod:`contact_ddp_ros.mpc.own_terms`);
-that of a switch and of the end ½‖x − x_ref‖²_Q plus, at a touchdown, the augmented Lagrangian of the feet's heights.
+that of a switch and of the end ½‖x − x_ref‖²_Q plus, at a touchdown, the augmented Lagrangian of the feet's heights
+and, over the time h that the impulses Λ of the feet that land are given, ε h Σ B_δ(Λ_n/(F h)).
 Each term is a file of :mod:`contact_ddp_ros.mpc.terms`, and their list gives the sums of
-:mod:`contact_ddp_ros.mpc.term_sums`; `contact_forces` and `foot_heights` carry those on forces and heights to (x, u).
+:mod:`contact_ddp_ros.mpc.term_sums`; `contact_forces`, `landing_forces` and `foot_heights` carry those on forces,
+impulses and heights to (x, u).
 
 See eqs. (1) to (11) of docs/mathematics.md.
 """
@@ -38,6 +40,7 @@ from contact_ddp_ros.mpc.contact_curvature import motion_curvature
 from contact_ddp_ros.mpc.contact_forces import add_force_terms, force_cost, force_limits
 from contact_ddp_ros.mpc.contact_motion import locate_feet, mode_block, motion_partials, solve_motion
 from contact_ddp_ros.mpc.foot_heights import add_height_cost, add_height_curvature, height_cost, height_slopes
+from contact_ddp_ros.mpc.landing_forces import add_landing_cost, landing_cost, landing_slopes
 from contact_ddp_ros.mpc.layout import aux_offsets, position_share, sizes_of
 from contact_ddp_ros.mpc.node_parts import (
     add_own_cost_at,
@@ -134,6 +137,9 @@ def step(data, k, x, u, x_next, aux, residual):
         for i in range(n):
             x_next[i] = x[i]
             x_next[n + i] = aux[i]
+        landing, excess = landing_cost(data, k, aux, residual)
+        cost += landing
+        residual[-1] = max(residual[-1], excess)
     elif kind == at.LIFT_OFF:
         for i in range(2 * n):
             x_next[i] = x[i]
@@ -185,6 +191,7 @@ def first(data, k, x, u, aux, d):
             fx[i, i] = 1.0
             for j in range(n_x):
                 fx[n + i, j] = nu_z[i, j]
+        add_landing_cost(data, k, aux, lx, lxx)
     else:
         block = mode_block(integers, node_integers[k, at.NODE_MODE])
         if integers[at.SCHEME] == at.IMPLICIT_MIDPOINT:
@@ -236,8 +243,7 @@ def _contraction(data, k, x, u, vx, aux):
     if kind == at.TOUCHDOWN:
         for i in range(n):
             gamma[i] = vx[n + i]
-        for i in range(n, n_s):
-            gamma[i] = 0.0
+        landing_slopes(data, k, aux, gamma[n:])
         return block
     h = row[at.DURATION]
     share = h * h * position_share(integers[at.SCHEME])

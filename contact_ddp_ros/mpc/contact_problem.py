@@ -97,10 +97,11 @@ class ContactLaw(GroundModel):
     torque_limits: Array
     pyramid: bool = False
 
-    def numbers(self) -> dict[str, Array]:
-        """The numbers of the limits' terms by name."""
+    def numbers(self) -> dict[str, ArrayLike]:
+        """The numbers of the limits' terms by name; joints may be anywhere."""
         friction = np.array([self.friction, self.force_scale, float(self.pyramid)])
-        return {"torque_limits": self.torque_limits, "friction": friction}
+        joints = {"joint_ranges": 0.0, "joint_range_weight": 0.0}
+        return {"torque_limits": self.torque_limits, "friction": friction, "impulse_scale": self.force_scale, **joints}
 
 
 def kernel_levels(variant: str) -> tuple[str, ...]:
@@ -162,7 +163,12 @@ class ContactProblem:
         self._names = self._constraint_names()
 
     def assemble(
-        self, grid: KnotGrid, ground: GroundModel, numbers: Mapping[str, ArrayLike], own: Array | None = None
+        self,
+        grid: KnotGrid,
+        ground: GroundModel,
+        numbers: Mapping[str, ArrayLike],
+        own: Array | None = None,
+        impulse_time: float = 0.0,
     ) -> Problem:
         """The problem along a grid.
 
@@ -172,6 +178,8 @@ class ContactProblem:
             numbers: of the packaged terms, by name of the block: (N+1, size) with a row for each node, or what
                 broadcasts to it, or (size,) where all nodes share them.
             own: (N+1, n) numbers of the user's terms.
+            impulse_time: over which the impulses of feet that land count as forces, which must not pull [s]; they may
+                where it is zero, and at a touchdown at the first node, which follows from the state.
         """
         n, n_u, _, _ = self.sizes
         layout = self.layout
@@ -186,8 +194,11 @@ class ContactProblem:
         kinds[:-1][changing] = at.CHART_CHANGE
         halved = self.halved and not changing.any()
 
+        durations = np.where(kinds[:-1] == at.TOUCHDOWN, impulse_time, grid.durations)
+        if kinds[0] == at.TOUCHDOWN:
+            durations[0] = 0.0
         rows = np.zeros((grid.n_nodes + 1, layout.row_size + self.terms.n_parameters))
-        rows[:-1, at.DURATION] = grid.durations
+        rows[:-1, at.DURATION] = durations
         rows[:, layout.model] = ground.rows(len(rows))
         stable = _STABLE / np.maximum(grid.durations, 1e-9)
         rows[:-1, at.MODEL + ALPHA] = np.minimum(rows[:-1, at.MODEL + ALPHA], stable)
@@ -220,7 +231,7 @@ class ContactProblem:
             second=contact_nodes.second,
             n_i=layout.n_i + len(self.terms.inequality_names),
             position_steps=np.where(grid.switches, 0.0, grid.durations) if halved else None,
-            inequality_weights=grid.durations,
+            inequality_weights=durations,
             constraint_names=self._names,
             n_kept=aux_offsets(*self.sizes).factor,
         )

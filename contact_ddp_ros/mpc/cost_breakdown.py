@@ -15,6 +15,7 @@ from contact_ddp_ros.mpc.contact_forces import note_force_costs
 from contact_ddp_ros.mpc.contact_motion import mode_block
 from contact_ddp_ros.mpc.contact_problem import ContactProblem
 from contact_ddp_ros.mpc.foot_heights import note_height_costs
+from contact_ddp_ros.mpc.landing_forces import note_landing_costs
 from contact_ddp_ros.mpc.layout import sizes_of
 from contact_ddp_ros.mpc.term_sums import EntrySums
 from contact_ddp_ros.mpc.terms import TERMS as PACKAGED
@@ -53,7 +54,7 @@ def cost_terms(
 
 
 def no_cost_terms() -> Array:
-    """(7,) where nothing is known about them: NaN."""
+    """(n_terms,) of the packaged ones where nothing is known about them: NaN."""
     return np.full(len(TERMS), np.nan)
 
 
@@ -74,5 +75,7 @@ def _add_costs(data, xs, us, aux, costs):
         if kind == at.STEP or kind == at.RIGID_BODY:
             block = mode_block(integers, node_integers[k, at.NODE_MODE])
             note_force_costs(integers, block, h, row, parameters, penalty, duals, aux[k], gradient, costs)
+        if kind == at.TOUCHDOWN:
+            note_landing_costs(data, k, aux[k], costs)
         if kind == at.STEP or kind == at.TOUCHDOWN:
             note_height_costs(data, k, aux[k], costs)

@@ -133,7 +133,7 @@ class ProblemBuilder(ContactProblem):
         model = GroundModel(grounds=grounds, baumgarte_rate=config.constraint.baumgarte_rate)
         numbers = {block.name: block.value(horizon) for term in TERMS for block in (*term.rows, *term.parameters)}
         own = self.terms.numbers(horizon) if self.terms.terms else None
-        return self.assemble(grid, model, numbers, own), horizon.states
+        return self.assemble(grid, model, numbers, own, config.constraint.impulse_time), horizon.states
 
     def balancing_forces(self, grid: KnotGrid, xs: Array, wanted: NDArray[np.bool_]) -> tuple[Array, Array]:
         """Controls (n, n_u) and gains (n, n_u, 2n) of a tail's n nodes about the reference: the weight, and balance.
@@ -201,6 +201,7 @@ class ProblemBuilder(ContactProblem):
             coordinates=self.model.coordinates,
             state_weights=self.reference.state_weights(config),
             torque_limits=self.effort_limits,
+            joint_ranges=np.array([(joint.lower, joint.upper) for joint in self.tree.joints]),
             mean_force=self.reference.mean_force,
             pair_share=self._pair_share,
             near=grid.near,

@@ -9,7 +9,7 @@ import numpy as np
 from contact_ddp_ros.recording.record import CONTROL_MODES, Array, Recording
 from contact_ddp_ros.report import analysis
 
-FALL_TILT = 1.3
+FALL_TILT = 1.55
 """Roll or pitch, either way, beyond which it has fallen [rad]; from less it has been seen to come back."""
 
 STRAIGHT_TILT = np.deg2rad(10.0)

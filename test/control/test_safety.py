@@ -160,7 +160,22 @@ def test_a_robot_that_moves_may_come_back_from_beyond_the_limits(supervisor: Sup
     assert found(0.9 * CONFIG.roll, NOW + 1.02 * time) is None
     assert found(beyond, NOW + 1.03 * time) is None, "the time counts anew"
     assert found(beyond, NOW + 1.03 * time, moving=False) is Violation.TILT
-    assert found(1.61 * CONFIG.roll, NOW + 1.03 * time) is Violation.TILT
+    assert found(1.91 * CONFIG.roll, NOW + 1.03 * time) is Violation.TILT
+
+
+def test_a_leg_of_a_robot_that_moves_may_be_thrown_against_its_stop(supervisor: Supervisor, robot: Robot) -> None:
+    def found(beyond: float, now: float, moving: bool = True) -> Violation | None:
+        q = robot.standing.copy()
+        q[3] = robot.lower[3] - beyond * CONFIG.position_margin
+        return violation(supervisor.state(state_at(robot.standing_state(), now, joint_positions=q), now, moving=moving))
+
+    time = CONFIG.position_time
+    assert found(2.0, NOW) is None and found(4.9, NOW + 0.9 * time) is None
+    assert found(2.0, NOW + 1.01 * time) is Violation.JOINT_POSITION
+    assert found(0.9, NOW + 1.02 * time) is None
+    assert found(2.0, NOW + 1.03 * time) is None, "the time counts anew"
+    assert found(2.0, NOW + 1.03 * time, moving=False) is Violation.JOINT_POSITION
+    assert found(5.1, NOW + 1.03 * time) is Violation.JOINT_POSITION, "no stop gives way so far"
 
 
 def test_commands(supervisor: Supervisor, robot: Robot) -> None:

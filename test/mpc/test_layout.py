@@ -36,14 +36,14 @@ def test_blocks_of_the_terms_follow_each_other(n, n_u, n_f, n_a):
             begin = place.stop
         assert begin == end
     lengths = [place.stop - place.start for place in layout.rows.values()]
-    assert lengths == [2 * n, 2 * n, n_u, n_f * n_a, n_f * n_a, n_f, n_f]
+    assert lengths == [2 * n, 2 * n, n_u, n_f * n_a, n_f * n_a, n_f, n_f, 1]
 
 
 @given(**SIZES)
 def test_terms_have_places_of_their_own(n, n_u, n_f, n_a):
     sizes = Sizes(n, n_u, n_f, n_a)
     layout = TermLayout.of(sizes)
-    assert layout.n_e == n_f and layout.n_i == 2 * n_u + n_f * (2 * n_a - 1)
+    assert layout.n_e == n_f and layout.n_i == 2 * n_u + n_f * (2 * n_a - 1) + n_f
     for term, place in zip(TERMS, layout.places, strict=False):
         for blocks, slices, begin in (
             (term.rows, layout.rows, place[0]),
@@ -53,8 +53,9 @@ def test_terms_have_places_of_their_own(n, n_u, n_f, n_a):
     inequalities = [
         place for term, place in zip(TERMS, layout.places, strict=False) if term.limits and not term.equality
     ]
-    assert [place[2] for place in inequalities] == [n_f, n_f + 2 * n_u]
-    assert [place[3] for place in inequalities] == [n_f, n_f + 4 * n_u]
+    begins = np.array([0, 2 * n_u, 2 * n_u + n_f * (2 * n_a - 1)])
+    assert [place[2] for place in inequalities] == (n_f + begins).tolist()
+    assert [place[3] for place in inequalities] == (n_f + 2 * begins).tolist()
     assert layout.places[-1].tolist() == [
         layout.row_size,
         layout.n_parameters,
@@ -81,6 +82,7 @@ def test_blocks_of_the_aux_have_room(n, n_u, n_f, n_a):
         "bias": n_s,
         "feet": n_c * n,
         "columns of the first partials": 2 * n * n_s,
+        "landing forces": 2 * n,
         "forces": n_c + n_c * n_a + n_c * n_z,
         "second partials": 3 * n * n + n_s * n + n * n_z,
         "tensor": n + 4 * n * n,

@@ -258,7 +258,7 @@ class TestFailure:
         assert result.policy is not None
         assert result.cost < watched.solutions[1].initial_cost
 
-    @pytest.mark.parametrize("seed", [9, 17, 31, 39])
+    @pytest.mark.parametrize("seed", [9, 31, 39, 53])
     def test_where_the_last_plans_gains_lead_astray_the_heuristic_guess_takes_over(self, seed):
         """They diverge no more than that, but break limits a hundredfold."""
         planner, time, x = disturbed_planner(seed, 3.0, PENALTIES)

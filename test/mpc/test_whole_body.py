@@ -14,6 +14,7 @@ from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.library.derivatives import check_derivatives
 from contact_ddp_ros.models.frame import HorizontalFrame
 from contact_ddp_ros.models.whole_body import HEIGHT, PITCH, ROLL, YAW, WholeBodyModel
+from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig, ReferenceConfig, for_model
 from contact_ddp_ros.mpc.course import Course
 from contact_ddp_ros.mpc.grounds import FootGrounds
@@ -24,6 +25,9 @@ from contact_ddp_ros.mpc.planar_reference import PlanarReference
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.terms import JOINT_RANGE, TERMS
+from contact_ddp_ros.mpc.terms.joint_range import MARGIN
+from contact_ddp_ros.mpc.terms.term import Place
 from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
 from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, LocalGround
 from contact_ddp_ros.robot.model import load_robot
@@ -32,7 +36,7 @@ from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.solver.ddp import DdpSolver
 from contact_ddp_ros.solver.options import SolverOptions
 from test.mpc.support import MODEL as PLANAR
-from test.mpc.support import config_with
+from test.mpc.support import Watched, config_with
 
 ROBOT = load_robot()
 MODEL = WholeBodyModel(ROBOT)
@@ -160,6 +164,63 @@ def test_derivatives_are_exact_along_a_turning_trot(builder: ProblemBuilder) -> 
     nodes = [0, switch - 1, switch, switch + 1, problem.n_nodes]
     report = check_derivatives(problem, solution.xs, solution.us, nodes=nodes, penalty=penalty)
     assert report.ok, str(report)
+
+
+def least_impulse(impulse_time: float) -> float:
+    """Of all touchdowns in the plan of a bound that rolls at 9 rad/s in flight the least, upwards [N s]."""
+    values = {"gait__name": "bound", "constraint__impulse_time": impulse_time}
+    planner = Planner(MODEL, for_model(config_with(**values), "whole_body"))
+    planner.reset(0.0)
+    watched = Watched(planner)
+    planner.plan(replace(ROBOT.standing_state(0.1), angular_velocity=np.array([9.0, 0.0, 0.0])), 0.0)
+    problem, solution = watched.problems[-1], watched.solutions[-1]
+    modes, kinds = problem.node_integers.T
+    found = []
+    for k in np.flatnonzero(kinds == at.TOUCHDOWN):
+        n_c = len(planner.builder.schedule.modes[modes[k + 1]].contacts)
+        found.append(solution.aux[k, N : N + 3 * n_c].reshape(n_c, 3)[:, 2].min())
+    return min(found)
+
+
+def test_touchdowns_do_not_pull() -> None:
+    """The foot of the side that rises would be held by the ground, and stop the roll."""
+    assert least_impulse(0.0) < -0.5
+    assert least_impulse(0.01) > -1e-3
+
+
+@pytest.mark.parametrize("gait", ["bound", "walk"])
+def test_derivatives_of_impulses_near_their_limit_are_exact(gait: str) -> None:
+    """Of feet that rise as they land, on ground that leans; in the walk others stand meanwhile."""
+    config = for_model(config_with(gait__name=gait), "whole_body")
+    builder = ProblemBuilder(MODEL, config)
+    grid = knot_grid(builder.schedule, 0, 40, config.gait.step)
+    problem, xs = builder.build(grid, config, Motion(0.5), LocalGround(0.0, 0.1, -0.2))
+    xs = np.array(xs)
+    xs[:, N:] += 0.3 * np.random.default_rng(1).standard_normal(xs[:, N:].shape)
+    lands = np.flatnonzero(problem.node_integers[:, at.NODE_KIND] == at.TOUCHDOWN)
+    assert len(lands) > 1
+    us = np.zeros((problem.n_nodes, problem.n_u))
+    report = check_derivatives(problem, xs, us, nodes=lands.tolist(), penalty=[1e3, 0.5, 0.3])
+    assert report.ok, str(report)
+
+
+def test_joints_beyond_a_margin_of_their_ranges_cost_the_square_of_the_rest(builder: ProblemBuilder) -> None:
+    grid = knot_grid(builder.schedule, 0, 30, builder.config.gait.step)
+    config = config_with(weight__joint_range=50.0)
+    problem, _ = builder.build(grid, for_model(config, "whole_body"), Motion(0.0))
+    row, place = problem.node_parameters[0], Place(*builder.layout.places[TERMS.index(JOINT_RANGE)].tolist())
+    joint, last = N - 1, ROBOT.upper[-1]
+    assert MARGIN == 0.1
+    for z, depth in ((last - 0.11, 0.0), (last - 0.08, 0.02), (last + 0.1, 0.2), (ROBOT.lower[-1] + 0.04, 0.06)):
+        value, *_ = JOINT_RANGE.derivatives(
+            *(place, 2.0, joint, z, 2 * N, row, problem.parameters, np.zeros(0), np.zeros(4))
+        )
+        assert value == pytest.approx(2.0 * 0.5 * 50.0 * depth**2)
+    for i in (*range(6), *range(N, 2 * N)):
+        free = JOINT_RANGE.derivatives(*(place, 2.0, i, 1e3, 2 * N, row, problem.parameters, np.zeros(0), np.zeros(4)))
+        assert free == (0.0, 0.0, 0.0), "neither the trunk nor rates have ranges"
+    weights = problem.node_parameters[:, builder.layout.rows["joint_range_weight"]].ravel()
+    assert (weights[:-1] == np.where(problem.has_control, 50.0, 0.0)).all() and weights[-1] == 0.0
 
 
 def standing(yaw: float, x: float, y: float, time: float = 0.0) -> RobotState:

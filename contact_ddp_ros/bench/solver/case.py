@@ -52,7 +52,10 @@ _SEED = 20
 _DISTURBANCE = 1e-3
 """Standard deviation of the warm start's offset from the nominal state [m, rad, m/s, rad/s]."""
 
-_SHARED = {"constraint.baumgarte_rate": 0.0}
+UNSTATED = {"constraint.impulse_time": 0.0, "weight.joint_range": 0.0}
+"""What peers do not state: limits of impulses, and the ends of the joints' ranges."""
+
+_SHARED = {"constraint.baumgarte_rate": 0.0, **UNSTATED}
 
 _ITERATIONS = 100
 """Of the solve that the warm start comes from, at most."""
@@ -135,8 +138,8 @@ def planner_kernels(variant: str) -> KernelSet:
 
 
 def mpc_cold(variant: str, speed: float, model: str = PlanarModel.name, turn: float = 0.0) -> Case:
-    """The MPC's own problem from its cold guess only."""
-    return cold_case(load_robot(), configured(_of_model(model), {"variant": variant}), speed, turn)
+    """The MPC's own problem, but for what peers do not state, from its cold guess only."""
+    return cold_case(load_robot(), configured(_of_model(model), {"variant": variant, **UNSTATED}), speed, turn)
 
 
 def shared_cases(variant: str = "ddp", speed: float = SPEED, model: str = PlanarModel.name) -> Cases:

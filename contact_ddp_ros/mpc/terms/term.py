@@ -29,7 +29,7 @@ COMPILED: Final[Mapping[str, Any]] = {"cache": True, "forceinline": True, "error
 class Argument(Enum):
     """What a term is a function of, and at which nodes it counts.
 
-    The first four are entry by entry: the term is a sum of scalar functions of one entry each.
+    All but the last are entry by entry: the term is a sum of scalar functions of one entry each.
     """
 
     STATE = auto()
@@ -40,6 +40,8 @@ class Argument(Enum):
     """The height of a foot above its ground [m], in time steps, h times."""
     LANDING_HEIGHT = auto()
     """The height of a landing foot above its ground [m], at its touchdown, once."""
+    LANDING_FORCE = auto()
+    """The normal impulse of a landing foot over the node's duration h, a force [N], at its touchdown, h times."""
     FORCE = auto()
     """The contact force of a foot on the ground [N], in time steps, h times."""
 
