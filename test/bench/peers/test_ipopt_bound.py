@@ -7,7 +7,7 @@ import pytest
 
 from contact_ddp_ros.bench.peers.bound_nlp import STATEMENTS, BoundNlp
 from contact_ddp_ros.bench.peers.ipopt_bound import IpoptBound
-from contact_ddp_ros.bench.solver.case import Case, cold_case, solver_of
+from contact_ddp_ros.bench.solver.case import UNSTATED, Case, cold_case, solver_of
 from contact_ddp_ros.config import replace as configured
 from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.mpc import layout as at
@@ -20,7 +20,7 @@ from contact_ddp_ros.solver.continuation import Continuation, solve_constrained
 from contact_ddp_ros.solver.ddp import DdpSolver
 from contact_ddp_ros.solver.options import SolverOptions
 
-PLANE = for_model(PlannerConfig(), PLANAR)
+PLANE = configured(for_model(PlannerConfig(), PLANAR), UNSTATED)
 COARSE = {"gait.step": 0.01}
 """36 steps in a cycle."""
 
