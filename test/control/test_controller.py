@@ -378,7 +378,7 @@ STATE_FAULTS = {
     Violation.STATE_NOT_FINITE: lambda state: dataclasses.replace(state, position=np.full(3, np.nan)),
     Violation.STATE_STALE: lambda state: state_at(state, state.time - 0.03),
     Violation.STATE_FROM_FUTURE: lambda state: state_at(state, state.time + 0.03),
-    Violation.TILT: lambda state: tilted(state, pitch=1.4),
+    Violation.TILT: lambda state: tilted(state, pitch=1.54),
     Violation.JOINT_POSITION: lambda state: dataclasses.replace(state, joint_positions=np.full(12, 9.0)),
     Violation.JOINT_VELOCITY: lambda state: dataclasses.replace(state, joint_velocities=np.full(12, 99.0)),
 }

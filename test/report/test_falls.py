@@ -33,7 +33,7 @@ def test_a_low_trunk_is_a_fall(recording):
     assert "trunk below" in fall.reason
 
 
-@pytest.mark.parametrize("tilt", [(1.4, 0.0), (-1.4, 0.0), (0.0, 1.4), (0.0, -1.4)])
+@pytest.mark.parametrize("tilt", [(1.56, 0.0), (-1.56, 0.0), (0.0, 1.56), (0.0, -1.56)])
 def test_a_large_tilt_is_a_fall(recording, tilt):
     orientation = recording.ticks["orientation"].copy()
     orientation[700] = quaternion(*tilt, 0.0)

@@ -62,7 +62,7 @@ def test_a_lost_solve_shows_in_the_rate():
     assert rates(log.seen.samples[1:])["solves"].min() < 95.0
 
 
-@pytest.mark.parametrize("lying", [{"roll": 1.4}, {"height": 0.1}, {"height": np.nan}])
+@pytest.mark.parametrize("lying", [{"roll": 1.6}, {"height": 0.1}, {"height": np.nan}])
 def test_a_fall_ends_the_run_once_it_bounds(lying: dict[str, float]):
     log = tally()
     tick(log, state(0.0, **lying), mode="stand")
