@@ -238,7 +238,7 @@ class SafetyConfig:
     roll: float = parameter(0.8, low=0.05, high=1.5, unit="rad", description="largest roll against the ground")
     pitch: float = parameter(0.8, low=0.05, high=1.5, unit="rad", description="largest pitch against the ground")
     tilt_time: float = parameter(
-        0.2,
+        0.3,
         low=0.0,
         high=1.0,
         unit="s",
