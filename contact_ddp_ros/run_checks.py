@@ -1,11 +1,13 @@
 """What is found out about a run before anything is built: parameters that do not exist or do not fit together."""
 
 import dataclasses
+import math
 
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.fitting import controller_config, planner_config, policy_timing, robot_of, simulator_options
-from contact_ddp_ros.models.choice import MODELS
+from contact_ddp_ros.models.choice import MODELS, model_of
 from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig
+from contact_ddp_ros.mpc.problem_builder import reference_of
 from contact_ddp_ros.mpc.reference import gait_schedule
 from contact_ddp_ros.options import SECTIONS, RunOptions
 from contact_ddp_ros.robot.model import Robot
@@ -35,6 +37,7 @@ def check_run(options: RunOptions) -> Robot:
     simulator_options(options, robot)
     check_speed(max((speed for _, speed in options.speed), key=abs), planner)
     check_speed(options.left, planner, " to the left")
+    _check_reach(options, robot, planner)
     if abs(options.turn) > MOST_TURN:
         raise ParameterError(f"the commanded turn is {options.turn:g} rad/s; allowed: {-MOST_TURN:g} to {MOST_TURN:g}")
     return robot
@@ -52,6 +55,25 @@ def checked_planner(options: RunOptions, robot: Robot) -> PlannerConfig:
     except ParameterError as error:
         raise ParameterError(f"planner.gait: {error}") from error
     return planner
+
+
+def _check_reach(options: RunOptions, robot: Robot, planner: PlannerConfig) -> None:
+    """Refuse a commanded speed that is beyond what legs reach in the gait that is under way then."""
+    model = model_of(planner.model, robot)
+    gaits = [(0.0, planner.gait.name), *options.gaits]
+    ends = [*(time for time, _ in gaits[1:]), math.inf]
+    for (begin, name), end in zip(gaits, ends, strict=True):
+        instants = [begin, *(time for time, _ in options.speed if begin < time < end)]
+        if options.ramp and end < math.inf:
+            instants.append(end)
+        fastest = max(abs(speed) for speed in (options.left, *map(options.speed_at, instants)))
+        limit = reference_of(model, dataclasses.replace(planner.gait, name=name)).fastest(planner.reference)
+        if fastest > limit:
+            raise ParameterError(
+                f"the commanded speed of {fastest:g} m/s is beyond the {limit:.2f} m/s of the gait {name}, "
+                "whose stances would take the feet further than the legs reach; command less, choose another gait, "
+                f"or lower planner.gait.stretch from {planner.gait.stretch:g}"
+            )
 
 
 def check_speed(speed: float, planner: PlannerConfig, way: str = "") -> None:

@@ -49,6 +49,11 @@ def test_it_gets_over_a_push_from_the_side_and_a_slope() -> None:
     assert recording.ticks["linear_velocity"][late].mean(axis=0)[0] == pytest.approx(0.5, abs=0.025)
 
 
+def test_a_walk_that_is_told_to_run_goes_as_fast_as_its_legs_reach() -> None:
+    recording = trotted(8.0, speed=((0.0, 2.0),), overrides={"planner.gait.name": "walk"})
+    check_steady(recording, 1.04, 0.0, 0.0)
+
+
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_a_bound_survives_a_roll_impulse_at_nearly_any_phase(sign: float) -> None:
     """1.5 N m s over 0.1 s, at 6 phases of a cycle; plans that counted on feet that rise fell at 2 to 4 of them."""

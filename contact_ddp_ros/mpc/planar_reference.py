@@ -19,7 +19,7 @@ from contact_ddp_ros.gaits.schedule import ModeSchedule
 from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig, ReferenceConfig
-from contact_ddp_ros.mpc.reference import RATE_STEP, GaitReference, Motion, Nodes, gait_schedule, sway
+from contact_ddp_ros.mpc.reference import RATE_STEP, GaitReference, Hip, Motion, Nodes, gait_schedule, sway
 from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
@@ -87,6 +87,11 @@ class PlanarLeg:
         return np.array([hip, knee, knee + self.shank * np.array([np.sin(shank), -np.cos(shank)])])
 
 
+def hip_of(tree: RigidBodyTree, leg: PlanarLeg, ahead: float, up: float) -> Hip:
+    """What the stances of a leg follow from, with its hip so far ahead of the trunk's origin and above it [m]."""
+    return Hip(ahead, up - tree.contact(leg.foot).radius, leg.thigh + leg.shank)
+
+
 def two_link_angles(x: Array, z: Array, thigh: Any, shank: Any) -> tuple[Array, Array]:
     """As :meth:`PlanarLeg.inverse`, for links of one length each, or of arrays of them that broadcast [m]."""
     reach = _REACH_MARGIN * (thigh + shank)
@@ -106,7 +111,9 @@ class PlanarReference(GaitReference):
         Without a `sequence` it is the configured gait for ever.
         """
         self.legs = tuple(PlanarLeg.of_tree(tree, point.name) for point in tree.contacts)
-        super().__init__(PlanarModel, tree, gait, sequence, [leg.hip_x for leg in self.legs])
+        super().__init__(
+            PlanarModel, tree, gait, sequence, [hip_of(tree, leg, leg.hip_x, leg.hip_z) for leg in self.legs]
+        )
 
     def states(self, times: Array, config: ReferenceConfig, motion: Motion, ground: LocalGround) -> Array:
         """(N, 2n) references at times from the epoch [s]; the motion's x is the trunk's at the first one."""

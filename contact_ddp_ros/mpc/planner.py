@@ -206,6 +206,8 @@ class Planner:
         self._take_chart(state, wait=deadline is None)
         self._move_ahead(felt.advance)
         x0, time, reference = self.model.state(state), state.time, self.config.reference
+        limit = min(reference.speed_limit, self.builder.reference.fastest(reference))
+        reference = replace(reference, speed_limit=limit)
         challenge = hold and self._challenge.is_due(time)
         configured = self.config.ground
         self._ground = configured if felt.ground is None else replace(felt.ground, friction=configured.friction)

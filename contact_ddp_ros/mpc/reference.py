@@ -4,6 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +81,17 @@ def gait_sequence(model: AnyModel, config: GaitConfig) -> GaitSequence:
     return GaitSequence(((config.name, gait_schedule(model, config)),), config.step)
 
 
+class Hip(NamedTuple):
+    """What the stances of a leg follow from [m]."""
+
+    ahead: float
+    """Of the hip, from the trunk's origin."""
+    above: float
+    """How much higher the hip is over the centre of a foot on the ground than the trunk's origin over the ground."""
+    length: float
+    """From the hip to the centre of the foot where the leg is straight."""
+
+
 class GaitReference(ABC):
     """References of states, foot heights and forces along a grid, for a motion."""
 
@@ -89,9 +101,9 @@ class GaitReference(ABC):
         tree: RigidBodyTree,
         gait: GaitConfig,
         sequence: GaitSequence | None,
-        hips_x: Sequence[float],
+        hips: Sequence[Hip],
     ) -> None:
-        """`hips_x` is how far ahead the hips are, in the order of the tree's contacts [m].
+        """`hips` are in the order of the tree's contacts.
 
         Raises ParameterError as :func:`gait_schedule`, and where a foot stands more than once in a cycle. Without a
         `sequence` it is the configured gait for ever.
@@ -102,11 +114,12 @@ class GaitReference(ABC):
         schedules = [self.sequence.schedule(k) for k in range(len(self.sequence.sections))]
         self.timing = FootTiming(self.sequence, self.feet)
         self._begins = self.sequence.step * np.array([section.first_step for section in self.sequence.sections])
-        self._pitch_share, self._nose_up = np.array([self._wave(schedule, hips_x) for schedule in schedules]).T
+        self._pitch_share, self._nose_up = np.array([self._wave(schedule, hips) for schedule in schedules]).T
         self._periods = np.array([schedule.period for schedule in schedules])
         weight = -tree.mass * float(tree.gravity[2])
-        stance_times = [sum(schedule.stance(foot)[1] for foot in self.feet) for schedule in schedules]
-        self._mean_forces = weight * self._periods / np.array(stance_times)
+        stances = np.array([[schedule.stance(foot)[1] for foot in self.feet] for schedule in schedules])
+        self._mean_forces = weight * self._periods / stances.sum(axis=1)
+        self._hips, self._longest_stances = tuple(hips), stances.max(axis=0)
 
     @property
     def mean_force(self) -> float:
@@ -116,6 +129,15 @@ class GaitReference(ABC):
     def mean_forces(self, times: Array) -> Array:
         """(N,) the same of the gait at times from the epoch [s]."""
         return self._mean_forces[self.timing.sections(times)]
+
+    def fastest(self, config: ReferenceConfig) -> float:
+        """Speed at which a foot on the ground is as far behind its hip as the straight leg reaches [m/s].
+
+        At speed v a stance of duration T takes the foot from v T/2 ahead of its hip to as far behind it. Of several
+        gaits the slowest counts. Faster, stances would pull the trunk down: it is the speed at which a walk falls.
+        """
+        spans = [math.sqrt(max(hip.length**2 - (config.height + hip.above) ** 2, 0.0)) for hip in self._hips]
+        return float(min(2.0 * span / stance for span, stance in zip(spans, self._longest_stances, strict=True)))
 
     @abstractmethod
     def states(self, times: Array, config: ReferenceConfig, motion: Motion, ground: LocalGround) -> Array:
@@ -147,7 +169,7 @@ class GaitReference(ABC):
         phase = 2.0 * math.pi * (times - self._begins[sections] - self._nose_up[sections]) / self._periods[sections]
         return -self._pitch_share[sections] * config.pitch_amplitude * np.cos(phase)
 
-    def _wave(self, schedule: ModeSchedule, hips_x: Sequence[float]) -> tuple[float, float]:
+    def _wave(self, schedule: ModeSchedule, hips: Sequence[Hip]) -> tuple[float, float]:
         """Amplitude of the pitch, as a share of the parameter, and an instant at which the nose is highest [s].
 
         With phases a, b of the middle of front and back stance,
@@ -160,7 +182,7 @@ class GaitReference(ABC):
         """
         phasors = []
         for front in (False, True):
-            feet = [foot for foot, x in zip(self.feet, hips_x, strict=True) if (x > 0.0) == front]
+            feet = [foot for foot, hip in zip(self.feet, hips, strict=True) if (hip.ahead > 0.0) == front]
             phasors.append(self._middle(schedule, feet))
         (back, back_share), (front_middle, front_share) = phasors
         gap = (front_middle - back) % schedule.period

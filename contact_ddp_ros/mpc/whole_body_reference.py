@@ -16,7 +16,7 @@ from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.whole_body import BASE, HEIGHT, PITCH, ROLL, YAW, WholeBodyModel
 from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig, ReferenceConfig
-from contact_ddp_ros.mpc.planar_reference import PlanarLeg, two_link_angles
+from contact_ddp_ros.mpc.planar_reference import PlanarLeg, hip_of, two_link_angles
 from contact_ddp_ros.mpc.reference import RATE_STEP, GaitReference, Motion, Nodes, sway
 from contact_ddp_ros.robot.attitude import ANGLES, Chart, changed
 from contact_ddp_ros.robot.ground import LocalGround
@@ -73,7 +73,8 @@ class WholeBodyReference(GaitReference):
         self._legs = LegGeometry.from_tree(tree, tuple(point.name for point in tree.contacts))
         self._links = [PlanarLeg.of_tree(tree, point.name) for point in tree.contacts]
         self._shape = _Shape.of(tree, self._legs, self._links)
-        hips = [self._legs.translations[f, 0, 0] + self._legs.translations[f, 1, 0] for f in range(len(self._links))]
+        places = self._legs.translations[:, :2].sum(axis=1)
+        hips = [hip_of(tree, link, float(x), float(z)) for link, (x, _, z) in zip(self._links, places, strict=True)]
         super().__init__(WholeBodyModel, tree, gait, sequence, hips)
 
     def states(self, times: Array, config: ReferenceConfig, motion: Motion, ground: LocalGround) -> Array:

@@ -147,6 +147,10 @@ BAD_WORDS = [
     ("sim --gait walks", "no gait is called"),
     ("demo --set planner.gait.step=0.007", "whole number of steps"),
     ("sim --model planar --gait trot", "planar model moves fr and fl alike"),
+    ("sim --gait walk --speed 1.2", "1.2 m/s is beyond the 1.05 m/s of the gait walk"),
+    ("sim --gait walk --speed 0.5 --left -1.2", "beyond the 1.05 m/s of the gait walk"),
+    ("sim --gait 0:trot,5:walk --speed 0:0.5,6:1.5", "beyond the 1.05 m/s of the gait walk"),
+    ("sim --gait 0:trot,5:walk --speed 0:2.4,10:0 --ramp", "the commanded speed of 1.2 m/s"),
     ("demo --gait trott", "did you mean trot or fly_trot?"),
     ("play --engine dart", "in mujoco alone"),
     ("demo --model planar --gait 0:bound,2:trot", "from 2 s on: gait 'trot': the planar model moves fr and fl alike"),
@@ -197,6 +201,12 @@ def test_the_examples_of_the_help_are_allowed(job, capsys, tmp_path):
     (tmp_path / "my.yaml").write_text("planner:\n  ros__parameters: {rate: 50.0}\n")
     for line in lines:
         check_run(parsed(*line.replace("my.yaml", str(tmp_path / "my.yaml")).split()))
+
+
+def test_a_gait_that_is_over_or_not_yet_begun_allows_a_higher_speed():
+    check_run(parsed(*["sim", "--gait", "0:trot,5:walk", "--speed", "0:1.5,5:0.5"]))
+    check_run(parsed(*["sim", "--gait", "0:walk,5:trot", "--speed", "0:0.5,5:1.5"]))
+    check_run(parsed(*["sim", "--gait", "walk", "--speed", "1.5", "--set", "planner.gait.stretch=0.5"]))
 
 
 def test_a_higher_limit_allows_a_higher_speed():

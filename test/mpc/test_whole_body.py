@@ -182,6 +182,32 @@ def least_impulse(impulse_time: float) -> float:
     return min(found)
 
 
+def test_the_fastest_speed_is_where_stances_end_with_a_straight_leg() -> None:
+    """Of the walk, with stances of 0.6 s, and of the trot, of 0.2 s; feet are where the reference has them up to it."""
+    config = replace(CONFIG, stance_inset=0.0)
+    leg, height = 0.209 + 0.195, config.height - 0.0175
+    for gait, stance in (("walk", 0.6), ("trot", 0.2)):
+        reference = WholeBodyReference(MODEL.tree, config_with(gait__name=gait).gait)
+        fastest = reference.fastest(config)
+        assert fastest == pytest.approx(2.0 * math.sqrt(leg**2 - height**2) / stance, rel=0.01)
+        times = np.arange(0.0, 0.8, 0.01) + 0.001
+        for speed, reached in ((0.98 * fastest, True), (1.1 * fastest, False)):
+            xs = reference.states(times, config, Motion(speed), LocalGround())
+            heights = np.array([soles(x)[0][:, 2] for x in xs])
+            standing = heights[~reference.timing.all_phases(times).swinging.T]
+            assert np.allclose(standing, 0.0, atol=1e-9) == reached
+
+
+def test_a_command_that_is_too_fast_for_the_gait_is_cut() -> None:
+    config = for_model(config_with(gait__name="walk", reference__acceleration=20.0), "whole_body")
+    planner = Planner(MODEL, config)
+    planner.reset(0.0)
+    for time in (0.0, 0.1, 0.2):
+        policy = planner.plan(ROBOT.standing_state(time), 3.0, lateral=-3.0).policy
+    assert policy is not None
+    assert np.abs(policy.states[:, N : N + 2]).max() < 1.5
+
+
 def test_touchdowns_do_not_pull() -> None:
     """The foot of the side that rises would be held by the ground, and stop the roll."""
     assert least_impulse(0.0) < -0.5
