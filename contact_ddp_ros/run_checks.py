@@ -7,8 +7,8 @@ from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.fitting import controller_config, planner_config, policy_timing, robot_of, simulator_options
 from contact_ddp_ros.models.choice import MODELS, model_of
 from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig
-from contact_ddp_ros.mpc.problem_builder import reference_of
 from contact_ddp_ros.mpc.reference import gait_schedule
+from contact_ddp_ros.mpc.reference_choice import reference_of
 from contact_ddp_ros.options import SECTIONS, RunOptions
 from contact_ddp_ros.robot.model import Robot
 

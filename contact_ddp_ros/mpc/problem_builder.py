@@ -8,7 +8,6 @@ from contact_ddp_ros.dynamics.kernels import KernelSet, build_kernels
 from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.model import Model
-from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.mpc.config import RIGID_BODY, GaitConfig, PlannerConfig
 from contact_ddp_ros.mpc.contact_problem import ContactProblem, Penalty, kernel_levels
@@ -17,27 +16,15 @@ from contact_ddp_ros.mpc.horizon import GaitHorizon
 from contact_ddp_ros.mpc.layout import model_row
 from contact_ddp_ros.mpc.own_reference import Reference, configured_reference, followed_horizon
 from contact_ddp_ros.mpc.own_terms import OwnTerms, configured_terms
-from contact_ddp_ros.mpc.planar_reference import PlanarReference
-from contact_ddp_ros.mpc.reference import GaitReference, Motion, gait_schedule
+from contact_ddp_ros.mpc.reference import Motion, gait_schedule
+from contact_ddp_ros.mpc.reference_choice import reference_of
 from contact_ddp_ros.mpc.rigid_body import Tail, balancing_gains
 from contact_ddp_ros.mpc.terms import TERMS
-from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
 from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.ground import FootHeights, LocalGround
 from contact_ddp_ros.solver.protocol import Problem
 
 Array = NDArray[np.float64]
-
-
-def reference_of(model: Model, gait: GaitConfig, sequence: GaitSequence | None = None) -> GaitReference:
-    """The packaged reference of a gait for a model; without a `sequence` the configured gait for ever.
-
-    Raises:
-        ParameterError: the gait is not for the model, or not for the grid.
-    """
-    if model.name == PlanarModel.name:
-        return PlanarReference(model.tree, gait, sequence)
-    return WholeBodyReference(model.tree, gait, sequence, model.chart)
 
 
 class ProblemBuilder(ContactProblem):
