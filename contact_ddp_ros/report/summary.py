@@ -56,7 +56,7 @@ class Summary:
 
     Attributes:
         job: what was run ("sim", "demo").
-        fell: whether, while active, the trunk came below 0.15 m or tilted beyond 1.3 rad, a fault took the controller
+        fell: whether, while active, the trunk came below 0.15 m or tilted beyond 1.55 rad, a fault took the controller
             to DAMP, or it went from MOVE to DAMP.
         fall_time_s, fall_reason: of the first such sign; None where there was none.
         fall_cause: why, such as "late policies", where a fault, late solves or a push say so; None where nothing does.

@@ -205,7 +205,7 @@ def test_a_command_that_is_too_fast_for_the_gait_is_cut() -> None:
     for time in (0.0, 0.1, 0.2):
         policy = planner.plan(ROBOT.standing_state(time), 3.0, lateral=-3.0).policy
     assert policy is not None
-    assert np.abs(policy.states[:, N : N + 2]).max() < 1.5
+    assert np.abs(policy.states[:, N : N + 2]).max() < 1.4, "uncut it is 1.74"
 
 
 def test_touchdowns_do_not_pull() -> None:
