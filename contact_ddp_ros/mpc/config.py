@@ -189,9 +189,6 @@ class WeightConfig:
     foot_height: float = parameter(
         4000.0, low=0.0, high=1e7, unit="1/m^2", description="height of a foot in the air against its reference"
     )
-    joint_range: float = parameter(
-        4000.0, low=0.0, high=1e6, unit="1/rad^2", description="joints within 0.1 rad of an end of their range"
-    )
     switch: float = parameter(
         0.02, low=0.0, high=100.0, unit="s", description="weight at a mode's end, in seconds of running cost"
     )

@@ -98,10 +98,9 @@ class ContactLaw(GroundModel):
     pyramid: bool = False
 
     def numbers(self) -> dict[str, ArrayLike]:
-        """The numbers of the limits' terms by name; joints may be anywhere."""
+        """The numbers of the limits' terms by name."""
         friction = np.array([self.friction, self.force_scale, float(self.pyramid)])
-        joints = {"joint_ranges": 0.0, "joint_range_weight": 0.0}
-        return {"torque_limits": self.torque_limits, "friction": friction, "impulse_scale": self.force_scale, **joints}
+        return {"torque_limits": self.torque_limits, "friction": friction, "impulse_scale": self.force_scale}
 
 
 def kernel_levels(variant: str) -> tuple[str, ...]:

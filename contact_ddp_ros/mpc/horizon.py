@@ -64,7 +64,6 @@ class GaitHorizon(Horizon):
         coordinates: (n,) names of q.
         state_weights: (2n,) of the running cost.
         torque_limits: (n_u,) of the actuators [N m].
-        joint_ranges: (n, 2) first and last value of each coordinate [m, rad], infinite where there is none.
         mean_force: normal force of a foot that carries the weight over a cycle [N].
         pair_share: (n_f,) legs at each contact point over those of a pair, 1 or a half.
         near: node from which on the robot is one rigid body, None where it is nowhere; terms on torques, on heights and
@@ -80,7 +79,6 @@ class GaitHorizon(Horizon):
     coordinates: tuple[str, ...]
     state_weights: Array
     torque_limits: Array
-    joint_ranges: Array
     mean_force: float
     pair_share: Array
     near: int | None = None

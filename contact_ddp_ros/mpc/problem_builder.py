@@ -188,7 +188,6 @@ class ProblemBuilder(ContactProblem):
             coordinates=self.model.coordinates,
             state_weights=self.reference.state_weights(config),
             torque_limits=self.effort_limits,
-            joint_ranges=np.array([(joint.lower, joint.upper) for joint in self.tree.joints]),
             mean_force=self.reference.mean_force,
             pair_share=self._pair_share,
             near=grid.near,

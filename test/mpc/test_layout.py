@@ -36,7 +36,7 @@ def test_blocks_of_the_terms_follow_each_other(n, n_u, n_f, n_a):
             begin = place.stop
         assert begin == end
     lengths = [place.stop - place.start for place in layout.rows.values()]
-    assert lengths == [2 * n, 2 * n, n_u, n_f * n_a, n_f * n_a, n_f, n_f, 1]
+    assert lengths == [2 * n, 2 * n, n_u, n_f * n_a, n_f * n_a, n_f, n_f]
 
 
 @given(**SIZES)

@@ -25,9 +25,6 @@ from contact_ddp_ros.mpc.planar_reference import PlanarReference
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
-from contact_ddp_ros.mpc.terms import JOINT_RANGE, TERMS
-from contact_ddp_ros.mpc.terms.joint_range import MARGIN
-from contact_ddp_ros.mpc.terms.term import Place
 from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
 from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, LocalGround
 from contact_ddp_ros.robot.model import load_robot
@@ -228,25 +225,6 @@ def test_derivatives_of_impulses_near_their_limit_are_exact(gait: str) -> None:
     us = np.zeros((problem.n_nodes, problem.n_u))
     report = check_derivatives(problem, xs, us, nodes=lands.tolist(), penalty=[1e3, 0.5, 0.3])
     assert report.ok, str(report)
-
-
-def test_joints_beyond_a_margin_of_their_ranges_cost_the_square_of_the_rest(builder: ProblemBuilder) -> None:
-    grid = knot_grid(builder.schedule, 0, 30, builder.config.gait.step)
-    config = config_with(weight__joint_range=50.0)
-    problem, _ = builder.build(grid, for_model(config, "whole_body"), Motion(0.0))
-    row, place = problem.node_parameters[0], Place(*builder.layout.places[TERMS.index(JOINT_RANGE)].tolist())
-    joint, last = N - 1, ROBOT.upper[-1]
-    assert MARGIN == 0.1
-    for z, depth in ((last - 0.11, 0.0), (last - 0.08, 0.02), (last + 0.1, 0.2), (ROBOT.lower[-1] + 0.04, 0.06)):
-        value, *_ = JOINT_RANGE.derivatives(
-            *(place, 2.0, joint, z, 2 * N, row, problem.parameters, np.zeros(0), np.zeros(4))
-        )
-        assert value == pytest.approx(2.0 * 0.5 * 50.0 * depth**2)
-    for i in (*range(6), *range(N, 2 * N)):
-        free = JOINT_RANGE.derivatives(*(place, 2.0, i, 1e3, 2 * N, row, problem.parameters, np.zeros(0), np.zeros(4)))
-        assert free == (0.0, 0.0, 0.0), "neither the trunk nor rates have ranges"
-    weights = problem.node_parameters[:, builder.layout.rows["joint_range_weight"]].ravel()
-    assert (weights[:-1] == np.where(problem.has_control, 50.0, 0.0)).all() and weights[-1] == 0.0
 
 
 def standing(yaw: float, x: float, y: float, time: float = 0.0) -> RobotState:

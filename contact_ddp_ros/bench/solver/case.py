@@ -52,8 +52,8 @@ _SEED = 20
 _DISTURBANCE = 1e-3
 """Standard deviation of the warm start's offset from the nominal state [m, rad, m/s, rad/s]."""
 
-UNSTATED = {"constraint.impulse_time": 0.0, "weight.joint_range": 0.0}
-"""What peers do not state: limits of impulses, and the ends of the joints' ranges."""
+UNSTATED = {"constraint.impulse_time": 0.0}
+"""What peers do not state: limits of impulses."""
 
 _SHARED = {"constraint.baumgarte_rate": 0.0, **UNSTATED}
 

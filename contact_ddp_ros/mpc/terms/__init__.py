@@ -7,7 +7,6 @@ numbers that it reads with their values for a horizon, and the constraints that 
 from contact_ddp_ros.mpc.terms.foot_height import FOOT_HEIGHT
 from contact_ddp_ros.mpc.terms.force_tracking import FORCE_TRACKING
 from contact_ddp_ros.mpc.terms.friction_cone import FRICTION_CONE
-from contact_ddp_ros.mpc.terms.joint_range import JOINT_RANGE
 from contact_ddp_ros.mpc.terms.state_tracking import STATE_TRACKING
 from contact_ddp_ros.mpc.terms.term import PackagedTerm
 from contact_ddp_ros.mpc.terms.torque_limit import TORQUE_LIMIT
@@ -24,6 +23,5 @@ TERMS: tuple[PackagedTerm, ...] = (
     FRICTION_CONE,
     TOUCHDOWN,
     TOUCHDOWN_IMPULSE,
-    JOINT_RANGE,
 )
 """In the order of recordings; those of one argument are added up in this order."""
