@@ -51,6 +51,7 @@ class PlanResult:
         friction_violation: largest violation of the friction cone or the normal force in the plan [N].
         gait: that is to be followed, as the parameter names it.
         cold: whether there was no plan to start from, so that it took as long as it had to.
+        allowed: DDP iterations that the plan could take before its deadline.
         cost_terms: when called, the cost by term as in :mod:`contact_ddp_ros.mpc.cost_breakdown`, and that of each term
             of the user's; for records.
         violations: when called, the limits that the plan violates, by kind (:mod:`contact_ddp_ros.mpc.violations`).
@@ -67,6 +68,7 @@ class PlanResult:
     friction_violation: float
     gait: str = ""
     cold: bool = False
+    allowed: int = 0
     cost_terms: Callable[[], Array] = no_cost_terms
     violations: Callable[[], Mapping[str, Excess]] = no_violations
 

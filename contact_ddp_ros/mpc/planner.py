@@ -174,6 +174,7 @@ class Planner:
         turn: float = 0.0,
         hold: bool = False,
         deadline: float | None = None,
+        iterations: int | None = None,
         felt: Felt = _NOTHING_FELT,
         grounds: Mapping[str, Ground] | None = None,
     ) -> PlanResult:
@@ -183,10 +184,10 @@ class Planner:
 
         With `hold` the gait stays at its beginning: each plan starts the first mode at the state's own instant, so that
         a robot that stands may begin to bound with any of them. Where there is a `deadline`, on the clock of
-        `time.perf_counter` [s], iterations that would not end in time are left out, but for one. Where `felt` has
-        a ground, it takes the place of the parameters', but for its friction; where that is rough, feet swing higher.
-        `grounds` are the planes under single
-        contact points of the model, by name, where they are known; their friction does not count.
+        `time.perf_counter` [s], iterations that would not end in time are left out, but for one; a replay gives their
+        number instead, the `allowed` of the recorded :class:`PlanResult`. Where `felt` has a ground, it takes the
+        place of the parameters', but for its friction; where that is rough, feet swing higher. `grounds` are the
+        planes under single contact points of the model, by name, where they are known; their friction does not count.
 
         Raises:
             MessageError: an array of the state has another size, or the state or the speed is not finite.
@@ -234,7 +235,11 @@ class Planner:
         clearance = min(reference.clearance + reference.clearance_gain * felt.roughness, CLEARANCE_MOST)
         reference = replace(reference, height=height, clearance=clearance)
         return self.plan_coordinates(
-            frame.into(x0), time, motion, reference, ground, feet, challenge=challenge, deadline=deadline, frame=frame
+            *(frame.into(x0), time, motion, reference, ground, feet),
+            challenge=challenge,
+            deadline=deadline,
+            iterations=iterations,
+            frame=frame,
         )
 
     def plan_coordinates(
@@ -248,6 +253,7 @@ class Planner:
         *,
         challenge: bool = False,
         deadline: float | None = None,
+        iterations: int | None = None,
         frame: HorizontalFrame | OwnFrame = _AS_IT_IS,
     ) -> PlanResult:
         """Solve from the model's state x0 (2n,) at `time` [s] for a motion, by default with the configured reference.
@@ -273,15 +279,18 @@ class Planner:
         last = self._warm.policy
         multipliers = self._warm.touchdowns.of(phased, cycle, len(self.builder.feet))
         fresh = Multipliers(multipliers, np.zeros((problem.n_nodes, problem.n_i)))
+        wanted, near = self.config.iterations, self._warm.near
+        most = wanted + self.config.constraint.further_iterations
+        allowed = self._budget.iterations(deadline, 2 * most) if iterations is None else iterations
         if last is None:
             solved = self._solve(problem, x0, heuristic(), fresh, self.config.first_iterations)
         else:
-            wanted, most, near = self.config.iterations, self._affordable(deadline), self._warm.near
             warm = replace(fresh, inequalities=shifted_multipliers(last, self._warm.inequalities, grid, near))
             guess = shifted(frame.policy_into(last), grid, heuristic(~reaches(last, grid, near)), near)
-            solved = self._solve(problem, x0, guess, warm, min(wanted, most), most)
+            solved = self._solve(problem, x0, guess, warm, min(wanted, allowed), min(most, allowed))
             if challenge or is_lost(solved.solution):
-                other = self._solve(problem, x0, heuristic(), fresh, wanted, self._affordable(deadline))
+                rest = max(allowed - len(solved.solution.iterations), 1)
+                other = self._solve(problem, x0, heuristic(), fresh, min(wanted, rest), min(most, rest))
                 solved = other if better(solved.solution, other.solution) is other.solution else solved
         terms = partial(cost_terms, self.builder, problem, grid, solved.solution, solved.multipliers, solved.penalty)
         result = plan_result(self.builder, grid, problem, solved.solution, frame, self._provenance(), started)
@@ -293,11 +302,8 @@ class Planner:
             self._warm.hessian_blend = solved.solution.hessian_blend
             self._warm.touchdowns.update(phased, cycle, solved.next.equalities)
         outside = partial(violations, problem, solved.solution)
-        return replace(result, cost_terms=terms, violations=outside, gait=self.config.gait.name, cold=last is None)
-
-    def _affordable(self, deadline: float | None) -> int:
-        """Iterations that end before a deadline, those until hard limits hold included."""
-        return self._budget.iterations(deadline, self.config.iterations + self.config.constraint.further_iterations)
+        result = replace(result, cost_terms=terms, violations=outside)
+        return replace(result, gait=self.config.gait.name, cold=last is None, allowed=allowed)
 
     def _solve(
         self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, iterations: int, most: int = 0

@@ -167,6 +167,7 @@ def _solve(
                 gait=values["gait"],
                 gait_start=timebase.seconds(int(values["gait_start"])),
                 solve_time=1e-3 * float(values["solve_ms"]),
+                allowed=int(values["allowed"]),
                 ok=values["ok"] == "True",
                 policy=policies.get(request.stamp),
                 left=float(values["left"]),

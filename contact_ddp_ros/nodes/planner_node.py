@@ -200,6 +200,7 @@ class PlannerNode:
             "gait_start": self._timebase.stamp(self._planner.gait_start),
             "solve_ms": 1e3 * result.solve_time,
             "iterations": len(result.iterations),
+            "allowed": result.allowed,
             "ok": result.policy is not None,
             "deadline_missed": late,
             "cost": result.cost,

@@ -36,6 +36,7 @@ class RecordedSolve:
         gait: that was to be followed, as the planner's parameter names it.
         gait_start: when the gait had begun [s].
         solve_time: how long it took [s].
+        allowed: DDP iterations that its deadline left it.
         ok: whether a policy came of it.
         policy: that policy, where it was recorded.
         left, turn: commanded velocity to the left [m/s] and rate of the heading [rad/s].
@@ -48,6 +49,7 @@ class RecordedSolve:
     gait: str
     gait_start: float
     solve_time: float
+    allowed: int
     ok: bool
     policy: Policy | None
     left: float = 0.0
@@ -108,7 +110,14 @@ def replay(
             planner.configure(dataclasses.replace(config, gait=dataclasses.replace(config.gait, name=one.gait)))
         if not one.hold and abs(planner.gait_start - one.gait_start) > _SAME_GAIT:
             planner.reset(one.gait_start)
-        result = planner.plan(one.state, one.speed, lateral=one.left, turn=one.turn, hold=one.hold, felt=one.felt)
+        result = planner.plan(
+            *(one.state, one.speed),
+            lateral=one.left,
+            turn=one.turn,
+            hold=one.hold,
+            iterations=one.allowed,
+            felt=one.felt,
+        )
         differences = _differences(one.policy, result.policy)
         oks = one.ok, result.policy is not None
         rows.append((one.state.time, *differences, one.solve_time, result.solve_time, *oks))

@@ -32,7 +32,7 @@ def solve(model_hash: int) -> RecordedSolve:
     policy = Policy(times, *(np.zeros(s) for s in ((2, 14), (1, 4), (1, 4, 14))), np.zeros(1, int), np.zeros((1, 4)))
     state = load_robot().standing_state(1.0)
     return RecordedSolve(
-        state, 0.5, Felt(), False, "bound", 1.0, 0.002, True, dataclasses.replace(policy, model_hash=model_hash)
+        state, 0.5, Felt(), False, "bound", 1.0, 0.002, 9, True, dataclasses.replace(policy, model_hash=model_hash)
     )
 
 

@@ -38,6 +38,7 @@ def written(folder: Path, make_node: NodeMaker, topics: tuple[io.Topic, ...] = i
         "gait": "bound",
         "gait_start": BEGIN - 5 * PERIOD,
         "solve_ms": 2.0,
+        "allowed": 7,
         "ok": True,
     }
     messages: list[tuple[io.Topic, object]] = []
@@ -69,6 +70,7 @@ def test_what_was_written_is_read_back_in_seconds_since_the_first_request(tmp_pa
     assert [one.state.time for one in solves] == [0.0, 0.01]
     assert missing == 1
     assert all((one.speed, one.hold, one.gait_start, one.solve_time) == (0.5, False, -0.05, 0.002) for one in solves)
+    assert all(one.allowed == 7 for one in solves)
     assert solves[0].policy is None and solves[0].ok
     assert solves[1].policy is not None and (solves[1].policy.controls == 1.0).all()
     assert solves[1].policy.start == 0.01

@@ -1,4 +1,5 @@
 import dataclasses
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -25,20 +26,18 @@ def solves() -> list[RecordedSolve]:
     return recorded_run({})
 
 
-def recorded_run(planner: dict[str, float]) -> list[RecordedSolve]:
-    """The same with parameters of the planner."""
+def recorded_run(planner: dict[str, float], late: bool = False) -> list[RecordedSolve]:
+    """The same with parameters of the planner; where solves are `late` each has a time for one iteration at most."""
     own = {f"planner.{name}": value for name, value in planner.items()}
     loop = ClosedLoop(RunOptions(duration=0.6, overrides={"controller.stand.ramp_time": 0.2, **own}))
     recorded, plan = [], loop.planner.plan
 
     def spy(state, speed, *, hold=False, felt, **steering):
-        result = plan(state, speed, hold=hold, felt=felt, **steering)
-        ok = result.policy is not None
-        recorded.append(
-            RecordedSolve(
-                state, speed, felt, hold, "bound", loop.planner.gait_start, result.solve_time, ok, result.policy
-            )
-        )
+        deadline = perf_counter() if late else None
+        result = plan(state, speed, hold=hold, deadline=deadline, felt=felt, **steering)
+        begun, ok = loop.planner.gait_start, result.policy is not None
+        taken = result.solve_time, result.allowed, ok, result.policy
+        recorded.append(RecordedSolve(state, speed, felt, hold, "bound", begun, *taken))
         return result
 
     loop.planner.plan = spy
@@ -53,6 +52,15 @@ def test_a_whole_recording_gives_the_same_policies(robot: Robot, solves: list[Re
     assert np.nanmax(compared.torque) == 0.0
     assert compared.gain.max() == 0.0
     np.testing.assert_array_equal(compared.times, [one.state.time for one in solves])
+
+
+def test_solves_that_a_deadline_cut_short_are_cut_short_again(robot: Robot) -> None:
+    late = recorded_run({}, late=True)
+    assert {one.allowed for one in late[1:]} == {1}
+    compared = replay(Planner(WholeBodyModel(robot)), late)
+    assert compared.disagreeing == 0 and np.nanmax(compared.torque) == 0.0
+    free = [dataclasses.replace(one, allowed=1000) for one in late]
+    assert np.nanmax(replay(Planner(WholeBodyModel(robot)), free).torque) > 0.01
 
 
 def test_one_that_begins_in_the_middle_comes_close(robot: Robot) -> None:
