@@ -117,7 +117,7 @@ def test_a_request_to_move_waits_for_as_long_as_getting_up_takes(robot: Robot, c
 
 @pytest.mark.parametrize("stop", [None, 3.5])
 def test_a_run_goes_on_after_a_fall_unless_it_was_stopped(stop: float | None) -> None:
-    push = Push(3.0, (0.0, 600.0, 0.0), 0.1)
+    push = Push(3.0, (0.0, 900.0, 0.0), 0.1)
     recording = run_loop(RunOptions(duration=10.0, pushes=(push,), stop_time=stop, recover=True, video=False))
     summary = summarise(recording)
     assert summary.fell
