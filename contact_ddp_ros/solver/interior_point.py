@@ -23,8 +23,9 @@ feasible. α keeps s(α) ≥ (1 − τ) s (fraction to the boundary); a step tha
 with the slack at the boundary, and closes that distance later. Along a limit on the state that is active at many nodes
 that rule stops the solve far from the optimum: z(α) is curved, and the distance to the limit as small as μ. Where it
 leaves less than `detached_step`, slacks stop at (1 − τ) s, or at a share of the violation if that is more, and their
-inequalities may be violated until later steps close the distance. y's own step keeps y positive. z's linear prediction
-in Δy is taken from the trial, which differs from it in second order.
+inequalities may be violated until later steps close the distance. y's own step keeps y positive: all go the share of
+their steps that τ allows, or each as far as it may (`dual_steps`). z's linear prediction in Δy is taken from the trial,
+which differs from it in second order. With `past_worst` a rollout that goes too far beyond the boundary is not finished.
 
 Merit. φ = J − μ Σ w ln s + y c + ½ σ c² + ω Σ w|z − s| + ω_d Σ|d|, the last term that of
 :mod:`contact_ddp_ros.solver.gaps`, ω raised by the same rule. At fixed μ, y of the equalities, σ and ω the sweep's

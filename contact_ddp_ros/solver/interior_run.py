@@ -46,6 +46,7 @@ class InteriorRun(Run):
     ) -> None:
         super().__init__(problem, data, work, options)
         self.interior = interior
+        self._past = interior.past_worst
         self.mus: list[float] = []
         self._multipliers, self._penalty = data[4], data[5]
         self._sizes = problem.n_e, problem.n_i
@@ -59,12 +60,13 @@ class InteriorRun(Run):
         self._measured = (0.0, 0.0, 0.0, 0.0, 0.0)
         self._weight = 0.0
         self._held = False
-        self._least = 1.0
         self._detached = False
         self._unit = self._total = 1.0
 
     def begin(self, warm: Multipliers | None, held: float | None) -> None:
-        """Set slacks, multipliers and μ for the first trajectory."""
+        """Set slacks, multipliers and μ for the first trajectory; without any given it may be far from the optimum."""
+        if warm is None and held is None and self.options.second_order_below > 0.0 and self.hessian_blend > 0.0:
+            self._far, self.hessian_blend = True, 0.0
         if not np.isfinite(self.cost):
             return
         residuals, (n_e, n_i) = self.work.nominal[3], self._sizes
@@ -144,21 +146,27 @@ class InteriorRun(Run):
         return float(self._objective + equalities - self._penalty[MU] * self._logarithms + self._weight * apart)
 
     def _rollout(
-        self, xs: Array, us: Array, gains: Array, alpha: float, into: tuple[Array, Array, Array, Array]
+        self,
+        xs: Array,
+        us: Array,
+        gains: Array,
+        alpha: float,
+        into: tuple[Array, Array, Array, Array],
+        least: float = -np.inf,
     ) -> float:
-        cost = super()._rollout(xs, us, gains, alpha, into)
+        if self._begun and not self._detached:
+            least = 1.0 - _OVER * self.interior.boundary
+        cost = super()._rollout(xs, us, gains, alpha, into, least)
         if not self._begun or not np.isfinite(cost):
             return cost
         nominal = self.work.nominal[3]
-        apart, psi, self._trial_logarithms, equalities, self._least = slacks.trial(
+        apart, psi, self._trial_logarithms, equalities = slacks.trial(
             *(into[3], nominal, self._multipliers, self._weights, self._penalty),
             *self._sizes,
             alpha,
             self.interior.boundary,
             self._slacks,
         )
-        if self._least < 1.0 - _OVER * self.interior.boundary and not self._detached:
-            return np.inf
         self._trial_objective = cost - psi - equalities
         barrier = -float(self._penalty[MU]) * self._trial_logarithms
         return self._trial_objective + barrier + equalities + self._weight * apart
@@ -177,7 +185,7 @@ class InteriorRun(Run):
         return super()._line_search(linear, quadratic, converged)
 
     def _shorter(self, alpha: float) -> float:
-        beyond = 1.0 - self._least
+        beyond = 1.0 - self._share
         if self._detached or beyond <= _OVER * self.interior.boundary:
             return super()._shorter(alpha)
         # a full step is cut no more than the boundary asks for: 0.99 of it would leave a hundredth of every error
@@ -213,6 +221,7 @@ class InteriorRun(Run):
         """Take over slacks and multipliers of the step; lower μ and raise σ where the step allows it."""
         settings, mu = self.interior, float(self._penalty[MU])
         self.mus.append(mu)
+        self._far = self._far and not self._detached  # what has left its limits comes back sooner with second order
         nominal, previous = self.work.nominal[3], self.work.trial[3]
         slacks.advance(
             *(nominal, previous, self._multipliers, self._penalty),
@@ -220,6 +229,7 @@ class InteriorRun(Run):
             alpha,
             settings.boundary,
             self._slacks,
+            settings.dual_steps == "common",
         )
         self._objective, self._logarithms = self._trial_objective, self._trial_logarithms
         if alpha == 1.0:

@@ -54,8 +54,21 @@ class InteriorPointOptions:
     )
     slack_min: float = parameter(0.15, low=1e-9, description="least slack of a first trajectory")
     boundary: float = parameter(0.99, low=0.5, high=0.99999, description="fraction to the boundary τ of a step")
+    dual_steps: str = parameter(
+        "common",
+        choices=("common", "each"),
+        description="multipliers of inequalities go the share of their steps that the boundary allows all of them, or"
+        " each as far as it may: fewer iterations for gaits, more where a limit on the state is active at many nodes",
+    )
     detached_step: float = parameter(
         0.15, low=0.0, high=1.0, description="where the boundary leaves less of a step, slacks leave their inequalities"
+    )
+    past_worst: int = parameter(
+        0,
+        low=0,
+        high=10000,
+        description="a rollout that goes beyond the boundary ends so many nodes after the worst: nearly always no later"
+        " one is worse; 0: it goes on to the end",
     )
     sigma: float = parameter(1e3, low=1e-6, description="largest penalty σ of equalities to begin with")
     sigma_factor: float = parameter(5.0, low=1.0, description="factor on σ after a full step")

@@ -43,6 +43,13 @@ class SolverOptions:
     hessian_blend_grow: float = parameter(
         4.0, low=1.1, high=100.0, description="factor on the Hessian blend θ after an accepted step"
     )
+    second_order_below: float = parameter(
+        0.0,
+        low=0.0,
+        description="in a cold solve by the interior point second order counts (θ > 0) from the first iteration on of"
+        " which a full step is expected to bring less than this share of the cost, or after one that leaves limits; 0:"
+        " always",
+    )
     curvature_period: int = parameter(
         3, low=1, high=10000, description='iterations for which "quasi_newton" holds the second order'
     )

@@ -29,6 +29,9 @@ _ROUNDING = 1e-14
 """A change of the cost below this share of it is rounding and no reason to refuse a step: so near a minimum Armijo's
 rule sees noise only, and refusals would hold the error at the square root of rounding (Hager and Zhang 2005)."""
 
+_NEAR_BLEND = 0.25
+"""θ of the first iteration that is no longer far from the optimum."""
+
 
 def _held_curvature(problem: Problem, data: Any, period: int) -> "HeldCurvature":
     """Imported here, since it compiles what no other variant needs."""
@@ -75,6 +78,7 @@ class Run:
         self._backward = backward_of(problem.n_x, problem.n_u, problem.halves.size > 0)
         self.cost = np.inf
         self.hessian_blend = 0.0
+        self._far = False
         self.rho = 0.0
         self.message = ""
         self.gaps = Gaps(problem.n_x)
@@ -83,6 +87,9 @@ class Run:
         self._expanded = False
         self._short_without_curvature = False
         self._longest = 1.0
+        self._share = 1.0
+        self._past = 0
+        self._no_slacks = np.zeros((0, problem.n_residuals))
 
     def start(self, x0: Array, guess: Guess, blend: float) -> None:
         """Make the guess the nominal trajectory: roll it out from x0, or use its states as they are."""
@@ -128,7 +135,7 @@ class Run:
         if converged:
             return Termination.CONVERGED
         if alpha > 0.0:
-            self._decrease_regularisation()
+            self._decrease_regularisation(-(linear + quadratic))
         elif rho > options.rho_max:
             self.message = (
                 f"stalled: no line-search step down to step_min = {options.step_min:.3g} reduces the cost although "
@@ -250,11 +257,20 @@ class Run:
         return max(options.step_min, options.second_order_step_min * self._longest)
 
     def _rollout(
-        self, xs: Array, us: Array, gains: Array, alpha: float, into: tuple[Array, Array, Array, Array]
+        self,
+        xs: Array,
+        us: Array,
+        gains: Array,
+        alpha: float,
+        into: tuple[Array, Array, Array, Array],
+        least: float = -np.inf,
     ) -> float:
+        """Cost of a step's rollout, infinite where it diverges or leaves less than a share `least` of a slack."""
         self._effort.rollouts += 1
-        has_control, ks, gaps = self.problem.has_control, self.work.ks, self.gaps.d
-        cost: float = rollout(self._step, self.data, has_control, xs, us, ks, gains, alpha, gaps, *into)
+        old = self._no_slacks if least == -np.inf else self.work.nominal[3]
+        given = self._step, self.data, self.problem.has_control, xs, us, self.work.ks, gains, alpha, self.gaps.d
+        cost: float
+        cost, self._share = rollout(*given, old, least, self._past, *into)
         return cost
 
     def _evaluate_guess(self, guess: Guess) -> float:
@@ -287,11 +303,14 @@ class Run:
         else:
             self.rho = max(options.rho_min, self.rho * options.rho_factor)
 
-    def _decrease_regularisation(self) -> None:
-        """Reduce ρ and raise θ: after an accepted step."""
+    def _decrease_regularisation(self, reduction: float) -> None:
+        """Reduce ρ and raise θ: after an accepted step, with the reduction that a full one was expected to bring."""
         options = self.options
         self.rho = self.rho / options.rho_factor if self.rho > options.rho_min else 0.0
-        if options.variant != "ilqr":
+        if self._far:
+            self._far = reduction > options.second_order_below * (1.0 + abs(self.objective))
+            self.hessian_blend = 0.0 if self._far else _NEAR_BLEND
+        elif options.variant != "ilqr":
             self.hessian_blend = min(
                 1.0, max(self.hessian_blend, options.hessian_blend_min) * options.hessian_blend_grow
             )

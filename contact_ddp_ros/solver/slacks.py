@@ -13,7 +13,7 @@ from numba import types
 from contact_ddp_ros.solver.penalties import MU, SIGMA
 from contact_ddp_ros.solver.protocol import MATRIX, VECTOR
 
-_FIVE = types.UniTuple(nb.float64, 5)
+_FOUR, _FIVE = types.UniTuple(nb.float64, 4), types.UniTuple(nb.float64, 5)
 
 _TINY = 1e-300
 _SMALL = 1e-150
@@ -81,8 +81,22 @@ def measure(residuals, multipliers, weights, penalty, n_e, n_i):
     return total, slope, bend, equalities, worst
 
 
+@nb.njit(inline="always", error_model="numpy")
+def share_left(multipliers, residuals, old, alpha):
+    """The least share that a step α leaves of a node's slacks; `old` are the node's residuals before it."""
+    n_i = multipliers.size - residuals.size + 1
+    n_e = residuals.size - 1 - n_i
+    least = 1.0
+    for i in range(n_i):
+        z, slack = residuals[n_e + i], multipliers[n_e + 2 * i]
+        if math.isfinite(z):
+            left = z + (1.0 - alpha) * (slack - old[n_e + i]) if alpha < 1.0 else z
+            least = min(least, left / slack)
+    return least
+
+
 @nb.njit(
-    _FIVE(MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, nb.int64, nb.int64, nb.float64, nb.float64, MATRIX),
+    _FOUR(MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, nb.int64, nb.int64, nb.float64, nb.float64, MATRIX),
     cache=True,
     nogil=True,
     error_model="numpy",
@@ -90,11 +104,9 @@ def measure(residuals, multipliers, weights, penalty, n_e, n_i):
 def trial(residuals, nominal, multipliers, weights, penalty, n_e, n_i, alpha, boundary, slacks):
     """Write the slacks s(α) of a trial's residuals, no further towards zero than the boundary.
 
-    Returns Σ w|z − s(α)|; Σ w ψ that the trial's cost contains; Σ w ln s(α); Σ y c + ½ σ c² of the equalities; the
-    least share that the step would leave of a slack.
+    Returns Σ w|z − s(α)|; Σ w ψ that the trial's cost contains; Σ w ln s(α); Σ y c + ½ σ c² of the equalities.
     """
     apart, psi, total, equalities, mu = 0.0, 0.0, 0.0, 0.0, penalty[MU]
-    least = 1.0
     for k in range(weights.size):
         here = 1.0
         for i in range(n_i):
@@ -104,7 +116,6 @@ def trial(residuals, nominal, multipliers, weights, penalty, n_e, n_i, alpha, bo
                 slack = multipliers[k, at]
                 if alpha < 1.0:
                     slacks[k, i] += (1.0 - alpha) * (slack - nominal[k, n_e + i])
-                least = min(least, slacks[k, i] / slack)
                 slacks[k, i] = max(slacks[k, i], (1.0 - boundary) * slack, min(_SHRINK * slack, -_FLOOR * z))
                 apart += weights[k] * abs(z - slacks[k, i])
                 gap = z - slack
@@ -117,7 +128,7 @@ def trial(residuals, nominal, multipliers, weights, penalty, n_e, n_i, alpha, bo
     for k in range(residuals.shape[0]):
         for i in range(n_e):
             equalities += (multipliers[k, i] + 0.5 * penalty[SIGMA] * residuals[k, i]) * residuals[k, i]
-    return apart, psi, total, equalities, least
+    return apart, psi, total, equalities
 
 
 @nb.njit(nb.float64(MATRIX, VECTOR, nb.int64, nb.int64), cache=True, nogil=True, error_model="numpy")
@@ -133,16 +144,19 @@ def logarithms(multipliers, weights, n_e, n_i):
 
 
 @nb.njit(
-    nb.void(MATRIX, MATRIX, MATRIX, VECTOR, nb.int64, nb.int64, nb.float64, nb.float64, MATRIX),
+    nb.void(MATRIX, MATRIX, MATRIX, VECTOR, nb.int64, nb.int64, nb.float64, nb.float64, MATRIX, nb.boolean),
     cache=True,
     nogil=True,
     error_model="numpy",
 )
-def advance(residuals, previous, multipliers, penalty, n_e, n_i, alpha, boundary, slacks):
-    """Take over the slacks of a step α; step all multipliers, those of inequalities no further than the boundary."""
+def advance(residuals, previous, multipliers, penalty, n_e, n_i, alpha, boundary, slacks, common):
+    """Take over the slacks of a step α; step multipliers, those of inequalities no further than the boundary.
+
+    Each for itself, or all by the `common` share of their steps that the boundary allows.
+    """
     mu, sigma = penalty[MU], penalty[SIGMA]
     length = 1.0
-    for keep in range(2):
+    for keep in range(0 if common else 1, 2):
         for k in range(slacks.shape[0]):
             for i in range(n_i):
                 z, at = residuals[k, n_e + i], n_e + 2 * i
@@ -157,7 +171,8 @@ def advance(residuals, previous, multipliers, penalty, n_e, n_i, alpha, boundary
                     continue
                 multipliers[k, at] = slacks[k, i]
                 centre = mu / slacks[k, i]
-                multipliers[k, at + 1] = min(max(y + length * change, centre / _SPREAD), centre * _SPREAD)
+                stepped = y + max(length * change, -boundary * y)
+                multipliers[k, at + 1] = min(max(stepped, centre / _SPREAD), centre * _SPREAD)
     for k in range(residuals.shape[0]):
         for i in range(n_e):
             old = previous[k, i]

@@ -18,6 +18,7 @@ from contact_ddp_ros.solver.protocol import (
     STEP_TYPE,
     TENSOR,
 )
+from contact_ddp_ros.solver.slacks import share_left
 
 STATE_BOUND = 1e6
 """Bound on |x_i| beyond which a rollout has diverged; stopping there avoids overflow in the kernels."""
@@ -35,20 +36,24 @@ def _node_views(expansion, k):
 
 
 @nb.njit(
-    nb.float64(
+    nb.types.UniTuple(nb.float64, 2)(
         *(nb.int64, DATA, FLAGS),
-        *(MATRIX, MATRIX, MATRIX, TENSOR, nb.float64, MATRIX),
+        *(MATRIX, MATRIX, MATRIX, TENSOR, nb.float64, MATRIX, MATRIX, nb.float64, nb.int64),
         *(MATRIX, MATRIX, MATRIX, MATRIX),
     ),
     cache=True,
     error_model="numpy",
     nogil=True,
 )
-def rollout(step_address, data, has_control, xs, us, ks, gains, alpha, gaps, new_xs, new_us, aux, residuals):
+def rollout(
+    step_address, data, has_control, xs, us, ks, gains, alpha, gaps, old, least, past, new_xs, new_us, aux, residuals
+):
     """Simulate u = ū + α k + K (x − x̄) from new_xs[0]; return the total cost, infinite where the rollout diverges.
 
     Writes new_xs, new_us, aux and residuals. `gaps` (N, n_x) are those of the nominal trajectory, of which the fraction
-    1 − α stays open; no rows where there are none.
+    1 − α stays open; no rows where there are none. Where there are slacks, `old` (N+1, n_r) are the nominal residuals,
+    and the least share that the step leaves of a slack is returned, too. Below `least` the cost is infinite, and the
+    rollout ends where no share was less at the `past` nodes before; with 0 it goes on.
     """
     step = _step_at(step_address)
     n_nodes, n_u = us.shape
@@ -56,8 +61,10 @@ def rollout(step_address, data, has_control, xs, us, ks, gains, alpha, gaps, new
     deviation = np.empty(n_x)
     data, has_control, xs, us = borrow(data), borrow(has_control), borrow(xs), borrow(us)
     ks, gains, new_xs, new_us = borrow(ks), borrow(gains), borrow(new_xs), borrow(new_us)
-    gaps, aux, residuals = borrow(gaps), borrow(aux), borrow(residuals)
-    has_gaps = gaps.shape[0] > 0
+    gaps, old, aux, residuals = borrow(gaps), borrow(old), borrow(aux), borrow(residuals)
+    multipliers = data[4]
+    has_gaps, has_slacks = gaps.shape[0] > 0, old.shape[0] > 0
+    share, worst = 1.0, 0
     total = 0.0
     for k in range(n_nodes):
         x = new_xs[k]
@@ -76,12 +83,18 @@ def rollout(step_address, data, has_control, xs, us, ks, gains, alpha, gaps, new
         total += step(data, k, x, u, x_next, aux[k], residuals[k])
         for j in range(n_x):
             if not abs(x_next[j]) < STATE_BOUND:
-                return np.inf
+                return np.inf, share
+        if has_slacks:
+            here = share_left(multipliers[k], residuals[k], old[k], alpha)
+            if here < share:
+                share, worst = here, k
+            elif share < least and k == worst + past:
+                return np.inf, share
         if has_gaps:
             for j in range(n_x):
                 x_next[j] -= (1.0 - alpha) * gaps[k, j]
     total += step(data, n_nodes, new_xs[n_nodes], new_us[0], deviation, aux[n_nodes], residuals[n_nodes])
-    return total if np.isfinite(total) else np.inf
+    return total if np.isfinite(total) and share >= least else np.inf, share
 
 
 @nb.njit(nb.void(nb.int64, DATA, MATRIX, MATRIX, MATRIX, EXPANSION), cache=True, nogil=True, error_model="numpy")

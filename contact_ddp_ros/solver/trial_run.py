@@ -53,24 +53,21 @@ class TrialRun(InteriorRun):
         """Roll a step out; None where it diverges or goes beyond the boundary."""
         work, started = self.work, perf_counter()
         work.trial[0][0] = work.nominal[0][0]
-        cost = Run._rollout(self, *work.nominal[:2], work.gains, alpha, work.trial)
+        boundary = max(self.interior.boundary, 1.0 - float(self._penalty[MU]))
+        cost = Run._rollout(self, *work.nominal[:2], work.gains, alpha, work.trial, 1.0 - boundary)
         self._effort.rollout_time += perf_counter() - started
-        self._least = 1.0
         if not np.isfinite(cost):
             return None
-        boundary = max(self.interior.boundary, 1.0 - float(self._penalty[MU]))
-        _, psi, _, equalities, self._least = slacks.trial(
+        _, psi, _, equalities = slacks.trial(
             *(work.trial[3], work.nominal[3], self._multipliers, self._weights, self._penalty),
             *(*self._sizes, alpha, boundary, self._slacks),
         )
-        if self._least < 1.0 - boundary:
-            return None
         self._trial_objective = cost - psi - equalities
         return self._pair(self._trial_objective, work.trial[3], self._slacks, alpha)
 
     def _shorter(self, alpha: float) -> float:
         """The step to try after one that diverged or went beyond the boundary."""
-        beyond = 1.0 - self._least
+        beyond = 1.0 - self._share
         if beyond <= self.interior.boundary:
             return alpha * self.options.step_factor
         return alpha * min(max(self.interior.boundary / beyond, 0.1), 0.95)
@@ -83,7 +80,7 @@ class TrialRun(InteriorRun):
         work.nominal, work.trial = work.trial, work.nominal
         slacks.advance(
             *(work.nominal[3], work.trial[3], self._multipliers, self._penalty),
-            *(*self._sizes, alpha, self.interior.boundary, self._slacks),
+            *(*self._sizes, alpha, self.interior.boundary, self._slacks, True),
         )
         self._multipliers[:, :n_g] = mixed[:, :n_g]
         self._objective = self._trial_objective

@@ -7,6 +7,8 @@ from contact_ddp_ros.solver.backward import backward_of
 from contact_ddp_ros.solver.node_function import node_function
 from contact_ddp_ros.solver.protocol import FIRST, SECOND, STEP, node_data
 
+NO_SLACKS = np.zeros((0, 1))
+
 
 def data_of(problem, multipliers=None, penalty=(1.0, 0.1, 0.0)):
     """The tuple that a problem's functions read."""
@@ -49,11 +51,11 @@ class Sweep:
         """(cost, xs, us) of a step along the last sweep."""
         xs, us = self.xs.copy(), self.us.copy()
         aux, residuals = self.aux.copy(), self.residuals.copy()
-        cost = sweeps.rollout(
+        cost, _ = sweeps.rollout(
             node_function(self.problem.step, STEP),
             self.data,
             self.problem.has_control,
-            *(self.xs, self.us, self.ks, self.gains, alpha, self.gaps),
+            *(self.xs, self.us, self.ks, self.gains, alpha, self.gaps, NO_SLACKS, -np.inf, 0),
             *(xs, us, aux, residuals),
         )
         return cost, xs, us
@@ -91,11 +93,14 @@ class Sweep:
             self.gains,
             0.0,
             self.gaps,
+            NO_SLACKS,
+            -np.inf,
+            0,
             new_xs,
             new_us,
             self.aux,
             self.residuals,
-        )
+        )[0]
 
 
 def cost_of(problem, x0, us, **data):
@@ -114,8 +119,11 @@ def cost_of(problem, x0, us, **data):
         np.zeros((n, n_u, n_x)),
         0.0,
         np.zeros((0, n_x)),
+        NO_SLACKS,
+        -np.inf,
+        0,
         xs,
         np.zeros((n, n_u)),
         np.zeros((n + 1, problem.n_aux)),
         np.zeros((n + 1, problem.n_residuals)),
-    )
+    )[0]

@@ -84,7 +84,7 @@ class Stages:
         problem = self._case.problem
         (xs, us, gains), into[0][0] = policy, self._case.x0
         given: list[Any] = [self._data, problem.has_control, xs, us, self.ks, gains, 1.0, self._gaps]
-        rollout(self._step, *given, *into)
+        rollout(self._step, *given, np.zeros((0, problem.n_residuals)), -np.inf, 0, *into)
 
     def _trajectory(self) -> tuple[np.ndarray, ...]:
         problem = self._case.problem
