@@ -25,7 +25,7 @@ that rule stops the solve far from the optimum: z(α) is curved, and the distanc
 leaves less than `detached_step`, slacks stop at (1 − τ) s, or at a share of the violation if that is more, and their
 inequalities may be violated until later steps close the distance. y's own step keeps y positive: all go the share of
 their steps that τ allows, or each as far as it may (`dual_steps`). z's linear prediction in Δy is taken from the trial,
-which differs from it in second order. With `past_worst` a rollout that goes too far beyond the boundary is not finished.
+which differs from it in second order. With `past_worst` a rollout far beyond the boundary ends early.
 
 Merit. φ = J − μ Σ w ln s + y c + ½ σ c² + ω Σ w|z − s| + ω_d Σ|d|, the last term that of
 :mod:`contact_ddp_ros.solver.gaps`, ω raised by the same rule. At fixed μ, y of the equalities, σ and ω the sweep's
