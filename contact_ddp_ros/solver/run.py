@@ -267,7 +267,7 @@ class Run:
     ) -> float:
         """Cost of a step's rollout, infinite where it diverges or leaves less than a share `least` of a slack."""
         self._effort.rollouts += 1
-        old = self._no_slacks if least == -np.inf else self.work.nominal[3]
+        old = self._no_slacks if least == -np.inf or self.problem.n_i == 0 else self.work.nominal[3]
         given = self._step, self.data, self.problem.has_control, xs, us, self.work.ks, gains, alpha, self.gaps.d
         cost: float
         cost, self._share = rollout(*given, old, least, self._past, *into)

@@ -171,7 +171,7 @@ def advance(residuals, previous, multipliers, penalty, n_e, n_i, alpha, boundary
                     continue
                 multipliers[k, at] = slacks[k, i]
                 centre = mu / slacks[k, i]
-                stepped = y + max(length * change, -boundary * y)
+                stepped = y + length * change if common else max(y + change, (1.0 - boundary) * y)
                 multipliers[k, at + 1] = min(max(stepped, centre / _SPREAD), centre * _SPREAD)
     for k in range(residuals.shape[0]):
         for i in range(n_e):

@@ -53,7 +53,7 @@ def rollout(
     Writes new_xs, new_us, aux and residuals. `gaps` (N, n_x) are those of the nominal trajectory, of which the fraction
     1 − α stays open; no rows where there are none. Where there are slacks, `old` (N+1, n_r) are the nominal residuals,
     and the least share that the step leaves of a slack is returned, too. Below `least` the cost is infinite, and the
-    rollout ends where no share was less at the `past` nodes before; with 0 it goes on.
+    rollout ends where no share was less at the `past` nodes before; with 0 it goes on. One that diverges has share 1.
     """
     step = _step_at(step_address)
     n_nodes, n_u = us.shape
@@ -83,7 +83,7 @@ def rollout(
         total += step(data, k, x, u, x_next, aux[k], residuals[k])
         for j in range(n_x):
             if not abs(x_next[j]) < STATE_BOUND:
-                return np.inf, share
+                return np.inf, 1.0
         if has_slacks:
             here = share_left(multipliers[k], residuals[k], old[k], alpha)
             if here < share:
@@ -94,7 +94,9 @@ def rollout(
             for j in range(n_x):
                 x_next[j] -= (1.0 - alpha) * gaps[k, j]
     total += step(data, n_nodes, new_xs[n_nodes], new_us[0], deviation, aux[n_nodes], residuals[n_nodes])
-    return total if np.isfinite(total) and share >= least else np.inf, share
+    if not np.isfinite(total):
+        return np.inf, 1.0
+    return total if share >= least else np.inf, share
 
 
 @nb.njit(nb.void(nb.int64, DATA, MATRIX, MATRIX, MATRIX, EXPANSION), cache=True, nogil=True, error_model="numpy")

@@ -76,7 +76,7 @@ def test_it_ends_at_ipopts_optimum_within_every_limit(swing_up):
     assert solution.us == pytest.approx(us, abs=1e-2)
 
 
-@pytest.mark.parametrize("seed", [2, 3, 4, 5, 8])
+@pytest.mark.parametrize("seed", [0, 2, 3, 5, 8])
 def test_from_violated_starts_it_ends_feasible(swing_up, seed):
     """Of torques of three times the limit."""
     x0 = np.array([0.1, 0.0])
