@@ -286,6 +286,7 @@ def _without_dynamics(data, k, x, u, aux, vx, hxx, hux):
 @nb.njit(SECOND, cache=True, nogil=True, error_model="numpy")
 def second(data, k, x, u, aux, vx, hxx, hux, huu):
     """Contracted second-order partials of a node: dynamics by mRNEAc, or by tensors, and the feet's heights'."""
+    data, x, u, aux, vx, hxx, hux, huu = borrow((data, x, u, aux, vx, hxx, hux, huu))
     clear(huu)
     block = _contraction(data, k, x, u, vx, aux)
     if block < 0:
