@@ -12,14 +12,13 @@ from contact_ddp_ros.compiled.call import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_motion import solve_again
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
+from contact_ddp_ros.mpc.terms.term import COMPILED
 from contact_ddp_ros.solver.borrowed import address, part, table
 from contact_ddp_ros.solver.linear_algebra import add_transpose_multiply, clear
 from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
 
 
-@nb.njit(
-    nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX), cache=True, error_model="numpy"
-)
+@nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX), **COMPILED)
 def motion_curvature(integers, block, impact, x, row, aux, hxx, hux):
     """By mRNEAc: ξ = −K⁻¹γ, then γᵀν_zy = s_zy + s_zν ν_y + (s_yν ν_z)ᵀ; needs K's factor and ν_z in aux."""
     n, n_u, n_f, n_a = sizes_of(integers)

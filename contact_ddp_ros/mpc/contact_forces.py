@@ -8,6 +8,7 @@ import numba as nb
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
 from contact_ddp_ros.mpc.term_sums import ForceSums
+from contact_ddp_ros.mpc.terms.term import COMPILED
 from contact_ddp_ros.solver.borrowed import borrow, part, table
 from contact_ddp_ros.solver.linear_algebra import clear
 from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
@@ -16,9 +17,7 @@ _sums = ForceSums()
 _add, _add_hessian, _limits, _costs = _sums.derivatives, _sums.hessian, _sums.limits, _sums.costs
 
 
-@nb.njit(
-    nb.float64(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy"
-)
+@nb.njit(nb.float64(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), **COMPILED)
 def force_cost(integers, block, row, parameters, penalty, multipliers, nu, gradient):
     """The terms on the contact forces: returns their cost, writes its gradient."""
     integers, row, parameters, penalty = borrow((integers, row, parameters, penalty))
@@ -35,7 +34,7 @@ def force_cost(integers, block, row, parameters, penalty, multipliers, nu, gradi
     return cost
 
 
-@nb.njit(nb.float64(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
+@nb.njit(nb.float64(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR), **COMPILED)
 def force_limits(integers, block, row, parameters, nu, residual):
     """Write the constraints of the forces of the feet on the ground into a node's residual; their largest violation."""
     integers, row, parameters, nu, residual = borrow((integers, row, parameters, nu, residual))
@@ -47,7 +46,7 @@ def force_limits(integers, block, row, parameters, nu, residual):
     return violation
 
 
-@nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
+@nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), **COMPILED)
 def force_hessian(integers, block, row, parameters, penalty, multipliers, nu, hessian):
     """ℓ_λλ of one contact after the other: rows of `hessian` are (contact rows), columns the axes of that contact."""
     integers, row, parameters, penalty = borrow((integers, row, parameters, penalty))
@@ -100,8 +99,7 @@ def _add_row(lam_z, weighted, c, n_a, i, first, row):
         *(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR),
         *(MATRIX, MATRIX, MATRIX),
     ),
-    cache=True,
-    error_model="numpy",
+    **COMPILED,
 )
 def add_force_terms(integers, block, h, row, parameters, penalty, multipliers, aux, lx, lu, lxx, lux, luu):
     """Add λ_zᵀ ℓ_λ to the cost's gradient and λ_zᵀ ℓ_λλ λ_y to its Gauss-Newton Hessian."""

@@ -10,6 +10,7 @@ from contact_ddp_ros.compiled.call import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
 from contact_ddp_ros.mpc.linear_system import factorise, solve_matrix, solve_symmetric_vector
+from contact_ddp_ros.mpc.terms.term import COMPILED
 from contact_ddp_ros.solver.borrowed import address, part, table
 from contact_ddp_ros.solver.protocol import INTEGERS, VECTOR
 
@@ -20,7 +21,7 @@ def mode_block(integers, mode):
     return at.HEADER + integers[at.N_U] + mode * (at.MODE_HEADER + integers[at.N_FEET])
 
 
-@nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
+@nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR), **COMPILED)
 def locate_feet(integers, block, q, row, aux):
     """Positions of all feet and their Jacobian (row-major, (n_f n_a, n)) into aux, by the kernels of a mode's block."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -39,7 +40,7 @@ def locate_feet(integers, block, q, row, aux):
             aux[own.jacobian + i * n + j] = columns[j * rows + i]
 
 
-@nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
+@nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR, VECTOR), **COMPILED)
 def solve_motion(integers, block, impact, x, u, row, aux):
     """Factorise K into aux and solve for ν, of the dynamics or of the impact."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -119,7 +120,7 @@ def residual_partials(integers, block, impact, x, row, aux):
             right[integers[at.HEADER + a], 2 * n + a] = 1.0
 
 
-@nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
+@nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR), **COMPILED)
 def motion_partials(integers, block, impact, x, row, aux):
     """ν_z for z = (q, v, u) into aux, (n_s, 2n + n_u) row-major; the impact has no u (zero columns)."""
     n, n_u, n_f, n_a = sizes_of(integers)

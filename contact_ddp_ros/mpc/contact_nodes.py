@@ -56,7 +56,7 @@ from contact_ddp_ros.mpc.node_parts import (
     solve_midpoint_at,
 )
 from contact_ddp_ros.mpc.term_sums import EntrySums
-from contact_ddp_ros.mpc.terms.term import Argument
+from contact_ddp_ros.mpc.terms.term import COMPILED, Argument
 from contact_ddp_ros.solver.borrowed import borrow, part, table
 from contact_ddp_ros.solver.linear_algebra import clear
 from contact_ddp_ros.solver.protocol import DATA, FIRST, MATRIX, SECOND, STEP, VECTOR
@@ -227,7 +227,7 @@ def first(data, k, x, u, aux, d):
     add_height_cost(integers, row, aux, slopes, bends, lx, lxx)
 
 
-@nb.njit(nb.int64(DATA, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
+@nb.njit(nb.int64(DATA, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR), **COMPILED)
 def _contraction(data, k, x, u, vx, aux):
     """Leave γ of a node, V'x through the integration scheme and ℓ_λ, in aux; its mode's block, −1 without dynamics."""
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
@@ -258,9 +258,7 @@ def _contraction(data, k, x, u, vx, aux):
     return block
 
 
-@nb.njit(
-    nb.void(DATA, nb.int64, nb.int64, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX, MATRIX), cache=True, error_model="numpy"
-)
+@nb.njit(nb.void(DATA, nb.int64, nb.int64, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX, MATRIX), **COMPILED)
 def _add_cost_curvature(data, k, block, x, u, aux, hxx, hux, huu):
     """Add what Gauss-Newton leaves out of the cost's Hessian, but for that of λ(x, u), which is part of γ's."""
     add_height_curvature(data, k, x, aux, hxx)
@@ -270,7 +268,7 @@ def _add_cost_curvature(data, k, block, x, u, aux, hxx, hux, huu):
         add_own_curvature(data[0], block, row[at.DURATION], row, data[5], data[4][k], x, u, aux, hxx, hux, huu)
 
 
-@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX), cache=True, error_model="numpy")
+@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX), **COMPILED)
 def _without_dynamics(data, k, x, u, aux, vx, hxx, hux):
     """`second` of a node without contact dynamics: lift-off and end have no curvature."""
     kind = data[1][k, at.NODE_KIND]

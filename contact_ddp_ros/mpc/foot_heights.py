@@ -9,7 +9,7 @@ from contact_ddp_ros.mpc.contact_geometry import height_of, height_slope
 from contact_ddp_ros.mpc.contact_motion import mode_block
 from contact_ddp_ros.mpc.layout import aux_offsets, lands_of, sizes_of
 from contact_ddp_ros.mpc.term_sums import EntrySums
-from contact_ddp_ros.mpc.terms.term import Argument
+from contact_ddp_ros.mpc.terms.term import COMPILED, Argument
 from contact_ddp_ros.solver.borrowed import address, borrow, part, table
 from contact_ddp_ros.solver.protocol import DATA, INTEGERS, MATRIX, VECTOR
 
@@ -21,7 +21,7 @@ _landing, _landing_limits, _landing_costs = _landings.derivatives, _landings.lim
 _PAIR = types.UniTuple(nb.float64, 2)
 
 
-@nb.njit(_PAIR(DATA, nb.int64, nb.float64, VECTOR, VECTOR), cache=True, error_model="numpy")
+@nb.njit(_PAIR(DATA, nb.int64, nb.float64, VECTOR, VECTOR), **COMPILED)
 def height_cost(data, k, cost, aux, residual):
     """The cost rate of a time step, or the cost of a touchdown, with that of heights added; the largest violation.
 
@@ -44,7 +44,7 @@ def height_cost(data, k, cost, aux, residual):
     return cost, violation
 
 
-@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, VECTOR), cache=True, error_model="numpy")
+@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, VECTOR), **COMPILED)
 def height_slopes(data, k, aux, slopes, bends):
     """First and second derivative of the node's cost with respect to the height of each foot."""
     data, aux = borrow((data, aux))
@@ -80,7 +80,7 @@ def note_height_costs(data, k, aux, costs):
             _landing_costs(costs, integers, 1.0, f, height, n_f, row, parameters, duals, penalty)
 
 
-@nb.njit(nb.void(INTEGERS, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
+@nb.njit(nb.void(INTEGERS, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), **COMPILED)
 def add_height_cost(integers, row, aux, slopes, bends, lx, lxx):
     """Add Σ_f of slope ∂height and bend ∂height ∂heightᵀ to the cost's gradient and Gauss-Newton Hessian."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -99,7 +99,7 @@ def add_height_cost(integers, row, aux, slopes, bends, lx, lxx):
                 lxx[i, j] += bends[f] * gradient[i] * gradient[j]
 
 
-@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
+@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, MATRIX), **COMPILED)
 def add_height_curvature(data, k, x, aux, hxx):
     """Add Σ_f slope ∂²height/∂q² of the node's cost."""
     integers, node_integers, row = data[0], data[1], data[3][k]

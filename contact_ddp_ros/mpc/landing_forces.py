@@ -13,7 +13,7 @@ from contact_ddp_ros.mpc.contact_geometry import in_space, normal_of
 from contact_ddp_ros.mpc.contact_motion import mode_block
 from contact_ddp_ros.mpc.layout import aux_offsets, lands_of, sizes_of
 from contact_ddp_ros.mpc.term_sums import EntrySums
-from contact_ddp_ros.mpc.terms.term import Argument
+from contact_ddp_ros.mpc.terms.term import COMPILED, Argument
 from contact_ddp_ros.solver.borrowed import borrow, part, table
 from contact_ddp_ros.solver.protocol import DATA, INTEGERS, MATRIX, VECTOR
 
@@ -37,7 +37,7 @@ def _landing(integers, block, c, row, aux):
     return foot, rate * (x * impulse[0] + y * impulse[1] + z * impulse[2]), (rate * x, rate * y, rate * z)
 
 
-@nb.njit(types.UniTuple(nb.float64, 2)(DATA, nb.int64, VECTOR, VECTOR), cache=True, error_model="numpy")
+@nb.njit(types.UniTuple(nb.float64, 2)(DATA, nb.int64, VECTOR, VECTOR), **COMPILED)
 def landing_cost(data, k, aux, residual):
     """Cost and largest violation of the terms; writes their constraints into the node's residual."""
     data, aux, residual = borrow((data, aux, residual))
@@ -53,7 +53,7 @@ def landing_cost(data, k, aux, residual):
     return cost, violation
 
 
-@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
+@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, MATRIX), **COMPILED)
 def add_landing_cost(data, k, aux, lx, lxx):
     """Add the terms to the cost's gradient and Gauss-Newton Hessian; needs ν_z in aux."""
     data, aux = borrow((data, aux))
@@ -80,7 +80,7 @@ def add_landing_cost(data, k, aux, lx, lxx):
                 lxx[i, j] += bend * gradient[i] * gradient[j]
 
 
-@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR), cache=True, error_model="numpy")
+@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR), **COMPILED)
 def landing_slopes(data, k, aux, slopes):
     """Write ∂/∂Λ of the cost, contact by contact: part of the γ of the node."""
     data, aux, slopes = borrow((data, aux, slopes))
