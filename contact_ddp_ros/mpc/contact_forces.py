@@ -9,7 +9,7 @@ from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
 from contact_ddp_ros.mpc.term_sums import ForceSums
 from contact_ddp_ros.mpc.terms.term import COMPILED
-from contact_ddp_ros.solver.borrowed import borrow, part, table
+from contact_ddp_ros.solver.borrowed import part, table
 from contact_ddp_ros.solver.linear_algebra import clear
 from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
 
@@ -20,8 +20,6 @@ _add, _add_hessian, _limits, _costs = _sums.derivatives, _sums.hessian, _sums.li
 @nb.njit(nb.float64(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), **COMPILED)
 def force_cost(integers, block, row, parameters, penalty, multipliers, nu, gradient):
     """The terms on the contact forces: returns their cost, writes its gradient."""
-    integers, row, parameters, penalty = borrow((integers, row, parameters, penalty))
-    multipliers, nu, gradient = borrow((multipliers, nu, gradient))
     n, _, n_f, n_a = sizes_of(integers)
     cost = 0.0
     for c in range(integers[block + at.CONTACTS]):
@@ -37,7 +35,6 @@ def force_cost(integers, block, row, parameters, penalty, multipliers, nu, gradi
 @nb.njit(nb.float64(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR), **COMPILED)
 def force_limits(integers, block, row, parameters, nu, residual):
     """Write the constraints of the forces of the feet on the ground into a node's residual; their largest violation."""
-    integers, row, parameters, nu, residual = borrow((integers, row, parameters, nu, residual))
     n, _, n_f, n_a = sizes_of(integers)
     violation = 0.0
     for c in range(integers[block + at.CONTACTS]):
@@ -49,8 +46,6 @@ def force_limits(integers, block, row, parameters, nu, residual):
 @nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), **COMPILED)
 def force_hessian(integers, block, row, parameters, penalty, multipliers, nu, hessian):
     """ℓ_λλ of one contact after the other: rows of `hessian` are (contact rows), columns the axes of that contact."""
-    integers, row, parameters, penalty = borrow((integers, row, parameters, penalty))
-    multipliers, nu, hessian = borrow((multipliers, nu, hessian))
     n, _, n_f, n_a = sizes_of(integers)
     clear(hessian)
     for c in range(integers[block + at.CONTACTS]):

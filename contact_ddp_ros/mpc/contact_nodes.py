@@ -68,7 +68,7 @@ _state_terms, _torque_terms, _torque_limits = _states.derivatives, _torques.deri
 @nb.njit(STEP, cache=True, nogil=True, error_model="numpy")
 def step(data, k, x, u, x_next, aux, residual):
     """One node forward; see the module's text for the cost."""
-    data, aux, residual = borrow((data, aux, residual))
+    data, x, u, x_next, aux, residual = borrow((data, x, u, x_next, aux, residual))
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
     n, n_u, n_f, n_a = sizes_of(integers)
     kind = node_integers[k, at.NODE_KIND]
@@ -151,7 +151,7 @@ def step(data, k, x, u, x_next, aux, residual):
 @nb.njit(FIRST, cache=True, nogil=True, error_model="numpy")
 def first(data, k, x, u, aux, d):
     """First-order partials of a node and the Gauss-Newton Hessian of its cost."""
-    data, aux = borrow((data, aux))
+    data, x, u, aux, d = borrow((data, x, u, aux, d))
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
     fx, fu, lx, lu, lxx, lux, luu = d
     n, n_u, n_f, n_a = sizes_of(integers)

@@ -10,7 +10,7 @@ from contact_ddp_ros.mpc.contact_motion import mode_block
 from contact_ddp_ros.mpc.layout import aux_offsets, lands_of, sizes_of
 from contact_ddp_ros.mpc.term_sums import EntrySums
 from contact_ddp_ros.mpc.terms.term import COMPILED, Argument
-from contact_ddp_ros.solver.borrowed import address, borrow, part, table
+from contact_ddp_ros.solver.borrowed import address, part, table
 from contact_ddp_ros.solver.protocol import DATA, INTEGERS, MATRIX, VECTOR
 
 _swings, _landings = EntrySums(Argument.FOOT_HEIGHT), EntrySums(Argument.LANDING_HEIGHT)
@@ -27,7 +27,6 @@ def height_cost(data, k, cost, aux, residual):
 
     Writes the constraints of heights into the node's residual; needs the feet's positions in aux.
     """
-    data, aux, residual = borrow((data, aux, residual))
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
@@ -47,7 +46,6 @@ def height_cost(data, k, cost, aux, residual):
 @nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, VECTOR), **COMPILED)
 def height_slopes(data, k, aux, slopes, bends):
     """First and second derivative of the node's cost with respect to the height of each foot."""
-    data, aux = borrow((data, aux))
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)

@@ -14,7 +14,7 @@ from contact_ddp_ros.mpc.contact_motion import mode_block
 from contact_ddp_ros.mpc.layout import aux_offsets, lands_of, sizes_of
 from contact_ddp_ros.mpc.term_sums import EntrySums
 from contact_ddp_ros.mpc.terms.term import COMPILED, Argument
-from contact_ddp_ros.solver.borrowed import borrow, part, table
+from contact_ddp_ros.solver.borrowed import part, table
 from contact_ddp_ros.solver.protocol import DATA, INTEGERS, MATRIX, VECTOR
 
 _sums = EntrySums(Argument.LANDING_FORCE)
@@ -40,7 +40,6 @@ def _landing(integers, block, c, row, aux):
 @nb.njit(types.UniTuple(nb.float64, 2)(DATA, nb.int64, VECTOR, VECTOR), **COMPILED)
 def landing_cost(data, k, aux, residual):
     """Cost and largest violation of the terms; writes their constraints into the node's residual."""
-    data, aux, residual = borrow((data, aux, residual))
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
     row, duals, n_f = node_parameters[k], multipliers[k], integers[at.N_FEET]
     block = mode_block(integers, node_integers[k + 1, at.NODE_MODE])
@@ -56,7 +55,6 @@ def landing_cost(data, k, aux, residual):
 @nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, MATRIX), **COMPILED)
 def add_landing_cost(data, k, aux, lx, lxx):
     """Add the terms to the cost's gradient and Gauss-Newton Hessian; needs ν_z in aux."""
-    data, aux = borrow((data, aux))
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
@@ -83,7 +81,6 @@ def add_landing_cost(data, k, aux, lx, lxx):
 @nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR), **COMPILED)
 def landing_slopes(data, k, aux, slopes):
     """Write ∂/∂Λ of the cost, contact by contact: part of the γ of the node."""
-    data, aux, slopes = borrow((data, aux, slopes))
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
     _, _, n_f, n_a = sizes_of(integers)
     row, duals = node_parameters[k], multipliers[k]
