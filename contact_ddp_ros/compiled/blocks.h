@@ -36,11 +36,47 @@ typedef double vec __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias)
 ALWAYS_INLINE vec load(const double *a) { return *(const vec *)a; }
 ALWAYS_INLINE void store(double *a, vec v) { *(vec *)a = v; }
 
-/* Write the transpose of a (rows, columns) into b. Not vectorised: gathers take longer than single loads and stores. */
+#ifdef __has_builtin
+#if __has_builtin(__builtin_shufflevector)
+#define SHUFFLE __builtin_shufflevector
+#endif
+#endif
+
+/* Write the transpose of a (4, 4) into b. */
+ALWAYS_INLINE void transpose_block(const double *a, int a_stride, double *b, int b_stride)
+{
+#ifdef SHUFFLE
+    typedef double quad __attribute__((vector_size(32), aligned(8), may_alias));
+    const quad r0 = *(const quad *)a, r1 = *(const quad *)(a + a_stride);
+    const quad r2 = *(const quad *)(a + 2 * a_stride), r3 = *(const quad *)(a + 3 * a_stride);
+    const quad even = SHUFFLE(r0, r1, 0, 4, 2, 6), odd = SHUFFLE(r0, r1, 1, 5, 3, 7);
+    const quad even_below = SHUFFLE(r2, r3, 0, 4, 2, 6), odd_below = SHUFFLE(r2, r3, 1, 5, 3, 7);
+    *(quad *)b = SHUFFLE(even, even_below, 0, 1, 4, 5);
+    *(quad *)(b + b_stride) = SHUFFLE(odd, odd_below, 0, 1, 4, 5);
+    *(quad *)(b + 2 * b_stride) = SHUFFLE(even, even_below, 2, 3, 6, 7);
+    *(quad *)(b + 3 * b_stride) = SHUFFLE(odd, odd_below, 2, 3, 6, 7);
+#else
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++)
+            b[j * b_stride + i] = a[i * a_stride + j];
+#endif
+}
+
+/* Write the transpose of a (rows, columns) into b. What is left of the blocks is not vectorised: gathers take longer
+ * than single loads and stores. */
 static __attribute__((noinline, unused, optimize("no-tree-vectorize"))) void
 transpose(int rows, int columns, const double *a, int a_stride, double *b, int b_stride)
 {
-    for (int i = 0; i < rows; i++)
+    const int whole = columns / 4 * 4;
+    int i = 0;
+    for (; i + 4 <= rows; i += 4) {
+        for (int j = 0; j < whole; j += 4)
+            transpose_block(a + i * a_stride + j, a_stride, b + j * b_stride + i, b_stride);
+        for (int r = i; r < i + 4; r++)
+            for (int j = whole; j < columns; j++)
+                b[j * b_stride + r] = a[r * a_stride + j];
+    }
+    for (; i < rows; i++)
         for (int j = 0; j < columns; j++)
             b[j * b_stride + i] = a[i * a_stride + j];
 }

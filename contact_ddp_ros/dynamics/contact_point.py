@@ -29,14 +29,14 @@ def position(geometry: Geometry, foot: Foot, axes: Axes) -> cs.SX:
 
 def velocity_along(motion: Velocities, foot: Foot, axes: Axes, weights: cs.SX) -> cs.SX:
     """Weights (n_axes,) in the world times the velocity J v of the contact point; or J mu, where mu takes v's place."""
-    local = motion.geometry.from_world(foot.body, _in_world(axes, weights))
+    local = motion.geometry.from_world(foot.body, in_world(axes, weights))
     along = cs.dot(local, motion.at(foot.body, foot.position))
     return along + cs.dot(motion.angular[foot.body], _leverage(motion.geometry, foot, local))
 
 
 def acceleration_along(motion: Accelerations, foot: Foot, axes: Axes, weights: cs.SX) -> cs.SX:
     """Weights (n_axes,) in the world times the acceleration J vdot + Jdot v of the contact point, gravity excluded."""
-    world = _in_world(axes, weights)
+    world = in_world(axes, weights)
     local = motion.geometry.from_world(foot.body, world)
     gravity = symbolic(motion.geometry.mechanism.gravity)
     along = cs.dot(local, motion.at(foot.body, foot.position)) + cs.dot(gravity, world)
@@ -51,7 +51,7 @@ def _leverage(geometry: Geometry, foot: Foot, local: cs.SX) -> cs.SX:
     return cross(geometry.from_world(foot.body, down), local)
 
 
-def _in_world(axes: Axes, components: cs.SX) -> cs.SX:
+def in_world(axes: Axes, components: cs.SX) -> cs.SX:
     """(3,) world vector from its components along the axes."""
     vector = [cs.SX(0.0)] * 3
     for k, axis in enumerate(axes):

@@ -90,7 +90,7 @@ def build_kernels(
     | tensor/MODE | q, v, tau (n,), gamma (m,), p | gamma'nu_qq, _qv, _vv, _qtau; all (n, n) |
     | impact_tensor/MODE | q, v, gamma (m,), p | gamma'nu_qq, _qv, _vv; all (n, n) |
     | feet | q, p | positions (n_f,) of the lowest point of every foot in the world [m], Jacobian (n_f, n) |
-    | feet_second | q, w (n_f,) | (n, n) sum of w_i times the Hessian of position i |
+    | feet_second | q, w (n_f,), transpose of that Jacobian | (n, n) sum of w_i times the Hessian of position i |
 
     nu = (vdot, lambda) in contact; at an impact nu = (v+, Lambda), v is the velocity before it and K nu + b = 0. The
     impact kernels of a mode are those of entering it: its contacts are on the ground after the impact. xi = (mu, pi)

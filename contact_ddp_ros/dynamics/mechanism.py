@@ -126,6 +126,11 @@ class Mechanism:
                 rows[i] = -rows[i]
         return cs.vertcat(*rows)
 
+    def path(self, body: int) -> list[int]:
+        """The bodies from the root to a body, that one the last."""
+        parent = self.links[body].parent
+        return [*([] if parent == _WORLD else self.path(parent)), body]
+
     def select(self, names: tuple[str, ...]) -> tuple[Foot, ...]:
         """The feet of these names, in that order; ModelError for an unknown one."""
         known = {foot.name: foot for foot in self.feet}

@@ -80,6 +80,13 @@ class Geometry:
             return vector
         return cs.mtimes(self.postures[base].T, self.from_world(base, vector))
 
+    def into_world(self, body: int, vector: cs.SX) -> cs.SX:
+        """A vector in the expression frame of the body in world axes."""
+        base = self.mechanism.frames[self.mechanism.links[body].frame]
+        if base < 0:
+            return vector
+        return self.into_world(base, cs.mtimes(self.postures[base], vector))
+
     def position(self, foot: Foot) -> cs.SX:
         """(3,) centre of a contact point in the world [m]."""
         body, vector = foot.body, cs.mtimes(self.postures[foot.body], symbolic(foot.position))

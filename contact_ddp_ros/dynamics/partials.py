@@ -15,8 +15,9 @@ import numpy as np
 from contact_ddp_ros.dynamics import contact_point
 from contact_ddp_ros.dynamics.contact import ScalarSystem, Symbols, n_parameters
 from contact_ddp_ros.dynamics.contact_point import Axes
-from contact_ddp_ros.dynamics.mechanism import Mechanism
+from contact_ddp_ros.dynamics.mechanism import Foot, Mechanism
 from contact_ddp_ros.dynamics.motion import Geometry
+from contact_ddp_ros.dynamics.spatial import cross, symbolic
 
 SECOND = ("s_qq", "s_vq", "s_vv", "s_qnu")
 """Results of the second order."""
@@ -109,15 +110,38 @@ def feet(name: str, mechanism: Mechanism, axes: Axes) -> cs.Function:
 
 
 def feet_second(name: str, mechanism: Mechanism, axes: Axes) -> cs.Function:
-    """(q, w) -> (n, n) sum of w_i times the Hessian by q of the i-th position of `feet`."""
-    q, absolute = cs.SX.sym("q", mechanism.n), cs.SX.sym("absolute", mechanism.n)
-    positions = _positions(mechanism, absolute, axes)
-    weights = cs.SX.sym("w", positions.numel())
-    hessian = cs.jacobian(cs.gradient(cs.dot(weights, positions), absolute), absolute)
-    (hessian,) = cs.Function("feet", [absolute, weights], [hessian]).call([mechanism.absolute(q), weights])
-    hessian = pull_back_columns(mechanism, mechanism.pull_back(hessian))
-    outputs = [cs.densify(one) for one in cs.cse([hessian])]
-    return cs.Function(name, [q, weights], outputs, ["q", "w"], ["hessian"])
+    """(q, w, J') -> (n, n) sum of w_i times the Hessian by q of the i-th position of `feet`, whose Jacobian is J.
+
+    A joint with axis a turns with it every column of J that belongs to it or to a joint after it, as far as the foot:
+    dJ_j/dq_i = a_i x J_j.
+    """
+    q = cs.SX.sym("q", mechanism.n)
+    geometry = Geometry(mechanism, mechanism.absolute(q))
+    weights = cs.SX.sym("w", len(mechanism.feet) * len(axes))
+    given = cs.SX.sym("J'", mechanism.n, weights.numel())
+    hessian = cs.SX(mechanism.n, mechanism.n)
+    for k, foot in enumerate(mechanism.feet):
+        rows = slice(k * len(axes), (k + 1) * len(axes))
+        jacobian = _in_space(geometry, foot, axes, given[:, rows].T, q)
+        weight = contact_point.in_world(axes, weights[rows])
+        joints = mechanism.path(foot.body)
+        for along, i in enumerate(joints):
+            link = mechanism.links[i]
+            if link.prismatic:
+                continue
+            turned = cross(weight, link.sign * geometry.into_world(i, symbolic(link.axis)))
+            for j in joints[along:]:
+                hessian[j, i] += cs.dot(turned, jacobian[:, j])
+    outputs = [cs.densify(one) for one in cs.cse([mirrored(hessian)])]
+    return cs.Function(name, [q, weights, given], outputs, ["q", "w", "jacobian_t"], ["hessian"])
+
+
+def _in_space(geometry: Geometry, foot: Foot, axes: Axes, given: cs.SX, q: cs.SX) -> cs.SX:
+    """(3, n) Jacobian of a foot's position, of which the rows of the axes are given."""
+    jacobian = cs.densify(cs.jacobian(geometry.position(foot), q))
+    for k, axis in enumerate(axes):
+        jacobian[axis, :] = given[k, :]
+    return jacobian
 
 
 def _positions(mechanism: Mechanism, absolute: cs.SX, axes: Axes) -> cs.SX:

@@ -117,7 +117,8 @@ def add_height_curvature(data, k, x, aux, hxx):
     start = own.scratch + 2 * n_f + n_f * n_a
     hessian = table(aux, start, n, n)
     kernel = integers[mode_block(integers, node_integers[k, at.NODE_MODE]) + at.FEET_SECOND]
-    call_kernel(kernel, (address(x, 0), address(weights, 0)), (address(hessian, 0),), 0, 0)
+    given = (address(x, 0), address(weights, 0), address(aux, own.jacobian))
+    call_kernel(kernel, given, (address(hessian, 0),), 0, 0)
     for i in range(n):
         for j in range(n):
             hxx[i, j] += hessian[i, j]
