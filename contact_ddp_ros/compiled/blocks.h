@@ -62,10 +62,8 @@ ALWAYS_INLINE void transpose_block(const double *a, int a_stride, double *b, int
 #endif
 }
 
-/* Write the transpose of a (rows, columns) into b. What is left of the blocks is not vectorised: gathers take longer
- * than single loads and stores. */
-static __attribute__((noinline, unused, optimize("no-tree-vectorize"))) void
-transpose(int rows, int columns, const double *a, int a_stride, double *b, int b_stride)
+/* Write the transpose of a (rows, columns) into b. */
+ALWAYS_INLINE void transpose(int rows, int columns, const double *a, int a_stride, double *b, int b_stride)
 {
     const int whole = columns / 4 * 4;
     int i = 0;

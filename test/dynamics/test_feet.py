@@ -1,5 +1,7 @@
 """Positions of the feet and their derivatives."""
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -11,11 +13,13 @@ from contact_ddp_ros.dynamics.mechanism import prepare
 from .support import close, derivative, evaluate, make_case
 
 
+@pytest.mark.parametrize("axes", [None, (2,)])
 @pytest.mark.parametrize(
     ("kind", "seed"), [("random", 0), ("random", 1), ("aligned", 0), ("cardinal", 0), ("planar", 0), ("whole", 0)]
 )
-def test_feet_match_pinocchio_and_numerical_derivatives(kind: str, seed: int) -> None:
+def test_feet_match_pinocchio_and_numerical_derivatives(kind: str, seed: int, axes: tuple[int, ...] | None) -> None:
     case = make_case(kind, seed, radius=0.02)
+    case = replace(case, axes=axes or case.axes)
     mechanism = prepare(case.tree)
     feet = partials.feet("feet", mechanism, case.axes)
     second = partials.feet_second("feet_second", mechanism, case.axes)

@@ -78,9 +78,11 @@ def moved(options: RunOptions, moving: float) -> tuple[Recording | None, str]:
     fault = next((event for event in recording.events if event.fault), None)
     if fault is not None and not options.recover:
         return recording, f"{fault.time:.2f} s: {fault.text}"
-    at_last = recording.ticks["time"] > options.duration - moving
-    if (recording.ticks["control_mode"][at_last] != CONTROL_MODES.index("move")).any():
-        return recording, f"not moving: {fault.text if fault else loop.controller.waiting_for}"
+    time, modes = recording.ticks["time"], recording.ticks["control_mode"]
+    still = np.flatnonzero((time > options.duration - moving) & (modes != CONTROL_MODES.index("move")))
+    if still.size:
+        why = fault.text if fault else loop.controller.waiting_for
+        return recording, f"not moving: {why or f'in {CONTROL_MODES[modes[still[-1]]]} until {time[still[-1]]:.2f} s'}"
     return recording, ""
 
 

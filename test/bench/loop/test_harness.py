@@ -40,7 +40,7 @@ def test_a_run_that_bounds_is_told_from_one_that_does_not_and_one_that_cannot() 
     rows = settled(recording)
     assert recording.ticks["time"][rows[0]] == pytest.approx(1.5, abs=2e-3)
     assert rows[-1] == len(recording.ticks["time"]) - 1
-    assert moved(changed(base, stand_time=2.2), 1.0)[1].startswith("not moving")
+    assert moved(changed(base, stand_time=2.2), 1.0)[1].startswith("not moving: in stand until 2.2")
     fell = moved(changed(base, pushes=(push_of(90.0, (0.0, 1.0), 1.6),)), 0.5)[1]
     assert re.match(r"1\.[6-9]\d s: \w+: ", fell), fell
     nothing, why = moved(changed(base, {"planner.no_such_name": 1.0}), 0.5)
