@@ -59,6 +59,11 @@ class Model(Protocol):
         ...
 
     @property
+    def second_order_below(self) -> float:
+        """The :class:`SolverOptions` of solves that begin far from their optimum."""
+        ...
+
+    @property
     def torque_limits(self) -> Array:
         """(n_u,) what each control can be at most [N m]."""
         ...

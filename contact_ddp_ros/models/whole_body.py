@@ -45,6 +45,7 @@ class WholeBodyModel:
     axes = (0, 1, 2)
     coordinates = (*(name for name, _, _ in BASE_JOINTS), *JOINT_NAMES)
     height = HEIGHT
+    second_order_below = 0.0  # with more, solves take more iterations, up to where they end unsolved
     legs_of: Mapping[str, tuple[str, ...]] = {foot: (leg,) for foot, leg in zip(FOOT_NAMES, LEG_NAMES, strict=True)}
 
     def __init__(self, robot: Robot, chart: Chart = Chart.YAW_PITCH_ROLL) -> None:

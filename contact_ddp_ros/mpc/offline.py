@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.gaits.grid import KnotGrid, knot_grid
 from contact_ddp_ros.models.model import Model
-from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
@@ -30,15 +29,10 @@ from contact_ddp_ros.solver.solution import Guess, Termination
 
 Array = NDArray[np.float64]
 
-_PLANAR_FAR = 1e-2
-"""In the plane cold solves do without second order while a step is expected to bring a larger share of the cost, which
-takes a sixth less time. Of the whole body they then need more iterations, up to where they end unsolved."""
 
-
-def cold_solver(options: SolverOptions, model: str) -> InteriorPointSolver:
+def cold_solver(options: SolverOptions, second_order_below: float) -> InteriorPointSolver:
     """An interior point for solves of a gait that begin far from their optimum."""
-    far = _PLANAR_FAR if model == PlanarModel.name else 0.0
-    cold = replace(interior_options(options), second_order_below=far)
+    cold = replace(interior_options(options), second_order_below=second_order_below)
     return InteriorPointSolver(cold, InteriorPointOptions(dual_steps="each", past_worst=2))
 
 
@@ -139,7 +133,7 @@ class OfflineOptimiser:
         config = self.config
         options = SolverOptions(variant=config.variant, shooting=self.shooting, max_iterations=config.first_iterations)
         if self.constraints == INTERIOR_POINT:
-            interior = cold_solver(options, config.model)
+            interior = cold_solver(options, self.model.second_order_below)
             found = interior.solve(problem, x0, guess or self.guess(speed), max_iterations=max_iterations)
             return ConstrainedSolution(
                 (Pass(np.zeros(3), found.solution),), found.multipliers.equalities, found.feasible

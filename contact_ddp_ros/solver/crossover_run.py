@@ -31,7 +31,6 @@ from contact_ddp_ros.solver.interior_solution import InteriorPointOptions
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.penalties import MU, SIGMA
 from contact_ddp_ros.solver.protocol import Problem
-from contact_ddp_ros.solver.run import Run
 from contact_ddp_ros.solver.solution import Termination
 from contact_ddp_ros.solver.workspace import Workspace
 
@@ -155,7 +154,7 @@ class CrossoverRun(InteriorRun):
                 converged = self._is_optimal(abs(reduction))
             started = perf_counter()
             work.trial[0][0] = work.nominal[0][0]
-            cost = Run._rollout(self, *work.nominal[:2], work.gains, 1.0, work.trial)
+            cost = self._rollout(*work.nominal[:2], work.gains, 1.0, work.trial)
             self._effort.rollout_time += perf_counter() - started
             if not np.isfinite(cost):
                 return None

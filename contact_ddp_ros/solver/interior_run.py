@@ -145,23 +145,15 @@ class InteriorRun(Run):
         apart, _, _, equalities, _ = self._measured
         return float(self._objective + equalities - self._penalty[MU] * self._logarithms + self._weight * apart)
 
-    def _rollout(
-        self,
-        xs: Array,
-        us: Array,
-        gains: Array,
-        alpha: float,
-        into: tuple[Array, Array, Array, Array],
-        least: float = -np.inf,
-    ) -> float:
-        if self._begun and not self._detached:
-            least = 1.0 - _OVER * self.interior.boundary
-        cost = super()._rollout(xs, us, gains, alpha, into, least)
-        if not self._begun or not np.isfinite(cost):
+    def _trial_cost(self, alpha: float) -> float:
+        least = -np.inf if self._detached else 1.0 - _OVER * self.interior.boundary
+        trial = self.work.trial
+        cost = self._rollout(*self.work.nominal[:2], self.work.gains, alpha, trial, least)
+        if not np.isfinite(cost):
             return cost
         nominal = self.work.nominal[3]
         apart, psi, self._trial_logarithms, equalities = slacks.trial(
-            *(into[3], nominal, self._multipliers, self._weights, self._penalty),
+            *(trial[3], nominal, self._multipliers, self._weights, self._penalty),
             *self._sizes,
             alpha,
             self.interior.boundary,

@@ -222,12 +222,11 @@ class Run:
         raise the cost.
         """
         options, work, started = self.options, self.work, perf_counter()
-        xs, us = work.nominal[:2]
-        work.trial[0][0] = xs[0]
+        work.trial[0][0] = work.nominal[0][0]
         alpha, accepted, cost, self._longest = 1.0, 0.0, self.cost, 1.0
         rounding = _ROUNDING * abs(self.cost)
         while alpha >= self._step_min:
-            new_cost = self._rollout(xs, us, work.gains, alpha, work.trial)
+            new_cost = self._trial_cost(alpha)
             closed = self.gaps.merit_reduction(alpha)
             expected = alpha * linear + alpha * alpha * quadratic - closed
             rise = new_cost - self.cost - rounding
@@ -239,6 +238,10 @@ class Run:
             alpha = self._shorter(alpha)
         self._effort.rollout_time += perf_counter() - started
         return accepted, cost
+
+    def _trial_cost(self, alpha: float) -> float:
+        """Roll a step out; its cost, infinite where it diverges."""
+        return self._rollout(*self.work.nominal[:2], self.work.gains, alpha, self.work.trial)
 
     def _shorter(self, alpha: float) -> float:
         """The next step to try."""

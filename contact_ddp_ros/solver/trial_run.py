@@ -15,7 +15,6 @@ from contact_ddp_ros.solver.interior_solution import InteriorPointOptions
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.penalties import MU
 from contact_ddp_ros.solver.protocol import Problem
-from contact_ddp_ros.solver.run import Run
 from contact_ddp_ros.solver.workspace import Workspace
 
 Array = NDArray[np.float64]
@@ -54,7 +53,7 @@ class TrialRun(InteriorRun):
         work, started = self.work, perf_counter()
         work.trial[0][0] = work.nominal[0][0]
         boundary = max(self.interior.boundary, 1.0 - float(self._penalty[MU]))
-        cost = Run._rollout(self, *work.nominal[:2], work.gains, alpha, work.trial, 1.0 - boundary)
+        cost = self._rollout(*work.nominal[:2], work.gains, alpha, work.trial, 1.0 - boundary)
         self._effort.rollout_time += perf_counter() - started
         if not np.isfinite(cost):
             return None

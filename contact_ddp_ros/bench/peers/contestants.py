@@ -15,8 +15,6 @@ from contact_ddp_ros.bench.peers.bound_nlp import BoundNlp
 from contact_ddp_ros.bench.peers.fatrop_bound import FatropBound, FatropRun
 from contact_ddp_ros.bench.peers.ipopt_bound import IpoptBound
 from contact_ddp_ros.bench.solver.case import Case, solver_of
-from contact_ddp_ros.models.planar import PlanarModel
-from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.mpc.offline import cold_solver
 from contact_ddp_ros.solver.continuation import ConstrainedSolution, Continuation, solve_constrained
 from contact_ddp_ros.solver.ddp import DdpSolver
@@ -149,8 +147,7 @@ def ours_constrained(case: Case, programme: BoundNlp, loop: OuterLoop) -> Contes
 
 def interior(case: Case, warm: Multipliers | None = None) -> Contestant:
     """Our interior point; warm from multipliers where they are given."""
-    model = WholeBodyModel if case.axes == WholeBodyModel.axes else PlanarModel
-    solver = cold_solver(SolverOptions(), model.name)
+    solver = cold_solver(SolverOptions(), case.model.second_order_below)
 
     def run(limit: int) -> InteriorSolution:
         return solver.solve(case.problem, case.x0, case.guess, max_iterations=limit, warm=warm)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.config import replace as configured
 from contact_ddp_ros.dynamics.kernel_set import KernelSet
 from contact_ddp_ros.models.choice import model_of
-from contact_ddp_ros.models.planar import AXES, PlanarModel
+from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import RIGID_BODY, PlannerConfig, for_model
@@ -84,9 +84,15 @@ class Case:
         return tuple(point.name for point in self.tree.contacts)
 
     @property
+    def model(self) -> type[PlanarModel] | type[WholeBodyModel]:
+        """Whose problem it is."""
+        spatial = int(self.problem.integers[at.N_AXES]) == len(WholeBodyModel.axes)
+        return WholeBodyModel if spatial else PlanarModel
+
+    @property
     def axes(self) -> tuple[int, ...]:
         """World axes of a contact's force, the normal last."""
-        return WholeBodyModel.axes if int(self.problem.integers[at.N_AXES]) == len(WholeBodyModel.axes) else AXES
+        return self.model.axes
 
     def contacts(self, mode: int) -> tuple[str, ...]:
         """Contact points on the ground in a mode."""
