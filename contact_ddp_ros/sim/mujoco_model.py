@@ -241,7 +241,7 @@ def _load_trunk(spec: mujoco.MjSpec, robot: Robot, options: SimOptions) -> None:
 def _load(trunk: mujoco.MjsBody, payload: PayloadOptions) -> None:
     """A cube on the trunk's upper side."""
     body = trunk.add_body(name="payload", pos=place(payload, _trunk_top(trunk)))
-    body.explicitinertial = True
+    body.explicitinertial, body.ipos = True, np.zeros(3)
     body.mass = payload.mass
     body.inertia = [moment(payload)] * 3
     body.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[PAYLOAD_SIZE] * 3, rgba=PAYLOAD_TINT, contype=0, conaffinity=0)

@@ -70,6 +70,11 @@ def test_a_payload_weighs_and_lies_where_asked() -> None:
     body = loaded.model.body("payload")
     np.testing.assert_allclose(body.pos[:2], [0.1, 0.06])
     assert body.pos[2] > 0.03
+    # what MuJoCo makes of that: the whole robot's centre moves by the payload's share of the way to it
+    at = [sim.data.subtree_com[sim.model.body("base_link").id] for sim in (loaded, plain)]
+    trunk = loaded.true_state().position
+    expected = (8.912 * (at[1] - trunk) + 2.0 * body.pos) / 10.912
+    np.testing.assert_allclose(at[0] - trunk, expected, atol=1e-3)
 
 
 @pytest.mark.parametrize("terrain", ["slope:10", "slope:-8,30", "slope:10,90"])
