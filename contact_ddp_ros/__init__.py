@@ -38,6 +38,7 @@ _HOMES = {
     "recording.storage": ("load_recording", "save_recording"),
     "robot.ground": ("Felt", "FootHeights", "Ground"),
     "robot.model": ("Robot", "load_robot"),
+    "robot.payload": ("Payload",),
     "robot.state": ("RobotState",),
     "robot.tree": ("ContactPoint", "Joint", "RigidBodyTree"),
     "robot.urdf_tree": ("read_tree",),
@@ -91,6 +92,7 @@ __all__ = [  # noqa: RUF022
     "Ground",
     "Felt",
     "FootHeights",
+    "Payload",
     "PlanarModel",
     "WholeBodyModel",
     "Planner",
@@ -165,6 +167,7 @@ if TYPE_CHECKING:
     from contact_ddp_ros.recording.storage import save as save_recording
     from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground
     from contact_ddp_ros.robot.model import Robot, load_robot
+    from contact_ddp_ros.robot.payload import Payload
     from contact_ddp_ros.robot.state import RobotState
     from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
     from contact_ddp_ros.robot.urdf_tree import read_tree

@@ -44,6 +44,7 @@ SIMILAR: Final[Mapping[str, tuple[str, ...]]] = {
         "estimation.foothold_",
         "estimation.early_",
         "estimation.late_",
+        "estimation.drives_least",
         "safety.policy_height",
     ),
 }
@@ -148,7 +149,14 @@ def exponents(unit: str) -> tuple[float, float]:
     return length, mass
 
 
-_UNITS: Final = {"1": (0.0, 0.0), "rad": (0.0, 0.0), "m": (1.0, 0.0), "s": (0.5, 0.0), "N": (0.0, 1.0)}
+_UNITS: Final = {
+    "1": (0.0, 0.0),
+    "rad": (0.0, 0.0),
+    "m": (1.0, 0.0),
+    "s": (0.5, 0.0),
+    "N": (0.0, 1.0),
+    "kg": (0.0, 1.0),
+}
 """Powers of length and mass of each unit."""
 
 

@@ -47,6 +47,7 @@ def test_the_mini_cheetahs_parameters_stay_as_they_are() -> None:
         ("N m s/rad", (1.5, 1.0)),
         ("1/(N m)^2", (-2.0, -2.0)),
         ("s^2/m^2", (-1.0, 0.0)),
+        ("kg m^2", (2.0, 1.0)),
     ],
 )
 def test_powers_of_length_and_mass_follow_from_the_unit(unit: str, powers: tuple[float, float]) -> None:

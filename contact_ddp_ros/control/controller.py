@@ -108,9 +108,10 @@ class Controller:
 
     @property
     def felt(self) -> Felt:
-        """The ground and the advance of the gait that contacts have shown, for the planner."""
+        """What contact has taught, for the planner."""
         feeling = self.estimator
-        return Felt(feeling.ground, self.move.clock.advance, feeling.feet, feeling.roughness)
+        own = feeling.payload, feeling.drive_inertia
+        return Felt(feeling.ground, self.move.clock.advance, feeling.feet, feeling.roughness, *own)
 
     def sample(self, now: float) -> PolicySample | None:
         """The policy in use at time `now` [s]; None where there is none."""
@@ -177,7 +178,9 @@ class Controller:
         self._state = state if finding is None else None
         if finding is None and state is not None and self.mode is not ControlMode.RECOVER:
             delay = self.config.move.drive_delay
-            self.estimator.update(state, self._command, self.drive_gains, scheduled, delay)
+            on_its_feet = self.standing or self.mode is ControlMode.MOVE
+            reached = (now if last is None else last) + max(self.config.move.command_delay - delay, 0.0)
+            self.estimator.update(state, self._command, self.drive_gains, scheduled, delay, on_its_feet, reached)
         if self.mode is ControlMode.DAMP:
             return JointCommand.damping(self._robot.n_joints)
         if finding is not None or state is None:

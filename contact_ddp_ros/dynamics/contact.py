@@ -6,17 +6,20 @@
 H includes the armature and ID the armature and the viscous damping of the joints. The model parameters
 p are inputs, and nothing of them is baked in:
 
-    p = (Baumgarte's alpha [1/s], coefficient of restitution, up (3,), then for each of the mechanism's feet d, m (3,))
+    p = (Baumgarte's alpha [1/s], coefficient of restitution, up (3,), payload (4,), rotor, of each foot d and m (3,))
 
 The ground under a foot is the plane m . x = d, whose height function phi = m . x - d is in metres along the unit vector
 `up`, m . up = 1: level ground at height h has d = h, m = (0, 0, 1); a plane z = h + slope . (x, y) has d = h,
-m = (-slope, 1). Components along what is no axis of the contacts are left out.
+m = (-slope, 1). Components along what is no axis of the contacts are left out. The payload is a point mass
+[kg] and its place (3,) in the frame of the body that carries it; `rotor` is what every motor adds to the inertia about
+its joint beside the armature [kg m^2].
 
 See eqs. (1) and (2) of docs/mathematics.md.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import casadi as cs
 import numpy as np
@@ -27,7 +30,7 @@ from contact_ddp_ros.dynamics.mechanism import Foot, Mechanism
 from contact_ddp_ros.dynamics.motion import Geometry
 from contact_ddp_ros.dynamics.mrneac import Stabilisation, mrneac
 
-ALPHA, RESTITUTION, UP, GROUNDS = 0, 1, 2, 5
+ALPHA, RESTITUTION, UP, PAYLOAD, ROTOR, GROUNDS = 0, 1, 2, 5, 9, 10
 """Where they are in p; grounds follow each other in the order of the mechanism's feet."""
 
 GROUND_SIZE = 4
@@ -68,16 +71,16 @@ class ScalarSystem:
 
     Attributes:
         scalar: s in absolute coordinates, of its symbols.
-        mass_offset: (n,) added to the diagonal of the mass block of K, in joint coordinates.
-        rate_offset: (n,) added to the diagonal of dr/dv, in joint coordinates; b grows by that times v.
+        mass_offset: of p, (n,) added to the diagonal of the mass block of K, in joint coordinates.
+        rate_offset: of p, (n,) added to the diagonal of dr/dv, in joint coordinates; b grows by that times v.
     """
 
     mechanism: Mechanism
     feet: tuple[Foot, ...]
     axes: Axes
     scalar: Callable[[Symbols], cs.SX]
-    mass_offset: NDArray[np.float64]
-    rate_offset: NDArray[np.float64]
+    mass_offset: Callable[[cs.SX], cs.SX]
+    rate_offset: Callable[[cs.SX], cs.SX]
 
     @property
     def n_c(self) -> int:
@@ -103,6 +106,13 @@ def contact_system(mechanism: Mechanism, contacts: tuple[str, ...], axes: Axes) 
         motion, multipliers = (x.v, x.nu[:n]), (x.xi[:n], x.xi[n:, :])
         grounds = tuple(x.p[begin : begin + GROUND_SIZE] for begin in begins)
         stabilisation = Stabilisation(x.p[ALPHA], x.p[UP : UP + 3], grounds)
-        return mrneac(geometry, feet, axes, motion, x.nu[n:, :], multipliers, stabilisation)
+        payload = x.p[PAYLOAD:ROTOR]
+        return mrneac(geometry, feet, axes, motion, x.nu[n:, :], multipliers, stabilisation, payload)
 
-    return ScalarSystem(mechanism, feet, axes, scalar, mechanism.armature, mechanism.damping)
+    damping = cs.SX(mechanism.damping)
+    return ScalarSystem(mechanism, feet, axes, scalar, partial(drive_inertia, mechanism), lambda _: damping)
+
+
+def drive_inertia(mechanism: Mechanism, p: cs.SX) -> cs.SX:
+    """(n,) inertia of the drives about their joints: the armature, and that of p."""
+    return cs.SX(mechanism.armature) + p[ROTOR] * cs.SX(mechanism.motors)

@@ -9,12 +9,13 @@ See eq. (7) of docs/mathematics.md.
 """
 
 from dataclasses import replace
+from functools import partial
 
 import casadi as cs
 import numpy as np
 
 from contact_ddp_ros.dynamics import contact_point
-from contact_ddp_ros.dynamics.contact import RESTITUTION, ScalarSystem, Symbols
+from contact_ddp_ros.dynamics.contact import PAYLOAD, RESTITUTION, ROTOR, ScalarSystem, Symbols, drive_inertia
 from contact_ddp_ros.dynamics.contact_point import Axes
 from contact_ddp_ros.dynamics.mechanism import Mechanism
 from contact_ddp_ros.dynamics.motion import Accelerations, Geometry, Velocities
@@ -32,11 +33,12 @@ def impact_system(mechanism: Mechanism, contacts: tuple[str, ...], axes: Axes) -
         jump = Accelerations(Velocities(geometry, rest), rest, x.nu[:n] - x.v)
         directions = Velocities(geometry, x.xi[:n])
         parting = Velocities(geometry, x.nu[:n] + x.p[RESTITUTION] * x.v)
-        s = inertial_power(directions, jump)
+        s = inertial_power(directions, jump, x.p[PAYLOAD:ROTOR])
         for k, foot in enumerate(feet):
             rows = slice(n + k * len(axes), n + (k + 1) * len(axes))
             s -= contact_point.velocity_along(directions, foot, axes, x.nu[rows])
             s -= contact_point.velocity_along(parting, foot, axes, x.xi[rows])
         return s
 
-    return ScalarSystem(mechanism, feet, axes, scalar, mechanism.armature, -mechanism.armature)
+    inertia = partial(drive_inertia, mechanism)
+    return ScalarSystem(mechanism, feet, axes, scalar, inertia, lambda p: -inertia(p))

@@ -84,6 +84,8 @@ class Mechanism:
         gravity: (3,) [m/s^2].
         armature: (n,) added to the diagonal of H in joint coordinates.
         damping: (n,) viscous friction in joint coordinates.
+        motors: (n,) 1 for each joint that has one, else 0.
+        carrier: the body of a payload: of a floating base the trunk, else the first one.
     """
 
     links: tuple[Link, ...]
@@ -92,6 +94,8 @@ class Mechanism:
     gravity: Array
     armature: Array
     damping: Array
+    motors: Array
+    carrier: int
 
     @property
     def n(self) -> int:
@@ -171,6 +175,8 @@ def prepare(tree: RigidBodyTree) -> Mechanism:
         gravity=tidy(tree.gravity),
         armature=np.array([joint.armature for joint in tree.joints]),
         damping=np.array([joint.damping for joint in tree.joints]),
+        motors=np.isin(np.arange(tree.n), tree.actuated).astype(float),
+        carrier=next((i for i, joint in enumerate(tree.joints) if joint.mass > 0.0), 0),
     )
 
 

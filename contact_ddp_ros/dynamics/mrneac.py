@@ -68,14 +68,18 @@ def mrneac(
     lam: cs.SX,
     xi: tuple[cs.SX, cs.SX],
     stabilisation: Stabilisation,
+    payload: cs.SX,
 ) -> cs.SX:
-    """s for motion (v, vdot), forces lam (n_c,) and multipliers xi = (mu, pi), all but lam and pi absolute."""
+    """s for motion (v, vdot), forces lam (n_c,) and multipliers xi = (mu, pi), all but lam and pi absolute.
+
+    `payload` (4,) is its mass [kg] and its place in the frame of the body that carries it [m].
+    """
     v, a = motion
     mu, pi_ = xi
     velocities = Velocities(geometry, v)
     accelerations = Accelerations(velocities, v, a)
     directions = Velocities(geometry, mu)
-    s = inertial_power(directions, accelerations)
+    s = inertial_power(directions, accelerations, payload)
     alpha = stabilisation.alpha
     for k, foot in enumerate(feet):
         rows = slice(k * len(axes), (k + 1) * len(axes))
@@ -87,9 +91,9 @@ def mrneac(
     return s
 
 
-def inertial_power(directions: Velocities, accelerations: Accelerations) -> cs.SX:
-    """mu' ID: the sum of w_i' F_i over all bodies."""
-    s = cs.SX(0)
+def inertial_power(directions: Velocities, accelerations: Accelerations, payload: cs.SX) -> cs.SX:
+    """mu' ID: the sum of w_i' F_i over all bodies and the payload."""
+    s = payload[0] * cs.dot(*(_at_payload(field, payload) for field in (directions, accelerations)))
     for i, link in enumerate(directions.geometry.mechanism.links):
         w_o, a_o = directions.origin[i], accelerations.origin[i]
         if link.inertia.mass:
@@ -99,6 +103,12 @@ def inertial_power(directions: Velocities, accelerations: Accelerations) -> cs.S
             s += float(link.inertia.first_moment[axis]) * (cs.dot(w, a_o) + cs.dot(w_o, t))
         s += _rotational_power(i, link, directions, accelerations)
     return s
+
+
+def _at_payload(field: Velocities | Accelerations, payload: cs.SX) -> cs.SX:
+    """(3,) of a field where the payload is."""
+    carrier = field.geometry.mechanism.carrier
+    return sum((payload[1 + k] * field.columns.along(carrier, k) for k in range(3)), field.origin[carrier])
 
 
 def _rotational_power(i: int, link: Link, directions: Velocities, accelerations: Accelerations) -> cs.SX:

@@ -29,9 +29,9 @@ def system(name: str, of: ScalarSystem) -> cs.Function:
     x, joint = of.symbols(), of.symbols()
     kkt, bias = _at_joints(of, x, joint, list(linear_system(of, x)))
     kkt = pull_back_columns(mechanism, pull_back_rows(mechanism, kkt))
-    kkt[:n, :n] += cs.diag(cs.SX(of.mass_offset))
+    kkt[:n, :n] += cs.diag(of.mass_offset(joint.p))
     bias = pull_back_rows(mechanism, bias)
-    bias[:n] += cs.SX(of.rate_offset) * joint.v
+    bias[:n] += of.rate_offset(joint.p) * joint.v
     return _dense(name, joint, ["q", "v", "p"], {"K": mirrored(kkt), "b": bias})
 
 
@@ -50,7 +50,7 @@ def first(name: str, of: ScalarSystem) -> cs.Function:
     r_q, r_v = _at_joints(of, x, joint, [cs.jacobian(residual, x.q), cs.jacobian(residual, x.v)])
     r_q = pull_back_columns(of.mechanism, pull_back_rows(of.mechanism, r_q))
     r_v = pull_back_columns(of.mechanism, pull_back_rows(of.mechanism, r_v))
-    r_v[:n, :] += cs.diag(cs.SX(of.rate_offset))
+    r_v[:n, :] += cs.diag(of.rate_offset(joint.p))
     return _dense(name, joint, ["q", "v", "nu", "p"], {"r_q": r_q, "r_v": r_v})
 
 

@@ -47,10 +47,10 @@ def _tensor(name: str, of: ScalarSystem, forced: bool) -> cs.Function:
 
 def _solution(of: ScalarSystem, x: Symbols, force: cs.SX) -> cs.SX:
     """(m,) nu = K^-1 (force - b), all absolute, armature and damping included."""
-    n, inverse = of.mechanism.n, np.linalg.inv(of.mechanism.transform())
+    n, inverse = of.mechanism.n, cs.SX(cs.sparsify(cs.DM(np.linalg.inv(of.mechanism.transform()))))
     kkt, bias = linear_system(of, x)
-    kkt[:n, :n] += cs.SX(cs.sparsify(cs.DM(inverse.T @ np.diag(of.mass_offset) @ inverse)))
-    bias[:n] += cs.mtimes(cs.SX(cs.sparsify(cs.DM(inverse.T @ np.diag(of.rate_offset) @ inverse))), x.v)
+    kkt[:n, :n] += cs.mtimes([inverse.T, cs.diag(of.mass_offset(x.p)), inverse])
+    bias[:n] += cs.mtimes([inverse.T, cs.diag(of.rate_offset(x.p)), inverse, x.v])
     d, unit_lower, order = cs.ldl(mirrored(kkt), False)
     return cs.densify(cs.ldl_solve(force - bias, d, unit_lower, order))
 

@@ -72,6 +72,24 @@ class EstimationConfig:
         0.012, low=0.004, high=0.1, unit="s", description="a foot that is not felt so long after its touchdown is late"
     )
     late_longest: float = parameter(0.06, low=0.0, high=0.3, unit="s", description="longest wait for a late foot")
+    payload: bool = parameter(
+        True, description="tell the planner of the payload that the feet weigh; otherwise its parameters' counts"
+    )
+    payload_time: float = parameter(
+        1.0, low=0.05, high=60.0, unit="s", description="time constant with which the estimated payload follows"
+    )
+    payload_least: float = parameter(
+        0.05, low=0.0, high=1.0, description="share of the robot's mass up to which it counts as none"
+    )
+    drives: bool = parameter(
+        True, description="tell it of inertia that the drives show in swings; otherwise its parameters' counts"
+    )
+    drives_time: float = parameter(
+        3.0, low=0.1, high=600.0, unit="s", description="time constant with which that is forgotten"
+    )
+    drives_least: float = parameter(
+        0.002, low=1e-5, high=0.1, unit="kg m^2", description="inertia of a drive up to which it counts as none"
+    )
     ground_time: float = parameter(
         0.05, low=0.0, high=2.0, unit="s", description="time constant with which the estimated ground follows"
     )

@@ -1,4 +1,4 @@
-"""All that is felt, from states and joint torques: foot forces, contact, ground."""
+"""All that is felt, from states and joint torques: foot forces, contact, ground, payload, drives."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -8,12 +8,16 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.estimation.config import EstimationConfig
 from contact_ddp_ros.estimation.contact import ContactEstimate
+from contact_ddp_ros.estimation.drives import DriveInertiaEstimate
 from contact_ddp_ros.estimation.foot_heights import FootHeightEstimate
 from contact_ddp_ros.estimation.ground import GroundEstimate
 from contact_ddp_ros.estimation.momentum import MomentumObserver
+from contact_ddp_ros.estimation.payload import PayloadEstimate
 from contact_ddp_ros.estimation.stumble import Stumble
 from contact_ddp_ros.robot.ground import FootHeights, Ground
 from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.payload import Payload
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
 Array = NDArray[np.float64]
@@ -43,7 +47,11 @@ class Estimator:
         self._met = np.zeros((n_feet, 3))
         """Where the feet's contact began, or the feet are, (n_feet, 3) in `odom` [m]."""
         self._stumble = Stumble(n_feet)
+        self._payload = PayloadEstimate(robot)
+        self._drives = DriveInertiaEstimate(n_feet)
         self._last: RobotState | None = None
+        self._commands: deque[tuple[float, JointCommand]] = deque()
+        """Commands that the drives have, or will have, and from when on [s]."""
         self._asked: deque[tuple[float, Array]] = deque()
         """Times [s] and torques (12,) of the drives that have not all acted yet [N m]."""
 
@@ -66,6 +74,16 @@ class Estimator:
         return self._heights.heights(ground, self._ground.footholds, self.config)
 
     @property
+    def payload(self) -> Payload | None:
+        """What the trunk carries by the weight on the feet; None where it is not asked for."""
+        return self._payload.payload(self.config) if self.config.payload else None
+
+    @property
+    def drive_inertia(self) -> float | None:
+        """What each drive has beside the description's armature [kg m²]; None where it is not looked for."""
+        return self._drives.inertia(self.config) if self.config.drives else None
+
+    @property
     def footholds(self) -> Array:
         """(N, 3) where feet have stood, in `odom` [m]."""
         return self._ground.footholds
@@ -86,6 +104,9 @@ class Estimator:
         self._ground.forget()
         self._heights.forget()
         self._stumble.forget()
+        self._payload.forget()
+        self._drives.forget()
+        self._commands.clear()
         self._asked.clear()
         self._last = None
 
@@ -96,25 +117,39 @@ class Estimator:
         gains: DriveGains,
         scheduled: Sequence[bool],
         drive_delay: float = 0.0,
+        on_its_feet: bool = True,
+        reached: float | None = None,
     ) -> None:
-        """Take in a checked state, the command since the last one, and the feet that are to stand, (n_feet,) bool.
+        """Take in a checked state, the last command, and the feet that are to stand, (n_feet,) bool.
 
-        Torques act `drive_delay` [s] after the drives have computed them.
+        The command reaches the drives at the time `reached` [s], by default that of the last state.
+
+        Torques act `drive_delay` [s] after the drives have computed them. A robot is weighed while it is `on_its_feet`.
         """
         last, self._last = self._last, state
+        before = state if last is None else last
+        self._commands.append((before.time if reached is None else reached, command))
         if last is not None and state.time == last.time:
             return
-        before = state if last is None else last
         positions = 0.5 * (before.joint_positions + state.joint_positions)
         velocities = 0.5 * (before.joint_velocities + state.joint_velocities)
-        torques = np.clip(gains.torques(command, positions, velocities), -self._limits, self._limits)
+        middle = 0.5 * (before.time + state.time)
+        while len(self._commands) > 1 and self._commands[1][0] <= middle:
+            self._commands.popleft()
+        held = self._commands[0][1]
+        torques = np.clip(gains.torques(held, positions, velocities), -self._limits, self._limits)
         self._asked.append((state.time, torques))
         while len(self._asked) > 1 and self._asked[1][0] <= state.time - drive_delay + _ROUNDING:
             self._asked.popleft()
         self._observer.update(state, self._asked[0][1], self.config.observer_rate)
+        if on_its_feet:
+            up = quaternion_to_matrix(state.orientation)[2]
+            self._payload.update(state.time, self._observer.wrench, up, self.config)
         time, position, points, forces = state.time, state.position, self.points, self.forces
         planned = np.array(scheduled)
         self.contacts.update(time, forces[:, 2], planned, self.config)
+        moments, odds = self._observer.moments, self.contacts.odds
+        self._drives.update(time, moments, state.joint_velocities, odds, self.config)
         contact, age = self.contacts.contact, time - self.contacts.since
         self._met = np.where((contact & (age > 0.0))[:, None], self._met, points)
         at_rest = np.linalg.norm(points - self._met, axis=1) <= _SLOW * age

@@ -5,7 +5,8 @@ With p = M(q) v, joint torques tau, contact forces f and Mdot = C + C' (De Luca 
     pdot = S' tau + C' v - g + J' f,        r = k (p - p(0) - integral of (S' tau + C' v - g + r) dt)
 
 so that r follows J' f with the time constant 1 / k. The rows of a leg's own joints hold that leg's force alone:
-r_leg = J_leg' f. A leg that is almost straight shows no force along itself, which a damped inverse leaves out.
+r_leg = J_leg' f. A leg that is almost straight shows no force along itself, which a damped inverse leaves out. What the
+rows of the base hold beside these forces acts on the trunk: a payload, wind, a push.
 
 See eq. (26) of docs/mathematics.md.
 """
@@ -39,6 +40,7 @@ class MomentumObserver:
         knees: (n_feet, 3) origins of the legs' last joints, in `odom` [m].
         forces: (n_feet, 3) estimated forces of the ground on the feet, in `odom` axes [N].
         driven: (n_feet, 3) forces with which the joint torques push the feet, those of legs without inertia [N].
+        wrench: (6,) force [N], then moment about the trunk's origin [N m], in trunk axes, on the trunk beside those.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -57,6 +59,12 @@ class MomentumObserver:
         self.knees = np.zeros((len(tree.contacts), 3))
         self.forces = np.zeros((len(tree.contacts), 3))
         self.driven = np.zeros((len(tree.contacts), 3))
+        self.wrench = np.zeros(BASE)
+
+    @property
+    def moments(self) -> Array:
+        """(n_joints,) what acts on the joints beside the torques: of a leg in the air, errors of its model [N m]."""
+        return self._residual[BASE:]
 
     def forget(self) -> None:
         """Begin anew at the next state."""
@@ -86,14 +94,15 @@ class MomentumObserver:
             self._integral = self._integral + step * drift
             self._residual = rate * (momentum - self._integral) / (1.0 + rate * step)
             self._integral = self._integral + step * self._residual
-        self._look(state, np.stack([self._residual[BASE:], torques]))
+        self._look(state, np.stack([self.moments, torques]))
 
     def _look(self, state: RobotState, moments: Array) -> None:
         """Where feet and knees are, and the forces at the feet that explain moments of the joints, (2, n_joints)."""
         legs = self._legs
-        self.points, self.knees, (self.forces, self.driven) = _felt(
+        rotation = quaternion_to_matrix(state.orientation)
+        self.points, self.knees, (self.forces, self.driven), of_feet = _felt(
             state.position,
-            quaternion_to_matrix(state.orientation),
+            rotation,
             state.joint_positions.astype(np.float64),
             moments,
             legs.rotations,
@@ -102,10 +111,11 @@ class MomentumObserver:
             legs.feet,
             legs.radius,
         )
+        self.wrench = self._residual[:BASE] - of_feet
 
 
 @nb.njit(
-    nb.types.Tuple((nb.float64[:, ::1], nb.float64[:, ::1], nb.float64[:, :, ::1]))(
+    nb.types.Tuple((nb.float64[:, ::1], nb.float64[:, ::1], nb.float64[:, :, ::1], nb.float64[::1]))(
         READ,
         nb.float64[:, ::1],
         WRITTEN,
@@ -119,18 +129,28 @@ class MomentumObserver:
     **COMPILED,
 )
 def _felt(position, rotation, joints, moments, rotations, translations, axes, feet, radius):  # type: ignore[no-untyped-def]
-    """Lowest points of the feet (L, 3), knees (L, 3), forces (k, L, 3) that explain k joint moments, in the world."""
+    """Lowest points of the feet (L, 3), knees (L, 3), forces (k, L, 3) that explain k joint moments, in the world.
+
+    Then (6,) the force and the moment of the first of these about the trunk's origin, in trunk axes.
+    """
     down = -radius * np.ascontiguousarray(rotation[2])
     local, jacobians = points_and_jacobians(joints, rotations, translations, axes, feet, down)
     last, _ = points_and_jacobians(joints, rotations, translations, axes, np.zeros_like(feet), np.zeros(3))
     points, knees = np.empty((len(feet), 3)), np.empty((len(feet), 3))
     forces = np.empty((len(moments), len(feet), 3))
+    wrench = np.zeros(6)
     for leg in range(len(feet)):
         jacobian = np.ascontiguousarray(jacobians[leg])
         square = jacobian @ jacobian.T + _DAMPING**2 * np.eye(3)
         for k in range(len(moments)):
             weighed = jacobian @ moments[k, JOINTS_PER_LEG * leg : JOINTS_PER_LEG * (leg + 1)]
-            forces[k, leg] = rotation @ np.linalg.solve(square, weighed)
+            force = np.linalg.solve(square, weighed)
+            forces[k, leg] = rotation @ force
+            if k == 0:
+                # What the damping takes of a force would weigh as a payload.
+                force += np.linalg.solve(square, _DAMPING**2 * force)
+                wrench[:3] += force
+                wrench[3:] += np.cross(local[leg], force)
         points[leg] = position + rotation @ np.ascontiguousarray(local[leg])
         knees[leg] = position + rotation @ np.ascontiguousarray(last[leg])
-    return points, knees, forces
+    return points, knees, forces, wrench

@@ -7,6 +7,7 @@ from typing import Any, Final
 from contact_ddp_ros.config import Config, parameter, replace
 from contact_ddp_ros.options import CONSTRAINTS, INTERIOR_POINT, MODEL_NAMES, PLANAR, WHOLE_BODY
 from contact_ddp_ros.robot.ground import Ground
+from contact_ddp_ros.robot.payload import Payload
 from contact_ddp_ros.solver.options import VARIANTS
 
 SECOND_ORDER, PYRAMID = "second_order", "pyramid"
@@ -293,6 +294,14 @@ class PlannerConfig:
     first_guess: GuessConfig = field(default_factory=GuessConfig)
     constraint: ConstraintConfig = field(default_factory=ConstraintConfig)
     ground: Ground = field(default_factory=Ground)
+    payload: Payload = field(default_factory=Payload)
+    drive_inertia: float = parameter(
+        0.0,
+        low=0.0,
+        high=1.0,
+        unit="kg m^2",
+        description="of each drive about its joint beside the description's armature",
+    )
 
     @property
     def structure(self) -> tuple[object, ...]:

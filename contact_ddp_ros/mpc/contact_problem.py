@@ -31,6 +31,7 @@ from contact_ddp_ros.mpc.terms.friction_cone import COEFFICIENT
 from contact_ddp_ros.mpc.terms.term import Argument
 from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.friction import cone_excess
+from contact_ddp_ros.robot.payload import NO_PAYLOAD, Payload
 from contact_ddp_ros.robot.tree import RigidBodyTree
 from contact_ddp_ros.solver.protocol import Problem
 
@@ -168,6 +169,8 @@ class ContactProblem:
         numbers: Mapping[str, ArrayLike],
         own: Array | None = None,
         impulse_time: float = 0.0,
+        payload: Payload = NO_PAYLOAD,
+        drive_inertia: float = 0.0,
     ) -> Problem:
         """The problem along a grid.
 
@@ -179,6 +182,8 @@ class ContactProblem:
             own: (N+1, n) numbers of the user's terms.
             impulse_time: over which the impulses of feet that land count as forces, which must not pull [s]; they may
                 where it is zero, and at a touchdown at the first node, which follows from the state.
+            payload: of the trunk.
+            drive_inertia: that each joint with a motor has beside its armature [kg m²].
         """
         n, n_u, _, _ = self.sizes
         layout = self.layout
@@ -199,6 +204,8 @@ class ContactProblem:
         rows = np.zeros((grid.n_nodes + 1, layout.row_size + self.terms.n_parameters))
         rows[:-1, at.DURATION] = durations
         rows[:, layout.model] = ground.rows(len(rows))
+        rows[:, at.PAYLOAD : at.ROTOR] = payload.array()
+        rows[:, at.ROTOR] = drive_inertia
         stable = _STABLE / np.maximum(grid.durations, 1e-9)
         rows[:-1, at.MODEL + ALPHA] = np.minimum(rows[:-1, at.MODEL + ALPHA], stable)
         rows[:-1, layout.lands] = landing
@@ -211,7 +218,7 @@ class ContactProblem:
             parameters[place] = numbers[name]
         if grid.near is not None:
             assert self.tail is not None
-            parameters[layout.body] = self.tail.body.array()
+            parameters[layout.body] = self.tail.body.carrying(payload).array()
             states = rows[grid.near : -1, layout.rows["states"]].copy()
             given = grid.modes[grid.near : -1].copy(), rows[grid.near : -1].copy(), states
             rows[grid.near : -1, layout.footholds] = self.tail.footholds(self.integers, *given)

@@ -74,6 +74,12 @@ DURATION, MODEL = 0, 1
 N_BODY = 10
 """The rigid body of the tail: mass [kg], centre (3,) [m], inertia xx, yy, zz, xy, xz, yz about it [kg m²]."""
 
+PAYLOAD = MODEL + contact.PAYLOAD
+"""Where in a node's row the payload begins: its mass [kg], then its place (3,) in the trunk [m]."""
+
+ROTOR = MODEL + contact.ROTOR
+"""Where in a node's row the inertia of the drives beside the armature is [kg m²]."""
+
 GROUNDS = MODEL + contact.GROUNDS
 """Where in a node's row the grounds of the feet begin, each d, then m of its plane m . x = d."""
 

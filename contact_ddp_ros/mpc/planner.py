@@ -17,6 +17,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
 from time import perf_counter
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -186,8 +188,9 @@ class Planner:
         a robot that stands may begin to bound with any of them. Where there is a `deadline`, on the clock of
         `time.perf_counter` [s], iterations that would not end in time are left out, but for one; a replay gives their
         number instead, the `allowed` of the recorded :class:`PlanResult`. Where `felt` has a ground, it takes the
-        place of the parameters', but for its friction; where that is rough, feet swing higher. `grounds` are the
-        planes under single contact points of the model, by name, where they are known; their friction does not count.
+        place of the parameters', but for its friction; where that is rough, feet swing higher. So do a payload
+        and an inertia of the drives that are felt. `grounds` are the planes under single contact points of the
+        model, by name, where they are known; their friction does not count.
 
         Raises:
             MessageError: an array of the state has another size, or the state or the speed is not finite.
@@ -234,8 +237,10 @@ class Planner:
             feet = FootGrounds.named(self.builder.feet, ground, known)
         clearance = min(reference.clearance + reference.clearance_gain * felt.roughness, CLEARANCE_MOST)
         reference = replace(reference, height=height, clearance=clearance)
+        sensed: dict[str, Any] = {"payload": felt.payload, "drive_inertia": felt.drive_inertia}
+        body = {name: value for name, value in sensed.items() if value is not None}
         return self.plan_coordinates(
-            *(frame.into(x0), time, motion, reference, ground, feet),
+            *(frame.into(x0), time, motion, reference, ground, feet, body),
             challenge=challenge,
             deadline=deadline,
             iterations=iterations,
@@ -250,6 +255,7 @@ class Planner:
         reference: ReferenceConfig | None = None,
         ground: LocalGround | None = None,
         feet: FootHeights | FootGrounds | None = None,
+        body: Mapping[str, Any] = MappingProxyType({}),
         *,
         challenge: bool = False,
         deadline: float | None = None,
@@ -259,8 +265,9 @@ class Planner:
         """Solve from the model's state x0 (2n,) at `time` [s] for a motion, by default with the configured reference.
 
         `ground` is that in the model's axes, by default level at the configured height, and `feet` how far that of each
-        contact point lies above it, or planes of their own. The policy is that of `odom` where x0, motion and ground
-        are those of a `frame`.
+        contact point lies above it, or planes of their own; `body` has payload and inertia of the drives
+        in the place of the configured ones. The policy is that of `odom` where x0, motion and ground are those of a
+        `frame`.
 
         With `challenge`, or where the warm-started solve is lost, the cold guess is solved from, too, and the better
         plan counts.
@@ -272,6 +279,7 @@ class Planner:
         config = self.config
         if reference is not None:
             config = replace(config, reference=reference)
+        config = replace(config, **body)
         x, y = (float(number) for number in (x0[0], x0[1] if self.model.height > 1 else 0.0))
         problem, xs_reference = self.builder.build(phased, config, replace(motion, x=x, y=y), ground, feet)
         heuristic = partial(heuristic_guess, self.builder, phased, xs_reference, config.first_guess)

@@ -56,6 +56,8 @@ class ProblemBuilder(ContactProblem):
         if tail is None and config.horizon.far_model == RIGID_BODY:
             tail = Tail.of(model.tree, model.axes, self._posture(config))
         super().__init__(model.tree, model.axes, self.sequence, integrator, config.variant, kernels, terms, tail)
+        self._alike = max(map(len, model.legs_of.values()))
+        """Drives of a joint: legs that a model moves alike are one."""
         self._pair_share = 0.5 * np.array([len(model.legs_of[foot]) for foot in self.feet])
 
     def along(self, sequence: GaitSequence) -> "ProblemBuilder":
@@ -120,7 +122,8 @@ class ProblemBuilder(ContactProblem):
         model = GroundModel(grounds=grounds, baumgarte_rate=config.constraint.baumgarte_rate)
         numbers = {block.name: block.value(horizon) for term in TERMS for block in (*term.rows, *term.parameters)}
         own = self.terms.numbers(horizon) if self.terms.terms else None
-        return self.assemble(grid, model, numbers, own, config.constraint.impulse_time), horizon.states
+        loads = config.payload, config.drive_inertia * self._alike
+        return self.assemble(grid, model, numbers, own, config.constraint.impulse_time, *loads), horizon.states
 
     def balancing_forces(self, grid: KnotGrid, xs: Array, wanted: NDArray[np.bool_]) -> tuple[Array, Array]:
         """Controls (n, n_u) and gains (n, n_u, 2n) of a tail's n nodes about the reference: the weight, and balance.
@@ -171,7 +174,8 @@ class ProblemBuilder(ContactProblem):
         _, _, n_f, n_a = self.sizes
         times = grid.times - self.reference.sequence.epoch
         forces = np.zeros((grid.n_nodes + 1, n_f * n_a))
-        forces[:, n_a - 1 :: n_a] = self.reference.mean_forces(times)[:, None]
+        heavier = 1.0 + config.payload.mass / self.tree.mass
+        forces[:, n_a - 1 :: n_a] = heavier * self.reference.mean_forces(times)[:, None]
         clearances, swinging = self.reference.foot_heights(times, config.reference)
         packaged = GaitHorizon(
             times=times,

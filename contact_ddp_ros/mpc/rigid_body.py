@@ -24,6 +24,7 @@ from contact_ddp_ros.errors import ModelError
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc import node_parts
 from contact_ddp_ros.mpc.layout import N_BODY
+from contact_ddp_ros.robot.payload import Payload
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rotation_vector_to_quaternion
 from contact_ddp_ros.robot.tree import Joint, RigidBodyTree
 
@@ -46,6 +47,14 @@ class RigidBody:
     mass: float
     com: Array
     inertia: Array
+
+    def carrying(self, payload: Payload) -> "RigidBody":
+        """The body with a payload."""
+        mass, *place = payload.array()
+        total = self.mass + mass
+        com = (self.mass * self.com + mass * np.array(place)) / total
+        inertia = self.inertia + _about(self.mass, self.com - com) + _about(mass, place - com)
+        return RigidBody(total, com, inertia)
 
     def array(self) -> Array:
         """(N_BODY,) as the kernels read it."""
@@ -120,8 +129,13 @@ def lumped(tree: RigidBodyTree, posture: Array) -> RigidBody:
     inertia = np.zeros((3, 3))
     for k, mass, arm in zip(bodies, masses, centres - com, strict=True):
         inertia += rotations[k] @ tree.joints[k].inertia @ rotations[k].T
-        inertia += mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
+        inertia += _about(mass, arm)
     return RigidBody(float(masses.sum()), com, inertia)
+
+
+def _about(mass: float, arm: Array) -> Array:
+    """(3, 3) inertia of a point mass at the end of an arm (3,) [kg m²]."""
+    return mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
 
 
 def _turn(joint: Joint, angle: float) -> Array:

@@ -19,6 +19,7 @@ from contact_ddp_ros.nodes.monitor import LoopMonitor, Recent
 from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, Scalar, status
 from contact_ddp_ros.nodes.runtime import publisher
 from contact_ddp_ros.nodes.timebase import Timebase
+from contact_ddp_ros.robot.payload import NO_PAYLOAD
 
 _OVERRUN_SHARE = 0.05
 """Share of overlong ticks from which diagnostics warn."""
@@ -144,6 +145,8 @@ class ControllerReport:
             "waiting for": controller.waiting_for,
             "fault": controller.fault or "",
             "finding": controller.finding or "",
+            "payload [kg]": round((controller.estimator.payload or NO_PAYLOAD).mass, 2),
+            "inertia of drives [kg m²]": round(controller.estimator.drive_inertia or 0.0, 4),
             **loop.values("tick"),
             "state age [ms]": 1e3 * state_age,
             "policy age [ms]": 1e3 * policy_age,

@@ -7,6 +7,8 @@
     43 its height at the origin of odom [m]  44, 45 its rise over run along x and y of odom  46 its roughness [m]
     47 whether the ground under single feet is known (0 or 1); how far it lies above that ground [m]:
     48 where each foot stands or has stood last (4)  52 where it is expected to land next (4)
+    56 whether a payload was weighed (0 or 1)  57 its mass [kg]  58 its place in base_link (3) [m]
+    61 whether the drives' inertia was looked for (0 or 1)  62 that beside their armature [kg m²]
 
 The state travels with the request, so the planner plans from the state that the controller acted on, does not have to
 pair messages, and does not receive the four of five states that it would not use.
@@ -26,11 +28,12 @@ from contact_ddp_ros.nodes.timebase import NANOSECONDS
 from contact_ddp_ros.nodes.wire import array_of
 from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground
 from contact_ddp_ros.robot.joints import N_JOINTS, N_LEGS
+from contact_ddp_ros.robot.payload import NO_PAYLOAD, Payload
 from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]
 
-SCHEMA = 4
+SCHEMA = 5
 """Raised whenever the layout changes."""
 
 HOLD, MOVE, STOP = "hold", "move", "stop"
@@ -42,12 +45,16 @@ _SIZES = (3, 4, 3, 3, N_JOINTS, N_JOINTS)
 _ENDS = np.cumsum(_SIZES)[:-1].tolist()
 _STATE_END = _HEADER + sum(_SIZES)
 _PLANE = 6
-_FELT = _PLANE + 1 + 2 * N_LEGS
+_HEIGHTS = 1 + 2 * N_LEGS
+_WEIGHED = 1 + len(NO_PAYLOAD.array())
+_FELT = _PLANE + _HEIGHTS + _WEIGHED + 2
 _LENGTH = _STATE_END + _FELT
 _LONGEST_ADVANCE = 1e6
 """Of a gait against its schedule that is believed [s]."""
 _HIGHEST = 100.0
 """Of the ground under a foot above or below the plane, and of its roughness [m]."""
+_HEAVIEST_DRIVE = 1.0
+"""Inertia of a drive that is believed [kg m²]."""
 _SECONDS = 2**31
 _NUMBER = np.dtype("<f8")
 """As serialised here: in little-endian CDR."""
@@ -94,8 +101,12 @@ def _numbers(request: PlanRequest) -> Array:
     ground = request.felt.ground
     plane = (0.0, 0.0, 0.0, 0.0) if ground is None else (1.0, ground.height, ground.slope_x, ground.slope_y)
     feet = request.felt.feet
-    heights = np.zeros(1 + 2 * N_LEGS) if feet is None else np.array([1.0, *feet.standing, *feet.landing])
-    felt = (request.felt.advance, *plane, request.felt.roughness, *heights)
+    heights = np.zeros(_HEIGHTS) if feet is None else np.array([1.0, *feet.standing, *feet.landing])
+    payload = request.felt.payload
+    weighed = (float(payload is not None), *(payload or NO_PAYLOAD).array())
+    inertia = request.felt.drive_inertia
+    drives = (float(inertia is not None), inertia or 0.0)
+    felt = (request.felt.advance, *plane, request.felt.roughness, *heights, *weighed, *drives)
     return np.concatenate([header, *parts, state.joint_positions, state.joint_velocities, felt])
 
 
@@ -119,24 +130,26 @@ def plan_request(message: bytes) -> PlanRequest:
     stamp = seconds * NANOSECONDS + nanoseconds
     state = RobotState(1e-9 * stamp, *parts)
     check_state(state)
-    return PlanRequest(stamp, AIMS[aim], state, _felt(*np.split(data[_STATE_END:], [_PLANE])))
+    felt = np.split(data[_STATE_END:], np.cumsum([_PLANE, _HEIGHTS, _WEIGHED]))
+    return PlanRequest(stamp, AIMS[aim], state, _felt(*felt))
 
 
-def _felt(plane: Array, feet: Array) -> Felt:
+def _felt(plane: Array, feet: Array, weighed: Array, drives: Array) -> Felt:
     """Raises MessageError where the numbers are out of their range."""
     advance, known, height, slope_x, slope_y, roughness = plane.tolist()
     if known not in (0.0, 1.0) or not abs(advance) <= _LONGEST_ADVANCE:
         raise MessageError(f"plan request with advance {advance} s and ground {known}; allowed: finite, 0 or 1")
     if not 0.0 <= roughness <= _HIGHEST:
         raise MessageError(f"plan request with a ground of roughness {roughness} m; allowed: 0 to {_HIGHEST} m")
+    body = _payload(weighed), _drive_inertia(drives)
     if known == 0.0:
-        return Felt(None, advance, _heights(feet), roughness)
+        return Felt(None, advance, _heights(feet), roughness, *body)
     ground = Ground(height=height, slope_x=slope_x, slope_y=slope_y)
     try:
         validate(ground)
     except ParameterError as error:
         raise MessageError(f"the ground of a plan request: {error}") from error
-    return Felt(ground, advance, _heights(feet), roughness)
+    return Felt(ground, advance, _heights(feet), roughness, *body)
 
 
 def _heights(numbers: Array) -> FootHeights | None:
@@ -147,3 +160,24 @@ def _heights(numbers: Array) -> FootHeights | None:
         return None
     standing, landing = heights.reshape(2, N_LEGS).tolist()
     return FootHeights(tuple(standing), tuple(landing))
+
+
+def _payload(numbers: Array) -> Payload | None:
+    known, *of_payload = numbers.tolist()
+    payload = Payload(*of_payload)
+    try:
+        validate(payload)
+    except ParameterError as error:
+        raise MessageError(f"the payload of a plan request: {error}") from error
+    if known not in (0.0, 1.0):
+        raise MessageError(f"plan request with payload {known}; allowed: 0 or 1")
+    return payload if known else None
+
+
+def _drive_inertia(numbers: Array) -> float | None:
+    known, inertia = numbers.tolist()
+    if known not in (0.0, 1.0) or not 0.0 <= inertia <= _HEAVIEST_DRIVE:
+        raise MessageError(
+            f"plan request with drives {known} of {inertia} kg m²; allowed: 0 or 1, 0 to {_HEAVIEST_DRIVE} kg m²"
+        )
+    return inertia if known else None

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.config import parameter
+from contact_ddp_ros.robot.payload import Payload
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 
 _STEEPEST = 1.0
@@ -92,12 +93,16 @@ class Felt:
         advance: how far contact has moved the gait ahead of its schedule [s].
         feet: of the ground under single feet above that plane; None where it is the plane.
         roughness: how far the ground is off that plane, as footholds and stumbles tell [m].
+        payload: what the trunk carries; None where it is not weighed.
+        drive_inertia: of each drive beside the armature [kg m²]; None where it is not looked for.
     """
 
     ground: Ground | None = None
     advance: float = 0.0
     feet: FootHeights | None = None
     roughness: float = 0.0
+    payload: Payload | None = None
+    drive_inertia: float | None = None
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """The tail of a horizon: one rigid body with the robot's mass, its mechanics, its derivatives, and plans with it."""
 
+import dataclasses
 from functools import cache
 
 import numpy as np
@@ -17,6 +18,7 @@ from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.rigid_body import base_of, lumped
 from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.payload import Payload
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.solver.protocol import node_data
 
@@ -60,6 +62,17 @@ def test_the_body_has_the_robots_mass_centre_and_inertia(name):
     assert body.mass == pytest.approx(data.Ig.mass)
     assert body.com == pytest.approx(pin.centerOfMass(model, data, q), abs=1e-12)
     assert body.inertia == pytest.approx(data.Ig.inertia, abs=1e-12)
+
+
+def test_a_body_with_a_payload_is_that_of_a_robot_that_weighs_more():
+    tree, carried = model_of("whole_body", ROBOT).tree, Payload(2.0, 0.1, -0.05, 0.08)
+    body, trunk = lumped(tree, np.zeros(tree.n)), base_of(tree) - 1
+    joint = tree.joints[trunk]
+    own = pin.Inertia(joint.mass, joint.com, joint.inertia) + pin.Inertia(2.0, carried.array()[1:], np.zeros((3, 3)))
+    heavy = dataclasses.replace(joint, mass=own.mass, com=own.lever, inertia=own.inertia)
+    joints = (*tree.joints[:trunk], heavy, *tree.joints[trunk + 1 :])
+    expected = lumped(dataclasses.replace(tree, joints=joints), np.zeros(tree.n))
+    assert body.carrying(carried).array() == pytest.approx(expected.array(), abs=1e-12)
 
 
 def test_forces_change_momentum_as_newton_and_euler_say():

@@ -28,6 +28,7 @@ from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
 from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, LocalGround
 from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.payload import Payload
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.solver.ddp import DdpSolver
@@ -412,3 +413,18 @@ def test_a_reference_of_ones_own_moves_the_whole_body() -> None:
         lateral.append(float(-math.sin(1.0) * velocity[0] + math.cos(1.0) * velocity[1]))
     packaged, own = lateral
     assert 0.05 < own - packaged < 0.25
+
+
+def test_a_payload_that_is_felt_counts_more_than_the_configured_one_and_is_carried() -> None:
+    def lift(configured: float, felt: Felt) -> float:
+        planner = Planner(
+            MODEL, for_model(config_with(gait__name="trot", payload__mass=configured, iterations=20), MODEL.name)
+        )
+        planner.reset(0.0)
+        result = planner.plan(standing(0.0, 0.0, 0.0), 0.0, felt=felt)
+        assert result.policy is not None
+        return float(result.policy.forces[:, 2::3].sum(axis=1).mean())
+
+    alone = lift(0.0, Felt())
+    for configured, felt in ((3.0, Felt()), (0.0, Felt(payload=Payload(3.0))), (20.0, Felt(payload=Payload(3.0)))):
+        assert lift(configured, felt) / alone == pytest.approx(1.0 + 3.0 / ROBOT.mass, rel=0.05)

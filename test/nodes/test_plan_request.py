@@ -20,13 +20,24 @@ from contact_ddp_ros.nodes.plan_request import (
 )
 from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground
 from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.payload import Payload
 
 STANDING = load_robot().standing_state()
 SLOPES = st.floats(-1.0, 1.0)
 GROUNDS = st.builds(Ground, height=st.floats(-100.0, 100.0), slope_x=SLOPES, slope_y=SLOPES)
 HEIGHTS = st.tuples(*[st.floats(-1.0, 1.0)] * 4)
 FEET = st.none() | st.builds(FootHeights, HEIGHTS, HEIGHTS)
-FELT = st.builds(Felt, st.none() | GROUNDS, st.floats(-1e3, 1e3), FEET, st.floats(0.0, 1.0))
+PLACES = st.floats(-1.0, 1.0)
+PAYLOADS = st.none() | st.builds(Payload, st.floats(-10.0, 50.0), PLACES, PLACES, PLACES)
+FELT = st.builds(
+    Felt,
+    st.none() | GROUNDS,
+    st.floats(-1e3, 1e3),
+    FEET,
+    st.floats(0.0, 1.0),
+    PAYLOADS,
+    st.none() | st.floats(0.0, 1.0),
+)
 
 
 @given(st.integers(0, 2**31 * 1_000_000_000 - 1), st.sampled_from(AIMS), FELT)
@@ -59,6 +70,11 @@ def test_a_request_survives_the_wire(stamp: int, aim: str, felt: Felt) -> None:
         (47, 0.5, "feet 0.5"),
         (48, np.inf, "feet 0.0"),
         (55, 1e3, "feet 0.0"),
+        (56, 0.5, "payload 0.5"),
+        (57, 51.0, "payload of a plan request: parameter mass is 51"),
+        (61, 2.0, "drives 2.0"),
+        (62, -1e-3, "drives 0.0 of -0.001"),
+        (60, np.nan, "payload of a plan request: parameter z is nan"),
     ],
 )
 def test_a_damaged_request_is_refused(slot: int, value: float, words: str) -> None:

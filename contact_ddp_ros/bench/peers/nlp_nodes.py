@@ -260,7 +260,7 @@ def _residual(of: ScalarSystem, q: cs.SX, v: cs.SX, nu: cs.SX, p: cs.SX) -> cs.S
         cs.vertcat(mechanism.absolute(xi[:n]), xi[n:]),
         p,
     )
-    offset = cs.SX(of.mass_offset) * nu[:n] + cs.SX(of.rate_offset) * v
+    offset = of.mass_offset(p) * nu[:n] + of.rate_offset(p) * v
     return cs.gradient(of.scalar(absolute) + cs.dot(xi[:n], offset), xi)
 
 

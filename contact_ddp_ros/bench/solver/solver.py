@@ -17,7 +17,7 @@ from contact_ddp_ros.bench.dynamics import kernel_times
 from contact_ddp_ros.bench.dynamics.partial_costs import PAPER_RATIO
 from contact_ddp_ros.bench.loop import in_loop
 from contact_ddp_ros.bench.output import Metric, number
-from contact_ddp_ros.bench.peers import MISSING_CROCODDYL, TARGET_CROCODDYL
+from contact_ddp_ros.bench.peers import MISSING_CROCODDYL
 from contact_ddp_ros.bench.ros import startup
 from contact_ddp_ros.bench.solver import cold_solves, solver_figure, tail
 from contact_ddp_ros.bench.solver.case import VARIANTS, Cases, mpc_cases, planner_kernels, shared_cases
@@ -30,7 +30,7 @@ from contact_ddp_ros.bench.solver.iteration import (
     our_solve,
     ours,
 )
-from contact_ddp_ros.bench.solver.paper_optimisation import PAPER_DDP, PAPER_TENSOR, TARGET_TIME
+from contact_ddp_ros.bench.solver.paper_optimisation import PAPER_DDP, PAPER_TENSOR
 from contact_ddp_ros.bench.timing import Candidate, Progress, Spread, Times, interleave
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.models.whole_body import WholeBodyModel
@@ -38,6 +38,7 @@ from contact_ddp_ros.options import MODEL_NAMES
 from contact_ddp_ros.report.terminal import progress_bar, say
 
 TARGET_COLD, TARGET_WARM = 60.0, 1.0
+TARGET_ILQR, TARGET_CROCODDYL = 1.35, 0.3
 """Seconds until a planner can plan."""
 
 FORMULATIONS = ("lean", "exact")
@@ -121,7 +122,7 @@ def _own_metrics(times: Times) -> list[Metric]:
         return times.ratio((of, stage), (to, stage))
 
     found = [
-        Metric("DDP / iLQR, one iteration", ratio("ddp", "ilqr", ITERATION), TARGET_TIME, f"paper {PAPER_DDP}"),
+        Metric("DDP / iLQR, one iteration", ratio("ddp", "ilqr", ITERATION), TARGET_ILQR, f"paper {PAPER_DDP}"),
         Metric("    backward sweep with second order / without", ratio("ddp", "ilqr", "sweep")),
     ]
     if "ddp_tensor" in times.parts:
