@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.estimation.config import EstimationConfig
+from contact_ddp_ros.robot.floating_base import BASE
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.payload import NO_PAYLOAD, Payload
 
@@ -22,8 +23,8 @@ Array = NDArray[np.float64]
 
 _FURTHEST = 0.25
 """Ahead of the trunk's origin or beside it that a payload is believed to be [m]."""
-_LIGHTEST, _HEAVIEST = -0.3, 1.0
-"""Of a payload, as shares of the robot's mass."""
+_LIGHTEST, _HEAVIEST = -0.5, 1.0
+"""Of a payload, as a share of the trunk's mass and one of the robot's."""
 _SOONEST = 0.2
 """Before so long nothing is said of it [s]."""
 _LONGEST_STEP = 0.1
@@ -36,6 +37,7 @@ class PayloadEstimate:
     def __init__(self, robot: Robot) -> None:
         """Begin with nothing weighed."""
         self._mass, self._gravity = robot.mass, float(np.linalg.norm(robot.tree.gravity))
+        self._trunk = robot.tree.joints[BASE - 1].mass
         self.forget()
 
     def forget(self) -> None:
@@ -62,7 +64,7 @@ class PayloadEstimate:
     def payload(self, config: EstimationConfig) -> Payload:
         """What the trunk carries, as far as it is more than `payload_least`."""
         force, about_x, about_y = self._mean.tolist()
-        mass = min(max(-force / self._gravity, _LIGHTEST * self._mass), _HEAVIEST * self._mass)
+        mass = min(max(-force / self._gravity, _LIGHTEST * self._trunk), _HEAVIEST * self._mass)
         least = config.payload_least * self._mass
         if abs(mass) <= least or self._age < _SOONEST:
             return NO_PAYLOAD

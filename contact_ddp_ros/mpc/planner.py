@@ -47,6 +47,7 @@ from contact_ddp_ros.mpc.violations import violations
 from contact_ddp_ros.mpc.warm_start import WarmStart, reaches, shifted, shifted_multipliers
 from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, LocalGround
 from contact_ddp_ros.robot.joints import LEG_NAMES
+from contact_ddp_ros.robot.payload import Payload
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.solver.interior_solution import Multipliers
 from contact_ddp_ros.solver.protocol import Problem
@@ -88,6 +89,7 @@ class Planner:
         validate(self.config)
         if self.config.model != model.name:
             raise ParameterError(f"model is {self.config.model!r}, and what is to be planned for is {model.name!r}")
+        _check_payload(self.config.payload, model)
         self.model = model
         self.model_hash = model.robot.model_hash
         self.builder = ProblemBuilder(model, self.config)
@@ -113,9 +115,11 @@ class Planner:
         """What :meth:`configure` takes over; another thread may make it, as a new gait is compiled here.
 
         Raises:
-            ParameterError: a structural parameter differs (the grid, the kernels), or the gait is not for this model.
+            ParameterError: a structural parameter differs (the grid, the kernels), the gait is not for this model, or
+                the payload takes more from the trunk than it weighs.
         """
         validate(config)
+        _check_payload(config.payload, self.model)
         if config.structure != self.config.structure:
             raise ParameterError(
                 "grid, integrator, tensors, constraints and cost terms are fixed while the planner exists; restart it"
@@ -194,7 +198,8 @@ class Planner:
 
         Raises:
             MessageError: an array of the state has another size, or the state or the speed is not finite.
-            ParameterError: a ground is given for no contact point of the model.
+            ParameterError: a ground is given for no contact point of the model, or a payload takes more from the trunk
+                than it weighs.
         """
         n_joints = self.model.robot.n_joints
         if not state.has_sizes(n_joints):
@@ -207,6 +212,8 @@ class Planner:
                 raise MessageError(f"the commanded {what} is {number!r}; allowed: a finite number")
         if felt.feet and any(len(heights) != len(LEG_NAMES) for heights in (felt.feet.standing, felt.feet.landing)):
             raise MessageError(f"the ground under single feet is {felt.feet}; allowed: {len(LEG_NAMES)} heights each")
+        if felt.payload is not None:
+            _check_payload(felt.payload, self.model)
         self._take_chart(state, wait=deadline is None)
         self._move_ahead(felt.advance)
         x0, time, reference = self.model.state(state), state.time, self.config.reference
@@ -372,3 +379,9 @@ class Planner:
         wanted = followed(self._timetable(), self._gait, self.config.gait.horizon_cycles, time)
         if wanted.sections != sequence.sections:
             self.builder = self.builder.along(replace(sequence, sections=wanted.sections))
+
+
+def _check_payload(payload: Payload, model: Model) -> None:
+    trunk = next(joint.mass for joint in model.tree.joints if joint.mass > 0.0)
+    if not payload.mass > -trunk:
+        raise ParameterError(f"payload.mass is {payload.mass:g} kg; allowed: more than {-trunk:g} kg, the trunk's own")

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from contact_ddp_ros.dynamics.contact import n_parameters
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.gaits.grid import KnotGrid, knot_grid
 from contact_ddp_ros.models.choice import model_of
@@ -27,7 +28,7 @@ def test_a_plane_is_under_all_feet_but_those_that_have_their_own() -> None:
     point = np.array([0.5, 2.0])
     assert grounds.heights_at(np.tile(point, (2, 1))) == pytest.approx([PLANE.height_at(*point), 0.5])
     rows = GroundModel(grounds=grounds, baumgarte_rate=7.0).rows(3)
-    assert rows.shape == (3, 5 + 2 * 4) and (rows[:, 0] == 7.0).all() and (rows[:, 2:5] == [0.0, 0.0, 1.0]).all()
+    assert rows.shape == (3, n_parameters(2)) and (rows[:, 0] == 7.0).all() and (rows[:, 2:5] == [0.0, 0.0, 1.0]).all()
     padded = np.hstack([np.zeros((3, at.MODEL)), rows])
     assert (planes_in(padded, 2) == grounds.planes).all()
     with pytest.raises(ParameterError, match="'c'; the feet are a, b"):
@@ -66,7 +67,7 @@ def test_a_foot_that_lands_at_the_first_node_stands_where_it_is() -> None:
 def landings(planner: Planner, policy) -> list[tuple[str, np.ndarray, int]]:
     """Of every touchdown of a policy: the foot, its lowest point and the node."""
     feet, n_a = planner.builder.feet, planner.builder.n_axes
-    kernel, p = planner.builder.kernels.python("feet"), np.zeros(5 + 4 * len(feet))
+    kernel, p = planner.builder.kernels.python("feet"), np.zeros(n_parameters(len(feet)))
     stance = planner.builder.stance_table()[policy.modes]
     found = []
     for k in range(1, len(stance)):

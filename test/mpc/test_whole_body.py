@@ -428,3 +428,16 @@ def test_a_payload_that_is_felt_counts_more_than_the_configured_one_and_is_carri
     alone = lift(0.0, Felt())
     for configured, felt in ((3.0, Felt()), (0.0, Felt(payload=Payload(3.0))), (20.0, Felt(payload=Payload(3.0)))):
         assert lift(configured, felt) / alone == pytest.approx(1.0 + 3.0 / ROBOT.mass, rel=0.05)
+
+
+def test_a_payload_that_takes_more_than_the_trunk_weighs_is_refused() -> None:
+    words = r"payload.mass is -4 kg; allowed: more than -3.52 kg"
+    light = for_model(config_with(payload__mass=-4.0), MODEL.name)
+    with pytest.raises(ParameterError, match=words):
+        Planner(MODEL, light)
+    planner = Planner(MODEL, for_model(PlannerConfig(), MODEL.name))
+    with pytest.raises(ParameterError, match=words):
+        planner.configure(light)
+    planner.reset(0.0)
+    with pytest.raises(ParameterError, match=words):
+        planner.plan(standing(0.0, 0.0, 0.0), 0.0, felt=Felt(payload=Payload(-4.0)))

@@ -38,8 +38,10 @@ from contact_ddp_ros.options import MODEL_NAMES
 from contact_ddp_ros.report.terminal import progress_bar, say
 
 TARGET_COLD, TARGET_WARM = 60.0, 1.0
-TARGET_ILQR, TARGET_CROCODDYL = 1.35, 0.3
 """Seconds until a planner can plan."""
+
+TARGET_ILQR, TARGET_CROCODDYL = 1.35, 0.3
+"""Of the time of an iteration."""
 
 FORMULATIONS = ("lean", "exact")
 """Of the problem for Crocoddyl, see :mod:`contact_ddp_ros.bench.peers.crocoddyl_bound`."""
