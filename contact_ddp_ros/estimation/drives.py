@@ -3,7 +3,7 @@
 In a swing the momentum observer's residual of a leg is no force on the foot but an error of the leg's model. Of drives
 with an inertia I and a damping d beside those of the description it is
 
-    r = -(I a + d w),      w' = k (v - w),  a = k (v - w)
+    r = -(I a + d w),      a = w' = k (v - w)
 
 with the joint velocity v and its smoothed w, as the observer smooths at its rate k. I and d follow by least squares
 over hips and knees, whose swings are fast. A description in URDF has no rotors, for one.
@@ -24,7 +24,7 @@ _MOST = 50.0
 _CLEAR = -3.0
 """Logarithm of the odds of contact below which a foot touches nothing."""
 _SURE = np.array([5e5, 5e3])
-"""Sums of a² and w² that weigh as much as having seen none [rad²/s⁴, rad²/s²]."""
+"""Added to the sums of a² and w²: until these are as large, I and d are drawn to zero [rad²/s⁴, rad²/s²]."""
 _LONGEST_STEP = 0.02
 """After a longer pause it begins to smooth anew [s]."""
 _SETTLED = 4.0
