@@ -18,7 +18,7 @@ from contact_ddp_ros.errors import CompilerError
 
 _LOG = logging.getLogger(__name__)
 
-_BLOCKS = Path(__file__).with_name("blocks.h")
+BLOCKS = Path(__file__).with_name("blocks.h")
 """What every file begins with: products by register blocks."""
 
 
@@ -33,7 +33,7 @@ class Library:
 def compiled_for(source: Path, functions: tuple[str, ...], sizes: Mapping[str, int]) -> Library | None:
     """The functions of a C file for sizes by macro; None, with a warning, where they cannot be had."""
     macros = "".join(f"#define {name} {value}\n" for name, value in sizes.items())
-    text = macros + _BLOCKS.read_text(encoding="utf-8") + source.read_text(encoding="utf-8")
+    text = macros + BLOCKS.read_text(encoding="utf-8") + source.read_text(encoding="utf-8")
     content = cache.content_key(text)
     try:
         compiler = find_compiler()

@@ -8,60 +8,40 @@ Where there is no C compiler, a library that an earlier run left for this model 
 one, CasADi's own interpreter takes over with a warning (see `interpreter`).
 """
 
-import functools
 import importlib.metadata
 import logging
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
 import casadi as cs
-import numpy as np
 
 from contact_ddp_ros.compiled import cache
 from contact_ddp_ros.compiled.compiler import Compiler, Progress, compile_library, find_compiler
-from contact_ddp_ros.compiled.parts import in_parts
-from contact_ddp_ros.dynamics import partials
-from contact_ddp_ros.dynamics.contact import ScalarSystem, contact_system, level_parameters
-from contact_ddp_ros.dynamics.impact import impact_system
+from contact_ddp_ros.compiled.library import BLOCKS
+from contact_ddp_ros.dynamics.contact_point import Axes
 from contact_ddp_ros.dynamics.interpreter import interpret
-from contact_ddp_ros.dynamics.kernel_set import Block, Kernel, KernelSet
-from contact_ddp_ros.dynamics.mechanism import Mechanism, prepare
-from contact_ddp_ros.dynamics.tensor import contact_tensor, impact_tensor
+from contact_ddp_ros.dynamics.kernel_code import (
+    LEVELS,
+    TENSOR_LEVELS,
+    Code,
+    Functions,
+    Modes,
+    c_source,
+    code_of,
+    described,
+    kernel_code,
+    kernel_functions,
+)
+from contact_ddp_ros.dynamics.kernel_set import Kernel, KernelSet
 from contact_ddp_ros.errors import CompilerError, ModelError
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
 _LOG = logging.getLogger(__name__)
 
-Axes = tuple[int, ...]
-Modes = Mapping[str, tuple[str, ...]]
-Build = Callable[[], cs.Function]
-_Functions = Mapping[str, tuple[str, Build]]
-_Of = Callable[[Mechanism, tuple[str, ...], Axes], ScalarSystem]
-_Make = Callable[[str, ScalarSystem], cs.Function]
-
-_SYSTEMS: dict[str, tuple[_Of, _Make]] = {
-    "": (contact_system, contact_tensor),
-    "impact_": (impact_system, impact_tensor),
-}
-"""Of a time step and of an impact, what their kernels' names begin with, and how tensors are made of them."""
-
-_SAMPLES = 3
-"""Random configurations at which contacts are looked at: one alone may happen to be singular."""
-
-_FEET = {"feet": partials.feet, "feet_second": partials.feet_second}
-
-_MOTION = ("system", "first", "second")
-
-TENSOR_LEVELS = tuple(f"{prefix}tensor" for prefix in _SYSTEMS)
-"""Kernels of the slow baseline."""
-
-LEVELS = (*_FEET, *(prefix + level for prefix in _SYSTEMS for level in _MOTION))
-"""Kernels that the planner needs."""
-
-_SOURCES = tuple(source.read_bytes() for source in sorted(Path(__file__).parent.glob("*.py")))
-"""Of this room as they were imported: what is written to them while a process runs must not name its kernels."""
+_SOURCES = tuple(source.read_bytes() for source in (*sorted(Path(__file__).parent.glob("*.[pc]*")), BLOCKS))
+"""Of this room, and of what its C begins with, as they were imported: what is written to them while a process runs must
+not name its kernels."""
 
 
 def build_kernels(
@@ -117,6 +97,7 @@ def build_kernels(
         content,
         "the robot's dynamics with {compiler}; this happens once per model",
         lambda: kernel_functions(tree, wanted, axes, levels),
+        lambda: kernel_code(tree, wanted, axes, levels),
         fallback,
         progress,
     )
@@ -139,9 +120,8 @@ def compile_functions(
     built = {function.name(): function for function in functions}
     content = cache.content_key(origin(), {name: c_source(function) for name, function in built.items()})
     ready = {name: (name, partial(_itself, function)) for name, function in built.items()}
-    return _of_cache(
-        content, "the functions of a problem with {compiler}; this happens once", lambda: ready, fallback, progress
-    )
+    what = "the functions of a problem with {compiler}; this happens once"
+    return _of_cache(content, what, lambda: ready, lambda: code_of(ready), fallback, progress)
 
 
 def origin() -> tuple[bytes, ...]:
@@ -154,7 +134,12 @@ def _itself(function: cs.Function) -> cs.Function:
 
 
 def _of_cache(
-    content: str, what: str, functions: Callable[[], _Functions], fallback: bool, progress: Progress | None
+    content: str,
+    what: str,
+    functions: Callable[[], Functions],
+    code: Callable[[], Code],
+    fallback: bool,
+    progress: Progress | None,
 ) -> KernelSet:
     """The kernels of a content, from the cache, compiled now, or interpreted; `what` says what is compiled."""
     try:
@@ -163,7 +148,7 @@ def _of_cache(
         found = _load(entry)
         if found is None:
             with cache.exclusive(content):
-                found = _load(entry) or _build(entry, compiler, what, functions(), progress or _LOG.info)
+                found = _load(entry) or _build(entry, compiler, what, code(), progress or _LOG.info)
         return found
     except CompilerError as error:
         for left in map(_load, cache.entries(content)):
@@ -175,37 +160,6 @@ def _of_cache(
         return _interpret(functions())
 
 
-def kernel_functions(
-    tree: RigidBodyTree, modes: Modes, axes: Axes, levels: tuple[str, ...] = LEVELS
-) -> dict[str, tuple[str, Build]]:
-    """Of every kernel its name -> (symbol, how to build its CasADi function of that symbol)."""
-    mechanism = prepare(tree)
-    _check_independence(mechanism, modes, axes)
-    order = [point.name for point in tree.contacts]
-    functions: dict[str, tuple[str, Build]] = {
-        level: (level, partial(make, level, mechanism, axes)) for level, make in _FEET.items() if level in levels
-    }
-    for mode, contacts in modes.items():
-        suffix = "".join(f"_{order.index(name)}" for name in contacts)
-        for prefix, (of, tensor) in _SYSTEMS.items():
-            for level, build in _motion(partial(of, mechanism, contacts, axes), tensor, prefix, suffix).items():
-                if level in levels:
-                    functions[f"{level}/{mode}"] = (level + suffix, build)
-    return functions
-
-
-def _motion(of: Callable[[], ScalarSystem], tensor: _Make, prefix: str, suffix: str) -> dict[str, Build]:
-    """How the kernels of one system are built, by level."""
-    system, first, second, by_tensor = (prefix + level for level in (*_MOTION, "tensor"))
-    expansion = functools.cache(lambda: partials.expansion(first + suffix, second + suffix, of()))
-    return {
-        system: lambda: partials.system(system + suffix, of()),
-        first: lambda: expansion()[0],
-        second: lambda: expansion()[1],
-        by_tensor: lambda: tensor(by_tensor + suffix, of()),
-    }
-
-
 def _check(tree: RigidBodyTree, modes: Modes, axes: Axes, levels: tuple[str, ...]) -> None:
     if not set(levels) <= {*LEVELS, *TENSOR_LEVELS}:
         raise ModelError(f"kernel levels are {levels}; allowed are {LEVELS + TENSOR_LEVELS}")
@@ -215,25 +169,6 @@ def _check(tree: RigidBodyTree, modes: Modes, axes: Axes, levels: tuple[str, ...
     for mode, contacts in modes.items():
         if not set(contacts) <= set(known):
             raise ModelError(f"mode {mode!r} has contacts {contacts}; the model's contact points are {known}")
-
-
-def _check_independence(mechanism: Mechanism, modes: Modes, axes: Axes) -> None:
-    """Refuse contacts whose forces the motion does not determine, at whatever configuration.
-
-    K is then singular: the same foot twice, or more rows than the joints can move.
-    """
-    jacobian = partials.feet("feet", mechanism, axes)
-    samples = np.random.default_rng(0).uniform(-1.0, 1.0, (_SAMPLES, mechanism.n))
-    jacobians = [np.array(jacobian(q, level_parameters(len(mechanism.feet)))[1]) for q in samples]
-    order = [foot.name for foot in mechanism.feet]
-    for mode, contacts in modes.items():
-        rows = [order.index(name) * len(axes) + axis for name in contacts for axis in range(len(axes))]
-        rank = max((int(np.linalg.matrix_rank(one[rows])) for one in jacobians if rows), default=0)
-        if rank < len(rows):
-            raise ModelError(
-                f"contacts {', '.join(contacts)} of mode {mode!r} hold {rank} directions of motion with {len(rows)} "
-                f"forces, which are not determined; name each contact once, and no more than the joints can move"
-            )
 
 
 def _load(entry: cache.Entry) -> KernelSet | None:
@@ -248,44 +183,16 @@ def _load(entry: cache.Entry) -> KernelSet | None:
         return None
 
 
-def _build(entry: cache.Entry, compiler: Compiler, what: str, functions: _Functions, progress: Progress) -> KernelSet:
+def _build(entry: cache.Entry, compiler: Compiler, what: str, code: Code, progress: Progress) -> KernelSet:
     """Compile the kernels into the cache entry and load them."""
     progress(f"compiling {what.format(compiler=compiler.command[0])}")
-    built = {symbol: build() for symbol, build in dict(functions.values()).items()}
-    compile_library(compiler, {symbol: c_source(one) for symbol, one in built.items()}, entry.library, progress)
-    kernels = _described(functions, built)
+    sources, kernels = code
+    compile_library(compiler, sources, entry.library, progress)
     entry.describe([kernel.as_dict(name) for name, kernel in kernels.items()])
     return KernelSet.of_library(entry.library, kernels)
 
 
-def _interpret(functions: _Functions) -> KernelSet:
+def _interpret(functions: Functions) -> KernelSet:
     """The kernels without a compiler."""
     built = {symbol: build() for symbol, build in dict(functions.values()).items()}
-    return interpret(built, _described(functions, built))
-
-
-def _described(functions: _Functions, built: Mapping[str, cs.Function]) -> dict[str, Kernel]:
-    """Descriptions by name."""
-    by_symbol = {symbol: describe(function) for symbol, function in built.items()}
-    return {name: by_symbol[symbol] for name, (symbol, _) in functions.items()}
-
-
-def describe(function: cs.Function) -> Kernel:
-    """Shapes and size of a CasADi function."""
-    return Kernel(
-        symbol=function.name(),
-        arguments=tuple(Block(function.name_in(i), *function.size_in(i)) for i in range(function.n_in())),
-        results=tuple(Block(function.name_out(i), *function.size_out(i)) for i in range(function.n_out())),
-        n_instructions=int(function.n_instructions()),
-    )
-
-
-def c_source(function: cs.Function) -> str:
-    """C of a CasADi function, in parts, without the test for null that CasADi puts before every load and store."""
-    generator = cs.CodeGenerator(f"{function.name()}.c", {"casadi_int": "long long int"})
-    generator.add(function)
-    text = generator.dump()
-    text = re.sub(r"arg\[(\d+)\]\? (arg\[\1\]\[\d+\]) : 0", r"\2", text)
-    text = re.sub(r"if \(res\[(\d+)\]!=0\) (res\[\1\]\[\d+\]=)", r"\2", text)
-    # A helper that every unit would export under one name.
-    return in_parts(text.replace("casadi_real casadi_sq(", "static casadi_real casadi_sq("))
+    return interpret(built, described(functions, built))

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from contact_ddp_ros.dynamics.contact import ALPHA
-from contact_ddp_ros.dynamics.kernels import LEVELS, TENSOR_LEVELS, KernelSet, build_kernels
+from contact_ddp_ros.dynamics.kernel_code import LEVELS, TENSOR_LEVELS
+from contact_ddp_ros.dynamics.kernel_set import KernelSet
+from contact_ddp_ros.dynamics.kernels import build_kernels
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.gaits.schedule import ModeSchedule

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.dynamics.kernels import LEVELS, KernelSet
+from contact_ddp_ros.dynamics.kernel_code import LEVELS
+from contact_ddp_ros.dynamics.kernel_set import KernelSet
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc import node_parts
 from contact_ddp_ros.mpc.contact_algebra import algebra_of

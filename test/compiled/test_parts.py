@@ -8,8 +8,8 @@ import pytest
 
 from contact_ddp_ros.compiled.compiler import compile_library, find_compiler
 from contact_ddp_ros.compiled.parts import LONGEST, in_parts
+from contact_ddp_ros.dynamics.kernel_code import c_source, describe
 from contact_ddp_ros.dynamics.kernel_set import KernelSet
-from contact_ddp_ros.dynamics.kernels import c_source, describe
 
 
 def tangled() -> cs.Function:

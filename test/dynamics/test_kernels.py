@@ -17,8 +17,9 @@ from contact_ddp_ros.compiled import cache
 from contact_ddp_ros.compiled.call import call_kernel
 from contact_ddp_ros.dynamics import kernels
 from contact_ddp_ros.dynamics.contact import level_parameters
+from contact_ddp_ros.dynamics.kernel_code import kernel_functions
 from contact_ddp_ros.dynamics.kernel_set import KernelSet
-from contact_ddp_ros.dynamics.kernels import build_kernels, kernel_functions
+from contact_ddp_ros.dynamics.kernels import build_kernels
 from contact_ddp_ros.errors import CompilerError, ModelError, ParameterError
 from contact_ddp_ros.models.planar_tree import reduce_to_plane
 from contact_ddp_ros.robot.model import load_robot
@@ -96,6 +97,7 @@ def test_a_second_build_loads_and_builds_no_graph(monkeypatch: pytest.MonkeyPatc
         raise AssertionError("a graph was built")
 
     monkeypatch.setattr(kernels, "kernel_functions", forbidden)
+    monkeypatch.setattr(kernels, "kernel_code", forbidden)
     second = build_kernels(hopper(), MODES, (2,))
     assert second.source == first.source
     arguments = arguments_of(first, "system/stance")

@@ -10,7 +10,7 @@ from contact_ddp_ros.bench.dynamics import kernel_times
 from contact_ddp_ros.bench.dynamics.coordinates import operations
 from contact_ddp_ros.bench.dynamics.knot_partials import EXPANSION, FIRST, MODE, SECOND, TENSOR, KnotPartials
 from contact_ddp_ros.bench.timing import Array, Candidate, Progress, Spread, Times, interleave
-from contact_ddp_ros.dynamics.kernels import kernel_functions
+from contact_ddp_ros.dynamics.kernel_code import kernel_functions
 from contact_ddp_ros.models.planar import AXES
 from contact_ddp_ros.robot.tree import RigidBodyTree
 

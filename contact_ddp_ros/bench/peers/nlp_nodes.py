@@ -34,7 +34,8 @@ from contact_ddp_ros.dynamics import partials
 from contact_ddp_ros.dynamics.contact import ScalarSystem, Symbols, contact_system
 from contact_ddp_ros.dynamics.contact_point import Axes
 from contact_ddp_ros.dynamics.impact import impact_system
-from contact_ddp_ros.dynamics.kernels import c_source, origin
+from contact_ddp_ros.dynamics.kernel_code import c_source
+from contact_ddp_ros.dynamics.kernels import origin
 from contact_ddp_ros.dynamics.mechanism import Mechanism
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import Sizes, position_share
