@@ -21,8 +21,8 @@ from contact_ddp_ros.robot.payload import NO_PAYLOAD, Payload
 
 Array = NDArray[np.float64]
 
-_FURTHEST = 0.25
-"""Ahead of the trunk's origin or beside it that a payload is believed to be [m]."""
+_FURTHEST = 1.3
+"""Ahead of the trunk's origin or beside it that a payload is believed to be, in distances of the hips from there."""
 _LIGHTEST, _HEAVIEST = -0.5, 1.0
 """Of a payload, as a share of the trunk's mass and one of the robot's."""
 _SOONEST = 0.2
@@ -38,6 +38,8 @@ class PayloadEstimate:
         """Begin with nothing weighed."""
         self._mass, self._gravity = robot.mass, float(np.linalg.norm(robot.tree.gravity))
         self._trunk = robot.tree.joints[BASE - 1].mass
+        hips = [joint.translation[:2] for joint in robot.tree.joints if joint.parent == BASE - 1]
+        self._furthest = _FURTHEST * max(float(np.linalg.norm(hip)) for hip in hips)
         self.forget()
 
     def forget(self) -> None:
@@ -69,6 +71,6 @@ class PayloadEstimate:
         if abs(mass) <= least or self._age < _SOONEST:
             return NO_PAYLOAD
         weight = mass * self._gravity
-        x, y = (min(max(moment / weight, -_FURTHEST), _FURTHEST) for moment in (about_y, -about_x))
+        x, y = (min(max(moment / weight, -self._furthest), self._furthest) for moment in (about_y, -about_x))
         whole = min(abs(mass) / least - 1.0, 1.0) if least > 0.0 else 1.0  # comes in without a jump
         return Payload(whole * mass, x, y)

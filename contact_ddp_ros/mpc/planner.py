@@ -17,8 +17,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
 from time import perf_counter
-from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +28,7 @@ from contact_ddp_ros.models.frame import HorizontalFrame, OwnFrame
 from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.mpc.challenge import Challenge, better, is_lost
 from contact_ddp_ros.mpc.chart_choice import ChartChoice, policy_in_chart
-from contact_ddp_ros.mpc.config import CLEARANCE_MOST, MOST_TURN, PlannerConfig, ReferenceConfig, for_model
+from contact_ddp_ros.mpc.config import CLEARANCE_MOST, MOST_TURN, PlannerConfig, for_model
 from contact_ddp_ros.mpc.cost_breakdown import cost_terms
 from contact_ddp_ros.mpc.course import Course
 from contact_ddp_ros.mpc.grounds import FootGrounds
@@ -243,11 +241,13 @@ class Planner:
             known = {name: frame.ground(one) for name, one in grounds.items()}
             feet = FootGrounds.named(self.builder.feet, ground, known)
         clearance = min(reference.clearance + reference.clearance_gain * felt.roughness, CLEARANCE_MOST)
-        reference = replace(reference, height=height, clearance=clearance)
-        sensed: dict[str, Any] = {"payload": felt.payload, "drive_inertia": felt.drive_inertia}
-        body = {name: value for name, value in sensed.items() if value is not None}
+        config = replace(self.config, reference=replace(reference, height=height, clearance=clearance))
+        if felt.payload is not None:
+            config = replace(config, payload=felt.payload)
+        if felt.drive_inertia is not None:
+            config = replace(config, drive_inertia=felt.drive_inertia)
         return self.plan_coordinates(
-            *(frame.into(x0), time, motion, reference, ground, feet, body),
+            *(frame.into(x0), time, motion, config, ground, feet),
             challenge=challenge,
             deadline=deadline,
             iterations=iterations,
@@ -259,22 +259,21 @@ class Planner:
         x0: Array,
         time: float,
         motion: Motion,
-        reference: ReferenceConfig | None = None,
+        config: PlannerConfig | None = None,
         ground: LocalGround | None = None,
         feet: FootHeights | FootGrounds | None = None,
-        body: Mapping[str, Any] = MappingProxyType({}),
         *,
         challenge: bool = False,
         deadline: float | None = None,
         iterations: int | None = None,
         frame: HorizontalFrame | OwnFrame = _AS_IT_IS,
     ) -> PlanResult:
-        """Solve from the model's state x0 (2n,) at `time` [s] for a motion, by default with the configured reference.
+        """Solve from the model's state x0 (2n,) at `time` [s] for a motion.
 
-        `ground` is that in the model's axes, by default level at the configured height, and `feet` how far that of each
-        contact point lies above it, or planes of their own; `body` has payload and inertia of the drives
-        in the place of the configured ones. The policy is that of `odom` where x0, motion and ground are those of a
-        `frame`.
+        `config` may have another reference, payload and inertia of the drives than the planner's, which it is by
+        default. `ground` is that in the model's axes, by default level at the configured height, and `feet` how far
+        that of each contact point lies above it, or planes of their own. The policy is that of `odom` where x0, motion
+        and ground are those of a `frame`.
 
         With `challenge`, or where the warm-started solve is lost, the cold guess is solved from, too, and the better
         plan counts.
@@ -283,10 +282,7 @@ class Planner:
         self._follow_gait(time)
         grid = horizon_grid(self._timetable(), self.config.gait.horizon_cycles, time, self.config.horizon)
         phased = replace(grid, times=grid.times - self._epoch_time)  # from the gait's epoch
-        config = self.config
-        if reference is not None:
-            config = replace(config, reference=reference)
-        config = replace(config, **body)
+        config = config or self.config
         x, y = (float(number) for number in (x0[0], x0[1] if self.model.height > 1 else 0.0))
         problem, xs_reference = self.builder.build(phased, config, replace(motion, x=x, y=y), ground, feet)
         heuristic = partial(heuristic_guess, self.builder, phased, xs_reference, config.first_guess)
