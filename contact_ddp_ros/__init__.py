@@ -36,6 +36,7 @@ _HOMES = {
     "policy": ("Policy",),
     "recording": ("Recording",),
     "recording.storage": ("load_recording", "save_recording"),
+    "robot.body_pose": ("BodyPose",),
     "robot.ground": ("Felt", "FootHeights", "Ground"),
     "robot.model": ("Robot", "load_robot"),
     "robot.payload": ("Payload",),
@@ -93,6 +94,7 @@ __all__ = [  # noqa: RUF022
     "Felt",
     "FootHeights",
     "Payload",
+    "BodyPose",
     "PlanarModel",
     "WholeBodyModel",
     "Planner",
@@ -165,6 +167,7 @@ if TYPE_CHECKING:
     from contact_ddp_ros.recording import Recording
     from contact_ddp_ros.recording.storage import load as load_recording
     from contact_ddp_ros.recording.storage import save as save_recording
+    from contact_ddp_ros.robot.body_pose import BodyPose
     from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground
     from contact_ddp_ros.robot.model import Robot, load_robot
     from contact_ddp_ros.robot.payload import Payload

@@ -29,6 +29,7 @@ from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.recording import Recorder, Recording
+from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 from contact_ddp_ros.run_info import run_info
@@ -87,6 +88,8 @@ class ClosedLoop:
         planner_period = self.ticks_per_plan * CONTROL_PERIOD
         control_period = self.steps_per_tick * self.simulator.timestep
         self.recorder.begin(run_info(job, options, robot, planner, control_period, planner_period))
+        self.pose: BodyPose | None = None
+        """How the trunk is to be held from the next plan on; None: as the parameters say."""
         self._pending: list[_Pending] = []
         self._pushes = sorted(options.pushes, key=lambda push: push.time)
         self._tick = 0
@@ -197,7 +200,8 @@ class ClosedLoop:
         turn, lateral = (0.0, 0.0) if controller.stopping else controller.move.steering
         wanted = self._wanted_speed(speed)
         plan = self.planner.plan
-        return partial(plan, state, wanted, lateral=lateral, turn=turn, hold=hold, felt=controller.felt)
+        felt, pose = controller.felt, self.pose
+        return partial(plan, state, wanted, lateral=lateral, turn=turn, hold=hold, felt=felt, pose=pose)
 
     def _wants_plan(self) -> bool:
         return self.controller.mode is ControlMode.MOVE or (self.controller.standing and not self._stopped)

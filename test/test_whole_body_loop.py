@@ -6,8 +6,10 @@ import pytest
 from contact_ddp_ros.closed_loop import ClosedLoop
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.mpc.config import ReferenceConfig
 from contact_ddp_ros.options import Push, RunOptions
 from contact_ddp_ros.recording import Recording
+from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 
 NOISE = {"simulator.noise.joint_velocities": 0.1, "simulator.noise.orientation": 0.003}
@@ -47,6 +49,43 @@ def test_it_gets_over_a_push_from_the_side_and_a_slope() -> None:
     assert not [event for event in recording.events if event.fault]
     late = recording.ticks["time"] > 4.5
     assert recording.ticks["linear_velocity"][late].mean(axis=0)[0] == pytest.approx(0.5, abs=0.025)
+
+
+@pytest.mark.parametrize("pose", [BodyPose(0.22, 0.0, 0.25), BodyPose(None, -0.25, -0.2), BodyPose(0.32, 0.15, 0.1)])
+def test_a_stand_holds_the_trunk_as_it_is_told(pose: BodyPose) -> None:
+    """Whatever velocity is commanded, and after a push."""
+    push = Push(4.0, (20.0, 30.0, 0.0), 0.1)
+    overrides = {**WHOLE, "planner.gait.name": "stand"}
+    loop = ClosedLoop(RunOptions(duration=6.0, overrides=overrides, speed=((0.0, 0.5),), turn=1.0, pushes=(push,)))
+    loop.pose = pose
+    recording = loop.run()
+    assert not [event for event in recording.events if event.fault] and loop.controller.mode is ControlMode.MOVE
+    late = recording.ticks["time"] > 5.0
+    position = recording.ticks["position"][late].mean(axis=0)
+    roll, pitch, yaw = np.mean([quaternion_to_rpy(one) for one in recording.ticks["orientation"][late]], axis=0)
+    assert (roll, pitch) == (pytest.approx(pose.roll, abs=0.02), pytest.approx(pose.pitch, abs=0.05))
+    assert position[2] == pytest.approx(ReferenceConfig.height if pose.height is None else pose.height, abs=0.01)
+    assert np.hypot(*position[:2]) < 0.06 and abs(yaw) < 0.1
+
+
+def test_it_trots_with_its_nose_down() -> None:
+    loop = ClosedLoop(RunOptions(duration=5.0, overrides=WHOLE, speed=((0.0, 0.5),)))
+    loop.pose = BodyPose(0.25, 0.1, 0.2)
+    recording = loop.run()
+    check_steady(recording, 0.5 * np.cos(0.2), 0.0, 0.0)  # in the trunk's axes
+    late = recording.ticks["time"] > 3.0
+    roll, pitch, _ = np.mean([quaternion_to_rpy(one) for one in recording.ticks["orientation"][late]], axis=0)
+    assert (roll, pitch) == (pytest.approx(0.1, abs=0.02), pytest.approx(0.2, abs=0.03))
+
+
+@pytest.mark.parametrize("gait", ["trot", "bound", "walk"])
+def test_it_comes_to_stand_from_a_gait_and_moves_on(gait: str) -> None:
+    gaits = ((2.5, gait), (5.0, "stand"), (7.0, gait))
+    recording = trotted(9.5, speed=((0.0, 0.5),), gaits=gaits, overrides={"planner.gait.name": "stand"})
+    assert not [event for event in recording.events if event.fault]
+    time, ahead = recording.ticks["time"], recording.ticks["linear_velocity"][:, 0]
+    for begin, end, speed in ((2.0, 2.5, 0.0), (4.4, 5.0, 0.5), (6.3, 7.0, 0.0), (9.0, 9.5, 0.5)):
+        assert ahead[(time > begin) & (time < end)].mean() == pytest.approx(speed, abs=0.06)
 
 
 def test_a_walk_that_is_told_to_run_goes_as_fast_as_its_legs_reach() -> None:

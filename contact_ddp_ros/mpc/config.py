@@ -135,6 +135,15 @@ class ReferenceConfig:
     )
     roll_trim: float = parameter(0.3, low=0.0, high=0.5, unit="rad", description="most that it makes up for")
     height: float = parameter(0.27, low=0.15, high=0.36, unit="m", description="trunk height above the ground")
+    roll: float = parameter(
+        0.0, low=-0.3, high=0.3, unit="rad", description="of the whole body's trunk about the ground's, right side down"
+    )
+    pitch: float = parameter(
+        0.0, low=-0.3, high=0.3, unit="rad", description="of the trunk about the ground's and the gait's, nose down"
+    )
+    tilt_rate: float = parameter(
+        0.5, low=0.01, high=5.0, unit="rad/s", description="fastest change of the planned roll and pitch"
+    )
     pitch_amplitude: float = parameter(
         0.12, low=0.0, high=0.4, unit="rad", description="nose down at front touchdown, nose up at back touchdown"
     )

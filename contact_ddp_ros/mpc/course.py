@@ -34,7 +34,7 @@ class Course:
         config: ReferenceConfig,
         *,
         hold: bool,
-        trim: float = 0.0,
+        speed_trim: float = 0.0,
         chart: Chart = Chart.YAW_PITCH_ROLL,
     ) -> Motion:
         """The motion to plan from a state for a command; with `hold` the robot's heading and place are the ones.
@@ -43,7 +43,8 @@ class Course:
 
         The velocity to the left makes up for the distance from the line, and the lean for a roll that lasts. The
         planned velocity begins near the robot's: after a push the feet land where they can catch it. What the forward
-        velocity holds to make up for one never reached, `trim` [m/s], is no excess when it is reached.
+        velocity holds to make up for one never reached, `speed_trim` [m/s], is no excess when it is reached. No planned
+        velocity is beyond the limit of speed: feet that cannot step do not follow a push.
         """
         yaw, roll = _yaw_and_roll(state, chart)
         x, y = float(state.position[0]), float(state.position[1])
@@ -52,7 +53,7 @@ class Course:
         if hold:
             self._heading, self._x, self._y = yaw, x, y
             self._lean.reset()
-            return Motion(command.forward, heading=yaw)
+            return Motion(command.forward, heading=yaw, lean=command.lean, pitch=command.pitch)
         behind = wrap_angle(self._heading + command.turn * step - yaw)
         self._heading = yaw + min(max(behind, -_HEADING_AHEAD), _HEADING_AHEAD)
         cos, sin = math.cos(self._heading), math.sin(self._heading)
@@ -61,11 +62,12 @@ class Course:
         self._y += sin * along + cos * command.lateral * step
         left = cos * (y - self._y) - sin * (x - self._x)
         limit = config.line_speed
-        lateral = command.lateral - min(max(config.line_gain * left, -limit), limit)
+        back = min(max(config.line_gain * left, -limit), limit)
+        lateral = command.lateral + _within(-back, command.lateral, config.speed_limit)
         level = math.atan(ground.aside(yaw) / math.hypot(1.0, ground.ahead(yaw)))
-        lean = self._lean.follow(level - roll, config.roll_integral, config.roll_trim, step)
+        trim = self._lean.follow(level + command.lean - roll, config.roll_integral, config.roll_trim, step)
         v_x, v_y, _ = (quaternion_to_matrix(state.orientation) @ state.linear_velocity).tolist()
-        forward_excess = cos * v_x + sin * v_y - (command.forward - trim)
+        forward_excess = cos * v_x + sin * v_y - (command.forward - speed_trim)
         lateral_excess = cos * v_y - sin * v_x - lateral
         large = math.hypot(forward_excess, lateral_excess)
         share = 1.0 - config.settling_band / large if large > config.settling_band else 0.0
@@ -74,11 +76,17 @@ class Course:
             lateral,
             command.turn,
             heading=self._heading,
-            lean=lean,
-            forward_excess=share * forward_excess,
-            lateral_excess=share * lateral_excess,
+            lean=command.lean + trim,
+            pitch=command.pitch,
+            forward_excess=_within(share * forward_excess, command.forward, config.speed_limit),
+            lateral_excess=_within(share * lateral_excess, lateral, config.speed_limit),
             settling=config.settling,
         )
+
+
+def _within(excess: float, velocity: float, limit: float) -> float:
+    """What may be added to a velocity that is within a limit."""
+    return min(max(velocity + excess, -limit), limit) - velocity
 
 
 def _yaw_and_roll(state: RobotState, chart: Chart) -> tuple[float, float]:

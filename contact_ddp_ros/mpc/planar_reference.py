@@ -118,9 +118,10 @@ class PlanarReference(GaitReference):
     def states(self, times: Array, config: ReferenceConfig, motion: Motion, ground: LocalGround) -> Array:
         """(N, 2n) references at times from the epoch [s]; the motion's x is the trunk's at the first one."""
         n, rows, speed, slope = self.tree.n, len(times), motion.forward, ground.slope
+        pitch = motion.pitch - math.atan(slope)
         sections = self.timing.sections(times)
         instants = np.concatenate([times, times + RATE_STEP, times - RATE_STEP])
-        positions = self._positions(instants, np.tile(sections, 3), config, speed, slope)
+        positions = self._positions(instants, np.tile(sections, 3), config, speed, slope, pitch)
         at, later, earlier = positions.reshape(3, rows, n)
         xs = np.empty((rows, 2 * n))
         xs[:, :n] = at
@@ -159,11 +160,17 @@ class PlanarReference(GaitReference):
         return us
 
     def _positions(
-        self, times: Array, sections: NDArray[np.int64], config: ReferenceConfig, speed: float, slope: float
+        self,
+        times: Array,
+        sections: NDArray[np.int64],
+        config: ReferenceConfig,
+        speed: float,
+        slope: float,
+        mean_pitch: float,
     ) -> Array:
-        """Pitch and joint angles, for a trunk that is parallel to the ground on average; x and z are zero."""
+        """Pitch and joint angles, for a trunk of a mean pitch; x and z are zero."""
         q = np.zeros((len(times), self.tree.n))
-        pitch = q[:, 2] = self.pitch_wave(times, sections, config) - math.atan(slope)
+        pitch = q[:, 2] = self.pitch_wave(times, sections, config) + mean_pitch
         for f, leg in enumerate(self.legs):
             foot = self.timing.phases(times, f, sections)
             inset = -math.copysign(config.stance_inset, leg.hip_x)

@@ -21,14 +21,14 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.config import validate
+from contact_ddp_ros.config import specs, validate
 from contact_ddp_ros.errors import MessageError, ParameterError
 from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.frame import HorizontalFrame, OwnFrame
 from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.mpc.challenge import Challenge, better, is_lost
 from contact_ddp_ros.mpc.chart_choice import ChartChoice, policy_in_chart
-from contact_ddp_ros.mpc.config import CLEARANCE_MOST, MOST_TURN, PlannerConfig, for_model
+from contact_ddp_ros.mpc.config import CLEARANCE_MOST, MOST_TURN, PlannerConfig, ReferenceConfig, for_model
 from contact_ddp_ros.mpc.cost_breakdown import cost_terms
 from contact_ddp_ros.mpc.course import Course
 from contact_ddp_ros.mpc.grounds import FootGrounds
@@ -43,6 +43,7 @@ from contact_ddp_ros.mpc.rate_limit import RateLimited
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.violations import violations
 from contact_ddp_ros.mpc.warm_start import WarmStart, reaches, shifted, shifted_multipliers
+from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, LocalGround
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.payload import Payload
@@ -106,6 +107,7 @@ class Planner:
         self._challenge = Challenge()
         self._speed = PlannedSpeed()
         self._height = RateLimited(self.config.reference.height)
+        self._roll, self._pitch = RateLimited(), RateLimited()
         self._course = Course()
         self._budget = IterationBudget()
 
@@ -180,11 +182,13 @@ class Planner:
         deadline: float | None = None,
         iterations: int | None = None,
         felt: Felt = _NOTHING_FELT,
+        pose: BodyPose | None = None,
         grounds: Mapping[str, Ground] | None = None,
     ) -> PlanResult:
         """Solve from a measured state for a commanded speed, to the left, too [m/s], and turn [rad/s].
 
-        A planar model goes straight ahead whatever is commanded: its controller steers.
+        A planar model goes straight ahead whatever is commanded: its controller steers. `pose` is how the trunk is to
+        be held, by default as configured; it is cut to what the parameters allow. A planar model has no roll.
 
         With `hold` the gait stays at its beginning: each plan starts the first mode at the state's own instant, so that
         a robot that stands may begin to bound with any of them. Where there is a `deadline`, on the clock of
@@ -214,7 +218,7 @@ class Planner:
             _check_payload(felt.payload, self.model)
         self._take_chart(state, wait=deadline is None)
         self._move_ahead(felt.advance)
-        x0, time, reference = self.model.state(state), state.time, self.config.reference
+        x0, time, reference = self.model.state(state), state.time, _held(pose, self.config.reference)
         limit = min(reference.speed_limit, self.builder.reference.fastest(reference))
         reference = replace(reference, speed_limit=limit)
         challenge = hold and self._challenge.is_due(time)
@@ -228,11 +232,15 @@ class Planner:
             measured, cycle = self.model.forward_velocity(x0), self.builder.sequence.period
             speed = self._speed.follow(speed, measured, time, cycle, reference)
         height = self._height.approach(reference.height, reference.height_rate, time)
+        roll, pitch = (
+            one.approach(target, reference.tilt_rate, time)
+            for one, target in ((self._roll, reference.roll), (self._pitch, reference.pitch))
+        )
         lateral = min(max(lateral, -reference.speed_limit), reference.speed_limit)
-        turn = min(max(turn, -MOST_TURN), MOST_TURN)
-        wanted, chart = Motion(speed, lateral, turn), self.model.chart
+        most = min(MOST_TURN, self.builder.reference.fastest_turn(reference))
+        wanted, chart = Motion(speed, lateral, min(max(turn, -most), most), lean=roll, pitch=pitch), self.model.chart
         motion = self._course.follow(
-            state, wanted, self._ground, reference, hold=hold, trim=self._speed.trim, chart=chart
+            state, wanted, self._ground, reference, hold=hold, speed_trim=self._speed.trim, chart=chart
         )
         frame = self.model.frame(state, motion.heading)
         motion, ground = replace(motion, heading=0.0), frame.ground(self._ground)
@@ -357,6 +365,8 @@ class Planner:
             self.builder = self.builder.along(alone)
             self._forget()
         self._height.restart(height, time)
+        self._roll.restart(0.0, time)
+        self._pitch.restart(0.0, time)
         self._warm.delay(time - self._epoch_time)
         self._epoch_time = time
 
@@ -364,6 +374,8 @@ class Planner:
         self._warm.forget()
         self._speed.restart(self._epoch_time)
         self._height.restart(self.config.reference.height, self._epoch_time)
+        self._roll.restart(0.0, self._epoch_time)
+        self._pitch.restart(0.0, self._epoch_time)
 
     def _timetable(self) -> GaitSequence:
         """The gaits on the clock of the states."""
@@ -375,6 +387,20 @@ class Planner:
         wanted = followed(self._timetable(), self._gait, self.config.gait.horizon_cycles, time)
         if wanted.sections != sequence.sections:
             self.builder = self.builder.along(replace(sequence, sections=wanted.sections))
+
+
+def _held(pose: BodyPose | None, reference: ReferenceConfig) -> ReferenceConfig:
+    """The reference with the trunk as told, within the parameters' limits; what is not told stays as configured."""
+    if pose is None:
+        return reference
+    wanted = {
+        "height": reference.height if pose.height is None else pose.height,
+        "roll": pose.roll,
+        "pitch": pose.pitch,
+    }
+    bounds = specs(reference)
+    low, high = ({name: getattr(bounds[name], side) for name in wanted} for side in ("low", "high"))
+    return replace(reference, **{name: min(max(value, low[name]), high[name]) for name, value in wanted.items()})
 
 
 def _check_payload(payload: Payload, model: Model) -> None:

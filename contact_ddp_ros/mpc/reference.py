@@ -43,7 +43,8 @@ class Motion:
         turn: rate of the heading [rad/s]; as above.
         x, y: where the trunk is at first [m]; on level ground only plots depend on it.
         heading: at first [rad].
-        lean: roll to the right beyond the ground's, which makes up for a constant moment [rad].
+        lean: roll to the right beyond the ground's: commanded, and what makes up for a constant moment [rad].
+        pitch: nose down beyond the ground's and the gait's [rad].
         forward_excess, lateral_excess: how much faster than commanded the trunk is to move at first [m/s].
         settling: time constant with which the excess dies away [s]; 0: at once.
     """
@@ -55,6 +56,7 @@ class Motion:
     y: float = 0.0
     heading: float = 0.0
     lean: float = 0.0
+    pitch: float = 0.0
     forward_excess: float = 0.0
     lateral_excess: float = 0.0
     settling: float = 0.0
@@ -119,7 +121,8 @@ class GaitReference(ABC):
         weight = -tree.mass * float(tree.gravity[2])
         stances = np.array([[schedule.stance(foot)[1] for foot in self.feet] for schedule in schedules])
         self._mean_forces = weight * self._periods / stances.sum(axis=1)
-        self._hips, self._longest_stances = tuple(hips), stances.max(axis=0)
+        for_good = stances >= self._periods[:, None]
+        self._hips, self._longest_stances = tuple(hips), np.where(for_good, np.inf, stances).max(axis=0)
 
     @property
     def mean_force(self) -> float:
@@ -135,9 +138,14 @@ class GaitReference(ABC):
 
         At speed v a stance of duration T takes the foot from v T/2 ahead of its hip to as far behind it. Of several
         gaits the slowest counts. Faster, stances would pull the trunk down: it is the speed at which a walk falls.
+        Where a foot never leaves the ground it is zero.
         """
         spans = [math.sqrt(max(hip.length**2 - (config.height + hip.above) ** 2, 0.0)) for hip in self._hips]
         return float(min(2.0 * span / stance for span, stance in zip(spans, self._longest_stances, strict=True)))
+
+    def fastest_turn(self, config: ReferenceConfig) -> float:
+        """Rate of the heading at which a foot moves as fast on the ground [rad/s]."""
+        return self.fastest(config) / max(abs(hip.ahead) for hip in self._hips)
 
     @abstractmethod
     def states(self, times: Array, config: ReferenceConfig, motion: Motion, ground: LocalGround) -> Array:

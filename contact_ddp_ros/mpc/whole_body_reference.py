@@ -1,6 +1,7 @@
 """The posture that the costs of a gait pull the whole body towards, as a function of its phase.
 
-Trunk: constant height above the ground, parallel to it but for the wave of its pitch, its heading turning as commanded.
+Trunk: at its height above the ground, parallel to it but for the wave of its pitch and what is commanded, its heading
+turning as commanded.
 Legs: in stance the foot moves under the hip against the trunk's velocity, that of its turning included; in
 swing it returns along a smooth curve. Angles follow from inverse kinematics of legs of abduction, hip and knee.
 """
@@ -147,7 +148,7 @@ class WholeBodyReference(GaitReference):
         cos, sin = np.cos(headings), np.sin(headings)
         ahead, aside = cos * ground.slope + sin * ground.aside, cos * ground.aside - sin * ground.slope
         q[:, YAW] = headings
-        pitch = q[:, PITCH] = self.pitch_wave(times, sections, config) - np.arctan(ahead)
+        pitch = q[:, PITCH] = self.pitch_wave(times, sections, config) - np.arctan(ahead) + motion.pitch
         roll = q[:, ROLL] = np.arctan(aside * np.cos(np.arctan(ahead))) + motion.lean
         turned, legs = _tilted(pitch, roll), self._shape
         feet = self.timing.all_phases(times, sections)

@@ -29,6 +29,7 @@ from contact_ddp_ros.nodes.reports import status_values
 from contact_ddp_ros.nodes.timebase import Timebase
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.replay.comparison import RecordedSolve
+from contact_ddp_ros.robot.body_pose import BodyPose
 
 _LOOK = 0.1
 """Longest wait for a message between two looks at whether to end [s]."""
@@ -172,6 +173,7 @@ def _solve(
                 policy=policies.get(request.stamp),
                 left=float(values["left"]),
                 turn=float(values["turn"]),
+                pose=BodyPose(*(float(values[name]) for name in ("height", "roll", "pitch"))),
             )
         ]
     except (KeyError, ValueError) as error:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
-from geometry_msgs.msg import TransformStamped, Twist, Vector3, WrenchStamped
+from geometry_msgs.msg import Pose, TransformStamped, Twist, Vector3, WrenchStamped
 from nav_msgs.msg import Odometry
 from numpy.typing import NDArray
 from sensor_msgs.msg import Imu, JointState
@@ -23,7 +23,9 @@ from contact_ddp_ros.control.velocity import VelocityCommand
 from contact_ddp_ros.errors import MessageError
 from contact_ddp_ros.nodes.interfaces import BASE_FRAME, ODOM_FRAME
 from contact_ddp_ros.nodes.timebase import NANOSECONDS
+from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES
+from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 
 Array = NDArray[np.float64]
@@ -33,6 +35,9 @@ _MAX_SECONDS = 2**31 - 1
 
 _QUATERNION_TOLERANCE = 1e-3
 """How far the norm of a unit quaternion may be from one."""
+
+_NOWHERE = 1e-3
+"""Places [m] and headings [rad] of a body pose up to this are rounding."""
 
 
 _NAMES = list(JOINT_NAMES)
@@ -272,6 +277,26 @@ def velocity_command(message: Twist) -> VelocityCommand:
         MessageError: a number is not finite.
     """
     return VelocityCommand(message.linear.x, message.linear.y, message.angular.z)
+
+
+def body_pose(message: Pose) -> BodyPose:
+    """How the trunk is to be held; a height of 0 is that of the parameters.
+
+    Raises:
+        MessageError: a number is not finite, the quaternion is none, or a place or a heading is asked for.
+    """
+    place, turned = message.position, message.orientation
+    x, y, height = _finite(place.x, place.y, place.z, what="position of a body pose")
+    quaternion = np.array([turned.x, turned.y, turned.z, turned.w])
+    length = float(np.linalg.norm(quaternion))
+    if not abs(length - 1.0) <= _QUATERNION_TOLERANCE:
+        raise MessageError(f"the orientation of a body pose has length {length:g}; allowed: 1")
+    roll, pitch, yaw = quaternion_to_rpy(quaternion / length).tolist()
+    if max(abs(x), abs(y), abs(yaw)) > _NOWHERE:
+        raise MessageError(
+            f"a body pose at x {x:g} m, y {y:g} m and yaw {yaw:g} rad; allowed: 0, as these follow cmd_vel"
+        )
+    return BodyPose(height if height != 0.0 else None, roll, pitch)
 
 
 def push_force(message: WrenchStamped) -> Array:

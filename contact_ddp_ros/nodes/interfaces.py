@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from geometry_msgs.msg import Twist, WrenchStamped
+from geometry_msgs.msg import Pose, Twist, WrenchStamped
 from nav_msgs.msg import Odometry, Path
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
@@ -111,6 +111,12 @@ CMD_VEL = Topic(
     NEWEST,
     "linear.x, linear.y and angular.z to the planner; of a planar model the latter two to the controller",
 )
+BODY_POSE = Topic(
+    "body_pose",
+    Pose,
+    NEWEST,
+    "how the planner is to hold the trunk: position.z above the ground [m], 0 as configured; roll and pitch about it",
+)
 PUSH = Topic("push", WrenchStamped, SHARED, "simulator only: force on the trunk in odom axes, for node.push_duration")
 PLAN = Topic("plan", Path, PEOPLE, "planned poses of base_link in odom")
 PLAN_MARKERS = Topic(
@@ -151,7 +157,7 @@ ACTIVE = {"planner": PLANNER_ACTIVE, "controller": CONTROLLER_ACTIVE}
 REPLAYED = (PLAN_REQUEST, SOLVES, POLICY)
 """What a replay of a bag needs."""
 
-RECORDED = (*REPLAYED, JOINT_STATES, ODOM, IMU, JOINT_COMMAND, CMD_VEL, CONTROLLER_EVENTS, DIAGNOSTICS)
+RECORDED = (*REPLAYED, JOINT_STATES, ODOM, IMU, JOINT_COMMAND, CMD_VEL, BODY_POSE, CONTROLLER_EVENTS, DIAGNOSTICS)
 """What a bag holds."""
 
 

@@ -12,7 +12,7 @@ from threading import Event, Lock
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import Twist
+from geometry_msgs.msg import Pose, Twist
 from rclpy.duration import Duration
 from rclpy.node import Node
 
@@ -22,7 +22,7 @@ from contact_ddp_ros.models.choice import model_of
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.nodes import interfaces as io
-from contact_ddp_ros.nodes.conversions import velocity_command
+from contact_ddp_ros.nodes.conversions import body_pose, velocity_command
 from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.lifecycle import managed_part
 from contact_ddp_ros.nodes.monitor import LoopMonitor
@@ -31,11 +31,12 @@ from contact_ddp_ros.nodes.parameters import NodeParameters
 from contact_ddp_ros.nodes.plan_request import HOLD, STOP, PlanRequest, plan_request
 from contact_ddp_ros.nodes.policy_message import STATUS_FAILED, STATUS_STOPPED, no_policy_message, policy_message
 from contact_ddp_ros.nodes.reports import OK, WARN, Scalar, status
-from contact_ddp_ros.nodes.runtime import publisher, run_parts
+from contact_ddp_ros.nodes.runtime import publisher, run_parts, subscribe
 from contact_ddp_ros.nodes.steering import subscribe_velocity
 from contact_ddp_ros.nodes.timebase import Timebase
 from contact_ddp_ros.nodes.views import path_message, plan_markers
 from contact_ddp_ros.priority import settle
+from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import RobotState
 
@@ -74,6 +75,7 @@ class PlannerNode:
         self._timebase = Timebase()
         self._wanted: PlanRequest | None = None
         self._velocity = Expiring(VelocityCommand())
+        self._pose: BodyPose | None = None
         self._answered: int | None = None
         self._answer: Any = None
         self._solves = 0
@@ -90,6 +92,7 @@ class PlannerNode:
         self._cost = Scalar(node, io.SOLVE_COST)
         self._speed = Scalar(node, io.SPEED)
         subscribe_velocity(node, config.node.enable_stamped_cmd_vel, self._on_cmd_vel)
+        subscribe(node, io.BODY_POSE, self._on_body_pose)
         self._inlet = Inlet(node)
         self._inlet.subscribe(io.PLAN_REQUEST, self._on_request, raw=True, reliable=self._lockstep, depth=1)
 
@@ -151,6 +154,7 @@ class PlannerNode:
             wanted = self._velocity.at(state.time, config.node.cmd_vel_timeout)
             if request.aim == STOP:
                 wanted = VelocityCommand()
+            pose = self._pose
             with self._planning:
                 deadline = None if self._lockstep else began + config.node.solve_share / config.rate
                 result = self._planner.plan(
@@ -161,6 +165,7 @@ class PlannerNode:
                     hold=hold,
                     deadline=deadline,
                     felt=request.felt,
+                    pose=pose,
                 )
         except ContactDdpError as error:
             self.node.get_logger().error(f"no plan: {error}", throttle_duration_sec=1.0)
@@ -173,16 +178,25 @@ class PlannerNode:
             message = no_policy_message(request.stamp, STATUS_FAILED, self._robot.model_hash)
             self.node.get_logger().warning(f"no policy: {result.message}", throttle_duration_sec=1.0)
         self._publish(request, message)
-        self._tell(request, state, wanted, result)
+        self._tell(request, state, (wanted, pose), result)
 
     def _publish(self, request: PlanRequest, message: Any) -> None:
         """Send an answer and keep it for a repeated request."""
         self._answered, self._answer = request.stamp, message
         self._policies.publish(message)
 
-    def _tell(self, request: PlanRequest, state: RobotState, wanted: VelocityCommand, result: PlanResult) -> None:
+    def _tell(
+        self,
+        request: PlanRequest,
+        state: RobotState,
+        commanded: tuple[VelocityCommand, BodyPose | None],
+        result: PlanResult,
+    ) -> None:
         """Numbers for records and people, after the policy is on its way."""
         config = self._planner.config
+        wanted, pose = commanded
+        configured = config.reference
+        pose = pose or BodyPose(configured.height, configured.roll, configured.pitch)
         # a cold solve comes before anything depends on its time
         late = result.solve_time > 1.0 / config.rate and not result.cold
         self._solves += 1
@@ -195,6 +209,9 @@ class PlannerNode:
             "speed": wanted.forward,
             "left": wanted.left,
             "turn": wanted.yaw_rate,
+            "height": configured.height if pose.height is None else pose.height,
+            "roll": pose.roll,
+            "pitch": pose.pitch,
             "hold": request.aim == HOLD,
             "gait": result.gait,
             "gait_start": self._timebase.stamp(self._planner.gait_start),
@@ -239,6 +256,12 @@ class PlannerNode:
     def _on_cmd_vel(self, message: Twist) -> None:
         try:
             self._velocity.put(velocity_command(message))
+        except ContactDdpError as error:
+            self.node.get_logger().error(f"message refused: {error}", throttle_duration_sec=1.0)
+
+    def _on_body_pose(self, message: Pose) -> None:
+        try:
+            self._pose = body_pose(message)
         except ContactDdpError as error:
             self.node.get_logger().error(f"message refused: {error}", throttle_duration_sec=1.0)
 

@@ -89,7 +89,7 @@ ROLES = {
             io.PLANNER_ACTIVE,
             io.DIAGNOSTICS,
         ),
-        subscribes=(io.CMD_VEL, io.PLAN_REQUEST, io.CLOCK),
+        subscribes=(io.CMD_VEL, io.BODY_POSE, io.PLAN_REQUEST, io.CLOCK),
         managed=True,
     ),
     "controller": Role(
@@ -145,7 +145,7 @@ ROLES = {
 }
 """By name of the enclave."""
 
-_COMMANDED = (io.CMD_VEL, io.PUSH)
+_COMMANDED = (io.CMD_VEL, io.BODY_POSE, io.PUSH)
 """What people say."""
 
 

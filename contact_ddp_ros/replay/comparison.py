@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.errors import ReplayError
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.ground import Felt
 from contact_ddp_ros.robot.state import RobotState
 
@@ -40,6 +41,7 @@ class RecordedSolve:
         ok: whether a policy came of it.
         policy: that policy, where it was recorded.
         left, turn: commanded velocity to the left [m/s] and rate of the heading [rad/s].
+        pose: how the trunk was to be held; None: as the planner's parameters say.
     """
 
     state: RobotState
@@ -54,6 +56,7 @@ class RecordedSolve:
     policy: Policy | None
     left: float = 0.0
     turn: float = 0.0
+    pose: BodyPose | None = None
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,7 @@ def replay(
             hold=one.hold,
             iterations=one.allowed,
             felt=one.felt,
+            pose=one.pose,
         )
         differences = _differences(one.policy, result.policy)
         oks = one.ok, result.policy is not None

@@ -21,15 +21,18 @@ from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.horizon import GaitHorizon
 from contact_ddp_ros.mpc.own_reference import Reference
+from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.mpc.planar_reference import PlanarReference
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
+from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, LocalGround
+from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.payload import Payload
-from contact_ddp_ros.robot.rotation import rpy_to_quaternion
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion, up_in_body
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.solver.ddp import DdpSolver
 from contact_ddp_ros.solver.options import SolverOptions
@@ -206,6 +209,57 @@ def test_a_command_that_is_too_fast_for_the_gait_is_cut() -> None:
     assert np.abs(policy.states[:, N : N + 2]).max() < 1.4, "uncut it is 1.74"
 
 
+def standing_planner(**changes: object) -> Planner:
+    planner = Planner(MODEL, for_model(config_with(gait__name="stand", **changes), "whole_body"))
+    planner.reset(0.0)
+    return planner
+
+
+def test_feet_that_never_leave_the_ground_go_nowhere() -> None:
+    reference = standing_planner().builder.reference
+    assert reference.fastest(CONFIG) == reference.fastest_turn(CONFIG) == 0.0
+    costs = []
+    for command in ((0.0, 0.0, 0.0), (1.0, 0.5, -2.0)):
+        planner = standing_planner()
+        costs.append(planner.plan(ROBOT.standing_state(), command[0], lateral=command[1], turn=command[2]).cost)
+    assert costs[0] == costs[1]
+
+
+def test_what_is_told_of_the_body_is_approached_and_cut() -> None:
+    planner = standing_planner(reference__tilt_rate=1.0, reference__height_rate=0.1)
+    references = []
+    original = planner.plan_coordinates
+
+    def seen(*arguments: Any, **options: Any) -> PlanResult:
+        references.append((arguments[3].reference.height, arguments[2].lean, arguments[2].pitch))
+        return original(*arguments, **options)
+
+    planner.plan_coordinates = seen  # type: ignore[method-assign]
+    for time in (0.0, 0.05, 0.1):
+        planner.plan(ROBOT.standing_state(time), 0.0, pose=BodyPose(0.9, -0.1, 2.0))
+    start, rate = CONFIG.height, planner.config.reference.height_rate
+    assert [height for height, _, _ in references] == pytest.approx([start + rate * time for time in (0.0, 0.05, 0.1)])
+    assert [pitch for _, _, pitch in references] == pytest.approx([0.0, 0.05, 0.1])
+    assert references[1][1] == pytest.approx(-0.05, abs=0.01)
+    planner.plan(ROBOT.standing_state(9.0), 0.0, pose=BodyPose(0.9, 0.0, 2.0))
+    assert references[-1][0] == 0.36 and references[-1][2] == 0.3
+    planner.plan(ROBOT.standing_state(20.0), 0.0, pose=BodyPose(None, 0.0, 0.0))
+    assert references[-1][0] == pytest.approx(CONFIG.height) and references[-1][2] == 0.0
+    with pytest.raises(MessageError, match=r"\(0.2, nan, 0.0\); allowed: finite numbers"):
+        BodyPose(0.2, float("nan"))
+
+
+def test_the_reference_tilts_and_the_feet_stay_on_the_ground() -> None:
+    planner = standing_planner()
+    reference, geometry = planner.builder.reference, LegGeometry.from_tree(MODEL.tree, planner.builder.feet)
+    motion = Motion(0.0, lean=0.2, pitch=-0.25)
+    (state,) = reference.states(np.array([0.1]), CONFIG, motion, LocalGround())
+    assert state[[HEIGHT, PITCH, ROLL]] == pytest.approx([CONFIG.height, -0.25, 0.2])
+    attitude = rpy_to_quaternion(0.2, -0.25, 0.0)
+    lowest, _ = geometry.points_and_jacobians(state[6:N], -up_in_body(attitude))
+    assert (lowest @ quaternion_to_matrix(attitude).T)[:, 2] == pytest.approx(np.full(4, -CONFIG.height), abs=1e-9)
+
+
 def test_touchdowns_do_not_pull() -> None:
     """The foot of the side that rises would be held by the ground, and stop the roll."""
     assert least_impulse(0.0) < -0.5
@@ -356,7 +410,7 @@ class TestCourse:
         course = Course()
         course.follow(standing(0.0, 0.0, 0.0), Motion(0.5), LEVEL, CONFIG, hold=True)
         fast = replace(standing(0.0, 0.0, 0.0, 0.01), linear_velocity=np.array([0.9, 0.0, 0.0]))
-        motion = course.follow(fast, Motion(0.5 - 0.3), LEVEL, CONFIG, hold=False, trim=-0.3)
+        motion = course.follow(fast, Motion(0.5 - 0.3), LEVEL, CONFIG, hold=False, speed_trim=-0.3)
         forward, _ = motion.velocities(np.array([0.0, 100.0]))
         assert forward == pytest.approx([0.2 + 0.4 - CONFIG.settling_band, 0.2])
 

@@ -17,6 +17,7 @@ from contact_ddp_ros.nodes.policy_message import policy_message
 from contact_ddp_ros.nodes.reports import OK, status
 from contact_ddp_ros.nodes.runtime import publisher
 from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.model import load_robot
 
 BEGIN = 1_700_000_000_000_000_000
@@ -34,6 +35,9 @@ def written(folder: Path, make_node: NodeMaker, topics: tuple[io.Topic, ...] = i
         "speed": 0.5,
         "left": 0.0,
         "turn": 0.0,
+        "height": 0.22,
+        "roll": 0.0,
+        "pitch": -0.1,
         "hold": False,
         "gait": "bound",
         "gait_start": BEGIN - 5 * PERIOD,
@@ -70,7 +74,7 @@ def test_what_was_written_is_read_back_in_seconds_since_the_first_request(tmp_pa
     assert [one.state.time for one in solves] == [0.0, 0.01]
     assert missing == 1
     assert all((one.speed, one.hold, one.gait_start, one.solve_time) == (0.5, False, -0.05, 0.002) for one in solves)
-    assert all(one.allowed == 7 for one in solves)
+    assert all(one.allowed == 7 and one.pose == BodyPose(0.22, 0.0, -0.1) for one in solves)
     assert solves[0].policy is None and solves[0].ok
     assert solves[1].policy is not None and (solves[1].policy.controls == 1.0).all()
     assert solves[1].policy.start == 0.01

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Twist, WrenchStamped
+from geometry_msgs.msg import Pose, Quaternion, Twist, WrenchStamped
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -18,8 +18,9 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from contact_ddp_ros.control.velocity import VelocityCommand
 from contact_ddp_ros.errors import MessageError
 from contact_ddp_ros.nodes import conversions as convert
+from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.joints import JOINT_NAMES
-from contact_ddp_ros.robot.rotation import rotation_vector_to_quaternion
+from contact_ddp_ros.robot.rotation import rotation_vector_to_quaternion, rpy_to_quaternion
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 
 FINITE = st.floats(-1e3, 1e3)
@@ -145,6 +146,37 @@ def test_a_malformed_command_is_refused(damage: object, words: str) -> None:
     damage(message)  # type: ignore[operator]
     with pytest.raises(MessageError, match=words):
         convert.joint_command(message)
+
+
+def test_a_body_pose_is_height_roll_and_pitch() -> None:
+    message = Pose()
+    assert convert.body_pose(message) == BodyPose(None, 0.0, 0.0)
+    message.position.z = 0.22
+    x, y, z, w = rpy_to_quaternion(0.1, -0.2, 0.0).tolist()
+    message.orientation = Quaternion(x=x, y=y, z=z, w=w)
+    found = convert.body_pose(message)
+    assert (found.height, found.roll, found.pitch) == pytest.approx((0.22, 0.1, -0.2))
+
+
+@pytest.mark.parametrize(
+    ("place", "turned", "said"),
+    [
+        ((0.0, 0.0, math.nan), (0.0, 0.0, 0.0, 1.0), "position of a body pose is"),
+        ((0.0, 0.0, 0.2), (0.0, 0.0, 0.0, 0.0), "length 0; allowed: 1"),
+        ((0.0, 0.0, 0.2), (0.0, 0.0, math.nan, 1.0), "length nan; allowed: 1"),
+        ((0.1, 0.0, 0.2), (0.0, 0.0, 0.0, 1.0), r"x 0.1 m, y 0 m and yaw 0 rad; allowed: 0, as these follow cmd_vel"),
+        ((0.0, 0.0, 0.2), (0.0, 0.0, 0.6, 0.8), "yaw 1.287 rad; allowed: 0"),
+    ],
+)
+def test_a_body_pose_that_cannot_be_held_is_refused(
+    place: tuple[float, float, float], turned: tuple[float, float, float, float], said: str
+) -> None:
+    message = Pose()
+    message.position.x, message.position.y, message.position.z = place
+    x, y, z, w = turned
+    message.orientation = Quaternion(x=x, y=y, z=z, w=w)
+    with pytest.raises(MessageError, match=said):
+        convert.body_pose(message)
 
 
 def test_velocity_commands_and_pushes_must_be_finite() -> None:

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from diagnostic_msgs.msg import DiagnosticStatus
+from geometry_msgs.msg import Pose, Quaternion
 from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 from ros_graph import NodeMaker
@@ -104,3 +106,28 @@ def test_the_gait_may_change_while_it_plans(make_planner: "type[Planner]", tmp_p
     modes = [planner.ask(WALL + k * PERIOD, MOVE).policy.modes for k in range(2, 80)]
     assert max(modes[0]) < 4, "the bound's four modes only"
     assert min(modes[-1]) >= 4, "all of the pronk"
+
+
+class Reports(list[dict[str, str]]):
+    """What is said of solves."""
+
+    def publish(self, message: DiagnosticStatus) -> None:
+        self.append({one.key: one.value for one in message.values})
+
+
+def test_the_trunk_is_held_as_told_and_a_pose_that_is_none_changes_nothing(make_planner: "type[Planner]") -> None:
+    planner = make_planner("posed")
+    planner.node._reports = reports = Reports()
+    told = Pose()
+    told.position.z, told.orientation.y, told.orientation.w = 0.22, float(np.sin(0.1)), float(np.cos(0.1))
+    heights = []
+    for k, pose in enumerate((Pose(), told, Pose(orientation=Quaternion(w=0.0)))):
+        planner.node._on_body_pose(pose)
+        planner.ask(WALL, HOLD)
+        for later in range(1, 80):
+            policy = planner.ask(WALL + (100 * k + later) * PERIOD, MOVE).policy
+        assert policy is not None
+        heights.append(policy.states[:, 2].mean())
+    assert max(heights[1:]) < heights[0] - 0.02
+    said = [tuple(float(report[name]) for name in ("height", "roll", "pitch")) for report in reports[::80]]
+    assert said == [pytest.approx(one) for one in ((0.27, 0.0, 0.0), (0.22, 0.0, 0.2), (0.22, 0.0, 0.2))]
