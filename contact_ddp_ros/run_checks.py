@@ -58,7 +58,10 @@ def checked_planner(options: RunOptions, robot: Robot) -> PlannerConfig:
 
 
 def _check_reach(options: RunOptions, robot: Robot, planner: PlannerConfig) -> None:
-    """Refuse a commanded speed that is beyond what legs reach in the gait that is under way then."""
+    """Refuse a commanded speed that is beyond what legs reach in the gait that is under way then.
+
+    A gait that goes nowhere ignores what is commanded, which is of the gaits after it.
+    """
     model = model_of(planner.model, robot)
     gaits = [(0.0, planner.gait.name), *options.gaits]
     ends = [*(time for time, _ in gaits[1:]), math.inf]
@@ -68,7 +71,7 @@ def _check_reach(options: RunOptions, robot: Robot, planner: PlannerConfig) -> N
             instants.append(end)
         fastest = max(abs(speed) for speed in (options.left, *map(options.speed_at, instants)))
         limit = reference_of(model, dataclasses.replace(planner.gait, name=name)).fastest(planner.reference)
-        if fastest > limit:
+        if fastest > limit > 0.0:
             raise ParameterError(
                 f"the commanded speed of {fastest:g} m/s is beyond the {limit:.2f} m/s of the gait {name}, "
                 "whose stances would take the feet further than the legs reach; command less, choose another gait, "

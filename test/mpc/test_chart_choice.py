@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from threading import Event
 
 import numpy as np
 import pytest
@@ -93,10 +94,19 @@ def test_the_default_chart_is_left_only_near_its_singularity(planner: Planner, p
     assert (result.policy.chart is Chart.YAW_ROLL_PITCH) == other
 
 
-def test_who_has_a_deadline_does_not_wait_for_the_other_chart(planner: Planner) -> None:
-    choice, present = ChartChoice(), planner.builder.in_chart(Chart.YAW_PITCH_ROLL)
-    state = thrown(90.0)
+def test_who_has_a_deadline_does_not_wait_for_the_other_chart(
+    planner: Planner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choice, present, asked = ChartChoice(), planner.builder.in_chart(Chart.YAW_PITCH_ROLL), Event()
+    original, state = ProblemBuilder.in_chart, thrown(90.0)
+
+    def in_its_time(builder: ProblemBuilder, chart: Chart) -> ProblemBuilder:
+        assert asked.wait(60.0)
+        return original(builder, chart)
+
+    monkeypatch.setattr(ProblemBuilder, "in_chart", in_its_time)
     assert choice.builder(present, state, wait=False) is present
+    asked.set()
     there = choice.builder(present, state, wait=True)
     assert there.model.chart is Chart.YAW_ROLL_PITCH and there.sequence == present.sequence
     assert choice.builder(there, thrown(10.0), wait=False) is present
