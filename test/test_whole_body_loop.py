@@ -68,6 +68,19 @@ def test_a_stand_holds_the_trunk_as_it_is_told(pose: BodyPose) -> None:
     assert np.hypot(*position[:2]) < 0.06 and abs(yaw) < 0.1
 
 
+@pytest.mark.parametrize("gait", ["stand", "trot"])
+def test_a_low_and_tilted_trunk_rises_gently_where_the_robot_is_to_stand(gait: str) -> None:
+    """Legs as prompt as under a level trunk would throw it up and over."""
+    overrides = {**WHOLE, "planner.gait.name": gait}
+    loop = ClosedLoop(RunOptions(duration=6.5, overrides=overrides, speed=((0.0, 0.4),), stop_time=4.0))
+    loop.pose = BodyPose(0.2, 0.25, 0.3)
+    recording = loop.run()
+    assert not [event for event in recording.events if event.fault]
+    assert loop.controller.mode is ControlMode.STAND
+    after = recording.ticks["time"] > 4.5
+    assert recording.ticks["position"][after, 2].max() < recording.ticks["position"][-1, 2] + 0.01
+
+
 def test_it_trots_with_its_nose_down() -> None:
     loop = ClosedLoop(RunOptions(duration=5.0, overrides=WHOLE, speed=((0.0, 0.5),)))
     loop.pose = BodyPose(0.25, 0.1, 0.2)

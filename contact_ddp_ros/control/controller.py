@@ -27,7 +27,7 @@ from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.estimation.estimator import Estimator
 from contact_ddp_ros.models.choice import model_of
 from contact_ddp_ros.policy import Policy, PolicySample
-from contact_ddp_ros.robot.ground import Felt
+from contact_ddp_ros.robot.ground import Felt, Ground
 from contact_ddp_ros.robot.joints import FOOT_NAMES
 from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.model import Robot
@@ -264,20 +264,26 @@ class Controller:
 
     def _move_mode(self, state: RobotState, now: float) -> None:
         """Carry out the request that waits, if its moment has come."""
-        wish, config = self._modes.wish, self.config
+        wish, config = self._modes.wish, self.config.move
         if wish is None or self.mode is ControlMode.RECOVER:
             return
         if self._modes.resuming:
-            patience = config.move.resume_timeout
+            patience = config.resume_timeout
         else:
-            patience = config.move.exit_timeout if wish is ControlMode.STAND else config.move.request_timeout
+            patience = config.exit_timeout if wish is ControlMode.STAND else config.request_timeout
         if not self._modes.advance(now, self._obstacle(wish), patience):
             return
         if wish is ControlMode.MOVE:
             self.move.begin(state)
         else:
-            self.move.drop()
-            self._stand.start(now, state.joint_positions, config.stand.catch_time)
+            self._catch(state, now)
+
+    def _catch(self, state: RobotState, now: float) -> None:
+        """Begin to stand out of the gait, above the ground that is felt, or the plan's."""
+        policy = self.move.policy(now)
+        ground = self.estimator.ground or (Ground() if policy is None else policy.ground)
+        self.move.drop()
+        self._stand.catch(state, now, ground)
 
     def _targets(self, state: RobotState, now: float, dt: float) -> JointTargets | Finding:
         """What the law of the present mode wants, or of the stand where that mode ends now."""
@@ -291,8 +297,7 @@ class Controller:
             self.retreats += 1
             self.retreat = Fault(reason, now)
             self._modes.retreat(now, f"moving again: {reason}")
-            self.move.drop()
-            self._stand.start(now, state.joint_positions, self.config.stand.catch_time)
+            self._catch(state, now)
         elif self.mode is ControlMode.RECOVER:
             targets = self._recover.targets(state, now, self._stand, late)
             if not self._recover.done:

@@ -12,6 +12,10 @@ the offset x of the feet obeys x = c v = -c dx/dt.
 
 On a slope that is felt the trunk is parallel to the ground, with its feet shifted downhill by their depth times the
 slope, so that the vertical through it meets the middle of its feet; the weight acts along that vertical.
+
+Coming out of a gait the legs reach the pose promptly (:meth:`StandLaw.catch`), for feet that are about to land. A trunk
+that is then low or tilted is not thrown up: the feet's targets follow the ground below it, as it is seen from the trunk
+at that moment, and the trunk rises from there at a speed of its own.
 """
 
 import math
@@ -26,7 +30,7 @@ from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.rotation import quaternion_to_rpy
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, rpy_to_quaternion
 from contact_ddp_ros.robot.state import DriveGains, RobotState
 
 Array = NDArray[np.float64]
@@ -36,8 +40,12 @@ _PROMPT, _TOO_LATE = 0.005, 0.01
 """Delays up to which the fed-forward part of the gains is whole, and from which on it would only shake the legs [s]."""
 _LEAN_TIME = 0.2
 """Time to lean against a slope [s], before the weight is on the legs: on a steep one the robot would tip over."""
-_NEWTON_STEPS = 3
-"""Steps of the inverse kinematics of a shifted foot; the shift is small against the leg."""
+_NEWTON_STEPS = 6
+"""Steps of the inverse kinematics of a shifted foot; half a millimetre is left of the deepest crouch."""
+_RISE_SPEED = 0.2
+"""Of the lowest corner of a trunk that comes out of a gait, on the mean [m/s]."""
+_DEEPEST = 0.7
+"""The furthest that a foot is drawn up for that, as a share of its depth in the standing pose."""
 
 
 class StandLaw:
@@ -65,6 +73,8 @@ class StandLaw:
         self._moved = -math.inf
         self._folding = 0.0
         self._duration = config.ramp_time
+        self._lifts = np.zeros((n_legs, 3))
+        """(n_legs, 3) from the feet of the pose to where they are below the trunk that is to rise [m]."""
 
     def start(self, now: float, joint_positions: Array, duration: float, *, fold: bool = False) -> None:
         """Begin at time `now` [s] from `joint_positions` (12,) [rad] and reach the pose after `duration` [s].
@@ -78,6 +88,17 @@ class StandLaw:
         ]
         self._folding = self.config.fold_time if fold and all(far) else 0.0
         self._duration = duration
+        self._lifts = np.zeros_like(self._lifts)
+
+    def catch(self, state: RobotState, now: float, ground: Ground) -> None:
+        """Begin at time `now` [s] from a gait, above a ground: prompt legs, under a trunk that rises gently."""
+        self.start(now, state.joint_positions, self.config.catch_time)
+        roll, pitch = ground.tilt_of(state.orientation)
+        below = np.array([0.0, 0.0, -_height_above(ground, state)])
+        under = (self._feet * (1.0, 1.0, 0.0) + below) @ quaternion_to_matrix(rpy_to_quaternion(roll, pitch, 0.0))
+        lifts = under - self._feet
+        lifts[:, 2] = np.clip(lifts[:, 2], 0.0, -_DEEPEST * self._feet[:, 2])
+        self._lifts = lifts if lifts[:, 2].max() > _RISE_SPEED * self._duration else np.zeros_like(lifts)
 
     def shift(self, offset: float) -> None:
         """Move the start of the way by `offset` [s]: the clock has jumped by it."""
@@ -88,10 +109,12 @@ class StandLaw:
         """Go on with the way that another law is on, under this one's configuration."""
         self._origin, self._started, self._moved = other._origin, other._started, other._moved
         self._folding, self._duration, self._aim = other._folding, other._duration, other._aim
+        self._lifts = other._lifts
 
     def progress(self, now: float) -> float:
         """How much of the way has passed, from 0 to 1."""
-        return min(max((now - self._started) / (self._folding + self._duration), 0.0), 1.0)
+        duration = self._folding + max(self._duration, self._rise_time)
+        return min(max((now - self._started) / duration, 0.0), 1.0)
 
     def watch(self, state: RobotState, now: float) -> None:
         """Note at `now` [s] whether the trunk of a finite state is at rest."""
@@ -129,10 +152,14 @@ class StandLaw:
         else:
             share, its_rate = minimum_jerk(elapsed - self._folding, self._duration)
             s, rate = np.full_like(self._pose, share), np.full_like(self._pose, its_rate)
-            origin, goal = self.fold if self._folding else self._origin, self._pose
+            origin = self.fold if self._folding else self._origin
             slopes = minimum_jerk(elapsed - self._folding, _LEAN_TIME)[0] * _slopes(ground, state)
-            self._aim, weight = self._placed(slopes, share * share * self._capture(state))
-            shift, weight = self._aim - self._pose, share * weight
+            lifts = self._lifts
+            if lifts.any():
+                lifts = (1.0 - minimum_jerk(elapsed, self._rise_time)[0]) * lifts
+            self._aim, weight = self._placed(slopes, share * share * self._capture(state), lifts)
+            goal = self._aim if lifts.any() else self._pose
+            shift, weight = self._aim - goal, share * weight
         positions = origin + s * (goal - origin) + shift
         velocities = rate * (goal - origin)
         targets = self.stiffly(positions, velocities, state, late)
@@ -147,6 +174,11 @@ class StandLaw:
         )
         return JointTargets(positions, velocities, torques)
 
+    @property
+    def _rise_time(self) -> float:
+        """How long the trunk rises out of a gait [s]."""
+        return float(self._lifts[:, 2].max()) / _RISE_SPEED
+
     def _fold_progress(self, elapsed: float) -> tuple[Array, Array]:
         """Share of the way (12,) and its rate [1/s] after some time: first the knees bend, then short legs swing."""
         half = 0.5 * self._folding
@@ -160,10 +192,14 @@ class StandLaw:
         length = float(np.hypot(*shift))
         return shift * (self.config.capture_reach / length) if length > self.config.capture_reach else shift
 
-    def _placed(self, slopes: Array, shift: Array) -> tuple[Array, Array]:
-        """(12,) pose on a slope (2,), ahead and aside, with feet shifted (2,) [m]; torques that carry the weight."""
+    def _placed(self, slopes: Array, shift: Array, lifts: Array) -> tuple[Array, Array]:
+        """(12,) pose on a slope (2,), ahead and aside; torques that carry the weight.
+
+        Feet are shifted (2,) and lifted (n_legs, 3) [m].
+        """
         wanted = self._feet.copy()
         wanted[:, :2] += self._feet[:, 2:] * slopes + shift
+        wanted += lifts
         joints = self._pose.copy()
         for _ in range(_NEWTON_STEPS):
             feet, jacobians = self._geometry.points_and_jacobians(joints, _DOWN)

@@ -18,8 +18,8 @@ from contact_ddp_ros.dynamics.kernel_set import Block, Kernel
 from contact_ddp_ros.dynamics.limbs import Limb, trunk_and_limbs
 from contact_ddp_ros.dynamics.mechanism import Mechanism
 
-WIDTHS = (4, 8)
-"""Numbers of limbs that fill a vector. Of two limbs nothing would be gained over the moving of numbers to and fro."""
+WIDTH = 4
+"""Limbs that fill a vector. Of two limbs nothing would be gained over the moving of numbers to and fro."""
 
 _MOVES = Path(__file__).with_name("lanes.c")
 
@@ -77,9 +77,9 @@ class Lanes:
 
     @classmethod
     def of(cls, mechanism: Mechanism, axes: Axes) -> "Lanes | None":
-        """Those of a mechanism; None where it has no limbs alike, or not as many as a vector has lanes."""
+        """Those of a mechanism; None where it does not have as many limbs alike as a vector has lanes."""
         trunk, limbs = trunk_and_limbs(mechanism)
-        return cls(mechanism, trunk, limbs, axes) if len(limbs) in WIDTHS else None
+        return cls(mechanism, trunk, limbs, axes) if len(limbs) == WIDTH else None
 
     def parts(self) -> list[tuple[Mechanism, tuple[str, ...], Axes]]:
         """Of every limb the mechanism, its contact and the axes: what systems are made of."""
@@ -102,7 +102,7 @@ class Lanes:
         code = _merged([text[: text.index(f"CASADI_SYMBOL_EXPORT int {kernel.symbol}(")] for text in texts])
         if code is None:
             return None
-        lanes, moves = _LANES.format(width=len(self._limbs)), _MOVES.read_text(encoding="utf-8")
+        lanes, moves = _LANES.format(width=WIDTH), _MOVES.read_text(encoding="utf-8")
         parts = [BLOCKS.read_text(encoding="utf-8"), lanes, code, self._tables(), moves]
         kernels = {}
         for symbol, contacts in modes.items():

@@ -7,6 +7,7 @@ import pytest
 
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
@@ -147,7 +148,7 @@ def test_it_catches_itself_from_the_middle_of_a_bound(
     simulator.reset(flying)
     controller.update(simulator.state(), 0.0)
     assert controller.request(ControlMode.STAND).accepted
-    controller._stand.start(0.0, simulator.state().joint_positions, controller.config.stand.catch_time)
+    controller._stand.catch(simulator.state(), 0.0, Ground())
     states = run(controller, simulator, 1.5)
     assert controller.mode is ControlMode.STAND, str(controller.fault)
     assert tilts(states).max() < 0.35

@@ -84,14 +84,15 @@ def run(item: Case) -> GaitOutcome:
 
 
 def gaits_of(model: str) -> list[str]:
-    """The packaged gaits that a model can move."""
+    """The packaged gaits that a model can move in; a stand, of which no foot leaves the ground, follows no command."""
     found, config = [], for_model(PlannerConfig(), model).gait
     for name in packaged_gaits():
         try:
-            gait_schedule(MODELS[model], replace(config, name=name))
+            schedule = gait_schedule(MODELS[model], replace(config, name=name))
         except ParameterError:
             continue
-        found.append(name)
+        if len(schedule.modes) > 1:
+            found.append(name)
     return found
 
 
