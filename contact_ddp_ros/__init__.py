@@ -20,6 +20,7 @@ _HOMES = {
     "models.whole_body": ("WholeBodyModel",),
     "motions.execution": ("MotionRun", "execute_motion"),
     "motions.film": ("film_motion",),
+    "motions.law": ("MotionLaw",),
     "motions.motion": ("MotionPhase", "MotionTask", "load_motion"),
     "motions.optimiser": ("MotionPlan", "optimise_motion"),
     "motions.problem": ("MotionConfig",),
@@ -127,6 +128,7 @@ __all__ = [  # noqa: RUF022
     "MotionPlan",
     "execute_motion",
     "MotionRun",
+    "MotionLaw",
     "perturbed_run",
     "film_motion",
     "Spread",
@@ -150,6 +152,7 @@ if TYPE_CHECKING:
     from contact_ddp_ros.models.whole_body import WholeBodyModel
     from contact_ddp_ros.motions.execution import MotionRun, execute_motion
     from contact_ddp_ros.motions.film import film_motion
+    from contact_ddp_ros.motions.law import MotionLaw
     from contact_ddp_ros.motions.motion import MotionPhase, MotionTask, load_motion
     from contact_ddp_ros.motions.optimiser import MotionPlan, optimise_motion
     from contact_ddp_ros.motions.problem import MotionConfig

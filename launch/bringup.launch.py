@@ -150,6 +150,12 @@ ARGUMENTS = [
         description="gait of config/gaits, or a .yaml file; auto: as params_file says, else bound",
     ),
     DeclareLaunchArgument(
+        "motions",
+        default_value=AUTO,
+        description="motions of config/motions, or .yaml files, to have ready, separated by commas: backflip,jump; "
+        "auto: as params_file says, else none",
+    ),
+    DeclareLaunchArgument(
         "stamped_cmd_vel",
         default_value=AUTO,
         choices=[AUTO, *YES_NO],
@@ -227,7 +233,7 @@ def _bring_up(context, *_args, **_kwargs) -> list:
         **_switch(given, "stamped_cmd_vel", "node.enable_stamped_cmd_vel"),
     }
     actions.append(_process(given, "planner_node", {"planner": {**_plan(given), **both}}))
-    follows = {**_planning_model(given), **both}
+    follows = {**_planning_model(given), **_motions(given), **both}
     own = _gazebo_parameters(given) if given["backend"] == "gazebo" else {}
     if given["composed"] == "true":
         if backend is None:
@@ -263,13 +269,31 @@ def _planning_model(given: dict[str, str]) -> dict[str, str]:
     return {} if given["planning_model"] == AUTO else {"model": given["planning_model"]}
 
 
+def _motions(given: dict[str, str]) -> dict[str, str]:
+    """What the controller is to have ready."""
+    return {} if given["motions"] == AUTO else {"node.motions": ",".join(map(_in_full, _words(given["motions"])))}
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
 def _check_paths(given: dict[str, str]) -> None:
     """Every name of a file and every path among the arguments, before anything is started with it."""
     from contact_ddp_ros.errors import ContactDdpError
     from contact_ddp_ros.gaits.gait import load_gait
+    from contact_ddp_ros.motions.motion import load_motion
     from contact_ddp_ros.robot.model import load_robot
 
-    for argument, load, left_out in (("model", load_robot, ""), ("gait", load_gait, AUTO)):
+    def load_motions(names: str) -> None:
+        for name in _words(names):
+            load_motion(name)
+
+    for argument, load, left_out in (
+        ("model", load_robot, ""),
+        ("gait", load_gait, AUTO),
+        ("motions", load_motions, AUTO),
+    ):
         try:
             if given[argument] != left_out:
                 load(given[argument])

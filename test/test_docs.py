@@ -13,6 +13,7 @@ from told import PAGES, ROOT, code, told
 from contact_ddp_ros.bench import BENCHMARKS, load
 from contact_ddp_ros.cli.parser import build_parser
 from contact_ddp_ros.config import specs
+from contact_ddp_ros.motions.motion import packaged_motions
 from contact_ddp_ros.nodes import interfaces
 from contact_ddp_ros.nodes.node_config import CONFIGURATIONS
 
@@ -93,7 +94,8 @@ def test_a_command_of_ros_names_what_there_is(words: tuple[str, ...]) -> None:
         case ["param", "set" | "get" | "describe", node, name, *_] if node != "NODE":
             assert name in PARAMETERS[node.strip("/")]
         case ["service", "call", name, kind, *_]:
-            found = {one.name: one.type for one in interfaces.SERVICES}[name.strip("/")]
+            motions = map(interfaces.motion_service, packaged_motions())
+            found = {one.name: one.type for one in (*interfaces.SERVICES, *motions)}[name.strip("/")]
             assert kind == f"{found.__module__.split('.')[0]}/srv/{found.__name__}"
         case ["topic", "pub" | "echo", *rest]:
             assert {one.name.strip("/") for one in interfaces.TOPICS} & {word.strip("/").split(".")[0] for word in rest}

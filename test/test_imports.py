@@ -114,6 +114,7 @@ ALLOWED = {
     "replay": {"mpc", "policy", "robot", "gaits"},
     "nodes": {
         "engines",
+        "motions",
         "models",
         "planned",
         "fitting",

@@ -17,8 +17,8 @@ from contact_ddp_ros.files import kept_unless_empty, new_folder, write_json, wri
 from contact_ddp_ros.report.terminal import say
 
 if TYPE_CHECKING:
-    from contact_ddp_ros.motions.controller import ExecutionConfig
     from contact_ddp_ros.motions.execution import MotionRun
+    from contact_ddp_ros.motions.law import ExecutionConfig
     from contact_ddp_ros.motions.optimiser import MotionPlan
 
 SUMMARY_FILE, RUN_FILE, PLOT_FILE, VIDEO_FILE = "summary.json", "motion.npz", "motion.png", "run.mp4"
@@ -35,8 +35,8 @@ def motion(arguments: argparse.Namespace) -> int:
         SolverError: no motion within the limits was found.
         SimulationError: the physics diverged.
     """
-    from contact_ddp_ros.motions.controller import ExecutionConfig
     from contact_ddp_ros.motions.execution import execute_motion, terrain_of
+    from contact_ddp_ros.motions.law import ExecutionConfig
     from contact_ddp_ros.motions.motion import load_motion
     from contact_ddp_ros.motions.optimiser import optimise_motion
     from contact_ddp_ros.robot.model import load_robot

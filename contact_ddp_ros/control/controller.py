@@ -19,6 +19,7 @@ from contact_ddp_ros.control.continuity import StateContinuity
 from contact_ddp_ros.control.drives import JointTargets, TorqueSpeedCurve, limited_command
 from contact_ddp_ros.control.findings import Fault, Finding, Violation
 from contact_ddp_ros.control.modes import Answer, ControlMode, ModeMachine
+from contact_ddp_ros.control.motion import Motion
 from contact_ddp_ros.control.move import MoveLaw
 from contact_ddp_ros.control.recover import RecoverLaw
 from contact_ddp_ros.control.safety import Supervisor
@@ -53,6 +54,9 @@ class Controller:
         self._modes = ModeMachine()
         self._now: float | None = None
         self._state: RobotState | None = None
+        """The last state, where nothing is wrong with it."""
+        self._measured: RobotState | None = None
+        """The last state, whatever is."""
         self.finding: Finding | None = Finding(Violation.NO_STATE, "no robot state has arrived")
         """What is wrong at present, in DAMP too; None where all is well."""
         self.retreat: Fault | None = None
@@ -72,6 +76,7 @@ class Controller:
         self._command = JointCommand.damping(robot.n_joints)
         self._stand: StandLaw
         self._recover = RecoverLaw(robot)
+        self._motion: Motion | None = None
         self._adopt(config)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -105,6 +110,13 @@ class Controller:
     def stopping(self) -> bool:
         """Whether it is to leave the gait for a stand: the speed command should now be zero."""
         return self._modes.wish is ControlMode.STAND
+
+    @property
+    def contacts(self) -> tuple[bool, ...]:
+        """Feet that carry load by plan, in the order of FOOT_NAMES."""
+        if self.mode is ControlMode.MOTION and self._motion is not None:
+            return self._motion.contacts
+        return self.move.contacts
 
     @property
     def felt(self) -> Felt:
@@ -145,17 +157,45 @@ class Controller:
             return Answer(True, f"cleared {fault.violation.value}" if fault else "no fault was latched")
 
     def request(self, mode: ControlMode) -> Answer:
-        """Ask for a mode. DAMP is taken at once; STAND and RECOVER clear a fault; MOVE waits for a valid policy."""
+        """Ask for a mode. DAMP is taken at once; STAND and RECOVER clear a fault; MOVE waits for a valid policy.
+
+        MOTION has a request of its own, :meth:`perform`.
+        """
         with self._lock:
-            before, now = self.mode, self._now
-            answer = self._modes.request(mode, now or 0.0, self._obstacle(mode))
-            if self.mode is before:
-                return answer
-            self.move.drop()
-            self._recover.start()
-            if self.mode is ControlMode.STAND and now is not None and self._state is not None:
-                self._stand.start(now, self._state.joint_positions, self.config.stand.ramp_time, fold=True)
+            if mode is ControlMode.MOTION:
+                return Answer(False, "which motion? it has to be performed")
+            return self._request(mode)
+
+    def perform(self, motion: Motion) -> Answer:
+        """Ask for a motion: out of a stand, as soon as the robot is at rest; one that begins lying out of DAMP."""
+        with self._lock:
+            if self.mode is ControlMode.MOTION and self._motion is not None:
+                return Answer(False, f"still in {self._motion.name}")
+            if self.mode is not (ControlMode.DAMP if motion.lies else ControlMode.STAND):
+                first = "begins lying; damp first" if motion.lies else "begins in a stand; request a stand first"
+                return Answer(False, f"in {self.mode.value}; {motion.name} {first}")
+            self._motion = motion
+            return self._request(ControlMode.MOTION)
+
+    def _request(self, mode: ControlMode) -> Answer:
+        before, now = self.mode, self._now
+        answer = self._modes.request(mode, now or 0.0, self._obstacle(mode))
+        if self.mode is before:
             return answer
+        self.move.drop()
+        self._recover.start()
+        if now is not None and self._measured is not None:
+            if self.mode is ControlMode.STAND:
+                self._stand.start(now, self._measured.joint_positions, self.config.stand.ramp_time, fold=True)
+            elif self.mode is ControlMode.MOTION:
+                self._begin_motion(self._measured)
+        return answer
+
+    def _begin_motion(self, state: RobotState) -> None:
+        assert self._motion is not None
+        ground = self.estimator.ground
+        x, y, _ = state.position.tolist()
+        self._motion.begin(state, None if ground is None else ground.height_at(x, y))
 
     def set_policy(self, policy: Policy, now: float) -> Answer:
         """Offer a policy at time `now` [s]. One that does not fit is refused, named and counted, and never used."""
@@ -171,12 +211,12 @@ class Controller:
             return self._command
 
     def _next_command(self, state: RobotState | None, now: float) -> JointCommand:
-        last, scheduled = self._now, self.move.contacts
+        last, scheduled = self._now, self.contacts
         self.move.rest()
         finding = self._advance_clock(now) or self._judge(state, now)
         self.finding = finding
-        self._state = state if finding is None else None
-        if finding is None and state is not None and self.mode is not ControlMode.RECOVER:
+        self._measured, self._state = state, state if finding is None else None
+        if finding is None and state is not None and not self._lies:
             delay = self.config.move.drive_delay
             on_its_feet = self.standing or self.mode is ControlMode.MOVE
             reached = (now if last is None else last) + max(self.config.move.command_delay - delay, 0.0)
@@ -195,8 +235,15 @@ class Controller:
         finding = self._supervisor.command(limited.command.torques, limited.total)
         return self._fail(finding, now) if finding else limited.command
 
+    @property
+    def _lies(self) -> bool:
+        """Whether it may lie on anything but its feet, so that what they feel is not the ground's alone."""
+        lying = self.mode is ControlMode.MOTION and self._motion is not None and self._motion.on_the_ground
+        return lying or self.mode is ControlMode.RECOVER
+
     def _judge(self, state: RobotState | None, now: float) -> Finding | None:
-        may_lie, moving = self.mode is ControlMode.RECOVER, self.mode is ControlMode.MOVE
+        moving = self.mode in (ControlMode.MOVE, ControlMode.MOTION)
+        may_lie = self.mode in (ControlMode.RECOVER, ControlMode.MOTION)
         finding = self._supervisor.state(state, now, self.estimator.ground, may_lie=may_lie, moving=moving)
         if finding is not None or state is None:
             return finding
@@ -237,7 +284,7 @@ class Controller:
         self._modes.restart_clock(now)
         self._stand.shift(now - last)
         self._recover.shift(now - last)
-        if self.mode is not ControlMode.MOVE:
+        if self.mode not in (ControlMode.MOVE, ControlMode.MOTION):
             return None
         return Finding(Violation.CLOCK_BACKWARDS, f"the clock stepped back by {last - now:.3f} s")
 
@@ -245,18 +292,27 @@ class Controller:
         """Why a mode cannot begin at present; empty where it can."""
         if mode is ControlMode.DAMP:
             return ""
-        if mode is ControlMode.RECOVER and self.finding is not None and self.finding.violation is Violation.TILT:
+        tilted = self.finding is not None and self.finding.violation is Violation.TILT
+        if mode is ControlMode.RECOVER and tilted:
             return ""
+        if mode is ControlMode.MOTION and self._motion is not None and self._motion.lies:
+            usable = tilted or self.finding is None
+            if usable and self._measured is not None:
+                return self._motion.obstacle(self._measured)
         if self._state is None or self._now is None:
             return f"no usable robot state ({self.finding})"
         if self.mode is ControlMode.MOVE:
             return self.move.exit_obstacle(self._state, self._now)
         if mode in (ControlMode.STAND, ControlMode.RECOVER):
             return ""
-        if self.mode is ControlMode.RECOVER:
-            return "still getting up"
+        if self.mode in (ControlMode.RECOVER, ControlMode.MOTION):
+            return "still getting up" if self.mode is ControlMode.RECOVER else "still in a motion"
         if not self._stand.progress(self._now) >= 1.0:
             return "still standing up"
+        if mode is ControlMode.MOTION and self._motion is not None:
+            ground = self.estimator.ground or Ground()
+            found = self._stand.obstacle(self._state, self._now, ground, self.config.move)
+            return found or self._motion.obstacle(self._state)
         obstacle, policy = self.move.entry_obstacle(self._now), self.move.policy(self._now)
         if obstacle or policy is None:
             return obstacle
@@ -265,7 +321,7 @@ class Controller:
     def _move_mode(self, state: RobotState, now: float) -> None:
         """Carry out the request that waits, if its moment has come."""
         wish, config = self._modes.wish, self.config.move
-        if wish is None or self.mode is ControlMode.RECOVER:
+        if wish is None or self.mode in (ControlMode.RECOVER, ControlMode.MOTION):
             return
         if self._modes.resuming:
             patience = config.resume_timeout
@@ -275,6 +331,9 @@ class Controller:
             return
         if wish is ControlMode.MOVE:
             self.move.begin(state)
+        elif wish is ControlMode.MOTION:
+            self.move.drop()
+            self._begin_motion(state)
         else:
             self._catch(state, now)
 
@@ -284,6 +343,12 @@ class Controller:
         ground = self.estimator.ground or (Ground() if policy is None else policy.ground)
         self.move.drop()
         self._stand.catch(state, now, ground)
+
+    def _stand_up(self, state: RobotState, now: float, duration: float) -> None:
+        """Begin to stand where getting up or a motion has led, of whose ground nothing is known yet."""
+        self._modes.got_up(now)
+        self.estimator.forget()
+        self._stand.start(now, state.joint_positions, duration)
 
     def _targets(self, state: RobotState, now: float, dt: float) -> JointTargets | Finding:
         """What the law of the present mode wants, or of the stand where that mode ends now."""
@@ -302,9 +367,12 @@ class Controller:
             targets = self._recover.targets(state, now, self._stand, late)
             if not self._recover.done:
                 return self._recover.finding(state) or targets
-            self._modes.got_up(now)
-            self.estimator.forget()
-            self._stand.start(now, state.joint_positions, self.config.stand.ramp_time)
+            self._stand_up(state, now, self.config.stand.ramp_time)
+        elif self.mode is ControlMode.MOTION and self._motion is not None:
+            found = self._motion.targets(state, late, self.estimator.contacts.contact, self._stand)
+            if not self._motion.done:
+                return found if isinstance(found, Finding) else self.move.softened(found, state)
+            self._stand_up(state, now, self._motion.catch_time)
         return self._stand.targets(state, now, late, self.estimator.ground)
 
     def _fail(self, finding: Finding, now: float) -> JointCommand:

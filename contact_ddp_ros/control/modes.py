@@ -6,8 +6,10 @@
       |--------------------------------- fault, request -----------------------------------|
 
     DAMP --request(RECOVER)--> RECOVER --once it lies on its belly--> STAND
+    STAND or DAMP --request(MOTION)--> MOTION --once it is over--> STAND
 
-RECOVER is for a robot that has fallen, on whatever side it lies: it rolls onto its belly and stands up.
+RECOVER is for a robot that has fallen, on whatever side it lies: it rolls onto its belly and stands up. MOTION is a
+jump or a flip, which begins in a stand, or lying.
 Where no policy comes in time, MOVE goes to STAND by itself, and back where one comes soon after.
 A fault is latched: the mode stays DAMP until a request for STAND or RECOVER finds a usable state, or it is cleared.
 """
@@ -19,12 +21,23 @@ from contact_ddp_ros.control.findings import Fault, Finding
 
 
 class ControlMode(Enum):
-    """Modes of the controller: only damping, standing, following the planner's policy, getting up after a fall."""
+    """Modes of the controller: only damping, standing, following the planner's policy, getting up after a fall, and
+    something that is done once.
+    """
 
     DAMP = "damp"
     STAND = "stand"
     MOVE = "move"
     RECOVER = "recover"
+    MOTION = "motion"
+
+
+_WAYS_UP = {
+    ControlMode.STAND: ("stand up", "standing up"),
+    ControlMode.RECOVER: ("get up", "getting up"),
+    ControlMode.MOTION: ("begin", "beginning"),
+}
+"""Out of damping, in words: what cannot be done, and what is being done."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +71,9 @@ class ModeMachine:
             return Answer(True, "damping")
         if self.mode is ControlMode.DAMP:
             return self._leave_damp(mode, obstacle)
+        if self.mode is ControlMode.MOTION and mode in (ControlMode.STAND, ControlMode.RECOVER):
+            self._forget_wish()
+            return Answer(True, f"{mode.value}: as soon as the motion is over")
         if mode is ControlMode.RECOVER:
             return Answer(True, f"{mode.value}: it is on its feet")
         if self.mode is ControlMode.RECOVER and mode is ControlMode.STAND:
@@ -90,7 +106,7 @@ class ModeMachine:
         self._since, self.waiting_for = now, reason
 
     def got_up(self, now: float) -> None:
-        """Stand from `now` [s] on: it lies on its belly, legs folded. A request that waits has waited for this."""
+        """Stand from `now` [s] on: it lies on its belly, or a motion is over. A request that waits waited for it."""
         self.mode, self._since = ControlMode.STAND, now
 
     def damp(self) -> None:
@@ -112,11 +128,11 @@ class ModeMachine:
             why = f"in a fault ({self.fault})" if self.fault else "damping"
             return Answer(False, f"{why}; request a stand first")
         if obstacle:
-            return Answer(False, f"cannot {'stand' if mode is ControlMode.STAND else 'get'} up: {obstacle}")
+            return Answer(False, f"cannot {_WAYS_UP[mode][0]}: {obstacle}")
         cleared = f", cleared {self.fault.violation.value}" if self.fault else ""
         self.fault = None
         self.mode = mode
-        return Answer(True, f"{'standing' if mode is ControlMode.STAND else 'getting'} up{cleared}")
+        return Answer(True, f"{_WAYS_UP[mode][1]}{cleared}")
 
     def _forget_wish(self) -> None:
         self.wish, self.resuming = None, False

@@ -155,5 +155,8 @@ class MoveLaw:
         sample = policy.sample(self.clock.time(policy, acts))
         measured = sample if was == acts else policy.sample(self.clock.time(policy, was))
         self._moved, self.contacts = True, self._tracker.contacts(sample)
-        targets = self._tracker.targets(sample, state, dt, measured)
+        return self.softened(self._tracker.targets(sample, state, dt, measured), state)
+
+    def softened(self, targets: JointTargets, state: RobotState) -> JointTargets:
+        """Targets as drives bear them whose torque comes late."""
         return targets if self._config.move.drive_delay == 0.0 else targets.softened(self._softness, state)

@@ -1,19 +1,21 @@
 """A planned motion in the simulator, in lock-step: from its start, tracked at the controller's rate, into a stand."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.closed_loop import CONTROL_PERIOD
+from contact_ddp_ros.control.config import ControllerConfig
+from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.drives import TorqueSpeedCurve
+from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.engines.choice import make_simulator
-from contact_ddp_ros.motions.controller import ExecutionConfig, MotionController, MotionStage
+from contact_ddp_ros.motions.law import ExecutionConfig, MotionLaw, MotionStage
 from contact_ddp_ros.motions.motion import MotionTask
 from contact_ddp_ros.motions.optimiser import MotionPlan
-from contact_ddp_ros.motions.spatial_problem import model_for
-from contact_ddp_ros.motions.start import start_state
+from contact_ddp_ros.motions.start import model_for, start_state
 from contact_ddp_ros.motions.turning_body import follower_of
 from contact_ddp_ros.recording import FALL_HEIGHT
 from contact_ddp_ros.robot.model import Robot
@@ -27,6 +29,9 @@ Array = NDArray[np.float64]
 
 STAND_BEFORE, STAND_AFTER = 0.5, 1.5
 """Time that the robot stands before the motion and after it [s]."""
+
+_RAMP = 0.4
+"""Of that, for the weight to come onto the legs: the robot is put down in the pose [s]."""
 
 _REST_SPEED, _REST_RATE, _REST_TILT, _REST_TIME = 0.2, 1.0, 0.25, 0.2
 """A trunk slower than this [m/s, rad/s] and no more tilted [rad] for so long [s] stands."""
@@ -201,20 +206,27 @@ def execute_motion(
         SimulationError: the physics diverged.
     """
     world = options or SimOptions(terrain=terrain_of(plan.task))
-    controller = MotionController(robot, plan.task, plan.policy, execution=execution)
+    config = ControllerConfig()
+    config = replace(config, stand=replace(config.stand, ramp_time=_RAMP))
+    controller, law = Controller(robot, config), MotionLaw(robot, plan.task, plan.policy, config, execution)
     simulator = make_simulator(robot, controller.drive_gains, world)
     if start is not None or plan.task.start:
         simulator.reset(start or start_state(plan.task, robot))
-    log = _Log(plan, robot, simulator, controller)
+    log = _Log(plan, robot, simulator, controller, law)
     steps = max(1, round(CONTROL_PERIOD / simulator.timestep))
     begin, end = STAND_BEFORE, STAND_BEFORE + plan.task.duration + STAND_AFTER
+    pushed = round((begin - _PUSH_TIME) / CONTROL_PERIOD)
+    asked = 0 if law.lies else round(begin / CONTROL_PERIOD)
+    controller.update(simulator.state(), 0.0)
+    if not law.lies:
+        controller.request(ControlMode.STAND)
     for tick in range(round(end / CONTROL_PERIOD)):
-        if tick == round((begin - _PUSH_TIME) / CONTROL_PERIOD) and any(push):
+        if tick == pushed and any(push):
             simulator.push(np.array([*push, 0.0]) / _PUSH_TIME, _PUSH_TIME)
+        if tick == asked:
+            controller.perform(law)
         state = simulator.state()
-        if tick == round(begin / CONTROL_PERIOD):
-            controller.begin(state)
-        command = controller.update(state)
+        command = controller.update(state, state.time)
         log.add()
         simulator.apply(command)
         simulator.step(steps)
@@ -229,8 +241,10 @@ def terrain_of(task: MotionTask) -> str:
 class _Log:
     """Rows of a run while it happens."""
 
-    def __init__(self, plan: MotionPlan, robot: Robot, simulator: Simulator, controller: MotionController) -> None:
-        self._plan, self._simulator, self._controller = plan, simulator, controller
+    def __init__(
+        self, plan: MotionPlan, robot: Robot, simulator: Simulator, controller: Controller, law: MotionLaw
+    ) -> None:
+        self._plan, self._simulator, self._controller, self._law = plan, simulator, controller, law
         self._body = follower_of(model_for(plan.task, robot), simulator.true_state(), plan.task.start_turn)
         self._limits = robot.effort_limits
         self._curve = TorqueSpeedCurve.of(robot.velocity_limits, controller.config.motor)
@@ -244,19 +258,19 @@ class _Log:
         left = np.clip((self._curve.idle - abs(state.joint_velocities)) / (self._curve.idle - self._curve.full), 0, 1)
         driving = torques * state.joint_velocities > 0.0
         available = self._limits * np.where(driving, left, 1.0)
-        planned = self._controller.sample.state
+        planned = self._law.sample.state
         x = self._body.state(state)
         rise = self._plan.task.rise if x[0] > self._plan.task.edge else 0.0
         row = (x, planned, torques, available, simulator.contact_forces(), rise, self._body.tilt(state))
         self._rows.append(row)
         self._states.append(state)
-        self._stages.append(self._controller.stage)
+        self._stages.append(MotionStage.FAULT if self._controller.fault else self._law.stage)
 
     def finish(self, options: SimOptions) -> MotionRun:
         columns = [np.array(column) for column in zip(*self._rows, strict=True)]
         coordinates, planned, torques, available, forces, ground, tilts = columns
         times = np.array([state.time for state in self._states])
-        touchdowns, fault = self._controller.touchdowns, self._controller.fault
+        touchdowns, fault = self._law.touchdowns, self._controller.fault
         landed = len(touchdowns) == len(self._plan.task.flights)
         return MotionRun(
             plan=self._plan,
@@ -271,7 +285,7 @@ class _Log:
             stages=tuple(self._stages),
             ground=ground,
             tilts=tilts,
-            begun=STAND_BEFORE,
+            begun=self._law.begun,
             touchdowns=touchdowns,
             stood=_rest(times, self._states, touchdowns[-1]) if landed else math.nan,
             reason="" if fault is None else str(fault),

@@ -21,12 +21,11 @@ from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.motions.limits import JointRange
 from contact_ddp_ros.motions.motion import MotionTask
 from contact_ddp_ros.motions.problem import MotionConfig, MotionProblem, PlanarMotionProblem
-from contact_ddp_ros.motions.start import foot_heights
+from contact_ddp_ros.motions.start import foot_heights, model_for
 from contact_ddp_ros.mpc.constraint import Constraint
 from contact_ddp_ros.mpc.horizon import Horizon
 from contact_ddp_ros.mpc.planar_reference import PlanarLeg
 from contact_ddp_ros.mpc.user_term import NodeSymbols
-from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.joints import JOINT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.tree import RigidBodyTree
@@ -44,16 +43,6 @@ _FOOT_HEIGHT = 0.005
 
 _ROUNDING = 1e-4
 """Of the corner that the lowest height of a disc has where it lies flat."""
-
-
-def chart_of(task: MotionTask) -> Chart:
-    """The chart that a motion is planned in."""
-    return Chart.YAW_ROLL_PITCH if task.rotation else Chart.YAW_PITCH_ROLL
-
-
-def model_for(task: MotionTask, robot: Robot) -> PlanarModel | WholeBodyModel:
-    """The model of a robot that a motion is planned with, in its chart."""
-    return PlanarModel(robot) if task.model == PlanarModel.name else WholeBodyModel(robot, chart_of(task))
 
 
 def motion_problem(task: MotionTask, robot: Robot, config: MotionConfig | None = None) -> MotionProblem:

@@ -1,4 +1,4 @@
-"""Where a motion begins: standing, or in a posture of its own, which may be lying."""
+"""Where a motion begins: standing, or in a posture of its own, which may be lying; and in which model's coordinates."""
 
 from dataclasses import replace
 
@@ -6,7 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.models.model import Model
+from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.motions.motion import MotionTask
+from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import Robot, foot_positions
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
@@ -36,6 +39,13 @@ def _soles(state: RobotState, robot: Robot) -> Array:
     """(4,) heights of the feet's lowest points over the trunk's origin [m]."""
     up = quaternion_to_matrix(state.orientation)[2]
     return foot_positions(robot, state.joint_positions) @ up - robot.foot_radius
+
+
+def model_for(task: MotionTask, robot: Robot) -> PlanarModel | WholeBodyModel:
+    """The model of a robot that a motion is planned with, in the chart whose last angle it turns about."""
+    if task.model == PlanarModel.name:
+        return PlanarModel(robot)
+    return WholeBodyModel(robot, Chart.YAW_ROLL_PITCH if task.rotation else Chart.YAW_PITCH_ROLL)
 
 
 def start_coordinates(task: MotionTask, model: Model) -> Array:

@@ -5,8 +5,8 @@ from typing import Final
 
 import numpy as np
 
-from contact_ddp_ros.motions.controller import ExecutionConfig
 from contact_ddp_ros.motions.execution import MotionRun, execute_motion, terrain_of
+from contact_ddp_ros.motions.law import ExecutionConfig
 from contact_ddp_ros.motions.motion import MotionTask
 from contact_ddp_ros.motions.optimiser import MotionPlan
 from contact_ddp_ros.motions.start import start_state

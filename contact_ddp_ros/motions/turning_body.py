@@ -23,14 +23,17 @@ Array = NDArray[np.float64]
 class TurningBody:
     """The frame along the heading of a first state, with its origin on the ground below it, and turns since then."""
 
-    def __init__(self, model: WholeBodyModel, state: RobotState, turn: float = 0.0) -> None:
-        """Hold the heading and the place of a state that is turned about its plan's axis by about `turn` [rad]."""
+    def __init__(self, model: WholeBodyModel, state: RobotState, turn: float = 0.0, ground: float = 0.0) -> None:
+        """Hold the heading and the place of a state that is turned about its plan's axis by about `turn` [rad].
+
+        The frame's origin is at the height `ground` [m].
+        """
         self._model = model
         yaw = float(quaternion_to_rpy(state.orientation)[2])
         self._back = rpy_to_quaternion(0.0, 0.0, -yaw)
         self.axes = quaternion_to_matrix(self._back)
         """(3, 3) from `odom` to the frame: ahead, to the left, up."""
-        self.origin = np.array([state.position[0], state.position[1], 0.0])
+        self.origin = np.array([state.position[0], state.position[1], ground])
         self._angles = np.array([0.0, 0.0, turn])
 
     def inside(self, state: RobotState) -> RobotState:
@@ -61,7 +64,9 @@ class TurningBody:
 
 
 def follower_of(
-    model: PlanarModel | WholeBodyModel, state: RobotState, turn: float = 0.0
+    model: PlanarModel | WholeBodyModel, state: RobotState, turn: float = 0.0, ground: float = 0.0
 ) -> TurningPlane | TurningBody:
-    """What follows a robot's turns for a model, from a state on; `turn` as for :class:`TurningBody`."""
-    return TurningPlane(model, state) if isinstance(model, PlanarModel) else TurningBody(model, state, turn)
+    """What follows a robot's turns for a model, from a state on; `turn`, `ground` as for :class:`TurningBody`."""
+    if isinstance(model, PlanarModel):
+        return TurningPlane(model, state, ground)
+    return TurningBody(model, state, turn, ground)

@@ -24,14 +24,14 @@ Array = NDArray[np.float64]
 class TurningPlane:
     """The plane through a standing state, and the pitch in it."""
 
-    def __init__(self, model: PlanarModel, state: RobotState) -> None:
-        """Hold the heading and the place of an upright state: x counts from there."""
+    def __init__(self, model: PlanarModel, state: RobotState, ground: float = 0.0) -> None:
+        """Hold the heading and the place of an upright state: x counts from there, z from the height `ground` [m]."""
         self._model = model
         yaw = float(quaternion_to_rpy(state.orientation)[2])
         cosine, sine = math.cos(yaw), math.sin(yaw)
         self.axes = np.array([[cosine, sine, 0.0], [-sine, cosine, 0.0], [0.0, 0.0, 1.0]])
         """(3, 3) from `odom` to the plane: along it, to its left, up."""
-        self.origin = np.array([state.position[0], state.position[1], 0.0])
+        self.origin = np.array([state.position[0], state.position[1], ground])
         self.pitch = 0.0
 
     def state(self, state: RobotState) -> Array:

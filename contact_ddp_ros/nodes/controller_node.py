@@ -9,6 +9,7 @@ waits for the policies that are due (:mod:`contact_ddp_ros.nodes.plan_client`), 
 import math
 import sys
 import time as clock
+from collections.abc import Callable
 from functools import partial
 from threading import Event
 from typing import Any
@@ -22,6 +23,7 @@ from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import Answer, ControlMode
 from contact_ddp_ros.control.velocity import Expiring, VelocityCommand
 from contact_ddp_ros.errors import ContactDdpError, MessageError
+from contact_ddp_ros.motions.repertoire import laws, optimised
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.controller_report import ControllerReport
 from contact_ddp_ros.nodes.conversions import time_ns, velocity_command
@@ -78,6 +80,8 @@ class ControllerNode:
         self._lockstep = config.node.lockstep
         self._robot = load_robot(config.node.urdf or None)
         self._controller = Controller(self._robot, config)
+        self._plans = optimised(config.node.motions, self._robot, node.get_logger().info)
+        self._motions = laws(self._plans, self._robot, config)
         self._simulated = bool(node.get_parameter("use_sim_time").value)
         self._clock = node.get_clock().handle  # of which the node's clock makes an object of a time at every look
         self._timebase = Timebase()
@@ -110,7 +114,9 @@ class ControllerNode:
             (io.BOUND, ControlMode.MOVE),
             (io.RECOVER, ControlMode.RECOVER),
         ):
-            serve(node, service, self._mode_service(mode))
+            serve(node, service, self._service(mode.value, partial(self._controller.request, mode)))
+        for name in self._plans:
+            serve(node, io.motion_service(name), self._service(name, partial(self._perform, name)))
         node.get_logger().info(f"controlling {self._robot.tree.name}, {'lock-step' if self._lockstep else 'live'}")
 
     @property
@@ -120,6 +126,7 @@ class ControllerNode:
     def configure(self, config: ControllerNodeConfig) -> None:
         """Take over parameters from the next tick on."""
         self._controller.configure(config)
+        self._motions = laws(self._plans, self._robot, config)
 
     def run(self, stop: Event) -> None:
         """Answer states until `stop`."""
@@ -269,18 +276,23 @@ class ControllerNode:
         except ContactDdpError as error:
             self._report.malformed(error)
 
-    def _mode_service(self, mode: ControlMode) -> Any:
-        def serve_mode(_request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-            if self._stop.is_set() and mode is not ControlMode.DAMP:
+    def _perform(self, name: str) -> Answer:
+        return self._controller.perform(self._motions[name])
+
+    def _service(self, name: str, ask: Callable[[], Answer]) -> Any:
+        """What answers a service by which somebody asks for something."""
+
+        def answer(_request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+            if self._stop.is_set() and name != ControlMode.DAMP.value:
                 answer = Answer(False, "the controller is inactive; activate it first")
             else:
-                answer = self._controller.request(mode)
+                answer = ask()
             reason = answer.reason if answer.accepted else self._report.with_refused_state(answer.reason)
             response.success, response.message = answer.accepted, reason
-            self.node.get_logger().info(f"{mode.value} requested: {reason}")
+            self.node.get_logger().info(f"{name} requested: {reason}")
             return response
 
-        return serve_mode
+        return answer
 
 
 PART = managed_part(NAME, ControllerNodeConfig(), ControllerNode)

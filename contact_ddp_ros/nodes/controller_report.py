@@ -88,8 +88,8 @@ class ControllerReport:
     def changes(self, now: float) -> None:
         """Publish changes of the mode, the fault, the planned contacts and the condition that is waited for."""
         controller = self._controller
-        if controller.move.contacts != self._told_contacts:
-            self._told_contacts = controller.move.contacts
+        if controller.contacts != self._told_contacts:
+            self._told_contacts = controller.contacts
             self._contacts.publish(contacts_message(self._told_contacts))
         if controller.retreats != self._told_retreats and controller.retreat is not None:
             self._told_retreats = controller.retreats

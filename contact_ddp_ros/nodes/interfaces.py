@@ -140,7 +140,7 @@ SOLVE_TIME = Topic("planner/solve_time", Float64, PEOPLE, "[s]")
 SOLVE_ITERATIONS = Topic("planner/iterations", Float64, PEOPLE, "")
 SOLVE_COST = Topic("planner/cost", Float64, PEOPLE, "")
 SPEED = Topic("planner/speed", Float64, PEOPLE, "commanded forward speed, after the time-out [m/s]")
-MODE = Topic("controller/mode", Float64, PEOPLE, "0 damp, 1 stand, 2 move, 3 recover")
+MODE = Topic("controller/mode", Float64, PEOPLE, "0 damp, 1 stand, 2 move, 3 recover, 4 motion")
 POLICY_AGE = Topic("controller/policy_age", Float64, PEOPLE, "[s]")
 STATE_AGE = Topic("controller/state_age", Float64, PEOPLE, "[s]")
 FELT = Topic(
@@ -164,6 +164,11 @@ RECORDED = (*REPLAYED, JOINT_STATES, ODOM, IMU, JOINT_COMMAND, CMD_VEL, BODY_POS
 def joint_effort(joint: str) -> Topic:
     """The effort of one joint, to ros_gz_bridge."""
     return Topic(f"joint/{joint}/cmd_force", Float64, NEWEST, "effort of the joint [N m]")
+
+
+def motion_service(name: str) -> Service:
+    """The service of one motion that the controller's parameter node.motions names."""
+    return Service(f"motion/{name}", Trigger, f"controller: {name}, out of a stand or lying as it begins, into a stand")
 
 
 TOPICS = tuple(value for value in list(globals().values()) if isinstance(value, Topic))

@@ -98,6 +98,11 @@ class ControllerNodeOptions:
         0.5, low=0.05, high=10.0, unit="s", description="age at which a steering command counts as zero"
     )
     enable_stamped_cmd_vel: bool = _stamped()
+    motions: str = parameter(
+        "",
+        description="motions to have ready, by name or .yaml file, separated by commas; each is a service motion/NAME",
+        structural=True,
+    )
     pairing_tolerance: float = parameter(
         0.0005,
         low=0.0,

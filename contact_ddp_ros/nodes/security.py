@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
+from contact_ddp_ros.motions.motion import packaged_motions
 from contact_ddp_ros.nodes import interfaces as io
-from contact_ddp_ros.nodes.interfaces import SERVICES, TOPICS, Service, Topic
+from contact_ddp_ros.nodes.interfaces import TOPICS, Service, Topic
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 
 ENCLAVES = "/contact_ddp"
@@ -107,7 +108,7 @@ ROLES = {
             io.DIAGNOSTICS,
         ),
         subscribes=(*_STATES, io.CMD_VEL, io.POLICY, io.CLOCK),
-        serves=(io.DAMP, io.STAND, io.BOUND, io.RECOVER),
+        serves=(io.DAMP, io.STAND, io.BOUND, io.RECOVER, *map(io.motion_service, packaged_motions())),
         managed=True,
     ),
     "simulator": Role(
@@ -187,7 +188,8 @@ def _add_operator(profile: ElementTree.Element) -> None:
     transitions = [f"{node}/{TRANSITIONS}" for node in managed]
     _allow(profile, "topic", "subscribe", (*_names(heard), *others, *transitions, _PARAMETER_EVENTS, _LOG))
     _allow(profile, "service", "reply", [f"~/{name}" for name in NODE_SERVICES])
-    _allow(profile, "service", "request", (*_names(SERVICES), *of_nodes))
+    services = [name for role in ROLES.values() for name in _names(role.serves)]
+    _allow(profile, "service", "request", (*dict.fromkeys(services), *of_nodes))
 
 
 def _allow(profile: ElementTree.Element, kind: str, verb: str, names: Iterable[str]) -> None:

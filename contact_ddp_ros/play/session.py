@@ -100,7 +100,7 @@ class Session:
             speed=recorder.recent_speed if recorder.n_ticks else 0.0,
             rpy=np.array(quaternion_to_rpy(state.orientation)),
             plan=None if recorder.plan is None or not moving else plan_of(recorder.plan),
-            planned_contacts=loop.controller.move.contacts,
+            planned_contacts=loop.controller.contacts,
             touch=touch_of(loop.controller),
             contact_forces=loop.simulator.contact_forces(),
             planned_forces=None if sample is None else sample.forces,

@@ -12,7 +12,7 @@ from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 
 Array = NDArray[np.float64]
 
-CONTROL_MODES = ("damp", "stand", "move", "recover")
+CONTROL_MODES = ("damp", "stand", "move", "recover", "motion")
 """The values of :class:`contact_ddp_ros.control.modes.ControlMode`; a recording stores the index."""
 
 

@@ -54,10 +54,11 @@ def first_fall(recording: Recording) -> Fall | None:
     """The earliest of: trunk too low, tilt too large, a fault, DAMP straight from MOVE without one; None where none.
 
     Height and tilt count from the first tick in MOVE to the last that is not in DAMP, so that neither rising from
-    the ground nor lying down on command is a fall. A state that is not finite counts as fallen.
+    the ground nor lying down on command is a fall, and not in MOTION. A state that is not finite counts as fallen.
     """
     falls = [Fall(event.time, f"fault: {event.text}") for event in recording.events if event.fault]
-    time, mask = recording.ticks["time"], analysis.active(recording)
+    time, modes = recording.ticks["time"], recording.ticks["control_mode"]
+    mask = analysis.active(recording) & (modes != CONTROL_MODES.index("motion"))
     roll, pitch, _ = recording.rpy.T
     lowest = recording.info.fall_height
     signs = {
@@ -68,7 +69,6 @@ def first_fall(recording: Recording) -> Fall | None:
         seen = np.flatnonzero(sign & mask)
         if seen.size:
             falls.append(Fall(float(time[seen[0]]), reason))
-    modes = recording.ticks["control_mode"]
     dropped = np.flatnonzero((modes[:-1] == CONTROL_MODES.index("move")) & (modes[1:] == CONTROL_MODES.index("damp")))
     if dropped.size and not any(0.0 <= fall.time - time[dropped[0]] <= _TOLD_WITHIN for fall in falls):
         falls.append(Fall(float(time[dropped[0] + 1]), "controller went from MOVE to DAMP"))

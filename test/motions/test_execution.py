@@ -7,10 +7,18 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from contact_ddp_ros.motions.controller import MotionController, MotionStage
+from contact_ddp_ros.closed_loop import ClosedLoop
+from contact_ddp_ros.control.config import ControllerConfig
+from contact_ddp_ros.control.controller import Controller
+from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.motions.execution import MotionRun, execute_motion
 from contact_ddp_ros.motions.film import frames
+from contact_ddp_ros.motions.law import MotionLaw, MotionStage
 from contact_ddp_ros.motions.trials import perturbed_run
+from contact_ddp_ros.options import RunOptions
+from contact_ddp_ros.recording import CONTROL_MODES
+from contact_ddp_ros.report.falls import first_fall
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.sim.options import SimOptions
 
 from .support import ROBOT, plan_of, plan_of_strides
@@ -102,16 +110,51 @@ def test_without_the_gains_it_goes_astray() -> None:
 
 
 def test_a_state_that_is_no_number_ends_in_damping() -> None:
-    plan = plan_of("jump")
-    controller = MotionController(ROBOT, plan.task, plan.policy)
-    state = ROBOT.standing_state()
-    assert controller.update(state).positions is not None
-    broken = controller.update(replace(state, time=0.002, position=np.array([np.nan, 0.0, 0.3])))
-    assert broken.positions is None and controller.stage is MotionStage.FAULT
-    assert controller.update(replace(state, time=0.004)).positions is None, "for good"
+    plan, state = plan_of("jump"), ROBOT.standing_state()
+    law = MotionLaw(ROBOT, plan.task, plan.policy)
+    controller = Controller(ROBOT, ControllerConfig())
+    controller.update(state, 0.0)
+    assert not controller.perform(law).accepted, "damping"
+    assert controller.request(ControlMode.STAND).accepted
+    assert controller.perform(law).accepted and "still standing up" in controller.waiting_for
+    now = 0.0
+    while controller.mode is ControlMode.STAND and now < 3.0:
+        now += 0.002
+        command = controller.update(replace(state, time=now), now)
+    assert controller.mode is ControlMode.MOTION and command.positions is not None
+    assert not controller.perform(law).accepted, "one at a time"
+    broken = controller.update(replace(state, time=now + 0.002, position=np.array([np.nan, 0.0, 0.3])), now + 0.002)
+    assert broken.positions is None and controller.fault is not None
+    assert controller.update(replace(state, time=now + 0.004), now + 0.004).positions is None, "for good"
 
 
 def test_it_is_filmed(backflip: MotionRun) -> None:
     pictures = list(frames(backflip, 0.8, width=160))
     assert len(pictures) == 3 and pictures[0].shape == (90, 160, 3)
     assert (pictures[0] != pictures[1]).any()
+
+
+def test_it_bounds_flips_and_bounds_on() -> None:
+    """One controller throughout; a recording of it has no fall."""
+    plan = plan_of("backflip")
+    loop = ClosedLoop(RunOptions(duration=9.0, speed=((0.0, 0.4),)))
+    law = MotionLaw(ROBOT, plan.task, plan.policy, loop.controller.config)
+    seen: list[ControlMode] = []
+    upside_down = False
+    while loop.simulator.time < 9.0:
+        now = loop.simulator.time
+        if abs(now - 3.0) < 1e-6:
+            loop.want(ControlMode.STAND)
+        if now > 4.0 and law.stage is MotionStage.STAND and loop.controller.mode is ControlMode.STAND:
+            assert loop.controller.perform(law).accepted
+        loop.tick()
+        mode = loop.controller.mode
+        seen += [mode] if not seen or mode is not seen[-1] else []
+        if mode is ControlMode.MOTION and not law.touchdowns:
+            assert loop.want(ControlMode.MOVE).accepted, "afterwards"
+            upside_down |= bool(quaternion_to_matrix(loop.simulator.true_state().orientation)[2, 2] < -0.9)
+    stand, move, motion = ControlMode.STAND, ControlMode.MOVE, ControlMode.MOTION
+    assert seen == [stand, move, stand, motion, stand, move] and upside_down
+    recording = loop.recorder.finish()
+    assert first_fall(recording) is None and not [event for event in recording.events if event.fault]
+    assert "motion" in {CONTROL_MODES[mode] for mode in recording.ticks["control_mode"]}

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.motions.controller import MotionStage
 from contact_ddp_ros.motions.execution import MotionRun, execute_motion
+from contact_ddp_ros.motions.law import MotionStage
 from contact_ddp_ros.motions.motion import MotionTask, load_motion
 from contact_ddp_ros.motions.spatial_problem import motion_problem
 from contact_ddp_ros.motions.start import foot_heights, start_state

@@ -9,7 +9,7 @@ from contact_ddp_ros.config import flatten, load_yaml, replace
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.nodes.domain import PROFILE
-from contact_ddp_ros.nodes.interfaces import SERVICES, TOPICS
+from contact_ddp_ros.nodes.interfaces import SERVICES, TOPICS, motion_service
 from contact_ddp_ros.nodes.node_config import (
     CONFIGURATIONS,
     ControllerNodeConfig,
@@ -58,7 +58,7 @@ def test_names_in_the_table_are_unique() -> None:
 
 def test_the_page_on_ros_holds_every_topic_and_service_of_the_table() -> None:
     page = (ROOT / "docs" / "ros.md").read_text(encoding="utf-8").splitlines()
-    for entry in (*TOPICS, *SERVICES):
+    for entry in (*TOPICS, *SERVICES, motion_service("NAME")):
         kind = f"{entry.type.__module__.split('.')[0]}/{entry.type.__name__}"
         rows = [line for line in page if line.startswith(f"| `{entry.name}` | {kind} |")]
         assert len(rows) == 1, f"{entry.name} of type {kind} is not in docs/ros.md"

@@ -12,7 +12,8 @@ from ros_graph import NodeMaker
 
 from contact_ddp_ros.cli import main
 from contact_ddp_ros.lcm_link.transport import free_port
-from contact_ddp_ros.nodes.interfaces import SERVICES, TOPICS, joint_effort
+from contact_ddp_ros.motions.motion import packaged_motions
+from contact_ddp_ros.nodes.interfaces import SERVICES, TOPICS, joint_effort, motion_service
 from contact_ddp_ros.nodes.processes import NodeProcesses
 from contact_ddp_ros.nodes.security import ENCLAVES, FORMAT, OPERATOR, ROLES, security_policy
 from contact_ddp_ros.robot.joints import JOINT_NAMES
@@ -63,7 +64,10 @@ def test_it_names_exactly_the_table() -> None:
     assert said - implied - efforts - transitions == {full(topic.name) for topic in TOPICS}
     assert heard - implied - transitions == {full(topic.name) for topic in TOPICS}
     served = set().union(*(allowed(one, "reply") for one in ROLES))
-    assert {name for name in served if name.count("/") == 1} == {full(service.name) for service in SERVICES}
+    nodes = {role.node for role in ROLES.values()}
+    services = (*SERVICES, *map(motion_service, packaged_motions()))
+    own = {name for name in served if name.split("/")[1] not in nodes}
+    assert own == {full(service.name) for service in services}
     asked = allowed(OPERATOR, "request")
     assert asked == served
 
@@ -126,7 +130,8 @@ def test_the_page_names_every_enclave_and_only_files_that_exist() -> None:
 def running(loopback: dict[str, str]) -> Iterator[NodeProcesses]:
     with NodeProcesses(loopback) as processes:
         for name in ("planner", "controller", "simulator", "drives"):
-            processes.start(name, {"use_sim_time": True})
+            motions = {"node.motions": "jump"} if name == "controller" else {}
+            processes.start(name, {"use_sim_time": True, **motions})
         deadline = time.monotonic() + PATIENCE
         while "simulating" not in processes.log("simulator"):  # which refuses to share the clock with the bridge
             processes.check()
@@ -143,10 +148,11 @@ def test_running_nodes_have_what_they_need_and_nothing_else(running: NodeProcess
         "subscribe": looker.get_subscriber_names_and_types_by_node,
         "reply": looker.get_service_names_and_types_by_node,
     }
+    not_asked_for = {full(motion_service(name).name) for name in packaged_motions() if name != "jump"}
     one_output = {f"/joint/{joint}/cmd_force" for joint in JOINT_NAMES}
     for enclave in ("planner", "controller", "simulator", "lcm_bridge", "drives"):
         for verb, look in looks.items():
-            wanted = allowed(enclave, verb) - (one_output if enclave == "drives" else set())
+            wanted = allowed(enclave, verb) - not_asked_for - (one_output if enclave == "drives" else set())
             deadline = time.monotonic() + PATIENCE
             while (found := _found(looker, look, ROLES[enclave].node)) != wanted:
                 running.check()

@@ -17,7 +17,7 @@ from contact_ddp_ros.bench.benchmark import Benchmark, Findings, Run, at_least
 from contact_ddp_ros.bench.output import new_table
 from contact_ddp_ros.bench.statistics import wilson
 from contact_ddp_ros.errors import SolverError
-from contact_ddp_ros.motions.controller import ExecutionConfig
+from contact_ddp_ros.motions.law import ExecutionConfig
 from contact_ddp_ros.motions.motion import MotionTask, load_motion, packaged_motions
 from contact_ddp_ros.motions.optimiser import optimise_motion
 from contact_ddp_ros.motions.trials import perturbed_run
