@@ -46,6 +46,7 @@ ALLOWED = {
     "links": {"policy", "robot"},
     "fitting": {"models", "mpc", "control", "sim", "robot"},
     "play": {
+        "motions",
         "planned",
         "models",
         "fitting",

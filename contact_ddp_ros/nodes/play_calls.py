@@ -21,6 +21,7 @@ class Calls:
     def __init__(self, node: Node, tell: Callable[[Answer], None]) -> None:
         """`tell` gets every answer."""
         self._tell = tell
+        self._node = node
         self._triggers = {
             one.name: node.create_client(Trigger, one.name)
             for one in (io.STAND, io.BOUND, io.RECOVER, io.DAMP, io.RESET, io.STEP)
@@ -33,6 +34,16 @@ class Calls:
         client = self._pause if service is io.PAUSE else self._triggers[service.name]
         return bool(client.service_is_ready())
 
+    def motions(self) -> tuple[str, ...]:
+        """Names of the motions for which there are services, from now on among those that can be called."""
+        prefix = self._node.resolve_service_name(io.motion_service("any").name).removesuffix("any")
+        found = [name for name, _ in self._node.get_service_names_and_types() if name.startswith(prefix)]
+        names = tuple(sorted(name.removeprefix(prefix) for name in found))
+        for service in map(io.motion_service, names):
+            if service.name not in self._triggers:
+                self._triggers[service.name] = self._node.create_client(Trigger, service.name)
+        return names
+
     def trigger(self, service: io.Service, *then: io.Service, patience: float = 0.0) -> None:
         """Call a service, and others one after another where it does what it is asked.
 
@@ -40,6 +51,15 @@ class Calls:
         later.
         """
         self._call(service, then, patience, self._refused)
+
+    def perform(self, motion: str) -> None:
+        """Have a motion done, out of a stand where it does not begin lying."""
+        service = io.motion_service(motion)
+
+        def stand_first(_refused: Answer) -> None:
+            self.trigger(io.STAND, service)
+
+        self._call(service, (), 0.0, stand_first)
 
     def get_up(self) -> None:
         """Get up and bound; where the controller refuses, and there is a simulator, after a reset."""

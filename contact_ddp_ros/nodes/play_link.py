@@ -128,7 +128,8 @@ class NodesLink:
         if self._node.count_subscribers(io.PUSH.name):
             abilities.add("PushTrunk")
         declared = {name: spec.default for name, spec in parameters.items()}
-        self._inbox.append(World(1, self._options, parameters, declared, (), frozenset(abilities)))
+        motions = self._calls.motions()
+        self._inbox.append(World(1, self._options, parameters, declared, (), frozenset(abilities), motions))
 
     def _do(self, command: do.Command) -> None:
         match command:
@@ -140,6 +141,8 @@ class NodesLink:
                 self._drive = command
             case do.SetMode(mode):
                 self._calls.trigger({"move": io.BOUND, "stand": io.STAND, "damp": io.DAMP}[mode])
+            case do.Perform(motion):
+                self._calls.perform(motion)
             case do.Recover():
                 self._calls.get_up()
             case do.Reset():

@@ -27,6 +27,13 @@ class SetMode:
 
 
 @dataclass(frozen=True)
+class Perform:
+    """A jump or a flip by its name, out of a stand or lying as it begins."""
+
+    motion: str
+
+
+@dataclass(frozen=True)
 class PushTrunk:
     """A force (3,) on the trunk's origin in the robot's heading frame (forward, left, up) [N] for a time [s]."""
 
@@ -115,6 +122,7 @@ class Quit:
 Command = (
     Drive
     | SetMode
+    | Perform
     | PushTrunk
     | Grab
     | Release

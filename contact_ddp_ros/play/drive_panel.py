@@ -13,6 +13,7 @@ from contact_ddp_ros.play.commands import (
     Command,
     Drive,
     Pause,
+    Perform,
     PushTrunk,
     Recover,
     Reset,
@@ -56,7 +57,12 @@ class DrivePanel:
     """Modes, motion, time and pushes."""
 
     def __init__(
-        self, gui: viser.GuiApi, send: Callable[[Command], None], abilities: frozenset[str], gaits: tuple[str, ...]
+        self,
+        gui: viser.GuiApi,
+        send: Callable[[Command], None],
+        abilities: frozenset[str],
+        gaits: tuple[str, ...],
+        motions: tuple[str, ...] = (),
     ) -> None:
         """Fills the present tab with what the robot is able to."""
         self._gui, self._send = gui, send
@@ -70,6 +76,8 @@ class DrivePanel:
         self._add_motion()
         if "SetParameters" in abilities:
             self._add_gait(gaits, live="Rebuild" in abilities)
+        if motions:
+            self._add_motions(motions)
         if {"Pause", "Step", "Slow", "Reset"} & abilities:
             self._add_time(abilities)
         if "PushTrunk" in abilities:
@@ -170,6 +178,11 @@ class DrivePanel:
         def _(event: Any) -> None:
             if event.client is not None:
                 self._send(SetParameters({"planner.variant": self._variant.value}))
+
+    def _add_motions(self, motions: tuple[str, ...]) -> None:
+        chosen = self._gui.add_dropdown("jump or flip", motions)
+        do = self._gui.add_button("Do it", hint="out of a stand; the first time it is optimised before")
+        do.on_click(lambda _: self._send(Perform(chosen.value)))
 
     def _add_time(self, abilities: frozenset[str]) -> None:
         names = {"Pause": "Pause", "Step": "Step", "Reset": "Reset"}

@@ -12,6 +12,7 @@ from contact_ddp_ros.play.commands import (
     Drive,
     Grab,
     Pause,
+    Perform,
     PushTrunk,
     Rebuild,
     Recover,
@@ -26,7 +27,21 @@ from contact_ddp_ros.play.snapshot import Snapshot, World
 
 EVERYTHING = frozenset(
     kind.__name__
-    for kind in (Drive, SetMode, PushTrunk, Grab, SetParameters, Recover, Reset, Rebuild, Pause, Step, Slow, SaveRun)
+    for kind in (
+        Drive,
+        SetMode,
+        Perform,
+        PushTrunk,
+        Grab,
+        SetParameters,
+        Recover,
+        Reset,
+        Rebuild,
+        Pause,
+        Step,
+        Slow,
+        SaveRun,
+    )
 )
 """Abilities of a simulated robot in a process of this package."""
 

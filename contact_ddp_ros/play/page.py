@@ -122,7 +122,7 @@ class Page:
         gui = self.server.gui
         tabs = gui.add_tab_group()
         with tabs.add_tab("Drive"):
-            self._drive = drive = DrivePanel(gui, self._send, world.abilities, gaits())
+            self._drive = drive = DrivePanel(gui, self._send, world.abilities, gaits(), world.motions)
             if "Rebuild" in world.abilities:
                 self._chooser = WorldPanel(gui, self._send, lambda: self._tune.values)
         with tabs.add_tab("Tune"):

@@ -20,6 +20,7 @@ from contact_ddp_ros.play import tuning
 from contact_ddp_ros.play.disturbances import Disturbances
 from contact_ddp_ros.play.link import EVERYTHING
 from contact_ddp_ros.play.motion import CommandedMotion
+from contact_ddp_ros.play.performance import Performance, Repertoire
 from contact_ddp_ros.play.recorder import LiveRecorder
 from contact_ddp_ros.play.recovery import Recovery, back_on_feet
 from contact_ddp_ros.play.snapshot import Snapshot, World
@@ -53,6 +54,7 @@ class Session:
         self._steps = 0
         self._wanted = False
         self._number = 0
+        self._repertoire: Repertoire | None = None
         self._motion = CommandedMotion(do.Drive(forward=options.speed_at(0.0)))
         self._build(options)
 
@@ -121,11 +123,14 @@ class Session:
         self._robot = check_run(options)
         self._first = ClosedLoop(options, LiveRecorder(), job="play", links=self._motion)
         self._number += 1
+        if self._repertoire is None or self._repertoire.robot.model_hash != self._robot.model_hash:
+            self._repertoire = Repertoire(self._robot)
         self._begin()
         self._tuner = tuning.Tuner(options, self._robot, self._loops, self._tell)
         names = tuple(self.recorder.info.cost_terms)
         declared = tuning.declared(options, self._robot)
-        self._tell(World(self._number, options, self._tuner.table(), declared, names, EVERYTHING))
+        told = self._tuner.table(), declared, names, EVERYTHING, self._repertoire.names
+        self._tell(World(self._number, options, *told))
 
     def _begin(self) -> None:
         """Start from the beginning with the present parameters."""
@@ -135,6 +140,8 @@ class Session:
         self.recorder = recorder
         self._disturbances = Disturbances(self.loop.simulator)
         self._recovery = Recovery(self.loop, self._robot)
+        assert self._repertoire is not None
+        self._performance = Performance(self.loop, self._repertoire)
         self._broken = ""
         self._motion.steer(self.loop.controller)
         self._restart_clock()
@@ -156,6 +163,7 @@ class Session:
             self._disturbances.act(CONTROL_PERIOD)
             self.loop.tick()
             self._recovered(self._recovery.follow())
+            self._perform()
         except SimulationError as error:
             self._broken = str(error)
         self.recorder.trim()
@@ -176,6 +184,9 @@ class Session:
                 self._motion.steer(self.loop.controller)
             case do.SetMode(mode):
                 return self._set_mode(mode)
+            case do.Perform(motion):
+                self._recovery.cancel()
+                return self._performance.begin(motion)
             case do.PushTrunk():
                 return self._note(self._disturbances.push(command))
             case do.Grab(link, point, target):
@@ -208,6 +219,7 @@ class Session:
         if mode not in do.MODES:
             raise ParameterError(f"mode is {mode!r}; allowed: {', '.join(do.MODES)}")
         self._recovery.cancel()
+        self._performance.cancel()
         answer = self.loop.want(ControlMode(mode))
         if not answer.accepted:
             raise ParameterError(answer.reason)
@@ -228,6 +240,16 @@ class Session:
         """Say what has come of a recovery that was under way."""
         if self._note(text):
             self._restart_clock()
+            self._tell(do.Answer(True, text))
+
+    def _perform(self) -> None:
+        """Go on with a motion that was asked for, and say what has come of it."""
+        try:
+            text = self._performance.follow()
+        except ContactDdpError as error:
+            self._tell(do.Answer(False, str(error)))
+            return
+        if self._note(text):
             self._tell(do.Answer(True, text))
 
     def _note(self, text: str) -> str:

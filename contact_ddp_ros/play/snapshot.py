@@ -95,7 +95,7 @@ class Snapshot:
 
     Attributes:
         state: of the robot.
-        mode: of the controller: damp, stand or move.
+        mode: of the controller: damp, stand, move, recover or motion.
         waiting: what an accepted request waits for; empty where there is none.
         fall: why the robot fell; empty where it did not.
         drive: commanded motion.
@@ -150,6 +150,7 @@ class World:
         declared: the values of a run without options.
         cost_terms: names of the terms of the planner's cost.
         abilities: names of the commands that this robot understands; see :mod:`contact_ddp_ros.play.link`.
+        motions: names of the jumps and flips that it can be asked for.
     """
 
     number: int
@@ -158,3 +159,4 @@ class World:
     declared: Mapping[str, Value]
     cost_terms: tuple[str, ...]
     abilities: frozenset[str]
+    motions: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from contact_ddp_ros.play.snapshot import Snapshot
 _RECENT = 100
 """Solves that the shown times are of."""
 
-_BADGE = {"move": "#1a9850", "stand": "#0072b2", "damp": "#d55e00"}
+_BADGE = {"move": "#1a9850", "stand": "#0072b2", "damp": "#d55e00", "motion": "#7b3294"}
 
 
 class StatusPanel:

@@ -6,9 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from contact_ddp_ros.control.config import ControllerConfig
+from contact_ddp_ros.control.controller import Controller
+from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.motions.execution import MotionRun, execute_motion
-from contact_ddp_ros.motions.law import MotionStage
+from contact_ddp_ros.motions.law import MotionLaw, MotionStage
 from contact_ddp_ros.motions.motion import MotionTask, load_motion
 from contact_ddp_ros.motions.spatial_problem import motion_problem
 from contact_ddp_ros.motions.start import foot_heights, start_state
@@ -80,6 +83,41 @@ def test_from_its_back_legs_may_be_anywhere() -> None:
         joint_positions=ROBOT.standing.copy(),
     )
     assert execute_motion(plan, ROBOT, start=dropped).landed
+
+
+def test_one_that_does_not_get_into_its_posture_is_given_up() -> None:
+    plan, config = plan_of("recovery"), ControllerConfig()
+    law, controller = MotionLaw(ROBOT, plan.task, plan.policy, config), Controller(ROBOT, config)
+    lying = start_state(plan.task, ROBOT)
+    joints = lying.joint_positions.copy()
+    joints[4] += 0.6
+    now = 0.0
+
+    def update() -> None:
+        stuck = replace(lying, time=now, joint_positions=joints + 1e-6 * math.sin(1e3 * now))
+        controller.update(stuck, now)
+
+    update()
+    assert controller.perform(law).accepted and controller.mode is ControlMode.MOTION
+    while controller.mode is ControlMode.MOTION and now < 5.0:
+        now += 0.002
+        update()
+    assert 3.0 < now < 4.0
+    assert "recovery did not begin: fl_hip_joint is 0.60 rad from where it starts" in str(controller.fault)
+    assert "lies on its back" in str(controller.fault)
+
+
+def test_a_robot_that_stands_is_told_to_damp_first() -> None:
+    plan, controller = plan_of("recovery"), Controller(ROBOT, ControllerConfig())
+    controller.update(ROBOT.standing_state(), 0.0)
+    answer = controller.perform(MotionLaw(ROBOT, plan.task, plan.policy))
+    assert (
+        not answer.accepted
+        and "it lies on its belly; recovery begins from a robot that lies on its back" in answer.reason
+    )
+    controller.request(ControlMode.STAND)
+    answer = controller.perform(MotionLaw(ROBOT, plan.task, plan.policy))
+    assert not answer.accepted and answer.reason == "in stand; recovery begins lying; damp first"
 
 
 def test_the_lowest_foot_is_on_the_ground() -> None:

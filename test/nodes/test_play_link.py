@@ -19,7 +19,7 @@ PATIENCE = 300.0
 
 COMMON = {"use_sim_time": True, "node.lockstep": True}
 PARAMETERS = {
-    "controller": {**COMMON, "node.cmd_vel_timeout": 10.0},
+    "controller": {**COMMON, "node.cmd_vel_timeout": 10.0, "node.motions": "jump"},
     "planner": {**COMMON, "node.cmd_vel_timeout": 10.0},
     "simulator": COMMON,
 }
@@ -95,6 +95,7 @@ def test_it_finds_out_what_there_is(player: Player) -> None:
         "PushTrunk",
     } <= player.world.abilities
     assert not {"Grab", "Rebuild", "SaveRun"} & player.world.abilities
+    assert player.world.motions == ("jump",)
     assert player.world.parameters["planner.weight.pitch"].default == 40.0
 
 
@@ -120,6 +121,16 @@ def test_parameters_are_set_or_refused_by_the_node(player: Player) -> None:
     refused = player.ask(do.SetParameters({"planner.reference.height": 9.0}))
     assert not refused.accepted
     assert "height" in refused.text
+
+
+def test_it_jumps_out_of_its_gait_and_bounds_on(player: Player) -> None:
+    player.until(lambda: player.mode == "move", do.SetMode("move"))
+    player.link.send(do.Drive(0.0))
+    player.link.send(do.Perform("jump"))
+    player.until(lambda: player.mode == "motion")
+    player.until(lambda: player.mode == "stand")
+    player.until(lambda: player.mode == "move", do.SetMode("move"))
+    assert player.last is not None and not player.last.fall
 
 
 def test_a_push_reaches_the_simulator(player: Player) -> None:

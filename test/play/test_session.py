@@ -202,3 +202,22 @@ def test_parameters_in_use_go_along_to_another_ground(player: Player) -> None:
     assert options.terrain == "boxes:0.02,1"
     assert options.overrides["planner.weight.pitch"] == 61.0
     assert "simulator.terrain" not in options.overrides
+
+
+def test_it_jumps_on_request_and_moves_on(player: Player) -> None:
+    player.run_until("move")
+    assert "jump" in player.world.motions
+    assert "'jumb'; did you mean jump" in player.say(do.Perform("jumb")).text
+    start = player.session.snapshot().state.position
+    assert player.say(do.Perform("jump")).text == "jump: being optimised"
+    deadline = clock.monotonic() + 600.0
+    while player.run(0.02).mode != "motion":
+        assert clock.monotonic() < deadline, player.answers
+    assert "still in a motion" in player.say(do.Perform("jump")).text
+    player.run_until("move")
+    assert player.answers[-1] == "jump: done"
+    assert player.run(0.5).state.position[0] - start[0] > 0.5
+    player.say(do.SetMode("damp"))
+    assert player.say(do.Perform("jump")).accepted, "it is known by now"
+    player.run(0.01)
+    assert "in damp; jump begins in a stand" in player.answers[-1]
