@@ -6,6 +6,7 @@ node is looked at after every one of them.
 
 import copy
 from collections.abc import Callable
+from functools import partial
 from itertools import cycle
 from threading import Event
 
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
+from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message, serialize_message
 from ros_graph import NodeMaker
 from sensor_msgs.msg import JointState
@@ -36,7 +38,7 @@ from contact_ddp_ros.robot.state import RobotState
 TICK = 0.002
 NONSENSE = (np.nan, np.inf, -np.inf, 1e308, -1e30, 1e9, -0.0, 0.5, -3.0, 5e-324)
 STRANGE_WORDS = ("", "odom", "base_link", "map", "\x00", "ä" * 300, "fl_knee_joint")
-REARM_EVERY = 25
+REARM_EVERY, DAMP_EVERY = 25, 150
 BURST, GOOD_TICKS = 50, 170
 """Damaged messages after every stretch of good ticks, which is long enough to stand up and bound."""
 
@@ -60,14 +62,20 @@ class Rig:
 
     def __init__(self, make_node: NodeMaker, robot: Robot, plan: Policy) -> None:
         self.robot, self.plan = robot, plan
-        node = make_node("fuzzed")
+        node = make_node("fuzzed", parameter_overrides=[Parameter("node.motions", value="jump")])
         self.under_test = ControllerNode(node, NodeParameters(node, ControllerNodeConfig()))
         self.under_test._stop = Event()
         self.under_test._now = lambda state: state.time
         self.under_test._commands = self
         self.state = robot.standing_state(1.0)
         self.time, self.ticks, self.modes = 1.0, 0, set()
-        self._ways_up = cycle((ControlMode.RECOVER, ControlMode.STAND))
+        recover, stand, move = (
+            partial(self.under_test._controller.request, mode)
+            for mode in (ControlMode.RECOVER, ControlMode.STAND, ControlMode.MOVE)
+        )
+        jump = partial(self.under_test._perform, "jump")
+        self._ways_up, self._ways_on = cycle([recover, stand]), cycle([move, jump])
+        self._go_on = move
         self.limits = robot.effort_limits * (1.0 + 1e-6)
         self.last: JointTrajectory | None = None
 
@@ -115,16 +123,26 @@ class Rig:
         self.modes.add(node._controller.mode)
 
     def tick(self) -> None:
-        """Good messages for one tick; from time to time the requests that lead to a bound."""
+        """Good messages for one tick; from time to time the requests that lead to a bound or a jump."""
         self.time += TICK
         self.ticks += 1
         for message in self.messages():
             self.receive(message)
-        controller = self.under_test._controller
         if self.ticks % REARM_EVERY == 0:
-            controller.request(next(self._ways_up) if controller.mode is ControlMode.DAMP else ControlMode.MOVE)
+            self.request()
         if self.ticks % POLICY_EVERY == 0:
             self.receive(self.policy())
+
+    def request(self) -> None:
+        """Get up, then on to one and then to the other; from time to time damp."""
+        controller = self.under_test._controller
+        if controller.mode is ControlMode.DAMP:
+            self._go_on = next(self._ways_on)
+            next(self._ways_up)()
+        elif self.ticks % DAMP_EVERY == 0 and controller.mode in (ControlMode.MOVE, ControlMode.MOTION):
+            controller.request(ControlMode.DAMP)
+        else:
+            self._go_on()
 
 
 @pytest.fixture
