@@ -167,13 +167,13 @@ class MotionLaw:
 
     def obstacle(self, state: RobotState) -> str:
         """Why it cannot begin at a finite state; empty where it can."""
-        allowed = _LYING if self.lies else _TILTED
         tilt = self._tilt(state)
-        if tilt <= allowed:
-            return ""
         if self.lies:
-            return f"it {lies(state)}; {self.name} begins from a robot that {lies(self._start)}"
-        return f"the trunk is tilted by {tilt:.2f} rad; {self.name} begins at up to {allowed} rad"
+            return "" if tilt <= _LYING else f"it {lies(state)}; {self.name} begins where it {lies(self._start)}"
+        if tilt > _TILTED:
+            return f"the trunk is tilted by {tilt:.2f} rad; {self.name} begins at up to {_TILTED} rad"
+        joint, away = self._furthest(state)
+        return f"{joint} is {away:.2f} rad from where {self.name} begins" if away > _POSTURE_AWAY else ""
 
     def begin(self, state: RobotState, ground: float | None) -> None:
         """Begin at a state above ground of a height in `odom` [m], None where that is not known."""
@@ -224,10 +224,11 @@ class MotionLaw:
     def _into_posture(self, state: RobotState, late: float, stand: StandLaw) -> JointTargets | Finding:
         """Bring the joints where the motion starts from."""
         if state.time - self._asked > self._posture_time + _POSTURE_PATIENCE:
-            away = np.abs(state.joint_positions - self._start.joint_positions)
-            joint, tilt = int(np.argmax(away)), self._tilt(state)
-            text = f"{self.name} did not begin: {JOINT_NAMES[joint]} is {away[joint]:.2f} rad from where it starts, "
-            return Finding(Violation.TILT, f"{text}the trunk {tilt:.2f} rad; the robot {lies(state)}")
+            (joint, away), tilt = self._furthest(state), self._tilt(state)
+            text = (
+                f"{self.name} did not begin: {joint} is {away:.2f} rad from where it starts, the trunk {tilt:.2f} rad"
+            )
+            return Finding(Violation.TILT, f"{text}; the robot {lies(state)}")
         share, rate = minimum_jerk(state.time - self._asked, self._posture_time)
         way = self._start.joint_positions - self._origin
         return stand.stiffly(self._origin + share * way, rate * way, state, late)
@@ -241,11 +242,17 @@ class MotionLaw:
     def _rests(self, state: RobotState) -> bool:
         """Whether the robot has rested in the posture for a while."""
         moving = max(np.abs(state.linear_velocity).max(), np.abs(state.angular_velocity).max())
-        away = np.abs(state.joint_positions - self._start.joint_positions).max()
-        fine = moving <= _POSTURE_MOVING and away <= _POSTURE_AWAY and self._tilt(state) <= _TILTED
+        there = self._furthest(state)[1] <= _POSTURE_AWAY and self._tilt(state) <= _TILTED
+        fine = moving <= _POSTURE_MOVING and there
         self._rests_since = min(self._rests_since, state.time) if fine else math.inf
         arrived = max(self._rests_since, self._asked + self._posture_time)
         return state.time - arrived >= _POSTURE_REST
+
+    def _furthest(self, state: RobotState) -> tuple[str, float]:
+        """The joint that is furthest from where the motion starts, and by how much [rad]."""
+        away = np.abs(state.joint_positions - self._start.joint_positions)
+        joint = int(np.argmax(away))
+        return JOINT_NAMES[joint], float(away[joint])
 
     def _tilt(self, state: RobotState) -> float:
         """Angle between the trunk's vertical axis and that at the start, whatever the heading [rad]."""

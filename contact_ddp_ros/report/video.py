@@ -13,7 +13,7 @@ from contact_ddp_ros.report.captions import Captions
 from contact_ddp_ros.report.kinematics import state_at
 
 if TYPE_CHECKING:
-    from contact_ddp_ros.sim.render import FrameRenderer
+    from contact_ddp_ros.sim.render import FrameRenderer, View
 
 VIDEO_FILE = "run.mp4"
 STILL_FILE = "robot.png"
@@ -33,6 +33,7 @@ def render_recording(
     speed: float = 1.0,
     longest: float = LONGEST,
     progress: Callable[[float], None] | None = None,
+    view: "View | None" = None,
 ) -> None:
     """Replay the recorded states into a video, with the pushes and the measured contact forces as arrows.
 
@@ -45,6 +46,7 @@ def render_recording(
         speed: simulated time per time of the film; below 1 is slow motion.
         longest: film at most that much simulated time [s].
         progress: called with the share of the frames that are done.
+        view: where the camera is; by default close by.
 
     Raises:
         RecordingError: there is nothing to film.
@@ -56,7 +58,7 @@ def render_recording(
     if not rows.size:
         raise RecordingError("the recording has no tick to film")
     captions = Captions(recording)
-    with _renderer(recording) as renderer:
+    with _renderer(recording, view) as renderer:
 
         def frames() -> Iterator[NDArray[np.uint8]]:
             for count, row in enumerate(rows):
@@ -83,16 +85,16 @@ def render_still(recording: Recording, path: Path, time: float | None = None) ->
         write_image(path, _frame(renderer, recording, min(row, last), Captions(recording)))
 
 
-def _renderer(recording: Recording) -> "FrameRenderer":
+def _renderer(recording: Recording, view: "View | None" = None) -> "FrameRenderer":
     """Of the robot that was recorded, on its ground, with its payload."""
     from contact_ddp_ros.robot.model import load_robot
     from contact_ddp_ros.sim.options import PayloadOptions, SimOptions
-    from contact_ddp_ros.sim.render import FrameRenderer
+    from contact_ddp_ros.sim.render import THREE_QUARTER_VIEW, FrameRenderer
 
     options, world = recording.info.options, (recording.info.parameters or {}).get("simulator", {})
     payload = PayloadOptions(**{name: world.get(f"payload.{name}", 0.0) for name in ("mass", "x", "y")})
     shown = SimOptions(terrain=options.get("terrain", "flat"), payload=payload)
-    return FrameRenderer(load_robot(options.get("robot")), shown)
+    return FrameRenderer(load_robot(options.get("robot")), shown, view=view or THREE_QUARTER_VIEW)
 
 
 def _frame(renderer: "FrameRenderer", recording: Recording, row: int, captions: Captions) -> NDArray[np.uint8]:

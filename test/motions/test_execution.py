@@ -128,6 +128,20 @@ def test_a_state_that_is_no_number_ends_in_damping() -> None:
     assert controller.update(replace(state, time=now + 0.004), now + 0.004).positions is None, "for good"
 
 
+def test_a_stand_that_is_another_is_no_start() -> None:
+    plan, config = plan_of("jump"), ControllerConfig()
+    config = replace(config, stand=replace(config.stand, pose=(0.0, -1.0, 2.0), ramp_time=0.2))
+    controller, joints = Controller(ROBOT, config), np.tile([0.0, -1.0, 2.0], 4)
+    state = replace(ROBOT.standing_state(), joint_positions=joints, position=np.array([0.0, 0.0, 0.24]))
+    controller.update(state, 0.0)
+    controller.request(ControlMode.STAND)
+    controller.perform(MotionLaw(ROBOT, plan.task, plan.policy, config))
+    for now in np.arange(0.002, 0.5, 0.002):
+        controller.update(replace(state, time=float(now)), float(now))
+    assert controller.mode is ControlMode.STAND
+    assert controller.waiting_for == "fr_knee_joint is 0.40 rad from where jump begins"
+
+
 def test_it_is_filmed(backflip: MotionRun) -> None:
     pictures = list(frames(backflip, 0.8, width=160))
     assert len(pictures) == 3 and pictures[0].shape == (90, 160, 3)

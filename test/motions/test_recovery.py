@@ -111,10 +111,7 @@ def test_a_robot_that_stands_is_told_to_damp_first() -> None:
     plan, controller = plan_of("recovery"), Controller(ROBOT, ControllerConfig())
     controller.update(ROBOT.standing_state(), 0.0)
     answer = controller.perform(MotionLaw(ROBOT, plan.task, plan.policy))
-    assert (
-        not answer.accepted
-        and "it lies on its belly; recovery begins from a robot that lies on its back" in answer.reason
-    )
+    assert not answer.accepted and "it lies on its belly; recovery begins where it lies on its back" in answer.reason
     controller.request(ControlMode.STAND)
     answer = controller.perform(MotionLaw(ROBOT, plan.task, plan.policy))
     assert not answer.accepted and answer.reason == "in stand; recovery begins lying; damp first"

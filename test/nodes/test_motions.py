@@ -96,7 +96,7 @@ def test_from_its_back_it_gets_onto_its_feet(make_node: NodeMaker, executor: Sin
     for _ in range(250):
         rig.tick()
     accepted, reason = rig.call(io.motion_service("recovery_side"))
-    assert not accepted and "it lies on its back; recovery_side begins from a robot that lies on its right" in reason
+    assert not accepted and "it lies on its back; recovery_side begins where it lies on its right" in reason
     assert rig.call(io.motion_service("recovery"))[0] and rig.controller.mode is ControlMode.MOTION
     rig.until(ControlMode.STAND)
     for _ in range(300):
