@@ -12,7 +12,7 @@ from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.drives import TorqueSpeedCurve
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.engines.choice import make_simulator
-from contact_ddp_ros.motions.law import ExecutionConfig, MotionLaw, MotionStage
+from contact_ddp_ros.motions.law import POSTURE_REST, POSTURE_TIME, ExecutionConfig, MotionLaw, MotionStage
 from contact_ddp_ros.motions.motion import MotionTask
 from contact_ddp_ros.motions.optimiser import MotionPlan
 from contact_ddp_ros.motions.start import model_for, start_state
@@ -214,10 +214,10 @@ def execute_motion(
         simulator.reset(start or start_state(plan.task, robot))
     log = _Log(plan, robot, simulator, controller, law)
     steps = max(1, round(CONTROL_PERIOD / simulator.timestep))
-    begin, end = STAND_BEFORE, STAND_BEFORE + plan.task.duration + STAND_AFTER
-    pushed = round((begin - _PUSH_TIME) / CONTROL_PERIOD)
+    begin = POSTURE_TIME + POSTURE_REST if law.lies else STAND_BEFORE
     asked = 0 if law.lies else round(begin / CONTROL_PERIOD)
-    controller.update(simulator.state(), 0.0)
+    pushed, end = round((begin - _PUSH_TIME) / CONTROL_PERIOD), STAND_BEFORE + plan.task.duration + STAND_AFTER
+    controller.update(start_state(plan.task, robot), 0.0)  # it holds the posture while it is put down
     if not law.lies:
         controller.request(ControlMode.STAND)
     for tick in range(round(end / CONTROL_PERIOD)):

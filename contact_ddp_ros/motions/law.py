@@ -45,7 +45,7 @@ _BEFORE_TOUCHDOWN = 1e-6
 
 _POSTURE_SPEED = 3.0
 """Mean speed of the furthest joint on its way into the posture that a motion starts from [rad/s]."""
-_POSTURE_TIME, _POSTURE_REST = 0.2, 0.1
+POSTURE_TIME, POSTURE_REST = 0.2, 0.1
 """Least time for that, and how long the robot must rest in it [s]."""
 _POSTURE_PATIENCE = 3.0
 """Longest wait for that rest [s]."""
@@ -237,7 +237,7 @@ class MotionLaw:
     def _posture_time(self) -> float:
         """For the way into the posture [s]."""
         far = float(np.abs(self._start.joint_positions - self._origin).max())
-        return max(_POSTURE_TIME, far / _POSTURE_SPEED)
+        return max(POSTURE_TIME, far / _POSTURE_SPEED)
 
     def _rests(self, state: RobotState) -> bool:
         """Whether the robot has rested in the posture for a while."""
@@ -246,7 +246,7 @@ class MotionLaw:
         fine = moving <= _POSTURE_MOVING and there
         self._rests_since = min(self._rests_since, state.time) if fine else math.inf
         arrived = max(self._rests_since, self._asked + self._posture_time)
-        return state.time - arrived >= _POSTURE_REST
+        return state.time - arrived >= POSTURE_REST
 
     def _furthest(self, state: RobotState) -> tuple[str, float]:
         """The joint that is furthest from where the motion starts, and by how much [rad]."""
