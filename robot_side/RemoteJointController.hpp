@@ -44,7 +44,6 @@ class RemoteJointController : public RobotController {
       std::lock_guard<std::mutex> lock(_mutex);
       remote_joints_command(&_remote, now(), &out);
     }
-    Vec4<float> phase;
     for (int leg = 0; leg < 4; ++leg) {
       LegControllerCommand<float>& command = _legController->commands[leg];
       command.kpJoint.setZero();
@@ -57,15 +56,19 @@ class RemoteJointController : public RobotController {
         command.kpJoint(joint, joint) = float(out.kp[i]);
         command.kdJoint(joint, joint) = float(out.kd[i]);
       }
-      phase[leg] = float(out.contact[leg]);
     }
-    _stateEstimator->setContactPhase(phase);
+    tellContacts(out.contact);
   }
 
-  /* The radio's stop: Cheetah-Software zeroes all commands itself; nothing sets in by itself when it is released. */
+  /* The radio's stop: Cheetah-Software zeroes all commands itself; nothing sets in by itself when it is released. Its
+   * estimator is told that all feet stand, since no plan is executed. */
   virtual void Estop() {
-    std::lock_guard<std::mutex> lock(_mutex);
-    remote_joints_disarm(&_remote);
+    {
+      std::lock_guard<std::mutex> lock(_mutex);
+      remote_joints_disarm(&_remote);
+    }
+    const double standing[4] = {0.5, 0.5, 0.5, 0.5};
+    tellContacts(standing);
   }
 
   virtual void updateVisualization() {}
@@ -102,6 +105,12 @@ class RemoteJointController : public RobotController {
     std::copy(message->se_contactState, message->se_contactState + 4, targets.contact);
     std::lock_guard<std::mutex> lock(_mutex);
     remote_joints_take(&_remote, &targets, now());
+  }
+
+  void tellContacts(const double* contact) {
+    Vec4<float> phase;
+    for (int leg = 0; leg < 4; ++leg) phase[leg] = float(contact[leg]);
+    _stateEstimator->setContactPhase(phase);
   }
 
   static double now() {

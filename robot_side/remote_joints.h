@@ -4,8 +4,10 @@
  * that does not jump, and a lock where frames come in another thread. Units: rad, rad/s, N m, s.
  *
  * Joints damp until a frame without stiffness and feedforward has come (somebody on the other side is there and
- * harmless), then follow frames; after silence, or from the start, the same is asked for again. A frame that holds a
- * number that is not finite or not allowed counts as none.
+ * harmless), then follow frames; after silence, or from the start, the same is asked for again. Frames count only while
+ * they are executed: the same is asked for at the first call of remote_joints_command, and at one that comes late, since
+ * somebody else may have moved the joints meanwhile. A frame that holds a number that is not finite or not allowed counts
+ * as none.
  */
 #ifndef CONTACT_DDP_REMOTE_JOINTS_H
 #define CONTACT_DDP_REMOTE_JOINTS_H
@@ -32,11 +34,12 @@ struct remote_joints_targets {
 
 struct remote_joints {
   double timeout;                    /* silence after which the joints damp */
+  double gap;                        /* longest time between two calls of remote_joints_command that execute frames */
   double damping;                    /* gain with which they do */
   double kp_limit, kd_limit;         /* largest gains that are believed */
   double tau_limit[3];               /* largest feedforward of abduction, hip and knee that is believed */
   struct remote_joints_targets targets;
-  double received;
+  double received, executed;         /* times of the last frame, and of the last call of remote_joints_command */
   int armed, refused;
 };
 
@@ -44,6 +47,8 @@ static inline void remote_joints_init(struct remote_joints *self) {
   static const double tau_limit[3] = {17.0, 17.0, 26.0};
   memset(self, 0, sizeof *self);
   self->timeout = 0.03;
+  self->gap = 0.01;
+  self->executed = -INFINITY;
   self->damping = 2.5;
   self->kp_limit = 200.0;
   self->kd_limit = 5.0;
@@ -96,7 +101,8 @@ static inline void remote_joints_disarm(struct remote_joints *self) { self->arme
 
 /* What the joints are to do at `now`; whether that is what the frames say and not damping of its own accord. */
 static inline int remote_joints_command(struct remote_joints *self, double now, struct remote_joints_targets *out) {
-  if (self->armed && remote_joints_silent(self, now)) self->armed = 0;
+  if (!(now - self->executed <= self->gap) || remote_joints_silent(self, now)) self->armed = 0;
+  self->executed = now;
   if (self->armed) {
     *out = self->targets;
     return 1;

@@ -225,6 +225,11 @@ class SafetyConfig:
     clock_tolerance: float = parameter(
         0.008, low=0.0, high=0.1, unit="s", description="how far stamps may lie in the future, or the clock step back"
     )
+    check_known_pose: bool = parameter(
+        False,
+        description="before the first stand the robot must have lain on its belly with folded legs, which shows"
+        " encoders that woke in a wrong turn of their motor; for real drives",
+    )
     planner_period: float = parameter(
         0.01, low=0.001, high=1.0, unit="s", description="nominal time between two policies"
     )

@@ -30,6 +30,7 @@ from contact_ddp_ros.models.choice import model_of
 from contact_ddp_ros.policy import Policy, PolicySample
 from contact_ddp_ros.robot.ground import Felt, Ground
 from contact_ddp_ros.robot.joints import FOOT_NAMES
+from contact_ddp_ros.robot.known_pose import KnownPose
 from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
@@ -72,6 +73,9 @@ class Controller:
         expected = robot.model_hash if model_hash is None else model_hash
         self.move = MoveLaw(self._model, self._geometry, expected, config)
         """What follows the policies, for diagnosis."""
+        self.execution = ""
+        """What the joints are known to do instead of what they are commanded; empty where nothing else is known."""
+        self._known_pose = KnownPose(robot)
         self._continuity = StateContinuity(robot, config.safety)
         self._command = JointCommand.damping(robot.n_joints)
         self._stand: StandLaw
@@ -216,6 +220,8 @@ class Controller:
         finding = self._advance_clock(now) or self._judge(state, now)
         self.finding = finding
         self._measured, self._state = state, state if finding is None else None
+        if state is not None and self.config.safety.check_known_pose:
+            self._known_pose.watch(state, limp=finding is None and self.mode is ControlMode.DAMP)
         if finding is None and state is not None and not self._lies:
             delay = self.config.move.drive_delay
             on_its_feet = self.standing or self.mode is ControlMode.MOVE
@@ -247,7 +253,8 @@ class Controller:
         finding = self._supervisor.state(state, now, self.estimator.ground, may_lie=may_lie, moving=moving)
         if finding is not None or state is None:
             return finding
-        return self._continuity.check(state, moving=moving)
+        finding = self._continuity.check(state, moving=moving)
+        return finding or (Finding(Violation.NOT_EXECUTED, self.execution) if self.execution else None)
 
     def _adopt(self, config: ControllerConfig) -> None:
         validate(config)
@@ -258,6 +265,11 @@ class Controller:
             if not ((angles >= self._robot.lower) & (angles <= self._robot.upper)).all():
                 found = getattr(config.stand, name)
                 raise ParameterError(f"stand.{name} is {found}; allowed: within the joint limits of the robot")
+        if config.safety.check_known_pose and not self._robot.gears.all():
+            raise ParameterError(
+                "safety.check_known_pose needs the drives' gear ratios: gear in the URDF's <dynamics>, or joints.gear"
+                " in the robot's file; set it to false where encoders sit at the joints"
+            )
         supervisor = Supervisor(self._robot, config.safety)
         continuity = StateContinuity(self._robot, config.safety)
         continuity.take_over(self._continuity)
@@ -292,6 +304,8 @@ class Controller:
         """Why a mode cannot begin at present; empty where it can."""
         if mode is ControlMode.DAMP:
             return ""
+        if self.config.safety.check_known_pose and self.mode is ControlMode.DAMP and not self._known_pose.seen:
+            return self._known_pose.obstacle
         tilted = self.finding is not None and self.finding.violation is Violation.TILT
         if mode is ControlMode.RECOVER and tilted:
             return ""

@@ -23,6 +23,7 @@ class Violation(Enum):
     STATE_STUCK = "state_stuck"
     COMMAND_NOT_FINITE = "command_not_finite"
     TORQUE = "torque"
+    NOT_EXECUTED = "not_executed"
     NO_POLICY = "no_policy"
     POLICY_SIZE = "policy_size"
     POLICY_NOT_FINITE = "policy_not_finite"

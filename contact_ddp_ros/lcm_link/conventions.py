@@ -178,6 +178,12 @@ def target_values(command: JointCommand, gains: DriveGains) -> Mapping[str, Any]
     }
 
 
+def executed_values(command: JointCommand, gains: DriveGains) -> Mapping[str, Any]:
+    """A joint command and its gains, as the frame in which the robot tells what its drives are commanded."""
+    gain_names = {"kp": "kp_joint", "kd": "kd_joint"}
+    return {gain_names.get(name, name): value for name, value in target_values(command, gains).items()}
+
+
 def contact_phases(contacts: Sequence[bool]) -> Array:
     """(4,) what Cheetah-Software's estimator takes for a foot that is on the ground or not: how far its stance is.
 

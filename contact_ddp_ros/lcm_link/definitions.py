@@ -39,6 +39,7 @@ class Layout:
         estimate: position p and linear velocity vWorld of the trunk in the world, vBody and omegaBody in the trunk's
             axes, quat (w, x, y, z) from trunk to world, rpy its ZYX angles.
         leg_channel, estimate_channel: where they are published.
+        command_channel: where `LEG_CONTROL_COMMAND` is, what the drives are commanded; empty where nobody tells.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Layout:
     estimate: Definition
     leg_channel: str
     estimate_channel: str
+    command_channel: str = ""
 
 
 def _floats(names: str, size: int) -> tuple[Field, ...]:
@@ -67,6 +69,7 @@ CHEETAH_SOFTWARE = Layout(
     Definition("state_estimator_lcmt", _ESTIMATE),
     "leg_control_data",
     "state_estimator",
+    "leg_control_command",
 )
 
 WALK_THESE_WAYS = Layout(
@@ -83,7 +86,7 @@ LEG_CONTROL_COMMAND = Definition(
     "leg_control_command_lcmt",
     _floats("tau_ff f_ff q_des qd_des p_des v_des kp_cartesian kd_cartesian kp_joint kd_joint", N_JOINTS),
 )
-"""What the robot's own controller commands; Cheetah-Software publishes it and accepts none of it over LCM."""
+"""What the robot's own program commands the drives; Cheetah-Software publishes it and accepts none of it over LCM."""
 
 PD_TAU_TARGETS = Definition(
     "pd_tau_targets_lcmt",

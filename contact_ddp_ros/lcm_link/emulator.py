@@ -1,11 +1,13 @@
 """An emulator of the robot: MuJoCo behind the robot's LCM types, so that the way to the hardware runs without hardware.
 
 It emulates the robot's own computer: it publishes joints and estimate at 500 Hz, executes the torque targets that it
-receives, and damps when none has arrived within a timeout. Malformed frames are ignored.
+receives, and damps when none has arrived within a timeout. Malformed frames are ignored. Where its layout has a channel
+for it, it tells what its drives are commanded.
 
-In real time it keeps to the wall clock. Until the first targets come it hangs, as a robot on its gantry: time stands
-and the state is repeated. After silence it damps until somebody has commanded damping, so that nothing sets in at full
-stiffness. In lock-step time stands until the targets have come whose `timestamp_us` is that
+In real time it keeps to the wall clock. As Cheetah-Software does, it may begin with an initial pose, to which it brings
+the legs by itself, whatever targets come. Then, until the first targets come, it hangs, as a robot on its gantry: time
+stands and the state is repeated. At first and after silence it damps until somebody has commanded damping, so that
+nothing sets in at full stiffness. In lock-step time stands until the targets have come whose `timestamp_us` is that
 of the state, however long that takes, so a run depends on nothing but its options; the state is sent again meanwhile,
 for who was late or lost it. Before the robot's own frames comes a tick (`EMULATOR_TICK`): the time, which Cheetah-
 Software's frames lack, and what only a simulator knows.
@@ -26,16 +28,26 @@ from contact_ddp_ros.lcm_link.definitions import (
     CHEETAH_SOFTWARE,
     EMULATOR_TICK,
     LAYOUTS,
+    LEG_CONTROL_COMMAND,
     PD_TAU_TARGETS,
     TARGETS_CHANNEL,
     TICK_CHANNEL,
 )
 from contact_ddp_ros.lcm_link.transport import Link, LinkOptions
+from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 from contact_ddp_ros.sim.options import SimOptions
 from contact_ddp_ros.sim.pacing import Pace
 from contact_ddp_ros.sim.pushes import PushSchedule
+
+_INITIAL_POSE = (0.6, -1.0, 2.7)
+"""Abduction outwards, hip and knee to which Cheetah-Software brings the legs (`initial_jpos_ctrl.yaml`) [rad]."""
+
+_INITIAL_GAINS = 5.0, 0.1
+"""Stiffness [N m/rad] and damping [N m s/rad] with which it does."""
+
+_Commanded = tuple[JointCommand, DriveGains]
 
 _REPEAT = 0.5
 """Wall-clock time after which an unanswered state is sent again in lock-step [s]."""
@@ -58,6 +70,9 @@ class RobotEmulatorConfig(SimOptions):
         0.03, low=0.002, high=1.0, unit="s", description="time without targets after which the robot damps by itself"
     )
     own_damping: float = parameter(2.5, low=0.1, high=5.0, unit="N m s/rad", description="gain of that damping")
+    initial_pose: float = parameter(
+        0.0, low=0.0, high=10.0, unit="s", description="time in which its program first brings the legs to a pose"
+    )
     pushes: str = parameter("", description="scheduled pushes t,fx,fy,fz,dt[,tx,ty,tz]; several separated by ;")
     link: LinkOptions = field(default_factory=LinkOptions)
 
@@ -83,7 +98,11 @@ class RobotEmulator:
         self._pushes = PushSchedule(config.pushes)
         self._targets: Frame | None = None
         self._received = -np.inf
-        self._tripped = False
+        self._tripped = True
+        self._origin = self._simulator.state().joint_positions
+        self._initial_pose = np.tile(_INITIAL_POSE, len(LEG_NAMES))
+        self._initial_pose[:: len(_INITIAL_POSE)] *= [1.0 if name.endswith("l") else -1.0 for name in LEG_NAMES]
+        self._executed: _Commanded | None = None
         self._count = 0
         self._late = False
         self.malformed = 0
@@ -114,14 +133,15 @@ class RobotEmulator:
     def tick(self, stop: Event) -> None:
         """Publish the state, get the torque targets and advance time by one period."""
         self.tell()
-        command = self._answer(stop) if self._config.lockstep else self._newest()
+        answer = self._answer(stop) if self._config.lockstep else self._newest()
         if stop.is_set():
             return
-        if self._targets is None:
+        if self._targets is None and self.time >= self._config.initial_pose:
             clock.sleep(_IDLE)
             self._pace.start(self.time)
             return
-        self._simulator.apply(*command)
+        self._executed = self._commanded(answer)
+        self._simulator.apply(*self._executed)
         for push in self._pushes.due(self.time):
             self._simulator.push(np.array(push.force), push.duration, np.array(push.torque))
         self._simulator.step(self._steps)
@@ -149,23 +169,32 @@ class RobotEmulator:
         legs = conventions.leg_data_values(self._robot, state, torques)
         trunk = conventions.estimate_values(layout, state, simulator.specific_force(), forces)
         self._link.publish(TICK_CHANNEL, encode(EMULATOR_TICK, tick))
+        if layout.command_channel and self._executed is not None:
+            executed = conventions.executed_values(*self._executed)
+            self._link.publish(layout.command_channel, encode(LEG_CONTROL_COMMAND, executed))
         self._link.publish(layout.leg_channel, encode(layout.leg_data, {**legs, **numbered}))
         self._link.publish(layout.estimate_channel, encode(layout.estimate, {**trunk, **numbered}))
 
-    def _newest(self) -> tuple[JointCommand, DriveGains]:
-        """The newest targets, or damping after the timeout."""
-        self._link.receive(0.0)
-        if self._targets is None:
-            return self._damping
-        command = conventions.joint_command(self._targets)
-        if not clock.monotonic() - self._received <= self._config.targets_timeout:
+    def _commanded(self, answer: _Commanded | None) -> _Commanded:
+        """What the drives are commanded: the way to the initial pose, what was answered, or damping."""
+        duration, n = self._config.initial_pose, self._robot.n_joints
+        if self.time < duration:
             self._tripped = True
-        elif command[0].positions is None:
-            self._tripped = False
-        return self._damping if self._tripped else command
+            positions = self._origin + self.time / duration * (self._initial_pose - self._origin)
+            kp, kd = (np.full(n, gain) for gain in _INITIAL_GAINS)
+            return JointCommand(positions, np.zeros(n), np.zeros(n)), DriveGains(kp=kp, kd=kd, kd_damping=kd)
+        self._tripped = answer is None or (self._tripped and answer[0].positions is not None)
+        return self._damping if answer is None or self._tripped else answer
 
-    def _answer(self, stop: Event) -> tuple[JointCommand, DriveGains]:
-        """The targets that answer the present state."""
+    def _newest(self) -> _Commanded | None:
+        """The newest targets; None where there are none, or for longer than the timeout."""
+        self._link.receive(0.0)
+        if self._targets is None or not clock.monotonic() - self._received <= self._config.targets_timeout:
+            return None
+        return conventions.joint_command(self._targets)
+
+    def _answer(self, stop: Event) -> _Commanded | None:
+        """The targets that answer the present state; None where it is stopped."""
         wanted, again = conventions.timestamp_us(self.time), clock.monotonic() + _REPEAT
         while not stop.is_set():
             if self._targets is not None and self._targets.values["timestamp_us"] == wanted:
@@ -173,7 +202,7 @@ class RobotEmulator:
             if not self._link.receive(_SLICE) and clock.monotonic() >= again:
                 again = clock.monotonic() + _REPEAT
                 self.tell()
-        return self._damping
+        return None
 
     def _on_targets(self, data: bytes) -> None:
         try:

@@ -89,6 +89,11 @@ class CommandGuard:
         """Whether torque targets other than damping are sent."""
         return self._enabled is not None
 
+    @property
+    def state(self) -> RobotState | None:
+        """The last state of the robot; None before the first."""
+        return None if self._measured is None else self._measured[0]
+
     def measured(self, state: RobotState, now: float) -> None:
         """Process a state of the robot, received at `now` [s]."""
         self._measured = (state, now)

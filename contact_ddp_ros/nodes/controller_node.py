@@ -17,6 +17,7 @@ from typing import Any
 from geometry_msgs.msg import Twist
 from rclpy.duration import Duration
 from rclpy.node import Node
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from contact_ddp_ros.control.controller import Controller
@@ -107,6 +108,7 @@ class ControllerNode:
         self._inlet.subscribe(
             io.JOINT_STATES, partial(self._on_state, 0), raw=True, reliable=self._lockstep, depth=_DEPTH
         )
+        self._inlet.subscribe(io.EXECUTION, self._on_execution, wakes=False)
         subscribe_velocity(node, config.node.enable_stamped_cmd_vel, self._on_cmd_vel)
         for service, mode in (
             (io.DAMP, ControlMode.DAMP),
@@ -269,6 +271,9 @@ class ControllerNode:
         pair = self._pairing.put(kind, stamp_of(message), message)
         if pair is not None:
             self._pair = pair
+
+    def _on_execution(self, message: String) -> None:
+        self._controller.execution = message.data
 
     def _on_cmd_vel(self, message: Twist) -> None:
         try:

@@ -9,6 +9,7 @@ Messages of one control tick at the stamp t:
     planner --policy (t)--> controller
     controller --joint_command (t)--> simulator or robot
     controller --planned_contacts--> robot, whose estimator trusts those feet
+    robot --execution--> controller                                         where the robot tells what it executes
 
 In lock-step the simulator does not move on before the command stamped t has come, and the controller does not send it
 before the policies due at t have; see :mod:`contact_ddp_ros.nodes.exchange`.
@@ -23,7 +24,7 @@ from nav_msgs.msg import Odometry, Path
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
-from std_msgs.msg import Empty, Float64, Float64MultiArray
+from std_msgs.msg import Empty, Float64, Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
@@ -101,6 +102,12 @@ CONTACTS = Topic(
     Float64MultiArray,
     LAST,
     "on every change, 1 for each foot on the ground by plan, else 0",
+)
+EXECUTION = Topic(
+    "execution",
+    String,
+    LAST,
+    "on every change, what the joints do instead of what they are commanded; empty where they follow",
 )
 EFFORTS = Topic(
     "effort_controller/commands", Float64MultiArray, NEWEST, "12 efforts in the order of JOINT_NAMES, to ros2_control"

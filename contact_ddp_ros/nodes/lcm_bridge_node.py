@@ -6,6 +6,9 @@ it goes on sending at the same rate, and after a while it sends damping (:mod:`c
 After that it publishes no state for a moment, so that the controller finds its states stale and damps as well: both are
 armed again by one request to stand.
 
+Where the robot tells what its drives are commanded, that is compared with what was sent
+(:mod:`contact_ddp_ros.lcm_link.execution`), and the controller is told of every change.
+
 With `use_sim_time` the robot is an emulator that sends its own clock; stamps and `/clock` are then that clock's, and
 its records are passed on. In lock-step, which needs that clock, the emulator waits for the targets that carry the stamp
 of its state. Time is held by sending nothing.
@@ -18,13 +21,14 @@ from typing import Any
 
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool
 
 from contact_ddp_ros.errors import ContactDdpError, LinkError, MessageError, ParameterError
 from contact_ddp_ros.lcm_link.codec import Frame, decode
 from contact_ddp_ros.lcm_link.conventions import tick_state
 from contact_ddp_ros.lcm_link.definitions import EMULATOR_TICK, LAYOUTS, TARGETS_CHANNEL, TICK_CHANNEL
+from contact_ddp_ros.lcm_link.execution import ExecutionWatch
 from contact_ddp_ros.lcm_link.guard import CommandGuard
 from contact_ddp_ros.lcm_link.measurements import Measurement, MeasurementReader
 from contact_ddp_ros.lcm_link.transport import Link
@@ -46,6 +50,7 @@ from contact_ddp_ros.nodes.runtime import Part, publisher, run_parts, serve
 from contact_ddp_ros.nodes.wire import stamp_of
 from contact_ddp_ros.priority import settle
 from contact_ddp_ros.robot.joints import FOOT_NAMES, LEG_NAMES
+from contact_ddp_ros.robot.known_pose import pose_report
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.sim.pushes import parse_instants
 
@@ -82,9 +87,12 @@ class LcmBridgeNode:
         self._simulated = bool(node.get_parameter("use_sim_time").value)
         if config.node.lockstep and not self._simulated:
             raise ParameterError("node.lockstep needs the emulator's clock; set use_sim_time, too")
-        robot = load_robot(config.node.urdf or None)
+        robot = self._robot = load_robot(config.node.urdf or None)
         self._reader = MeasurementReader(robot, config.node.layout)
+        self._known_pose = ""
         self._guard = CommandGuard(robot, config.drive.gains(len(LEG_NAMES)), config.guard)
+        self._watch = ExecutionWatch()
+        self._execution = ""
         self._holds = parse_instants(config.node.holds)
         self._paused = config.node.start_paused
         self._unsent = False
@@ -102,6 +110,8 @@ class LcmBridgeNode:
         self._joints = publisher(node, io.JOINT_STATES)
         self._odometry = publisher(node, io.ODOM)
         self._imu = publisher(node, io.IMU)
+        self._executions = publisher(node, io.EXECUTION)
+        self._executions.publish(String())
         self._link = Link(config.link)
         self._listen()
         self._inlet = Inlet(node)
@@ -157,6 +167,8 @@ class LcmBridgeNode:
             self._link.subscribe(channel, lambda data: self._on_frame(self._reader.leg_data, data))
         for channel in {layout.estimate_channel for layout in layouts}:
             self._link.subscribe(channel, lambda data: self._on_frame(self._reader.estimate, data))
+        for channel in {layout.command_channel for layout in layouts} - {""}:
+            self._link.subscribe(channel, self._on_executed)
 
     def _receive(self, stop: Event) -> None:
         """The thread of the robot's frames: of states that have waited only the newest counts."""
@@ -187,16 +199,29 @@ class LcmBridgeNode:
         """Everybody on the link hears everybody: targets that are not ours are a second commander's."""
         self._stranger = self._stranger or data not in self._own
 
+    def _on_executed(self, data: bytes) -> None:
+        try:
+            execution = self._watch.executed(data, self._now())
+        except LinkError as error:
+            self._refuse(error)
+            return
+        if execution != self._execution:
+            self._execution = execution
+            self._executions.publish(String(data=execution))
+
     def _on_frame(self, take: Any, data: bytes) -> None:
         if self._simulated and self._tick is None:
             return
         try:
             measured = take(data, self._now() if self._simulated else self._stamp())
         except LinkError as error:
-            self._refused += 1
-            self.node.get_logger().error(f"frame refused: {error}", throttle_duration_sec=1.0)
+            self._refuse(error)
             return
         self._measured = measured or self._measured
+
+    def _refuse(self, error: LinkError) -> None:
+        self._refused += 1
+        self.node.get_logger().error(f"frame refused: {error}", throttle_duration_sec=1.0)
 
     def _publish(self, measured: Measurement) -> None:
         now, tripped = self._now(), self._guard.tripped
@@ -204,6 +229,9 @@ class LcmBridgeNode:
         if tripped is not None and now - tripped < _HUSH and not self._config.node.lockstep:
             return
         self._states += 1
+        if not self._known_pose:
+            self._known_pose = pose_report(self._robot, measured.state.joint_positions)
+            self.node.get_logger().info(f"joints at first: {self._known_pose}")
         stamp = time_ns(measured.state.time)
         self._odometry.publish(self._writer.odometry(stamp, measured.state))
         self._joints.publish(self._writer.joint_states(stamp, measured.state, measured.torques))
@@ -252,6 +280,7 @@ class LcmBridgeNode:
             self._stranger = False
             self._guard.trip("somebody else sends torque targets, too", now)
         frame = self._guard.frame(now)
+        self._watch.sent(frame, now)
         self._own[frame] = None
         if len(self._own) > _REMEMBERED:
             del self._own[next(iter(self._own))]
@@ -277,6 +306,8 @@ class LcmBridgeNode:
 
     def _report(self) -> tuple[bytes, str, dict[str, Any]]:
         guard, layout = self._guard, self._reader.layout
+        if guard.state is not None:
+            self._known_pose = pose_report(self._robot, guard.state.joint_positions)
         states, self._states = self._states, 0
         refused = self._recent.growth(self._refused)
         values = {
@@ -285,6 +316,8 @@ class LcmBridgeNode:
             "refused frames and commands": self._refused,
             "enabled": guard.enabled,
             "fault": guard.fault or "",
+            "execution": self._execution,
+            "known pose": self._known_pose,
         }
         if guard.tripped is not None:
             return ERROR, f"damping: {guard.fault}", values

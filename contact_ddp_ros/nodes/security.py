@@ -107,7 +107,7 @@ ROLES = {
             io.CONTROLLER_ACTIVE,
             io.DIAGNOSTICS,
         ),
-        subscribes=(*_STATES, io.CMD_VEL, io.POLICY, io.CLOCK),
+        subscribes=(*_STATES, io.CMD_VEL, io.POLICY, io.EXECUTION, io.CLOCK),
         serves=(io.DAMP, io.STAND, io.BOUND, io.RECOVER, *map(io.motion_service, packaged_motions())),
         managed=True,
     ),
@@ -127,7 +127,7 @@ ROLES = {
     ),
     "lcm_bridge": Role(
         "bridge",
-        publishes=(*_STATES, io.IMU, io.CLOCK, io.RECORD, io.DIAGNOSTICS),
+        publishes=(*_STATES, io.IMU, io.EXECUTION, io.CLOCK, io.RECORD, io.DIAGNOSTICS),
         subscribes=(io.JOINT_COMMAND, io.CONTACTS, io.CLOCK),
         serves=(io.PAUSE,),
     ),

@@ -105,6 +105,7 @@ def _add_joint(robot: Element, source: ForeignRobot, link: str, parent_link: str
         armature=said("armature", extras.armature),
         damping=said("damping", extras.damping),
         friction=said("dry_friction", extras.dry_friction),
+        gear=said("gear", extras.gear),
     )
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.errors import ModelError
 from contact_ddp_ros.options import ROBOT_SUFFIXES
 from contact_ddp_ros.robot.canonical import canonical_urdf
-from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
+from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_JOINTS, LEG_NAMES
 from contact_ddp_ros.robot.profile import RobotProfile, load_profile
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
@@ -55,6 +55,7 @@ class Robot:
         lower, upper: (12,) position limits [rad].
         velocity_limits: (12,) [rad/s].
         effort_limits: (12,) [N m].
+        gears: (12,) turns of the motor over those of the joint; 0 where they are not known.
         standing: (12,) joint positions in which it stands [rad].
         mass: total [kg].
         foot_radius: [m].
@@ -69,6 +70,7 @@ class Robot:
     upper: Array
     velocity_limits: Array
     effort_limits: Array
+    gears: Array
     standing: Array
     mass: float
     foot_radius: float
@@ -81,6 +83,12 @@ class Robot:
     def n_joints(self) -> int:
         """Number of actuated joints."""
         return len(self.standing)
+
+    @property
+    def folded(self) -> Array:
+        """(12,) joint positions of folded legs [rad]: knees bent to their stops, shanks level under a level trunk."""
+        knee = self.upper[LEG_JOINTS.index("knee") :: len(LEG_JOINTS)]
+        return np.stack([np.zeros_like(knee), 0.5 * math.pi - knee, knee], axis=1).ravel()
 
     def standing_height(self) -> float:
         """Height of the trunk's origin when it stands level on the ground in the standing pose [m]."""
@@ -138,6 +146,7 @@ def _robot(description: RobotDescription, profile: RobotProfile | None) -> Robot
         upper=np.array([joint.upper for joint in drives]),
         velocity_limits=np.array([joint.velocity_limit for joint in drives]),
         effort_limits=np.array([joint.effort_limit for joint in drives]),
+        gears=np.array([description.extras[joint.name].gear for joint in drives]),
         standing=np.array(leg * len(LEG_NAMES)),
         mass=tree.mass,
         foot_radius=description.foot_radius,

@@ -32,7 +32,7 @@ from contact_ddp_ros.suggestions import did_you_mean, no_such
 FOLDER = "config/robots"
 """Where the packaged robots are."""
 
-JOINT_KEYS: Final = ("armature", "damping", "dry_friction", "effort", "velocity", "lower", "upper")
+JOINT_KEYS: Final = ("armature", "damping", "dry_friction", "gear", "effort", "velocity", "lower", "upper")
 """What may be said of the joints of a leg, as triples."""
 
 PARAMETER_SECTIONS: Final = ("planner", "controller", "simulator")

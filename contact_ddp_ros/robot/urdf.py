@@ -35,11 +35,15 @@ REVOLUTE = ("JointModelRX", "JointModelRY", "JointModelRZ", "JointModelRevoluteU
 
 @dataclass(frozen=True)
 class JointExtras:
-    """What pinocchio leaves out of a joint: armature [kg m^2], damping [N m s/rad], dry friction [N m]."""
+    """What pinocchio leaves out of a joint: armature [kg m^2], damping [N m s/rad], dry friction [N m], gear ratio.
+
+    The gear ratio is the motor's turns over the joint's, 0 where it is not given.
+    """
 
     armature: float
     damping: float
     dry_friction: float
+    gear: float
 
 
 @dataclass(frozen=True)
@@ -233,7 +237,7 @@ def joint_extras(path: Path, root: ElementTree.Element, name: str) -> JointExtra
     element = root.find(f"joint[@name='{name}']/dynamics")
     attributes = {} if element is None else element.attrib
     values = []
-    for key in ("armature", "damping", "friction"):
+    for key in ("armature", "damping", "friction", "gear"):
         value = number(path, f"{name} {key}", attributes.get(key, "0"))
         if value < 0.0:
             raise ModelError(f"{path}: {name} {key} is {value}; it must not be negative")

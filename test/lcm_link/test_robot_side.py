@@ -9,99 +9,34 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from compiled_robot_side import (
+    GAIN,
+    NOT_ARMED,
+    NOT_FINITE,
+    SIDE,
+    TAKEN,
+    TICK,
+    TORQUE,
+    Joints,
+    Remote,
+    compiled,
+    damping,
+    damps,
+    stiff,
+)
 from lcm_frames import ROBOT, N
 
 from contact_ddp_ros.lcm_link.definitions import PD_TAU_TARGETS
-from contact_ddp_ros.robot.joints import N_LEGS
-
-SIDE = Path(__file__).parents[2] / "robot_side"
-SOURCE = """
-#include "remote_joints.h"
-void init(struct remote_joints *r) { remote_joints_init(r); }
-int take(struct remote_joints *r, const struct remote_joints_targets *t, double now) {
-  return remote_joints_take(r, t, now);
-}
-void disarm(struct remote_joints *r) { remote_joints_disarm(r); }
-int command(struct remote_joints *r, double now, struct remote_joints_targets *out) {
-  return remote_joints_command(r, now, out);
-}
-"""
-TAKEN, NOT_FINITE, GAIN, TORQUE, NOT_ARMED = range(5)
-
-
-class Targets(ctypes.Structure):
-    _fields_ = (
-        *((name, ctypes.c_double * N) for name in ("q_des", "qd_des", "tau_ff", "kp", "kd")),
-        ("contact", ctypes.c_double * N_LEGS),
-    )
-
-
-class Remote(ctypes.Structure):
-    _fields_ = (
-        ("timeout", ctypes.c_double),
-        ("damping", ctypes.c_double),
-        ("kp_limit", ctypes.c_double),
-        ("kd_limit", ctypes.c_double),
-        ("tau_limit", ctypes.c_double * 3),
-        ("targets", Targets),
-        ("received", ctypes.c_double),
-        ("armed", ctypes.c_int),
-        ("refused", ctypes.c_int),
-    )
-
-
-class Joints:
-    """The compiled code."""
-
-    def __init__(self, library: ctypes.CDLL) -> None:
-        self._library, self.remote = library, Remote()
-        library.init(ctypes.byref(self.remote))
-
-    def take(self, targets: Targets, now: float) -> int:
-        return int(self._library.take(ctypes.byref(self.remote), ctypes.byref(targets), ctypes.c_double(now)))
-
-    def disarm(self) -> None:
-        self._library.disarm(ctypes.byref(self.remote))
-
-    def command(self, now: float) -> tuple[bool, Targets]:
-        out = Targets()
-        followed = self._library.command(ctypes.byref(self.remote), ctypes.c_double(now), ctypes.byref(out))
-        return bool(followed), out
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    compiler = shutil.which(os.environ.get("CC", "gcc")) or shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler")
-    folder = tmp_path_factory.mktemp("robot_side")
-    (folder / "side.c").write_text(SOURCE)
-    command = [compiler, "-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", "-shared", "-fPIC"]
-    subprocess.run([*command, f"-I{SIDE}", str(folder / "side.c"), "-o", str(folder / "side.so"), "-lm"], check=True)
-    return ctypes.CDLL(str(folder / "side.so"))
+    return compiled(tmp_path_factory.mktemp("robot_side"))
 
 
 @pytest.fixture
 def joints(library: ctypes.CDLL) -> Joints:
     return Joints(library)
-
-
-def stiff() -> Targets:
-    targets = Targets()
-    for i in range(N):
-        targets.q_des[i], targets.kp[i], targets.kd[i], targets.tau_ff[i] = 0.1 * i, 20.0, 1.0, 2.0
-    return targets
-
-
-def damping() -> Targets:
-    targets = Targets()
-    for i in range(N):
-        targets.kd[i] = 1.5
-    return targets
-
-
-def damps(out: Targets) -> bool:
-    return not any(out.kp) and not any(out.tau_ff) and all(gain > 0.0 for gain in out.kd)
 
 
 def test_it_damps_until_somebody_has_damped(joints: Joints) -> None:
@@ -141,6 +76,32 @@ def test_after_a_stop_it_damps_until_somebody_has_damped(joints: Joints) -> None
     assert damps(joints.command(0.001)[1])
     joints.take(damping(), 0.002)
     assert joints.take(stiff(), 0.003) == TAKEN
+
+
+def test_targets_from_before_the_first_execution_do_not_count(library: ctypes.CDLL) -> None:
+    joints, remote = Joints(library), Remote()
+    library.init(ctypes.byref(remote))
+    joints.remote = remote
+    joints.take(damping(), 0.0)
+    assert joints.take(stiff(), 0.001) == TAKEN
+    followed, out = joints.call(0.002)
+    assert not followed
+    assert damps(out)
+    assert joints.take(stiff(), 0.003) == NOT_ARMED
+    joints.take(damping(), 0.004)
+    assert joints.take(stiff(), 0.005) == TAKEN
+    assert joints.call(0.006)[0]
+
+
+@pytest.mark.parametrize(("ticks", "follows"), [(1, True), (4, True), (6, False), (500, False)])
+def test_a_gap_in_their_execution_disarms(joints: Joints, ticks: int, follows: bool) -> None:
+    joints.take(damping(), 0.0)
+    joints.take(stiff(), 0.0)
+    assert joints.call(0.0)[0]
+    for tick in range(1, ticks + 1):
+        joints.take(stiff(), tick * TICK)
+    assert joints.call(ticks * TICK)[0] == follows
+    assert joints.take(stiff(), ticks * TICK) == (TAKEN if follows else NOT_ARMED)
 
 
 def test_silence_counts_where_nobody_asked_meanwhile(joints: Joints) -> None:
