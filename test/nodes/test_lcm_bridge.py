@@ -14,10 +14,18 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from ros_graph import PATIENCE, PERIOD, NodeMaker
 from sensor_msgs.msg import Imu, JointState
+from std_msgs.msg import String
 
 from contact_ddp_ros.lcm_link import conventions
 from contact_ddp_ros.lcm_link.codec import Frame, decode, encode
-from contact_ddp_ros.lcm_link.definitions import PD_TAU_TARGETS, TARGETS_CHANNEL, WALK_THESE_WAYS, Layout
+from contact_ddp_ros.lcm_link.definitions import (
+    CHEETAH_SOFTWARE,
+    LEG_CONTROL_COMMAND,
+    PD_TAU_TARGETS,
+    TARGETS_CHANNEL,
+    WALK_THESE_WAYS,
+    Layout,
+)
 from contact_ddp_ros.lcm_link.transport import Link, LinkOptions
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.conversions import contacts_message, from_stamp, joint_command_message, robot_state, to_stamp
@@ -282,3 +290,51 @@ def test_a_bridge_that_cannot_start_says_why_in_one_line(
     assert len(lines) == 1
     assert words in lines[0]
     assert "Traceback" not in processes.log("bridge")
+
+
+def test_the_controller_s_side_is_told_what_the_robot_does_instead(
+    robot: Robot, bridge: Callable[..., NodeProcesses]
+) -> None:
+    robot.layout = CHEETAH_SOFTWARE
+    told: list[String] = []
+    subscribe(robot.node, io.EXECUTION, told.append)
+    started = bridge()
+    robot.until(lambda: len(told) > 0)
+    assert told[-1].data == ""
+    robot.enable()
+
+    def tells(words: str, **values: object) -> None:
+        """The robot tells this command until the bridge says so."""
+        frame = encode(LEG_CONTROL_COMMAND, values)
+        count = len(told)
+
+        def said() -> bool:
+            robot.link.publish(CHEETAH_SOFTWARE.command_channel, frame)
+            return any(words in message.data for message in told[count:])
+
+        robot.until(said, STAND)
+
+    tells("the joints damp instead of following targets", kd_joint=np.full(N, 2.5))
+    tells("limp")
+    tells("somebody else moves the legs, with 5 N m/rad", q_des=ROBOT.standing, kp_joint=np.full(N, 5.0))
+    says(robot, started, "joints at first: fr_hip_joint reads -0.80 rad, -1.23 ± 0.42 expected")
+
+
+def test_a_stand_waits_for_the_initial_pose_of_the_robot_s_program(
+    make_node: NodeMaker, executor: SingleThreadedExecutor, processes: NodeProcesses, link_options: LinkOptions
+) -> None:
+    node = make_node("person")
+    executor.add_node(node)
+    processes.start("bridge", {"link.port": link_options.port, "use_sim_time": True})
+    processes.start("controller", {"use_sim_time": True})
+    stand = node.create_client(io.STAND.type, io.STAND.name)
+    assert stand.wait_for_service(PATIENCE)
+    processes.start_emulator({"initial_pose": 10.0, "link.port": link_options.port})
+    answers: list[str] = []
+    deadline = clock.monotonic() + PATIENCE
+    while not any("somebody else moves the legs" in answer for answer in answers):
+        assert clock.monotonic() < deadline, answers
+        future = stand.call_async(io.STAND.type.Request())
+        executor.spin_until_future_complete(future, timeout_sec=PATIENCE)
+        answers.append(future.result().message)
+        assert not future.result().success
