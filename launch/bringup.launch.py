@@ -142,7 +142,7 @@ ARGUMENTS = [
         default_value=AUTO,
         choices=[AUTO, "planar", "whole_body"],
         description="what is planned for: the sagittal plane or the whole body; auto: as params_file says, else "
-        "planar behind lcm and whole_body elsewhere",
+        "whole_body",
     ),
     DeclareLaunchArgument(
         "gait",
