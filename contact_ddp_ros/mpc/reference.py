@@ -61,6 +61,11 @@ class Motion:
     lateral_excess: float = 0.0
     settling: float = 0.0
 
+    @property
+    def speed(self) -> float:
+        """Commanded speed over the ground [m/s]."""
+        return math.hypot(self.forward, self.lateral)
+
     def velocities(self, elapsed: Array) -> tuple[Array, Array]:
         """(N,) velocities along the heading and to the left of it, at times from the first instant [s, m/s]."""
         rest = np.exp(-np.maximum(elapsed, 0.0) / self.settling) if self.settling > 0.0 else np.zeros_like(elapsed)
@@ -88,6 +93,8 @@ class Hip(NamedTuple):
 
     ahead: float
     """Of the hip, from the trunk's origin."""
+    aside: float
+    """To the left, as above."""
     above: float
     """How much higher the hip is over the centre of a foot on the ground than the trunk's origin over the ground."""
     length: float
@@ -121,8 +128,7 @@ class GaitReference(ABC):
         weight = -tree.mass * float(tree.gravity[2])
         stances = np.array([[schedule.stance(foot)[1] for foot in self.feet] for schedule in schedules])
         self._mean_forces = weight * self._periods / stances.sum(axis=1)
-        for_good = stances >= self._periods[:, None]
-        self._hips, self._longest_stances = tuple(hips), np.where(for_good, np.inf, stances).max(axis=0)
+        self._hips, self._schedules = tuple(hips), tuple(schedules)
 
     @property
     def mean_force(self) -> float:
@@ -133,19 +139,29 @@ class GaitReference(ABC):
         """(N,) the same of the gait at times from the epoch [s]."""
         return self._mean_forces[self.timing.sections(times)]
 
-    def fastest(self, config: ReferenceConfig) -> float:
-        """Speed at which a foot on the ground is as far behind its hip as the straight leg reaches [m/s].
+    def foot_speeds(self, config: ReferenceConfig, schedule: ModeSchedule | None = None) -> Array:
+        """(n_f,) speeds over the ground at which a stance ends with a straight leg [m/s].
 
         At speed v a stance of duration T takes the foot from v T/2 ahead of its hip to as far behind it. Of several
-        gaits the slowest counts. Faster, stances would pull the trunk down: it is the speed at which a walk falls.
-        Where a foot never leaves the ground it is zero.
+        gaits the slowest counts, of a `schedule` also. Faster, stances would pull the trunk down: it is the speed at
+        which a walk falls. Zero where a foot never leaves the ground. A tilted trunk counts as high as its highest hip.
         """
-        spans = [math.sqrt(max(hip.length**2 - (config.height + hip.above) ** 2, 0.0)) for hip in self._hips]
-        return float(min(2.0 * span / stance for span, stance in zip(spans, self._longest_stances, strict=True)))
+        lift = max(abs(config.pitch * hip.ahead) + abs(config.roll * hip.aside) for hip in self._hips)
+        heights = [config.height + hip.above + lift for hip in self._hips]
+        reach = [math.sqrt(max(hip.length**2 - height**2, 0.0)) for hip, height in zip(self._hips, heights)]
+        schedules = self._schedules if schedule is None else (*self._schedules, schedule)
+        stances = np.array([[one.stance(foot)[1] for foot in self.feet] for one in schedules])
+        for_good = stances >= np.array([[one.period] for one in schedules])
+        return 2.0 * np.array(reach) / np.where(for_good, np.inf, stances).max(axis=0)
 
-    def fastest_turn(self, config: ReferenceConfig) -> float:
-        """Rate of the heading at which a foot moves as fast on the ground [rad/s]."""
-        return self.fastest(config) / max(abs(hip.ahead) for hip in self._hips)
+    def fastest(self, config: ReferenceConfig) -> float:
+        """Speed of the trunk at which a stance ends with a straight leg [m/s]."""
+        return float(self.foot_speeds(config).min())
+
+    @property
+    def hip_radii(self) -> Array:
+        """(n_f,) distances of the hips from the vertical through the trunk's origin [m]."""
+        return np.array([math.hypot(hip.ahead, hip.aside) for hip in self._hips])
 
     @abstractmethod
     def states(self, times: Array, config: ReferenceConfig, motion: Motion, ground: LocalGround) -> Array:

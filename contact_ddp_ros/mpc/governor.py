@@ -1,0 +1,126 @@
+"""Command governor: the commanded velocity as the gait, the ground's friction and the trunk's accelerations allow it.
+
+A command is a velocity v (ahead and to the left) and a turn w about the vertical. It is scaled as a whole, so that the
+path which it describes stays the same, until
+
+    |v| <= v_max                                   (the speed limit)
+    |v| + |w| r_i <= v_i                           (each stance foot i, its hip r_i from the trunk's middle, within reach)
+    |v| |w| <= a_max                               (centripetal acceleration, a share of what friction gives)
+
+where v_i is the speed at which a stance ends with a straight leg. What is planned for approaches the result at limited
+accelerations; on the way the turn yields where it would break a limit at the present speed.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.mpc.config import MOST_TURN, ReferenceConfig
+from contact_ddp_ros.mpc.reference import Motion
+
+Array = NDArray[np.float64]
+
+_GRAVITY = 9.81
+"""[m/s^2]"""
+
+_REACHED = 0.95
+"""A gait may begin at a motion of which its legs reach this share."""
+
+_TOLD = 0.99
+"""A command that keeps more than this share of itself counts as uncut."""
+
+
+@dataclass(frozen=True)
+class MotionLimits:
+    """Limits of a commanded motion.
+
+    Attributes:
+        speed: of the trunk [m/s].
+        feet: (n_f,) speeds over the ground at which the stance of a foot ends with a straight leg [m/s].
+        radii: (n_f,) distances of the hips from the vertical through the trunk's origin [m].
+        acceleration: centripetal [m/s^2].
+    """
+
+    speed: float
+    feet: Array
+    radii: Array
+    acceleration: float
+
+    def share(self, speed: float, turn: float) -> tuple[float, str]:
+        """Largest factor, at most 1, of a speed [m/s] and a turn [rad/s] that keeps the limits; and which one binds."""
+        fastest = float(np.min(self.feet / np.maximum(speed + turn * self.radii, 1e-9)))
+        factors = {
+            "the speed limit": self.speed / max(speed, 1e-9),
+            "the reach of the legs in this gait": fastest,
+            "friction in the turn": math.sqrt(self.acceleration / max(speed * turn, 1e-9)),
+        }
+        binding = min(factors, key=lambda name: factors[name])
+        return min(factors[binding], 1.0), binding
+
+    def hold(self, motion: Motion) -> bool:
+        """Whether the feet reach for a motion."""
+        share, _ = replace(self, speed=math.inf, acceleration=math.inf).share(motion.speed, abs(motion.turn))
+        return share > _REACHED
+
+    def turn(self, speed: float) -> float:
+        """Fastest turn at a speed [m/s], [rad/s]."""
+        reach = float(np.min((self.feet - speed) / self.radii))
+        return max(min(reach, self.acceleration / max(speed, 1e-9)), 0.0)
+
+
+class CommandGovernor:
+    """Velocity that is planned for, from one plan to the next."""
+
+    def __init__(self) -> None:
+        """Begin at rest at time 0."""
+        self._motion, self._time = Motion(0.0), 0.0
+        self.cut = ""
+        """Which part of the last command is not followed, and why; empty where all of it is."""
+
+    @property
+    def motion(self) -> Motion:
+        """Forward and lateral velocity [m/s] and turn [rad/s] that are planned for."""
+        return self._motion
+
+    def rest(self, time: float) -> Motion:
+        """Be at rest at `time` [s]."""
+        self._motion, self._time, self.cut = Motion(0.0), time, ""
+        return self._motion
+
+    def follow(self, command: Motion, time: float, limits: MotionLimits, config: ReferenceConfig) -> Motion:
+        """The motion to plan for at `time` [s]; a clock set back moves nothing."""
+        dt, self._time = max(time - self._time, 0.0), time
+        wanted, now = self._allowed(command, limits), self._motion
+        ahead, left = wanted.forward - now.forward, wanted.lateral - now.lateral
+        step, change = config.acceleration * dt, math.hypot(ahead, left)
+        share = min(step / change, 1.0) if change > 0.0 else 0.0
+        forward, lateral = now.forward + share * ahead, now.lateral + share * left
+        step = config.turn_acceleration * dt
+        turn = now.turn + min(max(wanted.turn - now.turn, -step), step)
+        most = limits.turn(math.hypot(forward, lateral))
+        self._motion = Motion(forward, lateral, min(max(turn, -most), most))
+        return self._motion
+
+    def _allowed(self, command: Motion, limits: MotionLimits) -> Motion:
+        turn = min(max(command.turn, -MOST_TURN), MOST_TURN)
+        speed = command.speed
+        share, binding = limits.share(speed, abs(turn))
+        if abs(turn) < abs(command.turn):
+            binding = f"the largest turn, {MOST_TURN:g} rad/s"
+        wanted = replace(command, forward=share * command.forward, lateral=share * command.lateral, turn=share * turn)
+        cut = share < _TOLD or abs(turn) < _TOLD * abs(command.turn)
+        self.cut = f"{_words(command)} is cut to {_words(wanted)} by {binding}" if cut else ""
+        return wanted
+
+
+def _words(motion: Motion) -> str:
+    aside = f", {motion.lateral:.3g} m/s to the left" if motion.lateral else ""
+    return f"{motion.forward:.3g} m/s{aside}" + (f", {motion.turn:.3g} rad/s" if motion.turn else "")
+
+
+def motion_limits(feet: Array, radii: Array, friction: float, config: ReferenceConfig) -> MotionLimits:
+    """Limits from the feet's largest speeds and the hips' radii (n_f,), a friction coefficient and parameters."""
+    speed = min(config.speed_limit, float(feet.min()))
+    return MotionLimits(speed, feet, radii, config.turn_friction * friction * _GRAVITY)
