@@ -4,7 +4,7 @@ A command is a velocity v (ahead and to the left) and a turn w about the vertica
 path which it describes stays the same, until
 
     |v| <= v_max                                   (the speed limit)
-    |v| + |w| r_i <= v_i                           (each stance foot i, its hip r_i from the trunk's middle, within reach)
+    |v| + |w| r_i <= v_i                           (reach of each foot i, whose hip is r_i from the trunk's middle)
     |v| |w| <= a_max                               (centripetal acceleration, a share of what friction gives)
 
 where v_i is the speed at which a stance ends with a straight leg. What is planned for approaches the result at limited

@@ -31,8 +31,8 @@ from contact_ddp_ros.mpc.chart_choice import ChartChoice, policy_in_chart
 from contact_ddp_ros.mpc.config import CLEARANCE_MOST, PlannerConfig, ReferenceConfig, for_model
 from contact_ddp_ros.mpc.cost_breakdown import cost_terms
 from contact_ddp_ros.mpc.course import Course
-from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.mpc.governor import CommandGovernor, MotionLimits, motion_limits
+from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.horizon import followed, horizon_grid, steps_of_cycle
 from contact_ddp_ros.mpc.iteration_budget import IterationBudget
@@ -325,7 +325,8 @@ class Planner:
             self._warm.touchdowns.update(phased, cycle, solved.next.equalities)
         outside = partial(violations, problem, solved.solution)
         result = replace(result, cost_terms=terms, violations=outside)
-        return replace(result, gait=self.config.gait.name, cold=last is None, allowed=allowed)
+        about = {"gait": self.config.gait.name, "cold": last is None, "cut": self._governor.cut}
+        return replace(result, **about, allowed=allowed)
 
     def _solve(
         self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, iterations: int, most: int = 0

@@ -146,7 +146,9 @@ def runs(gaits: Sequence[str], seeds: Sequence[int], duration: float, **chosen: 
     found = []
     for gait in gaits:
         name = gaits_of(WHOLE_BODY)[0] if gait == MIXED else gait
-        base = bounding({"planner.model": WHOLE_BODY, **SENSOR_NOISE, **chosen, "planner.gait.name": name}, 0.0, duration=duration)
+        base = bounding(
+            {"planner.model": WHOLE_BODY, **SENSOR_NOISE, **chosen, "planner.gait.name": name}, 0.0, duration=duration
+        )
         found += cases(base, {gait: {f"{gait} #{seed}": {"seed": seed} for seed in seeds}})
     return found
 
