@@ -4,11 +4,12 @@ A command is a velocity v (ahead and to the left) and a turn w about the vertica
 path which it describes stays the same, until
 
     |v| <= v_max                                   (the speed limit)
-    |v| + |w| r_i <= v_i                           (reach of each foot i, whose hip is r_i from the trunk's middle)
+    |(v_x / a_i, v_y / b_i)| + |w| r_i / b_i <= 1  (reach of each foot i, whose hip is r_i from the trunk's middle)
     |v| |w| <= a_max                               (centripetal acceleration, a share of what friction gives)
 
-where v_i is the speed at which a stance ends with a straight leg. What is planned for approaches the result at limited
-accelerations; on the way the turn yields where it would break a limit at the present speed.
+where a_i and b_i are the speeds ahead and sideways at which a stance ends with a straight leg. What is planned for
+approaches the result at limited accelerations; on the way the turn yields where it would break a limit at the present
+speed.
 """
 
 import math
@@ -25,8 +26,11 @@ Array = NDArray[np.float64]
 _GRAVITY = 9.81
 """[m/s^2]"""
 
-_REACHED = 0.95
-"""A gait may begin at a motion of which its legs reach this share."""
+_NEARLY = 1.05
+"""A gait may begin at a motion that takes this share of the reach of its legs."""
+
+_TINY = 1e-9
+"""Smallest divisor."""
 
 _TOLD = 0.99
 """A command that keeps more than this share of itself counts as uncut."""
@@ -38,7 +42,7 @@ class MotionLimits:
 
     Attributes:
         speed: of the trunk [m/s].
-        feet: (n_f,) speeds over the ground at which the stance of a foot ends with a straight leg [m/s].
+        feet: (n_f, 2) speeds ahead and sideways at which the stance of a foot ends with a straight leg [m/s].
         radii: (n_f,) distances of the hips from the vertical through the trunk's origin [m].
         acceleration: centripetal [m/s^2].
     """
@@ -48,26 +52,32 @@ class MotionLimits:
     radii: Array
     acceleration: float
 
-    def share(self, speed: float, turn: float) -> tuple[float, str]:
-        """Largest factor, at most 1, of a speed [m/s] and a turn [rad/s] that keeps the limits; and which one binds."""
-        fastest = float(np.min(self.feet / np.maximum(speed + turn * self.radii, 1e-9)))
+    def share(self, motion: Motion) -> tuple[float, str]:
+        """Largest factor, at most 1, of a motion's velocity and turn that keeps the limits; and which one binds."""
+        speed, turn = motion.speed, abs(motion.turn)
         factors = {
-            "the speed limit": self.speed / max(speed, 1e-9),
-            "the reach of the legs in this gait": fastest,
-            "friction in the turn": math.sqrt(self.acceleration / max(speed * turn, 1e-9)),
+            "the speed limit": self.speed / max(speed, _TINY),
+            "the reach of the legs in this gait": 1.0 / max(self._reached(motion, turn), _TINY),
+            "friction in the turn": math.sqrt(self.acceleration / max(speed * turn, _TINY)),
         }
         binding = min(factors, key=lambda name: factors[name])
         return min(factors[binding], 1.0), binding
 
     def hold(self, motion: Motion) -> bool:
-        """Whether the feet reach for a motion."""
-        share, _ = replace(self, speed=math.inf, acceleration=math.inf).share(motion.speed, abs(motion.turn))
-        return share > _REACHED
+        """Whether the legs reach for a motion, or nearly so."""
+        return self._reached(motion, abs(motion.turn)) < _NEARLY
 
-    def turn(self, speed: float) -> float:
-        """Fastest turn at a speed [m/s], [rad/s]."""
-        reach = float(np.min((self.feet - speed) / self.radii))
-        return max(min(reach, self.acceleration / max(speed, 1e-9)), 0.0)
+    def turn(self, motion: Motion) -> float:
+        """Fastest turn at the velocity of a motion [rad/s]."""
+        ahead, sideways = np.maximum(self.feet, _TINY).T
+        left = 1.0 - np.hypot(motion.forward / ahead, motion.lateral / sideways)
+        return max(min(float((left * sideways / self.radii).min()), self.acceleration / max(motion.speed, _TINY)), 0.0)
+
+    def _reached(self, motion: Motion, turn: float) -> float:
+        """Share of the legs' reach that a motion takes."""
+        ahead, sideways = np.maximum(self.feet, _TINY).T
+        shares = np.hypot(motion.forward / ahead, motion.lateral / sideways) + turn * self.radii / sideways
+        return float(shares.max())
 
 
 class CommandGovernor:
@@ -99,14 +109,13 @@ class CommandGovernor:
         forward, lateral = now.forward + share * ahead, now.lateral + share * left
         step = config.turn_acceleration * dt
         turn = now.turn + min(max(wanted.turn - now.turn, -step), step)
-        most = limits.turn(math.hypot(forward, lateral))
+        most = limits.turn(Motion(forward, lateral))
         self._motion = Motion(forward, lateral, min(max(turn, -most), most))
         return self._motion
 
     def _allowed(self, command: Motion, limits: MotionLimits) -> Motion:
         turn = min(max(command.turn, -MOST_TURN), MOST_TURN)
-        speed = command.speed
-        share, binding = limits.share(speed, abs(turn))
+        share, binding = limits.share(replace(command, turn=turn))
         if abs(turn) < abs(command.turn):
             binding = f"the largest turn, {MOST_TURN:g} rad/s"
         wanted = replace(command, forward=share * command.forward, lateral=share * command.lateral, turn=share * turn)
@@ -121,6 +130,6 @@ def _words(motion: Motion) -> str:
 
 
 def motion_limits(feet: Array, radii: Array, friction: float, config: ReferenceConfig) -> MotionLimits:
-    """Limits from the feet's largest speeds and the hips' radii (n_f,), a friction coefficient and parameters."""
-    speed = min(config.speed_limit, float(feet.min()))
+    """Limits from the feet's largest speeds (n_f, 2), the hips' radii (n_f,), a friction coefficient and parameters."""
+    speed = min(config.speed_limit, float(feet.max(axis=1).min()))
     return MotionLimits(speed, feet, radii, config.turn_friction * friction * _GRAVITY)

@@ -87,9 +87,9 @@ class PlanarLeg:
         return np.array([hip, knee, knee + self.shank * np.array([np.sin(shank), -np.cos(shank)])])
 
 
-def hip_of(tree: RigidBodyTree, leg: PlanarLeg, ahead: float, aside: float, up: float) -> Hip:
-    """Hip of a leg, so far ahead, to the left of and above the trunk's origin [m]."""
-    return Hip(ahead, aside, up - tree.contact(leg.foot).radius, leg.thigh + leg.shank)
+def hip_of(tree: RigidBodyTree, leg: PlanarLeg, ahead: float, aside: float, up: float, offset: float = 0.0) -> Hip:
+    """Hip of a leg, so far ahead, to the left of and above the trunk's origin, `offset` outside its abduction [m]."""
+    return Hip(ahead, aside, offset, up - tree.contact(leg.foot).radius, leg.thigh + leg.shank)
 
 
 def two_link_angles(x: Array, z: Array, thigh: Any, shank: Any) -> tuple[Array, Array]:

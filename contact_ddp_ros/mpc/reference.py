@@ -95,6 +95,8 @@ class Hip(NamedTuple):
     """Of the hip, from the trunk's origin."""
     aside: float
     """To the left, as above."""
+    offset: float
+    """Of the leg's plane from the axis of its abduction, outwards."""
     above: float
     """How much higher the hip is over the centre of a foot on the ground than the trunk's origin over the ground."""
     length: float
@@ -140,23 +142,27 @@ class GaitReference(ABC):
         return self._mean_forces[self.timing.sections(times)]
 
     def foot_speeds(self, config: ReferenceConfig, schedule: ModeSchedule | None = None) -> Array:
-        """(n_f,) speeds over the ground at which a stance ends with a straight leg [m/s].
+        """(n_f, 2) speeds over the ground, ahead and sideways, at which a stance ends with a straight leg [m/s].
 
-        At speed v a stance of duration T takes the foot from v T/2 ahead of its hip to as far behind it. Of several
-        gaits the slowest counts, of a `schedule` also. Faster, stances would pull the trunk down: it is the speed at
-        which a walk falls. Zero where a foot never leaves the ground. A tilted trunk counts as high as its highest hip.
+        At speed v a stance of duration T takes the foot from v T/2 ahead of its hip to as far behind it; sideways from
+        where it stands below its abduction. Of several gaits the slowest counts, of a `schedule` also. Faster, stances
+        would pull the trunk down: it is the speed at which a walk falls. Zero where a foot never leaves the ground. A
+        tilted trunk counts as high as its highest hip.
         """
         lift = max(abs(config.pitch * hip.ahead) + abs(config.roll * hip.aside) for hip in self._hips)
         heights = [config.height + hip.above + lift for hip in self._hips]
-        reach = [math.sqrt(max(hip.length**2 - height**2, 0.0)) for hip, height in zip(self._hips, heights)]
+        reach = np.array([math.sqrt(max(hip.length**2 - z**2, 0.0)) for hip, z in zip(self._hips, heights)])
+        offsets = np.array([hip.offset for hip in self._hips])
+        sideways = np.where(reach > 0.0, np.hypot(reach, offsets) - np.abs(offsets - config.stance_inset), 0.0)
         schedules = self._schedules if schedule is None else (*self._schedules, schedule)
         stances = np.array([[one.stance(foot)[1] for foot in self.feet] for one in schedules])
         for_good = stances >= np.array([[one.period] for one in schedules])
-        return 2.0 * np.array(reach) / np.where(for_good, np.inf, stances).max(axis=0)
+        longest = np.where(for_good, np.inf, stances).max(axis=0)
+        return 2.0 * np.column_stack([reach, np.minimum(reach, sideways)]) / longest[:, None]
 
     def fastest(self, config: ReferenceConfig) -> float:
-        """Speed of the trunk at which a stance ends with a straight leg [m/s]."""
-        return float(self.foot_speeds(config).min())
+        """Speed of the trunk straight ahead at which a stance ends with a straight leg [m/s]."""
+        return float(self.foot_speeds(config)[:, 0].min())
 
     @property
     def hip_radii(self) -> Array:

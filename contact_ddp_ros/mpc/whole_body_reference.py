@@ -75,7 +75,9 @@ class WholeBodyReference(GaitReference):
         self._links = [PlanarLeg.of_tree(tree, point.name) for point in tree.contacts]
         self._shape = _Shape.of(tree, self._legs, self._links)
         places = self._legs.translations[:, :2].sum(axis=1).tolist()
-        hips = [hip_of(tree, link, *place) for link, place in zip(self._links, places, strict=True)]
+        offsets = np.abs(self._shape.aside[:, 0]).tolist()
+        legs = zip(self._links, places, offsets, strict=True)
+        hips = [hip_of(tree, link, *place, offset) for link, place, offset in legs]
         super().__init__(WholeBodyModel, tree, gait, sequence, hips)
 
     def states(self, times: Array, config: ReferenceConfig, motion: Motion, ground: LocalGround) -> Array:

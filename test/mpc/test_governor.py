@@ -13,7 +13,7 @@ from contact_ddp_ros.mpc.governor import CommandGovernor, MotionLimits, motion_l
 from contact_ddp_ros.mpc.reference import Motion
 
 CONFIG = ReferenceConfig()
-LIMITS = MotionLimits(2.5, np.array([2.8, 2.8, 3.0, 3.0]), np.full(4, 0.22), 3.5)
+LIMITS = MotionLimits(2.5, np.array([[2.8, 2.6], [2.8, 2.6], [3.0, 2.8], [3.0, 2.8]]), np.full(4, 0.22), 3.5)
 AXIS = st.floats(-5.0, 5.0)
 COMMANDS = st.builds(Motion, AXIS, AXIS, st.floats(-20.0, 20.0))
 
@@ -27,7 +27,9 @@ def settled(command: Motion, limits: MotionLimits = LIMITS) -> tuple[Motion, Com
 
 def assert_within(motion: Motion, limits: MotionLimits = LIMITS) -> None:
     assert motion.speed <= limits.speed + 1e-9
-    assert (motion.speed + abs(motion.turn) * limits.radii <= limits.feet + 1e-9).all()
+    ahead, sideways = limits.feet.T
+    reached = np.hypot(motion.forward / ahead, motion.lateral / sideways) + abs(motion.turn) * limits.radii / sideways
+    assert (reached <= 1.0 + 1e-9).all()
     assert motion.speed * abs(motion.turn) <= limits.acceleration + 1e-9
 
 
@@ -76,7 +78,7 @@ def test_a_cut_is_told_with_its_reason(command, why):
 
 
 def test_a_gait_that_goes_nowhere_takes_no_command():
-    motion, governor = settled(Motion(1.0, 0.5, 2.0), replace(LIMITS, feet=np.zeros(4), speed=0.0))
+    motion, governor = settled(Motion(1.0, 0.5, 2.0), replace(LIMITS, feet=np.zeros((4, 2)), speed=0.0))
     assert (motion.forward, motion.lateral, motion.turn) == (0.0, 0.0, 0.0)
     assert "reach" in governor.cut or "speed" in governor.cut
 
@@ -85,7 +87,7 @@ def test_limits_that_shrink_on_the_way_slow_down_at_the_given_rate():
     governor = CommandGovernor()
     for k in range(300):
         governor.follow(Motion(2.5), 0.01 * k, LIMITS, CONFIG)
-    slow = replace(LIMITS, speed=1.0, feet=np.ones(4))
+    slow = replace(LIMITS, speed=1.0, feet=np.ones((4, 2)))
     speeds = [governor.follow(Motion(2.5), 3.0 + 0.01 * k, slow, CONFIG).forward for k in range(100)]
     assert np.diff(speeds).min() == pytest.approx(-0.02)
     assert speeds[-1] == pytest.approx(1.0)
