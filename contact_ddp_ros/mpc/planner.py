@@ -325,8 +325,8 @@ class Planner:
             self._warm.touchdowns.update(phased, cycle, solved.next.equalities)
         outside = partial(violations, problem, solved.solution)
         result = replace(result, cost_terms=terms, violations=outside)
-        about = {"gait": self.config.gait.name, "cold": last is None, "cut": self._governor.cut}
-        return replace(result, **about, allowed=allowed)
+        result = replace(result, gait=self.config.gait.name, cold=last is None, allowed=allowed)
+        return replace(result, cut=self._governor.cut)
 
     def _solve(
         self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, iterations: int, most: int = 0

@@ -77,7 +77,7 @@ class WholeBodyReference(GaitReference):
         places = self._legs.translations[:, :2].sum(axis=1).tolist()
         offsets = np.abs(self._shape.aside[:, 0]).tolist()
         legs = zip(self._links, places, offsets, strict=True)
-        hips = [hip_of(tree, link, *place, offset) for link, place, offset in legs]
+        hips = [hip_of(tree, link, x, y, z, offset) for link, (x, y, z), offset in legs]
         super().__init__(WholeBodyModel, tree, gait, sequence, hips)
 
     def states(self, times: Array, config: ReferenceConfig, motion: Motion, ground: LocalGround) -> Array:

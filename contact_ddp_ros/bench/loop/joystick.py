@@ -84,7 +84,7 @@ class Joystick(Links):
                 loop.pose = BodyPose(*(float(self._rng.uniform(low, high)) for low, high in ranges))
         if self._gaits and now >= self._next_gait:
             self._next_gait = now + self._rng.uniform(*_GAITS)
-            gait = self._gaits[self._rng.integers(len(self._gaits))]
+            gait = self._gaits[int(self._rng.integers(len(self._gaits)))]
             loop.planner.configure(replace(loop.planner.config, {"gait.name": gait}))
 
     def _axis(self, limit: float) -> float:
