@@ -1,9 +1,9 @@
 """Command governor: the commanded velocity as the gait, the ground's friction and the trunk's accelerations allow it.
 
-A command is a velocity v (ahead and to the left) and a turn w about the vertical. It is scaled as a whole, so that the
-path which it describes stays the same, until
+A command is a velocity v (ahead and to the left) and a turn w about the vertical. Both are cut to what is allowed of
+them alone, the speed limit and the largest turn. Then the command is scaled as a whole, so that the path which it
+describes stays the same, until
 
-    |v| <= v_max                                   (the speed limit)
     |(v_x / a_i, v_y / b_i)| + |w| r_i / b_i <= 1  (reach of each foot i, whose hip is r_i from the trunk's middle)
     |v| |w| <= a_max                               (centripetal acceleration, a share of what friction gives)
 
@@ -54,11 +54,10 @@ class MotionLimits:
 
     def share(self, motion: Motion) -> tuple[float, str]:
         """Largest factor, at most 1, of a motion's velocity and turn that keeps the limits; and which one binds."""
-        speed, turn = motion.speed, abs(motion.turn)
+        turn = abs(motion.turn)
         factors = {
-            "the speed limit": self.speed / max(speed, _TINY),
             "the reach of the legs in this gait": 1.0 / max(self._reached(motion, turn), _TINY),
-            "friction in the turn": math.sqrt(self.acceleration / max(speed * turn, _TINY)),
+            "friction in the turn": math.sqrt(self.acceleration / max(motion.speed * turn, _TINY)),
         }
         binding = min(factors, key=lambda name: factors[name])
         return min(factors[binding], 1.0), binding
@@ -114,13 +113,18 @@ class CommandGovernor:
         return self._motion
 
     def _allowed(self, command: Motion, limits: MotionLimits) -> Motion:
+        slower = min(limits.speed / max(command.speed, _TINY), 1.0)
         turn = min(max(command.turn, -MOST_TURN), MOST_TURN)
-        share, binding = limits.share(replace(command, turn=turn))
-        if abs(turn) < abs(command.turn):
-            binding = f"the largest turn, {MOST_TURN:g} rad/s"
-        wanted = replace(command, forward=share * command.forward, lateral=share * command.lateral, turn=share * turn)
-        cut = share < _TOLD or abs(turn) < _TOLD * abs(command.turn)
-        self.cut = f"{_words(command)} is cut to {_words(wanted)} by {binding}" if cut else ""
+        single = replace(command, forward=slower * command.forward, lateral=slower * command.lateral, turn=turn)
+        share, binding = limits.share(single)
+        wanted = replace(single, forward=share * single.forward, lateral=share * single.lateral, turn=share * turn)
+        reasons = {
+            f"the speed limit, {limits.speed:.3g} m/s": slower,
+            f"the largest turn, {MOST_TURN:g} rad/s": turn / command.turn if command.turn else 1.0,
+            binding: share,
+        }
+        told = " and ".join(reason for reason, factor in reasons.items() if factor < _TOLD)
+        self.cut = f"{_words(command)} is cut to {_words(wanted)} by {told}" if told else ""
         return wanted
 
 
