@@ -137,3 +137,11 @@ def motion_limits(feet: Array, radii: Array, friction: float, config: ReferenceC
     """Limits from the feet's largest speeds (n_f, 2), the hips' radii (n_f,), a friction coefficient and parameters."""
     speed = min(config.speed_limit, float(feet.max(axis=1).min()))
     return MotionLimits(speed, feet, radii, config.turn_friction * friction * _GRAVITY)
+
+
+def pose_cut(wished: ReferenceConfig, held: ReferenceConfig) -> str:
+    """Text on a trunk pose that the legs do not reach, and the one that is held instead; empty where it is the same."""
+    if all(abs(getattr(wished, name) - getattr(held, name)) < 1e-3 for name in ("height", "roll", "pitch")):
+        return ""
+    one, other = (f"{c.height:.3g} m high, roll {c.roll:.3g}, pitch {c.pitch:.3g} rad" for c in (wished, held))
+    return f"a trunk {one} is held {other} by the reach of the legs"

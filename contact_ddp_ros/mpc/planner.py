@@ -31,7 +31,7 @@ from contact_ddp_ros.mpc.chart_choice import ChartChoice, policy_in_chart
 from contact_ddp_ros.mpc.config import CLEARANCE_MOST, PlannerConfig, ReferenceConfig, for_model
 from contact_ddp_ros.mpc.cost_breakdown import cost_terms
 from contact_ddp_ros.mpc.course import Course
-from contact_ddp_ros.mpc.governor import CommandGovernor, MotionLimits, motion_limits
+from contact_ddp_ros.mpc.governor import CommandGovernor, MotionLimits, motion_limits, pose_cut
 from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.horizon import followed, horizon_grid, steps_of_cycle
@@ -107,6 +107,7 @@ class Planner:
         self._charts = ChartChoice()
         self._challenge = Challenge()
         self._governor = CommandGovernor()
+        self._pose_cut = ""
         self._trim = SpeedTrim()
         self._slow_enough = True
         """Whether the planned motion is one for the gait that is to be followed."""
@@ -222,7 +223,9 @@ class Planner:
             _check_payload(felt.payload, self.model)
         self._take_chart(state, wait=deadline is None)
         self._move_ahead(felt.advance)
-        x0, time, reference = self.model.state(state), state.time, _held(pose, self.config.reference)
+        x0, time, wished = self.model.state(state), state.time, _held(pose, self.config.reference)
+        reference = self.builder.reference.reachable(wished)
+        self._pose_cut = pose_cut(wished, reference)
         challenge = hold and self._challenge.is_due(time)
         configured = self.config.ground
         self._ground = configured if felt.ground is None else replace(felt.ground, friction=configured.friction)
@@ -326,7 +329,7 @@ class Planner:
         outside = partial(violations, problem, solved.solution)
         result = replace(result, cost_terms=terms, violations=outside)
         result = replace(result, gait=self.config.gait.name, cold=last is None, allowed=allowed)
-        return replace(result, cut=self._governor.cut)
+        return replace(result, cut="; ".join(filter(None, (self._governor.cut, self._pose_cut))))
 
     def _solve(
         self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, iterations: int, most: int = 0

@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +26,9 @@ Nodes = NDArray[np.bool_]
 
 RATE_STEP = 1e-4
 """Step of the central difference that gives a reference's velocities [s]."""
+
+_FOLDED, _LONG = 0.42, 0.86
+"""Lowest and highest hip over a foot on the ground, as shares of the straight leg."""
 
 _EVEN_CLEARANCE = 0.05
 """Up to which a swing's height is symmetric in time; higher ones rise earlier and stay up until the middle [m]."""
@@ -149,8 +152,7 @@ class GaitReference(ABC):
         would pull the trunk down: it is the speed at which a walk falls. Zero where a foot never leaves the ground. A
         tilted trunk counts as high as its highest hip.
         """
-        lift = max(abs(config.pitch * hip.ahead) + abs(config.roll * hip.aside) for hip in self._hips)
-        heights = [config.height + hip.above + lift for hip in self._hips]
+        heights = [config.height + hip.above + self._lift(config) for hip in self._hips]
         reach = np.array([math.sqrt(max(hip.length**2 - z**2, 0.0)) for hip, z in zip(self._hips, heights)])
         offsets = np.array([hip.offset for hip in self._hips])
         sideways = np.where(reach > 0.0, np.hypot(reach, offsets) - np.abs(offsets - config.stance_inset), 0.0)
@@ -163,6 +165,22 @@ class GaitReference(ABC):
     def fastest(self, config: ReferenceConfig) -> float:
         """Speed of the trunk straight ahead at which a stance ends with a straight leg [m/s]."""
         return float(self.foot_speeds(config)[:, 0].min())
+
+    def reachable(self, config: ReferenceConfig) -> ReferenceConfig:
+        """Parameters with height, roll and pitch of the trunk such that every hip is where its leg can work.
+
+        Tilts are scaled, then the height is moved, until no hip is lower than a folded leg or higher than a long one.
+        """
+        lift, room = self._lift(config), 0.5 * (_LONG - _FOLDED) * min(hip.length for hip in self._hips)
+        share = min(room / lift, 1.0) if lift > 0.0 else 1.0
+        low = max(_FOLDED * hip.length - hip.above for hip in self._hips) + share * lift
+        high = min(_LONG * hip.length - hip.above for hip in self._hips) - share * lift
+        height = min(max(config.height, low), high)
+        return replace(config, height=height, roll=share * config.roll, pitch=share * config.pitch)
+
+    def _lift(self, config: ReferenceConfig) -> float:
+        """How much the trunk's roll and pitch raise one hip, and lower another [m]."""
+        return max(abs(config.pitch * hip.ahead) + abs(config.roll * hip.aside) for hip in self._hips)
 
     @property
     def hip_radii(self) -> Array:

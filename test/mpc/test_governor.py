@@ -8,12 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.mpc.config import MOST_TURN, ReferenceConfig
-from contact_ddp_ros.mpc.governor import CommandGovernor, MotionLimits, motion_limits
+from contact_ddp_ros.mpc.governor import CommandGovernor, MotionLimits, motion_limits, pose_cut
 from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
+from test.mpc.support import ROBOT, config_with
 
 CONFIG = ReferenceConfig()
 LIMITS = MotionLimits(2.5, np.array([[2.8, 2.6], [2.8, 2.6], [3.0, 2.8], [3.0, 2.8]]), np.full(4, 0.22), 3.5)
+THIGH, SHANK, SOLE = 0.209, 0.195, 0.0175
+HIPS = np.array([[0.19, 0.111, 0.0], [0.19, -0.111, 0.0], [-0.19, 0.111, 0.0], [-0.19, -0.111, 0.0]])
+"""Of the Mini Cheetah in the trunk's axes [m]."""
+
+REFERENCE = WholeBodyReference(WholeBodyModel(ROBOT).tree, config_with(gait__name="trot").gait)
 AXIS = st.floats(-5.0, 5.0)
 COMMANDS = st.builds(Motion, AXIS, AXIS, st.floats(-20.0, 20.0))
 
@@ -82,7 +91,7 @@ def test_a_cut_is_told_with_its_reason(command, why):
 def test_a_gait_that_goes_nowhere_takes_no_command():
     motion, governor = settled(Motion(1.0, 0.5, 2.0), replace(LIMITS, feet=np.zeros((4, 2)), speed=0.0))
     assert (motion.forward, motion.lateral, motion.turn) == (0.0, 0.0, 0.0)
-    assert "reach" in governor.cut or "speed" in governor.cut
+    assert "speed limit, 0 m/s" in governor.cut
 
 
 def test_limits_that_shrink_on_the_way_slow_down_at_the_given_rate():
@@ -110,3 +119,21 @@ def test_a_clock_set_back_moves_nothing():
     governor = CommandGovernor()
     governor.rest(5.0)
     assert governor.follow(Motion(1.0), 4.0, LIMITS, CONFIG).forward == 0.0
+
+
+@given(height=st.floats(0.15, 0.36), roll=st.floats(-0.3, 0.3), pitch=st.floats(-0.3, 0.3))
+def test_a_trunk_pose_keeps_every_hip_where_its_leg_can_work(height, roll, pitch):
+    wished = replace(CONFIG, height=height, roll=roll, pitch=pitch)
+    held = REFERENCE.reachable(wished)
+    rotation = quaternion_to_matrix(rpy_to_quaternion(held.roll, held.pitch, 0.0))
+    hips = held.height - SOLE + (rotation @ HIPS.T)[2]
+    straight = THIGH + SHANK
+    assert (hips > 0.40 * straight).all() and (hips < 0.87 * straight).all()
+    assert abs(held.roll) <= abs(roll) and abs(held.pitch) <= abs(pitch)
+    same = (held.height, held.roll, held.pitch) == (height, roll, pitch)
+    assert bool(pose_cut(wished, held)) <= (not same)
+
+
+def test_a_level_trunk_of_the_default_height_is_held_as_told():
+    assert REFERENCE.reachable(CONFIG) == CONFIG
+    assert pose_cut(CONFIG, CONFIG) == ""
