@@ -19,9 +19,12 @@ def test_every_gait_gets_every_seed() -> None:
     check_run(items[0].options)
 
 
-@pytest.mark.parametrize("gait", ["trot", "bound"])
-def test_a_full_range_joystick_fells_no_gait(gait: str) -> None:
-    (item,) = runs([gait], [1], 4.0)
+@pytest.mark.parametrize(
+    ("gait", "seed", "model"), [("trot", 1, "whole_body"), ("bound", 1, "whole_body"), ("pronk", 101, "planar")]
+)
+def test_a_full_range_joystick_fells_no_gait(gait: str, seed: int, model: str) -> None:
+    """Each of these fell within three seconds without a governor."""
+    (item,) = runs([gait], [seed], 4.0, **{"planner.model": model})
     found = run(item)
     assert (found.fall, found.stands, found.refused, found.failed) == ("", 0, 0, 0)
     assert found.distance > 1.0 and found.plans > 300
