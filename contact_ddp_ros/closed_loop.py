@@ -96,6 +96,8 @@ class ClosedLoop:
         self._asked = False
         self._stopped = False
         self._faulted = False
+        self.cut = ""
+        """Which part of the commanded velocity is not followed, and why; empty where all of it is."""
 
     def run(self) -> Recording:
         """Until the options' duration has passed, or the robot has fallen into a fault and come to rest."""
@@ -217,6 +219,9 @@ class ClosedLoop:
         except MessageError as error:
             self.recorder.event(now, f"no plan: {error}")
             return
+        if result.cut and not self.cut:
+            self.recorder.event(now, f"command: {result.cut}")
+        self.cut = result.cut
         last = result.iterations[-1] if result.iterations else None
         self.recorder.solve(
             now,

@@ -198,6 +198,12 @@ class LateralConfig:
         unit="m",
         description="height of a foot above the ground plane from which it gets no lateral stance force",
     )
+    turn_limit: float = parameter(
+        1.0, low=0.0, high=6.0, unit="rad/s", description="largest turn of a planar plan's robot; what is beyond is cut"
+    )
+    side_limit: float = parameter(
+        0.3, low=0.0, high=2.5, unit="m/s", description="largest commanded velocity to the left of it, either way"
+    )
     placement_gain: float = parameter(
         0.12, low=0.0, high=0.4, unit="s", description="lateral foot offset in swing per lateral velocity"
     )

@@ -18,6 +18,9 @@ from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.state import RobotState
 
+_RAMP = 0.5
+"""Time from rest to the largest turn and side velocity [s]."""
+
 
 class PlanarTracker:
     """See :class:`contact_ddp_ros.control.tracker.Tracker`."""
@@ -30,6 +33,8 @@ class PlanarTracker:
         self._n_axes = len(model.axes)
         contact_of = {leg: at for at, legs in enumerate(model.legs_of.values()) for leg in legs}
         self._contact_of_leg = [contact_of[leg] for leg in LEG_NAMES]
+        self._limits = config.lateral.turn_limit, config.lateral.side_limit
+        self._wanted = self._steering = (0.0, 0.0)
         self.lateral_command: LateralCommand | None = None
         """What the stabiliser did last, for diagnosis."""
 
@@ -41,17 +46,26 @@ class PlanarTracker:
     def reset(self, state: RobotState) -> None:
         """Begin at a state: hold its heading and its line."""
         self._lateral.reset(state)
+        self._steering = (0.0, 0.0)
 
     def take_over(self, other: "PlanarTracker") -> None:
         """Go on from where another tracker is, under this one's configuration."""
         self._lateral.take_over(other._lateral)
+        self._wanted, self._steering = other._wanted, other._steering
 
     def steer(self, yaw_rate: float, lateral_velocity: float) -> None:
-        """Turn the heading at `yaw_rate` [rad/s] and move left at `lateral_velocity` [m/s] from now on."""
-        self._lateral.steer(yaw_rate, lateral_velocity)
+        """Turn the heading at `yaw_rate` [rad/s] and move left at `lateral_velocity` [m/s] from now on.
+
+        Both are cut to the configured limits and approached within :data:`_RAMP`.
+        """
+        self._wanted = yaw_rate, lateral_velocity
 
     def targets(self, sample: PolicySample, state: RobotState, dt: float, measured: PolicySample) -> JointTargets:
         """The joints' targets for a checked state, `dt` [s] after the last ones."""
+        ramped = zip(self._wanted, self._steering, self._limits, strict=True)
+        turn, left = (_approached(*one, dt) for one in ramped)
+        self._steering = turn, left
+        self._lateral.steer(*self._steering)
         planar, lateral = self.planar_targets(sample, state, measured), self._lateral.update(state, sample, dt)
         self.lateral_command = lateral
         planar.positions[ABADS] = lateral.abad_positions
@@ -69,3 +83,9 @@ class PlanarTracker:
         """Feet that carry load by plan, in the order of FOOT_NAMES."""
         loads = sample.forces.tolist()[self._n_axes - 1 :: self._n_axes]
         return tuple([loads[contact] > 0.0 for contact in self._contact_of_leg])
+
+
+def _approached(wanted: float, value: float, limit: float, dt: float) -> float:
+    """The value after `dt` [s] on its way to a wanted one within ± limit."""
+    step = limit / _RAMP * max(dt, 0.0)
+    return value + min(max(min(max(wanted, -limit), limit) - value, -step), step)

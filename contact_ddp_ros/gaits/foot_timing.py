@@ -102,11 +102,12 @@ class FootTiming:
 def _near_changes(sequence: GaitSequence, foot: str) -> list[_Interval]:
     """The stances and swings of a foot within a cycle of where sections change."""
     found = []
+    longest = max(round(sequence.schedule(k).period / sequence.step) for k in range(len(sequence.sections)))
     down = np.array([foot in mode.contacts for mode in sequence.modes])
     for k, section in enumerate(sequence.sections[1:], start=1):
         before, after = (round(sequence.schedule(j).period / sequence.step) for j in (k - 1, k))
         change = section.first_step
-        steps = np.arange(change - 2 * before, change + 2 * after)
+        steps = np.arange(change - 3 * longest, change + 3 * longest)  # whole stances and swings, and their neighbours
         stands = down[sequence.modes_of_steps(steps, sequence.step)]
         edges = [0, *(np.flatnonzero(np.diff(stands)) + 1), len(steps)]
         runs = list(pairwise(edges))

@@ -92,7 +92,16 @@ class ReferenceConfig:
         0.1, low=0.01, high=1.0, unit="m/s", description="fastest change of the planned trunk height after a start"
     )
     acceleration: float = parameter(
-        2.0, low=0.1, high=20.0, unit="m/s^2", description="fastest change of the planned speed towards the command"
+        2.0, low=0.1, high=20.0, unit="m/s^2", description="fastest change of the planned velocity towards the command"
+    )
+    turn_acceleration: float = parameter(
+        10.0, low=0.1, high=100.0, unit="rad/s^2", description="fastest change of the planned turn towards the command"
+    )
+    turn_friction: float = parameter(
+        0.6,
+        low=0.05,
+        high=1.5,
+        description="share of the planned friction that the centripetal acceleration of a commanded turn may take",
     )
     speed_integral: float = parameter(
         0.5,

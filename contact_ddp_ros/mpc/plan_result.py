@@ -52,6 +52,7 @@ class PlanResult:
         gait: that is to be followed, as the parameter names it.
         cold: whether there was no plan to start from, so that it took as long as it had to.
         allowed: DDP iterations that the plan could take before its deadline.
+        cut: which part of the commanded velocity is not followed, and why; empty where all of it is.
         cost_terms: when called, the cost by term as in :mod:`contact_ddp_ros.mpc.cost_breakdown`, and that of each term
             of the user's; for records.
         violations: when called, the limits that the plan violates, by kind (:mod:`contact_ddp_ros.mpc.violations`).
@@ -69,6 +70,7 @@ class PlanResult:
     gait: str = ""
     cold: bool = False
     allowed: int = 0
+    cut: str = ""
     cost_terms: Callable[[], Array] = no_cost_terms
     violations: Callable[[], Mapping[str, Excess]] = no_violations
 

@@ -87,9 +87,9 @@ class PlanarLeg:
         return np.array([hip, knee, knee + self.shank * np.array([np.sin(shank), -np.cos(shank)])])
 
 
-def hip_of(tree: RigidBodyTree, leg: PlanarLeg, ahead: float, up: float) -> Hip:
-    """What the stances of a leg follow from, with its hip so far ahead of the trunk's origin and above it [m]."""
-    return Hip(ahead, up - tree.contact(leg.foot).radius, leg.thigh + leg.shank)
+def hip_of(tree: RigidBodyTree, leg: PlanarLeg, ahead: float, aside: float, up: float, offset: float = 0.0) -> Hip:
+    """Hip of a leg, so far ahead, to the left of and above the trunk's origin, `offset` outside its abduction [m]."""
+    return Hip(ahead, aside, offset, up - tree.contact(leg.foot).radius, leg.thigh + leg.shank)
 
 
 def two_link_angles(x: Array, z: Array, thigh: Any, shank: Any) -> tuple[Array, Array]:
@@ -112,7 +112,7 @@ class PlanarReference(GaitReference):
         """
         self.legs = tuple(PlanarLeg.of_tree(tree, point.name) for point in tree.contacts)
         super().__init__(
-            PlanarModel, tree, gait, sequence, [hip_of(tree, leg, leg.hip_x, leg.hip_z) for leg in self.legs]
+            PlanarModel, tree, gait, sequence, [hip_of(tree, leg, leg.hip_x, 0.0, leg.hip_z) for leg in self.legs]
         )
 
     def states(self, times: Array, config: ReferenceConfig, motion: Motion, ground: LocalGround) -> Array:

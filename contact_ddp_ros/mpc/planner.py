@@ -28,19 +28,20 @@ from contact_ddp_ros.models.frame import HorizontalFrame, OwnFrame
 from contact_ddp_ros.models.model import Model
 from contact_ddp_ros.mpc.challenge import Challenge, better, is_lost
 from contact_ddp_ros.mpc.chart_choice import ChartChoice, policy_in_chart
-from contact_ddp_ros.mpc.config import CLEARANCE_MOST, MOST_TURN, PlannerConfig, ReferenceConfig, for_model
+from contact_ddp_ros.mpc.config import CLEARANCE_MOST, PlannerConfig, ReferenceConfig, for_model
 from contact_ddp_ros.mpc.cost_breakdown import cost_terms
 from contact_ddp_ros.mpc.course import Course
+from contact_ddp_ros.mpc.governor import CommandGovernor, MotionLimits, motion_limits, pose_cut
 from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.horizon import followed, horizon_grid, steps_of_cycle
 from contact_ddp_ros.mpc.iteration_budget import IterationBudget
 from contact_ddp_ros.mpc.loop_solver import LoopSolver, Solved
 from contact_ddp_ros.mpc.plan_result import PlanResult, Provenance, plan_result
-from contact_ddp_ros.mpc.planned_speed import PlannedSpeed
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.rate_limit import RateLimited
 from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.speed_trim import SpeedTrim
 from contact_ddp_ros.mpc.violations import violations
 from contact_ddp_ros.mpc.warm_start import WarmStart, reaches, shifted, shifted_multipliers
 from contact_ddp_ros.robot.body_pose import BodyPose
@@ -105,7 +106,11 @@ class Planner:
         self._warm = WarmStart(self.config.gait.step)
         self._charts = ChartChoice()
         self._challenge = Challenge()
-        self._speed = PlannedSpeed()
+        self._governor = CommandGovernor()
+        self._pose_cut = ""
+        self._trim = SpeedTrim()
+        self._slow_enough = True
+        """Whether the planned motion is one for the gait that is to be followed."""
         self._height = RateLimited(self.config.reference.height)
         self._roll, self._pitch = RateLimited(), RateLimited()
         self._course = Course()
@@ -218,30 +223,31 @@ class Planner:
             _check_payload(felt.payload, self.model)
         self._take_chart(state, wait=deadline is None)
         self._move_ahead(felt.advance)
-        x0, time, reference = self.model.state(state), state.time, _held(pose, self.config.reference)
-        limit = min(reference.speed_limit, self.builder.reference.fastest(reference))
-        reference = replace(reference, speed_limit=limit)
+        x0, time, wished = self.model.state(state), state.time, _held(pose, self.config.reference)
+        reference = self.builder.reference.reachable(wished)
+        self._pose_cut = pose_cut(wished, reference)
         challenge = hold and self._challenge.is_due(time)
         configured = self.config.ground
         self._ground = configured if felt.ground is None else replace(felt.ground, friction=configured.friction)
         if hold:
             x, y, z = state.position.tolist()
             self._hold(time, z - self._ground.height_at(x, y))
-            speed = self._speed.hold(time)
+            wanted = self._governor.rest(time)
+            self._trim.reset(time)
         else:
+            limits = self._limits(reference)
+            wanted = self._governor.follow(Motion(speed, lateral, turn), time, limits, reference)
+            self._slow_enough = limits.hold(wanted)
+            reference = replace(reference, speed_limit=limits.speed)
             measured, cycle = self.model.forward_velocity(x0), self.builder.sequence.period
-            speed = self._speed.follow(speed, measured, time, cycle, reference)
+            wanted = replace(wanted, forward=self._trim.follow(wanted.forward, measured, time, cycle, reference))
         height = self._height.approach(reference.height, reference.height_rate, time)
         roll, pitch = (
             one.approach(target, reference.tilt_rate, time)
             for one, target in ((self._roll, reference.roll), (self._pitch, reference.pitch))
         )
-        lateral = min(max(lateral, -reference.speed_limit), reference.speed_limit)
-        most = min(MOST_TURN, self.builder.reference.fastest_turn(reference))
-        wanted, chart = Motion(speed, lateral, min(max(turn, -most), most), lean=roll, pitch=pitch), self.model.chart
-        motion = self._course.follow(
-            state, wanted, self._ground, reference, hold=hold, speed_trim=self._speed.trim, chart=chart
-        )
+        wanted, chart, trim = replace(wanted, lean=roll, pitch=pitch), self.model.chart, self._trim.value
+        motion = self._course.follow(state, wanted, self._ground, reference, hold=hold, speed_trim=trim, chart=chart)
         frame = self.model.frame(state, motion.heading)
         motion, ground = replace(motion, heading=0.0), frame.ground(self._ground)
         feet: FootHeights | FootGrounds | None = felt.feet and felt.feet.of_groups(self._groups)
@@ -322,7 +328,8 @@ class Planner:
             self._warm.touchdowns.update(phased, cycle, solved.next.equalities)
         outside = partial(violations, problem, solved.solution)
         result = replace(result, cost_terms=terms, violations=outside)
-        return replace(result, gait=self.config.gait.name, cold=last is None, allowed=allowed)
+        result = replace(result, gait=self.config.gait.name, cold=last is None, allowed=allowed)
+        return replace(result, cut="; ".join(filter(None, (self._governor.cut, self._pose_cut))))
 
     def _solve(
         self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, iterations: int, most: int = 0
@@ -337,6 +344,21 @@ class Planner:
         return Provenance(
             self._sequence + 1, self.epoch, self.model_hash, self._ground, self._advance, self.model.chart
         )
+
+    def _limits(self, reference: ReferenceConfig) -> MotionLimits:
+        """Limits of the motion in the gaits of the horizon and in the one that is to be followed.
+
+        The trunk counts as high and as tilted as it is planned to be at any time from now on.
+        """
+        tallest = replace(
+            reference,
+            height=max(reference.height, self._height.value),
+            roll=max(reference.roll, self._roll.value, key=abs),
+            pitch=max(reference.pitch, self._pitch.value, key=abs),
+        )
+        _, wanted = self.builder.sequence.gaits[self._gait]
+        feet = self.builder.reference.foot_speeds(tallest, wanted)
+        return motion_limits(feet, self.builder.reference.hip_radii, self._ground.friction, reference)
 
     def _take_chart(self, state: RobotState, wait: bool) -> None:
         """Go on in the chart of the attitude in which a state is regular, and the warm start with it."""
@@ -372,7 +394,7 @@ class Planner:
 
     def _forget(self) -> None:
         self._warm.forget()
-        self._speed.restart(self._epoch_time)
+        self._governor.rest(self._epoch_time)
         self._height.restart(self.config.reference.height, self._epoch_time)
         self._roll.restart(0.0, self._epoch_time)
         self._pitch.restart(0.0, self._epoch_time)
@@ -382,9 +404,10 @@ class Planner:
         return replace(self.builder.sequence, epoch=self._epoch_time)
 
     def _follow_gait(self, time: float) -> None:
-        """Forget gaits that are over, and let another begin after the horizon where one is wanted."""
+        """Forget gaits that are over, and let another begin after the horizon where one is wanted and slow enough."""
         sequence = self.builder.sequence
-        wanted = followed(self._timetable(), self._gait, self.config.gait.horizon_cycles, time)
+        gait = self._gait if self._slow_enough else sequence.sections[-1].gait
+        wanted = followed(self._timetable(), gait, self.config.gait.horizon_cycles, time)
         if wanted.sections != sequence.sections:
             self.builder = self.builder.along(replace(sequence, sections=wanted.sections))
 

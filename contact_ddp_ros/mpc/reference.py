@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +26,9 @@ Nodes = NDArray[np.bool_]
 
 RATE_STEP = 1e-4
 """Step of the central difference that gives a reference's velocities [s]."""
+
+_FOLDED, _LONG = 0.42, 0.86
+"""Lowest and highest hip over a foot on the ground, as shares of the straight leg."""
 
 _EVEN_CLEARANCE = 0.05
 """Up to which a swing's height is symmetric in time; higher ones rise earlier and stay up until the middle [m]."""
@@ -61,6 +64,11 @@ class Motion:
     lateral_excess: float = 0.0
     settling: float = 0.0
 
+    @property
+    def speed(self) -> float:
+        """Commanded speed over the ground [m/s]."""
+        return math.hypot(self.forward, self.lateral)
+
     def velocities(self, elapsed: Array) -> tuple[Array, Array]:
         """(N,) velocities along the heading and to the left of it, at times from the first instant [s, m/s]."""
         rest = np.exp(-np.maximum(elapsed, 0.0) / self.settling) if self.settling > 0.0 else np.zeros_like(elapsed)
@@ -88,6 +96,10 @@ class Hip(NamedTuple):
 
     ahead: float
     """Of the hip, from the trunk's origin."""
+    aside: float
+    """To the left, as above."""
+    offset: float
+    """Of the leg's plane from the axis of its abduction, outwards."""
     above: float
     """How much higher the hip is over the centre of a foot on the ground than the trunk's origin over the ground."""
     length: float
@@ -121,8 +133,7 @@ class GaitReference(ABC):
         weight = -tree.mass * float(tree.gravity[2])
         stances = np.array([[schedule.stance(foot)[1] for foot in self.feet] for schedule in schedules])
         self._mean_forces = weight * self._periods / stances.sum(axis=1)
-        for_good = stances >= self._periods[:, None]
-        self._hips, self._longest_stances = tuple(hips), np.where(for_good, np.inf, stances).max(axis=0)
+        self._hips, self._schedules = tuple(hips), tuple(schedules)
 
     @property
     def mean_force(self) -> float:
@@ -133,19 +144,48 @@ class GaitReference(ABC):
         """(N,) the same of the gait at times from the epoch [s]."""
         return self._mean_forces[self.timing.sections(times)]
 
-    def fastest(self, config: ReferenceConfig) -> float:
-        """Speed at which a foot on the ground is as far behind its hip as the straight leg reaches [m/s].
+    def foot_speeds(self, config: ReferenceConfig, schedule: ModeSchedule | None = None) -> Array:
+        """(n_f, 2) speeds over the ground, ahead and sideways, at which a stance ends with a straight leg [m/s].
 
-        At speed v a stance of duration T takes the foot from v T/2 ahead of its hip to as far behind it. Of several
-        gaits the slowest counts. Faster, stances would pull the trunk down: it is the speed at which a walk falls.
-        Where a foot never leaves the ground it is zero.
+        At speed v a stance of duration T takes the foot from v T/2 ahead of its hip to as far behind it; sideways from
+        where it stands below its abduction. Of several gaits the slowest counts, of a `schedule` also. Faster, stances
+        would pull the trunk down: it is the speed at which a walk falls. Zero where a foot never leaves the ground. A
+        tilted trunk counts as high as its highest hip.
         """
-        spans = [math.sqrt(max(hip.length**2 - (config.height + hip.above) ** 2, 0.0)) for hip in self._hips]
-        return float(min(2.0 * span / stance for span, stance in zip(spans, self._longest_stances, strict=True)))
+        heights = [config.height + hip.above + self._lift(config) for hip in self._hips]
+        reach = np.array([math.sqrt(max(hip.length**2 - z**2, 0.0)) for hip, z in zip(self._hips, heights)])
+        offsets = np.array([hip.offset for hip in self._hips])
+        sideways = np.where(reach > 0.0, np.hypot(reach, offsets) - np.abs(offsets - config.stance_inset), 0.0)
+        schedules = self._schedules if schedule is None else (*self._schedules, schedule)
+        stances = np.array([[one.stance(foot)[1] for foot in self.feet] for one in schedules])
+        for_good = stances >= np.array([[one.period] for one in schedules])
+        longest = np.where(for_good, np.inf, stances).max(axis=0)
+        return 2.0 * np.column_stack([reach, np.minimum(reach, sideways)]) / longest[:, None]
 
-    def fastest_turn(self, config: ReferenceConfig) -> float:
-        """Rate of the heading at which a foot moves as fast on the ground [rad/s]."""
-        return self.fastest(config) / max(abs(hip.ahead) for hip in self._hips)
+    def fastest(self, config: ReferenceConfig) -> float:
+        """Speed of the trunk straight ahead at which a stance ends with a straight leg [m/s]."""
+        return float(self.foot_speeds(config)[:, 0].min())
+
+    def reachable(self, config: ReferenceConfig) -> ReferenceConfig:
+        """Parameters with height, roll and pitch of the trunk such that every hip is where its leg can work.
+
+        Tilts are scaled, then the height is moved, until no hip is lower than a folded leg or higher than a long one.
+        """
+        lift, room = self._lift(config), 0.5 * (_LONG - _FOLDED) * min(hip.length for hip in self._hips)
+        share = min(room / lift, 1.0) if lift > 0.0 else 1.0
+        low = max(_FOLDED * hip.length - hip.above for hip in self._hips) + share * lift
+        high = min(_LONG * hip.length - hip.above for hip in self._hips) - share * lift
+        height = min(max(config.height, low), high)
+        return replace(config, height=height, roll=share * config.roll, pitch=share * config.pitch)
+
+    def _lift(self, config: ReferenceConfig) -> float:
+        """How much the trunk's roll and pitch raise one hip, and lower another [m]."""
+        return max(abs(config.pitch * hip.ahead) + abs(config.roll * hip.aside) for hip in self._hips)
+
+    @property
+    def hip_radii(self) -> Array:
+        """(n_f,) distances of the hips from the vertical through the trunk's origin [m]."""
+        return np.array([math.hypot(hip.ahead, hip.aside) for hip in self._hips])
 
     @abstractmethod
     def states(self, times: Array, config: ReferenceConfig, motion: Motion, ground: LocalGround) -> Array:

@@ -74,8 +74,10 @@ class WholeBodyReference(GaitReference):
         self._legs = LegGeometry.from_tree(tree, tuple(point.name for point in tree.contacts))
         self._links = [PlanarLeg.of_tree(tree, point.name) for point in tree.contacts]
         self._shape = _Shape.of(tree, self._legs, self._links)
-        places = self._legs.translations[:, :2].sum(axis=1)
-        hips = [hip_of(tree, link, float(x), float(z)) for link, (x, _, z) in zip(self._links, places, strict=True)]
+        places = self._legs.translations[:, :2].sum(axis=1).tolist()
+        offsets = np.abs(self._shape.aside[:, 0]).tolist()
+        legs = zip(self._links, places, offsets, strict=True)
+        hips = [hip_of(tree, link, x, y, z, offset) for link, (x, y, z), offset in legs]
         super().__init__(WholeBodyModel, tree, gait, sequence, hips)
 
     def states(self, times: Array, config: ReferenceConfig, motion: Motion, ground: LocalGround) -> Array:

@@ -39,6 +39,7 @@ class Observer:
         self._policies: deque[PolicyAnswer] = deque(maxlen=_KEPT_POLICIES)
         self._modes: deque[tuple[float, str]] = deque([(-1.0, "damp")])
         self._pending: TickRecord | None = None
+        self._cut = ""
         self.diagnostics: list[tuple[float, str, dict[str, str]]] = []
         """Time [s], node and values of every report while time ran."""
         self._pushes = sorted(options.pushes, key=lambda push: push.time)
@@ -186,6 +187,10 @@ class Observer:
         values: dict[str, Any] = dict(status_values(message))
         if self._is_over(float(values["time"])):
             return
+        cut = values.get("cut", "")
+        if cut and not self._cut:
+            self._log.event(float(values["time"]), f"command: {cut}")
+        self._cut = cut
         numbers = (
             "solve_ms",
             "cost",

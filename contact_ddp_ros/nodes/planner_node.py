@@ -137,11 +137,14 @@ class PlannerNode:
             "period [ms]": 1e3 / self._parameters.config.rate,
             "epoch": self._planner.epoch,
             "last status": "" if last is None else last.status.lower(),
+            "command cut": "" if last is None else last.cut,
         }
         if last is not None and last.policy is None:
             return WARN, last.message, values
         if loop.overruns > _LATE_SHARE * loop.rate:
             return WARN, f"{loop.overruns} late solves since the last report", values
+        if last is not None and last.cut:
+            return OK, f"planning; command: {last.cut}", values
         return OK, "planning" if last is not None else "ready", values
 
     def _solve(self, request: PlanRequest) -> None:
@@ -219,6 +222,7 @@ class PlannerNode:
             "iterations": len(result.iterations),
             "allowed": result.allowed,
             "ok": result.policy is not None,
+            "cut": result.cut,
             "deadline_missed": late,
             "cost": result.cost,
             "violation": result.inequality_violation,

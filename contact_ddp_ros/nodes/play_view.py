@@ -55,6 +55,7 @@ class View:
         self._mode, self._fault = "damp", ""
         self._speed, self._speed_at = 0.0, math.nan
         self._solves: list[Solve] = []
+        self._cut = ""
         self._late = self._total = 0
 
     def subscribe(self, inlet: Inlet) -> None:
@@ -124,6 +125,7 @@ class View:
         numbers = {name: float(values[name]) for name in ("time", "solve_ms", "theta", "cost")}
         self._solves.append(Solve(iterations=int(values["iterations"]), terms=(), late=late, **numbers))
         del self._solves[:-_KEPT]
+        self._cut = values.get("cut", "")
 
     def state(self) -> RobotState | None:
         """The newest state; None before the first, or where the last one is damaged."""
@@ -154,6 +156,7 @@ class View:
             waiting="",
             fall=self._fault if self._mode == "damp" else "",
             drive=drive,
+            cut=self._cut if self._mode == "move" else "",
             speed=self._speed,
             rpy=rpy,
             plan=None if followed is None else plan_of(followed),

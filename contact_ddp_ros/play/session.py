@@ -99,6 +99,7 @@ class Session:
             waiting=loop.controller.waiting_for,
             fall=self._fall(),
             drive=self._motion.drive,
+            cut=loop.cut if moving else "",
             speed=recorder.recent_speed if recorder.n_ticks else 0.0,
             rpy=np.array(quaternion_to_rpy(state.orientation)),
             plan=None if recorder.plan is None or not moving else plan_of(recorder.plan),

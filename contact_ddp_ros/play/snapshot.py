@@ -99,6 +99,7 @@ class Snapshot:
         waiting: what an accepted request waits for; empty where there is none.
         fall: why the robot fell; empty where it did not.
         drive: commanded motion.
+        cut: which part of it is not followed, and why; empty where all of it is.
         speed: measured along the heading, averaged over about a gait cycle [m/s].
         rpy: (3,) roll, pitch, yaw [rad].
         plan: that is followed; None where there is none.
@@ -121,6 +122,7 @@ class Snapshot:
     waiting: str
     fall: str
     drive: Drive
+    cut: str
     speed: float
     rpy: Array
     plan: Plan | None

@@ -63,6 +63,8 @@ def summary(snapshot: Snapshot, solve_ms: Any = ()) -> str:
         lines.append(
             f"solve {median:.1f} ms median, {high:.1f} ms 95 %; {snapshot.solves_late} of {snapshot.solves_total} late"
         )
+    if snapshot.cut and not snapshot.fall:
+        lines.append(f"command: {escape(snapshot.cut)}")
     if snapshot.waiting and not snapshot.fall:
         lines.append(f"waiting: {escape(snapshot.waiting)}")
     html = "".join(map(_line, lines))

@@ -217,7 +217,7 @@ def standing_planner(**changes: object) -> Planner:
 
 def test_feet_that_never_leave_the_ground_go_nowhere() -> None:
     reference = standing_planner().builder.reference
-    assert reference.fastest(CONFIG) == reference.fastest_turn(CONFIG) == 0.0
+    assert reference.fastest(CONFIG) == 0.0
     costs = []
     for command in ((0.0, 0.0, 0.0), (1.0, 0.5, -2.0)):
         planner = standing_planner()
@@ -300,12 +300,28 @@ def planner() -> Planner:
     return Planner(MODEL, for_model(config_with(gait__name="trot"), "whole_body"))
 
 
-def test_what_nobody_can_follow_is_cut(planner: Planner) -> None:
-    costs = []
-    for lateral, turn in ((planner.config.reference.speed_limit, MOST_TURN), (50.0, 70.0)):
-        planner.reset(0.0)
-        costs.append(planner.plan(standing(0.0, 0.0, 0.0, 0.0), 0.5, lateral=lateral, turn=turn).cost)
-    assert costs[0] == costs[1]
+def test_what_nobody_can_follow_is_cut_and_told(planner: Planner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ahead, to the left and around together: within speed, friction and the reach of legs, also on the way there."""
+    planned, plan = [], planner.plan_coordinates
+
+    def watched(x0: np.ndarray, time: float, motion: Motion, *rest: Any, **options: Any) -> PlanResult:
+        planned.append(motion)
+        return plan(x0, time, motion, *rest, **options)
+
+    monkeypatch.setattr(planner, "plan_coordinates", watched)
+    planner.reset(0.0)
+    for k in range(150):
+        result = planner.plan(standing(0.0, 0.0, 0.0, 0.02 * k), 2.0, lateral=50.0, turn=70.0, iterations=1)
+    speeds = np.array([math.hypot(one.forward, one.lateral) for one in planned])
+    turns = np.array([one.turn for one in planned])
+    reference = planner.config.reference
+    assert speeds.max() <= reference.speed_limit + reference.line_speed
+    assert (
+        speeds * turns
+    ).max() <= 9.81 * reference.turn_friction * planner.config.ground.friction + reference.line_speed * MOST_TURN
+    assert turns[-1] > 0.5 < speeds[-1], "both are followed"
+    assert "50 m/s to the left" in result.cut
+    assert not planner.plan(standing(0.0, 0.0, 0.0, 3.01), 0.5).cut
 
 
 @pytest.mark.parametrize("place", [(0.3, 3.0, -2.0), (2.5, -1.0, 0.5), (-3.1, 0.0, 7.0), (math.pi, 1.0, 1.0)])

@@ -1,0 +1,147 @@
+"""Command governor: the commanded velocity as the gait, the ground's friction and the trunk's accelerations allow it.
+
+A command is a velocity v (ahead and to the left) and a turn w about the vertical. Both are cut to what is allowed of
+them alone, the speed limit and the largest turn. Then the command is scaled as a whole, so that the path which it
+describes stays the same, until
+
+    |(v_x / a_i, v_y / b_i)| + |w| r_i / b_i <= 1  (reach of each foot i, whose hip is r_i from the trunk's middle)
+    |v| |w| <= a_max                               (centripetal acceleration, a share of what friction gives)
+
+where a_i and b_i are the speeds ahead and sideways at which a stance ends with a straight leg. What is planned for
+approaches the result at limited accelerations; on the way the turn yields where it would break a limit at the present
+speed.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.mpc.config import MOST_TURN, ReferenceConfig
+from contact_ddp_ros.mpc.reference import Motion
+
+Array = NDArray[np.float64]
+
+_GRAVITY = 9.81
+"""[m/s^2]"""
+
+_NEARLY = 1.05
+"""A gait may begin at a motion that takes this share of the reach of its legs."""
+
+_TINY = 1e-9
+"""Smallest divisor."""
+
+_TOLD = 0.99
+"""A command that keeps more than this share of itself counts as uncut."""
+
+
+@dataclass(frozen=True)
+class MotionLimits:
+    """Limits of a commanded motion.
+
+    Attributes:
+        speed: of the trunk [m/s].
+        feet: (n_f, 2) speeds ahead and sideways at which the stance of a foot ends with a straight leg [m/s].
+        radii: (n_f,) distances of the hips from the vertical through the trunk's origin [m].
+        acceleration: centripetal [m/s^2].
+    """
+
+    speed: float
+    feet: Array
+    radii: Array
+    acceleration: float
+
+    def share(self, motion: Motion) -> tuple[float, str]:
+        """Largest factor, at most 1, of a motion's velocity and turn that keeps the limits; and which one binds."""
+        turn = abs(motion.turn)
+        factors = {
+            "the reach of the legs in this gait": 1.0 / max(self._reached(motion, turn), _TINY),
+            "friction in the turn": math.sqrt(self.acceleration / max(motion.speed * turn, _TINY)),
+        }
+        binding = min(factors, key=lambda name: factors[name])
+        return min(factors[binding], 1.0), binding
+
+    def hold(self, motion: Motion) -> bool:
+        """Whether the legs reach for a motion, or nearly so."""
+        return self._reached(motion, abs(motion.turn)) < _NEARLY
+
+    def turn(self, motion: Motion) -> float:
+        """Fastest turn at the velocity of a motion [rad/s]."""
+        ahead, sideways = np.maximum(self.feet, _TINY).T
+        left = 1.0 - np.hypot(motion.forward / ahead, motion.lateral / sideways)
+        return max(min(float((left * sideways / self.radii).min()), self.acceleration / max(motion.speed, _TINY)), 0.0)
+
+    def _reached(self, motion: Motion, turn: float) -> float:
+        """Share of the legs' reach that a motion takes."""
+        ahead, sideways = np.maximum(self.feet, _TINY).T
+        shares = np.hypot(motion.forward / ahead, motion.lateral / sideways) + turn * self.radii / sideways
+        return float(shares.max())
+
+
+class CommandGovernor:
+    """Velocity that is planned for, from one plan to the next."""
+
+    def __init__(self) -> None:
+        """Begin at rest at time 0."""
+        self._motion, self._time = Motion(0.0), 0.0
+        self.cut = ""
+        """Which part of the last command is not followed, and why; empty where all of it is."""
+
+    @property
+    def motion(self) -> Motion:
+        """Forward and lateral velocity [m/s] and turn [rad/s] that are planned for."""
+        return self._motion
+
+    def rest(self, time: float) -> Motion:
+        """Be at rest at `time` [s]."""
+        self._motion, self._time, self.cut = Motion(0.0), time, ""
+        return self._motion
+
+    def follow(self, command: Motion, time: float, limits: MotionLimits, config: ReferenceConfig) -> Motion:
+        """The motion to plan for at `time` [s]; a clock set back moves nothing."""
+        dt, self._time = max(time - self._time, 0.0), time
+        wanted, now = self._allowed(command, limits), self._motion
+        ahead, left = wanted.forward - now.forward, wanted.lateral - now.lateral
+        step, change = config.acceleration * dt, math.hypot(ahead, left)
+        share = min(step / change, 1.0) if change > 0.0 else 0.0
+        forward, lateral = now.forward + share * ahead, now.lateral + share * left
+        step = config.turn_acceleration * dt
+        turn = now.turn + min(max(wanted.turn - now.turn, -step), step)
+        most = limits.turn(Motion(forward, lateral))
+        self._motion = Motion(forward, lateral, min(max(turn, -most), most))
+        return self._motion
+
+    def _allowed(self, command: Motion, limits: MotionLimits) -> Motion:
+        slower = min(limits.speed / max(command.speed, _TINY), 1.0)
+        turn = min(max(command.turn, -MOST_TURN), MOST_TURN)
+        single = replace(command, forward=slower * command.forward, lateral=slower * command.lateral, turn=turn)
+        share, binding = limits.share(single)
+        wanted = replace(single, forward=share * single.forward, lateral=share * single.lateral, turn=share * turn)
+        reasons = {
+            f"the speed limit, {limits.speed:.3g} m/s": slower,
+            f"the largest turn, {MOST_TURN:g} rad/s": turn / command.turn if command.turn else 1.0,
+            binding: share,
+        }
+        told = " and ".join(reason for reason, factor in reasons.items() if factor < _TOLD)
+        self.cut = f"{_words(command)} is cut to {_words(wanted)} by {told}" if told else ""
+        return wanted
+
+
+def _words(motion: Motion) -> str:
+    aside = f", {motion.lateral:.3g} m/s to the left" if motion.lateral else ""
+    return f"{motion.forward:.3g} m/s{aside}" + (f", {motion.turn:.3g} rad/s" if motion.turn else "")
+
+
+def motion_limits(feet: Array, radii: Array, friction: float, config: ReferenceConfig) -> MotionLimits:
+    """Limits from the feet's largest speeds (n_f, 2), the hips' radii (n_f,), a friction coefficient and parameters."""
+    speed = min(config.speed_limit, float(feet.max(axis=1).min()))
+    return MotionLimits(speed, feet, radii, config.turn_friction * friction * _GRAVITY)
+
+
+def pose_cut(wished: ReferenceConfig, held: ReferenceConfig) -> str:
+    """Text on a trunk pose that the legs do not reach, and the one that is held instead; empty where it is the same."""
+    if all(abs(getattr(wished, name) - getattr(held, name)) < 1e-3 for name in ("height", "roll", "pitch")):
+        return ""
+    one, other = (f"{c.height:.3g} m high, roll {c.roll:.3g}, pitch {c.pitch:.3g} rad" for c in (wished, held))
+    return f"a trunk {one} is held {other} by the reach of the legs"
