@@ -91,7 +91,7 @@ def run_in_gazebo(options: RunOptions, recorder: Recorder, release: str, *, emul
 
                 return emulated(connections, robot, gains, world, config)
             bindings, control = _server(connections, release, config)
-            bridge = connections.enter_context(GazeboBridge(robot, gains, bindings, control, config, stepped=True))
+            bridge = connections.enter_context(GazeboBridge(robot, gains, bindings, control, config))
             return GazeboSimulator(robot, bridge, world)
 
         return ClosedLoop(options, recorder, "gazebo", make_simulator=make).run()

@@ -24,7 +24,8 @@ MODEL: Final = "mini_cheetah"
 
 
 PLAIN, DAMPED = 1, 2
-"""With which a world acknowledges efforts: joints with the robot's own damping, or with that of the drives, too."""
+"""With which a world acknowledges efforts: joints with the robot's own damping, or, which the bridge refuses, with that
+of the drives, too."""
 
 
 @dataclass(frozen=True)

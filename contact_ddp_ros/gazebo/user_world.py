@@ -40,13 +40,10 @@ class RobotWorld:
     timestep: float
 
 
-def own_world(
-    robot: Robot, options: SimOptions, *, drive_damping: Array | None = None, real_time_factor: float | None = None
-) -> RobotWorld:
+def own_world(robot: Robot, options: SimOptions, *, real_time_factor: float | None = None) -> RobotWorld:
     """The world of :func:`contact_ddp_ros.gazebo.sdf.world_sdf`, in the same terms; errors as there."""
     factor = 1.0 if real_time_factor is None else real_time_factor
-    text = world_sdf(robot, options, drive_damping=drive_damping, real_time_factor=factor)
-    return RobotWorld(text, WORLD, options.timestep)
+    return RobotWorld(world_sdf(robot, options, real_time_factor=factor), WORLD, options.timestep)
 
 
 def with_robot(

@@ -57,9 +57,7 @@ def test_it_stands_there() -> None:
     with running_emulator(made.text) as (_, bindings):
         names = Names(made.name)
         config = BridgeConfig(world=made.name, timestep=made.timestep)
-        with GazeboBridge(
-            ROBOT, gains, bindings, DirectControl(bindings, names, bindings.node()), config, stepped=True
-        ) as bridge:
+        with GazeboBridge(ROBOT, gains, bindings, DirectControl(bindings, names, bindings.node()), config) as bridge:
             assert abs(bridge.start().position[2] - ROBOT.standing_height()) < 0.02
 
 
