@@ -6,9 +6,11 @@ import logging
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from synthetic import Gait, bounding_recorder
 
@@ -24,6 +26,7 @@ from contact_ddp_ros.options import Push, RunOptions
 from contact_ddp_ros.recording import load
 from contact_ddp_ros.report import plots, video
 from contact_ddp_ros.run_checks import check_run
+from contact_ddp_ros.sim.mujoco import MujocoSimulator
 
 
 def parsed(*words: str) -> RunOptions:
@@ -248,6 +251,18 @@ def test_a_fall_has_an_exit_status_of_its_own(fake_loop, tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["sim", "--help"])
     assert "3 done but the robot fell" in capsys.readouterr().out
+
+
+def test_a_run_without_a_stand_says_so_and_has_that_exit_status(tmp_path, capsys, monkeypatch):
+    """The controller finds the first state at fault, so the stand is refused."""
+    first = MujocoSimulator.state
+    monkeypatch.setattr(
+        MujocoSimulator, "state", lambda self: replace(first(self), linear_velocity=np.array([0.0, 0.0, 421.5]))
+    )
+    words = ["--no-video", "--duration", "0.1", "--model", "planar", "--out", str(tmp_path / "new")]
+    assert main(["sim", *words]) == EXIT_FELL
+    told = capsys.readouterr().out
+    assert "The robot never stood: at 0 s stand refused: cannot stand up" in " ".join(told.split())
 
 
 def test_a_run_leaves_everything(fake_loop, tmp_path, capsys):
