@@ -551,6 +551,7 @@ def _loopback() -> list[SetEnvironmentVariable]:
     from contact_ddp_ros.nodes.domain import profile_variables
 
     variables = profile_variables(_share("config", "fastdds_loopback.xml"))
+    variables["GZ_IP"] = "127.0.0.1"
     variables["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SYSTEM_DEFAULT"  # which leaves the transports to the profile
     return [SetEnvironmentVariable(name, value) for name, value in variables.items()]
 

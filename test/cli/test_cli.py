@@ -448,6 +448,22 @@ def test_sdf_takes_the_world_of_a_run(capsys):
     assert "simulator.terrain is 'slope:3'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--ros2-control", "--friction", "0.4"],
+        ["--ros2-control", "--real-time-factor", "0.5"],
+        ["--ros2-control", "--no-rotors"],
+        ["--model", "--real-time-factor", "0.5"],
+    ],
+)
+def test_an_option_that_changes_nothing_of_what_sdf_writes_is_refused(words, capsys):
+    assert main(["sdf", *words]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert words[1].removeprefix("--") in said.err
+
+
 def test_a_running_server_keeps_the_world_of_its_file(capsys):
     assert main(["gazebo", "--ground", "slope:3", "--friction", "0.4", "--no-video"]) == 2
     assert "simulator.friction is 0.4; a running server has" in capsys.readouterr().err

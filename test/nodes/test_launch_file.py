@@ -440,6 +440,13 @@ def test_gazebos_ground_is_a_shape_of_ours(launch: Launch) -> None:
     assert "<size>200 100 1</size>" in world
 
 
+def test_loopback_holds_for_gazebos_messages_too(launch: Launch) -> None:
+    actions = launch(backend="gazebo", loopback="true")
+    server = [one.kind for one in actions].index("ExecuteProcess")
+    assert ("GZ_IP", "127.0.0.1") in [one.arguments for one in actions[:server]]
+    assert not any("GZ_IP" in one.arguments for one in launch(backend="gazebo"))
+
+
 def test_a_running_gazebo_server_is_joined(launch: Launch) -> None:
     actions = launch(backend="gazebo", gazebo_server="join", namespace="left")
     kinds = [one.kind for one in actions]
