@@ -92,10 +92,10 @@ def with_robot(
         _child(physics, "real_time_factor").text = f"{real_time_factor:g}"
     add_world_plugins(world)
     if any(element.get("name") == robot.tree.name for element in world.findall("model")):
-        model = f"has the model {robot.tree.name!r} already (removed there, it is put in anew)"
-        refuse_others(options, ("timestep",), f"a world's file that {model}")
+        found = f"has the model {robot.tree.name!r} already (removed there, it is put in anew)"
+        refuse_others(options, ("timestep",), f"a world's file that {found}")
         if not rotors or controllers or drive_damping is not None:
-            raise ParameterError(f"the world's file {model}; rotors, controllers and drive damping are the model's own")
+            raise ParameterError(f"the world's file {found}; rotors, controllers and drive damping are the model's own")
     else:
         made = model_sdf(robot, options, rotors=rotors, controllers=controllers, drive_damping=drive_damping)
         model = ElementTree.fromstring(made).find("model")

@@ -19,7 +19,7 @@ from contact_ddp_ros.robot.model import BASE_JOINTS, Robot, load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 from contact_ddp_ros.sim.bodies import bodies_of
-from contact_ddp_ros.sim.options import ENGINES, ContactOptions, PayloadOptions, SimOptions
+from contact_ddp_ros.sim.options import ENGINES, ContactOptions, NoiseOptions, PayloadOptions, SimOptions
 from contact_ddp_ros.sim.simulator import PhysicsSimulator
 from contact_ddp_ros.terrain.words import parse_terrain
 
@@ -218,8 +218,25 @@ def test_it_bounds_in_other_physics(engine: str, ground: str) -> None:
 def test_what_only_mujoco_has_is_refused(engine: str) -> None:
     with pytest.raises(ParameterError, match=rf"simulator\.contact\.model is 'spring'; the engine {engine} takes"):
         simulator(engine, contact=ContactOptions(model="spring"))
-    with pytest.raises(SimulationError, match=f"world of the engine {engine} cannot be copied"):
-        copy.deepcopy(simulator(engine))
+    running = simulator(engine)
+    running.step()
+    with pytest.raises(SimulationError, match=f"running world of the engine {engine} cannot be copied"):
+        copy.deepcopy(running)
+
+
+@pytest.mark.parametrize("engine", ["dart", "bullet"])
+def test_a_world_that_has_not_moved_yet_has_an_independent_copy(engine: str) -> None:
+    first = simulator(engine, noise=NoiseOptions(position=0.01))
+    start = first.true_state()
+    raised = replace(start, time=0.0, position=start.position + [0.0, 0.0, 0.1])
+    first.reset(raised)
+    twin = copy.deepcopy(first)
+    np.testing.assert_array_equal(twin.state().position, first.state().position)
+    twin.step(50)
+    assert first.time == 0.0
+    assert first.true_state().position[2] == pytest.approx(raised.position[2], abs=1e-9)
+    first.step(50)
+    np.testing.assert_array_equal(twin.true_state().position, first.true_state().position)
 
 
 def test_an_engine_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
