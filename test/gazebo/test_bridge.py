@@ -284,6 +284,36 @@ def test_without_a_server_the_error_says_what_to_look_at() -> None:
             bridge.state  # noqa: B018
 
 
+def test_the_emulators_first_odometry_is_the_servers() -> None:
+    """The height over a step, after the start and after a reset, in a mean that forgets it after ten messages."""
+    with running_emulator(world_sdf(ROBOT)) as (server, bindings):
+        control, node = DirectControl(bindings, Names(), bindings.node()), bindings.node()
+        told: list[float] = []
+        node.subscribe(bindings.messages.Odometry, Names().odometry, lambda one: told.append(one.twist.linear.z))
+        for _ in range(2):
+            control.ask(WorldRequest(pause=True, steps=12))
+            until(lambda: server.world.stamp == 12 * STEP and len(told) == 11)
+            assert told[0] == pytest.approx(straight_height(ROBOT) / 1e-3, rel=1e-3)
+            assert told[9] == pytest.approx(told[0] / 10.0, rel=1e-2)
+            assert abs(told[10]) < 0.1
+            control.ask(WorldRequest(pause=True, reset=True))
+            until(lambda: server.world.stamp == 0)
+            told.clear()
+
+
+def test_no_state_of_the_bridge_has_the_first_odometrys_velocity() -> None:
+    for differences in (True, False):
+        with running_emulator(world_sdf(ROBOT)) as (server, bindings):
+            control = DirectControl(bindings, Names(), bindings.node())
+            config = BridgeConfig(settle=False, differences=differences)
+            with GazeboBridge(ROBOT, GAINS, bindings, control, config) as bridge:
+                speeds = [bridge.start().linear_velocity, *(bridge.advance(1).linear_velocity for _ in range(20))]
+                control.ask(WorldRequest(pause=True, reset=True))
+                until(lambda: server.world.stamp == 0)
+                speeds += [bridge.advance(1).linear_velocity for _ in range(20)]
+        assert np.abs(speeds).max() < 0.5
+
+
 def test_the_robot_is_put_on_its_legs_and_after_a_reset_again() -> None:
     with running_emulator(world_sdf(ROBOT)) as (server, bindings):
         control = DirectControl(bindings, Names(), bindings.node())
