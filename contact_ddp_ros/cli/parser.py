@@ -268,7 +268,7 @@ def _add_sdf(words: Any) -> None:
     parser.add_argument(
         "--drive-damping",
         action="store_true",
-        help="give the joints the drives' damping: for Gazebo running by itself, where efforts come late",
+        help="give the joints the drives' damping: for drives_node, whose efforts come late",
     )
     parser.add_argument(
         "--no-rotors",

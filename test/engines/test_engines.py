@@ -1,5 +1,6 @@
 """Every engine has the same robot: dynamics in the air, weight on the ground, pushes and friction; and it bounds."""
 
+import argparse
 import copy
 import sys
 from dataclasses import replace
@@ -10,7 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 from contact_ddp_ros import closed_loop
+from contact_ddp_ros.bench.benchmark import add_setting_option
 from contact_ddp_ros.cli import main
+from contact_ddp_ros.cli.parser import build_parser
 from contact_ddp_ros.engines.choice import PACKAGES, make_simulator
 from contact_ddp_ros.errors import ParameterError, SimulationError
 from contact_ddp_ros.options import RunOptions
@@ -19,6 +22,7 @@ from contact_ddp_ros.robot.model import BASE_JOINTS, Robot, load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 from contact_ddp_ros.sim.bodies import bodies_of
+from contact_ddp_ros.sim.engine_option import chosen_engine
 from contact_ddp_ros.sim.options import ENGINES, ContactOptions, NoiseOptions, PayloadOptions, SimOptions
 from contact_ddp_ros.sim.simulator import PhysicsSimulator
 from contact_ddp_ros.terrain.words import parse_terrain
@@ -249,3 +253,20 @@ def test_an_engine_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatc
 def test_an_unknown_engine_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sim", "--engine", "havok", "--no-video"]) == 2
     assert "allowed: mujoco, dart, bullet" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["sim"], ["demo"], ["play"], ["motion", "jump"], ["sweep", "--set", "speed=0.3:1:2"]],
+)
+def test_every_job_that_simulates_takes_the_option_alike(words: list[str]) -> None:
+    assert chosen_engine(build_parser().parse_args([*words, "--engine", "dart"])) == "dart"
+    assert chosen_engine(build_parser().parse_args(words)) == "mujoco"
+
+
+def test_benchmarks_take_it_beside_other_settings() -> None:
+    parser = argparse.ArgumentParser()
+    add_setting_option(parser)
+    options = parser.parse_args(["--set", "planner.rate=50", "--engine", "bullet"])
+    assert dict(options.set) == {"planner.rate": 50, "simulator.engine": "bullet"}
+    assert parser.parse_args([]).set == []
