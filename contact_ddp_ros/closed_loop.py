@@ -183,7 +183,9 @@ class ClosedLoop:
         """First tick: tell the controller where it is and ask it to stand."""
         if self._tick == 0:
             self.controller.update(state, shown)
-            self.controller.request(ControlMode.STAND)
+            answer = self.controller.request(ControlMode.STAND)
+            if not answer.accepted:
+                self.recorder.event(self.simulator.time, f"stand refused: {answer.reason}")
 
     def _change_gait(self, now: float) -> None:
         """Tell the planner of a gait that is due."""

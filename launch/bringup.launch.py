@@ -193,13 +193,6 @@ ARGUMENTS = [
         "gazebo_real_time_factor", default_value=AUTO, description="pace of simulated time over the wall clock"
     ),
     DeclareLaunchArgument(
-        "gazebo_stepping",
-        default_value=AUTO,
-        choices=[AUTO, *YES_NO],
-        description="whether the bridge has the world step, or Gazebo runs by itself; auto: as params_file says, else "
-        "true",
-    ),
-    DeclareLaunchArgument(
         "enclaves",
         default_value="",
         description="where the SROS 2 enclaves of our nodes are in the keystore, such as /contact_ddp; empty: none",
@@ -443,7 +436,7 @@ def _gazebo_server(given: dict[str, str]) -> list:
 
 def _gazebo_parameters(given: dict[str, str]) -> dict:
     """Parameters of the bridge that follow from the arguments and from the world."""
-    parameters: dict = {**_switch(given, "gazebo_stepping", "node.stepping")}
+    parameters: dict = {}
     if given["gazebo_release"]:
         parameters["node.release"] = given["gazebo_release"]
     made = [name for name in OF_THE_WORLD if given[name] != AUTO]
@@ -461,10 +454,7 @@ def _gazebo_parameters(given: dict[str, str]) -> dict:
 def _gazebo_world(given: dict[str, str]):
     """The world that the server is to have."""
     from contact_ddp_ros.config import replace
-    from contact_ddp_ros.control.config import ControllerConfig
-    from contact_ddp_ros.fitting import fitted_config
     from contact_ddp_ros.gazebo.user_world import own_world, with_robot
-    from contact_ddp_ros.robot.joints import LEG_NAMES
     from contact_ddp_ros.robot.model import load_robot
     from contact_ddp_ros.sim.options import SimOptions
 
@@ -477,15 +467,13 @@ def _gazebo_world(given: dict[str, str]):
             raise RuntimeError(f"{name}:={given[name]} must be a number") from None
     factor = numbers.pop("real_time_factor", None)
     robot, options = load_robot(given["model"] or None), replace(SimOptions(), {**ground, **numbers})
-    drive = fitted_config(ControllerConfig(), robot, "controller").drive
-    damping = drive.gains(len(LEG_NAMES)).kd if given["gazebo_stepping"] == "false" else None
     if given["gazebo_world"] == AUTO:
-        return own_world(robot, options, drive_damping=damping, real_time_factor=factor)
+        return own_world(robot, options, real_time_factor=factor)
     try:
         sdf = Path(given["gazebo_world"]).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise RuntimeError(f"gazebo_world:={given['gazebo_world']} cannot be read: {error}") from error
-    return with_robot(sdf, robot, options, drive_damping=damping, real_time_factor=factor)
+    return with_robot(sdf, robot, options, real_time_factor=factor)
 
 
 def _end_with_server(event, _context) -> list:
@@ -563,6 +551,7 @@ def _loopback() -> list[SetEnvironmentVariable]:
     from contact_ddp_ros.nodes.domain import profile_variables
 
     variables = profile_variables(_share("config", "fastdds_loopback.xml"))
+    variables["GZ_IP"] = "127.0.0.1"
     variables["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SYSTEM_DEFAULT"  # which leaves the transports to the profile
     return [SetEnvironmentVariable(name, value) for name, value in variables.items()]
 

@@ -157,6 +157,7 @@ ALLOWED = {
     }
     | {"report", "nodes"},
     "cli": {
+        "engines",
         "models",
         "motions",
         "terrain",

@@ -18,6 +18,7 @@ from contact_ddp_ros.bench.output import Metric, console, print_metrics, save_re
 from contact_ddp_ros.config import parse_setting
 from contact_ddp_ros.files import new_folder
 from contact_ddp_ros.report.terminal import say
+from contact_ddp_ros.sim.engine_option import add_engine_option
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,8 @@ add_seed = option("--seed", type=int, default=0, metavar="N", help="of all that 
 
 
 def add_setting_option(parser: argparse._ActionsContainer) -> None:
-    """`--set NAME=VALUE`, repeatable: pairs of a parameter's name and its value in `set`."""
+    """`--set NAME=VALUE`, repeatable, and `--engine`: pairs of a parameter's name and its value in `set`."""
+    add_engine_option(parser)
     parser.add_argument(
         "--set",
         type=parse_setting,

@@ -1,7 +1,7 @@
 """`contact-ddp`: the package's jobs from the command line, with and without ROS.
 
 Exit codes: 0 when the job was done, 1 when it could not be, 2 for bad options or parameters, 3 when it was done but the
-robot fell, 130 after Ctrl-C, what was recorded until then being saved. Errors are one line.
+robot fell or never stood, 130 after Ctrl-C, what was recorded until then being saved. Errors are one line.
 
 Whatever is slow to import is imported by the job that needs it, so that `--help` answers at once.
 """

@@ -45,17 +45,32 @@ def sdf_text(arguments: argparse.Namespace) -> str:
     robot = load_robot(arguments.robot)
     drive = fitted_config(ControllerConfig(), robot, "controller").drive
     damping = drive.gains(len(LEG_NAMES)).kd if arguments.drive_damping else None
-    if arguments.ros2_control:
-        return ros2_control_urdf(robot, drive_damping=damping)
     simulated = replace(SimOptions(), simulated_world(arguments))
+    if arguments.ros2_control:
+        refuse_others(simulated, ("seed",), "the URDF for gz_ros2_control, whose world has all that,")
+        _refuse_idle(arguments, "--ros2-control", "controllers", "real_time_factor", "rotors")
+        return ros2_control_urdf(robot, drive_damping=damping)
     controllers = "" if arguments.controllers is None else str(arguments.controllers.resolve())
     parts: dict[str, Any] = {"rotors": arguments.rotors, "controllers": controllers, "drive_damping": damping}
     factor = arguments.real_time_factor
     if arguments.into is not None:
         return with_robot(_read(arguments.into), robot, simulated, **parts, real_time_factor=factor).text
     if arguments.model:
+        _refuse_idle(arguments, "--model", "real_time_factor")
         return model_sdf(robot, simulated, **parts)
     return world_sdf(robot, simulated, **parts, real_time_factor=1.0 if factor is None else factor)
+
+
+def _refuse_idle(arguments: argparse.Namespace, kind: str, *names: str) -> None:
+    """Refuse options that do nothing for a kind of output.
+
+    Raises:
+        ParameterError: one of those names is given.
+    """
+    for name in names:
+        if getattr(arguments, name) not in (None, True):
+            option = "--no-rotors" if name == "rotors" else f"--{name.replace('_', '-')}"
+            raise ParameterError(f"{option} changes nothing of what {kind} writes; give it with the world")
 
 
 def _read(world: Path) -> str:
@@ -91,7 +106,7 @@ def run_in_gazebo(options: RunOptions, recorder: Recorder, release: str, *, emul
 
                 return emulated(connections, robot, gains, world, config)
             bindings, control = _server(connections, release, config)
-            bridge = connections.enter_context(GazeboBridge(robot, gains, bindings, control, config, stepped=True))
+            bridge = connections.enter_context(GazeboBridge(robot, gains, bindings, control, config))
             return GazeboSimulator(robot, bridge, world)
 
         return ClosedLoop(options, recorder, "gazebo", make_simulator=make).run()

@@ -6,7 +6,6 @@ from typing import Any
 
 from contact_ddp_ros.cli.values import (
     parse_delay,
-    parse_engine,
     parse_gait,
     parse_payload,
     parse_push,
@@ -17,6 +16,7 @@ from contact_ddp_ros.cli.values import (
 )
 from contact_ddp_ros.config import parse_setting
 from contact_ddp_ros.options import MODEL_NAMES, SECTIONS, TERRAIN_WORDS, VARIANTS, RunOptions
+from contact_ddp_ros.sim.engine_option import add_engine_option
 
 DEFAULTS = RunOptions()
 
@@ -146,12 +146,7 @@ def add_ground(parser: argparse.ArgumentParser) -> Any:
         metavar="NAME=X,...",
         help="constant errors of the measured state: z [m], roll, pitch, yaw [rad]",
     )
-    group.add_argument(
-        "--engine",
-        type=parse_engine,
-        metavar="NAME",
-        help="physics of the simulated world: mujoco, dart or bullet (default: mujoco)",
-    )
+    add_engine_option(group)
     return group
 
 

@@ -10,7 +10,7 @@ from contact_ddp_ros.errors import ContactDdpError, ParameterError
 from contact_ddp_ros.options import RunOptions
 
 EXIT_FELL = 3
-"""Exit code of a run that went its way, but in which the robot fell."""
+"""Exit code of a run that went its way, but in which the robot fell or never stood."""
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -152,7 +152,7 @@ def run_security_policy(arguments: argparse.Namespace) -> int:
 def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
     """Run a closed loop with live progress; whatever happens, keep what was recorded.
 
-    The exit code is EXIT_FELL where the robot fell.
+    The exit code is EXIT_FELL where the robot fell or never stood.
     """
     from rich.console import Console
 
@@ -177,7 +177,7 @@ def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
             _keep(recorder, folder, console, reason)
             raise
     summary = _save_and_report(recording, folder, console, video=options.video)
-    return EXIT_FELL if summary.fell else 0
+    return 0 if summary.stood and not summary.fell else EXIT_FELL
 
 
 def _keep(recorder: "Recorder", folder: Path, console: "Console", reason: str) -> None:
@@ -205,6 +205,9 @@ def _report(recording: "Recording", folder: Path, console: "Console", *, video: 
     summary = summaries.summarise(recording)
     summaries.save(summary, folder)
     console.print(closing_table(summary))
+    if not summary.stood:
+        told = "; ".join(f"at {event.time:g} s {event.text}" for event in recording.events)
+        say(console, f"The robot never stood: {told or 'nothing that was recorded says why'}")
     with working(console, "Drawing plots"):
         plots.save_all(recording, folder)
     if video:

@@ -15,6 +15,7 @@ from contact_ddp_ros import provenance
 from contact_ddp_ros.errors import ParameterError, SimulationError
 from contact_ddp_ros.files import kept_unless_empty, new_folder, write_json, written_whole
 from contact_ddp_ros.report.terminal import say
+from contact_ddp_ros.sim.engine_option import chosen_engine
 
 if TYPE_CHECKING:
     from contact_ddp_ros.motions.execution import MotionRun
@@ -35,6 +36,7 @@ def motion(arguments: argparse.Namespace) -> int:
         SolverError: no motion within the limits was found.
         SimulationError: the physics diverged.
     """
+    from contact_ddp_ros.engines.choice import check_installed
     from contact_ddp_ros.motions.execution import execute_motion, terrain_of
     from contact_ddp_ros.motions.law import ExecutionConfig
     from contact_ddp_ros.motions.motion import load_motion
@@ -46,18 +48,22 @@ def motion(arguments: argparse.Namespace) -> int:
     if arguments.trials < 0:
         raise ParameterError(f"--trials is {arguments.trials}; allowed: 0 or more")
     execution = ExecutionConfig(feedback=(0.0, 0.0, 0.0)) if arguments.no_feedback else ExecutionConfig()
-    wanted, robot = load_motion(arguments.name), load_robot()
+    wanted, robot, engine = load_motion(arguments.name), load_robot(), chosen_engine(arguments)
+    check_installed(engine)
     with kept_unless_empty(new_folder("motion", arguments.out)) as folder:
         plan = optimise_motion(wanted, robot, variant=arguments.variant)
         say(console, _of_plan(plan))
         world = SimOptions(
-            terrain=terrain_of(wanted), friction=arguments.friction, trunk_mass_scale=arguments.trunk_mass_scale
+            engine=engine,
+            terrain=terrain_of(wanted),
+            friction=arguments.friction,
+            trunk_mass_scale=arguments.trunk_mass_scale,
         )
         run = execute_motion(plan, robot, world, execution=execution)
     console.print(_table(run))
     summary = _summary(plan, run)
     if arguments.trials:
-        summary["trials"] = _try_out(plan, execution, arguments.trials, arguments.seed, console)
+        summary["trials"] = _try_out(plan, execution, engine, arguments.trials, arguments.seed, console)
     write_json(folder / SUMMARY_FILE, summary)
     _save(run, folder)
     if not arguments.no_video:
@@ -110,6 +116,7 @@ def _summary(plan: "MotionPlan", run: "MotionRun") -> dict[str, Any]:
     return {
         "job": "motion",
         "motion": asdict(plan.task),
+        "engine": run.options.engine,
         "iterations": [len(one.solution.iterations) for one in (plan.first, plan.found)],
         "cost": plan.found.solution.cost,
         "solve_time": plan.solve_time,
@@ -127,7 +134,7 @@ def _figures(run: "MotionRun") -> dict[str, Any]:
 
 
 def _try_out(
-    plan: "MotionPlan", execution: "ExecutionConfig", trials: int, seed: int, console: Console
+    plan: "MotionPlan", execution: "ExecutionConfig", engine: str, trials: int, seed: int, console: Console
 ) -> list[dict[str, Any]]:
     """Execute in so many perturbed worlds, and say how often it landed."""
     from contact_ddp_ros.bench.statistics import wilson
@@ -135,7 +142,7 @@ def _try_out(
 
     found = []
     for one in range(seed, seed + trials):
-        run = perturbed_run(plan, plan.problem.model.robot, one, execution=execution)
+        run = perturbed_run(plan, plan.problem.model.robot, one, execution=execution, engine=engine)
         found.append({"seed": one, **_figures(run)})
         say(console, f"seed {one}: {run.outcome}")
     landed = wilson(sum(one["landed"] for one in found), trials)

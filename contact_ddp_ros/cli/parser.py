@@ -33,7 +33,7 @@ examples:
   contact-ddp {job} --config my.yaml --set planner.ground.friction=0.5
 
 In the output folder: summary.json, overview.png and other plots, run.mp4, recording.npz with recording.json.
-exit status: 0 done, 1 failed, 2 bad option or parameter, 3 done but the robot fell, 130 interrupted.
+exit status: 0 done, 1 failed, 2 bad option or parameter, 3 done but the robot fell or never stood, 130 interrupted.
 """
 
 _EXAMPLES = """
@@ -268,7 +268,7 @@ def _add_sdf(words: Any) -> None:
     parser.add_argument(
         "--drive-damping",
         action="store_true",
-        help="give the joints the drives' damping: for Gazebo running by itself, where efforts come late",
+        help="give the joints the drives' damping: for drives_node, whose efforts come late",
     )
     parser.add_argument(
         "--no-rotors",

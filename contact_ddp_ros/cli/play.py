@@ -5,7 +5,6 @@ import dataclasses
 import sys
 
 from contact_ddp_ros.cli.values import overrides
-from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.lifetime import end_with_parent, interruptible
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.play.commands import Slow
@@ -13,12 +12,11 @@ from contact_ddp_ros.play.link import Link
 from contact_ddp_ros.play.page import serve
 from contact_ddp_ros.play.process import LoopProcess
 from contact_ddp_ros.priority import give_way
-from contact_ddp_ros.sim.options import ENGINES
 
 
 def play_options(arguments: argparse.Namespace) -> RunOptions:
     """The options of the robot that is played with. Raises ParameterError where one is out of range."""
-    options = RunOptions(
+    return RunOptions(
         speed=((0.0, arguments.speed),),
         variant=arguments.variant,
         robot=arguments.robot,
@@ -29,10 +27,6 @@ def play_options(arguments: argparse.Namespace) -> RunOptions:
         overrides=overrides(arguments),
         video=False,
     )
-    engine = options.simulator_parameters().get("engine", ENGINES[0])
-    if engine != ENGINES[0]:
-        raise ParameterError(f"simulator.engine is {engine!r}; the page pulls, forks and draws in {ENGINES[0]} alone")
-    return options
 
 
 def play(arguments: argparse.Namespace) -> int:

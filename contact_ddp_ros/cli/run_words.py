@@ -8,6 +8,7 @@ from contact_ddp_ros.cli import jobs
 from contact_ddp_ros.cli.groups import DEFAULTS, add_common, add_course, add_robot, add_world
 from contact_ddp_ros.cli.values import parse_whole
 from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.sim.engine_option import add_engine_option
 
 _SWEEP_EXAMPLES = """
 examples:
@@ -158,7 +159,7 @@ def _add_motion(words: Any) -> None:
         "motion",
         help="a jump, a flip or a recovery from lying, optimised offline and executed in the simulator",
         description="Optimise a motion into a stand by DDP with impacts and hard limits, execute it in "
-        "MuJoCo, print how it went, plot and film it. See docs/motions.md.",
+        "simulation, print how it went, plot and film it. See docs/motions.md.",
         epilog=_MOTION_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -185,6 +186,7 @@ def _add_motion(words: Any) -> None:
     parser.add_argument(
         "--trunk-mass-scale", type=float, default=1.0, metavar="X", help="simulated trunk mass over the nominal one"
     )
+    add_engine_option(parser)
     parser.add_argument(
         "--no-feedback", action="store_true", help="track states and torques without the policy's feedback gains"
     )

@@ -78,7 +78,7 @@ def simulated_world(namespace: argparse.Namespace) -> dict[str, Any]:
 
 def _troubles(namespace: argparse.Namespace) -> dict[str, Any]:
     world: dict[str, Any] = {}
-    for group in ("payload", "delay", "state_error", "engine"):
+    for group in ("payload", "delay", "state_error"):
         world |= getattr(namespace, group, None) or {}
     world.pop(PLANNER_DELAY, None)
     return world
@@ -115,11 +115,6 @@ def parse_payload(text: str) -> dict[str, float]:
     if len(numbers) != 3:
         raise argparse.ArgumentTypeError(f"{text!r} has {len(numbers)} numbers; a payload is KG,X,Y")
     return {f"simulator.payload.{name}": number for name, number in zip(("mass", "x", "y"), numbers)}
-
-
-def parse_engine(text: str) -> dict[str, str]:
-    """`"dart"` → the physics engine as a parameter of the simulator."""
-    return {"simulator.engine": text}
 
 
 def parse_delay(text: str) -> dict[str, float]:

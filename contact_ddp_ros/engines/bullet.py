@@ -7,7 +7,7 @@ damping, which Bullet does not apply to such a body, goes into the torque.
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 from weakref import finalize
 
 import numpy as np
@@ -15,7 +15,7 @@ import pinocchio as pin
 import pybullet
 from numpy.typing import NDArray
 
-from contact_ddp_ros.engines.world import no_copy, physical
+from contact_ddp_ros.engines.world import check_new, physical
 from contact_ddp_ros.robot.model import BASE_JOINTS, Robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.robot.shapes import Shape
@@ -80,8 +80,11 @@ class BulletSimulator(PhysicsSimulator):
         self._specific_force = np.zeros(3)
         self.reset()
 
-    def __deepcopy__(self, _memo: object) -> NoReturn:
-        raise no_copy(self._options)
+    def __deepcopy__(self, _memo: object) -> "BulletSimulator":
+        check_new(self, self._options)
+        twin = BulletSimulator(self._robot, self._gains, self._options)
+        twin.reset(self.true_state())
+        return twin
 
     @property
     def time(self) -> float:

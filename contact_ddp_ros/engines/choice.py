@@ -1,6 +1,7 @@
 """The simulator of the engine that the options name; engines other than MuJoCo are imported where they are chosen."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Final
 
 from contact_ddp_ros.errors import ParameterError
@@ -20,6 +21,20 @@ PACKAGES: Final = {"mujoco": "mujoco", "dart": "dartpy", "bullet": "pybullet"}
 """Python package that each engine needs."""
 
 
+def check_installed(engine: str) -> None:
+    """Check that the package of an engine is there.
+
+    Raises:
+        ParameterError: it is not.
+    """
+    package = PACKAGES[engine]
+    if find_spec(package) is None:
+        raise ParameterError(
+            f"simulator.engine is {engine!r}, which needs the Python package {package}, and that is not"
+            " installed; allowed without it: mujoco"
+        )
+
+
 def make_simulator(robot: Robot, gains: DriveGains, options: SimOptions) -> PhysicsSimulator:
     """A simulated robot, standing, its drives damping.
 
@@ -27,14 +42,7 @@ def make_simulator(robot: Robot, gains: DriveGains, options: SimOptions) -> Phys
         ParameterError: an option is out of its range, or the engine is not installed.
         SimulationError: the engine refuses the model.
     """
-    (module, name), package = _SIMULATORS[options.engine], PACKAGES[options.engine]
-    try:
-        simulator: PhysicsSimulator = getattr(import_module(module), name)(robot, gains, options)
-    except ModuleNotFoundError as error:
-        if error.name != package:
-            raise
-        raise ParameterError(
-            f"simulator.engine is {options.engine!r}, which needs the Python package {package}, and that is not"
-            " installed; allowed without it: mujoco"
-        ) from None
+    check_installed(options.engine)
+    module, name = _SIMULATORS[options.engine]
+    simulator: PhysicsSimulator = getattr(import_module(module), name)(robot, gains, options)
     return simulator

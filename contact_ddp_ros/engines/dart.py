@@ -1,11 +1,9 @@
 """The robot in DART, a physics engine with rigid contacts: the world that `contact-ddp sdf` writes, without Gazebo."""
 
-from typing import NoReturn
-
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.engines.world import no_copy, physical
+from contact_ddp_ros.engines.world import check_new, physical
 from contact_ddp_ros.gazebo.emulator.dart_world import DartWorld
 from contact_ddp_ros.gazebo.sdf import world_sdf
 from contact_ddp_ros.robot.model import Robot
@@ -32,8 +30,11 @@ class DartSimulator(PhysicsSimulator):
         self._begin = 0.0
         self.reset()
 
-    def __deepcopy__(self, _memo: object) -> NoReturn:
-        raise no_copy(self._options)
+    def __deepcopy__(self, _memo: object) -> "DartSimulator":
+        check_new(self, self._options)
+        twin = DartSimulator(self._robot, self._gains, self._options)
+        twin.reset(self.true_state())
+        return twin
 
     @property
     def time(self) -> float:

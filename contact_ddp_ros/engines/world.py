@@ -5,14 +5,22 @@ from typing import Final
 from contact_ddp_ros.errors import SimulationError
 from contact_ddp_ros.gazebo.options import OF_SENSORS, OF_WORLD, refuse_others
 from contact_ddp_ros.sim.options import SimOptions
+from contact_ddp_ros.sim.simulator import PhysicsSimulator
 
 _AROUND: Final = ("engine", "delay.", "torque_scale", *OF_SENSORS)
 """Beginnings of the names of what lies around the physics, the same with every engine."""
 
 
-def no_copy(options: SimOptions) -> SimulationError:
-    """The error of whoever wants an independent copy of a running world."""
-    return SimulationError(f"a world of the engine {options.engine} cannot be copied; allowed: mujoco")
+def check_new(simulator: PhysicsSimulator, options: SimOptions) -> None:
+    """Check that a world has not begun to move: such a one alone has a copy, which is built anew.
+
+    Raises:
+        SimulationError: it has.
+    """
+    if simulator.time > 0.0:
+        raise SimulationError(
+            f"a running world of the engine {options.engine} cannot be copied; allowed: mujoco, or before a step"
+        )
 
 
 def physical(options: SimOptions) -> SimOptions:

@@ -1,13 +1,9 @@
 """Bridge between Gazebo and the controller: publishes states, takes joint commands, computes the drives' torques.
 
-The drives' control law is evaluated at every state that Gazebo publishes, 1 kHz, as the robot's own drives do: the
-command's torques and gains, damping without a command or after a timeout, clipped to the actuators' limits. All twelve
-efforts are sent each time, and zero efforts at the end.
-
-Free running, states come in a thread of the transport, which also sends the efforts that answer them. The world is on a
-leash then, which :meth:`GazeboBridge.extend` moves on (:mod:`contact_ddp_ros.gazebo.leash`). Where the world is stepped
-it stands, and :meth:`GazeboBridge.advance` moves it: efforts first, then the steps, then it waits for the state they
-lead to (:mod:`contact_ddp_ros.gazebo.world`).
+The world stands except for the steps that :meth:`GazeboBridge.advance` asks for: efforts first, then the steps, then
+it waits for the state they lead to (:mod:`contact_ddp_ros.gazebo.world`). The efforts are those of the drives' control
+law at the newest state: the command's torques and gains, damping without a command or after a timeout, clipped to the
+actuators' limits. All twelve are sent each time, and zero efforts at the end.
 
 Other programs may pause or reset the world, too. A pause is undone by the next request. After a reset the robot stands
 up again with damping drives.
@@ -17,7 +13,6 @@ it carries the stamp of a state that this bridge has published since its start o
 """
 
 import logging
-import time as clock
 from collections.abc import Callable
 from dataclasses import replace
 from threading import RLock
@@ -31,7 +26,6 @@ from contact_ddp_ros.gazebo.bindings import Bindings
 from contact_ddp_ros.gazebo.config import BridgeConfig
 from contact_ddp_ros.gazebo.drives import Drives
 from contact_ddp_ros.gazebo.efforts import Delivery, Efforts
-from contact_ddp_ros.gazebo.leash import Leash
 from contact_ddp_ros.gazebo.names import Names
 from contact_ddp_ros.gazebo.push import Push
 from contact_ddp_ros.gazebo.standing_up import reset_and_stand_up
@@ -55,9 +49,7 @@ class GazeboBridge:
         control: WorldControl,
         config: BridgeConfig,
         *,
-        stepped: bool = False,
         paused: bool = False,
-        on_state: Callable[[RobotState, Array], None] | None = None,
     ) -> None:
         """Connect; nothing moves before :meth:`start`.
 
@@ -67,26 +59,19 @@ class GazeboBridge:
             bindings: of Gazebo's transport.
             control: passes requests to the world.
             config: parameters of the bridge.
-            stepped: whether the world is paused except for the steps of :meth:`advance`.
-            paused: whether time is paused at first where it runs freely.
-            on_state: called with every state and the torques (12,) that answer it [N m], where time runs freely; in the
-                transport's thread.
+            paused: whether time is to be called paused at first.
         """
         self.config = config
-        self.stepped = stepped
         self._robot = robot
-        self._on_state = on_state
         self._drives = Drives(gains, robot.effort_limits, config.command_timeout)
-        self._drive_damping = gains.kd
-        self._torques, self._sent = np.zeros(robot.n_joints), np.zeros(robot.n_joints)
+        self._torques = np.zeros(robot.n_joints)
         self._state: RobotState | None = None
         self._offset = 0.0
         self._quiet = True
         self._closed = False
         self._paused = paused
         self._specific_force: Array | None = None
-        self._since, self._heard = np.inf, -np.inf
-        self._leash = Leash(config.leash)
+        self._since = np.inf
         self._log = logging.getLogger(__name__)
         self._asking = RLock()
         self._names = Names(config.world, config.model)
@@ -149,13 +134,8 @@ class GazeboBridge:
         """Whether simulated time is paused."""
         return self._paused
 
-    @property
-    def restarted(self) -> bool:
-        """Whether another program has reset the world, so that :meth:`recover` must be called."""
-        return self._world.restarted
-
     def start(self) -> RobotState:
-        """Bring the robot into its first state and start time unless it is to be paused; return the state.
+        """Bring the robot into its first state; return it.
 
         Raises:
             GazeboError: the server does not answer, or its messages do not arrive.
@@ -181,25 +161,17 @@ class GazeboBridge:
             slack = 0.5 * self.config.timestep
             return self._state is not None and self._since - slack < stamp < self._state.time + slack
 
-    def apply(self, command: JointCommand, stamp: float | None = None) -> None:
+    def apply(self, command: JointCommand) -> None:
         """Set the drives' command, used from the next effort on.
-
-        Args:
-            command: joint command.
-            stamp: of the state that it was computed from [s]; None for the newest.
 
         Raises:
             MessageError: it is not finite or has another number of joints; the drives damp.
         """
         with self._news:
-            now = -np.inf if self._state is None else self._state.time
-            if self._state is not None:
-                answered = now if stamp is None else stamp
-                self._leash.answered(round(1e9 * (answered - self._offset)), clock.monotonic())
-            self._drives.apply(command, now)
+            self._drives.apply(command, -np.inf if self._state is None else self._state.time)
 
     def advance(self, steps: int) -> RobotState:
-        """In a stepped world: send the efforts, make `steps` physics steps, return the state.
+        """Send the efforts, make `steps` physics steps, return the state.
 
         Raises:
             GazeboError: the server does not answer, or its states do not come.
@@ -211,7 +183,7 @@ class GazeboBridge:
             try:
                 self._world.step(steps, efforts)
             except WorldRestartedError:
-                self.recover()
+                self._recover()
             return self.state
 
     def push(self, force: Array, duration: float) -> None:
@@ -223,43 +195,14 @@ class GazeboBridge:
         with self._news:
             self._push.begin(force, self.state.time + duration)
 
-    def recover(self) -> None:
-        """Stand the robot up, with damping drives, after another program has reset the world.
-
-        Raises:
-            GazeboError: the server does not answer, or its states do not come.
-        """
-        self._log.warning("somebody has reset the world: the robot stands up again, and the drives damp until then")
-        with self._asking:
-            self._begin(reset=self.config.settle)
-
-    def extend(self) -> None:
-        """Where time runs freely, move its limit on, to a little beyond the last state that a command has answered.
-
-        Raises:
-            GazeboError: the server does not answer.
-        """
-        with self._asking:
-            with self._news:
-                newest = self._world.newest
-                if self._paused or self._quiet or newest is None:
-                    return
-                goal = self._leash.goal(newest.stamp, self._heard, self._drives.silent, clock.monotonic())
-            if goal is not None:
-                self._run(goal)
-
     def pause(self, paused: bool) -> None:
-        """Pause simulated time, or resume it where it runs freely.
+        """Call simulated time paused or not; where it is, all messages of its last instant have arrived.
 
         Raises:
             GazeboError: the server does not answer.
         """
         with self._asking:
-            if paused or self.stepped:
-                self._world.hold()
-            else:
-                newest = self._world.newest
-                self._run(self._leash.begin(None if newest is None else newest.stamp))
+            self._world.hold()
             if paused:
                 self._world.rest()
             self._paused = paused
@@ -294,26 +237,22 @@ class GazeboBridge:
         """Accept states from now on; the bridge's clock continues."""
         with self._news:
             self._quiet = False
-            self._drives.joint_damping = self._drive_damping if self._world.damped else 0.0
             self._drives.clear_command()
             if self._world.newest is not None:
                 self._take(self._world.newest)
                 self._since = self.state.time
-        if not self.stepped:
-            self.pause(self._paused)
 
-    def _run(self, until: int) -> None:
-        """Run time up to an instant of Gazebo's clock [ns]; 0 without limit."""
-        with self._asking:
-            self._world.run(until)
-            self._leash.granted(until, clock.monotonic())
+    def _recover(self) -> None:
+        """Stand the robot up, with damping drives, after another program has reset the world."""
+        self._log.warning("somebody has reset the world: the robot stands up again, and the drives damp until then")
+        self._begin(reset=self.config.settle)
 
     def _begin(self, reset: bool) -> None:
         """Reset the world and stand the robot up, or take the world as it is; then accept states."""
         with self._news:
             self._quiet = True
         if reset:
-            reset_and_stand_up(self._world, self._robot, self.config.timestep, self._drive_damping)
+            reset_and_stand_up(self._world, self._robot, self.config.timestep)
         else:
             self._world.hold()
             self._world.accept()
@@ -332,27 +271,15 @@ class GazeboBridge:
         self._specific_force = np.array([force.x, force.y, force.z])
 
     def _on_measurement(self, take: Callable[[Any], Measurement | None], message: Any) -> None:
-        """Read a message; where it completes a state, send the efforts that answer it."""
-        efforts = None
+        """Read a message, which may complete a state."""
         with self._news:
-            before = self._state
             measurement = take(message)
             if measurement is None or self._quiet or self._closed:
                 return
-            self._heard = clock.monotonic()
             self._take(measurement)
             if measurement.restarted:
                 self._drives.clear_command()
                 self._since = self.state.time
-            state = self._state
-            if not self.stepped:
-                efforts = self._answer()
-        if efforts is not None and state is not None:
-            elapsed = 0.0 if before is None else state.time - before.time
-            self._push.act(state.time, self.config.timestep, round(elapsed / self.config.timestep))
-            self._efforts.send(efforts)
-            if self._on_state is not None:
-                self._on_state(state, self._torques)
 
     def _take(self, measurement: Measurement) -> None:
         """Stamp a state with the bridge's clock, which advances by one step where Gazebo's goes back."""
@@ -366,5 +293,4 @@ class GazeboBridge:
         state = self._state
         if state is not None:
             self._torques = self._drives.torques(state.joint_positions, state.joint_velocities, state.time)
-            self._sent = self._torques + self._drives.joint_damping * state.joint_velocities
-        return self._sent
+        return self._torques

@@ -37,14 +37,6 @@ class BridgeConfig:
         description="wall-clock time in which a server must have come up",
         structural=True,
     )
-    leash: float = parameter(
-        0.01,
-        low=0.0,
-        high=1.0,
-        unit="s",
-        description="where Gazebo runs by itself: how far it may run ahead of the commands; 0: without limit",
-        structural=True,
-    )
     settle: bool = parameter(
         True, description="reset the world at the start and put the robot on bent legs", structural=True
     )

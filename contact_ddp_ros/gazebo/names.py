@@ -4,8 +4,8 @@
 
     joint states    /world/W/model/M/joint_state    gz.msgs.Model
     odometry        /model/M/odometry               gz.msgs.Odometry
-    IMU             /imu                            gz.msgs.IMU
-    contact         /contact/FOOT                   gz.msgs.Contacts
+    IMU             /model/M/imu                    gz.msgs.IMU
+    contact         /model/M/contact/FOOT           gz.msgs.Contacts
     effort          /model/M/joint/J/cmd_force      gz.msgs.Double
     efforts sent    /model/M/efforts/sent           gz.msgs.Double, answered by
     and received    /model/M/efforts/received       gz.msgs.Double
@@ -24,7 +24,8 @@ MODEL: Final = "mini_cheetah"
 
 
 PLAIN, DAMPED = 1, 2
-"""With which a world acknowledges efforts: joints with the robot's own damping, or with that of the drives, too."""
+"""With which a world acknowledges efforts: joints with the robot's own damping, or, which the bridge refuses, with that
+of the drives, too."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Names:
     @property
     def imu(self) -> str:
         """Topic of the base's IMU."""
-        return "/imu"
+        return f"/model/{self.model}/imu"
 
     @property
     def control(self) -> str:
@@ -75,4 +76,4 @@ class Names:
 
     def contact(self, foot: str) -> str:
         """Topic of the contacts of a foot."""
-        return f"/contact/{foot}"
+        return f"/model/{self.model}/contact/{foot}"

@@ -1,5 +1,6 @@
 """The plugins of Gazebo that a world and the robot's model need, as elements of SDF."""
 
+import re
 from typing import Final
 from xml.etree.ElementTree import Element
 
@@ -29,12 +30,16 @@ _WORLD_PLUGINS = (
 )
 """File and class of the plugins of a world, as in `gz-sim-physics-system` and `gz::sim::systems::Physics`."""
 
+_SYSTEM: Final = re.compile(r"(?:gz::sim|ignition::gazebo)(?:::v\d+)?::systems::(\w+)")
+"""Name of a plugin of Gazebo's own, of every spelling that servers load, and its class."""
+
 
 def add_world_plugins(world: Element) -> None:
-    """Add the plugins of a world that it lacks."""
-    present = {plugin.get("name") for plugin in world.findall("plugin")}
+    """Add the plugins of a world that it lacks; of two of a kind both would act."""
+    named = [_SYSTEM.fullmatch(plugin.get("name", "").strip()) for plugin in world.findall("plugin")]
+    present = {system[1] for system in named if system}
     for file, kind in _WORLD_PLUGINS:
-        if f"gz::sim::systems::{kind}" not in present:
+        if kind not in present:
             _add_plugin(world, file, kind)
 
 

@@ -75,8 +75,7 @@ def world_sdf(
     """
     options = SimOptions() if options is None else options
     refuse_others(options, OF_WORLD, "a world of Gazebo")
-    if not 0.0 < real_time_factor <= _FASTEST:
-        raise ParameterError(f"real-time factor {real_time_factor}; allowed: above 0 to {_FASTEST:g}")
+    check_real_time_factor(real_time_factor)
     root = Element("sdf", version=SDF_VERSION)
     world = add(root, "world", name=WORLD)
     _add_physics(world, options, real_time_factor)
@@ -107,6 +106,16 @@ def model_sdf(
     return to_text(root)
 
 
+def check_real_time_factor(factor: float) -> None:
+    """Check simulated time over wall time.
+
+    Raises:
+        ParameterError: it is out of its range.
+    """
+    if not 0.0 < factor <= _FASTEST:
+        raise ParameterError(f"real-time factor {factor}; allowed: above 0 to {_FASTEST:g}")
+
+
 def straight_height(robot: Robot) -> float:
     """Height of the trunk's origin above the ground when all joint angles are zero and the feet touch it [m]."""
     return robot.foot_radius - float(min(foot_positions(robot, np.zeros(robot.n_joints))[:, 2]))
@@ -120,6 +129,7 @@ def _model(robot: Robot, options: SimOptions, rotors: bool, controllers: str, dr
     add(model, "self_collide", "false")
     damping = np.zeros(robot.n_joints) if drive_damping is None else drive_damping
     poses: dict[str, tuple[Array, Array]] = {}
+    names = Names(model=robot.tree.name)
     for body in bodies_of(robot, options, rotors=rotors):
         joint = body.joint
         rotation, origin = poses.get(body.parent, (np.eye(3), np.zeros(3)))
@@ -128,11 +138,11 @@ def _model(robot: Robot, options: SimOptions, rotors: bool, controllers: str, dr
         poses[body.name] = rotation, origin
         link = _add_link(model, body.name, poses[body.name])
         _add_inertial(link, body.mass, body.com, body.inertia)
-        _add_shapes(link, body.shapes, options.friction)
+        _add_shapes(link, body.shapes, options.friction, names)
         if body.parent:
             _add_joint(model, joint, float(damping[JOINT_NAMES.index(joint.name)]), body.parent, body.name)
         else:
-            _add_imu(link)
+            _add_imu(link, names)
     add_model_plugins(model, robot, options, controllers, drive_damping)
     return model
 
@@ -196,7 +206,7 @@ def _add_joint(model: Element, joint: Joint, drive_damping: float, parent: str, 
     add(dynamics, "friction", number(joint.dry_friction))
 
 
-def _add_shapes(link: Element, shapes: Sequence[Shape], friction: float) -> None:
+def _add_shapes(link: Element, shapes: Sequence[Shape], friction: float, names: Names) -> None:
     """Shapes under the name of the URDF's link that has them, numbered where it has several; contacts of the feet."""
     counts: dict[str, int] = {}
     for shape in shapes:
@@ -213,21 +223,21 @@ def _add_shapes(link: Element, shapes: Sequence[Shape], friction: float) -> None
         if shape.purpose == "collision":
             add_friction(element, friction)
             if shape.link in FOOT_NAMES:
-                _add_contact_sensor(link, shape.link, element.get("name", ""))
+                _add_contact_sensor(link, names, shape.link, element.get("name", ""))
         elif shape.colour is not None:
             add_material(element, shape.colour)
 
 
-def _add_imu(link: Element) -> None:
+def _add_imu(link: Element, names: Names) -> None:
     sensor = add(link, "sensor", name="imu", type="imu")
     add(sensor, "always_on", "true")
     add(sensor, "update_rate", number(IMU_RATE))
-    add(sensor, "topic", Names().imu.removeprefix("/"))
+    add(sensor, "topic", names.imu)
 
 
-def _add_contact_sensor(link: Element, foot: str, collision: str) -> None:
+def _add_contact_sensor(link: Element, names: Names, foot: str, collision: str) -> None:
     sensor = add(link, "sensor", name=f"{foot}_contact", type="contact")
     add(sensor, "always_on", "true")
     contact = add(sensor, "contact")
     add(contact, "collision", collision)
-    add(contact, "topic", Names().contact(foot))
+    add(contact, "topic", names.contact(foot))

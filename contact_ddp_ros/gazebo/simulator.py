@@ -31,7 +31,7 @@ class GazeboSimulator:
         options: SimOptions | None = None,
         foot_forces: Callable[[], Array] | None = None,
     ) -> None:
-        """Start the bridge, which must be a stepped one; its world is driven by this object from now on.
+        """Start the bridge; its world is driven by this object from now on.
 
         Args:
             robot: that is in the world.
@@ -40,11 +40,8 @@ class GazeboSimulator:
             foot_forces: tells the forces (4, 3) on the feet in the last step [N], where they are known.
 
         Raises:
-            ParameterError: the bridge lets time run freely.
             GazeboError: the server or its messages stay away.
         """
-        if not bridge.stepped:
-            raise ParameterError("the closed loop needs a bridge that steps the world")
         self._robot = robot
         self._bridge = bridge
         self._options = SimOptions() if options is None else options

@@ -1,14 +1,11 @@
 """Stand up from straight legs, Gazebo's initial posture, to bent legs in a stepped world."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from contact_ddp_ros.gazebo.drives import Drives
 from contact_ddp_ros.gazebo.world import World, WorldRestartedError
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains, JointCommand
-
-Array = NDArray[np.float64]
 
 _KP, _KD = 80.0, 2.0
 """Gains of all joints while standing up [N m/rad, N m s/rad]."""
@@ -23,35 +20,33 @@ _TRIES = 3
 """Number of attempts where another program resets the world meanwhile."""
 
 
-def reset_and_stand_up(world: World, robot: Robot, timestep: float, drive_damping: Array) -> None:
+def reset_and_stand_up(world: World, robot: Robot, timestep: float) -> None:
     """Reset the world and stand the robot up, at rest.
 
     Args:
         world: of the robot.
         robot: in it.
         timestep: of its physics [s].
-        drive_damping: (12,) that its joints have where they carry that of the drives [N m s/rad].
 
     Raises:
         GazeboError: the server does not answer, or its states do not come.
     """
     for _ in range(_TRIES):
         try:
-            _stand_up(world, robot, timestep, drive_damping)
+            _stand_up(world, robot, timestep)
             return
         except WorldRestartedError as error:
             last = error
     raise last
 
 
-def _stand_up(world: World, robot: Robot, timestep: float, drive_damping: Array) -> None:
+def _stand_up(world: World, robot: Robot, timestep: float) -> None:
     world.begin_again()
     world.find()
     state = world.first_state()
     begin, n = state.joint_positions, robot.n_joints
     stiff, damped = np.full(n, _KP), np.full(n, _KD)
-    joint_damping = drive_damping if world.damped else 0.0
-    drives = Drives(DriveGains(stiff, damped, damped), robot.effort_limits, np.inf, joint_damping)
+    drives = Drives(DriveGains(stiff, damped, damped), robot.effort_limits, np.inf)
     for tick in range(round((_TIME + _REST) / timestep / _STEPS)):
         share = min(1.0, tick * _STEPS * timestep / _TIME)
         target = begin + share * (robot.standing - begin)

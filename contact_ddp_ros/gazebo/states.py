@@ -3,9 +3,13 @@
 Both are told at every physics step, in either order. While time stands joint states repeat themselves and odometry is
 silent, so a stamp counts once. A stamp that goes back means that the world was reset.
 
-The odometry plugin's twist is a mean over its last ten samples: 5 ms behind at 1 ms steps, of a bound's 80 ms stance.
-The difference of two poses one step apart is the velocity with which the engine made that step, which is the one that
-it has now: DART's integration is semi-implicit. The twist serves for the first state only, which has nothing before it.
+The odometry plugin's linear velocity is a mean over its last ten samples: 5 ms behind at 1 ms steps, of a bound's 80 ms
+stance. The difference of two poses one step apart is the velocity with which the engine made that step, which is the
+one that it has now: DART's integration is semi-implicit.
+
+At its first sample after a start or a reset the plugin takes the pose before for the origin: it tells the trunk's whole
+height as a displacement within one step (0.42 m in 1 ms), and its mean holds that for ten messages. So a pose without
+one shortly before it makes no state, and a twist counts from the eleventh message on.
 """
 
 import math
@@ -29,7 +33,10 @@ Array = NDArray[np.float64]
 _NANOSECONDS = 1_000_000_000
 
 _LONGEST_GAP = 20_000_000
-"""Time between two states beyond which their difference is not the velocity of the second [ns]."""
+"""Time between two poses beyond which their difference is not the velocity at the second [ns]."""
+
+_TWIST_WINDOW = 10
+"""Samples in the mean of the odometry plugin's linear velocity."""
 
 _WAITING = 16
 """Messages that may wait for their other half; after that the oldest is forgotten."""
@@ -45,7 +52,7 @@ class Measurement:
     Attributes:
         stamp: Gazebo's simulated time [ns].
         state: its `time` is the stamp.
-        restarted: whether it is the first after Gazebo's time went back.
+        restarted: whether it is the first state after Gazebo's time went back.
     """
 
     stamp: int
@@ -75,7 +82,8 @@ class StateReader:
         self._differences = differences
         self._joints = _Waiting()
         self._bases = _Waiting()
-        self._last: Measurement | None = None
+        self._before: tuple[int, _Base] | None = None
+        self._follows, self._restarted = 0, False
 
     @property
     def joint_stamp(self) -> int | None:
@@ -117,11 +125,16 @@ class StateReader:
     def _complete(self, stamp: int) -> Measurement | None:
         if not (self._joints.has(stamp) and self._bases.has(stamp)):
             return None
-        joints, base, last = self._joints.take(stamp), self._bases.take(stamp), self._last
-        restarted = last is not None and stamp < last.stamp
+        joints, base, before = self._joints.take(stamp), self._bases.take(stamp), self._before
+        self._before = stamp, base
+        self._restarted |= before is not None and stamp < before[0]
+        if before is None or not 0 < stamp - before[0] <= _LONGEST_GAP:
+            self._follows = 0
+            return None
+        self._follows += 1
         linear, angular = base.linear, base.angular
-        if self._differences and last is not None and 0 < stamp - last.stamp <= _LONGEST_GAP:
-            linear, angular = _rates(last.state, base, 1e-9 * (stamp - last.stamp))
+        if self._differences or self._follows < _TWIST_WINDOW:
+            linear, angular = _rates(before[1], base, 1e-9 * (stamp - before[0]))
         state = RobotState(
             time=stamp / _NANOSECONDS,
             position=base.position,
@@ -131,8 +144,8 @@ class StateReader:
             joint_positions=joints.positions,
             joint_velocities=joints.velocities,
         )
-        self._last = Measurement(stamp, state, restarted)
-        return self._last
+        restarted, self._restarted = self._restarted, False
+        return Measurement(stamp, state, restarted)
 
 
 class _Waiting:
@@ -171,7 +184,7 @@ class _Waiting:
         return content
 
 
-def _rates(before: RobotState, base: _Base, elapsed: float) -> tuple[Array, Array]:
+def _rates(before: _Base, base: _Base, elapsed: float) -> tuple[Array, Array]:
     """Linear and angular velocity (3,) in trunk axes [m/s, rad/s] from two poses `elapsed` [s] apart."""
     linear = quaternion_to_matrix(base.orientation).T @ (base.position - before.position) / elapsed
     inverse = before.orientation * [-1.0, -1.0, -1.0, 1.0]

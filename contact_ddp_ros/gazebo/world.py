@@ -38,7 +38,7 @@ _ATTEMPT = 1.0
 """Longest single request while waiting for a server; cancellation is checked between two [s]."""
 
 _FIRST_STEPS = 10
-"""How many steps may pass before the odometry begins."""
+"""How many steps may pass before the states begin."""
 
 _BREATH = 0.05
 """Wall-clock time after which no message is in transit any more [s]."""
@@ -58,7 +58,6 @@ class World:
         news: condition notified at every message; hold it to read `newest` or to process a message.
         newest: newest state; None before the first and after a reset.
         malformed: number of messages so far that could not be read.
-        damped: whether its joints carry the damping of the drives; set by :meth:`find`.
     """
 
     def __init__(
@@ -84,7 +83,6 @@ class World:
         self.news = Condition()
         self.newest: Measurement | None = None
         self.malformed = 0
-        self.damped = False
         self._names = names
         self._control = control
         self._delivery = delivery
@@ -139,10 +137,6 @@ class World:
                     said = True
                     self._log.warning("no server of the world %r yet; waiting up to %g s", self._names.world, timeout)
 
-    def run(self, until: int = 0) -> None:
-        """Run time, up to the instant `until` [ns]; 0 without limit."""
-        self._ask(WorldRequest(pause=False, until=until))
-
     def hold(self) -> None:
         """Pause time."""
         self._ask(WorldRequest(pause=True))
@@ -172,12 +166,16 @@ class World:
     def find(self) -> None:
         """Wait until the server's plugins and the publishers here have discovered each other, needed after a reset."""
         if self._delivery.find(self._timeout):
-            if self._delivery.format not in (PLAIN, DAMPED):
+            if self._delivery.format == DAMPED:
                 raise GazeboError(
-                    f"the world {self._names.world!r} is of format {self._delivery.format:g}; allowed: {PLAIN} and "
-                    f"{DAMPED}; write it with this version's `contact-ddp sdf`"
+                    f"the joints of the world {self._names.world!r} carry the drives' damping, which is for drives "
+                    "that are not stepped; write it without --drive-damping"
                 )
-            self.damped = self._delivery.format == DAMPED
+            if self._delivery.format != PLAIN:
+                raise GazeboError(
+                    f"the world {self._names.world!r} is of format {self._delivery.format:g}; allowed: {PLAIN}; "
+                    "write it with this version's `contact-ddp sdf`"
+                )
         else:
             self._log.warning(
                 "the world does not acknowledge efforts, so runs in lock-step may differ from one another; write it "
@@ -186,7 +184,7 @@ class World:
         clock.sleep(_DISCOVERY)
 
     def first_state(self) -> RobotState:
-        """Step until the first odometry, which takes two steps after a start; check the time step; return the state."""
+        """Step until the first state, which takes three steps after a start; check the time step; return the state."""
         for _ in range(_FIRST_STEPS):
             before = self._joint_stamp()
             self._ask(WorldRequest(pause=True, steps=1))

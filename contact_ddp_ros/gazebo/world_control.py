@@ -27,8 +27,6 @@ from contact_ddp_ros.gazebo.names import Names
 _PATIENCE = 5.0
 """Time that a request or an orderly end may take [s]."""
 
-_NANOSECONDS = 1_000_000_000
-
 _START = 60.0
 """Time in which the helper must have imported the bindings [s]."""
 
@@ -41,13 +39,11 @@ class WorldRequest:
         pause: whether time stands afterwards.
         steps: physics steps to make although it stands.
         reset: whether to begin again: time at zero, everything where the file puts it.
-        until: where time runs, the instant at which it is to stand again [ns]; 0 for never.
     """
 
     pause: bool
     steps: int = 0
     reset: bool = False
-    until: int = 0
 
 
 class WorldControl(Protocol):
@@ -82,8 +78,6 @@ class DirectControl:
         message.multi_step = request.steps
         if request.reset:
             message.reset.all = True
-        if request.until:
-            message.run_to_sim_time.sec, message.run_to_sim_time.nsec = divmod(request.until, _NANOSECONDS)
         service, milliseconds = self._names.control, max(1, round(1e3 * timeout))
         answered, answer = self._node.request(service, message, messages.WorldControl, messages.Boolean, milliseconds)
         if not answered:

@@ -13,7 +13,7 @@ from contact_ddp_ros.motions.start import start_state
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
-from contact_ddp_ros.sim.options import NoiseOptions, SimOptions
+from contact_ddp_ros.sim.options import ENGINES, NoiseOptions, SimOptions
 
 NOISE: Final = NoiseOptions(
     position=0.002,
@@ -51,10 +51,12 @@ def perturbed_run(
     seed: int,
     spread: Spread | None = None,
     execution: ExecutionConfig | None = None,
+    engine: str = ENGINES[0],
 ) -> MotionRun:
-    """Execute a plan in the world of a seed."""
+    """Execute a plan in the world of a seed, in the physics of an engine."""
     spread, rng = spread or Spread(), np.random.default_rng(seed)
     world = SimOptions(
+        engine=engine,
         terrain=terrain_of(plan.task),
         friction=float(rng.uniform(*spread.friction)),
         trunk_mass_scale=1.0 + float(rng.uniform(-spread.mass, spread.mass)),

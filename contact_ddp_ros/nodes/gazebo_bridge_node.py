@@ -1,13 +1,9 @@
 """The bridge between ROS 2 and Gazebo: states and clock out, joint commands in, as the simulator's node.
 
 In lock-step the bridge publishes a state, waits for the command with the same stamp, and lets the world make the steps
-of one period. Stepping without lock-step differs in three points: time runs at most as fast as the wall clock, the
+of one period. Without lock-step there are three differences: time runs at most as fast as the wall clock, the
 planner is not waited for, and a command only up to a limit; a late one acts one period later. On a busy machine time
 then runs slowly instead of letting the physics go on with outdated efforts.
-
-Without stepping Gazebo runs by itself, up to a limit that the bridge moves on (:mod:`contact_ddp_ros.gazebo.bridge`).
-Its messages come in a thread that computes and sends the efforts of every physics step and publishes the states of
-every control period. The main thread receives joint commands and moves the limit on.
 
 Stamps are Gazebo's simulated time until the world is reset; from then on they go on where Gazebo's go back. A joint
 command carries the stamp of the state that it answers; one that answers a state of another bridge, or of before a
@@ -17,7 +13,7 @@ reset, does not count.
 import sys
 import time as clock
 from functools import partial
-from threading import Event, Lock, Semaphore
+from threading import Event, Semaphore
 from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
@@ -29,7 +25,6 @@ from contact_ddp_ros.errors import ContactDdpError, GazeboError
 from contact_ddp_ros.gazebo.bridge import GazeboBridge
 from contact_ddp_ros.gazebo.claim import WorldClaim
 from contact_ddp_ros.gazebo.names import Names
-from contact_ddp_ros.gazebo.newest import newest_only
 from contact_ddp_ros.gazebo.transport import load_bindings
 from contact_ddp_ros.gazebo.world_control import ControlProcess
 from contact_ddp_ros.nodes import interfaces as io
@@ -64,13 +59,10 @@ _IDLE = 0.01
 """Wall-clock time between two looks while time is held [s]."""
 
 _PATIENCE = 0.2
-"""Longest wait for an answer when stepping: a busy machine keeps the controller from working for so long [s]."""
+"""Longest wait for an answer without lock-step: a busy machine keeps the controller from working for so long [s]."""
 
 _SAY_AGAIN = 1.0
 """Wall-clock time after which the same complaint is made again [s]."""
-
-_NO_STATES = "no states of Gazebo: has the server ended? Call `reset` after a restart of the server"
-"""What is said when time ought to run and does not."""
 
 
 class GazeboBridgeNode:
@@ -92,13 +84,9 @@ class GazeboBridgeNode:
         self._damping = JointCommand.damping(robot.n_joints)
         self._steps = max(1, round(config.node.period / config.gazebo.timestep))
         self._period = self._steps * config.gazebo.timestep
-        self._stepped = config.node.lockstep or config.node.stepping
         self._pace = Pace(self._period)
         self._single_steps = Semaphore(0)
-        self._due, self._clock_due = 0.0, 0.0
-        self._telling = Lock()
-        self._told: RobotState | None = None
-        self._heard, self._resetting, self._missing = clock.monotonic(), False, False
+        self._clock_due = 0.0
         self._silent = True
         self._refused, self._strange, self._recent = 0, 0, Recent()
         self._commands: Answers[JointCommand] = Answers()
@@ -114,12 +102,10 @@ class GazeboBridgeNode:
         self._bridge = GazeboBridge(
             robot,
             config.drive.gains(len(LEG_NAMES)),
-            bindings if self._stepped else newest_only(bindings),
+            bindings,
             ControlProcess(bindings.name, names),
             config.gazebo,
-            stepped=self._stepped,
             paused=config.node.start_paused,
-            on_state=self._on_state,
         )
         subscribe(node, io.PUSH, self._on_push)
         serve(node, io.RESET, self._on_reset)
@@ -127,7 +113,7 @@ class GazeboBridgeNode:
         serve(node, io.STEP, self._on_step)
         self._diagnostics = Diagnostics(node, self._report)
         self._parameters.connect(self._configure)
-        pace = "in lock-step" if config.node.lockstep else "in steps" if config.node.stepping else "as it runs"
+        pace = "in lock-step" if config.node.lockstep else "in steps"
         node.get_logger().info(f"bridging {config.gazebo.model} of the world {config.gazebo.world} {pace}")
 
     @property
@@ -147,15 +133,12 @@ class GazeboBridgeNode:
     def _work(self, stop: Event) -> None:
         state = self._bridge.start()
         self._pace.start(state.time)
-        self._due = state.time + self._period
         self._send(state)
         self.node.get_logger().info(f"the robot stands in Gazebo, trunk at {state.position[2]:.3f} m")
         if self._config.node.lockstep:
             self._run_in_lockstep(state, stop)
-        elif self._config.node.stepping:
-            self._run_in_steps(state, stop)
         else:
-            self._run_freely(stop)
+            self._run_in_steps(state, stop)
 
     def wake(self) -> None:
         """End the wait for a server."""
@@ -166,41 +149,12 @@ class GazeboBridgeNode:
         self._bridge.close()
         self._claim.release()
 
-    def _run_freely(self, stop: Event) -> None:
-        while not stop.is_set():
-            self._inlet.receive(_IDLE)
-            told = self._told
-            if self._bridge.paused and told is not None:
-                self._send(told)
-                self._pace.start(told.time)
-            try:
-                if self._bridge.restarted:
-                    self._bridge.recover()
-                self._bridge.extend()
-            except GazeboError as error:
-                self.node.get_logger().error(str(error), throttle_duration_sec=_SAY_AGAIN)
-            self._tell_silence()
-            self._listen()
-
     def _tell_silence(self) -> None:
         """Say it once when the drives begin to damp for want of commands."""
         if self._silent != self._bridge.silent:
             self._silent = self._bridge.silent
             if self._silent:
                 self.node.get_logger().warning("no joint command for a while: the drives damp")
-
-    def _listen(self) -> None:
-        """Say it where no state comes although time runs, and when one comes again."""
-        if self._resetting:
-            return
-        missing = not self._bridge.paused and clock.monotonic() - self._heard > self._config.gazebo.answer_timeout
-        if missing == self._missing:
-            return
-        self._missing = missing
-        if missing:
-            self.node.get_logger().error(_NO_STATES)
-        else:
-            self.node.get_logger().info("states of Gazebo come again")
 
     def _run_in_steps(self, state: RobotState, stop: Event) -> None:
         """Keep to the wall clock, a period at a time; a slow server, or a busy machine, slows time, not the answers."""
@@ -239,9 +193,12 @@ class GazeboBridgeNode:
             state = self._bridge.advance(self._steps)
 
     def _answer(self, state: RobotState, stop: Event) -> JointCommand:
-        """The command that answers a state, however long that takes; the state is sent again meanwhile."""
+        """The command that answers a state, however long that takes; the state is sent again meanwhile.
+
+        After a reset nobody may answer it any more, and the drives damp.
+        """
         stamp = time_ns(state.time)
-        while not stop.is_set():
+        while not stop.is_set() and self._bridge.expects(state.time):
             self._inlet.until(lambda: stop.is_set() or self._commands.get(stamp) is not None, _REPEAT)
             command = self._commands.get(stamp)
             if command is not None:
@@ -252,12 +209,6 @@ class GazeboBridgeNode:
     def _holding(self) -> bool:
         """Whether time stands where this node steps it; one period passes for each step that was asked for."""
         return self._bridge.paused and not self._single_steps.acquire(blocking=False)
-
-    def _on_state(self, state: RobotState, _torques: Any) -> None:
-        """A state of free-running time, in the transport's thread: some of them are published."""
-        if state.time >= self._due - 1e-9:
-            self._due = state.time + self._period
-            self._publish(state)
 
     def _publish(self, state: RobotState) -> None:
         self._send(state)
@@ -271,14 +222,9 @@ class GazeboBridgeNode:
             self._factor.publish(self._pace.real_time_factor)
 
     def _send(self, state: RobotState) -> None:
-        """Tell a state, unless the other thread has told a newer one meanwhile."""
-        with self._telling:
-            if self._told is not None and state.time < self._told.time:
-                return
-            self._told, self._heard = state, clock.monotonic()
-            stamp = time_ns(state.time)
-            self._odometry.publish(self._writer.odometry(stamp, state))
-            self._joints.publish(self._writer.joint_states(stamp, state, self._bridge.torques))
+        stamp = time_ns(state.time)
+        self._odometry.publish(self._writer.odometry(stamp, state))
+        self._joints.publish(self._writer.joint_states(stamp, state, self._bridge.torques))
 
     def _on_command(self, message: bytes) -> None:
         stamp = stamp_of(message)
@@ -298,7 +244,7 @@ class GazeboBridgeNode:
         elif self._config.node.lockstep:
             self._commands.put(stamp, command)
         else:
-            self._bridge.apply(command, 1e-9 * stamp)
+            self._bridge.apply(command)
             self._answered = stamp
 
     def _on_push(self, message: WrenchStamped) -> None:
@@ -309,14 +255,11 @@ class GazeboBridgeNode:
             self.node.get_logger().error(f"push refused: {error}", throttle_duration_sec=_SAY_AGAIN)
 
     def _on_reset(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        self._resetting = True
         try:
             self._bridge.reset()
         except ContactDdpError as error:
             response.success, response.message = False, str(error)
             return response
-        finally:
-            self._heard, self._resetting = clock.monotonic(), False
         response.success, response.message = True, "standing at the origin of odom"
         return response
 
@@ -334,13 +277,8 @@ class GazeboBridgeNode:
         response.success, response.message = self._bridge.paused, "one period"
         if not self._bridge.paused:
             response.message = "time runs; pause it first"
-        elif self._stepped:
-            self._single_steps.release()
         else:
-            try:
-                self._bridge.advance(self._steps)
-            except ContactDdpError as error:
-                response.success, response.message = False, str(error)
+            self._single_steps.release()
         return response
 
     def _configure(self, config: GazeboBridgeNodeConfig) -> None:
@@ -354,8 +292,6 @@ class GazeboBridgeNode:
             "joint commands of another time": self._strange,
         }
         malformed = self._recent.growth(self._bridge.malformed + self._refused)
-        if self._missing:
-            return ERROR, _NO_STATES, values
         if malformed:
             return ERROR, f"{malformed} malformed messages since the last report", values
         if self._bridge.silent:

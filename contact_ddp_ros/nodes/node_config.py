@@ -188,11 +188,6 @@ class GazeboBridgeNodeOptions:
     lockstep: bool = parameter(
         False, description="hold the world until the command that answers its state has arrived", structural=True
     )
-    stepping: bool = parameter(
-        True,
-        description="step the world from this node, at most as fast as the wall clock; else Gazebo runs by itself",
-        structural=True,
-    )
     period: float = parameter(
         0.002, low=0.001, high=0.02, unit="s", description="time between two published states", structural=True
     )

@@ -108,7 +108,7 @@ class Page:
         """Draw a world, and the controls where it is the first."""
         first = self._world is None
         self._world = world
-        self.scene.build(world.options)
+        self.scene.build(world.options, draggable="Grab" in world.abilities)
         if first:
             self._add_panels(world)
         self._tune.build(world)

@@ -51,8 +51,8 @@ class Scene:
         """Draw shadows, or not."""
         self._server.scene.configure_default_lights(cast_shadow=cast)
 
-    def build(self, options: RunOptions) -> None:
-        """Draw another robot or world.
+    def build(self, options: RunOptions, *, draggable: bool = True) -> None:
+        """Draw another robot or world; where `draggable`, the mouse pulls its links.
 
         Raises:
             ContactDdpError: the options describe no world.
@@ -66,7 +66,7 @@ class Scene:
             self._root = scene.add_frame(ROOT, show_axes=False)
             self._figure, self._plan = figure, PlanView(robot)
             moving = sorted({shape.body for shape in figure.shapes if shape.body})
-            self._bodies = {body: self._add_body("robot", body) for body in moving}
+            self._bodies = {body: self._add_body("robot", body, draggable) for body in moving}
             self._ghosts = {body: self._add_body("ghost", body) for body in moving}
             for index, shape in enumerate(shape for shape in figure.shapes if not shape.body):
                 self._add_ground(index, shape)
@@ -93,7 +93,7 @@ class Scene:
         """Plan, forces and disturbances."""
         return self._overlay
 
-    def _add_body(self, group: str, body: int) -> viser.FrameHandle:
+    def _add_body(self, group: str, body: int, draggable: bool = False) -> viser.FrameHandle:
         """A frame with a body's shapes, one mesh for each of its colours."""
         scene, ghost = self._server.scene, group == "ghost"
         path = f"{ROOT}/{group}/{self._figure.bodies[body]}"
@@ -114,7 +114,7 @@ class Scene:
                 cast_shadow=not ghost,
                 receive_shadow=not ghost,
             )
-            if not ghost:
+            if draggable:
                 self._make_draggable(handle, self._figure.bodies[body], body)
         return frame
 

@@ -130,7 +130,8 @@ class Session:
         self._tuner = tuning.Tuner(options, self._robot, self._loops, self._tell)
         names = tuple(self.recorder.info.cost_terms)
         declared = tuning.declared(options, self._robot)
-        told = self._tuner.table(), declared, names, EVERYTHING, self._repertoire.names
+        abilities = EVERYTHING if self._pulls else EVERYTHING - {"Grab"}
+        told = self._tuner.table(), declared, names, abilities, self._repertoire.names
         self._tell(World(self._number, options, *told))
 
     def _begin(self) -> None:
@@ -150,6 +151,11 @@ class Session:
     def _loops(self) -> tuple[ClosedLoop, ClosedLoop]:
         """The one that runs, and the one that is copied at a reset."""
         return self.loop, self._first
+
+    @property
+    def _pulls(self) -> bool:
+        """Ability of the simulator to be pulled at any link."""
+        return hasattr(self.loop.simulator, "pull")
 
     def _restart_clock(self) -> None:
         self._pace = Pace(CONTROL_PERIOD)
@@ -190,6 +196,9 @@ class Session:
                 return self._performance.begin(motion)
             case do.PushTrunk():
                 return self._note(self._disturbances.push(command))
+            case do.Grab() if not self._pulls:
+                engine = self._tuner.options.simulator_parameters()["engine"]
+                raise ParameterError(f"the engine {engine} has no pull by the mouse; allowed: mujoco, or a push")
             case do.Grab(link, point, target):
                 self._disturbances.grab(link, np.array(point), np.array(target))
             case do.Release():

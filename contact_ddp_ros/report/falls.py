@@ -1,4 +1,4 @@
-"""Detection of falls and their causes, and recovery after pushes."""
+"""Detection of falls and their causes, of runs without a stand, and recovery after pushes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -76,6 +76,13 @@ def first_fall(recording: Recording) -> Fall | None:
         return None
     first = min(falls, key=lambda fall: fall.time)
     return replace(first, cause=_cause(recording, first))
+
+
+def has_stood(recording: Recording) -> bool:
+    """Existence of a tick out of DAMP with the trunk as high as that of a robot on its legs; true of unknown modes."""
+    modes = recording.ticks["control_mode"]
+    up = (modes != CONTROL_MODES.index("damp")) & (recording.height >= recording.info.fall_height)
+    return bool((modes < 0).all() or up.any())
 
 
 def up_again(recording: Recording, fall: Fall) -> float | None:

@@ -108,6 +108,7 @@ def _course(s: Summary) -> list[tuple[str, str]]:
     fall = f"yes, at {s.fall_time_s:.2f} s ({s.fall_reason})" if s.fell else "no"
     rows = [
         ("fell", fall),
+        *([] if s.stood else [("stood", "never")]),
         *([("cause of the fall", s.fall_cause)] if s.fall_cause else []),
         *([("up again", f"at {s.up_again_time_s:.2f} s")] if s.up_again_time_s is not None else []),
         ("simulated time", f"{s.sim_time_s:.2f} s" + (", interrupted" if s.interrupted else "")),

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.files import plain, write_json
 from contact_ddp_ros.recording import Recording
 from contact_ddp_ros.report import analysis
-from contact_ddp_ros.report.falls import Recovery, first_fall, recoveries, up_again
+from contact_ddp_ros.report.falls import Recovery, first_fall, has_stood, recoveries, up_again
 
 SUMMARY_FILE = "summary.json"
 
@@ -61,6 +61,7 @@ class Summary:
         fall_time_s, fall_reason: of the first such sign; None where there was none.
         fall_cause: why, such as "late policies", where a fault, late solves or a push say so; None where nothing does.
         up_again_time_s: when it moved again after that; None where it did not, or did not fall.
+        stood: whether the robot was ever out of DAMP with its trunk above 0.15 m.
         interrupted: whether the user stopped the run early.
         sim_time_s: from the first tick to the last, plus one control period.
         bounding_time_s: time spent bounding.
@@ -104,6 +105,7 @@ class Summary:
     fall_reason: str | None
     fall_cause: str | None
     up_again_time_s: float | None
+    stood: bool
     interrupted: bool
     sim_time_s: float
     bounding_time_s: float
@@ -166,6 +168,7 @@ def summarise(recording: Recording) -> Summary:
         fall_reason=fall.reason if fall else None,
         fall_cause=(fall.cause or None) if fall else None,
         up_again_time_s=up_again(recording, fall) if fall else None,
+        stood=has_stood(recording),
         interrupted=info.interrupted,
         sim_time_s=_span(ticks["time"]) + info.control_period if len(ticks["time"]) else 0.0,
         bounding_time_s=float(np.count_nonzero(bound) * info.control_period),

@@ -6,9 +6,11 @@ import logging
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from synthetic import Gait, bounding_recorder
 
@@ -24,6 +26,7 @@ from contact_ddp_ros.options import Push, RunOptions
 from contact_ddp_ros.recording import load
 from contact_ddp_ros.report import plots, video
 from contact_ddp_ros.run_checks import check_run
+from contact_ddp_ros.sim.mujoco import MujocoSimulator
 
 
 def parsed(*words: str) -> RunOptions:
@@ -152,7 +155,8 @@ BAD_WORDS = [
     ("sim --gait 0:trot,5:walk --speed 0:0.5,6:1.5", "beyond the 1.05 m/s of the gait walk"),
     ("sim --gait 0:trot,5:walk --speed 0:2.4,10:0 --ramp", "the commanded speed of 1.2 m/s"),
     ("demo --gait trott", "did you mean trot or fly_trot?"),
-    ("play --engine dart", "in mujoco alone"),
+    ("play --engine havok", "allowed: mujoco, dart, bullet"),
+    ("motion jump --engine havok", "allowed: mujoco, dart, bullet"),
     ("demo --model planar --gait 0:bound,2:trot", "from 2 s on: gait 'trot': the planar model moves fr and fl alike"),
     ("sim --gait 0:bound,3:pronk,2:bound", "times must increase"),
     ("optimize --gait 0:bound,3:pronk", "one trajectory is optimised in one gait"),
@@ -248,6 +252,18 @@ def test_a_fall_has_an_exit_status_of_its_own(fake_loop, tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["sim", "--help"])
     assert "3 done but the robot fell" in capsys.readouterr().out
+
+
+def test_a_run_without_a_stand_says_so_and_has_that_exit_status(tmp_path, capsys, monkeypatch):
+    """The controller finds the first state at fault, so the stand is refused."""
+    first = MujocoSimulator.state
+    monkeypatch.setattr(
+        MujocoSimulator, "state", lambda self: replace(first(self), linear_velocity=np.array([0.0, 0.0, 421.5]))
+    )
+    words = ["--no-video", "--duration", "0.1", "--model", "planar", "--out", str(tmp_path / "new")]
+    assert main(["sim", *words]) == EXIT_FELL
+    told = capsys.readouterr().out
+    assert "The robot never stood: at 0 s stand refused: cannot stand up" in " ".join(told.split())
 
 
 def test_a_run_leaves_everything(fake_loop, tmp_path, capsys):
@@ -431,6 +447,22 @@ def test_sdf_takes_the_world_of_a_run(capsys):
     assert main(["sdf", "--ground", "hill:3"]) == 2
     assert main(["sdf", "--model", "--ground", "slope:3"]) == 2
     assert "simulator.terrain is 'slope:3'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--ros2-control", "--friction", "0.4"],
+        ["--ros2-control", "--real-time-factor", "0.5"],
+        ["--ros2-control", "--no-rotors"],
+        ["--model", "--real-time-factor", "0.5"],
+    ],
+)
+def test_an_option_that_changes_nothing_of_what_sdf_writes_is_refused(words, capsys):
+    assert main(["sdf", *words]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert words[1].removeprefix("--") in said.err
 
 
 def test_a_running_server_keeps_the_world_of_its_file(capsys):

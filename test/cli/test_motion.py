@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.cli import main
+from contact_ddp_ros.engines.choice import PACKAGES
 
 
 def test_a_jump_is_told_and_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -20,6 +21,16 @@ def test_a_jump_is_told_and_saved(tmp_path: Path, capsys: pytest.CaptureFixture[
     with np.load(folder / "motion.npz") as saved:
         assert saved["coordinates"].shape == saved["planned"].shape and saved["policy_gains"].ndim == 3
     assert (folder / "motion.png").stat().st_size > 20_000
+
+
+@pytest.mark.parametrize("engine", ["dart", "bullet"])
+def test_a_jump_lands_in_other_physics(engine: str, tmp_path: Path) -> None:
+    pytest.importorskip(PACKAGES[engine])
+    words = ["motion", "jump", "--no-video", "--engine", engine, "--trials", "1", "--out", str(tmp_path / "jump")]
+    assert main(words) == 0
+    summary = json.loads((tmp_path / "jump" / "summary.json").read_text(encoding="utf-8"))
+    assert summary["engine"] == engine
+    assert summary["trials"][0]["landed"]
 
 
 def test_slippery_ground_fells_it(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Every engine has the same robot: dynamics in the air, weight on the ground, pushes and friction; and it bounds."""
 
+import argparse
 import copy
 import sys
 from dataclasses import replace
@@ -10,7 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 from contact_ddp_ros import closed_loop
+from contact_ddp_ros.bench.benchmark import add_setting_option
 from contact_ddp_ros.cli import main
+from contact_ddp_ros.cli.parser import build_parser
 from contact_ddp_ros.engines.choice import PACKAGES, make_simulator
 from contact_ddp_ros.errors import ParameterError, SimulationError
 from contact_ddp_ros.options import RunOptions
@@ -19,7 +22,8 @@ from contact_ddp_ros.robot.model import BASE_JOINTS, Robot, load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 from contact_ddp_ros.sim.bodies import bodies_of
-from contact_ddp_ros.sim.options import ENGINES, ContactOptions, PayloadOptions, SimOptions
+from contact_ddp_ros.sim.engine_option import chosen_engine
+from contact_ddp_ros.sim.options import ENGINES, ContactOptions, NoiseOptions, PayloadOptions, SimOptions
 from contact_ddp_ros.sim.simulator import PhysicsSimulator
 from contact_ddp_ros.terrain.words import parse_terrain
 
@@ -218,8 +222,25 @@ def test_it_bounds_in_other_physics(engine: str, ground: str) -> None:
 def test_what_only_mujoco_has_is_refused(engine: str) -> None:
     with pytest.raises(ParameterError, match=rf"simulator\.contact\.model is 'spring'; the engine {engine} takes"):
         simulator(engine, contact=ContactOptions(model="spring"))
-    with pytest.raises(SimulationError, match=f"world of the engine {engine} cannot be copied"):
-        copy.deepcopy(simulator(engine))
+    running = simulator(engine)
+    running.step()
+    with pytest.raises(SimulationError, match=f"running world of the engine {engine} cannot be copied"):
+        copy.deepcopy(running)
+
+
+@pytest.mark.parametrize("engine", ["dart", "bullet"])
+def test_a_world_that_has_not_moved_yet_has_an_independent_copy(engine: str) -> None:
+    first = simulator(engine, noise=NoiseOptions(position=0.01))
+    start = first.true_state()
+    raised = replace(start, time=0.0, position=start.position + [0.0, 0.0, 0.1])
+    first.reset(raised)
+    twin = copy.deepcopy(first)
+    np.testing.assert_array_equal(twin.state().position, first.state().position)
+    twin.step(50)
+    assert first.time == 0.0
+    assert first.true_state().position[2] == pytest.approx(raised.position[2], abs=1e-9)
+    first.step(50)
+    np.testing.assert_array_equal(twin.true_state().position, first.true_state().position)
 
 
 def test_an_engine_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,3 +253,20 @@ def test_an_engine_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatc
 def test_an_unknown_engine_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sim", "--engine", "havok", "--no-video"]) == 2
     assert "allowed: mujoco, dart, bullet" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["sim"], ["demo"], ["play"], ["motion", "jump"], ["sweep", "--set", "speed=0.3:1:2"]],
+)
+def test_every_job_that_simulates_takes_the_option_alike(words: list[str]) -> None:
+    assert chosen_engine(build_parser().parse_args([*words, "--engine", "dart"])) == "dart"
+    assert chosen_engine(build_parser().parse_args(words)) == "mujoco"
+
+
+def test_benchmarks_take_it_beside_other_settings() -> None:
+    parser = argparse.ArgumentParser()
+    add_setting_option(parser)
+    options = parser.parse_args(["--set", "planner.rate=50", "--engine", "bullet"])
+    assert dict(options.set) == {"planner.rate": 50, "simulator.engine": "bullet"}
+    assert parser.parse_args([]).set == []

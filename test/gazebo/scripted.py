@@ -48,12 +48,12 @@ class ScriptedServer:
         self.bus.subscribe(self.names.efforts_sent, self._on_mark)
         self.bus.serve(self.names.control, TYPES["WorldControl"], self._on_request)
 
-    def bridge(self, *, stepped: bool = False, paused: bool = False, **config: object) -> GazeboBridge:
+    def bridge(self, *, paused: bool = False, **config: object) -> GazeboBridge:
         bindings = emulator_bindings(self.bus)
         control = DirectControl(bindings, self.names, bindings.node())
         defaults: dict[str, object] = {"settle": False, "answer_timeout": 0.2}
         whole = BridgeConfig(**{**defaults, **config})  # type: ignore[arg-type]
-        return GazeboBridge(ROBOT, GAINS, bindings, control, whole, stepped=stepped, paused=paused)
+        return GazeboBridge(ROBOT, GAINS, bindings, control, whole, paused=paused)
 
     def tell(self, steps: int = 1, joints: Any = None, base: Any = None) -> None:
         """Let time go on and tell each state, or `joints` and `base` instead."""

@@ -6,6 +6,7 @@ import pytest
 from contact_ddp_ros.cli.gazebo import run_in_gazebo
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.recording import CONTROL_MODES, Recorder
+from contact_ddp_ros.report.summary import summarise
 from contact_ddp_ros.robot.model import load_robot
 
 NOISE = {"simulator.noise.position": 0.001, "simulator.noise.joint_velocities": 0.05}
@@ -33,3 +34,12 @@ def test_the_robot_bounds_in_dart(ground: str) -> None:
     if noise:
         wrong = ticks["position"] - ticks["true_position"]
         assert wrong.std() == pytest.approx(0.001, rel=0.1)
+
+
+def test_a_robot_that_is_not_settled_first_stands_up_too() -> None:
+    """As one that was spawned: the first pose is that of straight legs, 0.42 m above the origin."""
+    options = RunOptions(duration=0.5, overrides={"gazebo_bridge.gazebo.settle": False, "planner.model": "planar"})
+    recording = run_in_gazebo(options, Recorder(), "", emulator=True)
+    assert np.abs(recording.ticks["linear_velocity"]).max() < 3.0
+    assert not [event for event in recording.events if event.fault]
+    assert summarise(recording).stood

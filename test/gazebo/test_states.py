@@ -13,6 +13,13 @@ from contact_ddp_ros.gazebo.states import Measurement, StateReader
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 
 
+def begun(stamp: int = 0, **motion: object) -> StateReader:
+    """A reader that has heard both messages of an instant, which make no state alone."""
+    reader = StateReader()
+    assert tell(reader, stamp, **motion) == []
+    return reader
+
+
 def tell(reader: StateReader, stamp: int, joints_first: bool = True, **motion: object) -> list[Measurement]:
     """Both messages of an instant; what came of them."""
     calls = [lambda: reader.joints(joint_states(stamp)), lambda: reader.odometry(odometry(stamp, **motion))]
@@ -22,7 +29,7 @@ def tell(reader: StateReader, stamp: int, joints_first: bool = True, **motion: o
 
 @given(st.lists(st.booleans(), min_size=2, max_size=20))
 def test_each_instant_gives_one_state_whichever_message_comes_first(orders: list[bool]) -> None:
-    reader = StateReader()
+    reader = begun()
     for step, joints_first in enumerate(orders, start=1):
         (measurement,) = tell(reader, step * STEP, joints_first)
         assert measurement.stamp == step * STEP
@@ -35,7 +42,7 @@ def test_each_instant_gives_one_state_whichever_message_comes_first(orders: list
 def test_messages_of_different_instants_are_never_joined(news: list[tuple[str, int]]) -> None:
     """Each topic keeps its order, as a transport does; between the topics everything may happen."""
     topics = {"j": iter(range(1, 7)), "o": iter(range(1, 7))}
-    reader, stamps = StateReader(), []
+    reader, stamps = begun(), []
     for kind, _ in news:
         stamp = next(topics[kind]) * STEP
         read = reader.joints(joint_states(stamp)) if kind == "j" else reader.odometry(odometry(stamp, (1.0, 0.0, 0.0)))
@@ -47,7 +54,7 @@ def test_messages_of_different_instants_are_never_joined(news: list[tuple[str, i
 
 
 def test_repeats_while_time_stands_are_no_news() -> None:
-    reader = StateReader()
+    reader = begun()
     assert len(tell(reader, STEP)) == 1
     for _ in range(3):
         assert reader.joints(joint_states(STEP)) is None
@@ -62,17 +69,18 @@ def test_a_jump_back_is_a_new_beginning(joints_first: bool) -> None:
         tell(reader, step * STEP)
     reader.joints(joint_states(0))  # while time stands there is no odometry
     reader.joints(joint_states(STEP))  # nor at the first step
-    (measurement,) = tell(reader, 2 * STEP, joints_first)
-    assert measurement.restarted
-    assert measurement.stamp == 2 * STEP
-    assert measurement.state.linear_velocity[0] == 99.0, "no difference across the jump"
+    assert tell(reader, 2 * STEP, joints_first) == [], "no difference across the jump"
     (measurement,) = tell(reader, 3 * STEP, joints_first)
+    assert measurement.restarted
+    assert measurement.stamp == 3 * STEP
+    assert np.abs(measurement.state.linear_velocity).max() == pytest.approx(0.0, abs=1e-12)
+    (measurement,) = tell(reader, 4 * STEP, joints_first)
     assert not measurement.restarted
     assert np.abs(measurement.state.linear_velocity).max() == pytest.approx(0.0, abs=1e-12)
 
 
 def test_a_lost_half_costs_one_state_only() -> None:
-    reader = StateReader()
+    reader = begun()
     tell(reader, STEP)
     reader.joints(joint_states(2 * STEP))
     (measurement,) = tell(reader, 3 * STEP, velocity=(0.3, 0.0, 0.0))
@@ -86,8 +94,7 @@ def test_a_lost_half_costs_one_state_only() -> None:
     st.integers(1, 5),
 )
 def test_velocities_are_those_of_the_motion(velocity: tuple[float, float, float], turn: float, gap: int) -> None:
-    reader = StateReader()
-    tell(reader, 10 * STEP, velocity=velocity, turn=turn)
+    reader = begun(10 * STEP, velocity=velocity, turn=turn)
     (measurement,) = tell(reader, (10 + gap) * STEP, velocity=velocity, turn=turn)
     state = measurement.state
     heading = turn * 1e-9 * measurement.stamp
@@ -97,21 +104,34 @@ def test_velocities_are_those_of_the_motion(velocity: tuple[float, float, float]
     np.testing.assert_allclose(state.angular_velocity, [0.0, 0.0, turn], atol=1e-6)
 
 
-def test_the_twist_counts_where_it_is_asked_for_or_nothing_came_before() -> None:
-    (first,) = tell(StateReader(), STEP)
-    assert first.state.linear_velocity[0] == first.state.angular_velocity[2] == 99.0
+def test_the_twist_counts_where_it_is_asked_for_once_its_mean_is_of_the_robots_motion_alone() -> None:
+    """The server's first sample is the way from the origin, which stays in its mean for ten messages."""
     reader = StateReader(differences=False)
-    tell(reader, STEP)
-    (second,) = tell(reader, 2 * STEP)
-    assert second.state.linear_velocity[0] == 99.0
+    for beginning in (0, 500 * STEP, STEP):  # the start, a gap, a reset
+        told = [tell(reader, beginning + step * STEP) for step in range(12)]
+        assert told[0] == []
+        speeds = [one[0].state.linear_velocity[0] for one in told[1:]]
+        assert np.abs(speeds[:9]).max() == 0.0
+        assert speeds[9:] == [99.0, 99.0]
+
+
+def test_a_trunk_high_above_the_origin_does_not_begin_at_its_height_over_a_step() -> None:
+    """A server after its start: the robot hangs at 0.42 m, and the first twist says 421.5 m/s."""
     reader = StateReader()
-    tell(reader, STEP)
-    (late,) = tell(reader, 500 * STEP)
-    assert late.state.linear_velocity[0] == 99.0
+    found = []
+    for step in range(2, 6):
+        reader.joints(joint_states(step * STEP))
+        message = odometry(step * STEP)
+        message.pose.position.z, message.twist.linear.z = 0.4215, 421.5 / (step - 1)
+        found.append(reader.odometry(message))
+    assert found[0] is None
+    for measurement in found[1:]:
+        assert measurement is not None
+        np.testing.assert_allclose(measurement.state.linear_velocity, 0.0, atol=1e-12)
 
 
 def test_joints_are_told_apart_by_name() -> None:
-    reader = StateReader()
+    reader = begun()
     reader.joints(joint_states(STEP, ("wheel", *JOINT_NAMES[::-1])))
     measurement = reader.odometry(odometry(STEP))
     assert measurement is not None
@@ -121,7 +141,7 @@ def test_joints_are_told_apart_by_name() -> None:
 
 
 def test_garbage_is_refused_and_what_follows_is_read() -> None:
-    reader = StateReader()
+    reader = begun()
     tell(reader, STEP)
     poisoned = joint_states(2 * STEP)
     poisoned.joint[4].axis1.velocity = math.nan

@@ -106,12 +106,12 @@ def test_a_helper_without_bindings_says_so() -> None:
 def test_a_bridge_between_processes_moves_the_robot_and_leaves_it_limp(server: GazeboEmulator) -> None:
     bindings = load_bindings(EMULATOR)
     config = BridgeConfig(settle=False)
-    with GazeboBridge(ROBOT, GAINS, bindings, ControlProcess(EMULATOR, Names()), config, stepped=True) as bridge:
+    with GazeboBridge(ROBOT, GAINS, bindings, ControlProcess(EMULATOR, Names()), config) as bridge:
         bridge.start()
         for _ in range(5):
             bridge.apply(JointCommand(ROBOT.standing, np.zeros(12), np.zeros(12)))
             state = bridge.advance(2)
-        assert state.time == pytest.approx(0.012)
+        assert state.time == pytest.approx(0.013)
         np.testing.assert_allclose(state.joint_positions, server.world.joint_positions)
         np.testing.assert_allclose(state.position, server.world.position, atol=2e-6)
         assert np.abs(server.efforts).max() > 1.0

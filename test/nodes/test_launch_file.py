@@ -15,9 +15,7 @@ import yaml
 from installation import PACKAGE, ROOT, executables, install, register
 
 from contact_ddp_ros.config import specs
-from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.errors import ContactDdpError
-from contact_ddp_ros.fitting import fitted_config
 from contact_ddp_ros.gazebo.transport import EMULATOR_NAMES
 from contact_ddp_ros.gazebo.user_world import own_world
 from contact_ddp_ros.lifetime import END_WITH_STDIN
@@ -25,7 +23,6 @@ from contact_ddp_ros.nodes import composed_node
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.node_config import CONFIGURATIONS
 from contact_ddp_ros.nodes.security import ENCLAVES, ROLES
-from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.urdf import default_urdf
 from contact_ddp_ros.sim.options import SimOptions
@@ -280,16 +277,12 @@ def test_files_of_robot_and_gait_are_named_in_full(
     assert planner.parameters["node.urdf"] == str(tmp_path / "robot.urdf")
 
 
-def test_another_robot_is_put_into_gazebos_world_with_its_own_drives(launch: Launch) -> None:
+def test_another_robot_is_put_into_gazebos_world(launch: Launch) -> None:
     def world(**given: str) -> str:
         (server,) = (one for one in launch(backend="gazebo", **given) if one.kind == "ExecuteProcess")
         return Path(server.options["cmd"][-1]).read_text(encoding="utf-8")
 
-    robot = load_robot("go1")
-    drive = fitted_config(ControllerConfig(), robot, "controller").drive
-    assert world(model="go1") == own_world(robot, SimOptions()).text
-    damped = own_world(robot, SimOptions(), drive_damping=drive.gains(len(LEG_NAMES)).kd)
-    assert world(model="go1", gazebo_stepping="false") == damped.text != own_world(robot, SimOptions()).text
+    assert world(model="go1") == own_world(load_robot("go1"), SimOptions()).text
 
 
 def test_the_robot_has_stricter_parameters_which_a_file_may_still_change(launch: Launch, tmp_path: Path) -> None:
@@ -429,14 +422,13 @@ def test_gazebos_world_is_made_to_measure(launch: Launch, tmp_path: Path) -> Non
         gazebo_friction="0.4",
         gazebo_trunk_mass_scale="1.1",
         gazebo_real_time_factor="0.5",
-        gazebo_stepping="false",
     )
     (server,) = (one for one in actions if one.kind == "ExecuteProcess")
     world = Path(server.options["cmd"][-1]).read_text(encoding="utf-8")
-    for part in ("<mu>0.4</mu>", "<real_time_factor>0.5</real_time_factor>", "data: 2", 'name="mini_cheetah"'):
+    for part in ("<mu>0.4</mu>", "<real_time_factor>0.5</real_time_factor>", "data: 1", 'name="mini_cheetah"'):
         assert part in world
     (bridge,) = (one for one in actions if one.options.get("executable") == "gazebo_bridge_node")
-    expected = {"gazebo.world": "hall", "gazebo.timestep": 0.002, "node.stepping": False}
+    expected = {"gazebo.world": "hall", "gazebo.timestep": 0.002}
     assert bridge.parameters.items() >= expected.items()
 
 
@@ -446,6 +438,13 @@ def test_gazebos_ground_is_a_shape_of_ours(launch: Launch) -> None:
     world = Path(server.options["cmd"][-1]).read_text(encoding="utf-8")
     assert '<collision name="collision_1">' in world
     assert "<size>200 100 1</size>" in world
+
+
+def test_loopback_holds_for_gazebos_messages_too(launch: Launch) -> None:
+    actions = launch(backend="gazebo", loopback="true")
+    server = [one.kind for one in actions].index("ExecuteProcess")
+    assert ("GZ_IP", "127.0.0.1") in [one.arguments for one in actions[:server]]
+    assert not any("GZ_IP" in one.arguments for one in launch(backend="gazebo"))
 
 
 def test_a_running_gazebo_server_is_joined(launch: Launch) -> None:

@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from contact_ddp_ros.engines.choice import PACKAGES
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.play import commands as do
+from contact_ddp_ros.play.link import EVERYTHING
 from contact_ddp_ros.play.marks import below
 from contact_ddp_ros.play.snapshot import Snapshot
 from contact_ddp_ros.play.world_panel import KINDS, elsewhere, word_of
@@ -221,3 +223,18 @@ def test_it_jumps_on_request_and_moves_on(player: Player) -> None:
     assert player.say(do.Perform("jump")).accepted, "it is known by now"
     player.run(0.01)
     assert "in damp; jump begins in a stand" in player.answers[-1]
+
+
+@pytest.mark.parametrize("engine", ["dart", "bullet"])
+def test_another_engine_can_do_all_but_be_pulled(engine: str) -> None:
+    pytest.importorskip(PACKAGES[engine])
+    other = Player(RunOptions(overrides={"simulator.engine": engine, "planner.model": "planar"}))
+    assert EVERYTHING - other.world.abilities == {"Grab"}
+    other.run_until("move")
+    assert "4.0 N·s" in other.say(do.PushTrunk((0.0, 40.0, 0.0), 0.1)).text
+    assert other.run(1.0).state.position[0] > 0.1
+    answer = other.say(do.Grab("fl_hip", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
+    assert not answer.accepted
+    assert f"the engine {engine} has no pull by the mouse" in answer.text
+    assert other.say(do.Reset()).accepted
+    assert other.run(0.1).state.position[0] < 0.1

@@ -1,4 +1,5 @@
 import io
+import re
 import time
 from dataclasses import replace
 
@@ -94,3 +95,5 @@ def test_a_fall_and_unknown_figures_are_told_as_such():
     assert "cause of the fall" in text and "late policies" in text
     assert "up again" in text and "at 6.50 s" in text
     assert "nan" not in text
+    assert "stood" not in text
+    assert re.search(r"stood\W+never", shown(closing_table(replace(summary, stood=False))))

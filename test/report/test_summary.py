@@ -6,7 +6,7 @@ import pytest
 from synthetic import Gait, bounding_recorder, run_info
 
 from contact_ddp_ros import report
-from contact_ddp_ros.recording import Recorder, Recording
+from contact_ddp_ros.recording import CONTROL_MODES, Recorder, Recording
 from contact_ddp_ros.report import summary as summaries
 from contact_ddp_ros.report.summary import summarise
 
@@ -24,6 +24,16 @@ def solved(recording: Recording, **columns: np.ndarray) -> Recording:
 @pytest.fixture(scope="module")
 def recording():
     return bounding_recorder(Gait(duration=4.0)).finish()
+
+
+def test_a_robot_that_stayed_limp_or_down_has_never_stood(recording):
+    limp, standing = np.zeros(2000, int), np.full(2000, CONTROL_MODES.index("stand"))
+    low = recording.ticks["position"] * [1.0, 1.0, 0.3]
+    assert summarise(recording).stood
+    assert summarise(changed(recording, control_mode=standing)).stood
+    assert summarise(changed(recording, control_mode=limp - 1)).stood, "nobody knows"
+    for never in ({"control_mode": limp}, {"control_mode": standing, "position": low}):
+        assert not summarise(changed(recording, **never)).stood
 
 
 def test_known_numbers_in_known_figures_out(recording):

@@ -22,6 +22,7 @@ from contact_ddp_ros.motions.motion import MotionTask, load_motion, packaged_mot
 from contact_ddp_ros.motions.optimiser import optimise_motion
 from contact_ddp_ros.motions.trials import perturbed_run
 from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.sim.engine_option import add_engine_option, chosen_engine
 
 VARIANTS = ("ddp", "ilqr")
 LONGER, FURTHER = (-0.04, -0.02, 0.0, 0.02, 0.04), (-0.1, 0.0, 0.1)
@@ -84,13 +85,14 @@ def solve(task: MotionTask, variant: str) -> MotionSolve:
     return MotionSolve(task.name, flight, task.displacement, variant, plan.iterations, cost, spent)
 
 
-def land(task: MotionTask, trials: int) -> list[Landings]:
-    """Execute the motion in perturbed worlds, with the gains and without."""
+def land(task: MotionTask, trials: int, engine: str) -> list[Landings]:
+    """Execute the motion in perturbed worlds of an engine, with the gains and without."""
     robot, found = load_robot(), []
     plan = optimise_motion(task, robot)
     for feedback in (True, False):
         execution = ExecutionConfig() if feedback else ExecutionConfig(feedback=(0.0, 0.0, 0.0))
-        landed = sum(perturbed_run(plan, robot, seed, execution=execution).landed for seed in range(trials))
+        runs = (perturbed_run(plan, robot, seed, execution=execution, engine=engine) for seed in range(trials))
+        landed = sum(run.landed for run in runs)
         found.append(Landings(task.name, feedback, landed, trials))
     return found
 
@@ -101,6 +103,7 @@ def measure(run: Run) -> Findings:
     longer, further = ((0.0,), (0.0,)) if options.quick else (LONGER, FURTHER)
     solves: list[MotionSolve] = []
     landings: list[Landings] = []
+    engine = chosen_engine(options)
     tasks = [load_motion(name) for name in options.motion or packaged_motions()]
     for task in tasks:
         for variant in VARIANTS:
@@ -109,10 +112,10 @@ def measure(run: Run) -> Findings:
             order = VARIANTS if turn % 2 == 0 else VARIANTS[::-1]
             solves += [solve(one, variant) for variant in order]
         if options.trials:
-            landings += land(task, options.trials)
+            landings += land(task, options.trials, engine)
     names = [task.name for task in tasks]
     return Findings(
-        settings={"motions": names, "longer": longer, "further": further, "trials": options.trials},
+        settings={"motions": names, "longer": longer, "further": further, "trials": options.trials, "engine": engine},
         results={"solves": [asdict(one) for one in solves], "landings": [asdict(one) for one in landings]},
         tables=[_solver_table(names, solves), *([_landing_table(landings)] if landings else [])],
     )
@@ -168,6 +171,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="one of them only, or the path of a .yaml file; repeatable",
     )
+    add_engine_option(parser)
     parser.add_argument("--trials", type=at_least(0), default=0, metavar="N", help="perturbed starts (default: none)")
 
 

@@ -30,13 +30,13 @@ class DartWorld:
         try:
             world = child_of(ElementTree.fromstring(sdf), "world")
             self.name = world.get("name", "")
-            self.timestep = float(world.findtext("physics/max_step_size", ""))
-            self.real_time_factor = float(world.findtext("physics/real_time_factor", ""))
+            self.timestep = float(world.findtext("physics/max_step_size", "0.001"))
+            self.real_time_factor = float(world.findtext("physics/real_time_factor", "1"))
             self.odometry_rate = float(world.findtext(".//odom_publish_frequency", "50"))
             self.format = float(world.findtext(".//plugin/output", "data: 0").removeprefix("data: "))
             self._world = dart.simulation.World(self.name)
             self._world.setTimeStep(self.timestep)
-            self._world.setGravity(read_numbers(world.findtext("gravity", "")))
+            self._world.setGravity(read_numbers(world.findtext("gravity", "0 0 -9.8")))
             self._world.setCollisionDetector(dart.simulation.CollisionDetectorType.ODE)
             models = world.findall("model")
             skeletons = [skeleton_of(model) for model in models]

@@ -33,12 +33,7 @@ TABLES: Final[dict[str, tuple[tuple[int, str, str], ...]]] = {
     "Double": ((1, "header", "Header"), (2, "data", "double")),
     "Boolean": ((1, "header", "Header"), (2, "data", "bool")),
     "WorldReset": ((2, "all", "bool"),),
-    "WorldControl": (
-        (2, "pause", "bool"),
-        (4, "multi_step", "int"),
-        (5, "reset", "WorldReset"),
-        (7, "run_to_sim_time", "Time"),
-    ),
+    "WorldControl": ((2, "pause", "bool"), (4, "multi_step", "int"), (5, "reset", "WorldReset")),
     "Entity": ((3, "name", "text"), (4, "type", "int")),
     "Wrench": ((2, "force", "Vector3d"), (3, "torque", "Vector3d")),
     "EntityWrench": ((2, "entity", "Entity"), (3, "wrench", "Wrench")),

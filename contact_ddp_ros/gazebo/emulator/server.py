@@ -7,11 +7,11 @@ What a bridge must get along with is here as it is in Gazebo:
 - joint states come at every step, and repeatedly while time is paused; odometry comes from the second step on, no
   more often than the file says, and not while time is paused; the order of the two is random;
 - a pose is updated in the messages only when a component has changed by more than 1e-6;
-- the odometry's twist is the mean of the last ten differences;
+- the odometry's linear velocity is the mean of the last ten differences of poses, its angular velocity the last one;
+  the first difference is that from the origin, the trunk's whole height within a step;
 - a request is answered before its steps are made, and one that follows a reset too soon undoes it;
 - every request says whether time stands: one that does not mention it lets time run;
 - a pause stops a request for steps before all of them have been made; those that are left are made with the next ones;
-- time runs no further than the latest request says, if it says so;
 - a wrench acts for one step on the model that it names.
 """
 
@@ -33,9 +33,9 @@ from contact_ddp_ros.gazebo.names import Names
 from contact_ddp_ros.gazebo.sdf import IMU_RATE
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.rotation import (
+    matrix_to_rpy,
     quaternion_product,
     quaternion_to_matrix,
-    quaternion_to_rotation_vector,
 )
 from contact_ddp_ros.sim.pacing import Pace
 
@@ -78,7 +78,7 @@ class GazeboEmulator:
         self._efforts = np.zeros(len(JOINT_NAMES))
         self._requests: deque[Any] = deque()
         self._lock, self._wake = Lock(), Event()
-        self._paused, self._steps_due, self._run_to = True, 0, 0
+        self._paused, self._steps_due = True, 0
         self._wrenches: deque[Array] = deque()
         self._odometry, self._odometry_told = _Odometry(world), 0
         for index, joint in enumerate(JOINT_NAMES):
@@ -117,8 +117,6 @@ class GazeboEmulator:
             if stepping:
                 self._steps_due -= 1
                 self._paused = self._steps_due == 0
-            elif 0 < self._run_to <= self._world.stamp:
-                self._paused, self._run_to = True, 0
             elif self._real_time:
                 self._pace.wait(self._due)
 
@@ -159,8 +157,6 @@ class GazeboEmulator:
             if self._paused and request.multi_step:
                 self._steps_due += int(request.multi_step)
                 self._paused = False
-            goal = _NANOSECONDS * int(request.run_to_sim_time.sec) + int(request.run_to_sim_time.nsec)
-            self._run_to = goal if goal > self._world.stamp else 0
             reset = bool(request.reset.all)
         if reset:
             self._world.reset()
@@ -220,9 +216,9 @@ class _Odometry:
     def __init__(self, world: DartWorld) -> None:
         self._world = world
         self._position, self._orientation = world.position, world.orientation
-        self._before: tuple[int, Array, Array] | None = None
+        self._told = np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
+        self._before: int | None = None
         self._linear: deque[Array] = deque(maxlen=_TWIST_WINDOW)
-        self._angular: deque[Array] = deque(maxlen=_TWIST_WINDOW)
 
     def sample(self) -> tuple[Array, Array, Array, Array] | None:
         """Position, orientation (x, y, z, w), linear and angular velocity; None at the first step."""
@@ -231,15 +227,15 @@ class _Odometry:
         moved = np.abs(position - self._position).max() > _POSE_TOLERANCE
         if moved or np.abs(orientation - self._orientation).max() > _POSE_TOLERANCE:
             self._position, self._orientation = position, orientation
-        before, self._before = self._before, (world.stamp, self._position, self._orientation)
+        before, self._before = self._before, world.stamp
         if before is None:
             return None
-        elapsed = 1e-9 * (world.stamp - before[0])
-        displacement = quaternion_to_matrix(self._orientation).T @ (self._position - before[1])
-        turn = quaternion_product(before[2] * [-1.0, -1.0, -1.0, 1.0], self._orientation)
-        self._linear.append(displacement / elapsed)
-        self._angular.append(quaternion_to_rotation_vector(turn) / elapsed)
-        return self._position, self._orientation, np.mean(self._linear, axis=0), np.mean(self._angular, axis=0)
+        elapsed, rotation = 1e-9 * (world.stamp - before), quaternion_to_matrix(self._orientation)
+        turn = quaternion_product(self._orientation, self._told[1] * [-1.0, -1.0, -1.0, 1.0])
+        angular = rotation.T @ matrix_to_rpy(quaternion_to_matrix(turn)) / elapsed
+        self._linear.append(rotation.T @ (self._position - self._told[0]) / elapsed)
+        self._told = self._position, self._orientation
+        return self._position, self._orientation, np.mean(self._linear, axis=0), angular
 
 
 def _fill(message: Any, names: str, values: Array) -> None:

@@ -39,5 +39,5 @@ def emulated(
     world = replace(options, noise=NoiseOptions(), error=StateErrorOptions())
     server, bindings = connections.enter_context(running_emulator(world_sdf(robot, world, rotors=rotors)))
     control = DirectControl(bindings, Names(), bindings.node())
-    bridge = connections.enter_context(GazeboBridge(robot, gains, bindings, control, config, stepped=True))
+    bridge = connections.enter_context(GazeboBridge(robot, gains, bindings, control, config))
     return GazeboSimulator(robot, bridge, options, server.world.foot_forces)

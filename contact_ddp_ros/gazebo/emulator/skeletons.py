@@ -93,7 +93,7 @@ def _add_shape(body: dart.dynamics.BodyNode, collision: Element) -> None:
     node.setName(f"{body.getName()}:{collision.get('name')}")
     node.setRelativeTransform(dart.math.Isometry3(placed))
     node.createCollisionAspect()
-    node.createDynamicsAspect().setFrictionCoeff(float(collision.findtext("surface/friction/ode/mu", "")))
+    node.createDynamicsAspect().setFrictionCoeff(float(collision.findtext("surface/friction/ode/mu", "1")))
 
 
 def free_position(transform: Array) -> Array:
