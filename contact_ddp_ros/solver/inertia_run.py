@@ -24,10 +24,11 @@ inertia δ stays 0, and convergence is quadratic at fixed μ.
 
 The end is E ≤ `kkt_tolerance`, with E the largest of |∂L/∂u| at the adjoint, of violations, and of |y s − μ| with
 μ = 0, the first and the last over a hundredth of the mean multiplier where that is above 100 (Wächter and Biegler 2006,
-Eq. (5)).
+Eq. (5)). Slopes and costs beyond 10⁴ count by their own size (:mod:`contact_ddp_ros.solver.optimality`).
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -35,11 +36,11 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.solver import linear_model, optimality, restoration, saddle_sweep
 from contact_ddp_ros.solver.filter import Filter
-from contact_ddp_ros.solver.interior_solution import InteriorPointOptions, Multipliers
+from contact_ddp_ros.solver.interior_solution import InteriorPointOptions, InteriorSolution, Multipliers
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.penalties import MU, SIGMA
 from contact_ddp_ros.solver.protocol import Problem
-from contact_ddp_ros.solver.solution import Termination
+from contact_ddp_ros.solver.solution import Solution, Termination
 from contact_ddp_ros.solver.sweeps import expand
 from contact_ddp_ros.solver.trial_run import Pair, TrialRun
 from contact_ddp_ros.solver.workspace import Workspace
@@ -60,6 +61,12 @@ _RESTORING, _RESTORED = 100, 0.9
 
 _KAPPA, _MU_FACTOR, _MU_POWER = 10.0, 0.2, 1.2
 """μ falls to the smaller of _MU_FACTOR μ and μ^_MU_POWER where E ≤ _KAPPA μ."""
+
+_ACCEPTABLE, _ACCEPTED = 10.0, 10
+"""Error, over the tolerance, that ends a solve of large slopes after so many iterations in a row."""
+
+_SEEN = 1e3
+"""Largest slope of the cost, relative to the tolerance, that gets a remark."""
 
 _TINY = 1e-300
 
@@ -86,6 +93,8 @@ class InertiaRun(TrialRun):
         self._slope_of: tuple[Array, ...] = work.expansion
         self._slack_slope = 0.0
         self.restorations = 0
+        self._slope = self._steepest = 0.0
+        self._accepted = 0
 
     def begin(self, warm: Multipliers | None, held: float | None) -> None:
         """As InteriorRun; mixed equalities need no penalty."""
@@ -96,7 +105,7 @@ class InertiaRun(TrialRun):
         """Do one iteration: errors and μ, expansion, sweep, line search. Return the reason to stop, or None."""
         gradient = self._error_of_gradient()
         if self._ends(gradient):
-            self.message = "converged: the error of the optimality conditions is below kkt_tolerance"
+            self.message = self.message or "converged: the error of the optimality conditions is below kkt_tolerance"
             return Termination.CONVERGED
         apart, self._slack_slope, *_ = self._measure()
         if apart > 0.0:
@@ -131,14 +140,34 @@ class InertiaRun(TrialRun):
         self._record(-alpha * descent, now[1] - trial[1], alpha, self._theta, delta, gradient)
         return None
 
+    def outcome(self, solution: Solution) -> InteriorSolution:
+        """As InteriorRun, with the error that is left where the solve has not converged."""
+        if solution.termination is not Termination.CONVERGED and np.isfinite(self.cost):
+            left = self._error(self._error_of_gradient())(0.0)
+            allowed = f"allowed: kkt_tolerance = {self.interior.kkt_tolerance:g}"
+            message = f"{solution.message}; the error of the optimality conditions is {left:.2g}; {allowed}"
+            solution = replace(solution, message=message)
+        return super().outcome(solution)
+
+    def _remark(self, solution: Solution) -> str:
+        tolerance = self.interior.kkt_tolerance
+        if self._held or not 0.0 < self._steepest < _SEEN * tolerance:
+            return super()._remark(solution)
+        return (
+            f"kkt_tolerance = {tolerance:g} is large beside the cost's largest slope by a control, "
+            f"{self._steepest:.2g}: multiply the cost by {1.0 / self._steepest:.0e}"
+        )
+
     # Errors and μ
 
     def _error_of_gradient(self) -> float:
-        """|∂L/∂u| at the multipliers of the iterate; writes the adjoint."""
+        """|∂L/∂u| at the multipliers of the iterate, relative where it is large; writes the adjoint."""
         self._evaluate(self._other, "multipliers")
         linear_model.adjoint(self._other, self._costates)
         worst: float = linear_model.stationarity(self._other, self._costates, self.problem.has_control)
-        return worst
+        self._slope = float(np.abs(self._other[3]).max())
+        self._steepest = max(self._steepest, self._slope)
+        return worst / optimality.relative_to(self._slope)
 
     def _error(self, gradient: float) -> Callable[[float], float]:
         """E as a function of μ."""
@@ -151,6 +180,7 @@ class InertiaRun(TrialRun):
             np.where(np.isfinite(slack), slack, 0.0),
             dual,
             self.gaps.largest,
+            self._size,
         )
 
     def _ends(self, gradient: float) -> bool:
@@ -159,12 +189,34 @@ class InertiaRun(TrialRun):
         tolerance = self.interior.kkt_tolerance
         if self._held or error(0.0) <= tolerance:
             return error(self._penalty[MU] if self._held else 0.0) <= tolerance
-        least = 0.1 * tolerance
+        if self._is_acceptable(gradient, error(0.0)):
+            return True
+        least = 0.1 * tolerance * optimality.relative_to(self._size)
         while self._penalty[MU] > least and error(self._penalty[MU]) <= _KAPPA * self._penalty[MU]:
             mu = self._penalty[MU]
             self._penalty[MU] = max(least, min(_MU_FACTOR * mu, mu**_MU_POWER))
             self._filter = None
         return False
+
+    @property
+    def _size(self) -> float:
+        """|J| in the units of y s, the inequalities' weights apart."""
+        return abs(self._objective) / float(self._weights.mean())
+
+    def _is_acceptable(self, gradient: float, error: float) -> bool:
+        """Whether rounding holds up a problem of large slopes or costs: E is small beside them for some iterations."""
+        scale = optimality.relative_to(self._slope)
+        if scale == 1.0 and optimality.relative_to(self._size) == 1.0:
+            return False
+        relative = max(gradient * scale / max(self._slope, 1.0), error / scale / optimality.relative_to(self._size))
+        self._accepted = self._accepted + 1 if relative <= _ACCEPTABLE * self.interior.kkt_tolerance else 0
+        if self._accepted < _ACCEPTED:
+            return False
+        self.message = (
+            f"converged up to rounding: the error of the optimality conditions is {relative:.1g} of slopes of "
+            f"{self._slope:.2g}; kkt_tolerance = {self.interior.kkt_tolerance:g} of them cannot be resolved"
+        )
+        return True
 
     def _evaluate(self, into: tuple[Array, ...], slopes: str) -> None:
         """Expansion along the nominal trajectory with some slopes of the inequalities, and y of the equalities.

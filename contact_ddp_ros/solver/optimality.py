@@ -3,7 +3,9 @@ r"""The error E of the optimality conditions of a barrier's problem (Wächter an
     E(μ) = max( |∂L/∂u| / s_d,  |c|, |z − s|, |d|,  |y s − μ| / s_c )
 
 with s_d and s_c the mean absolute multiplier, of all constraints and of the inequalities, over 100, and at least 1:
-where multipliers are large, as with complementarity conditions, gradients are known to that share of them only.
+where multipliers are large, as with complementarity conditions, gradients are known to that share of them only. Both
+are relative where they are large by their units: the gradient to 10⁻⁴ of the largest |ℓ_u|, which f_uᵀλ must cancel,
+the products to 10⁻⁴ of the cost over their weight, if these are above 1.
 """
 
 from collections.abc import Callable
@@ -15,17 +17,27 @@ Array = NDArray[np.float64]
 
 _SCALE = 100.0
 
+_LARGE = 1e4
+"""Slopes and costs from which on the tolerance is relative to them: below rounding otherwise."""
+
+
+def relative_to(size: float) -> float:
+    """Scale of an error, for the size of what it is the error of: 1 up to a large one."""
+    return max(1.0, size / _LARGE)
+
+
 
 def error(
-    gradient: float, residuals: Array, equalities: Array, slacks: Array, duals: Array, gap: float
+    gradient: float, residuals: Array, equalities: Array, slacks: Array, duals: Array, gap: float, cost: float = 0.0
 ) -> Callable[[float], float]:
     """E as a function of μ.
 
     Args:
-        gradient: |∂L/∂u| at the adjoint.
+        gradient: |∂L/∂u| at the adjoint, over the scale of its terms (:func:`relative_to`).
         residuals: (N+1, n_e + n_i + 1) of a problem. equalities: (N+1, n_e) their multipliers.
         slacks, duals: (N, n_i) s and y of the inequalities; s is 0 where a node lacks one.
         gap: the largest |d|.
+        cost: |J| in the units of y s.
     """
     n_e = equalities.shape[1]
     there = slacks > 0.0
@@ -34,7 +46,7 @@ def error(
     total, count = float(y.sum()), max(y.size, 1)
     by_all = (total + float(np.abs(equalities).sum())) / max(y.size + equalities.size, 1)
     fixed = max(gradient / max(1.0, by_all / _SCALE), float(violation))
-    products, scale = y * s, max(1.0, total / count / _SCALE)
+    products, scale = y * s, max(1.0, total / count / _SCALE, relative_to(cost))
 
     def error_at(mu: float) -> float:
         return max(fixed, float(np.abs(products - mu).max(initial=0.0)) / scale)
