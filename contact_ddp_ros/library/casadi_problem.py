@@ -113,7 +113,9 @@ def casadi_problem(
     at_end = symbols.terminal("terminal_equality", terminal_equality)
     cost = _cost(symbols.running, "running_cost", running_cost, symbols.z)
     if symbols.held is not None:
-        cost += _Cost(symbols.away, cs.hessian(symbols.away, symbols.z)[0], cs.SX(cost.rest.shape[0], cost.rest.shape[1]))
+        cost += _Cost(
+            symbols.away, cs.hessian(symbols.away, symbols.z)[0], cs.SX(cost.rest.shape[0], cost.rest.shape[1])
+        )
     end = _cost(symbols.terminal, "terminal_cost", terminal_cost, symbols.x)
     kernels = compile_functions(
         [*_node_functions(symbols, following, cost, limits, mixed), *_end_functions(symbols, end, at_end)],

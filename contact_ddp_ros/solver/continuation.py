@@ -218,7 +218,9 @@ def _outcome(
         message = f"{message}; {worst_constraint(problem, solution)}"
     elif not tight:
         end = Termination.ITERATIONS
-        message = f"limit of the outer loop reached: {len(passes)} passes; the barriers hold back {slackness:.2g} of cost"
+        message = (
+            f"limit of the outer loop reached: {len(passes)} passes; the barriers hold back {slackness:.2g} of cost"
+        )
     passes[-1] = replace(last, solution=replace(solution, termination=end, message=message))
     return ConstrainedSolution(tuple(passes), duals, feasible, cost, slackness)
 

@@ -53,7 +53,9 @@ def worst_constraint(problem: Problem, solution: Solution) -> str:
             return f"an inequality of node {int(np.argmax(solution.residuals[:, -1]))} is violated by {worst:.3g}"
         return "no constraint is violated"
     k, index = (int(one) for one in np.unravel_index(np.argmax(violations), violations.shape))
-    return f"the most violated constraint is {problem.constraint_name(index)} of node {k}, by {violations[k, index]:.3g}"
+    return (
+        f"the most violated constraint is {problem.constraint_name(index)} of node {k}, by {violations[k, index]:.3g}"
+    )
 
 
 def is_unbounded(cost: float, first: float, cut: bool) -> bool:

@@ -189,7 +189,7 @@ class InertiaRun(TrialRun):
         tolerance = self.interior.kkt_tolerance
         if self._held or error(0.0) <= tolerance:
             return error(self._penalty[MU] if self._held else 0.0) <= tolerance
-        if self._is_acceptable(gradient, error(0.0)):
+        if self._is_acceptable(gradient):
             return True
         least = 0.1 * tolerance * optimality.relative_to(self._size)
         while self._penalty[MU] > least and error(self._penalty[MU]) <= _KAPPA * self._penalty[MU]:
@@ -203,18 +203,19 @@ class InertiaRun(TrialRun):
         """|J| in the units of y s, the inequalities' weights apart."""
         return abs(self._objective) / float(self._weights.mean())
 
-    def _is_acceptable(self, gradient: float, error: float) -> bool:
-        """Whether rounding holds up a problem of large slopes or costs: E is small beside them for some iterations."""
-        scale = optimality.relative_to(self._slope)
-        if scale == 1.0 and optimality.relative_to(self._size) == 1.0:
+    def _is_acceptable(self, gradient: float) -> bool:
+        """Whether only the rounding of large slopes holds the solve up, since some iterations."""
+        scale, tolerance = optimality.relative_to(self._slope), self.interior.kkt_tolerance
+        if scale == 1.0:
             return False
-        relative = max(gradient * scale / max(self._slope, 1.0), error / scale / optimality.relative_to(self._size))
-        self._accepted = self._accepted + 1 if relative <= _ACCEPTABLE * self.interior.kkt_tolerance else 0
+        relative = gradient * scale / self._slope
+        small = relative <= _ACCEPTABLE * tolerance and self._error(0.0)(0.0) <= tolerance
+        self._accepted = self._accepted + 1 if small else 0
         if self._accepted < _ACCEPTED:
             return False
         self.message = (
-            f"converged up to rounding: the error of the optimality conditions is {relative:.1g} of slopes of "
-            f"{self._slope:.2g}; kkt_tolerance = {self.interior.kkt_tolerance:g} of them cannot be resolved"
+            f"converged up to rounding: |∂L/∂u| is {relative:.1g} of its largest term, {self._slope:.2g}; write smaller "
+            "controls in smaller units, or divide the cost"
         )
         return True
 

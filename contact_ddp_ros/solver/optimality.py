@@ -26,7 +26,6 @@ def relative_to(size: float) -> float:
     return max(1.0, size / _LARGE)
 
 
-
 def error(
     gradient: float, residuals: Array, equalities: Array, slacks: Array, duals: Array, gap: float, cost: float = 0.0
 ) -> Callable[[float], float]:

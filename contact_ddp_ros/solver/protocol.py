@@ -161,8 +161,13 @@ class Problem:
             raise SolverError(f"position_steps are given for {self.n_x} states; needed: x = (q, v), an even number")
         if self.control_bounds is not None:
             check_memory("control_bounds", self.control_bounds, np.float64, 2)
-            if self.control_bounds.shape != (2, self.n_u) or not (self.control_bounds[0] <= self.control_bounds[1]).all():
-                raise SolverError(f"control_bounds is {self.control_bounds}; needed: (2, {self.n_u}), lower up to upper")
+            if (
+                self.control_bounds.shape != (2, self.n_u)
+                or not (self.control_bounds[0] <= self.control_bounds[1]).all()
+            ):
+                raise SolverError(
+                    f"control_bounds is {self.control_bounds}; needed: (2, {self.n_u}), lower up to upper"
+                )
         if len(self.constraint_names) not in (0, self.n_e + self.n_i):
             raise SolverError(
                 f"constraint_names are {len(self.constraint_names)}; needed: {self.n_e + self.n_i}, or none"

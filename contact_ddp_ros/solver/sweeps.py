@@ -54,7 +54,22 @@ def _node_views(expansion, k):
     nogil=True,
 )
 def rollout(
-    step_address, data, has_control, xs, us, ks, gains, alpha, gaps, old, least, past, bound, new_xs, new_us, aux,
+    step_address,
+    data,
+    has_control,
+    xs,
+    us,
+    ks,
+    gains,
+    alpha,
+    gaps,
+    old,
+    least,
+    past,
+    bound,
+    new_xs,
+    new_us,
+    aux,
     residuals,
 ):
     """Simulate u = ū + α k + K (x − x̄) from new_xs[0]; return the total cost, infinite where the rollout diverges: |x_i| ≥ bound.

@@ -44,7 +44,9 @@ class Sweep:
         self.xs[node] += change
         self.gaps = np.zeros((len(self.us), self.xs.shape[1]))
         step = node_function(self.problem.step, STEP)
-        self.cost = gaps.evaluate(step, self.data, sweeps.STATE_BOUND, self.xs, self.us, self.aux, self.residuals, self.gaps)
+        self.cost = gaps.evaluate(
+            step, self.data, sweeps.STATE_BOUND, self.xs, self.us, self.aux, self.residuals, self.gaps
+        )
         self._expand()
 
     def step(self, alpha):
