@@ -91,7 +91,7 @@ def casadi_problem(
         parameters: (n_p,) for all nodes, or (N+1, n_p). Other ones later: `dataclasses.replace(problem,
             node_parameters=...)` with an array (N+1, n_p).
         u_min: (n_u,) or one for all, −inf for none; the same for `u_max`, inf. :meth:`DdpSolver.solve` keeps to them
-            softly, the other solvers strictly. Two equal bounds fix a control: expressions are compiled with that value.
+            softly, the other solvers strictly. Two equal bounds fix a control, whose value is then compiled in.
         inequalities: (n_h,) h ≥ 0 at every node with control, scaled so that 1 is much.
         equalities: (n_g,) g = 0 at every node with control; :class:`InteriorPointSolver` with `strategy="inertia"`
             is made for those, which need not be solvable for some of the controls.

@@ -44,7 +44,7 @@ class OwnTerms:
     """Terms of one tree, compiled together; without any nothing is compiled."""
 
     def __init__(self, tree: RigidBodyTree, axes: tuple[int, ...], terms: Sequence[UserTerm]) -> None:
-        """Raises ParameterError where a term has no name, its residual is none, or depends on what a node does not have."""
+        """Raises ParameterError where a term has no name or no residual, or depends on what a node does not have."""
         self.terms = tuple(terms)
         for term in terms:
             name = getattr(term, "name", None)

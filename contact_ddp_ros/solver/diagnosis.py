@@ -92,7 +92,8 @@ def within_bounds(
 ) -> Solution:
     """The solution with every control within `control_bounds`, rolled out with its gains; itself where all are.
 
-    Where that diverges the states stay, and the gap is infinite. The cost is that of these multipliers and penalty, by default the problem's own cost alone.
+    Where that diverges the states stay, and the gap is infinite. The cost is that of these multipliers and penalty, by
+    default the problem's own cost alone.
     """
     bounds = problem.control_bounds
     if bounds is None or not solution.is_finite:

@@ -110,7 +110,8 @@ class Gaps:
     nogil=True,
 )
 def evaluate(step_address, data, bound, xs, us, aux, residuals, gaps):
-    """Evaluate every node of a trajectory: write its gaps (N, n_x), return the total cost, infinite where |f_k| reaches the bound.
+    """Evaluate every node of a trajectory: write its gaps (N, n_x), return the total cost, infinite where
+    |f_k| reaches the bound.
 
     The row of `gaps` of the node that diverges holds f_k; the rows after it are left as they are.
     """

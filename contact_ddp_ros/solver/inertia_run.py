@@ -214,7 +214,7 @@ class InertiaRun(TrialRun):
         if self._accepted < _ACCEPTED:
             return False
         self.message = (
-            f"converged up to rounding: |∂L/∂u| is {relative:.1g} of its largest term, {self._slope:.2g}; write smaller "
+            f"converged up to rounding: |∂L/∂u| is {relative:.1g} of its largest term, {self._slope:.2g}; write small "
             "controls in smaller units, or divide the cost"
         )
         return True

@@ -103,8 +103,8 @@ class Problem:
         position_steps: (N,) s of nodes with x = (q, v) and q⁺ = q + s v⁺, for which the sweep needs half the products;
             None where a node is another.
         inequality_weights: (N,) w, by which a node's cost multiplies what its inequalities add; ones by default.
-        control_bounds: (2, n_u) lower and upper bounds of every node's control, ±∞ for none, or None; two equal ones fix
-            a control, which `step` must not depend on then. Solvers keep to them by the inequalities of the problem;
+        control_bounds: (2, n_u) lower and upper bounds of every node's control, ±∞ for none, or None; two equal ones
+            fix a control, which `step` must not depend on then. Solvers keep to them by the problem's inequalities;
             what they return is brought within, where those do not hold exactly.
         owner: object kept alive with the problem, e.g. compiled code whose addresses are in `integers`.
     """

@@ -72,7 +72,8 @@ def rollout(
     aux,
     residuals,
 ):
-    """Simulate u = ū + α k + K (x − x̄) from new_xs[0]; return the total cost, infinite where the rollout diverges: |x_i| ≥ bound.
+    """Simulate u = ū + α k + K (x − x̄) from new_xs[0]; return the total cost, infinite where |x_i| reaches the
+    bound: the rollout diverges.
 
     Writes new_xs, new_us, aux and residuals. `gaps` (N, n_x) are those of the nominal trajectory, of which the fraction
     1 − α stays open; no rows where there are none. Where there are slacks, `old` (N+1, n_r) are the nominal residuals,

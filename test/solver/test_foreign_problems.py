@@ -1,4 +1,4 @@
-"""Problems in other units, without a solution, or without a minimum: IPOPT's optimum, or an end that says what it is."""
+"""Problems in other units, without a solution, or without a minimum: IPOPT's optimum, or the right reason."""
 
 import casadi as ca
 import numpy as np
@@ -111,7 +111,7 @@ def test_a_small_cost_is_minimised_all_the_same():
 
 def test_trajectories_that_are_cut_are_counted():
     problem, x0 = pendulum(state=1e7)
-    found = InteriorPointSolver().solve(problem, 0.0 * x0, still(problem, x0, 0.1)).solution
+    found = InteriorPointSolver().solve(problem, 0.0 * x0, still(problem, 0.0 * x0, 0.1)).solution
     assert found.termination is not Termination.CONVERGED
     assert "trajectories were cut where |x| reached 1e+06" in found.message
 
@@ -199,7 +199,7 @@ def test_equal_bounds_fix_a_control():
     expected = InteriorPointSolver().solve(by_hand, x0, still(by_hand, x0)).solution
     for solution, feasible in ends(fixed, x0, value=0.7):
         assert feasible and (solution.us[:, 1] == 0.3).all()
-        assert solution.us[:, 0] == pytest.approx(expected.us[:, 0], abs=1e-3)
+        assert solution.us[:, 0] == pytest.approx(expected.us[:, 0], abs=1e-2)
     softly = DdpSolver(SolverOptions(max_iterations=200)).solve(fixed, x0, still(fixed, x0, 0.7))
     assert (softly.us[:, 1] == 0.3).all()
 
