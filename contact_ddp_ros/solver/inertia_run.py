@@ -24,7 +24,8 @@ inertia δ stays 0, and convergence is quadratic at fixed μ.
 
 The end is E ≤ `kkt_tolerance`, with E the largest of |∂L/∂u| at the adjoint, of violations, and of |y s − μ| with
 μ = 0, the first and the last over a hundredth of the mean multiplier where that is above 100 (Wächter and Biegler 2006,
-Eq. (5)). Slopes and costs beyond 10⁴ count by their own size (:mod:`contact_ddp_ros.solver.optimality`).
+Eq. (5)). Where |∂L/∂u| is at the rounding of slopes beyond 10⁴ for some iterations, slopes and costs count by their own
+size from then on (:mod:`contact_ddp_ros.solver.optimality`).
 """
 
 from collections.abc import Callable
@@ -62,8 +63,8 @@ _RESTORING, _RESTORED = 100, 0.9
 _KAPPA, _MU_FACTOR, _MU_POWER = 10.0, 0.2, 1.2
 """μ falls to the smaller of _MU_FACTOR μ and μ^_MU_POWER where E ≤ _KAPPA μ."""
 
-_ACCEPTABLE, _ACCEPTED = 10.0, 10
-"""Error, over the tolerance, that ends a solve of large slopes after so many iterations in a row."""
+_RELATIVE, _ROUNDED = 1e-6, 10
+"""|∂L/∂u| over its largest term, and iterations in a row, by which rounding is known."""
 
 _SEEN = 1e3
 """Largest slope of the cost, relative to the tolerance, that gets a remark."""
@@ -94,7 +95,8 @@ class InertiaRun(TrialRun):
         self._slack_slope = 0.0
         self.restorations = 0
         self._slope = self._steepest = 0.0
-        self._accepted = 0
+        self._at_rounding = 0
+        self._relative = False
 
     def begin(self, warm: Multipliers | None, held: float | None) -> None:
         """As InteriorRun; mixed equalities need no penalty."""
@@ -161,13 +163,13 @@ class InertiaRun(TrialRun):
     # Errors and μ
 
     def _error_of_gradient(self) -> float:
-        """|∂L/∂u| at the multipliers of the iterate, relative where it is large; writes the adjoint."""
+        """|∂L/∂u| at the multipliers of the iterate, or relative to rounding; writes the adjoint."""
         self._evaluate(self._other, "multipliers")
         linear_model.adjoint(self._other, self._costates)
         worst: float = linear_model.stationarity(self._other, self._costates, self.problem.has_control)
         self._slope = float(np.abs(self._other[3]).max())
         self._steepest = max(self._steepest, self._slope)
-        return worst / optimality.relative_to(self._slope)
+        return worst / max(1.0, self._rounding / self.interior.kkt_tolerance) if self._relative else worst
 
     def _error(self, gradient: float) -> Callable[[float], float]:
         """E as a function of μ."""
@@ -180,7 +182,7 @@ class InertiaRun(TrialRun):
             np.where(np.isfinite(slack), slack, 0.0),
             dual,
             self.gaps.largest,
-            self._size,
+            self._size if self._relative else 0.0,
         )
 
     def _ends(self, gradient: float) -> bool:
@@ -189,9 +191,8 @@ class InertiaRun(TrialRun):
         tolerance = self.interior.kkt_tolerance
         if self._held or error(0.0) <= tolerance:
             return error(self._penalty[MU] if self._held else 0.0) <= tolerance
-        if self._is_acceptable(gradient):
-            return True
-        least = 0.1 * tolerance * optimality.relative_to(self._size)
+        self._note_rounding(gradient)
+        least = 0.1 * tolerance * (optimality.relative_to(self._size) if self._relative else 1.0)
         while self._penalty[MU] > least and error(self._penalty[MU]) <= _KAPPA * self._penalty[MU]:
             mu = self._penalty[MU]
             self._penalty[MU] = max(least, min(_MU_FACTOR * mu, mu**_MU_POWER))
@@ -203,21 +204,21 @@ class InertiaRun(TrialRun):
         """|J| in the units of y s, the inequalities' weights apart."""
         return abs(self._objective) / float(self._weights.mean())
 
-    def _is_acceptable(self, gradient: float) -> bool:
-        """Whether only the rounding of large slopes holds the solve up, since some iterations."""
-        scale, tolerance = optimality.relative_to(self._slope), self.interior.kkt_tolerance
-        if scale == 1.0:
-            return False
-        relative = gradient * scale / self._slope
-        small = relative <= _ACCEPTABLE * tolerance and self._error(0.0)(0.0) <= tolerance
-        self._accepted = self._accepted + 1 if small else 0
-        if self._accepted < _ACCEPTED:
-            return False
-        self.message = (
-            f"converged up to rounding: |∂L/∂u| is {relative:.1g} of its largest term, {self._slope:.2g}; write small "
-            "controls in smaller units, or divide the cost"
-        )
-        return True
+    def _note_rounding(self, gradient: float) -> None:
+        """Make errors relative where |∂L/∂u| has been at the rounding of large slopes for some iterations."""
+        small = self._slope > optimality.LARGE and gradient <= self._rounding
+        self._at_rounding = self._at_rounding + 1 if small else 0
+        if self._at_rounding == _ROUNDED and not self._relative:
+            self._relative = True
+            self.message = (
+                f"converged up to rounding: |∂L/∂u| is below {_RELATIVE:g} of its largest term, {self._slope:.2g}; write "
+                "small controls in smaller units, or divide the cost"
+            )
+
+    @property
+    def _rounding(self) -> float:
+        """|∂L/∂u| that rounding may leave of its terms."""
+        return _RELATIVE * self._slope
 
     def _evaluate(self, into: tuple[Array, ...], slopes: str) -> None:
         """Expansion along the nominal trajectory with some slopes of the inequalities, and y of the equalities.

@@ -3,9 +3,8 @@ r"""The error E of the optimality conditions of a barrier's problem (Wächter an
     E(μ) = max( |∂L/∂u| / s_d,  |c|, |z − s|, |d|,  |y s − μ| / s_c )
 
 with s_d and s_c the mean absolute multiplier, of all constraints and of the inequalities, over 100, and at least 1:
-where multipliers are large, as with complementarity conditions, gradients are known to that share of them only. Both
-are relative where they are large by their units: the gradient to 10⁻⁴ of the largest |ℓ_u|, which f_uᵀλ must cancel,
-the products to 10⁻⁴ of the cost over their weight, if these are above 1.
+where multipliers are large, as with complementarity conditions, gradients are known to that share of them only. The
+products may also be relative to 10⁻⁴ of a large cost.
 """
 
 from collections.abc import Callable
@@ -17,13 +16,13 @@ Array = NDArray[np.float64]
 
 _SCALE = 100.0
 
-_LARGE = 1e4
-"""Slopes and costs from which on the tolerance is relative to them: below rounding otherwise."""
+LARGE = 1e4
+"""Slopes and costs from which on a tolerance may be below rounding."""
 
 
 def relative_to(size: float) -> float:
     """Scale of an error, for the size of what it is the error of: 1 up to a large one."""
-    return max(1.0, size / _LARGE)
+    return max(1.0, size / LARGE)
 
 
 def error(
@@ -32,11 +31,11 @@ def error(
     """E as a function of μ.
 
     Args:
-        gradient: |∂L/∂u| at the adjoint, over the scale of its terms (:func:`relative_to`).
+        gradient: |∂L/∂u| at the adjoint.
         residuals: (N+1, n_e + n_i + 1) of a problem. equalities: (N+1, n_e) their multipliers.
         slacks, duals: (N, n_i) s and y of the inequalities; s is 0 where a node lacks one.
         gap: the largest |d|.
-        cost: |J| in the units of y s.
+        cost: |J| in the units of y s, to which these are relative (:func:`relative_to`).
     """
     n_e = equalities.shape[1]
     there = slacks > 0.0
