@@ -211,8 +211,8 @@ class InertiaRun(TrialRun):
         if self._at_rounding == _ROUNDED and not self._relative:
             self._relative = True
             self.message = (
-                f"converged up to rounding: |∂L/∂u| is below {_RELATIVE:g} of its largest term, {self._slope:.2g}; write "
-                "small controls in smaller units, or divide the cost"
+                f"converged up to rounding: |∂L/∂u| is below {_RELATIVE:g} of its largest term, {self._slope:.2g}; "
+                "write small controls in smaller units, or divide the cost"
             )
 
     @property
