@@ -30,12 +30,12 @@ from numpy.typing import ArrayLike, NDArray
 from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.solver.ddp import DdpSolver
 from contact_ddp_ros.solver.diagnosis import (
-    is_infeasible,
     is_stuck,
     largest_violation,
     within_bounds,
     worst_constraint,
 )
+from contact_ddp_ros.solver.infeasibility import is_infeasible
 from contact_ddp_ros.solver.multipliers import Multipliers
 from contact_ddp_ros.solver.protocol import Problem
 from contact_ddp_ros.solver.solution import Guess, Solution, Termination, summary

@@ -1,13 +1,6 @@
-r"""Diagnosis of a solve without a solution: cut trajectories, costs without a lower bound, infeasibility.
+"""Diagnosis of a solve without a solution: violated constraints, costs without a lower bound, controls out of bounds.
 
-Infeasible is what ends at a stationary point of the violation that violates: DDP minimises, from the trajectory that a
-failed solve returns,
-
-    J + S V,    V = ½ Σ |c|² + ½ Σ min(z, 0)²,    S = 10⁸ (1 + |J|),
-
-a barrier of width δ → 0 and weight S δ² being S/2 min(z, 0)². Where that converges with a violation that J cannot
-explain, no trajectory near it keeps the constraints to first order. It is no certificate: another start may lead to a
-feasible trajectory.
+Whether any trajectory nearby keeps the constraints is a question for :mod:`contact_ddp_ros.solver.infeasibility`.
 """
 
 from dataclasses import replace
@@ -15,20 +8,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.protocol import Problem, node_data
-from contact_ddp_ros.solver.solution import Guess, Solution, Termination
+from contact_ddp_ros.solver.solution import Solution
 
 Array = NDArray[np.float64]
-
-_PENALTY, _WIDTH = 1e8, 1e-7
-"""S relative to the cost, and δ."""
-
-_INFEASIBLE = 1e-3
-"""Least violation that S leaves no doubt about, in the constraint's units."""
-
-_ITERATIONS = 200
-"""Of the minimisation of V at most."""
 
 _DEEP, _BOTTOMLESS = 1e4, 1e10
 """Costs below minus these multiples of the first trajectory's are taken for unbounded: where trajectories were cut, and
@@ -66,25 +49,6 @@ def is_unbounded(cost: float, first: float, cut: bool) -> bool:
 def is_stuck(violations: list[float], window: int = _WINDOW) -> bool:
     """Whether the violations of successive iterations, or passes, do not fall any more."""
     return len(violations) > window and violations[-1] > _NOT_FALLING * violations[-1 - window]
-
-
-def is_infeasible(problem: Problem, solution: Solution, objective: float) -> bool:
-    """Whether no trajectory near a solution of the cost J = `objective` violates the constraints less than it must.
-
-    See the module's text; it takes a solve by DDP.
-    """
-    from contact_ddp_ros.solver.ddp import DdpSolver
-
-    sigma = _PENALTY * (1.0 + abs(objective))
-    weights = problem.inequality_weights
-    mean = 1.0 if weights is None else float(weights.mean())
-    nearest = DdpSolver(SolverOptions(max_iterations=_ITERATIONS)).solve(
-        problem,
-        solution.xs[0],
-        Guess(solution.xs, solution.us, np.zeros_like(solution.gains)),
-        penalty=[sigma, _WIDTH, sigma * _WIDTH**2 / mean],
-    )
-    return nearest.termination is Termination.CONVERGED and largest_violation(nearest) > _INFEASIBLE
 
 
 def within_bounds(

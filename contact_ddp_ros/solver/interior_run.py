@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.solver import slacks
 from contact_ddp_ros.solver.diagnosis import (
-    is_infeasible,
     is_stuck,
     largest_violation,
     within_bounds,
     worst_constraint,
 )
 from contact_ddp_ros.solver.gaps import MARGIN
+from contact_ddp_ros.solver.infeasibility import is_infeasible
 from contact_ddp_ros.solver.interior_solution import (
     FEASIBLE,
     InteriorPointOptions,
