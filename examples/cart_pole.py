@@ -2,8 +2,9 @@
 
 A cart of 1 kg carries a pole of 0.3 kg and 0.5 m. From hanging at rest it is to stand upright at rest after 2.5 s, with
 a force of at most 8 N, and as little of it as that takes. The program prints each solver's cost and largest |Qu| by
-iteration, then the result with the bound and the end kept exactly: the force saturates, yet never exceeds 8 N. DDP and
-iLQR end at the same cost; near it the gradient falls quadratically in DDP, by a constant factor in iLQR.
+iteration, then the result with the bound and the end kept exactly, by the interior point and by the outer loop of
+penalties that is its baseline: the force saturates, yet never exceeds 8 N. DDP and iLQR end at the same cost; near it
+the gradient falls quadratically in DDP, by a constant factor in iLQR.
 
     python examples/cart_pole.py [--nodes 100]
 """
@@ -16,6 +17,7 @@ import numpy as np
 from contact_ddp_ros import (
     DdpSolver,
     Guess,
+    InteriorPointSolver,
     Problem,
     SolverOptions,
     casadi_problem,
@@ -67,12 +69,15 @@ def main() -> None:
         for number, one in enumerate(free.iterations):
             if number % 10 == 0 or number >= len(free.iterations) - 6:
                 print(f"  {number:4d}  cost {one.cost:12.8f}  |Qu| {one.gradient:8.1e}  step {one.step:g}")
-        bounded = solve_constrained(solver, problem, x0, guess)
-        print(f"{variant}, with bounds: feasible {bounded.feasible} after {bounded.n_iterations} iterations")
-        print(
-            f"  largest force {np.abs(bounded.solution.us).max():.4f} N; without bounds {np.abs(free.us).max():.4f} N"
-        )
-        print(f"  end {np.array2string(bounded.solution.xs[-1], precision=6, suppress_small=True)}")
+        loop = solve_constrained(solver, problem, x0, guess)
+        print(f"{variant}, with bounds, outer loop: feasible {loop.feasible} after {loop.n_iterations} iterations")
+        print(f"  cost {loop.cost:.8f}, largest force {np.abs(loop.solution.us).max():.4f} N")
+        print(f"  without bounds {np.abs(free.us).max():.4f} N")
+        print(f"  end {np.array2string(loop.solution.xs[-1], precision=6, suppress_small=True)}")
+    bounded = InteriorPointSolver().solve(problem, x0, guess)
+    print(f"\ninterior point, with bounds: feasible {bounded.feasible}, {bounded}")
+    print(f"  cost {bounded.solution.cost:.8f}, largest force {np.abs(bounded.solution.us).max():.4f} N")
+    print(f"  end {np.array2string(bounded.solution.xs[-1], precision=6, suppress_small=True)}")
 
 
 if __name__ == "__main__":

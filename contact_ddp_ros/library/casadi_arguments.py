@@ -1,6 +1,6 @@
 """What a user gives for a problem, checked: CasADi symbols, expressions or functions, bounds and parameters."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as cs
@@ -20,6 +20,18 @@ class Symbols:
     x: cs.SX
     u: cs.SX
     p: cs.SX
+    held: cs.SX | None = None
+    """(n_u,) control with its fixed entries in their values, which expressions are written in; u where None."""
+
+    def fixed(self, bounds: Array) -> "Symbols":
+        """The same with the controls fixed for which (2, n_u) bounds are equal."""
+        entries = [float(low) if low == up else self.u[i] for i, (low, up) in enumerate(bounds.T)]
+        return replace(self, held=cs.SX(cs.vertcat(*entries)))
+
+    @property
+    def away(self) -> cs.SX:
+        """½ Σ of squares of fixed controls' distances from their values."""
+        return cs.SX(0.0) if self.held is None else 0.5 * cs.sumsqr(self.u - self.held)
 
     @classmethod
     def of(cls, dynamics: Any, x: cs.SX | None, u: cs.SX | None, p: cs.SX | None) -> "Symbols":
@@ -102,25 +114,32 @@ class Symbols:
                 f"{name} calls a function that cannot be expanded to scalars, as an integrator or a table; write "
                 "it out in elementary operations"
             )
-        return found
+        return found if self.held is None else cs.substitute(found, self.u, self.held)
 
 
-def bounds_of(n_u: int, u_min: ArrayLike | None, u_max: ArrayLike | None) -> Array:
-    """(4 n_u,) lower bounds, inverses of their scales, upper bounds and theirs; inverse and bound are 0 for none.
-
-    The scale is half the range where there are both bounds, else 1.
+def control_bounds_of(n_u: int, u_min: ArrayLike | None, u_max: ArrayLike | None) -> Array:
+    """(2, n_u) lower and upper bounds.
 
     Raises:
-        SolverError: a bound is not a number, of another shape, or not below the upper one.
+        SolverError: a bound is not a number, of another shape, or above the upper one.
     """
     lower, upper = _bound("u_min", u_min, -np.inf, n_u), _bound("u_max", u_max, np.inf, n_u)
-    if not (lower < upper).all():
-        raise SolverError(f"u_min is {lower} and u_max {upper}; each lower bound must be below its upper one")
-    half = 0.5 * (upper - lower)
-    inverse = np.where(np.isfinite(half), 1.0 / half, 1.0)
+    if not (lower <= upper).all():
+        raise SolverError(f"u_min is {lower} and u_max {upper}; no lower bound may be above its upper one")
+    return np.array([lower, upper])
+
+
+def scaled_bounds(bounds: Array) -> Array:
+    """(4 n_u,) lower bounds, inverses of their scales, upper bounds and theirs; inverse and bound are 0 for none.
+
+    The scale is half the range where there are both bounds, else 1. A control that bounds fix has none.
+    """
+    lower, upper = bounds
+    half, free = 0.5 * (upper - lower), lower < upper
+    inverse = np.divide(1.0, half, out=np.ones_like(half), where=free & np.isfinite(half))
     sides = []
     for bound in (lower, upper):
-        there = np.isfinite(bound)
+        there = np.isfinite(bound) & free
         sides += [np.where(there, bound, 0.0), np.where(there, inverse, 0.0)]
     return np.concatenate(sides)
 

@@ -23,7 +23,13 @@ from numpy.typing import ArrayLike
 
 from contact_ddp_ros.dynamics.kernels import compile_functions
 from contact_ddp_ros.library import casadi_nodes
-from contact_ddp_ros.library.casadi_arguments import Symbols, bounds_of, node_parameters_of, positive
+from contact_ddp_ros.library.casadi_arguments import (
+    Symbols,
+    control_bounds_of,
+    node_parameters_of,
+    positive,
+    scaled_bounds,
+)
 from contact_ddp_ros.solver.checks import check_size
 from contact_ddp_ros.solver.protocol import Problem
 
@@ -85,8 +91,7 @@ def casadi_problem(
         parameters: (n_p,) for all nodes, or (N+1, n_p). Other ones later: `dataclasses.replace(problem,
             node_parameters=...)` with an array (N+1, n_p).
         u_min: (n_u,) or one for all, −inf for none; the same for `u_max`, inf. :meth:`DdpSolver.solve` keeps to them
-            softly, `solve_constrained` up to a tolerance, by default 10⁻⁶ of half the range between them, or of 1 where
-            one of them is infinite.
+            softly, the other solvers strictly. Two equal bounds fix a control, whose value is then compiled in.
         inequalities: (n_h,) h ≥ 0 at every node with control, scaled so that 1 is much.
         equalities: (n_g,) g = 0 at every node with control; :class:`InteriorPointSolver` with `strategy="inertia"`
             is made for those, which need not be solvable for some of the controls.
@@ -99,11 +104,18 @@ def casadi_problem(
     """
     check_size("n_nodes", n_nodes, 1)
     symbols = Symbols.of(dynamics, x, u, p)
+    bounds = control_bounds_of(symbols.n_u, u_min, u_max)
+    if (bounds[0] == bounds[1]).any():
+        symbols = symbols.fixed(bounds)
     following = symbols.running("dynamics", dynamics, symbols.n_x)
     limits = symbols.running("inequalities", inequalities)
     mixed = symbols.running("equalities", equalities)
     at_end = symbols.terminal("terminal_equality", terminal_equality)
     cost = _cost(symbols.running, "running_cost", running_cost, symbols.z)
+    if symbols.held is not None:
+        cost += _Cost(
+            symbols.away, cs.hessian(symbols.away, symbols.z)[0], cs.SX(cost.rest.shape[0], cost.rest.shape[1])
+        )
     end = _cost(symbols.terminal, "terminal_cost", terminal_cost, symbols.x)
     kernels = compile_functions(
         [*_node_functions(symbols, following, cost, limits, mixed), *_end_functions(symbols, end, at_end)],
@@ -111,7 +123,6 @@ def casadi_problem(
     )
     n_h, n_g, n_end = limits.numel(), mixed.numel(), at_end.numel()
     names = ("node_step", "node_first", "node_second", "end", "end_first", "end_second")
-    bounds = bounds_of(symbols.n_u, u_min, u_max)
     return Problem(
         n_x=symbols.n_x,
         n_u=symbols.n_u,
@@ -120,7 +131,7 @@ def casadi_problem(
         has_control=np.ones(n_nodes, dtype=bool),
         integers=np.array([n_h, *(kernels.address(name) for name in names), n_g + n_end, n_g], dtype=np.int64),
         node_integers=np.zeros((n_nodes + 1, 1), dtype=np.int64),
-        parameters=np.concatenate([[positive("barrier_weight", barrier_weight)], bounds]),
+        parameters=np.concatenate([[positive("barrier_weight", barrier_weight)], scaled_bounds(bounds)]),
         node_parameters=node_parameters_of(n_nodes, symbols.n_p, parameters),
         step=casadi_nodes.step,
         first=casadi_nodes.first,
@@ -136,6 +147,7 @@ def casadi_problem(
             *(f"inequalities[{i}]" for i in range(n_h)),
         ),
         inequality_weights=np.full(n_nodes, float(barrier_weight)),
+        control_bounds=bounds,
     )
 
 

@@ -135,8 +135,7 @@ class OfflineOptimiser:
         if self.constraints == INTERIOR_POINT:
             interior = cold_solver(options, self.model.second_order_below)
             found = interior.solve(problem, x0, guess or self.guess(speed), max_iterations=max_iterations)
-            return ConstrainedSolution(
-                (Pass(np.zeros(3), found.solution),), found.multipliers.equalities, found.feasible
-            )
+            passes, cost = (Pass(np.zeros(3), found.solution),), found.solution.cost
+            return ConstrainedSolution(passes, found.multipliers.equalities, found.feasible, cost)
         solver = DdpSolver(options)
         return solve_constrained(solver, problem, x0, guess or self.guess(speed), continuation, max_iterations)

@@ -44,8 +44,15 @@ class OwnTerms:
     """Terms of one tree, compiled together; without any nothing is compiled."""
 
     def __init__(self, tree: RigidBodyTree, axes: tuple[int, ...], terms: Sequence[UserTerm]) -> None:
-        """Raises ParameterError where a term's residual is none, or depends on what a node does not have."""
+        """Raises ParameterError where a term has no name or no residual, or depends on what a node does not have."""
         self.terms = tuple(terms)
+        for term in terms:
+            name = getattr(term, "name", None)
+            if not isinstance(name, str) or not name:
+                raise ParameterError(
+                    f"{term.kind} {type(term).__name__} has the name {name!r}; needed: a text by which records and "
+                    'messages call it, as name = "level_trunk" in the class'
+                )
         self.names = tuple(term.name for term in terms)
         if len(set(self.names)) < len(self.names):
             names = ", ".join(self.names)

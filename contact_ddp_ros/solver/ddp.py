@@ -81,12 +81,16 @@ class DdpSolver:
 
 
 def checked_guess(problem: Problem, guess: Guess) -> Guess:
-    """The guess with float64, C-contiguous arrays of the problem's sizes."""
+    """The guess with float64, C-contiguous arrays of the problem's sizes, and fixed controls at their values."""
     n, n_x, n_u = problem.n_nodes, problem.n_x, problem.n_u
     if not isinstance(guess, Guess):
         raise SolverError(f"the guess is {describe(guess)}; needed: a Guess, as Guess.open_loop(x0, us)")
-    return Guess(
+    found = Guess(
         checked_array("guess.xs", guess.xs, (n + 1, n_x), by_node=True),
         checked_array("guess.us", guess.us, (n, n_u), by_node=True),
         checked_array("guess.gains", guess.gains, (n, n_u, n_x), by_node=True),
     )
+    bounds = problem.control_bounds
+    if bounds is None or not (fixed := bounds[0] == bounds[1]).any():
+        return found
+    return Guess(found.xs, np.where(fixed, bounds[0], found.us), np.where(fixed[:, None], 0.0, found.gains))

@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.solver.borrowed import borrow
 from contact_ddp_ros.solver.node_function import function_at
 from contact_ddp_ros.solver.protocol import DATA, FLAGS, MATRIX, STEP_TYPE, TENSOR
-from contact_ddp_ros.solver.sweeps import EXPANSION, STATE_BOUND
+from contact_ddp_ros.solver.sweeps import EXPANSION
 
 MARGIN = 0.5
 """κ: share of ω Σ|d| by which the merit is expected to fall at least."""
@@ -104,10 +104,14 @@ class Gaps:
 
 
 @nb.njit(
-    nb.float64(nb.int64, DATA, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX), cache=True, error_model="numpy", nogil=True
+    nb.float64(nb.int64, DATA, nb.float64, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX),
+    cache=True,
+    error_model="numpy",
+    nogil=True,
 )
-def evaluate(step_address, data, xs, us, aux, residuals, gaps):
-    """Evaluate every node of a trajectory: write its gaps (N, n_x), return the total cost, infinite where it diverges.
+def evaluate(step_address, data, bound, xs, us, aux, residuals, gaps):
+    """Evaluate every node of a trajectory: write its gaps (N, n_x), return the total cost, infinite where
+    |f_k| reaches the bound.
 
     The row of `gaps` of the node that diverges holds f_k; the rows after it are left as they are.
     """
@@ -121,7 +125,7 @@ def evaluate(step_address, data, xs, us, aux, residuals, gaps):
         gap = gaps[k]
         total += step(data, k, xs[k], us[k], gap, aux[k], residuals[k])
         for j in range(n_x):
-            if not abs(gap[j]) < STATE_BOUND:
+            if not abs(gap[j]) < bound:
                 return np.inf
             gap[j] -= xs[k + 1, j]
     total += step(data, n_nodes, xs[n_nodes], us[0], unused, aux[n_nodes], residuals[n_nodes])

@@ -24,10 +24,12 @@ inertia δ stays 0, and convergence is quadratic at fixed μ.
 
 The end is E ≤ `kkt_tolerance`, with E the largest of |∂L/∂u| at the adjoint, of violations, and of |y s − μ| with
 μ = 0, the first and the last over a hundredth of the mean multiplier where that is above 100 (Wächter and Biegler 2006,
-Eq. (5)).
+Eq. (5)). Where |∂L/∂u| is at the rounding of slopes beyond 10⁴ for some iterations, slopes and costs count by their own
+size from then on (:mod:`contact_ddp_ros.solver.optimality`).
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -35,11 +37,11 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.solver import linear_model, optimality, restoration, saddle_sweep
 from contact_ddp_ros.solver.filter import Filter
-from contact_ddp_ros.solver.interior_solution import InteriorPointOptions, Multipliers
+from contact_ddp_ros.solver.interior_solution import InteriorPointOptions, InteriorSolution, Multipliers
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.penalties import MU, SIGMA
 from contact_ddp_ros.solver.protocol import Problem
-from contact_ddp_ros.solver.solution import Termination
+from contact_ddp_ros.solver.solution import Solution, Termination
 from contact_ddp_ros.solver.sweeps import expand
 from contact_ddp_ros.solver.trial_run import Pair, TrialRun
 from contact_ddp_ros.solver.workspace import Workspace
@@ -60,6 +62,12 @@ _RESTORING, _RESTORED = 100, 0.9
 
 _KAPPA, _MU_FACTOR, _MU_POWER = 10.0, 0.2, 1.2
 """μ falls to the smaller of _MU_FACTOR μ and μ^_MU_POWER where E ≤ _KAPPA μ."""
+
+_RELATIVE, _ROUNDED = 1e-6, 10
+"""|∂L/∂u| over its largest term, and iterations in a row, by which rounding is known."""
+
+_SEEN = 1e3
+"""Largest slope of the cost, relative to the tolerance, that gets a remark."""
 
 _TINY = 1e-300
 
@@ -86,6 +94,9 @@ class InertiaRun(TrialRun):
         self._slope_of: tuple[Array, ...] = work.expansion
         self._slack_slope = 0.0
         self.restorations = 0
+        self._slope = self._steepest = 0.0
+        self._at_rounding = 0
+        self._relative = False
 
     def begin(self, warm: Multipliers | None, held: float | None) -> None:
         """As InteriorRun; mixed equalities need no penalty."""
@@ -96,7 +107,7 @@ class InertiaRun(TrialRun):
         """Do one iteration: errors and μ, expansion, sweep, line search. Return the reason to stop, or None."""
         gradient = self._error_of_gradient()
         if self._ends(gradient):
-            self.message = "converged: the error of the optimality conditions is below kkt_tolerance"
+            self.message = self.message or "converged: the error of the optimality conditions is below kkt_tolerance"
             return Termination.CONVERGED
         apart, self._slack_slope, *_ = self._measure()
         if apart > 0.0:
@@ -131,14 +142,34 @@ class InertiaRun(TrialRun):
         self._record(-alpha * descent, now[1] - trial[1], alpha, self._theta, delta, gradient)
         return None
 
+    def outcome(self, solution: Solution) -> InteriorSolution:
+        """As InteriorRun, with the error that is left where the solve has not converged."""
+        if solution.termination is not Termination.CONVERGED and np.isfinite(self.cost):
+            left = self._error(self._error_of_gradient())(0.0)
+            allowed = f"allowed: kkt_tolerance = {self.interior.kkt_tolerance:g}"
+            message = f"{solution.message}; the error of the optimality conditions is {left:.2g}; {allowed}"
+            solution = replace(solution, message=message)
+        return super().outcome(solution)
+
+    def _remark(self, solution: Solution) -> str:
+        tolerance = self.interior.kkt_tolerance
+        if self._held or not 0.0 < self._steepest < _SEEN * tolerance:
+            return super()._remark(solution)
+        return (
+            f"kkt_tolerance = {tolerance:g} is large beside the cost's largest slope by a control, "
+            f"{self._steepest:.2g}: multiply the cost by {1.0 / self._steepest:.0e}"
+        )
+
     # Errors and μ
 
     def _error_of_gradient(self) -> float:
-        """|∂L/∂u| at the multipliers of the iterate; writes the adjoint."""
+        """|∂L/∂u| at the multipliers of the iterate, or relative to rounding; writes the adjoint."""
         self._evaluate(self._other, "multipliers")
         linear_model.adjoint(self._other, self._costates)
         worst: float = linear_model.stationarity(self._other, self._costates, self.problem.has_control)
-        return worst
+        self._slope = float(np.abs(self._other[3]).max())
+        self._steepest = max(self._steepest, self._slope)
+        return worst / max(1.0, self._rounding / self.interior.kkt_tolerance) if self._relative else worst
 
     def _error(self, gradient: float) -> Callable[[float], float]:
         """E as a function of μ."""
@@ -151,6 +182,7 @@ class InertiaRun(TrialRun):
             np.where(np.isfinite(slack), slack, 0.0),
             dual,
             self.gaps.largest,
+            self._size if self._relative else 0.0,
         )
 
     def _ends(self, gradient: float) -> bool:
@@ -159,12 +191,34 @@ class InertiaRun(TrialRun):
         tolerance = self.interior.kkt_tolerance
         if self._held or error(0.0) <= tolerance:
             return error(self._penalty[MU] if self._held else 0.0) <= tolerance
-        least = 0.1 * tolerance
+        self._note_rounding(gradient)
+        least = 0.1 * tolerance * (optimality.relative_to(self._size) if self._relative else 1.0)
         while self._penalty[MU] > least and error(self._penalty[MU]) <= _KAPPA * self._penalty[MU]:
             mu = self._penalty[MU]
             self._penalty[MU] = max(least, min(_MU_FACTOR * mu, mu**_MU_POWER))
             self._filter = None
         return False
+
+    @property
+    def _size(self) -> float:
+        """|J| in the units of y s, the inequalities' weights apart."""
+        return abs(self._objective) / float(self._weights.mean())
+
+    def _note_rounding(self, gradient: float) -> None:
+        """Make errors relative where |∂L/∂u| has been at the rounding of large slopes for some iterations."""
+        small = self._slope > optimality.LARGE and gradient <= self._rounding
+        self._at_rounding = self._at_rounding + 1 if small else 0
+        if self._at_rounding == _ROUNDED and not self._relative:
+            self._relative = True
+            self.message = (
+                f"converged up to rounding: |∂L/∂u| is below {_RELATIVE:g} of its largest term, {self._slope:.2g}; "
+                "write small controls in smaller units, or divide the cost"
+            )
+
+    @property
+    def _rounding(self) -> float:
+        """|∂L/∂u| that rounding may leave of its terms."""
+        return _RELATIVE * self._slope
 
     def _evaluate(self, into: tuple[Array, ...], slopes: str) -> None:
         """Expansion along the nominal trajectory with some slopes of the inequalities, and y of the equalities.

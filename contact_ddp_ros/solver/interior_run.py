@@ -6,8 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.solver import slacks
+from contact_ddp_ros.solver.diagnosis import (
+    is_stuck,
+    largest_violation,
+    within_bounds,
+    worst_constraint,
+)
 from contact_ddp_ros.solver.gaps import MARGIN
+from contact_ddp_ros.solver.infeasibility import is_infeasible
 from contact_ddp_ros.solver.interior_solution import (
+    FEASIBLE,
     InteriorPointOptions,
     InteriorSolution,
     Multipliers,
@@ -28,6 +36,9 @@ _EQUALITIES_MOST = 10.0
 _OVER = 1.02
 """A step beyond the boundary by this factor at most is taken whole, with the slack at the boundary: shortened to it, it
 would take a second rollout and leave a share of every error."""
+
+_VISIBLE = 1e-6
+"""Largest μ Σ w at the end, relative to the larger of first and last cost, that goes without a remark."""
 
 _TOTAL_MIN = 1e-6
 """Least Σ w, for problems without inequalities."""
@@ -62,6 +73,7 @@ class InteriorRun(Run):
         self._held = False
         self._detached = False
         self._unit = self._total = 1.0
+        self._initial = 0.0
 
     def begin(self, warm: Multipliers | None, held: float | None) -> None:
         """Set slacks, multipliers and μ for the first trajectory; without any given it may be far from the optimum."""
@@ -71,7 +83,7 @@ class InteriorRun(Run):
             return
         residuals, (n_e, n_i) = self.work.nominal[3], self._sizes
         equalities = self._measure()[3]
-        self._objective = self.cost - equalities
+        self._objective = self._initial = self.cost - equalities
         most = _EQUALITIES_MOST * (1.0 + abs(self._objective))
         if equalities > most and warm is None:
             self._penalty[SIGMA] *= most / equalities
@@ -103,8 +115,14 @@ class InteriorRun(Run):
     def outcome(self, solution: Solution) -> InteriorSolution:
         """The solution with its multipliers; a violated constraint is named where the solve has failed."""
         n_e, _ = self._sizes
+        if not self._held:
+            solution = within_bounds(self.problem, solution)
+            if self._cannot_be_met(solution):
+                solution = replace(solution, termination=Termination.INFEASIBLE, message=Termination.INFEASIBLE.value)
         if solution.termination is not Termination.CONVERGED:
-            solution = replace(solution, message=f"{solution.message}; {self._worst_constraint()}")
+            solution = replace(solution, message=f"{solution.message}; {worst_constraint(self.problem, solution)}")
+        elif remark := self._remark(solution):
+            solution = replace(solution, message=f"{solution.message}; {remark}")
         return InteriorSolution(
             solution=solution,
             multipliers=Multipliers(self._multipliers[:, :n_e].copy(), self._multipliers[:-1, n_e + 1 :: 2].copy()),
@@ -113,16 +131,27 @@ class InteriorRun(Run):
             mus=tuple(self.mus),
         )
 
-    def _worst_constraint(self) -> str:
-        """The largest violation in words."""
-        n_e, _ = self._sizes
-        residuals = self.work.nominal[3]
-        violations = np.hstack([np.abs(residuals[:, :n_e]), -residuals[:, n_e:-1]])
-        if not violations.size or not violations.max() > 0.0:
-            return "no constraint is violated"
-        k, index = (int(one) for one in np.unravel_index(np.argmax(violations), violations.shape))
-        name, violation = self.problem.constraint_name(index), violations[k, index]
-        return f"the most violated constraint is {name} of node {k}, by {violation:.3g}"
+    def _cannot_be_met(self, solution: Solution) -> bool:
+        """Whether a solve failed by constraints that no trajectory near its last one keeps."""
+        violations = [max(one.equality, one.inequality) for one in solution.iterations]
+        ended = solution.termination is Termination.ITERATIONS and is_stuck(violations)
+        failed = (ended or solution.termination is Termination.STALLED) and largest_violation(solution) > FEASIBLE
+        return failed and is_infeasible(self.problem, solution, self.objective)
+
+    def _remark(self, solution: Solution) -> str:
+        """Text on a barrier that is large beside the cost, at the end of a solve that converged."""
+        left, size = float(self._penalty[MU]) * self._total, max(abs(solution.cost), abs(self._initial))
+        if self._held or not size > 0.0 or left <= _VISIBLE * size:
+            return ""
+        return (
+            f"the barrier may be {left:.2g} of a cost of {solution.cost:.2g}, since tolerances are relative to "
+            f"1 + |cost|: multiply the cost by {1.0 / size:.0e}"
+        )
+
+    @property
+    def _keeps_constraints(self) -> bool:
+        residuals, n_e = self.work.nominal[3], self._sizes[0]
+        return bool(max(np.abs(residuals[:, :n_e]).max(initial=0.0), residuals[:, -1].max()) <= FEASIBLE)
 
     @property
     def objective(self) -> float:

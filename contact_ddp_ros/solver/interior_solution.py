@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.config import parameter, validate
 from contact_ddp_ros.solver.options import SolverOptions
-from contact_ddp_ros.solver.solution import Solution
+from contact_ddp_ros.solver.solution import Solution, summary
 
 Array = NDArray[np.float64]
 
@@ -110,6 +110,12 @@ class InteriorSolution:
     slacks: Array = field(repr=False)
     mu: float = 0.0
     mus: tuple[float, ...] = ()
+
+    def __str__(self) -> str:
+        """One line: how the solve ended, cost, violations, iterations and sizes."""
+        return f"{summary(self.solution, self.solution.cost)}; μ {self.mu:.2g}"
+
+    __repr__ = __str__
 
     @property
     def feasible(self) -> bool:

@@ -3,7 +3,8 @@ r"""The error E of the optimality conditions of a barrier's problem (Wächter an
     E(μ) = max( |∂L/∂u| / s_d,  |c|, |z − s|, |d|,  |y s − μ| / s_c )
 
 with s_d and s_c the mean absolute multiplier, of all constraints and of the inequalities, over 100, and at least 1:
-where multipliers are large, as with complementarity conditions, gradients are known to that share of them only.
+where multipliers are large, as with complementarity conditions, gradients are known to that share of them only. The
+products may also be relative to 10⁻⁴ of a large cost.
 """
 
 from collections.abc import Callable
@@ -15,9 +16,17 @@ Array = NDArray[np.float64]
 
 _SCALE = 100.0
 
+LARGE = 1e4
+"""Slopes and costs from which on a tolerance may be below rounding."""
+
+
+def relative_to(size: float) -> float:
+    """Scale of an error, for the size of what it is the error of: 1 up to a large one."""
+    return max(1.0, size / LARGE)
+
 
 def error(
-    gradient: float, residuals: Array, equalities: Array, slacks: Array, duals: Array, gap: float
+    gradient: float, residuals: Array, equalities: Array, slacks: Array, duals: Array, gap: float, cost: float = 0.0
 ) -> Callable[[float], float]:
     """E as a function of μ.
 
@@ -26,6 +35,7 @@ def error(
         residuals: (N+1, n_e + n_i + 1) of a problem. equalities: (N+1, n_e) their multipliers.
         slacks, duals: (N, n_i) s and y of the inequalities; s is 0 where a node lacks one.
         gap: the largest |d|.
+        cost: |J| in the units of y s, to which these are relative (:func:`relative_to`).
     """
     n_e = equalities.shape[1]
     there = slacks > 0.0
@@ -34,7 +44,7 @@ def error(
     total, count = float(y.sum()), max(y.size, 1)
     by_all = (total + float(np.abs(equalities).sum())) / max(y.size + equalities.size, 1)
     fixed = max(gradient / max(1.0, by_all / _SCALE), float(violation))
-    products, scale = y * s, max(1.0, total / count / _SCALE)
+    products, scale = y * s, max(1.0, total / count / _SCALE, relative_to(cost))
 
     def error_at(mu: float) -> float:
         return max(fixed, float(np.abs(products - mu).max(initial=0.0)) / scale)

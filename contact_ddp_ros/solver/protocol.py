@@ -103,6 +103,9 @@ class Problem:
         position_steps: (N,) s of nodes with x = (q, v) and q⁺ = q + s v⁺, for which the sweep needs half the products;
             None where a node is another.
         inequality_weights: (N,) w, by which a node's cost multiplies what its inequalities add; ones by default.
+        control_bounds: (2, n_u) lower and upper bounds of every node's control, ±∞ for none, or None; two equal ones
+            fix a control, which `step` must not depend on then. Solvers keep to them by the problem's inequalities;
+            what they return is brought within, where those do not hold exactly.
         owner: object kept alive with the problem, e.g. compiled code whose addresses are in `integers`.
     """
 
@@ -126,6 +129,7 @@ class Problem:
     constraint_names: tuple[str, ...] = ()
     n_mixed: int = 0
     n_kept: int | None = None
+    control_bounds: Array | None = None
 
     def __post_init__(self) -> None:
         """Raises SolverError unless compiled code can call the functions and read the data of N + 1 nodes."""
@@ -155,6 +159,15 @@ class Problem:
             )
         if self.position_steps is not None and self.n_x % 2:
             raise SolverError(f"position_steps are given for {self.n_x} states; needed: x = (q, v), an even number")
+        if self.control_bounds is not None:
+            check_memory("control_bounds", self.control_bounds, np.float64, 2)
+            if (
+                self.control_bounds.shape != (2, self.n_u)
+                or not (self.control_bounds[0] <= self.control_bounds[1]).all()
+            ):
+                raise SolverError(
+                    f"control_bounds is {self.control_bounds}; needed: (2, {self.n_u}), lower up to upper"
+                )
         if len(self.constraint_names) not in (0, self.n_e + self.n_i):
             raise SolverError(
                 f"constraint_names are {len(self.constraint_names)}; needed: {self.n_e + self.n_i}, or none"

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.solver.backward import backward_of
+from contact_ddp_ros.solver.diagnosis import is_unbounded
 from contact_ddp_ros.solver.gaps import Gaps, evaluate, slope
 from contact_ddp_ros.solver.node_function import node_function
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.protocol import FIRST, SECOND, STEP, Problem
 from contact_ddp_ros.solver.solution import Guess, Iteration, Solution, Termination
-from contact_ddp_ros.solver.sweeps import STATE_BOUND, expand, rollout
+from contact_ddp_ros.solver.sweeps import STATE_BOUND, expand, rollout, state_bound
 from contact_ddp_ros.solver.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ Array = NDArray[np.float64]
 _ROUNDING = 1e-14
 """A change of the cost below this share of it is rounding and no reason to refuse a step: so near a minimum Armijo's
 rule sees noise only, and refusals would hold the error at the square root of rounding (Hager and Zhang 2005)."""
+
+_SMALL = 1e-3
+"""The tolerance is relative to 1 + |cost|; 1 is the first cost where that is smaller than this."""
 
 _NEAR_BLEND = 0.25
 """θ of the first iteration that is no longer far from the optimum."""
@@ -90,10 +94,15 @@ class Run:
         self._share = 1.0
         self._past = 0
         self._no_slacks = np.zeros((0, problem.n_residuals))
+        self._bound = STATE_BOUND
+        self._floor = 1.0
+        self._rollouts = self._cuts = 0
+        self._cut_place = (0, 0)
 
     def start(self, x0: Array, guess: Guess, blend: float) -> None:
         """Make the guess the nominal trajectory: roll it out from x0, or use its states as they are."""
         started = perf_counter()
+        self._bound = state_bound(x0, guess.xs)
         self.work.clear_sweep()
         self.work.nominal[0][0] = x0
         self.work.nominal[3][:] = np.inf  # nodes that a diverging rollout does not reach hold no constraint
@@ -104,6 +113,8 @@ class Run:
             if not np.isfinite(self.cost):
                 self._explain_divergence(self.work.nominal[0][1:])
         self._effort.rollout_time += perf_counter() - started
+        if 0.0 < abs(self.cost) < _SMALL:
+            self._floor = abs(self.cost)
         self.hessian_blend = 0.0 if self.options.variant == "ilqr" else min(max(blend, 0.0), 1.0)
 
     def iterate(self) -> Termination | None:
@@ -148,7 +159,7 @@ class Run:
 
     def _is_optimal(self, reduction: float) -> bool:
         """Whether the reduction that a full step is expected to bring ends the solve."""
-        return not self.gaps.are_open and reduction <= self.options.tolerance * (1.0 + abs(self.cost))
+        return not self.gaps.are_open and reduction <= self.options.tolerance * (self._floor + abs(self.cost))
 
     def _after_step(self, alpha: float, reduction: float) -> None:
         """Called with the step taken and the reduction that a full one was expected to bring."""
@@ -273,8 +284,18 @@ class Run:
         old = self._no_slacks if least == -np.inf or self.problem.n_i == 0 else self.work.nominal[3]
         given = self._step, self.data, self.problem.has_control, xs, us, self.work.ks, gains, alpha, self.gaps.d
         cost: float
-        cost, self._share = rollout(*given, old, least, self._past, *into)
+        cost, self._share = rollout(*given, old, least, self._past, self._bound, *into)
+        self._rollouts += 1
+        if cost == np.inf and self._share == 1.0:
+            self._note_cut(into[0])
         return cost
+
+    def _note_cut(self, states: Array) -> None:
+        """Count a rollout that diverged because a state left its bound."""
+        outside = np.argwhere(~(np.abs(states) < self._bound))
+        if len(outside):
+            self._cuts += 1
+            self._cut_place = int(outside[0][0]), int(outside[0][1])
 
     def _evaluate_guess(self, guess: Guess) -> float:
         """Make the guess's states and controls the nominal trajectory, with gaps; return its cost."""
@@ -282,7 +303,7 @@ class Run:
         xs[1:] = guess.xs[1:]
         us[:] = np.where(self.problem.has_control[:, None], guess.us, 0.0)
         gaps = np.zeros((self.problem.n_nodes, self.problem.n_x))
-        cost: float = evaluate(self._step, self.data, *self.work.nominal, gaps)
+        cost: float = evaluate(self._step, self.data, self._bound, *self.work.nominal, gaps)
         if np.isfinite(cost):
             self.gaps.set(gaps)
         else:
@@ -291,10 +312,10 @@ class Run:
 
     def _explain_divergence(self, states: Array) -> None:
         """Name the first of the states (n, n_x) of nodes 1 to n that is out of bounds."""
-        outside = np.flatnonzero(~(np.abs(states) < STATE_BOUND).all(axis=1))
+        outside = np.flatnonzero(~(np.abs(states) < self._bound).all(axis=1))
         self.message = "diverged: the cost of the first trajectory is not finite"
         if outside.size:
-            self.message = f"diverged: the first trajectory leaves |x| < {STATE_BOUND:g} at node {outside[0] + 1}"
+            self.message = f"diverged: the first trajectory leaves |x| < {self._bound:g} at node {outside[0] + 1}"
 
     def _increase_regularisation(self) -> None:
         """Reduce θ, at θ = 0 raise ρ: after an indefinite Quu or a failed line search."""
@@ -345,13 +366,15 @@ class Run:
 
     def end(self, guess: Guess, limit: int) -> Solution:
         """Iterate until a reason to stop, at most `limit` times; the guess's gains are kept where there is no sweep."""
-        initial_cost = self.cost
+        initial_cost, first = self.cost, self.objective
         termination = None if np.isfinite(self.cost) else Termination.DIVERGED
         while termination is None:
             if len(self.iterations) >= limit:
                 termination, self.message = Termination.ITERATIONS, f"iteration limit reached: {limit}"
             else:
                 termination = self.iterate()
+        if termination in (Termination.ITERATIONS, Termination.STALLED):
+            termination = self._explain_end(termination, first)
         work, n_e = self.work, self.problem.n_e
         xs, us, aux, residuals = work.nominal
         return Solution(
@@ -371,6 +394,29 @@ class Run:
             Vxx=work.vxx.copy(),
             inequalities=residuals[:, n_e:-1].copy(),
         )
+
+    def _explain_end(self, termination: Termination, first: float) -> Termination:
+        """Say that the cost has no lower bound, or that trajectories were cut; `first` is the cost at the beginning."""
+        unbounded = self._keeps_constraints and is_unbounded(self.objective, first, self._cuts > 0)
+        if unbounded:
+            termination, largest = Termination.UNBOUNDED, float(np.abs(self.work.nominal[0]).max())
+            self.message = (
+                f"unbounded: the cost falls to {self.objective:.3g} without end, at states of up to {largest:.3g}; "
+                "give the problem limits, or a cost with a minimum"
+            )
+        if self._cuts:
+            k, i = self._cut_place
+            self.message += (
+                f"; {self._cuts} of {self._rollouts} trajectories were cut where |x| reached {self._bound:.3g}, the "
+                f"last at x[{i}] of node {k}: steps were the shorter for it"
+            )
+            self.message += "" if unbounded else "; write larger states in larger units, or the guess with such states"
+        return termination
+
+    @property
+    def _keeps_constraints(self) -> bool:
+        """Whether the nominal trajectory violates no constraint that a solution must keep."""
+        return True
 
     @property
     def objective(self) -> float:

@@ -17,6 +17,8 @@ class Termination(Enum):
     CONVERGED = "converged: the expected reduction is below the tolerance"
     ITERATIONS = "iteration limit reached"
     STALLED = "stalled: no step reduces the cost although the regularisation is at its limit"
+    UNBOUNDED = "unbounded: the cost falls without end"
+    INFEASIBLE = "infeasible: no trajectory nearby violates the constraints less"
     DIVERGED = "diverged: the first trajectory left the finite numbers"
 
 
@@ -96,6 +98,12 @@ class Solution:
     Vxx: Array = field(repr=False)
     inequalities: Array = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
 
+    def __str__(self) -> str:
+        """One line: how the solve ended, cost, violations, iterations and sizes."""
+        return summary(self, self.cost)
+
+    __repr__ = __str__
+
     @property
     def is_finite(self) -> bool:
         """Whether cost, states, controls and gains hold finite numbers only."""
@@ -110,6 +118,17 @@ class Solution:
     def inequality_violation(self) -> float:
         """Largest violation of an inequality over the horizon, in the problem's normalised units."""
         return float(self.residuals[:, -1].max(initial=0.0))
+
+
+def summary(solution: Solution, cost: float) -> str:
+    """One line about a solution of this cost."""
+    violation = f"violation {max(solution.equality_violation, solution.inequality_violation):.2g}"
+    gap = f", gap {solution.gap:.2g}" if solution.gap > 0.0 else ""
+    sizes = f"xs {solution.xs.shape}, us {solution.us.shape}"
+    return (
+        f"{solution.termination.name} after {len(solution.iterations)} iterations: cost {cost:.6g}, {violation}{gap}, "
+        f"{sizes}; {solution.message}"
+    )
 
 
 @dataclass(frozen=True)

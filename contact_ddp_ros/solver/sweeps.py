@@ -5,6 +5,7 @@ See eq. (12) of docs/mathematics.md.
 
 import numba as nb
 import numpy as np
+from numpy.typing import NDArray
 
 from contact_ddp_ros.solver.borrowed import borrow
 from contact_ddp_ros.solver.linear_algebra import INLINE
@@ -20,8 +21,15 @@ from contact_ddp_ros.solver.protocol import (
 )
 from contact_ddp_ros.solver.slacks import share_left
 
-STATE_BOUND = 1e6
-"""Bound on |x_i| beyond which a rollout has diverged; stopping there avoids overflow in the kernels."""
+STATE_BOUND, _PER_SIZE = 1e6, 1e3
+"""Least bound on |x_i| beyond which a rollout has diverged, and its ratio to larger states; stopping there avoids
+overflow in the kernels."""
+
+
+def state_bound(x0: NDArray[np.float64], xs: NDArray[np.float64]) -> float:
+    """Bound on |x_i| of a solve's rollouts, for an initial state (n_x,) and a guess's states (N+1, n_x)."""
+    return max(STATE_BOUND, _PER_SIZE * float(max(np.abs(x0).max(), np.abs(xs).max())))
+
 
 EXPANSION = nb.types.Tuple((TENSOR, TENSOR, MATRIX, MATRIX, TENSOR, TENSOR, TENSOR))
 """DERIVATIVES of every node, stacked along the first axis."""
@@ -38,7 +46,7 @@ def _node_views(expansion, k):
 @nb.njit(
     nb.types.UniTuple(nb.float64, 2)(
         *(nb.int64, DATA, FLAGS),
-        *(MATRIX, MATRIX, MATRIX, TENSOR, nb.float64, MATRIX, MATRIX, nb.float64, nb.int64),
+        *(MATRIX, MATRIX, MATRIX, TENSOR, nb.float64, MATRIX, MATRIX, nb.float64, nb.int64, nb.float64),
         *(MATRIX, MATRIX, MATRIX, MATRIX),
     ),
     cache=True,
@@ -46,9 +54,26 @@ def _node_views(expansion, k):
     nogil=True,
 )
 def rollout(
-    step_address, data, has_control, xs, us, ks, gains, alpha, gaps, old, least, past, new_xs, new_us, aux, residuals
+    step_address,
+    data,
+    has_control,
+    xs,
+    us,
+    ks,
+    gains,
+    alpha,
+    gaps,
+    old,
+    least,
+    past,
+    bound,
+    new_xs,
+    new_us,
+    aux,
+    residuals,
 ):
-    """Simulate u = ū + α k + K (x − x̄) from new_xs[0]; return the total cost, infinite where the rollout diverges.
+    """Simulate u = ū + α k + K (x − x̄) from new_xs[0]; return the total cost, infinite where |x_i| reaches the
+    bound: the rollout diverges.
 
     Writes new_xs, new_us, aux and residuals. `gaps` (N, n_x) are those of the nominal trajectory, of which the fraction
     1 − α stays open; no rows where there are none. Where there are slacks, `old` (N+1, n_r) are the nominal residuals,
@@ -82,7 +107,7 @@ def rollout(
         x_next = new_xs[k + 1]
         total += step(data, k, x, u, x_next, aux[k], residuals[k])
         for j in range(n_x):
-            if not abs(x_next[j]) < STATE_BOUND:
+            if not abs(x_next[j]) < bound:
                 return np.inf, 1.0
         if has_slacks:
             here = share_left(multipliers[k], residuals[k], old[k], alpha)

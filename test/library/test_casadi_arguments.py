@@ -41,7 +41,7 @@ def build(**changed):
         ({"u_min": [-1.0, -1.0]}, "u_min is .*one for each of the 1 controls"),
         ({"u_max": np.nan}, "u_max is nan"),
         ({"u_max": -np.inf}, "no control can keep to it"),
-        ({"u_min": 1.0, "u_max": 1.0}, "each lower bound must be below"),
+        ({"u_min": 1.0, "u_max": 0.5}, "no lower bound may be above its upper one"),
         ({"u_min": "low"}, "u_min is 'low'"),
         ({"running_cost": RUNNING * np.nan}, "running_cost holds NaN"),
         ({"u_min": [[0.0], [1.0, 2.0]]}, "u_min is .*one for each of the 1 controls"),

@@ -35,7 +35,9 @@ def test_the_code_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for block in run:
         exec(compile(block.replace("duration=5", "duration=1"), "library.md", "exec"), names)
     outcome, recording = names["outcome"], names["recording"]
-    assert outcome.feasible and np.abs(outcome.solution.us).max() <= 4.0 + 4e-6
+    assert outcome.feasible and np.abs(outcome.solution.us).max() <= 4.0
+    assert outcome.solution.cost == pytest.approx(19.8399, abs=1e-4), "IPOPT's optimum"
+    assert str(outcome).startswith("CONVERGED after 18 iterations: cost 19.8399, ")
     assert outcome.solution.xs[-1] == pytest.approx([np.pi, 0.0], abs=0.3)
     assert names["second"].qq.shape == (9, 9) and names["result"].policy is not None
     assert recording.info.parameters["planner"]["gait.name"] == "pronk"

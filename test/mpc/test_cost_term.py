@@ -194,6 +194,18 @@ def test_residuals_that_cannot_be_are_refused(term, reason):
         OwnTerms(TREE, AXES, (term,))
 
 
+@pytest.mark.parametrize("given", [None, "", 3])
+def test_a_term_without_a_name_is_refused_in_words(given):
+    class Nameless(CostTerm):
+        def residual(self, knot):
+            return knot.q[0]
+
+    if given is not None:
+        Nameless.name = given
+    with pytest.raises(ParameterError, match=f"cost term Nameless has the name {given!r}; needed: a text"):
+        OwnTerms(TREE, AXES, (Nameless(),))
+
+
 def test_two_terms_of_one_name_are_refused():
     with pytest.raises(ParameterError, match="plain, plain; each needs a name of its own"):
         OwnTerms(TREE, AXES, (Plain(), Plain()))

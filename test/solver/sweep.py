@@ -44,7 +44,9 @@ class Sweep:
         self.xs[node] += change
         self.gaps = np.zeros((len(self.us), self.xs.shape[1]))
         step = node_function(self.problem.step, STEP)
-        self.cost = gaps.evaluate(step, self.data, self.xs, self.us, self.aux, self.residuals, self.gaps)
+        self.cost = gaps.evaluate(
+            step, self.data, sweeps.STATE_BOUND, self.xs, self.us, self.aux, self.residuals, self.gaps
+        )
         self._expand()
 
     def step(self, alpha):
@@ -55,7 +57,7 @@ class Sweep:
             node_function(self.problem.step, STEP),
             self.data,
             self.problem.has_control,
-            *(self.xs, self.us, self.ks, self.gains, alpha, self.gaps, NO_SLACKS, -np.inf, 0),
+            *(self.xs, self.us, self.ks, self.gains, alpha, self.gaps, NO_SLACKS, -np.inf, 0, sweeps.STATE_BOUND),
             *(xs, us, aux, residuals),
         )
         return cost, xs, us
@@ -96,6 +98,7 @@ class Sweep:
             NO_SLACKS,
             -np.inf,
             0,
+            sweeps.STATE_BOUND,
             new_xs,
             new_us,
             self.aux,
@@ -122,6 +125,7 @@ def cost_of(problem, x0, us, **data):
         NO_SLACKS,
         -np.inf,
         0,
+        sweeps.STATE_BOUND,
         xs,
         np.zeros((n, n_u)),
         np.zeros((n + 1, problem.n_aux)),

@@ -14,7 +14,7 @@ from contact_ddp_ros.solver.penalties import inequality
 from contact_ddp_ros.solver.protocol import STEP
 from contact_ddp_ros.solver.slacks import advance, as_slopes, begin, logarithms, measure, share_left, trial
 from contact_ddp_ros.solver.solution import Guess, Termination
-from contact_ddp_ros.solver.sweeps import rollout
+from contact_ddp_ros.solver.sweeps import STATE_BOUND, rollout
 from test.solver.sweep import Sweep
 
 H, FORCE, WALL = 0.05, 4.0, 5.0
@@ -229,6 +229,7 @@ def test_a_rollout_beyond_the_boundary_ends_past_the_worst_node(swing_up):
     shares = []
     for past, last in ((0, n - 1), (1, 21), (2, 22), (30, 50)):
         given = (nominal.xs, us, nominal.ks, nominal.gains, 1.0, nominal.gaps, nominal.residuals.copy(), -0.01, past)
+        given = *given, STATE_BOUND
         into = nominal.xs.copy(), us.copy(), nominal.aux.copy(), np.full_like(nominal.residuals, np.nan)
         step = node_function(swing_up.step, STEP)
         cost, share = rollout(step, nominal.data, swing_up.has_control, *given, *into)

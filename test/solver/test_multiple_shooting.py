@@ -14,6 +14,7 @@ from contact_ddp_ros.solver.node_function import node_function
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.protocol import STEP
 from contact_ddp_ros.solver.solution import Guess, Termination
+from contact_ddp_ros.solver.sweeps import STATE_BOUND
 from test.solver.hybrid_lq import Stage, hopper, hybrid_lq, kkt_optimum
 from test.solver.pendulum import pendulum
 from test.solver.sweep import Sweep, data_of
@@ -44,6 +45,7 @@ def gaps_of(problem, xs, us):
     cost = gaps.evaluate(
         node_function(problem.step, STEP),
         data_of(problem),
+        STATE_BOUND,
         np.ascontiguousarray(xs),
         np.ascontiguousarray(us),
         np.zeros((n + 1, problem.n_aux)),

@@ -137,7 +137,9 @@ def test_a_diverged_solve_does_not_disturb_the_next():
 
 
 def test_every_reason_explains_itself():
-    assert {reason.name for reason in Termination} == {"CONVERGED", "ITERATIONS", "STALLED", "DIVERGED"}
+    assert {reason.name for reason in Termination} == {
+        *("CONVERGED", "ITERATIONS", "STALLED", "DIVERGED", "UNBOUNDED", "INFEASIBLE")
+    }
     assert all(len(reason.value) > 10 for reason in Termination)
 
 

@@ -21,7 +21,7 @@ from contact_ddp_ros.solver.backward import backward_of
 from contact_ddp_ros.solver.gaps import slope
 from contact_ddp_ros.solver.node_function import node_function
 from contact_ddp_ros.solver.protocol import FIRST, SECOND, STEP, node_data
-from contact_ddp_ros.solver.sweeps import expand, rollout
+from contact_ddp_ros.solver.sweeps import STATE_BOUND, expand, rollout
 
 if TYPE_CHECKING:
     from contact_ddp_ros.bench.peers.crocoddyl_bound import CrocoddylBound
@@ -84,7 +84,7 @@ class Stages:
         problem = self._case.problem
         (xs, us, gains), into[0][0] = policy, self._case.x0
         given: list[Any] = [self._data, problem.has_control, xs, us, self.ks, gains, 1.0, self._gaps]
-        rollout(self._step, *given, np.zeros((0, problem.n_residuals)), -np.inf, 0, *into)
+        rollout(self._step, *given, np.zeros((0, problem.n_residuals)), -np.inf, 0, STATE_BOUND, *into)
 
     def _trajectory(self) -> tuple[np.ndarray, ...]:
         problem = self._case.problem
