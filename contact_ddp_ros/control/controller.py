@@ -74,6 +74,8 @@ class Controller:
         """What follows the policies, for diagnosis."""
         self._continuity = StateContinuity(robot, config.safety)
         self._command = JointCommand.damping(robot.n_joints)
+        self._torques = self._no_torques = np.zeros(robot.n_joints)
+        """What the drives make of the command at the state that it was made for (12,) [N m]; damping drives nothing."""
         self._stand: StandLaw
         self._recover = RecoverLaw(robot)
         self._motion: Motion | None = None
@@ -214,7 +216,7 @@ class Controller:
         last, scheduled = self._now, self.contacts
         self.move.rest()
         finding = self._advance_clock(now) or self._judge(state, now)
-        self.finding = finding
+        self.finding, self._torques = finding, self._no_torques
         self._measured, self._state = state, state if finding is None else None
         if finding is None and state is not None and not self._lies:
             delay = self.config.move.drive_delay
@@ -233,7 +235,10 @@ class Controller:
             return self._fail(targets, now)
         limited = limited_command(targets, state, self.drive_gains, self._robot.effort_limits, self._curve)
         finding = self._supervisor.command(limited.command.torques, limited.total)
-        return self._fail(finding, now) if finding else limited.command
+        if finding is not None:
+            return self._fail(finding, now)
+        self._torques = limited.total
+        return limited.command
 
     @property
     def _lies(self) -> bool:
@@ -244,7 +249,8 @@ class Controller:
     def _judge(self, state: RobotState | None, now: float) -> Finding | None:
         moving = self.mode in (ControlMode.MOVE, ControlMode.MOTION)
         may_lie = self.mode in (ControlMode.RECOVER, ControlMode.MOTION)
-        finding = self._supervisor.state(state, now, self.estimator.ground, may_lie=may_lie, moving=moving)
+        ground, torques = self.estimator.ground, self._torques
+        finding = self._supervisor.state(state, now, ground, may_lie=may_lie, moving=moving, torques=torques)
         if finding is not None or state is None:
             return finding
         return self._continuity.check(state, moving=moving)
