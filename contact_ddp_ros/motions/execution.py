@@ -143,6 +143,24 @@ class MotionRun:
         return float((np.abs(self.torques) / self.plan.problem.model.robot.effort_limits).max())
 
     @property
+    def speed_share(self) -> float:
+        """Largest joint speed over its limit."""
+        return float(self._speeds.max())
+
+    @property
+    def overspeed(self) -> float:
+        """Longest time for which a joint was faster than its limit without a break [s]."""
+        fast = np.pad(self._speeds > 1.0, ((1, 1), (0, 0))).T.astype(int)
+        begins, ends = (np.argwhere(np.diff(fast, axis=1) == step)[:, 1] for step in (1, -1))
+        return float((ends - begins).max(initial=0) * CONTROL_PERIOD)
+
+    @property
+    def _speeds(self) -> Array:
+        """(N, 12) of the joints over their limits."""
+        limits = self.plan.problem.model.robot.velocity_limits
+        return np.abs([state.joint_velocities for state in self.states]) / limits
+
+    @property
     def torque_excess(self) -> float:
         """Most by which a torque was beyond the torque-speed curve [N m].
 
