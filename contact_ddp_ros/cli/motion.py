@@ -95,6 +95,7 @@ def _rows(run: "MotionRun") -> list[tuple[str, str, str]]:
         ("rotation", f"{math.degrees(run.rotation):.1f}°", f"{math.degrees(task.turns):.0f}°"),
         ("peak torque / limit", f"{run.torque_share:.2f}", "≤ 1"),
         ("beyond the torque-speed curve", f"{run.torque_excess:.1f} N m", "0 at every command"),
+        ("peak joint speed / limit", f"{run.speed_share:.2f}, {1e3 * run.overspeed:.0f} ms", "≤ 1.2 by the drives"),
         ("touchdown felt", felt, "0 ms"),
         ("forward in longest flight", f"{run.flight_speed:.2f} m/s", ""),
         ("from touchdown to rest", f"{run.time_to_stand:.2f} s", ""),
@@ -129,7 +130,7 @@ def _summary(plan: "MotionPlan", run: "MotionRun") -> dict[str, Any]:
 
 def _figures(run: "MotionRun") -> dict[str, Any]:
     names = ("landed", "outcome", "height", "displacement", "left", "rotation", "lowest")
-    more = ("torque_share", "torque_excess", "touchdowns", "flight_speed", "time_to_stand")
+    more = ("torque_share", "torque_excess", "speed_share", "overspeed", "touchdowns", "flight_speed", "time_to_stand")
     return {name: getattr(run, name) for name in (*names, *more)}
 
 

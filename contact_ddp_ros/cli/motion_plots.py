@@ -51,8 +51,11 @@ def _forces(axes: Axes, run: "MotionRun") -> None:
     time = run.times - run.begun
     for colour, name, feet in zip(POINT_COLOURS, ("front", "hind"), ((0, 1), (2, 3))):
         axes.plot(time, run.forces[:, feet, 2].sum(axis=1), color=colour, label=f"{name} feet", linewidth=0.9)
-    largest = np.percentile(run.forces[:, :, 2].sum(axis=1), 99.0)
-    axes.set(ylabel="normal force [N]", ylim=(0.0, 1.5 * largest))
+    pairs = run.forces[:, :, 2].reshape(len(time), 2, 2).sum(axis=2)
+    top, peak = 1.5 * float(np.percentile(pairs.sum(axis=1), 99.0)), float(pairs.max())
+    axes.set(ylabel="normal force [N]", ylim=(0.0, top))
+    if peak > top:
+        _note(axes, f"cut at {top:.0f} N: impacts reach {peak:.0f} N,\nset by the simulator's stiff contact")
     legend(axes)
 
 
@@ -84,3 +87,8 @@ def _speeds(axes: Axes, run: "MotionRun") -> None:
     for limit in (-1.0, 1.0):
         axes.axhline(limit, color=LIMIT, linestyle="--", linewidth=1.0)
     axes.set(ylabel="joint speed / limit [-]")
+    _note(axes, f"largest of all joints: {run.speed_share:.2f}\nfor {1e3 * run.overspeed:.0f} ms above 1 at a stretch")
+
+
+def _note(axes: Axes, text: str) -> None:
+    axes.text(0.99, 0.97, text, transform=axes.transAxes, ha="right", va="top", fontsize=7, color="#555555")

@@ -273,6 +273,14 @@ class SafetyConfig:
     velocity_time: float = parameter(
         0.02, low=0.0, high=1.0, unit="s", description="how long a joint must be faster than that to be a fault"
     )
+    coasting_time: float = parameter(
+        0.06,
+        low=0.0,
+        high=1.0,
+        unit="s",
+        description="the same of a joint that no commanded torque drives on, such as one that an impact throws, and"
+        " whose position moves with its velocity",
+    )
     trunk_speed: float = parameter(
         10.0, low=0.5, high=100.0, unit="m/s", description="largest measured speed of the trunk along an axis"
     )

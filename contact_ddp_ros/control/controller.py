@@ -78,6 +78,8 @@ class Controller:
         self._known_pose = KnownPose(robot)
         self._continuity = StateContinuity(robot, config.safety)
         self._command = JointCommand.damping(robot.n_joints)
+        self._torques = self._no_torques = np.zeros(robot.n_joints)
+        """What the drives make of the command at the state that it was made for (12,) [N m]; damping drives nothing."""
         self._stand: StandLaw
         self._recover = RecoverLaw(robot)
         self._motion: Motion | None = None
@@ -218,7 +220,7 @@ class Controller:
         last, scheduled = self._now, self.contacts
         self.move.rest()
         finding = self._advance_clock(now) or self._judge(state, now)
-        self.finding = finding
+        self.finding, self._torques = finding, self._no_torques
         self._measured, self._state = state, state if finding is None else None
         if state is not None and self.config.safety.check_known_pose:
             self._known_pose.watch(state, limp=finding is None and self.mode is ControlMode.DAMP)
@@ -239,7 +241,10 @@ class Controller:
             return self._fail(targets, now)
         limited = limited_command(targets, state, self.drive_gains, self._robot.effort_limits, self._curve)
         finding = self._supervisor.command(limited.command.torques, limited.total)
-        return self._fail(finding, now) if finding else limited.command
+        if finding is not None:
+            return self._fail(finding, now)
+        self._torques = limited.total
+        return limited.command
 
     @property
     def _lies(self) -> bool:
@@ -250,7 +255,8 @@ class Controller:
     def _judge(self, state: RobotState | None, now: float) -> Finding | None:
         moving = self.mode in (ControlMode.MOVE, ControlMode.MOTION)
         may_lie = self.mode in (ControlMode.RECOVER, ControlMode.MOTION)
-        finding = self._supervisor.state(state, now, self.estimator.ground, may_lie=may_lie, moving=moving)
+        ground, torques = self.estimator.ground, self._torques
+        finding = self._supervisor.state(state, now, ground, may_lie=may_lie, moving=moving, torques=torques)
         if finding is not None or state is None:
             return finding
         finding = self._continuity.check(state, moving=moving)

@@ -29,6 +29,8 @@ _QUATERNION_TOLERANCE = 1e-2
 _BASE_SIZES = {"position": 3, "orientation": 4, "linear_velocity": 3, "angular_velocity": 3}
 _BEYOND_BELIEF = 2.0
 """Joint velocity over its limit that is a fault at once."""
+_CONFIRMED = 0.5
+"""Share of a velocity that the change of the joint's position must have to confirm it."""
 _BEYOND_RETURN = 1.9
 """Tilt over its limit that is a fault at once."""
 _STOPS = 5.0
@@ -51,8 +53,9 @@ class Supervisor:
         self._velocity = config.velocity_factor * robot.velocity_limits
         self._effort = robot.effort_limits * (1.0 + _TORQUE_SLACK)
         self._limits = config.state_timeout, config.clock_tolerance
-        self._fast_since: float | None = None
-        """When a joint began to be faster than its limit [s]."""
+        self._never = np.full(robot.n_joints, np.inf)
+        self._fast_since, self._fast_from = self._never, np.zeros(robot.n_joints)
+        """When joints (12,) began to be faster than their limits [s], infinity where they are not; and where [rad]."""
         self._tilted_since: float | None = None
         """When the trunk began to be tilted beyond its limits [s]."""
         self._beyond_since: float | None = None
@@ -67,19 +70,23 @@ class Supervisor:
         *,
         may_lie: bool = False,
         moving: bool = False,
+        torques: Array | None = None,
     ) -> Finding | None:
         """The first thing wrong with a state at time `now` [s] above a ground, level by default; or None.
 
         One that `may_lie` may have any tilt, and one that is `moving` may come back from more than the limits.
+        `torques` (12,) are those commanded at the last state [N m]; none by default.
         """
         if state is None:
             return Finding(Violation.NO_STATE, "no robot state has arrived")
         tilts = (math.inf, math.inf) if may_lie else (self.config.roll, self.config.pitch)
         lean = (0.0, 0.0) if ground is None else ground.parallel(float(quaternion_to_rpy(state.orientation)[2]))
         if self._is_fine(state, now, lean, tilts):
-            self._fast_since = self._tilted_since = self._beyond_since = None
+            self._tilted_since = self._beyond_since = None
+            self._fast_since = self._never
             return None
-        return self._first_finding(state, now, lean, tilts, moving)
+        torques = np.zeros(len(self._lower)) if torques is None else torques
+        return self._first_finding(state, now, lean, tilts, moving, torques)
 
     def _is_fine(self, state: RobotState, now: float, lean: _Pair, tilts: _Pair) -> bool:
         """All checks of a state at once, compiled; what exactly is wrong is for the ones below to say."""
@@ -100,7 +107,9 @@ class Supervisor:
             lean,
         )
 
-    def _first_finding(self, state: RobotState, now: float, lean: _Pair, tilts: _Pair, moving: bool) -> Finding | None:
+    def _first_finding(
+        self, state: RobotState, now: float, lean: _Pair, tilts: _Pair, moving: bool, torques: Array
+    ) -> Finding | None:
         return (
             self._state_size(state)
             or self._state_finite(state)
@@ -108,7 +117,7 @@ class Supervisor:
             or self._tilt(state, now, lean, tilts, self.config.tilt_time if moving else 0.0)
             or self._joint_positions(state, now, self.config.position_time if moving else 0.0)
             or self._trunk_velocity(state)
-            or self._joint_velocities(state, now)
+            or self._joint_velocities(state, torques)
         )
 
     def command(self, feedforward: Array, total: Array) -> Finding | None:
@@ -183,18 +192,26 @@ class Supervisor:
         text = f"{JOINT_NAMES[joint]} at {q[joint]:.2f} rad; allowed: {self._lower[joint]:.2f} to "
         return Finding(Violation.JOINT_POSITION, f"{text}{self._upper[joint]:.2f}")
 
-    def _joint_velocities(self, state: RobotState, now: float) -> Finding | None:
-        """Too fast for too long, or so fast that it cannot be true."""
-        v = state.joint_velocities
-        shares = np.abs(v) / self._velocity
-        if (shares < 1.0).all():
-            self._fast_since = None
-            return None
-        since = self._fast_since = _earlier(self._fast_since, now)
+    def _joint_velocities(self, state: RobotState, torques: Array) -> Finding | None:
+        """Too fast for too long, or so fast that it cannot be true.
+
+        A joint that the ground or the trunk throws comes back. It has longer than one that is driven on by command, or
+        whose velocity its position does not confirm.
+        """
+        q, v, since, config = state.joint_positions, state.joint_velocities, self._fast_since, self.config
+        fast = np.abs(v) >= self._velocity
+        self._fast_from = np.where(fast & np.isfinite(since), self._fast_from, q)
+        self._fast_since = since = np.where(fast, np.minimum(since, state.time), np.inf)
+        lasted, direction = state.time - since, np.sign(v)
+        confirmed = direction * (q - self._fast_from) >= _CONFIRMED * self._velocity * lasted
+        coasts = confirmed & (direction * torques <= _TORQUE_SLACK * self._effort)
+        too_long = lasted >= np.where(coasts, max(config.coasting_time, config.velocity_time), config.velocity_time)
+        shares = np.where(too_long | (np.abs(v) >= _BEYOND_BELIEF * self._velocity), np.abs(v) / self._velocity, 0.0)
         joint = int(np.argmax(shares))
-        if shares[joint] < _BEYOND_BELIEF and now - since < self.config.velocity_time:
+        if shares[joint] < 1.0:
             return None
-        text = f"{JOINT_NAMES[joint]} at {v[joint]:.1f} rad/s; allowed: ±{self._velocity[joint]:.1f}"
+        for_long = f" for {1e3 * lasted[joint]:.0f} ms" if too_long[joint] else ""
+        text = f"{JOINT_NAMES[joint]} at {v[joint]:.1f} rad/s{for_long}; allowed: ±{self._velocity[joint]:.1f}"
         return Finding(Violation.JOINT_VELOCITY, text)
 
     def _trunk_velocity(self, state: RobotState) -> Finding | None:

@@ -33,6 +33,9 @@ STAND_BEFORE, STAND_AFTER = 0.5, 1.5
 _RAMP = 0.4
 """Of that, for the weight to come onto the legs: the robot is put down in the pose [s]."""
 
+_IN_THE_AIR = 0.2
+"""Time for which the robot has held the pose where it is put down: no state of then says where it is now [s]."""
+
 _REST_SPEED, _REST_RATE, _REST_TILT, _REST_TIME = 0.2, 1.0, 0.25, 0.2
 """A trunk slower than this [m/s, rad/s] and no more tilted [rad] for so long [s] stands."""
 
@@ -140,6 +143,24 @@ class MotionRun:
         return float((np.abs(self.torques) / self.plan.problem.model.robot.effort_limits).max())
 
     @property
+    def speed_share(self) -> float:
+        """Largest joint speed over its limit."""
+        return float(self._speeds.max())
+
+    @property
+    def overspeed(self) -> float:
+        """Longest time for which a joint was faster than its limit without a break [s]."""
+        fast = np.pad(self._speeds > 1.0, ((1, 1), (0, 0))).T.astype(int)
+        begins, ends = (np.argwhere(np.diff(fast, axis=1) == step)[:, 1] for step in (1, -1))
+        return float((ends - begins).max(initial=0) * CONTROL_PERIOD)
+
+    @property
+    def _speeds(self) -> Array:
+        """(N, 12) of the joints over their limits."""
+        limits = self.plan.problem.model.robot.velocity_limits
+        return np.abs([state.joint_velocities for state in self.states]) / limits
+
+    @property
     def torque_excess(self) -> float:
         """Most by which a torque was beyond the torque-speed curve [N m].
 
@@ -217,7 +238,7 @@ def execute_motion(
     begin = POSTURE_TIME + POSTURE_REST if law.lies else STAND_BEFORE
     asked = 0 if law.lies else round(begin / CONTROL_PERIOD)
     pushed, end = round((begin - _PUSH_TIME) / CONTROL_PERIOD), STAND_BEFORE + plan.task.duration + STAND_AFTER
-    controller.update(start_state(plan.task, robot), 0.0)  # it holds the posture while it is put down
+    controller.update(replace(start_state(plan.task, robot), time=-_IN_THE_AIR), -_IN_THE_AIR)
     if not law.lies:
         controller.request(ControlMode.STAND)
     for tick in range(round(end / CONTROL_PERIOD)):

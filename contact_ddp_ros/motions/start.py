@@ -26,7 +26,13 @@ def start_state(task: MotionTask, robot: Robot) -> RobotState:
     joints = np.concatenate([task.start[leg] for leg in LEG_NAMES])
     orientation = rpy_to_quaternion(task.start_turn, 0.0, 0.0)
     lying = replace(state, orientation=orientation, joint_positions=joints)
-    return replace(lying, position=np.array([0.0, 0.0, -float(_soles(lying, robot).min())]))
+    return put_down(lying, robot)
+
+
+def put_down(state: RobotState, robot: Robot, clearance: float = 0.0) -> RobotState:
+    """The state with its lowest foot at a height above level ground [m]."""
+    position = np.array([*state.position[:2], clearance - float(_soles(state, robot).min())])
+    return replace(state, position=position)
 
 
 def foot_heights(task: MotionTask, robot: Robot) -> Array:

@@ -9,7 +9,7 @@ from contact_ddp_ros.motions.execution import MotionRun, execute_motion, terrain
 from contact_ddp_ros.motions.law import ExecutionConfig
 from contact_ddp_ros.motions.motion import MotionTask
 from contact_ddp_ros.motions.optimiser import MotionPlan
-from contact_ddp_ros.motions.start import start_state
+from contact_ddp_ros.motions.start import put_down, start_state
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
@@ -23,6 +23,9 @@ NOISE: Final = NoiseOptions(
     joint_positions=0.001,
     joint_velocities=0.1,
 )
+
+_DROP: Final = 0.01
+"""Height of the lowest foot above the ground where the robot is put down [m]."""
 
 
 @dataclass(frozen=True)
@@ -70,10 +73,9 @@ def perturbed_run(
 
 
 def _start(task: MotionTask, robot: Robot, rng: np.random.Generator, spread: Spread) -> RobotState:
-    """As the motion begins, a little off and 1 cm above the ground."""
+    """As the motion begins, a little off, its lowest foot 1 cm above the ground."""
     state = start_state(task, robot)
     roll, pitch, yaw = rng.uniform(-spread.tilt, spread.tilt, 3)
     joints = state.joint_positions + rng.uniform(-spread.joints, spread.joints, robot.n_joints)
-    position = state.position + np.array([0.0, 0.0, 0.01])
     orientation = rpy_to_quaternion(task.start_turn + float(roll), float(pitch), float(yaw))
-    return replace(state, position=position, orientation=orientation, joint_positions=joints)
+    return put_down(replace(state, orientation=orientation, joint_positions=joints), robot, _DROP)

@@ -142,6 +142,41 @@ def test_a_joint_that_slows_down_in_time_is_forgiven(supervisor: Supervisor, rob
     assert velocity_finding(supervisor, robot, fast, 0.041) is Violation.JOINT_VELOCITY
 
 
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize(
+    ("moved", "torque", "allowed"),
+    [
+        (1.0, 0.0, CONFIG.coasting_time),
+        (1.0, -1.0, CONFIG.coasting_time),
+        (1.0, 0.01, CONFIG.velocity_time),
+        (0.0, 0.0, CONFIG.velocity_time),
+        (0.3, 0.0, CONFIG.velocity_time),
+        (-1.0, 0.0, CONFIG.velocity_time),
+    ],
+)
+def test_a_joint_that_is_thrown_has_longer_than_one_that_is_driven_or_untrue(
+    robot: Robot, sign: float, moved: float, torque: float, allowed: float
+) -> None:
+    for joint in range(robot.n_joints):
+        supervisor = Supervisor(robot, dataclasses.replace(CONFIG, position_margin=1.0))
+        v = sign * 1.3 * CONFIG.velocity_factor * robot.velocity_limits * (np.arange(robot.n_joints) == joint)
+        found = []
+        for k in range(100):
+            q, now = robot.standing + moved * 0.001 * k * v, NOW + 0.001 * k
+            state = state_at(robot.standing_state(), now, joint_positions=q, joint_velocities=v)
+            torques = sign * torque * robot.effort_limits
+            found.append(violation(supervisor.state(state, now, moving=True, torques=torques)))
+        first = next(k for k, one in enumerate(found) if one is not None)
+        assert found[first] is Violation.JOINT_VELOCITY
+        assert first == pytest.approx(1e3 * allowed, abs=1.1)
+
+
+def test_no_motion_confirms_a_velocity_that_alternates(supervisor: Supervisor, robot: Robot) -> None:
+    fast = 1.1 * CONFIG.velocity_factor * robot.velocity_limits
+    found = [velocity_finding(supervisor, robot, fast * (-1.0) ** k, 0.002 * k) for k in range(12)]
+    assert found[:10] == [None] * 10 and found[11] is Violation.JOINT_VELOCITY
+
+
 @pytest.mark.parametrize("slope", [-0.2, 0.2])
 def test_tilt_counts_against_the_ground(supervisor: Supervisor, robot: Robot, slope: float) -> None:
     pitch = -np.arctan(slope) - np.sign(slope) * 0.95 * CONFIG.pitch

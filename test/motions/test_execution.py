@@ -7,17 +7,18 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from contact_ddp_ros.closed_loop import ClosedLoop
+from contact_ddp_ros.closed_loop import CONTROL_PERIOD, ClosedLoop
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.motions.execution import MotionRun, execute_motion
 from contact_ddp_ros.motions.film import frames
 from contact_ddp_ros.motions.law import MotionLaw, MotionStage
-from contact_ddp_ros.motions.trials import perturbed_run
+from contact_ddp_ros.motions.trials import Spread, perturbed_run
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.recording import CONTROL_MODES
 from contact_ddp_ros.report.falls import first_fall
+from contact_ddp_ros.robot.model import foot_positions
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.sim.options import SimOptions
 
@@ -66,6 +67,24 @@ def test_perturbed_starts_land(name: str, seed: int) -> None:
     run = perturbed_run(plan_of(name), ROBOT, seed)
     assert run.landed, run.reason
     assert run.options.friction != SimOptions().friction and run.options.noise.orientation > 0.0
+
+
+@pytest.mark.parametrize("seed", [0, 28])
+def test_a_robot_may_be_put_down_far_from_the_pose(seed: int) -> None:
+    spread = Spread(mass=0.0, joints=0.2, tilt=0.12, impulse=0.0)
+    run = perturbed_run(plan_of("backflip"), ROBOT, seed, spread)
+    first = run.states[0]
+    feet = foot_positions(ROBOT, first.joint_positions) @ quaternion_to_matrix(first.orientation)[2]
+    assert first.position[2] + feet.min() - ROBOT.foot_radius == pytest.approx(0.01)
+    assert np.abs(first.joint_positions - ROBOT.standing).max() > 0.15
+    assert run.landed, run.outcome
+
+
+def test_the_fastest_joint_is_told(backflip: MotionRun) -> None:
+    shares = np.abs([state.joint_velocities for state in backflip.states]) / ROBOT.velocity_limits
+    assert backflip.speed_share == shares.max()
+    longest = max(len(list(run)) for joint in shares.T for fast, run in groupby(joint > 1.0) if fast)
+    assert backflip.overspeed == pytest.approx(longest * CONTROL_PERIOD) and longest > 1
 
 
 def test_ground_that_comes_early_or_late_is_felt() -> None:
