@@ -60,6 +60,7 @@ SLOW = (
     "solver/test_checks.py",
     "study",
     "test_closed_loop.py",
+    "test_colcon.py",
     "test_docs.py",
     "test_docs_site.py",
     "test_documented_commands.py",
