@@ -47,6 +47,7 @@ SLOW = (
     "mpc/test_constraint.py",
     "mpc/test_cost_term.py",
     "mpc/test_gait_change.py",
+    "mpc/test_gait_kernels.py",
     "mpc/test_midpoint.py",
     "mpc/test_offline.py",
     "mpc/test_planner_inputs.py",

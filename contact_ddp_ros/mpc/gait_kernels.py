@@ -9,6 +9,7 @@ reads names of gaits from standard input, one a line, and answers each with an e
 are no kernels, until standard input ends.
 """
 
+import contextlib
 import subprocess
 import sys
 from collections import deque
@@ -62,9 +63,11 @@ class GaitCompiler:
 
     def _work(self) -> None:
         command = [sys.executable, "-m", __name__, *self._words]
-        child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        assert child.stdin is not None and child.stdout is not None
-        with child:
+        # Ctrl-C of a terminal is not for it: it ends with its standard input
+        child = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
+        with contextlib.suppress(BrokenPipeError), child:
             while (gait := self._next()) is not None:
                 reason = self._compile(child, gait[0])
                 gait[1](reason)
