@@ -55,7 +55,7 @@ def test_a_gait_is_ready_once_it_is_compiled(compiler: GaitCompiler) -> None:
 
 def test_what_cannot_be_compiled_is_told_and_the_next_one_is(compiler: GaitCompiler) -> None:
     """A gait that the model cannot follow, and one that the other process refuses."""
-    with pytest.raises(ParameterError, match="there is no gait"):
+    with pytest.raises(ParameterError, match="no gait is called"):
         compiler.is_ready(replace(CONFIG.gait, name="limp"))
     assert "trot" in outcome(compiler, "trot")
     assert outcome(compiler, "stand") == "no stand today"
