@@ -44,11 +44,13 @@ SLOW = (
     "models/test_planar.py",
     "motions/test_execution.py",
     "motions/test_optimiser.py",
+    "motions/test_whole_body_motions.py",
     "mpc/test_constraint.py",
     "mpc/test_cost_term.py",
     "mpc/test_gait_change.py",
     "mpc/test_gait_kernels.py",
     "mpc/test_midpoint.py",
+    "mpc/test_node_parts.py",
     "mpc/test_offline.py",
     "mpc/test_planner_inputs.py",
     "mpc/test_variants.py",
@@ -74,6 +76,8 @@ SLOW = (
     "test_programs.py",
     "test_run.py",
     "test_start.py",
+    "test_whole_body_loop.py",
+    "test_worlds.py",
 )
 """Folders and modules of tests that start processes, compile, simulate or render."""
 
