@@ -101,7 +101,7 @@ def _named(given: dict[str, str], argument: str, load: Any) -> Any:
 
 def _world(given: dict[str, str], robot: Robot) -> dict[str, Any]:
     """The world that Gazebo's server is to have."""
-    numbers = {}
+    numbers: dict[str, float] = {}
     for name in _NUMBERS:
         try:
             numbers |= {name.removeprefix("gazebo_"): float(given[name])} if given[name] != _AUTO else {}
