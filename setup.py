@@ -21,10 +21,17 @@ EXACT = ("pin==",)  # pin 4.1 crashes beside the crocoddyl that the benchmarks n
 
 
 def requirements(name):
-    """Pins of a requirements file as compatible releases: `numpy==2.4.6; marker` as `numpy~=2.4; marker`."""
+    """Pins of a requirements file up to the next major release: `numpy==2.4.6; marker` as `numpy>=2.4,<3; marker`.
+
+    Not as `~=4.0`, on which colcon's reader of requirements fails.
+    """
     lines = (HERE / name).read_text(encoding="utf-8").splitlines()
     pins = [line.split("#")[0].strip() for line in lines]
-    return [pin if pin.startswith(EXACT) else re.sub(r"==(\d+\.\d+)[^;\s]*", r"~=\1", pin) for pin in pins if pin]
+    return [pin if pin.startswith(EXACT) else re.sub(r"==(\d+)(\.\d+)[^;\s]*", _range, pin) for pin in pins if pin]
+
+
+def _range(pin):
+    return f">={pin[1]}{pin[2]},<{int(pin[1]) + 1}"
 
 
 GROUPS = ("ros", "bench", "test", "engines", "robots", "play", "docs", "export")

@@ -3,9 +3,23 @@
 A message says what was found, what is allowed and what to do about it.
 """
 
+import re
+
+_LONG = re.compile(r"\d{20,}(\.\d*)?")
+"""Numbers that nobody reads: 1e300 with two decimals has 303 digits. Whole numbers of 64 bits have up to 19."""
+
+
+def short_numbers(text: str) -> str:
+    """A message with numbers of 20 digits and more to three significant ones: `1e+300` for `1000...`."""
+    return _LONG.sub(lambda number: f"{float(number[0]):.3g}", text)
+
 
 class ContactDdpError(Exception):
     """Root of all errors of this package; the command line prints its text without a traceback."""
+
+    def __str__(self) -> str:
+        """The message."""
+        return short_numbers(super().__str__())
 
 
 class ModelError(ContactDdpError):

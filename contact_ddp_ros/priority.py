@@ -57,10 +57,10 @@ class SchedulingOptions:
     lock_memory: bool = parameter(True, description="keep the process's memory from being paged out", structural=True)
 
 
-def give_way() -> None:
-    """Let others of normal priority go first from now on; processes that were started before stay as they are."""
+def give_way(behind: int = _BEHIND) -> None:
+    """Let others of normal priority go first from now on, by up to 19; processes started before stay as they are."""
     with contextlib.suppress(OSError):
-        os.nice(_BEHIND)
+        os.nice(behind)
 
 
 def settle(options: SchedulingOptions, *, live: bool) -> str:

@@ -22,6 +22,11 @@ from types import FrameType
 _TELL_EVERY = 5.0
 """Time between two lines about an import that takes long [s]."""
 
+_REFUSED = 1
+"""Exit code of a program that cannot start; starting it again would not help."""
+
+_INSTALL = "install requirements.txt into a virtual environment and activate it, as docs/ros.md says"
+
 _FIRST_TIME = "the first time and after an update code is compiled, which takes minutes"
 
 
@@ -70,27 +75,43 @@ def robot_emulator() -> int:
     return run("contact_ddp_ros.lcm_link.program")
 
 
+def prepare_bringup() -> int:
+    """Checks and texts for the launch file."""
+    return run("contact_ddp_ros.nodes.bringup")
+
+
 def robot_stand_in() -> int:
     """`robot_emulator` under its former name."""
     return robot_emulator()
 
 
 def run(module: str) -> int:
-    """Import a module, run its `main`, which takes over the signals, and end the process with its exit code."""
+    """Import a module, run its `main`, which takes over the signals, and end the process with its exit code.
+
+    Returns an exit code where a package is missing that the module imports.
+    """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)
-    with _told(module):
-        program = importlib.import_module(module)
+    try:
+        with _told(module):
+            program = importlib.import_module(module)
+    except ImportError as error:
+        print(f"[FATAL] [{_node(module)}]: {error}, in {sys.executable}; {_INSTALL}", file=sys.stderr)
+        return _REFUSED
     code = int(program.main())
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     os._exit(code)
 
 
+def _node(module: str) -> str:
+    return module.rpartition(".")[2].removesuffix("_node")
+
+
 @contextmanager
 def _told(module: str) -> Iterator[None]:
     """Say at once, and again while it takes long, that a module is being imported."""
-    name = module.rpartition(".")[2].removesuffix("_node")
+    name = _node(module)
     began, loaded = time.monotonic(), threading.Event()
 
     def tell(text: str) -> None:
@@ -114,4 +135,4 @@ def _leave(_number: int, _frame: FrameType | None) -> None:
 
 
 if __name__ == "__main__":
-    run(sys.argv.pop(1))
+    sys.exit(run(sys.argv.pop(1)))

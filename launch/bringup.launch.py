@@ -8,14 +8,18 @@ ros2 launch contact_ddp_ros bringup.launch.py backend:=gazebo rviz:=true record:
 ros2 launch contact_ddp_ros bringup.launch.py backend:=lcm autostart:=false
 
 Then `ros2 service call /stand std_srvs/srv/Trigger`, the same with /bound, and a speed on /cmd_vel. See docs/ros.md.
+
+`ros2 launch` runs this file in the Python that ROS 2 came with, which need not have what the nodes import: what takes
+the package itself is asked of the program `prepare_bringup`, which runs in the nodes' Python.
 """
 
 import atexit
 import getpass
+import json
 import os
 import shutil
 import signal
-import sys
+import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,18 +44,19 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 
-from contact_ddp_ros.lifetime import END_WITH_STDIN
-
 PACKAGE = "contact_ddp_ros"
 
 REFUSED = 1
 """Exit code of a node that cannot start as it was told to; others are started again."""
 
-WITH_LAUNCH = {END_WITH_STDIN: "1"}
-"""Environment of what must not outlive the launch, which holds the other end of its standard input."""
+WITH_LAUNCH = "setpriv --pdeathsig TERM"
+"""Words before every command: the system sends SIGTERM to the process when the launch ends, even by SIGKILL."""
 
 RESPAWN_DELAY = 1.0
-"""Time before a node that has died is started again [s]."""
+"""Time before a process that has died is started again [s]."""
+
+NEW_FOLDER = 'folder=$0; n=1; while [ -e "$folder" ]; do n=$((n + 1)); folder=$0-$n; done; exec "$@" --output "$folder"'
+"""Shell words that record into a folder, one started again into another: a bag needs a folder of its own."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +121,7 @@ ARGUMENTS = [
         "joystick", default_value="false", choices=YES_NO, description="drive by joystick: joy and joy_teleop"
     ),
     DeclareLaunchArgument(
-        "respawn", default_value="true", choices=YES_NO, description="start nodes that have died again"
+        "respawn", default_value="true", choices=YES_NO, description="start processes that have died again"
     ),
     DeclareLaunchArgument(
         "composed",
@@ -214,36 +219,67 @@ def _bring_up(context, *_args, **_kwargs) -> list:
     backend = BACKENDS.get(given["backend"])
     if given["use_sim_time"] == AUTO:
         given["use_sim_time"] = str(backend is not None and backend.simulated).lower()
+    if shutil.which(WITH_LAUNCH.split()[0]) is None:
+        raise RuntimeError(f"there is no {WITH_LAUNCH.split()[0]}: sudo apt-get install util-linux")
     _check_paths(given)
-    _check_parameter_file(given, ["planner", "controller", *([backend.node] if backend else [])])
+    known = _known(given, ["planner", "controller", *([backend.node] if backend else [])])
+    for warning in known["warnings"]:
+        get_logger(PACKAGE).warning(warning)
     actions = [RegisterEventHandler(OnShutdown(on_shutdown=_interrupt_nodes))]
-    if given["loopback"] == "true":
-        actions += _loopback()
+    actions += [SetEnvironmentVariable(name, value) for name, value in known["loopback"].items()]
     if given["backend"] == "gazebo":
-        actions += _gazebo_server(given)
+        actions += _gazebo_server(given, known)
     both = {
         **_switch(given, "autostart", "node.autostart"),
         **_switch(given, "stamped_cmd_vel", "node.enable_stamped_cmd_vel"),
     }
-    actions.append(_process(given, "planner_node", {"planner": {**_plan(given), **both}}))
+    actions.append(_process(given, known, "planner_node", {"planner": {**_plan(given), **both}}))
     follows = {**_planning_model(given), **_motions(given), **both}
-    own = _gazebo_parameters(given) if given["backend"] == "gazebo" else {}
+    own = _gazebo_parameters(given, known["world"]) if given["backend"] == "gazebo" else {}
     if given["composed"] == "true":
         if backend is None:
             raise RuntimeError("composed:=true needs a backend whose process the controller is to share")
-        actions.append(_process(given, "composed_node", {"controller": follows, backend.node: own}, [backend.node]))
+        actions.append(
+            _process(given, known, "composed_node", {"controller": follows, backend.node: own}, [backend.node])
+        )
     else:
-        actions.append(_process(given, "controller_node", {"controller": follows}))
+        actions.append(_process(given, known, "controller_node", {"controller": follows}))
         if backend is not None:
-            actions.append(_process(given, backend.executable, {backend.node: own}))
-    actions += _description(given)
+            actions.append(_process(given, known, backend.executable, {backend.node: own}))
+    actions += _description(given, known)
     if given["rviz"] == "true":
         actions += _rviz(given)
     if given["joystick"] == "true":
         actions += _joystick(given)
     if given["record"] not in ("", "false"):
-        actions.append(_recorder(given))
+        actions.append(_recorder(given, known["topics"]))
     return actions
+
+
+def _known(given: dict[str, str], nodes: list[str]) -> dict:
+    """What only the package knows: see `contact_ddp_ros/nodes/bringup.py`, which this runs in the nodes' Python."""
+    request = {"given": given, "nodes": [f"{_prefix(given)}/{node}" for node in nodes], "share": _share()}
+    done = subprocess.run(
+        [_program("prepare_bringup")], input=json.dumps(request), capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise RuntimeError((done.stderr.strip() or f"prepare_bringup ended with {done.returncode}").splitlines()[-1])
+    return json.loads(done.stdout)
+
+
+def _program(name: str) -> str:
+    """The path of an executable of ours."""
+    path = Path(get_package_prefix(PACKAGE), "lib", PACKAGE, name)
+    if not path.exists():
+        raise RuntimeError(f"this installation of {PACKAGE} has no executable {name}; build and source it anew")
+    return str(path)
+
+
+def _contract(given: dict[str, str], **instead) -> dict:
+    """Options of every process: it ends when the launch does, however that ends, and is started again when it dies."""
+    prefix = [WITH_LAUNCH, " ", LaunchConfiguration("launch-prefix", default="")]
+    respawn = given["respawn"] == "true"
+    return {"prefix": prefix, "respawn": respawn, "respawn_delay": RESPAWN_DELAY, "output": "screen", **instead}
 
 
 def _time(given: dict[str, str]) -> dict[str, bool]:
@@ -272,26 +308,7 @@ def _words(text: str) -> list[str]:
 
 
 def _check_paths(given: dict[str, str]) -> None:
-    """Every name of a file and every path among the arguments, before anything is started with it."""
-    from contact_ddp_ros.errors import ContactDdpError
-    from contact_ddp_ros.gaits.gait import load_gait
-    from contact_ddp_ros.motions.motion import load_motion
-    from contact_ddp_ros.robot.model import load_robot
-
-    def load_motions(names: str) -> None:
-        for name in _words(names):
-            load_motion(name)
-
-    for argument, load, left_out in (
-        ("model", load_robot, ""),
-        ("gait", load_gait, AUTO),
-        ("motions", load_motions, AUTO),
-    ):
-        try:
-            if given[argument] != left_out:
-                load(given[argument])
-        except ContactDdpError as error:
-            raise RuntimeError(f"{argument}:={given[argument]}: {error}") from error
+    """Folders among the arguments, before anything is started with them."""
     if given["record"] not in ("", "true", "false"):
         folder = Path(given["record"])
         if folder.exists():
@@ -311,19 +328,6 @@ def _in_full(source: str) -> str:
     """A robot or a gait for nodes that may start elsewhere: a name as it is, the path of a file in full."""
     path = Path(source)
     return str(path.resolve()) if path.suffix or path.name != source else source
-
-
-def _check_parameter_file(given: dict[str, str], nodes: list[str]) -> None:
-    """Nodes pass over a file that is not there, and over sections that are not for them, without a word."""
-    from contact_ddp_ros.nodes.parameter_file import idle_sections
-
-    names = [f"{_prefix(given)}/{node}" for node in nodes]
-    idle = idle_sections(given["params_file"], names) if given["params_file"] else []
-    if idle:
-        get_logger(PACKAGE).warning(
-            f"params_file {given['params_file']}: {', '.join(idle)} is for none of {', '.join(names)}; "
-            f"/**/{nodes[0]} means a {nodes[0]} in every namespace"
-        )
 
 
 def _prefix(given: dict[str, str]) -> str:
@@ -351,10 +355,11 @@ def _enclave(given: dict[str, str], executable: str) -> list[str]:
     return ["--enclave", f"{folder}/{executable.removesuffix('_node')}"] if folder else []
 
 
-def _process(given: dict[str, str], executable: str, nodes: dict[str, dict], words: list[str] | None = None) -> Node:
+def _process(
+    given: dict[str, str], known: dict, executable: str, nodes: dict[str, dict], words: list[str] | None = None
+) -> Node:
     """A process with nodes of ours, each with parameters of its own; command-line arguments are stronger than files."""
-    if not Path(get_package_prefix(PACKAGE), "lib", PACKAGE, executable).exists():
-        raise RuntimeError(f"this installation of {PACKAGE} has no executable {executable}; build and source it anew")
+    _program(executable)
     packaged = ["base.yaml", *(["robot.yaml"] if given["backend"] == "lcm" else [])]
     files = [_share("config", file) for file in packaged] + [given["params_file"]]
     model = {"node.urdf": _in_full(given["model"])} if given["model"] else {}
@@ -366,18 +371,17 @@ def _process(given: dict[str, str], executable: str, nodes: dict[str, dict], wor
     return Node(
         package=PACKAGE,
         executable=executable,
+        exec_name=executable,
         arguments=words,
-        additional_env={**WITH_LAUNCH, **_transports(given)},
+        additional_env=known["transports"],
         name=name if alone else None,
         namespace=given["namespace"],
         parameters=[*(ParameterFile(file) for file in files if file), arguments],
         remappings=_remappings(given),
         ros_arguments=[*(word for level in levels for word in ("--log-level", level)), *_enclave(given, executable)],
-        output="screen",
         emulate_tty=True,
-        respawn=given["respawn"] == "true",
-        respawn_delay=RESPAWN_DELAY,
         on_exit=_end_where_refused,
+        **_contract(given),
     )
 
 
@@ -414,7 +418,7 @@ def _interrupt_nodes(event, _context) -> list:
     return [EmitEvent(event=SignalProcess(signal_number=signal.SIGINT, process_matcher=ours))]
 
 
-def _gazebo_server(given: dict[str, str]) -> list:
+def _gazebo_server(given: dict[str, str], known: dict) -> list:
     """The server with a world of our own making, in a namespace apart from everybody else's on this machine."""
     actions: list = []
     if _prefix(given):
@@ -423,18 +427,16 @@ def _gazebo_server(given: dict[str, str]) -> list:
     if given["gazebo_server"] == "join":
         return actions
     world = _scratch() / "world.sdf"
-    world.write_text(_gazebo_world(given).text, encoding="utf-8")
+    world.write_text(known["world"]["text"], encoding="utf-8")
     if given["gazebo_release"] in ("emulator", "stand_in"):  # the second is its former name
-        command = [sys.executable, "-m", "contact_ddp_ros.cli", "gazebo-emulator", str(world)]
+        command = [known["python"], "-m", "contact_ddp_ros.cli", "gazebo-emulator", str(world)]
     else:
         command = ["gz", "sim", "-r", "-s", str(world)]
-    server = ExecuteProcess(
-        cmd=command, name="gazebo", output="screen", additional_env=WITH_LAUNCH, on_exit=_end_with_server
-    )
+    server = ExecuteProcess(cmd=command, name="gazebo", on_exit=_end_with_server, **_contract(given, respawn=False))
     return [*actions, server]
 
 
-def _gazebo_parameters(given: dict[str, str]) -> dict:
+def _gazebo_parameters(given: dict[str, str], world: dict) -> dict:
     """Parameters of the bridge that follow from the arguments and from the world."""
     parameters: dict = {}
     if given["gazebo_release"]:
@@ -446,34 +448,8 @@ def _gazebo_parameters(given: dict[str, str]) -> dict:
             "server with a world of `contact-ddp sdf`, which has options for it"
         )
     if given["gazebo_world"] != AUTO:
-        world = _gazebo_world(given)
-        parameters |= {"gazebo.world": world.name, "gazebo.timestep": world.timestep}
+        parameters |= {"gazebo.world": world["name"], "gazebo.timestep": world["timestep"]}
     return parameters
-
-
-def _gazebo_world(given: dict[str, str]):
-    """The world that the server is to have."""
-    from contact_ddp_ros.config import replace
-    from contact_ddp_ros.gazebo.user_world import own_world, with_robot
-    from contact_ddp_ros.robot.model import load_robot
-    from contact_ddp_ros.sim.options import SimOptions
-
-    ground = {} if given["gazebo_ground"] == AUTO else {"terrain": given["gazebo_ground"]}
-    numbers = {}
-    for name in OF_THE_WORLD[2:]:
-        try:
-            numbers |= {name.removeprefix("gazebo_"): float(given[name])} if given[name] != AUTO else {}
-        except ValueError:
-            raise RuntimeError(f"{name}:={given[name]} must be a number") from None
-    factor = numbers.pop("real_time_factor", None)
-    robot, options = load_robot(given["model"] or None), replace(SimOptions(), {**ground, **numbers})
-    if given["gazebo_world"] == AUTO:
-        return own_world(robot, options, real_time_factor=factor)
-    try:
-        sdf = Path(given["gazebo_world"]).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise RuntimeError(f"gazebo_world:={given['gazebo_world']} cannot be read: {error}") from error
-    return with_robot(sdf, robot, options, real_time_factor=factor)
 
 
 def _end_with_server(event, _context) -> list:
@@ -482,22 +458,19 @@ def _end_with_server(event, _context) -> list:
     return [EmitEvent(event=Shutdown(reason="the Gazebo server ended"))]
 
 
-def _description(given: dict[str, str]) -> list:
+def _description(given: dict[str, str], known: dict) -> list:
     """The robot's description and joint frames for other tools, where ROS 2 has what publishes them."""
     if not _has("robot_state_publisher"):
         return [LogInfo(msg="robot_state_publisher is not installed: no robot_description, no frames of the links")]
-    from contact_ddp_ros.robot.model import load_robot
-
-    urdf = load_robot(given["model"] or None).description
-    description = {"robot_description": ParameterValue(urdf, value_type=str)}
+    description = {"robot_description": ParameterValue(known["description"], value_type=str)}
     return [
         _tool(given, "robot_state_publisher", "robot_state_publisher", description),
         _tool(
             given,
             PACKAGE,
             "frames_node",
-            additional_env=_transports(given),
-            output="screen",
+            additional_env=known["transports"],
+            on_exit=_end_where_refused,
             ros_arguments=_enclave(given, "frames_node"),
         ),
     ]
@@ -505,7 +478,8 @@ def _description(given: dict[str, str]) -> list:
 
 def _rviz(given: dict[str, str]) -> list[Node]:
     _require("rviz2", "rviz:=true")
-    return [_tool(given, "rviz2", "rviz2", arguments=["-d", _share("config", "bounding.rviz")])]
+    closed = {"respawn": False}  # by whoever looks at it
+    return [_tool(given, "rviz2", "rviz2", arguments=["-d", _share("config", "bounding.rviz")], **closed)]
 
 
 def _tool(given: dict[str, str], package: str, executable: str, *parameters: dict, **options) -> Node:
@@ -513,10 +487,11 @@ def _tool(given: dict[str, str], package: str, executable: str, *parameters: dic
     return Node(
         package=package,
         executable=executable,
+        exec_name=executable,
         namespace=given["namespace"],
         parameters=[_time(given), *parameters],
         remappings=_remappings(given),
-        **options,
+        **_contract(given, **options),
     )
 
 
@@ -527,40 +502,27 @@ def _joystick(given: dict[str, str]) -> list[Node]:
         _require(package, "joystick:=true")
     file = _share("config", "joy.yaml")
     return [
-        Node(package=package, executable=executable, namespace=given["namespace"], parameters=[ParameterFile(file)])
+        Node(
+            package=package,
+            executable=executable,
+            exec_name=executable,
+            namespace=given["namespace"],
+            parameters=[ParameterFile(file)],
+            **_contract(given),
+        )
         for package, executable in (("joy", "joy_node"), ("joy_teleop", "joy_teleop"))
     ]
 
 
-def _recorder(given: dict[str, str]) -> ExecuteProcess:
+def _recorder(given: dict[str, str], topics: list[str]) -> ExecuteProcess:
     """`ros2 bag record` of the topics that the table of topics names for it."""
     _require("ros2bag", "record:=true", install="rosbag2")  # ros2bag alone comes without a storage
-    from contact_ddp_ros.nodes.interfaces import RECORDED
-
-    prefix = _prefix(given)
-    topics = [topic.name if topic.name.startswith("/") else f"{prefix}/{topic.name}" for topic in RECORDED]
-    folder = [] if given["record"] == "true" else ["--output", given["record"]]
+    topics = [topic if topic.startswith("/") else f"{_prefix(given)}/{topic}" for topic in topics]
     own_clock = any(topic == "/clock" for topic, _ in _remappings(given))  # which ros2 bag cannot be told
     clock = ["--use-sim-time"] if given["use_sim_time"] == "true" and not own_clock else []
-    return ExecuteProcess(
-        cmd=["ros2", "bag", "record", *folder, *clock, "--topics", *topics], name="bag", output="screen"
-    )
-
-
-def _loopback() -> list[SetEnvironmentVariable]:
-    from contact_ddp_ros.nodes.domain import profile_variables
-
-    variables = profile_variables(_share("config", "fastdds_loopback.xml"))
-    variables["GZ_IP"] = "127.0.0.1"
-    variables["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SYSTEM_DEFAULT"  # which leaves the transports to the profile
-    return [SetEnvironmentVariable(name, value) for name, value in variables.items()]
-
-
-def _transports(given: dict[str, str]) -> dict[str, str]:
-    """Variables that keep a process of ours out of shared memory, unless the user has chosen transports."""
-    from contact_ddp_ros.nodes.domain import transport_variables
-
-    return {} if given["loopback"] == "true" else transport_variables(os.environ)
+    words = ["ros2", "bag", "record", *clock, "--topics", *topics]
+    folder = [] if given["record"] == "true" else ["sh", "-c", NEW_FOLDER, given["record"]]
+    return ExecuteProcess(cmd=[*folder, *words], name="bag", **_contract(given))
 
 
 def _share(*parts: str) -> str:

@@ -1,7 +1,8 @@
 """Common to all rooms' tests; the helpers beside this file are imported by name (`oracle`).
 
-`--quick` selects the tests that take less than a minute together once everything is compiled: all but the marked and
-those of SLOW. They start no process, which is enforced: one that does fails, and belongs into SLOW.
+`--quick`, as does `colcon test`, selects the tests that take less than a minute together once everything is compiled:
+all but the marked and those of SLOW. They start no process, which is enforced: one that does fails, and belongs into
+SLOW.
 """
 
 import sys
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from installation import PACKAGE
 
 from contact_ddp_ros.errors import LinkError
 from contact_ddp_ros.lcm_link.transport import Link, LinkOptions, free_port
@@ -23,6 +25,7 @@ settings.load_profile("steady")
 HERE = Path(__file__).parent
 
 SLOW = (
+    "batch/test_engine.py",
     "bench/dynamics",
     "bench/loop",
     "bench/peers",
@@ -41,10 +44,13 @@ SLOW = (
     "models/test_planar.py",
     "motions/test_execution.py",
     "motions/test_optimiser.py",
+    "motions/test_whole_body_motions.py",
     "mpc/test_constraint.py",
     "mpc/test_cost_term.py",
     "mpc/test_gait_change.py",
+    "mpc/test_gait_kernels.py",
     "mpc/test_midpoint.py",
+    "mpc/test_node_parts.py",
     "mpc/test_offline.py",
     "mpc/test_planner_inputs.py",
     "mpc/test_variants.py",
@@ -57,6 +63,7 @@ SLOW = (
     "solver/test_checks.py",
     "study",
     "test_closed_loop.py",
+    "test_colcon.py",
     "test_docs.py",
     "test_docs_site.py",
     "test_documented_commands.py",
@@ -69,6 +76,8 @@ SLOW = (
     "test_programs.py",
     "test_run.py",
     "test_start.py",
+    "test_whole_body_loop.py",
+    "test_worlds.py",
 )
 """Folders and modules of tests that start processes, compile, simulate or render."""
 
@@ -127,8 +136,14 @@ class ProcessStartedError(Exception):
     """A test selected by `--quick` has started a process."""
 
 
+def is_colcon(config: pytest.Config) -> bool:
+    """Whether `colcon test` runs, which names its report after the package, and no path was given to it."""
+    return config.getoption("--junit-prefix") == PACKAGE and config.args_source is not pytest.Config.ArgsSource.ARGS
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Few examples of each property, and no processes."""
+    config.option.quick |= is_colcon(config)
     if config.getoption("--quick"):
         settings.load_profile("quick")
         sys.addaudithook(_refuse_processes)

@@ -8,8 +8,8 @@ PACKAGE = "contact_ddp_ros"
 
 
 def executables() -> list[str]:
-    """The nodes that setup.py installs."""
-    return sorted(path.name for path in (ROOT / "scripts").glob("*_node"))
+    """The programs that setup.py installs for the launch file: nodes, and what prepares them."""
+    return sorted(path.name for path in (ROOT / "scripts").iterdir())
 
 
 def install(prefix: Path) -> None:

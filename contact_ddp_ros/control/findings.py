@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import Enum
 
+from contact_ddp_ros.errors import short_numbers
+
 
 class Violation(Enum):
     """What can be wrong; the values are the names used in diagnostics."""
@@ -44,6 +46,10 @@ class Finding:
 
     violation: Violation
     text: str
+
+    def __post_init__(self) -> None:
+        """Keep numbers short, however far from what is allowed they are."""
+        object.__setattr__(self, "text", short_numbers(self.text))
 
     def __str__(self) -> str:
         """Name and text, for logs."""

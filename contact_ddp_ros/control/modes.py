@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from contact_ddp_ros.control.findings import Fault, Finding
+from contact_ddp_ros.errors import short_numbers
 
 
 class ControlMode(Enum):
@@ -46,6 +47,10 @@ class Answer:
 
     accepted: bool
     reason: str
+
+    def __post_init__(self) -> None:
+        """Keep numbers short."""
+        object.__setattr__(self, "reason", short_numbers(self.reason))
 
 
 class ModeMachine:

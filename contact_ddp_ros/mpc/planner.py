@@ -120,6 +120,17 @@ class Planner:
         """What :meth:`configure` takes over; another thread may make it, as a new gait is compiled here.
 
         Raises:
+            ParameterError: as :meth:`check`.
+        """
+        self.check(config)
+        if config.gait == self.config.gait:
+            return Prepared(self.builder, self._gait)
+        return Prepared(*self.builder.knowing(config.gait))
+
+    def check(self, config: PlannerConfig) -> None:
+        """Refuse parameters that cannot be taken over.
+
+        Raises:
             ParameterError: a structural parameter differs (the grid, the kernels), the gait is not for this model, or
                 the payload takes more from the trunk than it weighs.
         """
@@ -129,9 +140,8 @@ class Planner:
             raise ParameterError(
                 "grid, integrator, tensors, constraints and cost terms are fixed while the planner exists; restart it"
             )
-        if config.gait == self.config.gait:
-            return Prepared(self.builder, self._gait)
-        return Prepared(*self.builder.knowing(config.gait))
+        if config.gait != self.config.gait:
+            self.builder.check_gait(config.gait)
 
     def configure(self, config: PlannerConfig, prepared: Prepared | None = None) -> None:
         """Apply new parameters from the next solve on.

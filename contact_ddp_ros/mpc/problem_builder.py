@@ -16,7 +16,7 @@ from contact_ddp_ros.mpc.horizon import GaitHorizon
 from contact_ddp_ros.mpc.layout import model_row
 from contact_ddp_ros.mpc.own_reference import Reference, configured_reference, followed_horizon
 from contact_ddp_ros.mpc.own_terms import OwnTerms, configured_terms
-from contact_ddp_ros.mpc.reference import Motion, gait_schedule
+from contact_ddp_ros.mpc.reference import Motion, gait_schedule, gait_sequence
 from contact_ddp_ros.mpc.reference_choice import reference_of
 from contact_ddp_ros.mpc.rigid_body import Tail, balancing_gains
 from contact_ddp_ros.mpc.terms import TERMS
@@ -70,13 +70,15 @@ class ProblemBuilder(ContactProblem):
         Raises:
             ParameterError: the gait is not for the model or the grid.
         """
+        self.check_gait(gait)
         schedule = gait_schedule(self.model, gait)
         sequence = self.sequence.knowing(gait.name, schedule)
         index = sequence.gaits.index((gait.name, schedule))
-        if sequence is self.sequence:
-            return self, index
-        reference_of(self.model, gait)  # which refuses what it cannot follow
-        return self._with(None, sequence), index
+        return (self if sequence is self.sequence else self._with(None, sequence)), index
+
+    def check_gait(self, gait: GaitConfig) -> None:
+        """Refuse a gait with ParameterError where it is not for the model or the grid; compiles nothing."""
+        reference_of(self.model, gait)
 
     def in_chart(self, chart: Chart) -> "ProblemBuilder":
         """The same in a chart of the attitude, for a whole body; loads or compiles that chart's kernels the first time.
@@ -197,6 +199,15 @@ class ProblemBuilder(ContactProblem):
             near=grid.near,
         )
         return packaged if self.own_reference is None else followed_horizon(self.own_reference, packaged)
+
+
+def compile_gait(model: Model, gait: GaitConfig, variant: str) -> None:
+    """Compile the kernels of a gait into the cache, unless they are there.
+
+    Raises:
+        ParameterError: the gait is not for the model or the grid.
+    """
+    _kernels(model, gait_sequence(model, gait), variant)
 
 
 def _kernels(model: Model, sequence: GaitSequence, variant: str) -> KernelSet:

@@ -54,6 +54,7 @@ class ControllerReport:
         self._monitor = LoopMonitor()
         self._since_plotted = 0
         self._told: tuple[ControlMode | None, Fault | None, str] = (None, None, "")
+        self._told_standing = False
         self._told_at = -math.inf
         self._told_contacts: tuple[bool, ...] = ()
         self._told_retreats = 0
@@ -95,6 +96,10 @@ class ControllerReport:
             self._told_retreats = controller.retreats
             self._node.get_logger().warning(f"standing for want of policies: {controller.retreat}")
             self._event(now, WARN, f"standing for want of policies: {controller.retreat}")
+        if controller.standing != self._told_standing:
+            self._told_standing = controller.standing
+            if self._told_standing:
+                self._event(now, OK, "stands")
         fault, waiting_for = controller.fault, controller.waiting_for
         told = (controller.mode, fault, waiting_for)
         if told == self._told:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
-from geometry_msgs.msg import Pose, TransformStamped, Twist, Vector3, WrenchStamped
+from geometry_msgs.msg import Pose, Twist, WrenchStamped
 from nav_msgs.msg import Odometry
 from numpy.typing import NDArray
 from sensor_msgs.msg import Imu, JointState
@@ -59,11 +59,6 @@ def stamp_message(stamp: int) -> Time:
     """A stamp in nanoseconds as a message."""
     seconds, nanoseconds = divmod(stamp, NANOSECONDS)
     return Time(sec=seconds, nanosec=nanoseconds)
-
-
-def stamp_ns(stamp: Time) -> int:
-    """A stamp in nanoseconds."""
-    return int(stamp.sec) * NANOSECONDS + int(stamp.nanosec)
 
 
 def from_stamp(stamp: Time) -> float:
@@ -181,15 +176,6 @@ def odometry_message(state: RobotState) -> Odometry:
     _fill(message.pose.pose.orientation, state.orientation)
     _fill(message.twist.twist.linear, state.linear_velocity)
     _fill(message.twist.twist.angular, state.angular_velocity)
-    return message
-
-
-def transform_message(odometry: Odometry) -> TransformStamped:
-    """The frame of the trunk in `odom`, for tools that look frames up."""
-    message = TransformStamped(header=odometry.header, child_frame_id=odometry.child_frame_id)
-    position = odometry.pose.pose.position
-    message.transform.translation = Vector3(x=position.x, y=position.y, z=position.z)
-    message.transform.rotation = odometry.pose.pose.orientation
     return message
 
 

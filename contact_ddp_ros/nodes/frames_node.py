@@ -3,14 +3,15 @@
 import sys
 from threading import Event
 
+from geometry_msgs.msg import TransformStamped, Vector3
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 
 from contact_ddp_ros.errors import NodeError
 from contact_ddp_ros.nodes import interfaces as io
-from contact_ddp_ros.nodes.conversions import stamp_ns, transform_message
 from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.runtime import run_node
+from contact_ddp_ros.nodes.timebase import stamp_ns
 
 NAME = "frames"
 
@@ -57,6 +58,15 @@ class FramesNode:
             return
         self._told = stamp
         self._frames.publish(self._message(transforms=[transform_message(message)]))
+
+
+def transform_message(odometry: Odometry) -> TransformStamped:
+    """The frame of the trunk in `odom`, for tools that look frames up."""
+    message = TransformStamped(header=odometry.header, child_frame_id=odometry.child_frame_id)
+    position = odometry.pose.pose.position
+    message.transform.translation = Vector3(x=position.x, y=position.y, z=position.z)
+    message.transform.rotation = odometry.pose.pose.orientation
+    return message
 
 
 def main(arguments: list[str] | None = None) -> int:

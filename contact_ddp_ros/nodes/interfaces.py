@@ -137,7 +137,7 @@ CONTROLLER_EVENTS = Topic(
     "controller/events",
     DiagnosticStatus,
     LOG,
-    "changes of mode, faults, and refused policies, at most one a second of a kind",
+    "changes of mode, that it stands, faults, and refused policies, at most one a second of a kind",
 )
 
 PLANNER_ACTIVE = Topic("planner/active", Empty, LAST, "never sent; its publisher is the planner")

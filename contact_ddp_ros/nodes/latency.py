@@ -31,11 +31,12 @@ from contact_ddp_ros.lcm_link.codec import decode, encode
 from contact_ddp_ros.lcm_link.definitions import CHEETAH_SOFTWARE, PD_TAU_TARGETS, TARGETS_CHANNEL
 from contact_ddp_ros.lcm_link.transport import Link, LinkOptions, free_port
 from contact_ddp_ros.nodes import interfaces as io
-from contact_ddp_ros.nodes.conversions import joint_state_message, odometry_message, stamp_ns
+from contact_ddp_ros.nodes.conversions import joint_state_message, odometry_message
 from contact_ddp_ros.nodes.domain import loopback_environment, reserved_domain
 from contact_ddp_ros.nodes.inlet import Inlet
 from contact_ddp_ros.nodes.processes import NodeProcesses
 from contact_ddp_ros.nodes.runtime import publisher
+from contact_ddp_ros.nodes.timebase import stamp_ns
 from contact_ddp_ros.robot.model import load_robot
 
 PERIOD = 0.002

@@ -18,7 +18,9 @@ from rclpy.node import Node
 
 from contact_ddp_ros.control.velocity import Expiring, VelocityCommand
 from contact_ddp_ros.errors import ContactDdpError
+from contact_ddp_ros.gaits.gait import packaged_gaits
 from contact_ddp_ros.models.choice import model_of
+from contact_ddp_ros.mpc.gait_kernels import GaitCompiler
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.nodes import interfaces as io
@@ -68,7 +70,9 @@ class PlannerNode:
         node.get_logger().info("building the planner; the first time its kernels are compiled, which takes a while")
         began = clock.monotonic()
         self._planner = Planner(model_of(config.model, self._robot), config, epoch=clock.time_ns() // 1_000_000)
-        self._planning = Lock()
+        self._planning, self._changing = Lock(), Lock()
+        self._gaits = GaitCompiler(config.node.urdf, self._planner.model, config)
+        self._awaited: PlannerNodeConfig | None = None
         self._planner.warm_up(self._robot.standing_state())
         node.get_logger().info(f"planner ready after {clock.monotonic() - began:.1f} s, variant {config.variant}")
         self._lockstep = config.node.lockstep
@@ -97,15 +101,47 @@ class PlannerNode:
         self._inlet.subscribe(io.PLAN_REQUEST, self._on_request, raw=True, reliable=self._lockstep, depth=1)
 
     def configure(self, config: PlannerNodeConfig) -> None:
-        """Apply parameters from the next solve on; a new gait is compiled here, not in the solving thread."""
+        """Apply parameters from the next solve on; on a real clock a gait that has to be compiled follows later."""
+        with self._changing:
+            self._planner.check(config)
+            present = self._planner.config.gait
+            if self._lockstep or config.gait == present or self._gaits.is_ready(config.gait):
+                self._awaited = None
+                self._take_over(config)
+                return
+            self._take_over(replace(config, gait=present))
+            if self._awaited is None or self._awaited.gait != config.gait:
+                text = f"gait {config.gait.name}: compiling, taken over when that is done; {present.name} goes on"
+                self.node.get_logger().info(text)
+            self._awaited = config
+        self._gaits.request(config.gait, self._on_compiled)
+
+    def _take_over(self, config: PlannerNodeConfig) -> None:
         prepared = self._planner.prepared(config)
         with self._planning:
             self._planner.configure(config, prepared)
+
+    def _on_compiled(self, failure: str) -> None:
+        """In the compiler's thread: go over to the gait that is waited for, if it is ready."""
+        with self._changing:
+            awaited = self._awaited
+            if awaited is None or not (failure or self._gaits.is_ready(awaited.gait)):
+                return
+            self._awaited = None
+            if failure:
+                text = f"no gait {awaited.gait.name}: {failure}; {self._planner.config.gait.name} goes on"
+                self.node.get_logger().error(text)
+                return
+            self._take_over(awaited)
+            self.node.get_logger().info(f"gait {awaited.gait.name}: taken over, from the end of a cycle on")
 
     def run(self, stop: Event) -> None:
         """Answer requests until `stop`."""
         scheduling = self._parameters.config.node.scheduling
         self.node.get_logger().info(settle(scheduling, live=not self._lockstep))
+        if not self._lockstep:
+            for name in packaged_gaits():
+                self._gaits.request(replace(self._planner.config.gait, name=name), lambda _: None, first=False)
         while not stop.is_set():
             self._inlet.until(lambda: stop.is_set() or self._wanted is not None, _PATIENCE)
             request, self._wanted = self._wanted, None
@@ -136,6 +172,8 @@ class PlannerNode:
             "last solve [ms]": np.nan if last is None else 1e3 * last.solve_time,
             "period [ms]": 1e3 / self._parameters.config.rate,
             "epoch": self._planner.epoch,
+            "gait": self._planner.config.gait.name,
+            "compiling": "" if self._awaited is None else self._awaited.gait.name,
             "last status": "" if last is None else last.status.lower(),
             "command cut": "" if last is None else last.cut,
         }

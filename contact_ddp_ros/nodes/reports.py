@@ -15,7 +15,7 @@ from rclpy.clock_type import ClockType
 from rclpy.node import Node
 from std_msgs.msg import Float64, Float64MultiArray, MultiArrayDimension
 
-from contact_ddp_ros.errors import MessageError
+from contact_ddp_ros.errors import MessageError, short_numbers
 from contact_ddp_ros.nodes import interfaces
 from contact_ddp_ros.nodes.conversions import doubles
 from contact_ddp_ros.nodes.runtime import publisher
@@ -163,7 +163,7 @@ def _tick(row: Array) -> TickRecord:
 def status(name: str, level: bytes, text: str, values: Mapping[str, Any]) -> DiagnosticStatus:
     """A DiagnosticStatus with its values as text."""
     pairs = [KeyValue(key=key, value=_text(value)) for key, value in values.items()]
-    return DiagnosticStatus(name=name, level=level, message=text, hardware_id="", values=pairs)
+    return DiagnosticStatus(name=name, level=level, message=short_numbers(text), hardware_id="", values=pairs)
 
 
 def status_values(message: DiagnosticStatus) -> dict[str, str]:
@@ -211,4 +211,4 @@ class Scalar:
 def _text(value: Any) -> str:
     if isinstance(value, float | np.floating):
         return repr(float(value)) if math.isfinite(value) else str(float(value))
-    return str(value)
+    return short_numbers(str(value))

@@ -19,7 +19,7 @@ from threading import Event, Thread
 from typing import Any, Protocol
 
 import rclpy
-from rclpy.event_handler import PublisherEventCallbacks
+from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
@@ -30,6 +30,7 @@ from contact_ddp_ros.nodes import rclpy_internals
 from contact_ddp_ros.nodes.ending import Ending, building
 from contact_ddp_ros.nodes.interfaces import Service, Topic
 from contact_ddp_ros.nodes.local import LocalPublisher, is_local
+from contact_ddp_ros.nodes.qos_watch import QosWatch
 
 REFUSED = 1
 """Exit code: the node could not start as it was told to, and would not the next time."""
@@ -133,6 +134,8 @@ class _Process:
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = nodes
+        for node in nodes:
+            QosWatch(node)
         self._listener = _Listener(nodes)
         self._stop = Event()
         self._works: list[Work] = []
@@ -244,7 +247,8 @@ def publisher(node: Node, topic: Topic) -> rclpy.publisher.Publisher | LocalPubl
 
 def subscribe(node: Node, topic: Topic, callback: Callable[..., None], *, raw: bool = False) -> None:
     """Subscribe to a topic of the table; with `raw` the callback gets the serialised message."""
-    node.create_subscription(topic.type, topic.name, callback, topic.qos, raw=raw)
+    quiet = SubscriptionEventCallbacks(use_default_callbacks=False)  # QosWatch speaks
+    node.create_subscription(topic.type, topic.name, callback, topic.qos, raw=raw, event_callbacks=quiet)
 
 
 def serve(node: Node, service: Service, callback: Callable[..., object]) -> None:

@@ -5,10 +5,17 @@ are 2.4e-7 s apart. Seconds since the first stamp are exact to less than a nanos
 give the same numbers whenever they come.
 """
 
+from builtin_interfaces.msg import Time
+
 NANOSECONDS = 1_000_000_000
 
 FAR = 30 * 86_400 * NANOSECONDS
 """Farthest stamp from the origin that an origin is kept for [ns]: doubles of so many seconds are 0.5 ns apart."""
+
+
+def stamp_ns(stamp: Time) -> int:
+    """A message's stamp in nanoseconds."""
+    return int(stamp.sec) * NANOSECONDS + int(stamp.nanosec)
 
 
 class Timebase:

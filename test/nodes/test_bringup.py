@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from installation import PACKAGE, ROOT, install
+from installation import PACKAGE, ROOT, install, register
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from ros_graph import BUILDING, NodeMaker, Operator
@@ -79,14 +79,16 @@ def _mind_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+def children(launched: subprocess.Popen[bytes]) -> dict[int, list[str]]:
+    """Command lines of the processes that a launch has started, by process id."""
+    found = Path(f"/proc/{launched.pid}/task/{launched.pid}/children").read_text().split()
+    return {int(child): Path(f"/proc/{child}/cmdline").read_bytes().decode().split("\0") for child in found}
+
+
 def pids(launched: subprocess.Popen[bytes]) -> dict[str, int]:
     """Process ids of the nodes that a launch has started, by executable."""
-    children = Path(f"/proc/{launched.pid}/task/{launched.pid}/children").read_text().split()
-    found = {}
-    for child in children:
-        words = Path(f"/proc/{child}/cmdline").read_bytes().decode().split("\0")
-        found |= {Path(word).name: int(child) for word in words[:2] if f"/lib/{PACKAGE}/" in word}
-    return found
+    named = [(word, child) for child, words in children(launched).items() for word in words[:2]]
+    return {Path(word).name: child for word, child in named if f"/lib/{PACKAGE}/" in word}
 
 
 @pytest.mark.slow
@@ -122,14 +124,21 @@ def test_the_robot_bounds_under_a_namespace_and_a_killed_planner_comes_back(
 
 
 def test_nobody_outlives_a_launch_that_is_killed(launcher: Launcher, tmp_path: Path) -> None:
+    """Nor do programs of others, which know nothing of the launch; a sleep stands for them."""
+    register(tmp_path / "install", "robot_state_publisher")
+    for package, name in (("robot_state_publisher", "robot_state_publisher"), (PACKAGE, "frames_node")):
+        program = tmp_path / "install" / "lib" / package / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text("#!/bin/sh\nexec sleep 1000\n")
+        program.chmod(0o755)
     launched = launcher("lockstep:=true")
     deadline = time.monotonic() + BUILDING
-    while "simulating" not in (tmp_path / "output").read_text() or len(pids(launched)) < 3:
+    while "simulating" not in (tmp_path / "output").read_text() or len(children(launched)) < 5:
         assert time.monotonic() < deadline, (tmp_path / "output").read_text()
         time.sleep(0.1)
-    started = pids(launched)
+    started = children(launched)
     launched.kill()
-    while left := [name for name, pid in started.items() if _runs(pid)]:
+    while left := [words for pid, words in started.items() if _runs(pid)]:
         assert time.monotonic() < deadline, f"{left} have outlived the launch"
         time.sleep(0.1)
 

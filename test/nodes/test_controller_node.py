@@ -1,6 +1,7 @@
 """The controller's node without a loop: which state is answered by what."""
 
 import copy
+import re
 
 import numpy as np
 import pytest
@@ -10,12 +11,14 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from contact_ddp_ros.config import replace
+from contact_ddp_ros.control.controller import Controller
+from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.nodes.controller_node import ControllerNode
 from contact_ddp_ros.nodes.conversions import joint_state_message, odometry_message, stamp_message
 from contact_ddp_ros.nodes.felt_message import felt_report
 from contact_ddp_ros.nodes.node_config import ControllerNodeConfig
 from contact_ddp_ros.nodes.parameters import NodeParameters
-from contact_ddp_ros.nodes.reports import ERROR, OK, WARN
+from contact_ddp_ros.nodes.reports import ERROR, OK, WARN, status_values
 from contact_ddp_ros.nodes.wire import stamp_of
 from contact_ddp_ros.robot.model import load_robot
 
@@ -161,3 +164,43 @@ def test_a_first_state_of_another_age_does_not_blur_the_seconds_of_all_that_foll
     state = rig.node._last_state
     assert state is not None and state.time == 0.0
     assert [stamp_of(command) for command in rig.commands] == [0, WALL]
+
+
+class Stander:
+    """A controller that may stand, for what is told about it."""
+
+    def __init__(self, controller: Controller) -> None:
+        self._controller, self.standing = controller, False
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._controller, name)
+
+
+def test_events_tell_once_that_the_robot_stands(rig: Rig) -> None:
+    """And again after it has done something else."""
+    report = rig.node._report
+    report._events = told = Listened(1)
+    report._controller = stander = Stander(rig.node._controller)
+    for k, standing in enumerate((False, True, True, False, True)):
+        stander.standing = standing
+        report.changes(0.1 * k)
+    texts = [(one.message, status_values(one)["standing"]) for one in told.messages]
+    assert texts.count(("stands", "True")) == 2
+
+
+def test_absurd_numbers_of_a_state_are_told_in_a_few_digits(rig: Rig) -> None:
+    """Whatever is wrong with it: the text of the fault and every value of events and diagnostics."""
+    report = rig.node._report
+    report._events = told = Listened(1)
+    rig.tick(WALL)
+    assert rig.node._controller.request(ControlMode.STAND).accepted
+    for k, name in enumerate(("joint_positions", "joint_velocities", "linear_velocity", "position"), start=1):
+        rig.state = load_robot().standing_state()
+        getattr(rig.state, name)[:] = -1e300
+        rig.tick(WALL + k * PERIOD)
+        _, text, values = rig.node.report()
+        rig.node._controller.request(ControlMode.DAMP)
+        for one in (text, *(str(value) for value in values.values()), *(event.message for event in told.messages)):
+            assert re.search(r"\d{20}", one) is None, one
+            assert len(one) < 200
+        assert "1e+300" in str(values["finding"])

@@ -27,9 +27,10 @@ from contact_ddp_ros.gazebo.names import Names
 from contact_ddp_ros.gazebo.sdf import world_sdf
 from contact_ddp_ros.gazebo.world_control import ControlProcess, WorldRequest
 from contact_ddp_ros.nodes import interfaces as io
-from contact_ddp_ros.nodes.conversions import from_stamp, joint_command_message, stamp_ns
+from contact_ddp_ros.nodes.conversions import from_stamp, joint_command_message
 from contact_ddp_ros.nodes.processes import NodeProcesses
 from contact_ddp_ros.nodes.runtime import publisher, subscribe
+from contact_ddp_ros.nodes.timebase import stamp_ns
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand
 

@@ -1,10 +1,15 @@
 """What the launch file makes of its arguments, read with doubles of ROS 2's launch, which is not on PyPI."""
 
 import importlib.util
+import json
+import os
+import re
 import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -18,8 +23,7 @@ from contact_ddp_ros.config import specs
 from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.gazebo.transport import EMULATOR_NAMES
 from contact_ddp_ros.gazebo.user_world import own_world
-from contact_ddp_ros.lifetime import END_WITH_STDIN
-from contact_ddp_ros.nodes import composed_node
+from contact_ddp_ros.nodes import bringup, composed_node
 from contact_ddp_ros.nodes import interfaces as io
 from contact_ddp_ros.nodes.node_config import CONFIGURATIONS
 from contact_ddp_ros.nodes.security import ENCLAVES, ROLES
@@ -137,7 +141,18 @@ def launch(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Launch:
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, spec.name, module)
     spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "subprocess", SimpleNamespace(run=in_this_process))
     return Launch(tmp_path / "install", module, logger)
+
+
+def in_this_process(command: list[str], *, input: str, **_options: Any) -> SimpleNamespace:
+    """What the nodes' Python answers, without another process."""
+    assert Path(command[0]).name == "prepare_bringup"
+    try:
+        known = bringup.bringup(**json.loads(input))
+    except ContactDdpError as error:
+        return SimpleNamespace(returncode=1, stderr=f"[INFO] loading\n{error}\n")
+    return SimpleNamespace(returncode=0, stdout=json.dumps(asdict(known)), stderr="")
 
 
 @pytest.mark.parametrize(
@@ -192,7 +207,6 @@ def test_every_node_is_started_under_its_own_name_with_parameters_that_it_has(la
         assert node.parameters["use_sim_time"] is (backend in SIMULATED)
         assert node.parameters["node.lockstep"] is True
         assert node.parameters["node.urdf"] == str(URDF)
-        assert node.options["additional_env"].items() >= {END_WITH_STDIN: "1"}.items()
     for name in ("planner_node", "controller_node"):
         assert nodes[name].parameters["node.autostart"] is False
     assert nodes["planner_node"].parameters["variant"] == "ilqr"
@@ -503,12 +517,12 @@ def test_a_record_is_of_the_topics_of_this_robot(launch: Launch, tmp_path: Path)
         return list(bag)
 
     words = command(record=str(tmp_path / "new"), namespace="left")
-    assert words[:5] == ["ros2", "bag", "record", "--output", str(tmp_path / "new")]
+    assert words[:2] == ["sh", "-c"] and words[3:7] == [str(tmp_path / "new"), "ros2", "bag", "record"]
     assert "--use-sim-time" not in words, "ros2 bag cannot be told of another clock than /clock"
     topics = words[words.index("--topics") + 1 :]
     assert topics == [one.name if one.name.startswith("/") else f"/left/{one.name}" for one in io.RECORDED]
     words = command(record="true")
-    assert "--output" not in words and "--use-sim-time" in words
+    assert words[:3] == ["ros2", "bag", "record"] and "--use-sim-time" in words
     assert "--use-sim-time" not in command(record="true", backend="lcm")
     with pytest.raises(RuntimeError, match="exists already"):
         launch(record=str(tmp_path))
@@ -527,3 +541,82 @@ def test_nobody_but_who_refused_ends_the_launch(launch: Launch) -> None:
         on_exit(Exit(1), None)
     for code in (0, -9, 70):
         assert on_exit(Exit(code), None) == []
+
+
+EVERYTHING = {"rviz": "true", "joystick": "true", "record": "true"}
+OTHERS = ("robot_state_publisher", "rviz2", "joy", "joy_teleop", "ros2bag")
+WITHOUT_RESPAWN = {"rviz2", "gazebo"}
+"""A window that was closed stays closed; the end of Gazebo's server ends the launch."""
+
+
+def processes(launch: Launch, **given: str) -> dict[str, Said]:
+    """Everything that the launch file starts, by the name in its log."""
+    for package in OTHERS:
+        register(launch.prefix, package)
+    started = [one for one in launch(**EVERYTHING | given) if one.kind in ("Node", "ExecuteProcess")]
+    return {one.options.get("exec_name") or one.name: one for one in started}
+
+
+@pytest.mark.parametrize("respawn", ["true", "false"])
+@pytest.mark.parametrize("composed", ["true", "false"])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_every_process_ends_with_the_launch_and_is_started_again(
+    launch: Launch, backend: str, composed: str, respawn: str
+) -> None:
+    started = processes(launch, backend=backend, composed=composed, respawn=respawn)
+    assert {"planner_node", "frames_node", "robot_state_publisher", "rviz2", "joy_node", "joy_teleop", "bag"} < set(
+        started
+    )
+    assert ("gazebo" in started) == (backend == "gazebo")
+    for name, one in started.items():
+        command = "".join(part if isinstance(part, str) else "" for part in one.options["prefix"])
+        assert command.split() == ["setpriv", "--pdeathsig", "TERM"], name
+        assert one.options["prefix"][-1].arguments == ("launch-prefix",), "gdb and others still go in front"
+        assert one.options["respawn"] is (respawn == "true" and name not in WITHOUT_RESPAWN), name
+        assert one.options["respawn_delay"] > 0.0
+        assert ("on_exit" in one.options) == (one.options.get("package") == PACKAGE or name == "gazebo"), name
+
+
+def test_a_recorder_that_is_started_again_gets_another_folder(launch: Launch, tmp_path: Path) -> None:
+    recorder = processes(launch, record=str(tmp_path / "bag"))["bag"]
+    shell, option, script, folder, *_ = recorder.options["cmd"]
+    for expected in ("bag", "bag-2", "bag-3"):
+        record = ["sh", "-c", 'mkdir "$2"', "sh"]  # which gets --output FOLDER
+        subprocess.run([shell, option, script, folder, *record], check=True)
+        assert (tmp_path / expected).is_dir()
+
+
+BLOCKED = ("numba", "numpy", "scipy", "casadi", "mujoco", "pinocchio", "matplotlib", "rclpy", PACKAGE)
+
+
+def test_the_launch_file_imports_none_of_what_the_nodes_need(launch: Launch, tmp_path: Path) -> None:
+    """As in the system's Python, while the nodes' packages are in a virtual environment."""
+    doubles = tmp_path / "doubles"
+    for name, kinds in {
+        **NAMES,
+        "launch.substitutions": ["LaunchConfiguration"],
+        "launch.logging": ["get_logger"],
+    }.items():
+        folder = doubles / name.replace(".", "/")
+        folder.mkdir(parents=True, exist_ok=True)
+        classes = [f"class {kind}:\n    def __init__(self, *a, **k): self.name = a and a[0]\n" for kind in kinds]
+        (folder / "__init__.py").write_text("\n".join(classes))
+    for name in BLOCKED:
+        (doubles / f"{name}.py").write_text(f"raise ModuleNotFoundError('{name} is not here')\n")
+    code = (
+        "import importlib.util as u, json, sys\n"
+        "spec = u.spec_from_file_location('bringup', sys.argv[1]); module = u.module_from_spec(spec)\n"
+        "sys.modules['bringup'] = module; spec.loader.exec_module(module)\n"
+        "print(json.dumps(module._known(json.loads(sys.argv[2]), ['planner'])['topics']))\n"
+    )
+    words = [sys.executable, "-c", code, str(LAUNCH_FILE), json.dumps(launch.defaults)]
+    program = launch.prefix / "lib" / PACKAGE / "prepare_bringup"
+    own = f"#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} {ROOT / 'scripts' / 'prepare_bringup'}\n"
+    program.write_text(own)  # the nodes' Python has what this one lacks
+    environment = {**os.environ, "PYTHONPATH": str(doubles)}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == [topic.name for topic in io.RECORDED]
+    program.write_text(f"#!/bin/sh\nPYTHONPATH={ROOT}:{doubles} exec {sys.executable} {ROOT}/scripts/prepare_bringup\n")
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert re.search(rf"RuntimeError: \[FATAL\] \[bringup\]: .* is not here, in {sys.executable}; install", done.stderr)

@@ -19,9 +19,9 @@ from contact_ddp_ros.nodes.conversions import (
     odometry_message,
     robot_state,
     stamp_message,
-    stamp_ns,
 )
 from contact_ddp_ros.nodes.loop_messages import CommandReader, CommandWriter, StateReader, StateWriter
+from contact_ddp_ros.nodes.timebase import stamp_ns
 from contact_ddp_ros.nodes.wire import stamp_of
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.state import JointCommand, RobotState

@@ -1,5 +1,6 @@
 """The planner's node without a loop: what it answers to a request."""
 
+import time as clock
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import Pose, Quaternion
 from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
-from ros_graph import NodeMaker
+from ros_graph import BUILDING, NodeMaker
 from std_msgs.msg import Float64MultiArray
 
 from contact_ddp_ros.nodes.node_config import PlannerNodeConfig
@@ -106,6 +107,37 @@ def test_the_gait_may_change_while_it_plans(make_planner: "type[Planner]", tmp_p
     modes = [planner.ask(WALL + k * PERIOD, MOVE).policy.modes for k in range(2, 80)]
     assert max(modes[0]) < 4, "the bound's four modes only"
     assert min(modes[-1]) >= 4, "all of the pronk"
+
+
+GOING_ON = "period: 0.4\nstances: {fr: [0, 0.4], fl: [0.1, 0.5], hr: [0.5, 0.8], hl: [0.4, 0.9]}\n"
+
+
+def test_a_gait_that_has_to_be_compiled_is_accepted_at_once_and_taken_over_later(
+    make_planner: "type[Planner]", tmp_path: Path
+) -> None:
+    """Other parameters of the same change apply at once, and the planner goes on with the present gait."""
+    (tmp_path / "mine.yaml").write_text(GOING_ON)
+    planner = make_planner("compiling")
+    node, planner.node._lockstep = planner.node, False
+    node._parameters.connect(node.configure)
+    planner.ask(WALL, HOLD)
+    ready = node.node.set_parameters([Parameter("gait.name", value="bound"), Parameter("weight.pitch", value=21.0)])
+    assert all(result.successful for result in ready)
+    wanted = [Parameter("gait.name", value=str(tmp_path / "mine.yaml")), Parameter("weight.pitch", value=22.0)]
+    assert node.node.set_parameters_atomically(wanted).successful
+    assert node._planner.config.gait.name == "bound" and node._planner.config.weight.pitch == 22.0
+    assert node.report()[2]["compiling"] == str(tmp_path / "mine.yaml")
+    modes, stamp = [], WALL
+    deadline = clock.monotonic() + BUILDING
+    while not modes or min(modes[-1]) < 4:
+        stamp += PERIOD
+        answer = planner.ask(stamp, MOVE)
+        assert answer.policy is not None, "it goes on"
+        modes.append(answer.policy.modes)
+        assert clock.monotonic() < deadline
+    assert max(modes[0]) < 4, "the bound's four modes only"
+    assert node._planner.config.gait.name == str(tmp_path / "mine.yaml")
+    assert node.report()[2]["compiling"] == ""
 
 
 class Reports(list[dict[str, str]]):
