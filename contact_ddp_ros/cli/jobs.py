@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from contact_ddp_ros.cli.values import run_options
 from contact_ddp_ros.errors import ContactDdpError, ParameterError
 from contact_ddp_ros.options import RunOptions
+from contact_ddp_ros.suggestions import did_you_mean
 
 EXIT_FELL = 3
 """Exit code of a run that went its way, but in which the robot fell."""
@@ -81,7 +82,7 @@ def run_bench(arguments: argparse.Namespace) -> int:
         print("\n".join(f"{one:<{width}}  {text}" for one, text in BENCHMARKS.items()))
         return 0
     if name not in BENCHMARKS:
-        raise ParameterError(f"no benchmark {name!r}; there are {', '.join(BENCHMARKS)}")
+        raise ParameterError(f"no benchmark is called {name!r}; {did_you_mean(name, BENCHMARKS)}")
     return load(name).main(arguments.arguments)
 
 
