@@ -110,7 +110,7 @@ def _input(gui: viser.GuiApi, spec: ParameterSpec, hint: str, choices: tuple[str
             return gui.add_dropdown(label, options, initial_value=value, **common)
         return gui.add_text(label, value, **common)
     low, high = spec.low, spec.high
-    if is_slider(spec) and low is not None and high is not None:
+    if is_slider(spec) and low is not None and high is not None and not isinstance(value, tuple):
         if isinstance(value, int):
             return gui.add_slider(label, int(low), int(high), 1, value, **common)
         return gui.add_slider(label, float(low), float(high), _nice((high - low) / _STEPS), float(value), **common)
@@ -131,7 +131,7 @@ def _hint(spec: ParameterSpec, safe: SafeRange | None) -> str:
 
 
 def of_kind(default: Value, found: Any) -> Value:
-    """Input's content as the parameter's type; a text that is no number, or no list of them, stays one, to be refused."""
+    """Content of an input as the parameter's type; a text that holds no numbers stays one, to be refused."""
     if isinstance(default, bool | str) or not isinstance(found, str):
         return type(default)(found)
     try:

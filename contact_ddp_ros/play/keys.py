@@ -86,8 +86,8 @@ if (!window.contactDdpKeys) {
 """Left stick: forward and sideways; right stick: turn; first button stops, second damps, fourth recovers, start pauses.
 
 Space stops wherever the focus is, in a field, too, where it would be typed, or on a button, which it would press; so
-does Escape, which keeps its other uses. Hotkeys are listened for on the root element and the view listens on the document around it, so what stops at the root
-reaches the former only.
+does Escape, which keeps its other uses. Hotkeys are listened for on the root element and the view listens on the
+document around it, so what stops at the root reaches the former only.
 """
 
 _TYPING: Final = """
@@ -125,10 +125,10 @@ if (!window.contactDdpTyping) {
   }, true);
 }
 """
-"""What is typed into a field is taken as a whole, with Enter or where the focus leaves it, and not letter by letter; into
-that of a slider as a number, with or without an exponent, or refused with words and the value of before.
+"""Fields of text and numbers that take what is typed as a whole: with Enter, or where the focus leaves them.
 
-The field of a slider leaves out letters by itself, so that 1e9 would be 19, and cuts at the slider's ends.
+A slider's takes a number within its ends, with or without an exponent, or refuses with words and shows the one before.
+By itself it leaves out letters, so that 1e9 would be 19.
 """
 
 
