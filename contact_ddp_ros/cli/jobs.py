@@ -159,6 +159,7 @@ def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
 
     from contact_ddp_ros.cli.remarks import say_of_robot
     from contact_ddp_ros.files import kept_unless_empty, new_folder
+    from contact_ddp_ros.fitting import planner_config
     from contact_ddp_ros.recording import Recorder
     from contact_ddp_ros.report.progress import LiveProgress
     from contact_ddp_ros.run_checks import check_run
@@ -166,7 +167,7 @@ def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
     options = run_options(arguments)
     robot = check_run(options)
     console = Console()
-    say_of_robot(robot, console)
+    say_of_robot(robot, planner_config(options, robot).model, console)
     progress = LiveProgress(console, options.duration)
     recorder = Recorder(progress, options.record_plans)
     with kept_unless_empty(new_folder(job, options.out)) as folder:
