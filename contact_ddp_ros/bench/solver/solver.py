@@ -94,7 +94,7 @@ def _measure_iteration(task: Task) -> tuple[Any, list[Metric]]:
     found = _own_metrics(times) + (_peer_metrics(times, solve_times) if peers else [])
     tailed: Any = None
     if model == WholeBodyModel.name:
-        tailed, more = tail.measure(effort.rounds, effort.repeats, peers, lambda share: progress(0.8 + 0.2 * share))
+        tailed, more = tail.measure(effort.rounds, effort.repeats, lambda share: progress(0.8 + 0.2 * share))
         found += more
     relative = {
         name: {stage: times.ratio((name, stage), ("ddp", ITERATION)) for stage in (*STAGES, ITERATION)}
