@@ -33,6 +33,7 @@ from contact_ddp_ros.bench.peers.comparison import (
 from contact_ddp_ros.bench.peers.scaling import EXACT, LEAN, Scaling
 from contact_ddp_ros.bench.solver.iteration import ITERATION
 from contact_ddp_ros.bench.timing import Spread
+from contact_ddp_ros.compiled.compiler import flags
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.options import MODEL_NAMES
@@ -186,6 +187,7 @@ def _measure(run: Run) -> Findings:
     with progress_bar(run.terminal, "optimum and time to it") as advance:
         ends = compare_all(starts, effort.rounds, crocoddyl_too=crocoddyl_too, progress=advance)
     settings = {
+        "flags": flags(),
         "first_seed": FIRST_SEED,
         "quick": run.options.quick,
         "model": model,
