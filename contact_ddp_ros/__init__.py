@@ -36,6 +36,7 @@ _HOMES = {
     "options": ("Push", "RunOptions"),
     "policy": ("Policy",),
     "recording": ("Recording",),
+    "recording.falls": ("Fall",),
     "recording.storage": ("load_recording", "save_recording"),
     "robot.body_pose": ("BodyPose",),
     "robot.ground": ("Felt", "FootHeights", "Ground"),
@@ -117,6 +118,7 @@ __all__ = [  # noqa: RUF022
     "RunOptions",
     "Push",
     "Recording",
+    "Fall",
     "load_recording",
     "save_recording",
     # jumps and flips
@@ -168,6 +170,7 @@ if TYPE_CHECKING:
     from contact_ddp_ros.options import Push, RunOptions
     from contact_ddp_ros.policy import Policy
     from contact_ddp_ros.recording import Recording
+    from contact_ddp_ros.recording.falls import Fall
     from contact_ddp_ros.recording.storage import load as load_recording
     from contact_ddp_ros.recording.storage import save as save_recording
     from contact_ddp_ros.robot.body_pose import BodyPose

@@ -248,9 +248,12 @@ def parse_setting(text: str) -> tuple[str, Any]:
         raise ParameterError(f"the value in {text!r} cannot be read") from None
 
 
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+
+
 def _coerce(spec: ParameterSpec, value: Any) -> Value:
     default = spec.default
-    kind = type(default).__name__
+    kind = _KINDS.get(type(default), type(default).__name__)
     if isinstance(default, bool):
         if isinstance(value, bool):
             return value

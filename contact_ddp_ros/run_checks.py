@@ -20,6 +20,7 @@ def check_run(options: RunOptions) -> Robot:
         ParameterError: a file, a name, a value, the gait's timing or the commanded speed is not allowed.
         ModelError: the robot's description cannot be used.
     """
+    _check_times(options)
     for section in SECTIONS:
         options.parameters(section)
     robot = robot_of(options)
@@ -41,6 +42,28 @@ def check_run(options: RunOptions) -> Robot:
     if abs(options.turn) > MOST_TURN:
         raise ParameterError(f"the commanded turn is {options.turn:g} rad/s; allowed: {-MOST_TURN:g} to {MOST_TURN:g}")
     return robot
+
+
+def _check_times(options: RunOptions) -> None:
+    """Refuse what would happen after the end of the run, if at all."""
+    found = [(f"push {number} begins", push.time) for number, push in enumerate(options.pushes, 1)]
+    found += [(f"the change to the gait {name} is", time) for time, name in options.gaits]
+    found += [("stand_time is", options.stand_time)]
+    if options.stop_time is not None:
+        found += [("stop_time is", options.stop_time)]
+    points = [time for time, _ in options.speed]
+    found += [("a breakpoint of the speed is", time) for time in (points[:-1] if options.ramp else points)]
+    for words, time in found:
+        if time >= options.duration:
+            raise ParameterError(
+                f"{words} at {time:g} s, and the run ends at {options.duration:g} s; allowed: before its end. "
+                "Give an earlier time or a longer duration"
+            )
+    if options.stop_time is not None and options.stop_time <= options.stand_time:
+        raise ParameterError(
+            f"stop_time is {options.stop_time:g} s and stand_time {options.stand_time:g} s; allowed: a later stop, "
+            "for the robot moves between them"
+        )
 
 
 def checked_planner(options: RunOptions, robot: Robot) -> PlannerConfig:

@@ -17,7 +17,6 @@ from contact_ddp_ros import ClosedLoop, MotionLaw, RunOptions, execute_motion, l
 from contact_ddp_ros.cli.motion_plots import save_plot
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.motions.film import frames
-from contact_ddp_ros.report.falls import first_fall
 from contact_ddp_ros.report.video import render_recording
 from contact_ddp_ros.sim.render import View
 from docs_site.film import save
@@ -72,7 +71,7 @@ def between_gaits(folder: Path) -> None:
         run_until(ControlMode.STAND)
         bound()
     recording = loop.recorder.finish()
-    assert first_fall(recording) is None
+    assert recording.fall is None
     with TemporaryDirectory() as temporary:
         file = Path(temporary) / "run.mp4"
         render_recording(recording, file, frames_per_second=RATE, view=View(110.0, -8.0, 1.6, 0.42))

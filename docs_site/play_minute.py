@@ -85,6 +85,7 @@ def tune(film: Film) -> None:
     box.hover()
     film.run(0.2)
     box.fill("150")
+    box.press("Enter")
     film.run(0.9)
 
 

@@ -17,7 +17,6 @@ from PIL import Image, ImageDraw, ImageFont
 from contact_ddp_ros import closed_loop
 from contact_ddp_ros.cli.parser import build_parser
 from contact_ddp_ros.cli.values import run_options
-from contact_ddp_ros.report.falls import first_fall
 from contact_ddp_ros.report.video import render_recording
 from docs_site.film import save
 
@@ -51,7 +50,7 @@ COLUMNS, SIZE, STRIP = 3, (320, 180), 24
 def clip(command: str, folder: Path) -> list[Image.Image]:
     """Run a command and film it."""
     recording = closed_loop.run(run_options(build_parser().parse_args([*command.split(), "--duration", "8"])))
-    fall = first_fall(recording)
+    fall = recording.fall
     assert fall is None, f"{command}: {fall}"
     file = folder / "run.mp4"
     render_recording(recording, file, frames_per_second=RATE)

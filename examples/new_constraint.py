@@ -44,9 +44,8 @@ def main() -> None:
         overrides = {"planner.constraints": constraints}
         run = simulate(duration=options.duration, speed=options.speed, overrides=overrides)
         late = run.ticks["time"] > 0.5 * options.duration
-        speed, pitch = run.heading_velocity[late, 0].mean(), np.degrees(np.abs(run.rpy[late, 1]).max())
-        fell = any(event.fault for event in run.events)
-        print(f"{label:>8}: {'fell' if fell else 'no fall'}, {speed:.3f} m/s, pitch up to {pitch:.1f}°")
+        speed, pitch = run.steady_velocity[0], np.degrees(np.abs(run.rpy[late, 1]).max())
+        print(f"{label:>8}: {'fell' if run.fell else 'no fall'}, {speed:.3f} m/s, pitch up to {pitch:.1f}°")
 
 
 if __name__ == "__main__":

@@ -40,9 +40,10 @@ def main() -> None:
         run = simulate(duration=options.duration, speed=options.speed, overrides={"planner.cost_terms": terms})
         late = run.ticks["time"] > 0.5 * options.duration
         power = np.abs(run.ticks["torques"] * run.ticks["joint_velocities"]).sum(axis=1)[late].mean()
-        speed, pitch = run.heading_velocity[late, 0].mean(), np.degrees(np.abs(run.rpy[late, 1]).max())
-        fell = any(event.fault for event in run.events)
-        print(f"{label:>8}: {'fell' if fell else 'no fall'}, power {power:.1f} W, {speed:.3f} m/s, pitch {pitch:.1f}°")
+        speed, pitch = run.steady_velocity[0], np.degrees(np.abs(run.rpy[late, 1]).max())
+        print(
+            f"{label:>8}: {'fell' if run.fell else 'no fall'}, power {power:.1f} W, {speed:.3f} m/s, pitch {pitch:.1f}°"
+        )
 
 
 if __name__ == "__main__":

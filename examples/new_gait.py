@@ -42,14 +42,11 @@ def main() -> None:
     recording = simulate(gait=options.out, speed=options.speed, duration=options.duration, record_plans=0)
     for event in recording.events:
         print(f"{event.time:6.2f} s  {event.text}")
-    time, forward = recording.ticks["time"], recording.heading_velocity[:, 0]
+    time, speed = recording.ticks["time"], recording.steady_velocity[0]
     late = time > time[-1] - options.period * max(1, int(0.5 * options.duration / options.period))
-    fell = any(event.fault for event in recording.events)
-    print(f"{'the robot fell' if fell else 'no fall'}; over whole cycles of the last half of the run:")
+    print(f"{'the robot fell' if recording.fell else 'no fall'}; over whole cycles of the last half of the run:")
     height, pitch = recording.height[late], np.degrees(np.abs(recording.rpy[late, 1]).max())
-    print(
-        f"  speed {forward[late].mean():.3f} m/s, height {height.min():.3f} to {height.max():.3f} m, pitch {pitch:.1f}°"
-    )
+    print(f"  speed {speed:.3f} m/s, height {height.min():.3f} to {height.max():.3f} m, pitch {pitch:.1f}°")
     loaded = recording.ticks["contact_forces"][late, :, 2] > 1.0
     for foot, share in zip(recording.info.foot_names, loaded.mean(axis=0), strict=True):
         print(f"  {foot}: on the ground {100.0 * share:.0f} % of the time, asked for {100.0 * options.stance:.0f} %")

@@ -52,8 +52,8 @@ def main() -> None:
         times = run.ticks["time"]
         late = times > times[-1] - 2.0
         amplitude = swell(times[late], run.ticks["position"][late, 2])
-        speed, fell = run.heading_velocity[late, 0].mean(), any(event.fault for event in run.events)
-        print(f"{label:>8}: {'fell' if fell else 'no fall'}, {speed:.3f} m/s, swell of {100.0 * amplitude:.2f} cm")
+        speed = run.steady_velocity[0]
+        print(f"{label:>8}: {'fell' if run.fell else 'no fall'}, {speed:.3f} m/s, swell of {100.0 * amplitude:.2f} cm")
 
 
 if __name__ == "__main__":

@@ -42,8 +42,8 @@ def main() -> None:
     run = simulate(robot=str(options.out.absolute()), speed=options.speed, duration=options.duration, record_plans=0)
     late = run.ticks["time"] > 0.5 * options.duration
     share = np.abs(run.ticks["torques"][late] / np.array(run.info.torque_limits)).max(axis=0).reshape(-1, 3).max(axis=0)
-    print("the robot fell" if any(event.fault for event in run.events) else "no fall")
-    print(f"speed {run.heading_velocity[late, 0].mean():.3f} m/s, height {run.height[late].min():.3f} to ", end="")
+    print("the robot fell" if run.fell else "no fall")
+    print(f"speed {run.steady_velocity[0]:.3f} m/s, height {run.height[late].min():.3f} to ", end="")
     print(f"{run.height[late].max():.3f} m, pitch {np.degrees(np.abs(run.rpy[late, 1]).max()):.1f}°")
     print("largest torque of abduction, hip, knee over its limit: " + ", ".join(f"{one:.2f}" for one in share))
 

@@ -95,7 +95,7 @@ QUICK = (
     "nodes/test_plan_request.py",
     "nodes/test_policy_message.py",
     "nodes/test_timebase.py",
-    "report/test_analysis.py",
+    "recording/test_analysis.py",
 )
 """Modules of those folders that do not."""
 

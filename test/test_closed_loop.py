@@ -11,7 +11,7 @@ from contact_ddp_ros.control.findings import Violation
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.links import Links
 from contact_ddp_ros.options import Push, RunOptions
-from contact_ddp_ros.report.falls import first_fall, recoveries
+from contact_ddp_ros.recording.falls import recoveries
 from contact_ddp_ros.robot.joints import LEG_NAMES
 
 BOUND = 2
@@ -43,7 +43,7 @@ def test_it_bounds_at_the_commanded_speed(bound):
     time = bound.ticks["time"][bounding(bound)]
     assert time[0] < 0.4
     assert time[-1] > 3.29
-    assert first_fall(bound) is None
+    assert bound.fall is None
     assert steady_speed(bound) == pytest.approx(SPEED, rel=0.2)
     roll, pitch, yaw = np.abs(bound.rpy).max(axis=0)
     assert roll < 0.05 and yaw < 0.05
@@ -64,7 +64,7 @@ def test_its_feet_follow_the_schedule(bound):
 
 def test_a_pronk_from_its_file_lands_and_leaves_with_all_feet():
     pronk = run(replace(OPTIONS, overrides={**OPTIONS.overrides, "planner.gait.name": "pronk"}))
-    assert first_fall(pronk) is None
+    assert pronk.fall is None
     assert pronk.solves["ok"].all()
     assert steady_speed(pronk) == pytest.approx(SPEED, rel=0.1)
     assert pronk.info.mode_names == ("stance", "flight")
@@ -82,7 +82,7 @@ def test_a_bound_of_another_period_and_duty_runs_from_a_file(tmp_path, period, d
     file = tmp_path / "mine.yaml"
     file.write_text(yaml.safe_dump({"period": period, "stances": stances}))
     other = run(replace(OPTIONS, overrides={**OPTIONS.overrides, "planner.gait.name": str(file)}))
-    assert first_fall(other) is None
+    assert other.fall is None
     assert other.solves["ok"].all()
     steady = other.ticks["time"] > STEADY
     assert other.heading_velocity[steady, 0].mean() == pytest.approx(SPEED, rel=0.2)
@@ -91,7 +91,7 @@ def test_a_bound_of_another_period_and_duty_runs_from_a_file(tmp_path, period, d
 def test_the_gait_changes_at_the_end_of_a_cycle_and_back_again():
     changes = ((1.5, "pronk"), (3.0, "bound"))
     changed = run(replace(OPTIONS, duration=5.0, gaits=changes))
-    assert first_fall(changed) is None
+    assert changed.fall is None
     assert changed.solves["ok"].all()
     assert [event.text for event in changed.events] == ["gait pronk requested", "gait bound requested"]
     names, time = np.array(changed.info.mode_names), changed.ticks["time"]
@@ -138,7 +138,7 @@ def test_it_comes_back_to_a_stand():
     modes = recording.ticks["control_mode"]
     assert (modes == BOUND).any()
     assert modes[-1] == 1
-    assert first_fall(recording) is None
+    assert recording.fall is None
     last = recording.ticks["time"] > 3.8
     assert np.abs(recording.heading_velocity[last]).max() < 0.05
     assert recording.height[last] == pytest.approx(0.29, abs=0.03)
@@ -149,7 +149,7 @@ def test_it_comes_back_to_a_stand():
 def test_it_survives_a_push(force):
     """4 N s over 0.1 s, at the beginning of a front stance."""
     recording = run(replace(OPTIONS, pushes=(Push(1.56, force, 0.1),)))
-    assert first_fall(recording) is None
+    assert recording.fall is None
     (recovery,) = recoveries(recording)
     assert recovery.impulse == pytest.approx(np.array(force) * 0.1)
     assert recovery.recovery_time_s is not None
@@ -180,7 +180,7 @@ def test_a_speed_that_changes_is_reached_without_a_detour():
     """What makes up for constant disturbances does not learn from the time that a change takes."""
     speeds = ((0.0, 0.0), (1.5, 1.0), (3.5, 0.0))
     recording = run(replace(OPTIONS, duration=5.5, speed=speeds))
-    assert first_fall(recording) is None
+    assert recording.fall is None
     time, forward = recording.ticks["time"], recording.heading_velocity[:, 0]
     for end, commanded in ((1.5, 0.0), (3.5, 1.0), (5.5, 0.0)):
         cycle = (time >= end - 0.36) & (time < end - 1e-9)
@@ -189,7 +189,7 @@ def test_a_speed_that_changes_is_reached_without_a_detour():
 
 def test_it_survives_a_planner_delay():
     recording = run(replace(OPTIONS, planner_delay=0.005))
-    assert first_fall(recording) is None
+    assert recording.fall is None
     assert steady_speed(recording) == pytest.approx(SPEED, rel=0.2)
 
 

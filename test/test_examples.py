@@ -142,3 +142,11 @@ def test_a_recording_is_read_and_drawn(tmp_path: Path) -> None:
 def test_a_recording_is_made_where_there_is_none(tmp_path: Path) -> None:
     told = run(tmp_path, "read_recording", "--duration", "0.5")
     assert "sim: 250 ticks" in told
+
+
+def test_the_program_of_the_readme_prints_the_speed_that_is_commanded(tmp_path: Path) -> None:
+    (program,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=variables, capture_output=True, text=True)
+    (speed,) = numbers(r"([\d.]+) m/s ahead, no fall", done.stdout)
+    assert abs(speed - 1.0) < 0.02 and f"# {speed:.3f} m/s ahead, no fall" in program

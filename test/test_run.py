@@ -95,6 +95,15 @@ def test_groups_are_installed_once_when_first_needed(checkout: Path) -> None:
     assert installed(checkout) == []
 
 
+@pytest.mark.parametrize("name", ["NUMBA_CACHE_DIR", "MPLCONFIGDIR", "ROS_HOME", "MESA_SHADER_CACHE_DIR"])
+def test_what_others_keep_in_the_home_folder_is_kept_in_the_checkout(checkout: Path, name: str) -> None:
+    (checkout / ".venv" / ".contact_ddp").mkdir()
+    (checkout / ".venv" / ".contact_ddp" / "renderer").write_text("none")
+    found = call(checkout, f"unset {name}; export_environment; echo ${name}").stdout.strip()
+    assert Path(found).is_relative_to(checkout / ".venv" / "cache")
+    assert call(checkout, f"{name}=/mine; export_environment; echo ${name}").stdout.strip() == "/mine"
+
+
 def test_an_interrupted_set_up_is_taken_up_again(checkout: Path) -> None:
     broken = checkout / ".venv" / "bin" / "broken"
     broken.write_text("requirements-bench.txt")

@@ -6,7 +6,6 @@ import pytest
 from contact_ddp_ros.closed_loop import ClosedLoop
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.recording import Recording
-from contact_ddp_ros.report.falls import first_fall
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 
 DURATION = 5.5
@@ -42,7 +41,7 @@ def test_the_robot_bounds_over_ground_that_it_was_not_told_of(terrain: str) -> N
     _, recording = bounded(terrain)
     assert not fell(recording)
     assert mean_velocity(recording)[0] == pytest.approx(0.5, abs=0.025)
-    assert first_fall(recording) is None, "heights count from the ground below"
+    assert recording.fall is None, "heights count from the ground below"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from contact_ddp_ros.cli.values import run_options
 from contact_ddp_ros.errors import ContactDdpError, ParameterError
 from contact_ddp_ros.options import RunOptions
+from contact_ddp_ros.suggestions import did_you_mean
 
 EXIT_FELL = 3
 """Exit code of a run that went its way, but in which the robot fell or never stood."""
@@ -81,7 +82,7 @@ def run_bench(arguments: argparse.Namespace) -> int:
         print("\n".join(f"{one:<{width}}  {text}" for one, text in BENCHMARKS.items()))
         return 0
     if name not in BENCHMARKS:
-        raise ParameterError(f"no benchmark {name!r}; there are {', '.join(BENCHMARKS)}")
+        raise ParameterError(f"no benchmark is called {name!r}; {did_you_mean(name, BENCHMARKS)}")
     return load(name).main(arguments.arguments)
 
 
@@ -158,6 +159,7 @@ def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
 
     from contact_ddp_ros.cli.remarks import say_of_robot
     from contact_ddp_ros.files import kept_unless_empty, new_folder
+    from contact_ddp_ros.fitting import planner_config
     from contact_ddp_ros.recording import Recorder
     from contact_ddp_ros.report.progress import LiveProgress
     from contact_ddp_ros.run_checks import check_run
@@ -165,7 +167,7 @@ def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
     options = run_options(arguments)
     robot = check_run(options)
     console = Console()
-    say_of_robot(robot, console)
+    say_of_robot(robot, planner_config(options, robot).model, console)
     progress = LiveProgress(console, options.duration)
     recorder = Recorder(progress, options.record_plans)
     with kept_unless_empty(new_folder(job, options.out)) as folder:

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from contact_ddp_ros import provenance
+from contact_ddp_ros.config import validate
 from contact_ddp_ros.errors import ParameterError, SimulationError
 from contact_ddp_ros.files import kept_unless_empty, new_folder, write_json, written_whole
 from contact_ddp_ros.report.terminal import say
@@ -45,20 +46,22 @@ def motion(arguments: argparse.Namespace) -> int:
     from contact_ddp_ros.sim.options import SimOptions
 
     console = Console()
-    if arguments.trials < 0:
-        raise ParameterError(f"--trials is {arguments.trials}; allowed: 0 or more")
+    for name in ("trials", "seed"):
+        if getattr(arguments, name) < 0:
+            raise ParameterError(f"--{name} is {getattr(arguments, name)}; allowed: 0 or more")
     execution = ExecutionConfig(feedback=(0.0, 0.0, 0.0)) if arguments.no_feedback else ExecutionConfig()
     wanted, robot, engine = load_motion(arguments.name), load_robot(), chosen_engine(arguments)
     check_installed(engine)
+    world = SimOptions(
+        engine=engine,
+        terrain=terrain_of(wanted),
+        friction=arguments.friction,
+        trunk_mass_scale=arguments.trunk_mass_scale,
+    )
+    validate(world)
     with kept_unless_empty(new_folder("motion", arguments.out)) as folder:
         plan = optimise_motion(wanted, robot, variant=arguments.variant)
         say(console, _of_plan(plan))
-        world = SimOptions(
-            engine=engine,
-            terrain=terrain_of(wanted),
-            friction=arguments.friction,
-            trunk_mass_scale=arguments.trunk_mass_scale,
-        )
         run = execute_motion(plan, robot, world, execution=execution)
     console.print(_table(run))
     summary = _summary(plan, run)

@@ -69,8 +69,8 @@ def _prepare(arguments: argparse.Namespace, options: RunOptions, console: Consol
     from contact_ddp_ros.run_checks import check_speed, checked_planner
 
     robot = robot_of(options)
-    say_of_robot(robot, console)
     planner = checked_planner(options, robot)
+    say_of_robot(robot, planner.model, console)
     check_speed(arguments.speed, planner)
     chosen = {"first_iterations": arguments.iterations, "gait.horizon_cycles": float(arguments.cycles)}
     config = replace(planner, chosen)

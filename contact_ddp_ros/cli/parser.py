@@ -1,6 +1,8 @@
 """The words and options that `contact-ddp` understands."""
 
 import argparse
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,9 +19,10 @@ from contact_ddp_ros.cli.groups import (
     add_world,
 )
 from contact_ddp_ros.cli.run_words import add_run_words
-from contact_ddp_ros.cli.values import parse_pace, parse_port, parse_rate
+from contact_ddp_ros.cli.values import parse_integer, parse_number, parse_pace, parse_port, parse_rate
 from contact_ddp_ros.config import parse_setting
 from contact_ddp_ros.options import BACKENDS, CONSTRAINTS, INTERIOR_POINT, SHOOTINGS
+from contact_ddp_ros.suggestions import did_you_mean
 
 _RUN_EXAMPLES = """
 examples:
@@ -60,11 +63,35 @@ class UsageError(Exception):
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse whose complaint is one line."""
+    """argparse whose complaint is one line that names the nearest word, and whose values may be negative numbers."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        """Takes what argparse takes."""
+        super().__init__(*arguments, **options)
+        self._negative_number_matcher = re.compile(r"-(\.?\d|inf|nan)", re.IGNORECASE)  # argparse knows no -1e9, -1,2
+        self.register("type", float, parse_number)
+        self.register("type", int, parse_integer)
+
+    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        """Raises UsageError where a word is left over."""
+        found, extra = super().parse_known_args(args, namespace)
+        if extra:
+            option = extra[0].partition("=")[0]
+            known = [word for word in self._option_string_actions if word.startswith("--")]
+            meant = f"; {did_you_mean(option, known)}" if option.startswith("-") else ""
+            self.error(f"unknown {'option' if meant else 'word'} {option!r}{meant}")
+        return found, extra
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            known = list(action.choices)
+            meant = did_you_mean(str(value), known)
+            allowed = f" Allowed: {', '.join(known)}" if meant.endswith("?") else ""
+            raise argparse.ArgumentError(action, f"there is no {value!r}; {meant}{allowed}")
 
     def error(self, message: str) -> NoReturn:
         """Raises UsageError."""
-        raise UsageError(f"{message}; see {self.prog} --help")
+        raise UsageError(f"{message}{'' if message.endswith('?') else ';'} see {self.prog} --help")
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -2,9 +2,11 @@
 
 import argparse
 import dataclasses
+import socket
 import sys
 
 from contact_ddp_ros.cli.values import overrides
+from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.lifetime import end_with_parent, interruptible
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.play.commands import Slow
@@ -12,6 +14,7 @@ from contact_ddp_ros.play.link import Link
 from contact_ddp_ros.play.page import serve
 from contact_ddp_ros.play.process import LoopProcess
 from contact_ddp_ros.priority import give_way
+from contact_ddp_ros.run_checks import check_run
 
 
 def play_options(arguments: argparse.Namespace) -> RunOptions:
@@ -33,6 +36,8 @@ def play(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C or SIGTERM."""
     end_with_parent()
     options = play_options(arguments)
+    check_run(options)
+    _check_host(arguments.host)
     link = _link_to_nodes(options) if arguments.ros else LoopProcess(options)
     give_way()  # the loop, which has begun, comes first
     link.send(Slow(arguments.pace))
@@ -44,6 +49,16 @@ def play(arguments: argparse.Namespace) -> int:
         finally:
             link.close()
     return 0
+
+
+def _check_host(host: str) -> None:
+    try:
+        socket.create_server((host, 0)).close()
+    except OSError as error:
+        raise ParameterError(
+            f"--host is {host!r}, where nothing can be served ({error.strerror or error}); allowed: 127.0.0.1, 0.0.0.0 "
+            "or another address of this machine"
+        ) from error
 
 
 def _link_to_nodes(options: RunOptions) -> Link:

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from contact_ddp_ros import provenance
 from contact_ddp_ros.cli.values import overrides
+from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.files import kept_unless_empty, new_folder, write_json
 from contact_ddp_ros.fitting import planner_config, robot_of
 from contact_ddp_ros.models.choice import model_of
@@ -27,6 +28,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Exit code 0 where every pair of policies agrees within the tolerance and there is one, 1 otherwise."""
     from contact_ddp_ros.nodes.bag import recorded_solves
 
+    if arguments.tolerance < 0.0:
+        raise ParameterError(f"--tolerance is {arguments.tolerance:g} N m; allowed: 0 or more")
     options = RunOptions(
         variant=arguments.variant, robot=arguments.robot, config=arguments.config, overrides=overrides(arguments)
     )

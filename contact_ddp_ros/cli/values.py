@@ -1,6 +1,7 @@
 """From the words of the command line to checked values."""
 
 import argparse
+import math
 from pathlib import Path
 from typing import Any
 
@@ -194,8 +195,24 @@ def parse_robot(text: str) -> str:
     return str(Path(text).absolute()) if Path(text).suffix in ROBOT_SUFFIXES else text
 
 
+def parse_number(text: str) -> float:
+    """`"1e-3"` → 0.001: a finite number."""
+    return _number(text, "a number")
+
+
+def parse_integer(text: str) -> int:
+    """A whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
 def _number(text: str, what: str) -> float:
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not {what}") from None
+        raise argparse.ArgumentTypeError(f"{text!r} is not {what}, like 0.5 or 1e-3") from None
+    if not math.isfinite(number):
+        raise argparse.ArgumentTypeError(f"{text!r} is not finite; give {what}, like 0.5 or 1e-3")
+    return number

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.planned import legs_of_contacts
-from contact_ddp_ros.recording import Recording
+from contact_ddp_ros.recording import Recording, cycles
 from contact_ddp_ros.recording.plans import states_at
 from contact_ddp_ros.recording.record import Array
-from contact_ddp_ros.report import cycles
 from contact_ddp_ros.report.panels import CONTACT_FORCE
 
 AXES: Final = ("roll", "pitch", "yaw")

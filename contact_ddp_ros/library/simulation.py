@@ -1,16 +1,19 @@
 """The robot in MuJoCo under its planner and controller, without ROS: one call, one recording."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from contact_ddp_ros.closed_loop import run
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.options import BACKENDS, GAIT_SUFFIXES, RunOptions
+from contact_ddp_ros.options import BACKENDS, GAIT_SUFFIXES, Push, RunOptions
 from contact_ddp_ros.recording import Recorder, Recording
 from contact_ddp_ros.run_checks import check_run
 from contact_ddp_ros.suggestions import did_you_mean
+
+WITHOUT_EFFECT = ("backend", "composed", "video", "out")
+"""Fields of RunOptions about nodes and files, which a call without either does not take."""
 
 
 def simulate(
@@ -19,7 +22,28 @@ def simulate(
     gait: str | Path | None = None,
     model: str | None = None,
     listener: Callable[[Recorder], None] | None = None,
-    **choices: Any,
+    duration: float | None = None,
+    speed: float | tuple[tuple[float, float], ...] | None = None,
+    left: float | None = None,
+    turn: float | None = None,
+    gaits: tuple[tuple[float, str], ...] | None = None,
+    ramp: bool | None = None,
+    variant: str | None = None,
+    robot: str | None = None,
+    lockstep: bool | None = None,
+    pushes: tuple[Push, ...] | None = None,
+    seed: int | None = None,
+    friction: float | None = None,
+    trunk_mass_scale: float | None = None,
+    terrain: str | None = None,
+    planner_delay: float | None = None,
+    stand_time: float | None = None,
+    stop_time: float | None = None,
+    recover: bool | None = None,
+    record_plans: int | None = None,
+    config: Path | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    **unknown: NoReturn,
 ) -> Recording:
     """Run the closed loop of planner, controller and MuJoCo, in lock-step unless `lockstep=False`.
 
@@ -27,23 +51,26 @@ def simulate(
     the same recording, to the last bit, but for wall-clock times. Pictures and files are left to the caller.
 
     Args:
-        options: of the run, :class:`RunOptions` by default.
+        options: of the run, :class:`RunOptions` by default; each further argument that is given is the field of its
+            name on top, and described there.
         gait: name of a packaged gait or path of a gait file, short for the override `planner.gait.name`.
         model: what is planned for, "whole_body" or "planar", short for the override `planner.model`.
         listener: called with the recorder after every control tick, for progress.
-        choices: fields of RunOptions on top of `options`; `speed` may be one number [m/s].
+        speed: one number [m/s], or breakpoints (time [s], speed [m/s]).
+        unknown: nothing; names that do not exist are refused with the nearest one.
 
     Raises:
         ParameterError: an option does not exist or is out of its range, before anything is simulated.
         ContactDdpError: the robot's description, the compiler or the simulator is not usable.
     """
-    known = [field.name for field in fields(RunOptions)]
-    for name in choices:
-        if name not in known:
-            raise ParameterError(f"no option of a run is called {name!r}; {did_you_mean(name, known)}")
-    if isinstance(choices.get("speed"), int | float):
-        choices["speed"] = ((0.0, float(choices["speed"])),)
-    chosen = replace(options or RunOptions(), **choices)
+    known = [field.name for field in fields(RunOptions) if field.name not in WITHOUT_EFFECT]
+    given = {name: value for name, value in locals().items() if name in known and value is not None}
+    for name in unknown:
+        meant = did_you_mean(name, [*known, "options", "gait", "model", "listener"])
+        raise ParameterError(f"simulate has no option {name!r}; {meant}")
+    if isinstance(speed, int | float):
+        given["speed"] = ((0.0, float(speed)),)
+    chosen = replace(options or RunOptions(), **given)
     if chosen.backend != BACKENDS[0]:
         raise ParameterError(f"backend is {chosen.backend!r}, which has nodes; simulate takes {BACKENDS[0]!r} alone")
     if gait is not None:

@@ -42,7 +42,7 @@ class Control:
         @self._input.on_update
         def _(event: Any) -> None:
             if event.client is not None:
-                change(spec.name, _of_kind(spec.default, self._input.value))
+                change(spec.name, of_kind(spec.default, self._input.value))
 
     def show(self, value: Value) -> None:
         """Show the value in use."""
@@ -109,15 +109,12 @@ def _input(gui: viser.GuiApi, spec: ParameterSpec, hint: str, choices: tuple[str
             options = choices if value in choices else (*choices, value)
             return gui.add_dropdown(label, options, initial_value=value, **common)
         return gui.add_text(label, value, **common)
-    if isinstance(value, tuple):
-        return gui.add_text(label, _text(value), **common)
     low, high = spec.low, spec.high
-    if is_slider(spec) and low is not None and high is not None:
+    if is_slider(spec) and low is not None and high is not None and not isinstance(value, tuple):
         if isinstance(value, int):
             return gui.add_slider(label, int(low), int(high), 1, value, **common)
         return gui.add_slider(label, float(low), float(high), _nice((high - low) / _STEPS), float(value), **common)
-    step = 1 if isinstance(value, int) else _nice(abs(value) / 20.0 or 0.01)
-    return gui.add_number(label, value, min=low, max=high, step=step, **common)
+    return gui.add_text(label, _text(value), **common)
 
 
 def _hint(spec: ParameterSpec, safe: SafeRange | None) -> str:
@@ -133,22 +130,29 @@ def _hint(spec: ParameterSpec, safe: SafeRange | None) -> str:
     return escape(". ".join(words), quote=False)
 
 
-def _of_kind(default: Value, found: Any) -> Value:
-    """What an input holds as the parameter's type; a text that is no list of numbers stays one, to be refused."""
-    if not isinstance(default, tuple):
+def of_kind(default: Value, found: Any) -> Value:
+    """Content of an input as the parameter's type; a text that holds no numbers stays one, to be refused."""
+    if isinstance(default, bool | str) or not isinstance(found, str):
         return type(default)(found)
     try:
-        return tuple(float(part) for part in str(found).replace(",", " ").split())
+        numbers = tuple(float(part) for part in found.replace(",", " ").split())
     except ValueError:
-        return str(found)
+        return found
+    if isinstance(default, tuple):
+        return numbers
+    if len(numbers) != 1:
+        return found
+    return int(numbers[0]) if isinstance(default, int) and numbers[0].is_integer() else numbers[0]
 
 
 def _for_input(present: Any, value: Value) -> Any:
-    return _text(value) if isinstance(value, tuple) and isinstance(present, str) else value
+    return _text(value) if isinstance(present, str) else value
 
 
-def _text(values: tuple[float, ...]) -> str:
-    return ", ".join(f"{value:g}" for value in values)
+def _text(value: Value) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(_text, value))
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def _is_number(value: object) -> bool:

@@ -46,6 +46,15 @@ if (!window.contactDdpKeys) {
   });
   const press = (code, key) =>
     root.dispatchEvent(new KeyboardEvent("keydown", {code: code, key: key, bubbles: true, cancelable: true}));
+  const stop = (event) => {
+    if (event.code !== "Space" || event.target === root) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (event.type === "keydown") press("Space", " ");
+  };
+  window.addEventListener("keydown", stop, true);
+  window.addEventListener("keyup", stop, true);
+  window.addEventListener("keydown", (event) => { if (event.code === "Escape") press("Space", " "); }, true);
   const dead = 0.5;
   let last = 0, buttons = [];
   const poll = (now) => {
@@ -76,8 +85,50 @@ if (!window.contactDdpKeys) {
 """
 """Left stick: forward and sideways; right stick: turn; first button stops, second damps, fourth recovers, start pauses.
 
-Hotkeys are listened for on the root element and the view listens on the document around it, so what stops at the root
-reaches the former only.
+Space stops wherever the focus is, in a field, too, where it would be typed, or on a button, which it would press; so
+does Escape, which keeps its other uses. Hotkeys are listened for on the root element and the view listens on the
+document around it, so what stops at the root reaches the former only.
+"""
+
+_TYPING: Final = """
+if (!window.contactDdpTyping) {
+  window.contactDdpTyping = true;
+  const native = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
+  const number = /^[+-]?(\\d+\\.?\\d*|\\.\\d+)(e[+-]?\\d+)?$/i;
+  const plain = (value) => value.toLocaleString("en-US", {useGrouping: false, maximumFractionDigits: 20});
+  const before = new WeakMap();
+  const isField = (box) => box.matches?.("input.mantine-TextInput-input, input.mantine-NumberInput-input");
+  const why = (box) => {
+    const text = box.value.trim(), value = Number(text);
+    if (!number.test(text) || !Number.isFinite(value)) return `'${text}' is no number; type one like 0.5 or 1e-3`;
+    const slider = box.closest("div:has([role=slider])")?.querySelector("[role=slider]");
+    const [low, high] = slider ? [slider.ariaValueMin, slider.ariaValueMax].map(Number) : [-Infinity, Infinity];
+    return low <= value && value <= high ? "" : `${text} is out of range; allowed: ${low} to ${high}`;
+  };
+  document.addEventListener("focusin", ({target}) => { if (isField(target)) before.set(target, target.value); }, true);
+  window.addEventListener("input", (event) => {
+    if (!isField(event.target)) return;
+    event.target.setCustomValidity("");
+    event.stopImmediatePropagation();
+  }, true);
+  window.addEventListener("change", (event) => {
+    const box = event.target;
+    if (!isField(box)) return;
+    if (box.matches(".mantine-NumberInput-input")) {
+      const wrong = why(box);
+      if (wrong) event.stopImmediatePropagation();
+      native.call(box, wrong ? before.get(box) : plain(Number(box.value)));
+      box.setCustomValidity(wrong);
+      box.reportValidity();
+    }
+    before.set(box, box.value);
+  }, true);
+}
+"""
+"""Fields of text and numbers that take what is typed as a whole: with Enter, or where the focus leaves them.
+
+A slider's takes a number within its ends, with or without an exponent, or refuses with words and shows the one before.
+By itself it leaves out letters, so that 1e9 would be 19.
 """
 
 
@@ -91,6 +142,7 @@ def add_keys(server: viser.ViserServer, press: Callable[[str], None]) -> None:
             press(name)
 
     run_javascript(server.gui, _SCRIPT)
+    run_javascript(server.gui, _TYPING)
 
 
 def copy_to_clipboard(client: viser.ClientHandle, text: str) -> None:

@@ -7,8 +7,9 @@ video are made, and which :func:`save` and :func:`load` keep on disk.
 
 from contact_ddp_ros.recording.info import FALL_HEIGHT, RunInfo, plain_options
 from contact_ddp_ros.recording.log import RunLog
-from contact_ddp_ros.recording.record import CONTROL_MODES, Event, Recording
+from contact_ddp_ros.recording.record import CONTROL_MODES, Event
 from contact_ddp_ros.recording.recorder import Recorder
+from contact_ddp_ros.recording.recording import Recording
 from contact_ddp_ros.recording.storage import load, save
 
 __all__ = [

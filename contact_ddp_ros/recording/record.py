@@ -26,8 +26,8 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Recording:
-    """A finished run: columns by name, arrays whose first axis is the row.
+class RunRecord:
+    """Columns of a finished run by name: arrays whose first axis is the row.
 
     `ticks` has a row per control tick, `solves` one per solve, `plans` one per plan that was kept; docs/recording.md
     describes every column with its shape, unit and frame.

@@ -17,7 +17,8 @@ from contact_ddp_ros.errors import RecordingError
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.recording.info import RunInfo
 from contact_ddp_ros.recording.plans import plan_columns
-from contact_ddp_ros.recording.record import CONTROL_MODES, Event, Recording
+from contact_ddp_ros.recording.record import CONTROL_MODES, Event
+from contact_ddp_ros.recording.recording import Recording
 from contact_ddp_ros.recording.table import Columns, Table
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import JointCommand, RobotState

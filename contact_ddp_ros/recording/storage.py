@@ -16,7 +16,8 @@ import numpy as np
 from contact_ddp_ros.errors import RecordingError
 from contact_ddp_ros.files import write_json, written_whole
 from contact_ddp_ros.recording.info import RunInfo
-from contact_ddp_ros.recording.record import Event, Recording
+from contact_ddp_ros.recording.record import Event
+from contact_ddp_ros.recording.recording import Recording
 
 NUMBERS_FILE = "recording.npz"
 MEANING_FILE = "recording.json"

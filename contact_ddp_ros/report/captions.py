@@ -5,9 +5,10 @@ import math
 import numpy as np
 
 from contact_ddp_ros.planned import PlannedRobot
+from contact_ddp_ros.recording import analysis, cycles
 from contact_ddp_ros.recording.plans import kept_at, states_at
-from contact_ddp_ros.recording.record import CONTROL_MODES, Recording
-from contact_ddp_ros.report import analysis, cycles
+from contact_ddp_ros.recording.record import CONTROL_MODES
+from contact_ddp_ros.recording.recording import Recording
 from contact_ddp_ros.report.kinematics import state_at
 from contact_ddp_ros.report.titles import gait_name
 from contact_ddp_ros.robot.model import load_robot

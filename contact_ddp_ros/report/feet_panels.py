@@ -5,8 +5,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from contact_ddp_ros.recording.record import Array, Recording
-from contact_ddp_ros.report import cycles, panels
+from contact_ddp_ros.recording import cycles
+from contact_ddp_ros.recording.record import Array
+from contact_ddp_ros.recording.recording import Recording
+from contact_ddp_ros.report import panels
 from contact_ddp_ros.report.kinematics import Kinematics, along
 from contact_ddp_ros.report.style import FOOT_COLOURS, MUTED, legend, stretches
 

@@ -3,8 +3,9 @@
 import numpy as np
 from matplotlib.axes import Axes
 
-from contact_ddp_ros.recording.record import Array, Recording
-from contact_ddp_ros.report import analysis
+from contact_ddp_ros.recording import analysis
+from contact_ddp_ros.recording.record import Array
+from contact_ddp_ros.recording.recording import Recording
 from contact_ddp_ros.report.style import (
     COMMAND,
     FOOT_COLOURS,

@@ -8,8 +8,9 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from contact_ddp_ros.recording.record import Array, Recording
-from contact_ddp_ros.report import analysis
+from contact_ddp_ros.recording import analysis
+from contact_ddp_ros.recording.record import Array
+from contact_ddp_ros.recording.recording import Recording
 
 _MOST = 6000
 """Points of a portrait."""

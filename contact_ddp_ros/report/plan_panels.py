@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contact_ddp_ros.planned import PlannedRobot
-from contact_ddp_ros.recording.record import Array, Recording
+from contact_ddp_ros.recording.record import Array
+from contact_ddp_ros.recording.recording import Recording
 from contact_ddp_ros.report.kinematics import Kinematics
 from contact_ddp_ros.report.panels import close_up
 from contact_ddp_ros.report.style import COMMAND, MEASURED, PLANNED, legend

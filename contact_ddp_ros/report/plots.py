@@ -7,7 +7,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from contact_ddp_ros.errors import ModelError, ParameterError
-from contact_ddp_ros.recording.record import Recording
+from contact_ddp_ros.recording.recording import Recording
 from contact_ddp_ros.report import feet_panels, panels, phase_panels, plan_panels, solver_panels
 from contact_ddp_ros.report.style import figure, is_idle
 from contact_ddp_ros.report.titles import run_title

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from contact_ddp_ros.recording import CONTROL_MODES, Recorder
-from contact_ddp_ros.report.falls import Recovery
+from contact_ddp_ros.recording.falls import Recovery
 from contact_ddp_ros.report.summary import Summary
 from contact_ddp_ros.report.terminal import patience, say
 

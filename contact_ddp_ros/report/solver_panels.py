@@ -4,7 +4,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from contact_ddp_ros.recording.record import Array, Recording
+from contact_ddp_ros.recording.record import Array
+from contact_ddp_ros.recording.recording import Recording
 from contact_ddp_ros.report.style import (
     FOOT_COLOURS,
     LIMIT,

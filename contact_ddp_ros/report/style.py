@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contact_ddp_ros.files import written_whole
-from contact_ddp_ros.recording.record import Recording
-from contact_ddp_ros.report import analysis
+from contact_ddp_ros.recording import analysis
+from contact_ddp_ros.recording.recording import Recording
 
 MEASURED, PLANNED, COMMAND, LIMIT, MUTED = "#1b1b1b", "#0072b2", "#d55e00", "#c0392b", "#9a9a9a"
 """What was measured, what the plan says, what was asked for, what must not be passed, what is only context."""

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.files import plain, write_json
-from contact_ddp_ros.recording import Recording
-from contact_ddp_ros.report import analysis
-from contact_ddp_ros.report.falls import Recovery, first_fall, has_stood, recoveries, up_again
+from contact_ddp_ros.recording import Recording, analysis
+from contact_ddp_ros.recording.cycles import steady_cycles
+from contact_ddp_ros.recording.falls import Recovery, has_stood, recoveries, up_again
 
 SUMMARY_FILE = "summary.json"
 
@@ -65,8 +65,8 @@ class Summary:
         interrupted: whether the user stopped the run early.
         sim_time_s: from the first tick to the last, plus one control period.
         bounding_time_s: time spent bounding.
-        commanded_speed: mean commanded forward speed over the steady ticks.
-        mean_speed: mean over the steady ticks of the trunk origin's velocity along its heading.
+        commanded_speed: mean commanded forward speed over the whole gait cycles of the steady ticks.
+        mean_speed: mean over the same of the trunk origin's velocity along its heading.
         commanded_left, mean_left: the same to the left of it.
         commanded_turn, mean_turn: the same of the heading's rate [rad/s].
         speed_phases: the same per stretch of constant command.
@@ -93,7 +93,7 @@ class Summary:
         planner_period_ms, control_period_ms: the rates of the run.
         real_time_factor: simulated time over wall time between the first and the last tick.
         processor_cores: by node, how many processors its process kept busy on average; empty without nodes.
-        pushes: what each push did, see :class:`contact_ddp_ros.report.falls.Recovery`.
+        pushes: what each push did, see :class:`contact_ddp_ros.recording.falls.Recovery`.
         variant, lockstep, seed: of the options.
         options: all of them.
         versions, machine, started: see :mod:`contact_ddp_ros.provenance`.
@@ -158,8 +158,8 @@ class Summary:
 def summarise(recording: Recording) -> Summary:
     """The figures of a recording; NaN or None where it does not hold what a figure needs."""
     info, ticks = recording.info, recording.ticks
-    fall = first_fall(recording)
-    bound, steady = analysis.bounding(recording), analysis.steady(recording)
+    fall = recording.fall
+    bound, steady = analysis.bounding(recording), steady_cycles(recording)
     options = dict(info.options)
     return Summary(
         job=info.job,
@@ -173,9 +173,9 @@ def summarise(recording: Recording) -> Summary:
         sim_time_s=_span(ticks["time"]) + info.control_period if len(ticks["time"]) else 0.0,
         bounding_time_s=float(np.count_nonzero(bound) * info.control_period),
         commanded_speed=_mean(ticks["commanded_speed"][steady]),
-        mean_speed=_mean(recording.heading_velocity[steady, 0]),
+        mean_speed=float(recording.steady_velocity[0]),
         commanded_left=float(options.get("left", 0.0)),
-        mean_left=_mean(recording.heading_velocity[steady, 1]),
+        mean_left=float(recording.steady_velocity[1]),
         commanded_turn=float(options.get("turn", 0.0)),
         mean_turn=_mean(recording.heading_rate[steady]),
         speed_phases=_speed_phases(recording),

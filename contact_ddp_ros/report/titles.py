@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from contact_ddp_ros.recording.record import Recording
+from contact_ddp_ros.recording.recording import Recording
 
 _COMMIT = 7
 """Letters of a commit that are told."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import RecordingError
-from contact_ddp_ros.recording.record import Recording
+from contact_ddp_ros.recording.recording import Recording
 from contact_ddp_ros.report.captions import Captions
 from contact_ddp_ros.report.kinematics import state_at
 

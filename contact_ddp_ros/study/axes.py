@@ -70,10 +70,13 @@ def parse_axis(text: str) -> Axis:
     name, equals, words = (part.strip() for part in text.partition("="))
     if not (name and equals and words):
         raise ParameterError(f"{text!r} is not NAME=LOW:HIGH:COUNT, NAME=A,B,... or NAME=VALUE")
+    _check_name(name)
     if words.startswith("["):
         values = (parse_setting(text)[1],)
     elif name != "ground" and words.count(":") == 2 and "," not in words:
         values = _range(name, words)
+    elif name not in ("ground", "gait", "robot") and ":" in words:
+        raise ParameterError(f"{text!r} is no range; write LOW:HIGH:COUNT, such as {name}={words.partition(',')[0]}:5")
     else:
         parts = words.split(",") if name != "ground" else _grounds(words)
         if not all(part.strip() for part in parts):
@@ -91,14 +94,19 @@ def options_at(options: RunOptions, point: Mapping[str, Any]) -> RunOptions:
         ParameterError: a name is neither an option that may be varied nor SECTION.NAME, or a value is not allowed.
     """
     for name, value in point.items():
+        _check_name(name)
         if name in OPTIONS:
             options = OPTIONS[name](options, value)
-        elif name.partition(".")[0] in SECTIONS:
-            options = replace(options, overrides={**options.overrides, name: value})
         else:
-            meant = did_you_mean(name, OPTIONS) if "." not in name else did_you_mean(name.partition(".")[0], SECTIONS)
-            raise ParameterError(f"{name!r} is neither a parameter SECTION.NAME nor an option to vary; {meant}")
+            options = replace(options, overrides={**options.overrides, name: value})
     return options
+
+
+def _check_name(name: str) -> None:
+    section, dot, _ = name.partition(".")
+    if name not in OPTIONS and not (dot and section in SECTIONS):
+        meant = did_you_mean(section, SECTIONS) if dot else did_you_mean(name, OPTIONS)
+        raise ParameterError(f"{name!r} is neither a parameter SECTION.NAME nor an option to vary; {meant}")
 
 
 def _grounds(words: str) -> list[str]:

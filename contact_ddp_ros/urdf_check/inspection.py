@@ -150,7 +150,7 @@ def _asymmetry(robot: Robot, additions: Additions) -> tuple[Additions, list[str]
         )
     unit = 10.0 ** (math.floor(math.log10(largest.share)) - 1)
     rounded = math.ceil(largest.share / unit) * unit
-    note = f"left and right differ, and are averaged for the plan: {largest}"
+    note = f"left and right differ, and are averaged for the planar model: {largest}"
     return Additions(additions.estimates, additions.foot_radius, rounded, additions.gait), [note]
 
 

@@ -17,7 +17,6 @@ from contact_ddp_ros.cli.parser import build_parser
 from contact_ddp_ros.engines.choice import PACKAGES, make_simulator
 from contact_ddp_ros.errors import ParameterError, SimulationError
 from contact_ddp_ros.options import RunOptions
-from contact_ddp_ros.report.falls import first_fall
 from contact_ddp_ros.robot.model import BASE_JOINTS, Robot, load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
@@ -210,7 +209,7 @@ def test_it_bounds_in_other_physics(engine: str, ground: str) -> None:
     pytest.importorskip(PACKAGES[engine])
     options = RunOptions(duration=6.0, terrain=ground, overrides={"simulator.engine": engine}, video=False)
     recording = closed_loop.run(options)
-    assert first_fall(recording) is None
+    assert recording.fall is None
     late = recording.ticks["time"] > 3.5
     time, x = recording.ticks["time"][late], recording.ticks["position"][late, 0]
     assert (x[-1] - x[0]) / (time[-1] - time[0]) == pytest.approx(0.5, rel=0.05)

@@ -1,12 +1,16 @@
 """One call for a closed loop."""
 
+import inspect
+from dataclasses import fields
+from typing import get_type_hints
+
 import numpy as np
 import pytest
 
 from contact_ddp_ros.closed_loop import run
 from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.library.simulation import simulate
-from contact_ddp_ros.options import RunOptions
+from contact_ddp_ros.library.simulation import WITHOUT_EFFECT, simulate
+from contact_ddp_ros.options import Push, RunOptions
 from contact_ddp_ros.recording import Recorder
 
 
@@ -30,16 +34,29 @@ def test_options_come_from_both_ends() -> None:
 @pytest.mark.parametrize(
     ("choices", "text"),
     [
-        ({"durations": 1.0}, "no option of a run is called 'durations'; did you mean duration"),
+        ({"durations": 1.0}, "simulate has no option 'durations'; did you mean duration"),
+        ({"out": "here"}, "simulate has no option 'out'"),
+        ({"duration": 1.0, "pushes": (Push(2.0, (0.0, 40.0, 0.0), 0.1),)}, "push 1 begins at 2 s, and the run ends"),
+        ({"duration": 1.0, "stop_time": 2.0}, "stop_time is at 2 s, and the run ends at 1 s"),
         ({"duration": -1.0}, "duration is -1.0"),
         ({"speed": 3.5}, "beyond the 2.5 m/s of planner.reference.speed_limit"),
         ({"gait": "trot", "overrides": {"planner.model": "planar"}}, "moves fr and fl alike"),
         ({"gait": "no_such.yaml"}, "no_such.yaml cannot be read"),
         ({"gait": 3}, "gait is 3; allowed: a packaged gait's name"),
-        ({"backend": "lcm"}, "backend is 'lcm', which has nodes"),
+        ({"options": RunOptions(backend="lcm")}, "backend is 'lcm', which has nodes"),
         ({"overrides": {"planner.weight.pich": 1.0}}, "did you mean"),
     ],
 )
 def test_what_is_not_allowed_is_refused_before_anything_runs(choices, text) -> None:
     with pytest.raises(ParameterError, match=text):
         simulate(**choices)
+
+
+def test_an_editor_is_told_every_option_of_a_run_with_its_type() -> None:
+    offered, wanted = get_type_hints(simulate), get_type_hints(RunOptions)
+    names = [field.name for field in fields(RunOptions) if field.name not in WITHOUT_EFFECT]
+    extra = ["options", "gait", "model", "listener"]
+    assert list(inspect.signature(simulate).parameters) == [*extra, *names, "unknown"]
+    for name in names:
+        optional = wanted[name] | None
+        assert offered[name] == (optional | float if name == "speed" else optional), name

@@ -17,7 +17,6 @@ from contact_ddp_ros.motions.law import MotionLaw, MotionStage
 from contact_ddp_ros.motions.trials import Spread, perturbed_run
 from contact_ddp_ros.options import RunOptions
 from contact_ddp_ros.recording import CONTROL_MODES
-from contact_ddp_ros.report.falls import first_fall
 from contact_ddp_ros.robot.model import foot_positions
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.sim.options import SimOptions
@@ -189,5 +188,5 @@ def test_it_bounds_flips_and_bounds_on() -> None:
     stand, move, motion = ControlMode.STAND, ControlMode.MOVE, ControlMode.MOTION
     assert seen == [stand, move, stand, motion, stand, move] and upside_down
     recording = loop.recorder.finish()
-    assert first_fall(recording) is None and not [event for event in recording.events if event.fault]
+    assert recording.fall is None and not [event for event in recording.events if event.fault]
     assert "motion" in {CONTROL_MODES[mode] for mode in recording.ticks["control_mode"]}

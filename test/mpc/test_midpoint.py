@@ -20,7 +20,6 @@ from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion as Wanted
 from contact_ddp_ros.options import RunOptions
-from contact_ddp_ros.report.falls import first_fall
 from contact_ddp_ros.solver.ddp import DdpSolver
 from contact_ddp_ros.solver.options import SolverOptions
 from contact_ddp_ros.solver.solution import Guess, Termination
@@ -212,7 +211,7 @@ def test_it_plans_what_eulers_scheme_plans_but_for_its_error():
 def test_the_robot_bounds_with_it():
     overrides = {"planner.gait.integrator": "implicit_midpoint", "controller.stand.ramp_time": 0.3}
     recording = run(RunOptions(duration=1.8, overrides=overrides))
-    assert first_fall(recording) is None
+    assert recording.fall is None
     assert recording.solves["ok"].all()
     assert recording.solves["touchdown_error"].max() < 1e-3
     bounding = recording.ticks["control_mode"] == 2

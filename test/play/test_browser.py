@@ -68,6 +68,39 @@ def test_keys_change_speed_and_space_stops(page: Any) -> None:
     until(lambda: wanted(page) == pytest.approx(0.3), lambda: text(page))
 
 
+def test_space_and_escape_stop_with_a_field_or_a_button_in_focus(page: Any) -> None:
+    box, push = field(page, "impulse [N·s]"), page.get_by_role("button", name="up", exact=True)
+    for key, place in ((" ", box), ("Escape", box), (" ", push)):
+        page.mouse.click(800, 40)
+        page.keyboard.press("w")
+        until(lambda: wanted(page) > 0.0, lambda: text(page))
+        place.focus()
+        page.keyboard.press(key)
+        until(lambda: wanted(page) == 0.0, lambda: text(page))
+    assert box.input_value() == "4" and "a push of" not in text(page), "the key is not typed and presses no button"
+
+
+def test_what_is_typed_is_taken_as_a_whole_or_refused_with_words(page: Any) -> None:
+    box = field(page, "impulse [N·s]")
+
+    def typed(words: str) -> str:
+        box.press("Control+a")
+        box.press_sequentially(words)
+        assert box.input_value() == words, "nothing is left out while it is typed"
+        box.press("Enter")
+        until(lambda: box.input_value() != words)
+        return str(box.evaluate("box => box.validationMessage"))
+
+    assert typed("1e9") == "1e9 is out of range; allowed: 0.5 to 15"
+    assert box.input_value() == "4"
+    assert typed("5o") == "'5o' is no number; type one like 0.5 or 1e-3"
+    assert box.input_value() == "4"
+    assert typed("50e-1") == "" and box.input_value() == "5"
+    page.get_by_role("button", name="up", exact=True).click()
+    until(lambda: "a push of 5.0 N·s" in text(page), lambda: text(page))
+    assert typed("+4.0") == "" and box.input_value() == "4"
+
+
 def test_a_gamepad_drives(page: Any) -> None:
     page.evaluate("navigator.getGamepads = () => [{axes: [0, -1, 0, 0], buttons: Array(10).fill({pressed: false})}]")
     until(lambda: wanted(page) >= 0.5, lambda: text(page))
@@ -124,8 +157,17 @@ def test_a_control_changes_a_parameter(page: Any) -> None:
     page.get_by_role("tab", name="Tune").click()
     page.get_by_text("planner.weight", exact=True).click()
     box = field(page, "pitch [1/rad^2]")
-    box.fill("55")
+    first = box.input_value()
+    for words, refusal in (("1e9", "pitch is 1000000000.0; allowed: 0 to"), ("5o", "pitch is '5o'; allowed: a number")):
+        box.fill(words)
+        box.press("Enter")
+        until(lambda refusal=refusal: refusal in text(page), lambda: text(page))
+        until(lambda: box.input_value() == first, lambda: text(page))
+    box.press("Control+a")
+    box.press_sequentially("5.5e1")
+    box.press("Enter")
     until(lambda: "set planner.weight.pitch = 55" in text(page), lambda: text(page))
+    assert "pitch = 5" not in text(page).replace("pitch = 55", ""), "no number is taken before it is whole"
     page.get_by_role("tab", name="Drive").click()
 
 

@@ -11,8 +11,7 @@ from synthetic import Gait, bounding_recorder
 from contact_ddp_ros.cli import main
 from contact_ddp_ros.errors import ParameterError, RecordingError
 from contact_ddp_ros.options import Push
-from contact_ddp_ros.recording import Recording, save
-from contact_ddp_ros.report import cycles
+from contact_ddp_ros.recording import Recording, cycles, save
 from contact_ddp_ros.report.compare import figures, tables
 from contact_ddp_ros.report.compare.runs import load_runs, named, short_names
 

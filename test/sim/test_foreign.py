@@ -9,7 +9,6 @@ import pytest
 from contact_ddp_ros import closed_loop
 from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.options import RunOptions
-from contact_ddp_ros.report.falls import first_fall
 from contact_ddp_ros.robot.model import foot_positions, load_robot
 from contact_ddp_ros.robot.state import DriveGains, JointCommand
 from contact_ddp_ros.sim.mujoco import MujocoSimulator
@@ -134,7 +133,7 @@ def test_the_plan_for_our_robot_moves_theirs(tmp_path: Path, whose: str, ground:
     recording = closed_loop.run(
         RunOptions(duration=8.0, terrain=ground, overrides={"simulator.mjcf": file}, video=False)
     )
-    assert first_fall(recording) is None
+    assert recording.fall is None
     late = recording.ticks["time"] > 6.0
     time, x = recording.ticks["time"][late], recording.ticks["position"][late, 0]
     assert (x[-1] - x[0]) / (time[-1] - time[0]) == pytest.approx(0.5, rel=0.2)

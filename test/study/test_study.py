@@ -53,6 +53,8 @@ def test_axes_are_read(text, name, values):
         ("friction=a:1:3", "'a' is no bound"),
         ("friction=0.1,,0.2", "empty value"),
         ("friction=0.1,0.1", "a value twice"),
+        ("friction=0.1:0.5", "LOW:HIGH:COUNT, such as friction=0.1:0.5:5"),
+        ("fricton=0.1:0.5:3", "did you mean friction"),
     ],
 )
 def test_words_that_mean_no_axis_are_refused(text, why):

@@ -24,7 +24,6 @@ from contact_ddp_ros.engines.choice import PACKAGES
 from contact_ddp_ros.errors import ContactDdpError
 from contact_ddp_ros.options import SENSOR_NOISE
 from contact_ddp_ros.recording import Recording
-from contact_ddp_ros.report.falls import first_fall
 from contact_ddp_ros.robot.joints import FOOT_NAMES
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy
@@ -100,7 +99,7 @@ def run(item: Case) -> ContactOutcome:
         recording = ClosedLoop(item.options).run()
     except ContactDdpError as error:
         return ContactOutcome(f"failed: {error}")
-    fall = first_fall(recording)
+    fall = recording.fall
     return outcome(recording) if fall is None else ContactOutcome(f"{fall.time:.2f} s: {fall.reason}")
 
 

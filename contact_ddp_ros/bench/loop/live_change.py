@@ -30,7 +30,6 @@ from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.errors import BenchmarkError, ContactDdpError, ParameterError
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.report.falls import first_fall
 from contact_ddp_ros.safe_ranges import SafeRange, shown
 from contact_ddp_ros.sim.mujoco import MujocoSimulator
 from contact_ddp_ros.sim.options import SimOptions
@@ -233,7 +232,7 @@ def run(parameter: str, value: Value, seconds: float) -> Verdict:
         stood = _stand(loop) if parameter.startswith(_STANDING) else True
     except ContactDdpError as error:
         return Verdict(End.FAILS, str(error))
-    fault, fall = loop.controller.fault, first_fall(loop.recorder.finish())
+    fault, fall = loop.controller.fault, loop.recorder.finish().fall
     return judge(parameter, None if fault is None else fault.violation, "" if fall is None else fall.reason, stood)
 
 

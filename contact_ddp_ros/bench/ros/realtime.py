@@ -33,7 +33,6 @@ from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.options import MODEL_NAMES
 from contact_ddp_ros.recording import Recorder
-from contact_ddp_ros.report.falls import first_fall
 from contact_ddp_ros.report.summary import summarise
 from contact_ddp_ros.report.terminal import say
 
@@ -140,7 +139,7 @@ def live_run(condition: Condition, seed: int, overrides: Mapping[str, Any]) -> L
         demo.run()
         n_stalls = len(stalled)
     recording = recorder.finish()
-    summary, fall = summarise(recording), first_fall(recording)
+    summary, fall = summarise(recording), recording.fall
     return LiveRun(
         condition=condition.name,
         fell="" if fall is None else fall.cause or fall.reason,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.errors import BenchmarkError, ContactDdpError
 from contact_ddp_ros.recording import FALL_HEIGHT, RunInfo
-from contact_ddp_ros.report.falls import FALL_TILT
+from contact_ddp_ros.recording.falls import FALL_TILT
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
 

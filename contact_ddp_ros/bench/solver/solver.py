@@ -32,6 +32,7 @@ from contact_ddp_ros.bench.solver.iteration import (
 )
 from contact_ddp_ros.bench.solver.paper_optimisation import PAPER_DDP, PAPER_TENSOR
 from contact_ddp_ros.bench.timing import Candidate, Progress, Spread, Times, interleave
+from contact_ddp_ros.compiled.compiler import flags
 from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.options import MODEL_NAMES
@@ -94,7 +95,7 @@ def _measure_iteration(task: Task) -> tuple[Any, list[Metric]]:
     found = _own_metrics(times) + (_peer_metrics(times, solve_times) if peers else [])
     tailed: Any = None
     if model == WholeBodyModel.name:
-        tailed, more = tail.measure(effort.rounds, effort.repeats, peers, lambda share: progress(0.8 + 0.2 * share))
+        tailed, more = tail.measure(effort.rounds, effort.repeats, lambda share: progress(0.8 + 0.2 * share))
         found += more
     relative = {
         name: {stage: times.ratio((name, stage), ("ddp", ITERATION)) for stage in (*STAGES, ITERATION)}
@@ -232,7 +233,13 @@ def _measure(run: Run) -> Findings:
             results[part], metrics = PARTS[part](Task(effort, run, advance))
         found += metrics
     return Findings(
-        settings={"quick": run.options.quick, "only": only, "model": run.options.model, **asdict(effort)},
+        settings={
+            "flags": flags(),
+            "quick": run.options.quick,
+            "only": only,
+            "model": run.options.model,
+            **asdict(effort),
+        },
         results=results,
         title="Solver, one thread",
         metrics=found,

@@ -1,10 +1,10 @@
-"""One iteration over a horizon whose tail is a rigid body, beside Crocoddyl's over as many knots of the whole body."""
+"""One iteration over a horizon whose tail is a rigid body, beside one over as many knots of the whole body."""
 
 from typing import Any
 
 from contact_ddp_ros.bench.output import Metric
 from contact_ddp_ros.bench.solver.case import tailed_cases
-from contact_ddp_ros.bench.solver.iteration import ITERATION, STAGES, crocoddyl, ours
+from contact_ddp_ros.bench.solver.iteration import ITERATION, STAGES, ours
 from contact_ddp_ros.bench.timing import Progress, interleave
 
 TARGET_TIME = 2.0
@@ -12,17 +12,13 @@ TARGET_TIME = 2.0
 
 PUBLISHED = "Cafe-MPC: 5.3 ms of multiple-shooting iLQR, four threads"
 
-_TAILED, _WHOLE, _PEER = "tail", "whole", "crocoddyl"
+_TAILED, _WHOLE = "tail", "whole"
 
 
-def measure(rounds: int, repeats: int, peers: bool, progress: Progress) -> tuple[Any, list[Metric]]:
-    """Rounds of the candidates in turn; without `peers` ours alone."""
+def measure(rounds: int, repeats: int, progress: Progress) -> tuple[Any, list[Metric]]:
+    """Rounds of both in turn."""
     tailed, whole = tailed_cases()
     candidates = {_TAILED: ours(tailed, "ddp"), _WHOLE: ours(whole, "ddp")}
-    if peers:
-        from contact_ddp_ros.bench.peers.crocoddyl_bound import CrocoddylBound
-
-        candidates[_PEER] = crocoddyl(CrocoddylBound(whole, "lean"), whole)
     times = interleave(candidates, rounds, repeats, progress)
     own, here = times.spread(_TAILED, ITERATION, 1e3), (_TAILED, ITERATION)
     found = [
@@ -30,7 +26,4 @@ def measure(rounds: int, repeats: int, peers: bool, progress: Progress) -> tuple
         *(Metric(f"    {stage}", times.spread(_TAILED, stage, 1e3), unit="ms") for stage in STAGES),
         Metric("    / 35 knots of the whole body", times.ratio(here, (_WHOLE, ITERATION))),
     ]
-    if peers:
-        ratio = times.ratio(here, (_PEER, ITERATION))
-        found.append(Metric("    / Crocoddyl FDDP (lean), 35 knots of the whole body", ratio))
     return {name: times.spread(name, ITERATION, 1e3) for name in candidates}, found

@@ -10,8 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from contact_ddp_ros.recording.record import Array, Recording
-from contact_ddp_ros.report import analysis, cycles
+from contact_ddp_ros.recording import analysis, cycles
+from contact_ddp_ros.recording.record import Array
+from contact_ddp_ros.recording.recording import Recording
 from contact_ddp_ros.report.compare.runs import NamedRun
 from contact_ddp_ros.report.compare.tables import figures_of, is_number, settings, words
 from contact_ddp_ros.report.style import LIMIT, figure

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from contact_ddp_ros.recording.record import CONTROL_MODES, Array, Recording
-from contact_ddp_ros.report import analysis
+from contact_ddp_ros.recording import analysis
+from contact_ddp_ros.recording.record import CONTROL_MODES, Array, RunRecord
 
 FALL_TILT = 1.55
 """Roll or pitch, either way, beyond which it has fallen [rad]; from less it has been seen to come back."""
@@ -50,7 +50,7 @@ class Fall:
     cause: str = ""
 
 
-def first_fall(recording: Recording) -> Fall | None:
+def first_fall(recording: RunRecord) -> Fall | None:
     """The earliest of: trunk too low, tilt too large, a fault, DAMP straight from MOVE without one; None where none.
 
     Height and tilt count from the first tick in MOVE to the last that is not in DAMP, so that neither rising from
@@ -78,14 +78,14 @@ def first_fall(recording: Recording) -> Fall | None:
     return replace(first, cause=_cause(recording, first))
 
 
-def has_stood(recording: Recording) -> bool:
+def has_stood(recording: RunRecord) -> bool:
     """Existence of a tick out of DAMP with the trunk as high as that of a robot on its legs; true of unknown modes."""
     modes = recording.ticks["control_mode"]
     up = (modes != CONTROL_MODES.index("damp")) & (recording.height >= recording.info.fall_height)
     return bool((modes < 0).all() or up.any())
 
 
-def up_again(recording: Recording, fall: Fall) -> float | None:
+def up_again(recording: RunRecord, fall: Fall) -> float | None:
     """When the robot moved again after a fall [s]; None where it did not, or had not stopped to."""
     time, modes = recording.ticks["time"], recording.ticks["control_mode"]
     damped = np.flatnonzero((time >= fall.time) & (modes == CONTROL_MODES.index("damp")))
@@ -94,7 +94,7 @@ def up_again(recording: Recording, fall: Fall) -> float | None:
     return float(time[later[0]]) if later.size else None
 
 
-def _cause(recording: Recording, fall: Fall) -> str:
+def _cause(recording: RunRecord, fall: Fall) -> str:
     """Why it fell: a fault or a refusal that names a cause, late solves, or a push; empty where nothing does."""
     before = fall.time - CAUSE_WINDOW
     texts = [event.text for event in recording.events if before <= event.time <= fall.time and event.fault]
@@ -134,7 +134,7 @@ class Recovery:
     recovery_time_s: float | None
 
 
-def recoveries(recording: Recording) -> tuple[Recovery, ...]:
+def recoveries(recording: RunRecord) -> tuple[Recovery, ...]:
     """One entry per push that began within the recorded time, in order of time."""
     time = recording.ticks["time"]
     pushes: list[Mapping[str, Any]] = sorted(recording.info.options.get("pushes", ()), key=lambda push: push["time"])
@@ -143,7 +143,7 @@ def recoveries(recording: Recording) -> tuple[Recovery, ...]:
     return tuple(_recovery(recording, push, end) for push, end in zip(pushes, ends, strict=False))
 
 
-def _recovery(recording: Recording, push: Mapping[str, Any], end: float) -> Recovery:
+def _recovery(recording: RunRecord, push: Mapping[str, Any], end: float) -> Recovery:
     time, rpy = recording.ticks["time"], recording.rpy
     window = (time >= push["time"]) & (time < end)
     cycle = analysis.gait_period(recording)

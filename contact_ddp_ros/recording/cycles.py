@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.recording.record import Array, Recording
-from contact_ddp_ros.report import analysis
+from contact_ddp_ros.recording import analysis
+from contact_ddp_ros.recording.record import Array, RunRecord
 
 PHASES = 101
 """Instants of a cycle at which its mean course is known, both ends included."""
@@ -21,7 +21,7 @@ class Course:
     deviation: Array
 
 
-def begins(recording: Recording) -> NDArray[np.int64]:
+def begins(recording: RunRecord) -> NDArray[np.int64]:
     """(n,) ticks at which a cycle begins while bounding: the scheduled landings of the first foot that lands."""
     ticks, info = recording.ticks, recording.info
     modes, bound = ticks["mode"], analysis.bounding(recording)
@@ -33,7 +33,7 @@ def begins(recording: Recording) -> NDArray[np.int64]:
     return np.empty(0, dtype=np.int64)
 
 
-def cycles(recording: Recording, mask: NDArray[np.bool_] | None = None) -> list[slice]:
+def cycles(recording: RunRecord, mask: NDArray[np.bool_] | None = None) -> list[slice]:
     """The ticks of each whole cycle; with a mask (N,) those that lie in it with all their ticks."""
     marks = begins(recording)
     found = [slice(int(a), int(b)) for a, b in pairwise(marks)]
@@ -42,7 +42,16 @@ def cycles(recording: Recording, mask: NDArray[np.bool_] | None = None) -> list[
     return found if mask is None else [one for one in found if mask[one].all()]
 
 
-def phase(recording: Recording) -> Array:
+def steady_cycles(recording: RunRecord) -> NDArray[np.bool_]:
+    """(N,) ticks of the whole gait cycles in steady motion; all steady ticks where no cycle is whole."""
+    mask = analysis.steady(recording)
+    found = np.zeros_like(mask)
+    for one in cycles(recording, mask):
+        found[one] = True
+    return found if found.any() else mask
+
+
+def phase(recording: RunRecord) -> Array:
     """(N,) share of the cycle that has passed at each tick, 0 to 1; NaN where the gait does not go on.
 
     Of the last cycle, which may not be whole, by the gait's period.

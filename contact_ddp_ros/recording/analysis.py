@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.recording.record import CONTROL_MODES, Array, Recording
+from contact_ddp_ros.recording.record import CONTROL_MODES, Array, RunRecord
 from contact_ddp_ros.robot.friction import cone_excess
 
 Mask = NDArray[np.bool_]
@@ -23,13 +23,13 @@ _MOVE = CONTROL_MODES.index("move")
 _DAMP = CONTROL_MODES.index("damp")
 
 
-def bounding(recording: Recording) -> Mask:
+def bounding(recording: RunRecord) -> Mask:
     """(N,) ticks at which the controller was in BOUND; all of them where the source does not know its mode."""
     modes = recording.ticks["control_mode"]
     return np.ones(len(modes), dtype=bool) if (modes < 0).all() else modes == _MOVE
 
 
-def active(recording: Recording) -> Mask:
+def active(recording: RunRecord) -> Mask:
     """(N,) ticks from the first in BOUND to the last that is not in DAMP; all ticks where none is in BOUND."""
     modes = recording.ticks["control_mode"]
     bound = np.flatnonzero(bounding(recording))
@@ -40,7 +40,7 @@ def active(recording: Recording) -> Mask:
     return mask
 
 
-def steady(recording: Recording) -> Mask:
+def steady(recording: RunRecord) -> Mask:
     """(N,) bounding ticks at which neither command nor control mode had changed for SETTLING_TIME.
 
     All bounding ticks where there is no such tick, as in a short run.
@@ -65,7 +65,7 @@ class Touchdowns:
     heights: Array
 
 
-def touchdowns(recording: Recording) -> Touchdowns:
+def touchdowns(recording: RunRecord) -> Touchdowns:
     """The landings that the schedule asked for while bounding, with the measured heights of the soles.
 
     A foot lands at the first tick of a gait mode that has it on the ground after one that has not.
@@ -84,7 +84,7 @@ def touchdowns(recording: Recording) -> Touchdowns:
     return Touchdowns(np.array(times, dtype=float), np.array(feet, dtype=np.int64), np.array(heights, dtype=float))
 
 
-def planned_violation(recording: Recording) -> Array:
+def planned_violation(recording: RunRecord) -> Array:
     """(n,) worst cone excess of each tick whose plan has a contact force, over its contact points [N]."""
     forces = recording.ticks["planned_forces"]
     planned = np.isfinite(forces).all(axis=(1, 2)) & (forces != 0.0).any(axis=(1, 2)) & bounding(recording)
@@ -97,7 +97,7 @@ def planned_violation(recording: Recording) -> Array:
     return np.where(in_contact, excess, -np.inf).max(axis=1) if planned.any() else np.empty(0)
 
 
-def peak_force(recording: Recording) -> float:
+def peak_force(recording: RunRecord) -> float:
     """Largest measured normal force of one foot [N]; NaN where none was measured.
 
     It occurs at impact and lasts a few steps of the physics; its height is a property of the simulator's stiff contact,
@@ -116,7 +116,7 @@ def deviation(values: Array) -> float:
     return float(differences[np.argmax(np.abs(differences))])
 
 
-def lateral_offset(recording: Recording, mask: Mask) -> Array:
+def lateral_offset(recording: RunRecord, mask: Mask) -> Array:
     """(n,) distance to the left of the straight line along the first heading in `mask`, from the first position [m]."""
     if not mask.any():
         return np.empty(0)
@@ -125,7 +125,7 @@ def lateral_offset(recording: Recording, mask: Mask) -> Array:
     return np.cos(yaw) * y - np.sin(yaw) * x
 
 
-def gait_period(recording: Recording) -> float:
+def gait_period(recording: RunRecord) -> float:
     """Duration of a gait cycle [s]: median time between scheduled landings of a foot; the gait's own in a short run."""
     modes, info = recording.ticks["mode"], recording.info
     down = np.array([info.foot_names[0] in feet for feet in info.mode_feet] + [False])[modes]

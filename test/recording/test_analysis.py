@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from synthetic import Gait, bounding_recorder
 
-from contact_ddp_ros.recording import Recording
-from contact_ddp_ros.report import analysis
+from contact_ddp_ros.recording import Recording, analysis
 from contact_ddp_ros.robot.friction import cone_excess
 
 
@@ -73,3 +72,14 @@ def test_cone_excess_in_plane_and_space():
 def test_deviation_is_the_largest_with_its_sign():
     assert analysis.deviation(np.array([1.0, 2.0, -4.0, 3.0])) == -5.0
     assert np.isnan(analysis.deviation(np.empty(0)))
+
+
+def test_a_steady_velocity_is_over_whole_cycles_and_leaves_out_standing_and_speeding_up():
+    recording = bounding_recorder(Gait(duration=4.25), speed=((0.0, 0.0), (1.0, 0.8))).finish()
+    time, forward = recording.ticks["time"], 0.8 + np.sin(2.0 * np.pi * (recording.ticks["time"] - 0.5) / 0.36)
+    velocity = np.stack([np.where(time < 2.0, 0.1, forward), 0.0 * time, 0.0 * time], axis=1)
+    level = np.tile([0.0, 0.0, 0.0, 1.0], (len(time), 1))
+    ticks = {**recording.ticks, "linear_velocity": velocity, "orientation": level}
+    found = Recording(recording.info, ticks, recording.solves, ())
+    assert abs(forward[analysis.steady(found)].mean() - 0.8) > 0.02, "a part of a cycle would count"
+    assert found.steady_velocity == pytest.approx([0.8, 0.0, 0.0], abs=1e-6)

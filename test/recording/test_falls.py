@@ -6,7 +6,7 @@ from synthetic import Gait, bounding_recorder, quaternion
 
 from contact_ddp_ros.options import Push
 from contact_ddp_ros.recording import CONTROL_MODES, Event, Recording
-from contact_ddp_ros.report.falls import first_fall, recoveries
+from contact_ddp_ros.recording.falls import first_fall, recoveries
 
 DAMP, STAND, BOUND = (CONTROL_MODES.index(name) for name in ("damp", "stand", "move"))
 
@@ -22,6 +22,7 @@ def changed(recording: Recording, events: tuple[Event, ...] = (), **columns: np.
 
 def test_a_bounding_robot_has_not_fallen(recording):
     assert first_fall(recording) is None
+    assert recording.fall is None and not recording.fell
 
 
 def test_a_low_trunk_is_a_fall(recording):
@@ -31,6 +32,7 @@ def test_a_low_trunk_is_a_fall(recording):
     assert fall is not None
     assert fall.time == pytest.approx(2.0)
     assert "trunk below" in fall.reason
+    assert changed(recording, position=position).fell and changed(recording, position=position).fall == fall
 
 
 @pytest.mark.parametrize("tilt", [(1.56, 0.0), (-1.56, 0.0), (0.0, 1.56), (0.0, -1.56)])
