@@ -96,6 +96,7 @@ class ClosedLoop:
         self._asked = False
         self._stopped = False
         self._faulted = False
+        self._retreats = 0
 
     def run(self) -> Recording:
         """Until the options' duration has passed, or the robot has fallen into a fault and come to rest."""
@@ -155,6 +156,9 @@ class ClosedLoop:
             self._stopped = True
             answer = self.controller.request(ControlMode.STAND)
             self.recorder.event(now, f"stand requested: {answer.reason}")
+        if self.controller.retreats != self._retreats:
+            self._retreats = self.controller.retreats
+            self.recorder.event(now, f"standing for want of policies: {self.controller.retreat}")
         if self.controller.fault is not None and not self._faulted:
             self._faulted = True
             self.recorder.event(now, str(self.controller.fault), fault=True)
@@ -235,7 +239,10 @@ class ClosedLoop:
             cost_terms=result.cost_terms() if self.recorder.detailed else None,
             plan=result.policy,
         )
-        if result.policy is not None:
+        if result.policy is None:
+            self.controller.miss_policy(f"{result.status.lower()}: {result.message}")
+            self.recorder.event(now, f"no policy: {self.controller.move.refused}")
+        else:
             self._pending += [_Pending(*one) for one in self._links.policies(result.policy, due)]
 
     def _deliver(self, now: float, shown: float) -> None:

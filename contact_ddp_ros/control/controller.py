@@ -204,6 +204,11 @@ class Controller:
             accepted = f"policy {policy.sequence} of epoch {policy.epoch}"
             return Answer(True, accepted) if finding is None else Answer(False, str(finding))
 
+    def miss_policy(self, reason: str) -> None:
+        """Note that the planner had no policy to offer, and why: what the robot does for want of one says so."""
+        with self._lock:
+            self.move.miss(Finding(Violation.SOLVE_FAILED, reason))
+
     def update(self, state: RobotState | None, now: float) -> JointCommand:
         """The command for the joint drives at time `now` [s], from the latest state (None where none has arrived)."""
         with self._lock:

@@ -24,6 +24,7 @@ class Violation(Enum):
     COMMAND_NOT_FINITE = "command_not_finite"
     TORQUE = "torque"
     NO_POLICY = "no_policy"
+    SOLVE_FAILED = "solve_failed"
     POLICY_SIZE = "policy_size"
     POLICY_NOT_FINITE = "policy_not_finite"
     POLICY_MODEL = "policy_model"

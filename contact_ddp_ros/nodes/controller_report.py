@@ -111,12 +111,13 @@ class ControllerReport:
         self._told, self._told_at = told, now
 
     def refusal(self, now: float) -> None:
-        """Publish an event where an offered policy was refused, at most one a second for each reason."""
+        """Publish an event where the last plan gave no policy to follow, at most one a second for each reason."""
         finding = self._controller.move.refused
         if finding is None or 0.0 <= now - self._refusals_told.get(finding.violation, -math.inf) < _SAY_AGAIN:
             return
         self._refusals_told[finding.violation] = now
-        self._event(now, WARN, f"policy refused: {finding}")
+        what = "no policy" if finding.violation is Violation.SOLVE_FAILED else "policy refused"
+        self._event(now, WARN, f"{what}: {finding}")
 
     def malformed(self, error: ContactDdpError) -> None:
         """Count a refused message for the next diagnostics and log its error."""

@@ -219,6 +219,7 @@ class PlannerNode:
             "iterations": len(result.iterations),
             "allowed": result.allowed,
             "ok": result.policy is not None,
+            "failure": "" if result.policy is not None else result.message,
             "deadline_missed": late,
             "cost": result.cost,
             "violation": result.inequality_violation,

@@ -367,9 +367,9 @@ def test_a_bound_that_waits_says_that_policies_are_refused(controller: Controlle
     now = stand_up(controller, robot)
     assert controller.request(BOUND).reason.endswith("no policy has arrived")
     assert not controller.set_policy(dataclasses.replace(bounding_policy(robot, now), model_hash=1), now).accepted
-    assert controller.request(BOUND).reason.endswith("the last one was refused: policy_model")
+    assert ", since the last plan was refused or failed: policy_model: made for" in controller.request(BOUND).reason
     controller.update(alive(robot, now + 0.002), now + 0.002)
-    assert controller.waiting_for.endswith("the last one was refused: policy_model")
+    assert ", since the last plan was refused or failed: policy_model: made for" in controller.waiting_for
 
 
 STATE_FAULTS = {
