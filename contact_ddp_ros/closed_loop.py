@@ -97,6 +97,7 @@ class ClosedLoop:
         self._stopped = False
         self._faulted = False
         self._retreats = 0
+        self._gave_up = False
 
     def run(self) -> Recording:
         """Until the options' duration has passed, or the robot has fallen into a fault and come to rest."""
@@ -159,6 +160,9 @@ class ClosedLoop:
         if self.controller.retreats != self._retreats:
             self._retreats = self.controller.retreats
             self.recorder.event(now, f"standing for want of policies: {self.controller.retreat}")
+        if self.controller.given_up and not self._gave_up:
+            self.recorder.event(now, f"stays standing: {self.controller.given_up}")
+        self._gave_up = bool(self.controller.given_up)
         if self.controller.fault is not None and not self._faulted:
             self._faulted = True
             self.recorder.event(now, str(self.controller.fault), fault=True)

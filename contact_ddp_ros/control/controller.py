@@ -106,6 +106,11 @@ class Controller:
         return self._modes.waiting_for
 
     @property
+    def given_up(self) -> str:
+        """Obstacle because of which a request to move, or to move again, was given up; empty once another comes."""
+        return self._modes.given_up
+
+    @property
     def standing(self) -> bool:
         """Whether it stands, the way up completed."""
         if self.mode is not ControlMode.STAND or self._now is None or not self._capture.done:

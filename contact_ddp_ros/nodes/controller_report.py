@@ -27,6 +27,9 @@ _OVERRUN_SHARE = 0.05
 _SAY_AGAIN = 1.0
 """Time on the clock of the states after which a reason is said again of which only the numbers have changed [s]."""
 
+_WAY_ON = "call bound to try again, or damp and then stand to draw the legs in and get up from the ground"
+"""Services that help a robot which stands where it cannot begin to move."""
+
 _NUMBERS = re.compile(r"-?\d+(\.\d+)?")
 """In a reason; without them it is the same reason as long as it lasts."""
 
@@ -107,7 +110,8 @@ class ControllerReport:
             self._node.get_logger().error(f"damping: {text}")
             self._event(now, ERROR, text)
         else:
-            self._event(now, OK, waiting_for)
+            given_up = f"stays standing: {controller.given_up}; {_WAY_ON}" if controller.given_up else ""
+            self._event(now, WARN if given_up else OK, waiting_for or given_up)
         self._told, self._told_at = told, now
 
     def refusal(self, now: float) -> None:
@@ -144,6 +148,7 @@ class ControllerReport:
         values = {
             "mode": controller.mode.value,
             "waiting for": controller.waiting_for,
+            "gave up moving for": controller.given_up,
             "fault": controller.fault or "",
             "finding": controller.finding or "",
             "payload [kg]": round((controller.estimator.payload or NO_PAYLOAD).mass, 2),
