@@ -9,9 +9,9 @@ v and omega of the trunk, the pair on the ground makes the force and the moment 
 
     F = m (-a v / max(|v|, v_0), g + k_z (h - z) - d_z v_z)        M = -I (k (roll, pitch, 0) + d omega)
 
-with the deceleration a, the stand's height h and the tilt against the ground. Foot forces f_i are the least-squares
-solution of sum f_i = F, sum r_i x f_i = M (damped: a moment about the line through two feet is beyond them), each cut
-to its friction cone, and tau_i = -J_i' f_i. A drive's target velocity is that of a leg over a resting foot, so that it
+with the deceleration a, the stand's height h and the tilt against the ground. Foot forces f_i solve
+sum f_i = F, sum r_i x f_i = M in the least squares of accelerations (no moment about the line through two feet is to
+be had: which part of M gives way is for the inertias to say), each cut to its friction cone, and tau_i = -J_i' f_i. A drive's target velocity is that of a leg over a resting foot, so that it
 damps slip. The pair in the air swings to where it lands half a stance and c ahead of its hips,
 
     r = r_hip + (T / 2 + c) (v + omega x r_hip)
@@ -54,8 +54,8 @@ _HEIGHT, _TILT, _TURN = (200.0, 20.0), (150.0, 20.0), 15.0
 """Gains k and d [1/s^2], [1/s] of height and of roll and pitch, and d of yaw."""
 _MOST_LOAD = 2.0
 """Largest vertical force, in weights."""
-_LEVER = 0.25
-"""A moment counts as much as a force over this [m], in the least squares."""
+_RADIUS = 0.2
+"""Least squares weigh an angular acceleration as the acceleration at this distance [m]."""
 _NEWTON_STEPS, _NEWTON_MOST, _DAMPING = 4, 0.5, 1e-4
 """Steps of the inverse kinematics, the largest change of an angle in one [rad], and its damping [m^2]."""
 _DOWN = np.array([0.0, 0.0, -1.0])
@@ -77,14 +77,15 @@ class CaptureLaw:
         self.contacts = (True,) * len(stand.feet)
         """Feet that should be on the ground, in the order of FOOT_NAMES."""
         self._started = self._stepped = 0.0
-        self._swinging = 0
+        self._swinging: int | None = None
         self._lifted = self._hips
         self._joints = robot.standing
 
     def start(self, state: RobotState, now: float) -> None:
         """Begin at time `now` [s]; done at once where the robot is not fast."""
         self.done = not _exceeds(_FAST, state)
-        self._started, self._stepped = now, now - _STEP_TIME
+        self._started = self._stepped = now
+        self._swinging, self.contacts = None, (True,) * len(self.contacts)
         self._joints = state.joint_positions
 
     def shift(self, offset: float) -> None:
@@ -118,7 +119,7 @@ class CaptureLaw:
         held = self._stand.stiffly(self._angles(goals @ level), _joint_rates(jacobians, rates @ level), state, late)
         down = ~swings & (above <= _TOUCH)
         if down.any():
-            forces = self._forces(below[down], state, level, ground) @ level
+            forces = self._pushing(below[down], state, level, ground) @ level
             resting = -(state.linear_velocity + np.cross(state.angular_velocity, feet))
             joints = np.repeat(down, feet.shape[1])
             held.torques[joints] = -(jacobians[down].transpose(0, 2, 1) @ forces[:, :, None]).ravel()
@@ -130,12 +131,14 @@ class CaptureLaw:
         return held
 
     def _step(self, feet: Array, above: Array, now: float) -> None:
-        """Change the pairs where a step is over; of the first the pair swings whose feet are higher."""
+        """Change the pairs where a step is over. In the first all feet stand; then the pair swings that is higher."""
         if now - self._stepped < _STEP_TIME:
             return
-        first = now == self._started
-        self._swinging = int(np.argmax([above[pair].sum() for pair in _PAIRS])) if first else 1 - self._swinging
         self._stepped, self._lifted = now, feet
+        if self._swinging is None:
+            self._swinging = int(np.argmax([above[pair].sum() for pair in _PAIRS]))
+        else:
+            self._swinging = 1 - self._swinging
         self.contacts = tuple(leg not in _PAIRS[self._swinging] for leg in range(len(feet)))
 
     def _landings(self, level: Array, state: RobotState) -> Array:
@@ -167,16 +170,33 @@ class CaptureLaw:
         weight = self._mass * self._gravity
         wrench[2] = min(max(weight + self._mass * rise, 0.0), _MOST_LOAD * weight)
         tilt = np.array([*ground.tilt_of(state.orientation), 0.0])
-        wrench[3:] = -self._inertia * (_TILT[0] * tilt + (_TILT[1], _TILT[1], _TURN) * turn) / _LEVER
+        wrench[3:] = -self._inertia * (_TILT[0] * tilt + (_TILT[1], _TILT[1], _TURN) * turn)
         arms = feet - level @ self._centre
-        crosses = np.cross(arms[:, None, :], np.eye(3)) / _LEVER  # rows e_j -> r x e_j
+        crosses = np.cross(arms[:, None, :], np.eye(3))  # rows r x e_j
         maps = np.concatenate([np.tile(np.eye(3), (len(feet), 1)), crosses.reshape(-1, 3)], axis=1).T
-        forces = (maps.T @ np.linalg.solve(maps @ maps.T + 1e-3 * np.eye(6), wrench)).reshape(-1, 3)
-        forces[:, 2] = np.clip(forces[:, 2], 0.0, _MOST_LOAD * weight)
-        along = np.linalg.norm(forces[:, :2], axis=1)
-        most = ground.friction * forces[:, 2]
-        forces[:, :2] *= np.minimum(1.0, most / np.maximum(along, 1e-9))[:, None]
+        weights = np.repeat([1.0, _RADIUS], 3) / np.concatenate([np.full(3, self._mass), self._inertia])
+        maps, wrench = maps * weights[:, None], wrench * weights
+        share = 1e-3 * np.trace(maps @ maps.T)
+        forces = (maps.T @ np.linalg.solve(maps @ maps.T + share * np.eye(6), wrench)).reshape(-1, 3)
         return np.asarray(forces)
+
+    def _pushing(self, feet: Array, state: RobotState, level: Array, ground: Ground) -> Array:
+        """The same of feet that only push: those that would pull, most first, have none."""
+        forces, kept = np.zeros_like(feet), np.ones(len(feet), bool)
+        while kept.any():
+            forces[kept] = self._forces(feet[kept], state, level, ground)
+            worst = int(np.argmin(np.where(kept, forces[:, 2], np.inf)))
+            if forces[worst, 2] >= 0.0:
+                break
+            kept[worst], forces[worst] = False, 0.0
+        return self._within_cones(forces, ground.friction)
+
+    def _within_cones(self, forces: Array, friction: float) -> Array:
+        """Forces (n, 3) with no more of a vertical part than a foot may have, and cut to their friction cones."""
+        upward = np.minimum(forces[:, 2], _MOST_LOAD * self._mass * self._gravity)
+        along = np.linalg.norm(forces[:, :2], axis=1)
+        share = np.minimum(1.0, friction * upward / np.maximum(along, 1e-9))
+        return np.column_stack([forces[:, :2] * share[:, None], upward])
 
 
 def _exceeds(limits: tuple[float, float], state: RobotState) -> bool:
