@@ -9,14 +9,16 @@ v and omega of the trunk, the pair on the ground makes the force and the moment 
 
     F = m (-a v / max(|v|, v_0), g + k_z (h - z) - d_z v_z)        M = -I (k (roll, pitch, 0) + d omega)
 
-with the deceleration a, the stand's height h and the tilt against the ground. Foot forces f_i solve
-sum f_i = F, sum r_i x f_i = M in the least squares of accelerations (no moment about the line through two feet is to
-be had: which part of M gives way is for the inertias to say), each cut to its friction cone, and tau_i = -J_i' f_i. A drive's target velocity is that of a leg over a resting foot, so that it
-damps slip. The pair in the air swings to where it lands half a stance and c ahead of its hips,
+with the deceleration a, the stand's height h and the tilt against the ground. Foot forces f_i solve sum f_i = F,
+sum r_i x f_i = M in the least squares of accelerations: no moment about the line through two feet is to be had, and
+the inertias say which part of M gives way. A foot that would pull has no force; the others are cut to their friction
+cones, and tau_i = -J_i' f_i. A drive's target velocity is that of a leg over a resting foot, so that it damps slip. The
+pair in the air swings to where it lands half a stance and c ahead of its hips,
 
     r = r_hip + (T / 2 + c) (v + omega x r_hip)
 
-and a foot of the other pair that hangs above the ground is held there, too: torque without a ground flings a leg.
+and a foot of the other pair that hangs above the ground is held there, too: torque without a ground flings a leg. In
+the first step no foot swings: a gait may leave any of them on the ground.
 """
 
 import math

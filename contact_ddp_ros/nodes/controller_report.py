@@ -27,8 +27,8 @@ _OVERRUN_SHARE = 0.05
 _SAY_AGAIN = 1.0
 """Time on the clock of the states after which a reason is said again of which only the numbers have changed [s]."""
 
-_WAY_ON = "call bound to try again, or damp and then stand to draw the legs in and get up from the ground"
-"""Services that help a robot which stands where it cannot begin to move."""
+_WAY_ON = "call bound to try again; where a foot hangs in a gap, damp, set the robot on whole ground, and stand"
+"""Services for a robot which stands where it cannot begin to move."""
 
 _NUMBERS = re.compile(r"-?\d+(\.\d+)?")
 """In a reason; without them it is the same reason as long as it lasts."""
