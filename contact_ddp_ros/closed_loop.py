@@ -96,6 +96,8 @@ class ClosedLoop:
         self._asked = False
         self._stopped = False
         self._faulted = False
+        self._retreats = 0
+        self._gave_up = False
         self.cut = ""
         """Which part of the commanded velocity is not followed, and why; empty where all of it is."""
 
@@ -157,6 +159,12 @@ class ClosedLoop:
             self._stopped = True
             answer = self.controller.request(ControlMode.STAND)
             self.recorder.event(now, f"stand requested: {answer.reason}")
+        if self.controller.retreats != self._retreats:
+            self._retreats = self.controller.retreats
+            self.recorder.event(now, f"standing for want of policies: {self.controller.retreat}")
+        if self.controller.given_up and not self._gave_up:
+            self.recorder.event(now, f"stays standing: {self.controller.given_up}")
+        self._gave_up = bool(self.controller.given_up)
         if self.controller.fault is not None and not self._faulted:
             self._faulted = True
             self.recorder.event(now, str(self.controller.fault), fault=True)
@@ -242,7 +250,10 @@ class ClosedLoop:
             cost_terms=result.cost_terms() if self.recorder.detailed else None,
             plan=result.policy,
         )
-        if result.policy is not None:
+        if result.policy is None:
+            self.controller.miss_policy(f"{result.status.lower()}: {result.message}")
+            self.recorder.event(now, f"no policy: {self.controller.move.refused}")
+        else:
             self._pending += [_Pending(*one) for one in self._links.policies(result.policy, due)]
 
     def _deliver(self, now: float, shown: float) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from contact_ddp_ros.config import validate
+from contact_ddp_ros.control.capture import CaptureLaw
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.continuity import StateContinuity
 from contact_ddp_ros.control.drives import JointTargets, TorqueSpeedCurve, limited_command
@@ -81,6 +82,9 @@ class Controller:
         self._torques = self._no_torques = np.zeros(robot.n_joints)
         """What the drives make of the command at the state that it was made for (12,) [N m]; damping drives nothing."""
         self._stand: StandLaw
+        self._capture: CaptureLaw
+        self._ground = Ground()
+        """That of the plan that was followed last, where none is felt."""
         self._recover = RecoverLaw(robot)
         self._motion: Motion | None = None
         self._adopt(config)
@@ -108,9 +112,16 @@ class Controller:
         return self._modes.waiting_for
 
     @property
+    def given_up(self) -> str:
+        """Obstacle because of which a request to move, or to move again, was given up; empty once another comes."""
+        return self._modes.given_up
+
+    @property
     def standing(self) -> bool:
         """Whether it stands, the way up completed."""
-        return self.mode is ControlMode.STAND and self._now is not None and self._stand.progress(self._now) >= 1.0
+        if self.mode is not ControlMode.STAND or self._now is None or not self._capture.done:
+            return False
+        return self._stand.progress(self._now) >= 1.0
 
     @property
     def stopping(self) -> bool:
@@ -122,6 +133,8 @@ class Controller:
         """Feet that carry load by plan, in the order of FOOT_NAMES."""
         if self.mode is ControlMode.MOTION and self._motion is not None:
             return self._motion.contacts
+        if self.mode is ControlMode.STAND and not self._capture.done:
+            return self._capture.contacts
         return self.move.contacts
 
     @property
@@ -189,6 +202,7 @@ class Controller:
         if self.mode is before:
             return answer
         self.move.drop()
+        self._capture.done = True
         self._recover.start()
         if now is not None and self._measured is not None:
             if self.mode is ControlMode.STAND:
@@ -209,6 +223,11 @@ class Controller:
             finding = self.move.offer(policy, now, self.mode is ControlMode.MOVE, self._state)
             accepted = f"policy {policy.sequence} of epoch {policy.epoch}"
             return Answer(True, accepted) if finding is None else Answer(False, str(finding))
+
+    def miss_policy(self, reason: str) -> None:
+        """Note that the planner had no policy to offer, and why: what the robot does for want of one says so."""
+        with self._lock:
+            self.move.miss(Finding(Violation.SOLVE_FAILED, reason))
 
     def update(self, state: RobotState | None, now: float) -> JointCommand:
         """The command for the joint drives at time `now` [s], from the latest state (None where none has arrived)."""
@@ -281,10 +300,12 @@ class Controller:
         continuity.take_over(self._continuity)
         drive = config.drive.gains(len(FOOT_NAMES))
         stand = StandLaw(self._robot, self._geometry, drive, config.stand)
+        capture = CaptureLaw(self._robot, self._geometry, stand)
         if self.mode is ControlMode.STAND:
             stand.take_over(self._stand)
+            capture.take_over(self._capture)
         self.config, self._supervisor, self._continuity = config, supervisor, continuity
-        self.drive_gains, self._stand = drive, stand
+        self.drive_gains, self._stand, self._capture = drive, stand, capture
         self.move.configure(config, following=self.mode is ControlMode.MOVE)
         self._curve = TorqueSpeedCurve.of(self._robot.velocity_limits, config.motor)
         self.estimator.config = config.estimation
@@ -301,6 +322,7 @@ class Controller:
         self.estimator.forget()
         self._modes.restart_clock(now)
         self._stand.shift(now - last)
+        self._capture.shift(now - last)
         self._recover.shift(now - last)
         if self.mode not in (ControlMode.MOVE, ControlMode.MOTION):
             return None
@@ -327,7 +349,7 @@ class Controller:
             return ""
         if self.mode in (ControlMode.RECOVER, ControlMode.MOTION):
             return "still getting up" if self.mode is ControlMode.RECOVER else "still in a motion"
-        if not self._stand.progress(self._now) >= 1.0:
+        if not self.standing:
             return "still standing up"
         if mode is ControlMode.MOTION and self._motion is not None:
             ground = self.estimator.ground or Ground()
@@ -358,10 +380,12 @@ class Controller:
             self._catch(state, now)
 
     def _catch(self, state: RobotState, now: float) -> None:
-        """Begin to stand out of the gait, above the ground that is felt, or the plan's."""
+        """Begin to stand out of the gait, by steps where it is fast, above the ground that is felt, or the plan's."""
         policy = self.move.policy(now)
         ground = self.estimator.ground or (Ground() if policy is None else policy.ground)
         self.move.drop()
+        self._ground = ground
+        self._capture.start(state, now)
         self._stand.catch(state, now, ground)
 
     def _stand_up(self, state: RobotState, now: float, duration: float) -> None:
@@ -393,6 +417,12 @@ class Controller:
             if not self._motion.done:
                 return found if isinstance(found, Finding) else self.move.softened(found, state)
             self._stand_up(state, now, self._motion.catch_time)
+        if not self._capture.done:
+            ground = self.estimator.ground or self._ground
+            targets = self._capture.targets(state, now, late, ground)
+            if not self._capture.done:
+                return targets
+            self._stand.catch(state, now, ground)
         return self._stand.targets(state, now, late, self.estimator.ground)
 
     def _fail(self, finding: Finding, now: float) -> JointCommand:

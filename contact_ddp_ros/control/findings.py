@@ -27,6 +27,7 @@ class Violation(Enum):
     TORQUE = "torque"
     NOT_EXECUTED = "not_executed"
     NO_POLICY = "no_policy"
+    SOLVE_FAILED = "solve_failed"
     POLICY_SIZE = "policy_size"
     POLICY_NOT_FINITE = "policy_not_finite"
     POLICY_MODEL = "policy_model"

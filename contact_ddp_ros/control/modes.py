@@ -64,6 +64,8 @@ class ModeMachine:
         self.waiting_for = ""
         self.resuming = False
         """Whether the request that waits was carried out before, and is to be again."""
+        self.given_up = ""
+        """Obstacle that an accepted request to move did not outlast; empty where there is none, or another came."""
         self._since = 0.0
 
     def request(self, mode: ControlMode, now: float, obstacle: str) -> Answer:
@@ -84,7 +86,8 @@ class ModeMachine:
         if self.mode is ControlMode.RECOVER and mode is ControlMode.STAND:
             self._forget_wish()
             return Answer(True, f"{mode.value}: as soon as it has got up")
-        self.wish, self.resuming, self._since, self.waiting_for = mode, False, now, obstacle
+        self._forget_wish()
+        self.wish, self._since, self.waiting_for = mode, now, obstacle
         return Answer(
             True, f"{mode.value}: waiting, {obstacle}" if obstacle else f"{mode.value}: from the next tick on"
         )
@@ -103,6 +106,7 @@ class ModeMachine:
             self.mode = self.wish
         if enter or overdue:
             self._forget_wish()
+            self.given_up = "" if enter else obstacle
         return enter
 
     def retreat(self, now: float, reason: str) -> None:
@@ -141,4 +145,4 @@ class ModeMachine:
 
     def _forget_wish(self) -> None:
         self.wish, self.resuming = None, False
-        self.waiting_for = ""
+        self.waiting_for = self.given_up = ""

@@ -37,9 +37,11 @@ class MoveLaw:
         self.clock = GaitClock(groups, len(model.axes))
         """Where the gait is."""
         self.refused: Finding | None = None
-        """What was wrong with the last policy; None where nothing was."""
+        """What was wrong with the last policy, or why the planner had none; None where nothing was."""
         self.refusals: Counter[Violation] = Counter()
-        """How many policies were refused so far, by what was wrong."""
+        """How many policies were refused or not found so far, by what was wrong."""
+        self._in_vain = 0
+        """Plans in a row that gave no policy to follow."""
         self.steering = (0.0, 0.0)
         """Commanded yaw rate [rad/s] and velocity to the left [m/s]."""
         self.contacts = _ALL_FEET
@@ -93,12 +95,19 @@ class MoveLaw:
 
     def offer(self, policy: Policy, now: float, following: bool, state: RobotState | None) -> Finding | None:
         """Use a policy that arrives at time `now` [s]; what is wrong with it where it is refused."""
-        self.refused = self._gate.check(policy, now, following=following, state=state)
-        if self.refused is None:
+        found = self._gate.check(policy, now, following=following, state=state)
+        if found is None:
             self._slot.put(policy, now)
+            self.refused, self._in_vain = None, 0
         else:
-            self.refusals[self.refused.violation] += 1
-        return self.refused
+            self.miss(found)
+        return found
+
+    def miss(self, reason: Finding) -> None:
+        """Count a plan that gives no policy to follow, and why."""
+        self.refused = reason
+        self.refusals[reason.violation] += 1
+        self._in_vain += reason.violation is not Violation.POLICY_SEQUENCE  # one that came late, or twice
 
     def drop(self) -> None:
         """Drop the policies."""
@@ -107,6 +116,7 @@ class MoveLaw:
     def forget(self) -> None:
         """Drop the policies and their order: the clock has jumped."""
         self._slot.clear()
+        self._in_vain = 0
         self._gate.forget()
 
     def begin(self, state: RobotState) -> None:
@@ -123,8 +133,7 @@ class MoveLaw:
         policy = self._slot.at(now)
         finding = self._gate.lateness(policy, now)
         if finding is not None or policy is None:
-            refused = self.refused
-            return f"{finding}{'' if refused is None else f'; the last one was refused: {refused.violation.value}'}"
+            return f"{finding}{self._why_none()}"
         return f"the policy begins in {policy.start - now:.3f} s" if policy.start > now else ""
 
     def exit_obstacle(self, state: RobotState, now: float) -> str:
@@ -136,12 +145,22 @@ class MoveLaw:
         """Why the robot must stop now: there is no policy, it is late and no longer fits, or about to end; or None."""
         policy = self._slot.at(now)
         late = self._gate.lateness(policy, now)
-        if late is None or policy is None or late.violation is Violation.POLICY_OVER:
+        if late is None or policy is None:
             return late
-        away = self._gate.away(policy, self.clock.time(policy, now), state)
-        if away is not None:
-            return Finding(late.violation, f"{late.text}; it {away.text}")
-        return late if self.clock.time(policy, now) >= last_exit(policy, self._config.move.exit_lead) else None
+        if late.violation is not Violation.POLICY_OVER:
+            away = self._gate.away(policy, self.clock.time(policy, now), state)
+            if away is not None:
+                late = Finding(late.violation, f"{late.text}; it {away.text}")
+            elif self.clock.time(policy, now) < last_exit(policy, self._config.move.exit_lead):
+                return None
+        return Finding(late.violation, f"{late.text}{self._why_none()}")
+
+    def _why_none(self) -> str:
+        """Why no policy has taken the place of the last one, where plans came: they failed or were refused."""
+        if self.refused is None or not self._in_vain:
+            return ""
+        plans = "the last plan was" if self._in_vain == 1 else f"{self._in_vain} plans in a row were"
+        return f", since {plans} refused or failed: {self.refused}"
 
     def targets(self, state: RobotState, now: float, dt: float, estimator: Estimator) -> JointTargets:
         """Follow the policy where it will be when the command acts, from where it was when the state was measured.

@@ -62,7 +62,8 @@ class StandLaw:
         self._is_knee = np.tile([False, False, True], n_legs)
         self._extra_kp = np.tile(np.asarray(config.kp, float), n_legs) - drive.kp
         self._extra_kd = np.tile(np.asarray(config.kd, float), n_legs) - drive.kd
-        self._feet, jacobians = geometry.points_and_jacobians(self._pose, _DOWN)
+        self.feet, jacobians = geometry.points_and_jacobians(self._pose, _DOWN)
+        """(n_legs, 3) contact points of the pose in trunk axes [m]."""
         self._inverses = np.linalg.inv(jacobians)
         self._load = robot.mass / n_legs * float(np.linalg.norm(robot.tree.gravity))
         """Of a foot [N]."""
@@ -95,9 +96,9 @@ class StandLaw:
         self.start(now, state.joint_positions, self.config.catch_time)
         roll, pitch = ground.tilt_of(state.orientation)
         below = np.array([0.0, 0.0, -_height_above(ground, state)])
-        under = (self._feet * (1.0, 1.0, 0.0) + below) @ quaternion_to_matrix(rpy_to_quaternion(roll, pitch, 0.0))
-        lifts = under - self._feet
-        lifts[:, 2] = np.clip(lifts[:, 2], 0.0, -_DEEPEST * self._feet[:, 2])
+        under = (self.feet * (1.0, 1.0, 0.0) + below) @ quaternion_to_matrix(rpy_to_quaternion(roll, pitch, 0.0))
+        lifts = under - self.feet
+        lifts[:, 2] = np.clip(lifts[:, 2], 0.0, -_DEEPEST * self.feet[:, 2])
         self._lifts = lifts if lifts[:, 2].max() > _RISE_SPEED * self._duration else np.zeros_like(lifts)
 
     def shift(self, offset: float) -> None:
@@ -132,7 +133,7 @@ class StandLaw:
         if not max(abs(roll), abs(pitch)) <= config.ready_angle:
             where = " against the ground" if any(ground.slopes) else ""
             return f"the trunk is tilted by {roll:.2f}, {pitch:.2f} rad{where}; allowed: ±{config.ready_angle}"
-        height, standing = _height_above(ground, state), -float(self._feet[:, 2].mean())
+        height, standing = _height_above(ground, state), -float(self.feet[:, 2].mean())
         if not abs(height - standing) <= config.ready_height:
             return f"the trunk is {height:.2f} m above the ground; standing: {standing:.2f} ± {config.ready_height} m"
         if not now - self._moved >= self.config.rest_time:
@@ -197,8 +198,8 @@ class StandLaw:
 
         Feet are shifted (2,) and lifted (n_legs, 3) [m].
         """
-        wanted = self._feet.copy()
-        wanted[:, :2] += self._feet[:, 2:] * slopes + shift
+        wanted = self.feet.copy()
+        wanted[:, :2] += self.feet[:, 2:] * slopes + shift
         wanted += lifts
         joints = self._pose.copy()
         for _ in range(_NEWTON_STEPS):

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.models.frame import HorizontalFrame, OwnFrame
+from contact_ddp_ros.mpc.challenge import LOST, is_lost
 from contact_ddp_ros.mpc.cost_breakdown import no_cost_terms
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.touchdown_multipliers import switches_ahead
-from contact_ddp_ros.mpc.violations import Excess, no_violations
+from contact_ddp_ros.mpc.violations import Excess, no_violations, worst_violation
 from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.ground import Ground
@@ -22,6 +23,9 @@ from contact_ddp_ros.solver.protocol import Problem
 from contact_ddp_ros.solver.solution import Iteration, Solution, Termination
 
 Array = NDArray[np.float64]
+
+OUTSIDE_LIMITS = "OUTSIDE_LIMITS"
+"""Status of a plan that exceeds a limit by more than :data:`contact_ddp_ros.mpc.challenge.LOST` times its scale."""
 
 
 class Provenance(NamedTuple):
@@ -41,8 +45,8 @@ class PlanResult:
 
     Attributes:
         policy: None where the solve failed.
-        status: name of the termination reason, or of the failure.
-        message: the same for people.
+        status: name of the termination reason, or of the failure (DIVERGED, OUTSIDE_LIMITS).
+        message: the same for people; of a plan outside its limits the limit, the amount and the place.
         solve_time: wall-clock time of the call [s].
         iterations: one record per DDP iteration.
         cost: of the plan, penalties included.
@@ -86,28 +90,29 @@ def plan_result(
 ) -> PlanResult:
     """What a solution on a grid in times of the states' clock gives, its policy in `odom`.
 
-    The call `started` at that time of `time.perf_counter` [s].
+    Torques beyond what the joints can give are cut off; a solution that is lost gives no policy. The call `started` at
+    that time of `time.perf_counter` [s].
     """
-    diverged = solution.termination is Termination.DIVERGED
-    failed = diverged or not solution.is_finite
+    failure = _failure(problem, solution, grid.times)
     policy, friction_violation = None, math.inf
-    if not failed:
+    if failure is None:
         forces = builder.forces(grid, solution.aux)
         friction_violation = builder.friction_violation(forces, problem)
         planned = Policy(
             times=grid.times.copy(),
             states=solution.xs,
-            controls=solution.us,
+            controls=np.clip(solution.us, -builder.effort_limits, builder.effort_limits),
             gains=solution.gains,
             modes=grid.modes[:-1].copy(),
             forces=forces,
             **provenance._asdict(),
         )
         policy = frame.policy_out_of(planned)
+    status, message = failure or (solution.termination.name, solution.message)
     return PlanResult(
         policy=policy,
-        status="DIVERGED" if failed else solution.termination.name,
-        message="the plan holds a number that is not finite" if failed and not diverged else solution.message,
+        status=status,
+        message=message,
         solve_time=perf_counter() - started,
         iterations=solution.iterations,
         cost=solution.cost,
@@ -115,3 +120,14 @@ def plan_result(
         inequality_violation=solution.inequality_violation,
         friction_violation=friction_violation,
     )
+
+
+def _failure(problem: Problem, solution: Solution, times: Array) -> tuple[str, str] | None:
+    """Status and message of a solution that is no plan; None where it is one."""
+    if solution.termination is Termination.DIVERGED:
+        return solution.termination.name, solution.message
+    if not solution.is_finite:
+        return Termination.DIVERGED.name, "the plan holds a number that is not finite"
+    if is_lost(solution):
+        return OUTSIDE_LIMITS, worst_violation(problem, solution, times, LOST)
+    return None

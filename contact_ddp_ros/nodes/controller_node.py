@@ -265,7 +265,9 @@ class ControllerNode:
         self._followed = answer
         if answer.policy is not None:
             self._controller.set_policy(answer.policy, now)
-            self._report.refusal(now)
+        else:
+            self._controller.miss_policy("the planner answered without a policy; its own report says why")
+        self._report.refusal(now)
 
     def _on_state(self, kind: int, message: bytes) -> None:
         pair = self._pairing.put(kind, stamp_of(message), message)

@@ -27,6 +27,9 @@ _OVERRUN_SHARE = 0.05
 _SAY_AGAIN = 1.0
 """Time on the clock of the states after which a reason is said again of which only the numbers have changed [s]."""
 
+_WAY_ON = "call bound to try again; where a foot hangs in a gap, damp, set the robot on whole ground, and stand"
+"""Services for a robot which stands where it cannot begin to move."""
+
 _NUMBERS = re.compile(r"-?\d+(\.\d+)?")
 """In a reason; without them it is the same reason as long as it lasts."""
 
@@ -112,16 +115,18 @@ class ControllerReport:
             self._node.get_logger().error(f"damping: {text}")
             self._event(now, ERROR, text)
         else:
-            self._event(now, OK, waiting_for)
+            given_up = f"stays standing: {controller.given_up}; {_WAY_ON}" if controller.given_up else ""
+            self._event(now, WARN if given_up else OK, waiting_for or given_up)
         self._told, self._told_at = told, now
 
     def refusal(self, now: float) -> None:
-        """Publish an event where an offered policy was refused, at most one a second for each reason."""
+        """Publish an event where the last plan gave no policy to follow, at most one a second for each reason."""
         finding = self._controller.move.refused
         if finding is None or 0.0 <= now - self._refusals_told.get(finding.violation, -math.inf) < _SAY_AGAIN:
             return
         self._refusals_told[finding.violation] = now
-        self._event(now, WARN, f"policy refused: {finding}")
+        what = "no policy" if finding.violation is Violation.SOLVE_FAILED else "policy refused"
+        self._event(now, WARN, f"{what}: {finding}")
 
     def malformed(self, error: ContactDdpError) -> None:
         """Count a refused message for the next diagnostics and log its error."""
@@ -148,6 +153,7 @@ class ControllerReport:
         values = {
             "mode": controller.mode.value,
             "waiting for": controller.waiting_for,
+            "gave up moving for": controller.given_up,
             "fault": controller.fault or "",
             "finding": controller.finding or "",
             "payload [kg]": round((controller.estimator.payload or NO_PAYLOAD).mass, 2),

@@ -260,6 +260,7 @@ class PlannerNode:
             "iterations": len(result.iterations),
             "allowed": result.allowed,
             "ok": result.policy is not None,
+            "failure": "" if result.policy is not None else result.message,
             "cut": result.cut,
             "deadline_missed": late,
             "cost": result.cost,

@@ -1,5 +1,6 @@
 """Detection of falls and their causes, of runs without a stand, and recovery after pushes."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,16 +21,26 @@ STRAIGHT_LATERAL_SPEED = 0.15
 
 
 CAUSES = {
+    "solve_failed": "failed solves",
+    "policy_torque": "refused policies",
+    "policy_range": "refused policies",
+    "policy_not_finite": "refused policies",
+    "policy_away": "policies that do not begin where the robot is",
     "policy_stale": "late policies",
     "policy_over": "late policies: the last one ran out",
     "no_policy": "no policies",
     "state_stale": "late states",
     "no_state": "no states",
-    "policy_away": "policies that do not begin where the robot is",
     "state_jump": "states that jump",
     "clock": "a clock that jumps",
 }
-"""What a fault, by the beginning of its name, says about why the robot fell; others are signs of the fall itself."""
+"""What a fault, by the beginning of its name, says about why the robot fell; others are signs of the fall itself.
+
+Of several in one text the first here counts: policies are late because they failed or were refused.
+"""
+
+_WITH_DETAIL = ("failed solves", "refused policies")
+"""Causes that are followed by the text that names the limit."""
 
 _TOLD_WITHIN = 0.05
 """A fault within this time of the end of a gait is why it ended [s]."""
@@ -100,10 +111,10 @@ def _cause(recording: RunRecord, fall: Fall) -> str:
     texts = [event.text for event in recording.events if before <= event.time <= fall.time and event.fault]
     texts += [event.text for event in reversed(recording.events) if before <= event.time <= fall.time]
     for text in texts:
-        for word in text.replace(":", " ").split():
-            known = [cause for name, cause in CAUSES.items() if word.startswith(name)]
-            if known:
-                return known[0]
+        for name, cause in CAUSES.items():
+            found = re.search(rf"\b{name}\w*:? *(.*)", text, re.DOTALL)
+            if found:
+                return f"{cause}: {found[1]}" if cause in _WITH_DETAIL and found[1] else cause
     if not recording.info.options.get("lockstep", True):
         times, late = recording.solves["time"], recording.solves["deadline_missed"]
         near = late[(times >= before) & (times <= fall.time)]

@@ -262,6 +262,27 @@ def test_it_stays_standing_where_none_comes(controller: Controller, robot: Robot
     assert controller.set_policy(bounding_policy(robot, later, sequence=9), later).accepted
     controller.update(alive(robot, later), later)
     assert controller.mode is STAND and controller.waiting_for == ""
+    assert controller.given_up.startswith("no_policy"), "what it waited for in vain"
+    assert controller.request(BOUND).accepted and controller.given_up == ""
+
+
+def test_plans_that_failed_or_were_refused_are_why_it_stands(controller: Controller, robot: Robot) -> None:
+    """The reason names how many in a row, and the last one's fault; an accepted policy ends the row."""
+    start = start_bound(controller, robot)
+    for now in np.arange(start + 0.01, start + 1.0, 0.01):
+        controller.miss_policy("outside_limits: friction of front is exceeded")
+        good = bounding_policy(robot, now, sequence=5)
+        assert not controller.set_policy(dataclasses.replace(good, controls=good.controls + 1e3), now).accepted
+        controller.update(alive(robot, now), now)
+        if controller.mode is STAND:
+            break
+    assert controller.retreat is not None
+    count = 2 * round((now - start) / 0.01)
+    assert f", since {count} plans in a row were refused or failed: policy_torque: " in str(controller.retreat)
+    assert controller.move.refusals[Violation.SOLVE_FAILED] == controller.move.refusals[Violation.POLICY_TORQUE]
+    later = now + 0.01
+    assert controller.set_policy(bounding_policy(robot, later, sequence=9), later).accepted
+    assert "plans in a row" not in controller.move.entry_obstacle(later)
 
 
 @pytest.mark.parametrize("word", [STAND, DAMP])
@@ -367,9 +388,9 @@ def test_a_bound_that_waits_says_that_policies_are_refused(controller: Controlle
     now = stand_up(controller, robot)
     assert controller.request(BOUND).reason.endswith("no policy has arrived")
     assert not controller.set_policy(dataclasses.replace(bounding_policy(robot, now), model_hash=1), now).accepted
-    assert controller.request(BOUND).reason.endswith("the last one was refused: policy_model")
+    assert ", since the last plan was refused or failed: policy_model: made for" in controller.request(BOUND).reason
     controller.update(alive(robot, now + 0.002), now + 0.002)
-    assert controller.waiting_for.endswith("the last one was refused: policy_model")
+    assert ", since the last plan was refused or failed: policy_model: made for" in controller.waiting_for
 
 
 STATE_FAULTS = {

@@ -9,6 +9,8 @@ import pytest
 from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.policy_gate import PolicyGate
 from contact_ddp_ros.errors import MessageError, ParameterError
+from contact_ddp_ros.mpc.challenge import LOST
+from contact_ddp_ros.mpc.plan_result import OUTSIDE_LIMITS
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.options import PENALTIES
@@ -255,7 +257,6 @@ class TestFailure:
         watched = Watched(planner)
         result = planner.plan_coordinates(x, time, Motion(0.5))
         assert [one.termination for one in watched.solutions] == [Termination.DIVERGED, Termination.ITERATIONS]
-        assert result.policy is not None
         assert result.cost < watched.solutions[1].initial_cost
 
     @pytest.mark.parametrize("seed", [9, 31, 39, 53])
@@ -277,3 +278,23 @@ class TestFailure:
         assert late.policy.start == pytest.approx(10 * PERIOD)
         after = planner.plan_coordinates(late.policy.sample(10 * PERIOD + TICK).state, 10 * PERIOD + TICK, Motion(0.5))
         assert after.cost < 2.0 * first.cost
+
+    def test_a_plan_far_outside_its_limits_is_a_failed_solve_that_names_the_limit(self):
+        """Policies keep the torques of the joints and every limit within its tolerance; there are no others."""
+        failed = 0
+        for seed in range(40):
+            planner, time, x = disturbed_planner(seed, 6.0)
+            warm = planner._warm.policy
+            result = planner.plan_coordinates(x, time, Motion(0.5))
+            if result.policy is not None:
+                assert result.inequality_violation <= LOST
+                assert (np.abs(result.policy.controls) <= planner.builder.effort_limits).all()
+                continue
+            assert planner._warm.policy is warm, "the last good plan is still the warm start"
+            if result.status == OUTSIDE_LIMITS:
+                failed += 1
+                worst = max(result.violations().values(), key=lambda one: one.amount)
+                assert result.inequality_violation > LOST
+                assert result.message.startswith(f"{worst.name} is exceeded by {worst.amount:.3g} times its scale")
+                assert f"at node {worst.node}, " in result.message
+        assert failed

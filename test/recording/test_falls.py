@@ -131,6 +131,17 @@ def test_pushes_after_the_end_are_left_out_and_each_ends_at_the_next():
         ("state_stale: no state for 0.05 s", True, "late states"),
         ("policy refused: policy_away: has base_pitch 0.7 rad", False, "policies that do not begin where the robot is"),
         ("tilt: the trunk tilts by 0.9 rad", True, ""),
+        (
+            "tilt: roll is 0.8 rad; on the way down for want of policies: policy_stale: the policy is old, since"
+            " 3 plans in a row were refused or failed: policy_torque: control 3 of knot 0 is -30.2 N m; allowed: ±25.5",
+            True,
+            "refused policies: control 3 of knot 0 is -30.2 N m; allowed: ±25.5",
+        ),
+        (
+            "no policy: solve_failed: outside_limits: friction of fl_foot is exceeded",
+            False,
+            "failed solves: outside_limits: friction of fl_foot is exceeded",
+        ),
     ],
 )
 def test_the_cause_is_named_by_the_fault_or_by_what_came_before(recording, text, fault, cause):
