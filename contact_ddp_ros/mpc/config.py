@@ -126,6 +126,13 @@ class ReferenceConfig:
         unit="m/s",
         description="error of the whole body's velocity that is corrected at once; what is beyond it settles",
     )
+    hurry: float = parameter(
+        1.0,
+        low=0.0,
+        high=4.0,
+        description="how much faster the whole body's gait may run, as a share of its pace, so that stances end before"
+        " legs are straight; 0: never",
+    )
     roll_integral: float = parameter(
         1.5,
         low=0.0,

@@ -101,7 +101,7 @@ class Planner:
         self._sequence = 0
         self._ground = self.config.ground
         """That the present plan counts on."""
-        self._advance = 0.0
+        self._advance = self._hurried = 0.0
         self._warm = WarmStart(self.config.gait.step)
         self._charts = ChartChoice()
         self._challenge = Challenge()
@@ -156,13 +156,13 @@ class Planner:
 
     @property
     def gait_start(self) -> float:
-        """When the gait's first mode began, had contact not moved it [s]."""
-        return self._epoch_time + self._advance
+        """When the gait's first mode began, had neither contact nor the legs' reach moved it [s]."""
+        return self._epoch_time + self._advance + self._hurried
 
     def reset(self, time: float) -> None:
         """Start a new gait whose first mode begins at `time` [s]."""
         self.epoch += 1
-        self._epoch_time = time - self._advance
+        self._epoch_time, self._hurried = time - self._advance, 0.0
         self.builder = self.builder.along(self.builder.sequence.only(self._gait))
         self._forget()
 
@@ -219,8 +219,8 @@ class Planner:
         self._take_chart(state, wait=deadline is None)
         self._move_ahead(felt.advance)
         x0, time, reference = self.model.state(state), state.time, _held(pose, self.config.reference)
-        limit = min(reference.speed_limit, self.builder.reference.fastest(reference))
-        reference = replace(reference, speed_limit=limit)
+        reach = self.builder.reference.fastest(reference)
+        reference = replace(reference, speed_limit=min(reference.speed_limit, reach))
         challenge = hold and self._challenge.is_due(time)
         configured = self.config.ground
         self._ground = configured if felt.ground is None else replace(felt.ground, friction=configured.friction)
@@ -231,6 +231,7 @@ class Planner:
         else:
             measured, cycle = self.model.forward_velocity(x0), self.builder.sequence.period
             speed = self._speed.follow(speed, measured, time, cycle, reference)
+            self._hurry(state, x0)
         height = self._height.approach(reference.height, reference.height_rate, time)
         roll, pitch = (
             one.approach(target, reference.tilt_rate, time)
@@ -240,7 +241,11 @@ class Planner:
         most = min(MOST_TURN, self.builder.reference.fastest_turn(reference))
         wanted, chart = Motion(speed, lateral, min(max(turn, -most), most), lean=roll, pitch=pitch), self.model.chart
         motion = self._course.follow(
-            state, wanted, self._ground, reference, hold=hold, speed_trim=self._speed.trim, chart=chart
+            *(state, wanted, self._ground, reference),
+            hold=hold,
+            speed_trim=self._speed.trim,
+            reach=reach,
+            chart=chart,
         )
         frame = self.model.frame(state, motion.heading)
         motion, ground = replace(motion, heading=0.0), frame.ground(self._ground)
@@ -355,6 +360,14 @@ class Planner:
         self._epoch_time -= sooner
         self._warm.delay(-sooner)
 
+    def _hurry(self, state: RobotState, x0: Array) -> None:
+        """Let the gait run faster where stances would outlast the reach of their legs, and the warm start with it."""
+        late = self.builder.reference.overstay(state, x0, state.time - self._epoch_time)
+        sooner = min(late, self.config.reference.hurry / self.config.rate)
+        self._hurried += sooner
+        self._epoch_time -= sooner
+        self._warm.delay(-sooner)
+
     def _hold(self, time: float, height: float) -> None:
         """Let the gait begin at `time`, at rest at the present height; the warm start keeps its phase."""
         last = self._warm.policy
@@ -368,7 +381,7 @@ class Planner:
         self._roll.restart(0.0, time)
         self._pitch.restart(0.0, time)
         self._warm.delay(time - self._epoch_time)
-        self._epoch_time = time
+        self._epoch_time, self._hurried = time, 0.0
 
     def _forget(self) -> None:
         self._warm.forget()

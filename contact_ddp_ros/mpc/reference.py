@@ -17,6 +17,7 @@ from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.choice import AnyModel
 from contact_ddp_ros.mpc.config import CLEARANCE_MOST, GaitConfig, PlannerConfig, ReferenceConfig
 from contact_ddp_ros.robot.ground import LocalGround
+from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
 Array = NDArray[np.float64]
@@ -146,6 +147,13 @@ class GaitReference(ABC):
     def fastest_turn(self, config: ReferenceConfig) -> float:
         """Rate of the heading at which a foot moves as fast on the ground [rad/s]."""
         return self.fastest(config) / max(abs(hip.ahead) for hip in self._hips)
+
+    def overstay(self, state: RobotState, x: Array, time: float) -> float:
+        """Time by which stances outlast the reach of their legs at `time` from the epoch [s], from a state x (2n,).
+
+        None where a model has no legs that stretch apart.
+        """
+        return 0.0
 
     @abstractmethod
     def states(self, times: Array, config: ReferenceConfig, motion: Motion, ground: LocalGround) -> Array:
