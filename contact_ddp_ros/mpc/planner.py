@@ -231,7 +231,7 @@ class Planner:
         else:
             measured, cycle = self.model.forward_velocity(x0), self.builder.sequence.period
             speed = self._speed.follow(speed, measured, time, cycle, reference)
-            self._hurry(state, x0)
+            self._hurry(state)
         height = self._height.approach(reference.height, reference.height_rate, time)
         roll, pitch = (
             one.approach(target, reference.tilt_rate, time)
@@ -360,9 +360,9 @@ class Planner:
         self._epoch_time -= sooner
         self._warm.delay(-sooner)
 
-    def _hurry(self, state: RobotState, x0: Array) -> None:
+    def _hurry(self, state: RobotState) -> None:
         """Let the gait run faster where stances would outlast the reach of their legs, and the warm start with it."""
-        late = self.builder.reference.overstay(state, x0, state.time - self._epoch_time)
+        late = self.builder.reference.overstay(state, state.time - self._epoch_time)
         sooner = min(late, self.config.reference.hurry / self.config.rate)
         self._hurried += sooner
         self._epoch_time -= sooner

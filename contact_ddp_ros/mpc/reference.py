@@ -148,10 +148,10 @@ class GaitReference(ABC):
         """Rate of the heading at which a foot moves as fast on the ground [rad/s]."""
         return self.fastest(config) / max(abs(hip.ahead) for hip in self._hips)
 
-    def overstay(self, state: RobotState, x: Array, time: float) -> float:
-        """Time by which stances outlast the reach of their legs at `time` from the epoch [s], from a state x (2n,).
+    def overstay(self, state: RobotState, time: float) -> float:
+        """Longest time by which a stance outlasts the reach of its leg at `time` from the epoch [s].
 
-        None where a model has no legs that stretch apart.
+        It is 0 for a model that does not look so far, as the plane's.
         """
         return 0.0
 

@@ -105,13 +105,13 @@ class WholeBodyReference(GaitReference):
         xs[:, n + HEIGHT] = ground.slope * velocity[0] + ground.aside * velocity[1]
         return changed(xs, Chart.YAW_PITCH_ROLL, self._chart, xs)
 
-    def overstay(self, state: RobotState, x: Array, time: float) -> float:
+    def overstay(self, state: RobotState, time: float) -> float:
         """Longest time by which a stance outlasts the reach of its leg at `time` from the epoch [s].
 
-        A foot that stays where it is while the trunk goes on as measured, in coordinates x (36,), is at r + w t from
-        the axis of its abduction; the leg is straight where that is as long as hip and links allow.
+        A foot that stays where it is while the trunk goes on as measured is at r + w t from the axis of its abduction;
+        the leg is straight where that is as long as hip and links allow.
         """
-        feet, _ = self._legs.points_and_jacobians(x[BASE : self.tree.n], np.zeros(3))
+        feet, _ = self._legs.points_and_jacobians(state.joint_positions, np.zeros(3))
         phases, shape = self.timing.all_phases(np.array([time])), self._shape
         left = ((1.0 - phases.progress) * phases.before)[:, 0]
         r = feet - shape.origins

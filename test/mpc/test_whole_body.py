@@ -373,7 +373,7 @@ def test_a_stance_that_outlasts_its_leg_is_over_sooner(velocity: tuple[float, fl
     """Until then the trunk moves on over feet that stay; the longest leg is nearly straight at the end."""
     time, ends = 0.05, 0.2
     x = REFERENCE.states(np.array([time]), CONFIG, Motion(0.5), LocalGround(0.0))[0]
-    overstay = REFERENCE.overstay(standing_at(x, np.array([*velocity, 0.0]), turn), x, time)
+    overstay = REFERENCE.overstay(standing_at(x, np.array([*velocity, 0.0]), turn), time)
     assert 0.0 < overstay < ends - time
     legs, joints = REFERENCE._legs, x[BASE:N]
     feet, _ = legs.points_and_jacobians(joints, np.zeros(3))
@@ -392,13 +392,13 @@ def test_a_stance_that_outlasts_its_leg_is_over_sooner(velocity: tuple[float, fl
 def test_stances_of_a_steady_trot_are_within_the_reach_of_the_legs(speed: float) -> None:
     xs = REFERENCE.states(TIMES, CONFIG, Motion(speed), LocalGround(0.0))
     for x, time in zip(xs, TIMES, strict=True):
-        assert REFERENCE.overstay(standing_at(x, np.array([speed, 0.0, 0.0]), 0.0), x, time) == 0.0
+        assert REFERENCE.overstay(standing_at(x, np.array([speed, 0.0, 0.0]), 0.0), time) == 0.0
 
 
 def test_feet_that_stand_for_good_outlast_nothing() -> None:
     stand = WholeBodyReference(MODEL.tree, config_with(gait__name="stand").gait)
     x = stand.states(np.zeros(1), CONFIG, Motion(0.0), LocalGround(0.0))[0]
-    assert stand.overstay(standing_at(x, np.array([5.0, 0.0, 0.0]), 0.0), x, 0.0) == 0.0
+    assert stand.overstay(standing_at(x, np.array([5.0, 0.0, 0.0]), 0.0), 0.0) == 0.0
 
 
 class TestCourse:
