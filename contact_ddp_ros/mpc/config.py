@@ -131,7 +131,7 @@ class ReferenceConfig:
         low=0.0,
         high=4.0,
         description="how much faster the whole body's gait may run, as a share of its pace, so that stances end before"
-        " legs are straight; 0: never",
+        " the legs of a pushed robot are straight; 0: never",
     )
     roll_integral: float = parameter(
         1.5,

@@ -231,7 +231,6 @@ class Planner:
         else:
             measured, cycle = self.model.forward_velocity(x0), self.builder.sequence.period
             speed = self._speed.follow(speed, measured, time, cycle, reference)
-            self._hurry(state)
         height = self._height.approach(reference.height, reference.height_rate, time)
         roll, pitch = (
             one.approach(target, reference.tilt_rate, time)
@@ -247,6 +246,8 @@ class Planner:
             reach=reach,
             chart=chart,
         )
+        if motion.forward_excess or motion.lateral_excess:
+            self._hurry(state)
         frame = self.model.frame(state, motion.heading)
         motion, ground = replace(motion, heading=0.0), frame.ground(self._ground)
         feet: FootHeights | FootGrounds | None = felt.feet and felt.feet.of_groups(self._groups)
@@ -361,7 +362,10 @@ class Planner:
         self._warm.delay(-sooner)
 
     def _hurry(self, state: RobotState) -> None:
-        """Let the gait run faster where stances would outlast the reach of their legs, and the warm start with it."""
+        """Let the gait run faster where stances would outlast the reach of their legs, and the warm start with it.
+
+        That is for velocities beyond the commanded ones, which are cut to what the gait's own stances reach.
+        """
         late = self.builder.reference.overstay(state, state.time - self._epoch_time)
         sooner = min(late, self.config.reference.hurry / self.config.rate)
         self._hurried += sooner

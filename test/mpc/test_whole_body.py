@@ -401,6 +401,22 @@ def test_feet_that_stand_for_good_outlast_nothing() -> None:
     assert stand.overstay(standing_at(x, np.array([5.0, 0.0, 0.0]), 0.0), 0.0) == 0.0
 
 
+@pytest.mark.parametrize("speed", [0.0, 3.5])
+def test_the_gait_of_a_pushed_robot_runs_faster_and_keeps_its_beginning(speed: float) -> None:
+    """By as much as it may within a period of the planner; an undisturbed one keeps its pace."""
+    planner = Planner(MODEL, for_model(config_with(gait__name="trot"), "whole_body"))
+    planner.reset(0.0)
+    planner.plan(standing(0.0, 0.0, 0.0), 0.0)
+    for k in range(1, 4):
+        state = replace(standing(0.0, 0.0, 0.0, 0.05 + 0.01 * k), linear_velocity=np.array([speed, 0.0, 0.0]))
+        policy = planner.plan(state, 0.0, iterations=1).policy
+        assert policy is not None
+    switch = policy.times[np.flatnonzero(np.diff(policy.modes))[0] + 1]
+    pace = planner.config.reference.hurry if speed else 0.0
+    assert switch == pytest.approx(0.2 - 3 * 0.01 * pace, abs=1e-6)
+    assert planner.gait_start == pytest.approx(0.0)
+
+
 class TestCourse:
     def test_a_robot_that_is_held_goes_straight_ahead_from_where_it_is(self) -> None:
         course = Course()
