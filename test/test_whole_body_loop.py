@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from contact_ddp_ros.bench.loop.pushes import CellSearch, Travel
 from contact_ddp_ros.closed_loop import ClosedLoop
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.errors import ParameterError
@@ -121,6 +122,13 @@ def test_a_bound_survives_roll_impulses_that_lift_a_foot_as_it_lands(sign: float
         if pushed.controller.fault is not None:
             fallen.append(phase)
     assert len(fallen) <= 1, fallen
+
+
+@pytest.mark.parametrize(("direction", "phase"), [(1.5 * np.pi, 0.0), (0.0, 0.5)])
+def test_a_push_at_speed_ends_stances_before_their_legs_are_straight(direction: float, phase: float) -> None:
+    """The trunk goes on at 2.9 or 4.2 m/s, where the leg of a stance of 0.2 s reaches no further than at 3.1 m/s."""
+    travel = Travel({"planner.gait.name": "trot"}, speed=1.5)
+    assert CellSearch(direction, phase, (), travel).holds(24.0)
 
 
 def test_it_stops_and_stands() -> None:

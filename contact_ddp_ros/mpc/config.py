@@ -86,7 +86,7 @@ class ReferenceConfig:
     """The posture that the costs pull towards; the optimisation decides the motion."""
 
     speed_limit: float = parameter(
-        2.5, low=0.0, high=4.0, unit="m/s", description="largest forward speed that is planned for, either way"
+        2.5, low=0.0, high=4.0, unit="m/s", description="largest commanded speed that is planned for, either way"
     )
     height_rate: float = parameter(
         0.1, low=0.01, high=1.0, unit="m/s", description="fastest change of the planned trunk height after a start"
@@ -134,6 +134,13 @@ class ReferenceConfig:
         high=10.0,
         unit="m/s",
         description="error of the whole body's velocity that is corrected at once; what is beyond it settles",
+    )
+    hurry: float = parameter(
+        0.5,
+        low=0.0,
+        high=4.0,
+        description="how much faster the whole body's gait may run, as a share of its pace, so that stances end before"
+        " the legs of a pushed robot are straight; 0: never",
     )
     roll_integral: float = parameter(
         1.5,

@@ -35,6 +35,7 @@ class Course:
         *,
         hold: bool,
         speed_trim: float = 0.0,
+        reach: float = math.inf,
         chart: Chart = Chart.YAW_PITCH_ROLL,
     ) -> Motion:
         """The motion to plan from a state for a command; with `hold` the robot's heading and place are the ones.
@@ -44,7 +45,7 @@ class Course:
         The velocity to the left makes up for the distance from the line, and the lean for a roll that lasts. The
         planned velocity begins near the robot's: after a push the feet land where they can catch it. What the forward
         velocity holds to make up for one never reached, `speed_trim` [m/s], is no excess when it is reached. No planned
-        velocity is beyond the limit of speed: feet that cannot step do not follow a push.
+        velocity is beyond the `reach` of the steps [m/s]: feet that cannot step do not follow a push.
         """
         yaw, roll = _yaw_and_roll(state, chart)
         x, y = float(state.position[0]), float(state.position[1])
@@ -78,8 +79,8 @@ class Course:
             heading=self._heading,
             lean=command.lean + trim,
             pitch=command.pitch,
-            forward_excess=_within(share * forward_excess, command.forward, config.speed_limit),
-            lateral_excess=_within(share * lateral_excess, lateral, config.speed_limit),
+            forward_excess=_within(share * forward_excess, command.forward, reach),
+            lateral_excess=_within(share * lateral_excess, lateral, reach),
             settling=config.settling,
         )
 

@@ -52,6 +52,11 @@ class MotionLimits:
     radii: Array
     acceleration: float
 
+    @property
+    def reach(self) -> float:
+        """Speed straight ahead at which a stance ends with a straight leg [m/s]."""
+        return float(self.feet[:, 0].min())
+
     def share(self, motion: Motion) -> tuple[float, str]:
         """Largest factor, at most 1, of a motion's velocity and turn that keeps the limits; and which one binds."""
         turn = abs(motion.turn)
@@ -135,7 +140,7 @@ def _words(motion: Motion) -> str:
 
 def motion_limits(feet: Array, radii: Array, friction: float, config: ReferenceConfig) -> MotionLimits:
     """Limits from the feet's largest speeds (n_f, 2), the hips' radii (n_f,), a friction coefficient and parameters."""
-    speed = min(config.speed_limit, float(feet.max(axis=1).min()))
+    speed = min(config.speed_limit, float(feet[:, 0].min()))
     return MotionLimits(speed, feet, radii, config.turn_friction * friction * _GRAVITY)
 
 

@@ -102,7 +102,7 @@ class Planner:
         self._sequence = 0
         self._ground = self.config.ground
         """That the present plan counts on."""
-        self._advance = 0.0
+        self._advance = self._hurried = 0.0
         self._warm = WarmStart(self.config.gait.step)
         self._charts = ChartChoice()
         self._challenge = Challenge()
@@ -171,13 +171,13 @@ class Planner:
 
     @property
     def gait_start(self) -> float:
-        """When the gait's first mode began, had contact not moved it [s]."""
-        return self._epoch_time + self._advance
+        """When the gait's first mode began, had neither contact nor the legs' reach moved it [s]."""
+        return self._epoch_time + self._advance + self._hurried
 
     def reset(self, time: float) -> None:
         """Start a new gait whose first mode begins at `time` [s]."""
         self.epoch += 1
-        self._epoch_time = time - self._advance
+        self._epoch_time, self._hurried = time - self._advance, 0.0
         self.builder = self.builder.along(self.builder.sequence.only(self._gait))
         self._forget()
 
@@ -235,7 +235,7 @@ class Planner:
         self._move_ahead(felt.advance)
         x0, time, wished = self.model.state(state), state.time, _held(pose, self.config.reference)
         reference = self.builder.reference.reachable(wished)
-        self._pose_cut = pose_cut(wished, reference)
+        self._pose_cut, limits = pose_cut(wished, reference), self._limits(reference)
         challenge = hold and self._challenge.is_due(time)
         configured = self.config.ground
         self._ground = configured if felt.ground is None else replace(felt.ground, friction=configured.friction)
@@ -245,7 +245,6 @@ class Planner:
             wanted = self._governor.rest(time)
             self._trim.reset(time)
         else:
-            limits = self._limits(reference)
             wanted = self._governor.follow(Motion(speed, lateral, turn), time, limits, reference)
             self._slow_enough = limits.hold(wanted)
             reference = replace(reference, speed_limit=limits.speed)
@@ -257,7 +256,11 @@ class Planner:
             for one, target in ((self._roll, reference.roll), (self._pitch, reference.pitch))
         )
         wanted, chart, trim = replace(wanted, lean=roll, pitch=pitch), self.model.chart, self._trim.value
-        motion = self._course.follow(state, wanted, self._ground, reference, hold=hold, speed_trim=trim, chart=chart)
+        motion = self._course.follow(
+            *(state, wanted, self._ground, reference), hold=hold, speed_trim=trim, reach=limits.reach, chart=chart
+        )
+        if motion.forward_excess or motion.lateral_excess:
+            self._hurry(state)
         frame = self.model.frame(state, motion.heading)
         motion, ground = replace(motion, heading=0.0), frame.ground(self._ground)
         feet: FootHeights | FootGrounds | None = felt.feet and felt.feet.of_groups(self._groups)
@@ -368,7 +371,7 @@ class Planner:
         )
         _, wanted = self.builder.sequence.gaits[self._gait]
         feet = self.builder.reference.foot_speeds(tallest, wanted)
-        return motion_limits(feet, self.builder.reference.hip_radii, self._ground.friction, reference)
+        return motion_limits(feet, self.builder.reference.hip_radii, self.config.ground.friction, reference)
 
     def _take_chart(self, state: RobotState, wait: bool) -> None:
         """Go on in the chart of the attitude in which a state is regular, and the warm start with it."""
@@ -387,6 +390,17 @@ class Planner:
         self._epoch_time -= sooner
         self._warm.delay(-sooner)
 
+    def _hurry(self, state: RobotState) -> None:
+        """Let the gait run faster where stances would outlast the reach of their legs, and the warm start with it.
+
+        That is for velocities beyond the commanded ones, which are cut to what the gait's own stances reach.
+        """
+        late = self.builder.reference.overstay(state, state.time - self._epoch_time)
+        sooner = min(late, self.config.reference.hurry / self.config.rate)
+        self._hurried += sooner
+        self._epoch_time -= sooner
+        self._warm.delay(-sooner)
+
     def _hold(self, time: float, height: float) -> None:
         """Let the gait begin at `time`, at rest at the present height; the warm start keeps its phase."""
         last = self._warm.policy
@@ -400,7 +414,7 @@ class Planner:
         self._roll.restart(0.0, time)
         self._pitch.restart(0.0, time)
         self._warm.delay(time - self._epoch_time)
-        self._epoch_time = time
+        self._epoch_time, self._hurried = time, 0.0
 
     def _forget(self) -> None:
         self._warm.forget()

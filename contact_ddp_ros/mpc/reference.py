@@ -17,6 +17,7 @@ from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.models.choice import AnyModel
 from contact_ddp_ros.mpc.config import CLEARANCE_MOST, GaitConfig, PlannerConfig, ReferenceConfig
 from contact_ddp_ros.robot.ground import LocalGround
+from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
 Array = NDArray[np.float64]
@@ -186,6 +187,13 @@ class GaitReference(ABC):
     def hip_radii(self) -> Array:
         """(n_f,) distances of the hips from the vertical through the trunk's origin [m]."""
         return np.array([math.hypot(hip.ahead, hip.aside) for hip in self._hips])
+
+    def overstay(self, state: RobotState, time: float) -> float:
+        """Longest time by which a stance outlasts the reach of its leg at `time` from the epoch [s].
+
+        It is 0 for a model that does not look so far, as the plane's.
+        """
+        return 0.0
 
     @abstractmethod
     def states(self, times: Array, config: ReferenceConfig, motion: Motion, ground: LocalGround) -> Array:

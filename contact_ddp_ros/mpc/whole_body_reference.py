@@ -22,9 +22,13 @@ from contact_ddp_ros.mpc.reference import RATE_STEP, GaitReference, Motion, Node
 from contact_ddp_ros.robot.attitude import ANGLES, Chart, changed
 from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.robot.legs import JOINTS_PER_LEG, LegGeometry
+from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
 Array = NDArray[np.float64]
+
+_REACH = 0.98
+"""Share of a straight leg's length at which a stance should be over: a straight leg has no way to give."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,25 @@ class WholeBodyReference(GaitReference):
         xs[:, n], xs[:, n + 1] = velocity
         xs[:, n + HEIGHT] = ground.slope * velocity[0] + ground.aside * velocity[1]
         return changed(xs, Chart.YAW_PITCH_ROLL, self._chart, xs)
+
+    def overstay(self, state: RobotState, time: float) -> float:
+        """Longest time by which a stance outlasts the reach of its leg at `time` from the epoch [s].
+
+        A foot that stays where it is while the trunk goes on as measured is at r + w t from the axis of its abduction;
+        the leg is straight where that is as long as hip and links allow.
+        """
+        feet, _ = self._legs.points_and_jacobians(state.joint_positions, np.zeros(3))
+        phases, shape = self.timing.all_phases(np.array([time])), self._shape
+        left = ((1.0 - phases.progress) * phases.before)[:, 0]
+        r = feet - shape.origins
+        w = -state.linear_velocity - np.cross(state.angular_velocity, feet)
+        reach = _REACH * np.hypot(shape.thigh + shape.shank, shape.aside)[:, 0]
+        a, b, c = (w * w).sum(axis=1), (r * w).sum(axis=1), (r * r).sum(axis=1) - reach**2
+        root = np.sqrt(np.maximum(b * b - a * c, 0.0))
+        # the later root of |r + w t| = reach, in the form that neither cancels nor divides by zero
+        until = np.where(b < 0.0, root - b, np.maximum(-c, 0.0)) / np.where(b < 0.0, a, np.maximum(root + b, 1e-9))
+        steps = ~phases.swinging[:, 0] & np.isfinite(self._longest_stances)
+        return float(np.maximum(left - until, 0.0)[steps].max(initial=0.0))
 
     def state_weights(self, config: PlannerConfig) -> Array:
         """(36,) weights of the running cost of the states; a pair's joint weighs as much as one of the plane."""

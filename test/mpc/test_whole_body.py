@@ -13,7 +13,7 @@ from contact_ddp_ros.errors import MessageError, ParameterError
 from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.library.derivatives import check_derivatives
 from contact_ddp_ros.models.frame import HorizontalFrame
-from contact_ddp_ros.models.whole_body import HEIGHT, PITCH, ROLL, YAW, WholeBodyModel
+from contact_ddp_ros.models.whole_body import BASE, HEIGHT, PITCH, ROLL, YAW, WholeBodyModel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig, ReferenceConfig, for_model
 from contact_ddp_ros.mpc.course import Course
@@ -47,6 +47,7 @@ GAIT = config_with(gait__name="trot").gait
 REFERENCE = WholeBodyReference(MODEL.tree, GAIT)
 TIMES = np.arange(0.0, 0.8, 0.004) + 0.001
 """Two cycles of the trot, off every switch."""
+UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
 LEVEL = Ground()
 PIN = pinocchio_model(MODEL.tree)
 DATA = PIN.createData()
@@ -376,6 +377,62 @@ def test_the_ground_under_some_feet_only_is_refused(planner: Planner) -> None:
         planner.plan(standing(0.0, 0.0, 0.0), 0.5, felt=Felt(feet=FootHeights((0.0, 0.0), (0.0, 0.0))))
 
 
+def standing_at(x: np.ndarray, velocity: np.ndarray, turn: float) -> RobotState:
+    """The state with coordinates x that moves so in the trunk's axes [m/s], turning about its z axis [rad/s]."""
+    joints = x[BASE:N]
+    return RobotState(0.0, x[:3], UPRIGHT, velocity, np.array([0.0, 0.0, turn]), joints, np.zeros_like(joints))
+
+
+@pytest.mark.parametrize("velocity", [(3.5, 0.0), (0.0, -3.0), (2.5, 2.0), (-3.2, 0.0)])
+@pytest.mark.parametrize("turn", [0.0, 1.0])
+def test_a_stance_that_outlasts_its_leg_is_over_sooner(velocity: tuple[float, float], turn: float) -> None:
+    """Until then the trunk moves on over feet that stay; the longest leg is nearly straight at the end."""
+    time, ends = 0.05, 0.2
+    x = REFERENCE.states(np.array([time]), CONFIG, Motion(0.5), LocalGround(0.0))[0]
+    overstay = REFERENCE.overstay(standing_at(x, np.array([*velocity, 0.0]), turn), time)
+    assert 0.0 < overstay < ends - time
+    legs, joints = REFERENCE._legs, x[BASE:N]
+    feet, _ = legs.points_and_jacobians(joints, np.zeros(3))
+    left = ends - time - overstay
+    lengths, straight = [], []
+    for foot, origin, chain, last in zip(feet, legs.translations[:, 0], legs.translations, legs.feet, strict=True):
+        moved = np.array([*velocity, 0.0]) + np.cross([0.0, 0.0, turn], foot)
+        lengths.append(np.linalg.norm(foot - origin - moved * left))
+        straight.append(np.linalg.norm(chain[1] + chain[2] + last))
+    stand = [stands(time, point.name) for point in MODEL.tree.contacts]
+    shares = (np.array(lengths) / straight)[stand]
+    assert shares.max() == pytest.approx(0.98, abs=1e-6)
+
+
+@pytest.mark.parametrize("speed", [-1.0, 0.0, 0.5, 1.5, 2.5])
+def test_stances_of_a_steady_trot_are_within_the_reach_of_the_legs(speed: float) -> None:
+    xs = REFERENCE.states(TIMES, CONFIG, Motion(speed), LocalGround(0.0))
+    for x, time in zip(xs, TIMES, strict=True):
+        assert REFERENCE.overstay(standing_at(x, np.array([speed, 0.0, 0.0]), 0.0), time) == 0.0
+
+
+def test_feet_that_stand_for_good_outlast_nothing() -> None:
+    stand = WholeBodyReference(MODEL.tree, config_with(gait__name="stand").gait)
+    x = stand.states(np.zeros(1), CONFIG, Motion(0.0), LocalGround(0.0))[0]
+    assert stand.overstay(standing_at(x, np.array([5.0, 0.0, 0.0]), 0.0), 0.0) == 0.0
+
+
+@pytest.mark.parametrize("speed", [0.0, 3.5])
+def test_the_gait_of_a_pushed_robot_runs_faster_and_keeps_its_beginning(speed: float) -> None:
+    """By as much as it may within a period of the planner; an undisturbed one keeps its pace."""
+    planner = Planner(MODEL, for_model(config_with(gait__name="trot"), "whole_body"))
+    planner.reset(0.0)
+    planner.plan(standing(0.0, 0.0, 0.0), 0.0)
+    for k in range(1, 4):
+        state = replace(standing(0.0, 0.0, 0.0, 0.05 + 0.01 * k), linear_velocity=np.array([speed, 0.0, 0.0]))
+        policy = planner.plan(state, 0.0, iterations=1).policy
+        assert policy is not None
+    switch = policy.times[np.flatnonzero(np.diff(policy.modes))[0] + 1]
+    pace = planner.config.reference.hurry if speed else 0.0
+    assert switch == pytest.approx(0.2 - 3 * 0.01 * pace, abs=1e-6)
+    assert planner.gait_start == pytest.approx(0.0)
+
+
 class TestCourse:
     def test_a_robot_that_is_held_goes_straight_ahead_from_where_it_is(self) -> None:
         course = Course()
@@ -429,6 +486,15 @@ class TestCourse:
         motion = course.follow(fast, Motion(0.5 - 0.3), LEVEL, CONFIG, hold=False, speed_trim=-0.3)
         forward, _ = motion.velocities(np.array([0.0, 100.0]))
         assert forward == pytest.approx([0.2 + 0.4 - CONFIG.settling_band, 0.2])
+
+    def test_a_push_is_followed_beyond_the_limit_of_commands_within_the_reach_of_steps(self) -> None:
+        course, limit = Course(), CONFIG.speed_limit
+        course.follow(standing(0.0, 0.0, 0.0), Motion(limit), LEVEL, CONFIG, hold=True)
+        pushed = replace(standing(0.0, 0.0, 0.0, 0.01), linear_velocity=np.array([limit + 2.0, -4.0, 0.0]))
+        motion = course.follow(pushed, Motion(limit), LEVEL, CONFIG, hold=False, reach=limit + 0.6)
+        forward, lateral = motion.velocities(np.array([0.0, 100.0]))
+        assert forward == pytest.approx([limit + 0.6, limit])
+        assert lateral == pytest.approx([-limit - 0.6, 0.0])
 
     @pytest.mark.parametrize("change", [{"settling": 0.0}, {"settling_band": 0.7}])
     def test_an_error_within_the_band_is_corrected_at_once(self, change: dict[str, float]) -> None:

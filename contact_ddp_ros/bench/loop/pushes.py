@@ -1,18 +1,18 @@
 """`contact-ddp bench pushes`: the push map, the largest impulse that is survived by direction and phase of a gait.
 
-The robot goes at 0.5 m/s on flat ground, bounding or in each of the gaits that are asked for; a force on the trunk
-acts for 0.1 s. For each direction and phase the impulses of a ladder are tried from the lowest up to the first that
-fells the robot; what it survives counts only where it survives everything below, too. Survived is what neither ends in
-a fault nor in anything but going on at its height three seconds later. The interval of a median over phases is that of
-resampled phases.
+The robot goes on flat ground, at 0.5 m/s straight ahead or at each of the speeds and turns that are asked for, bounding
+or in each of the gaits; a force on the trunk, at an angle to the heading at which it begins, acts for 0.1 s. For each
+direction and phase the impulses of a ladder are tried from the lowest up to the first that fells the robot; what it
+survives counts only where it survives everything below, too. Survived is what neither ends in a fault nor in anything
+but going on at its height three seconds later. The interval of a median over phases is that of resampled phases.
 """
 
 import argparse
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -37,15 +37,16 @@ from contact_ddp_ros.mpc.reference import gait_schedule
 from contact_ddp_ros.recording import FALL_HEIGHT
 from contact_ddp_ros.report.charts import heat_map
 from contact_ddp_ros.report.style import figure
+from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 
 SETTLED = 3.0
-"""The first push begins in the first cycle after this time [s]."""
+"""Time after which the first push begins at 0.5 m/s; at a higher speed a second later for each m/s more [s]."""
 
 AFTER = 3.0
 """How long the robot is watched from a push on [s]."""
 
 TARGET = 10.0
-"""Impulse that should be survived in every direction at every phase [N s]."""
+"""Impulse that should be survived in every direction at every phase, unless another is asked for [N s]."""
 
 FIRST_MODE = 0
 """Of the gait's cycle; the bound's is the stance of the back feet."""
@@ -58,23 +59,44 @@ _GAIT = "planner.gait.name"
 
 
 @dataclass(frozen=True)
+class Travel:
+    """Steady motion that is disturbed: parameters, among them the gait, speed [m/s] and rate of the heading [rad/s]."""
+
+    overrides: dict[str, Any] = field(default_factory=dict)
+    speed: float = SPEED
+    turn: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """Gait, speed and turn for people."""
+        turning = f", {self.turn:g} rad/s" if self.turn else ""
+        return f"{self.overrides.get(_GAIT, GaitConfig().name)}, {self.speed:g} m/s{turning}"
+
+    @property
+    def period(self) -> float:
+        """Duration of a cycle of the gait [s]."""
+        options = bounding(self.overrides)
+        config = planner_config(options, robot_of(options))
+        return gait_schedule(MODELS[config.model], config.gait).period
+
+    def steady(self) -> ClosedLoop:
+        """The loop that moves so, at the beginning of a cycle: one for all pushes in a process, to be forked."""
+        return _steady(json.dumps(self.overrides), self.speed, self.turn)
+
+
+@dataclass(frozen=True)
 class CellSearch:
-    """One direction [rad, from forward to the left] and phase (share of a cycle): the way up a ladder of impulses."""
+    """One direction [rad, from the heading to the left] and phase (share of a cycle): the way up an impulse ladder."""
 
     direction: float
     phase: float
     ladder: tuple[float, ...]
-    overrides: dict[str, Any] = field(default_factory=dict)
+    travel: Travel = field(default_factory=Travel)
 
     @property
     def name(self) -> str:
         """Unique in a benchmark."""
-        return f"{self.gait}, {math.degrees(self.direction):.0f}° at {self.phase:.3f}"
-
-    @property
-    def gait(self) -> str:
-        """In which it goes."""
-        return str(self.overrides.get(_GAIT, GaitConfig().name))
+        return f"{self.travel.name}, {math.degrees(self.direction):.0f}° at {self.phase:.3f}"
 
     @property
     def cost(self) -> float:
@@ -83,9 +105,10 @@ class CellSearch:
 
     def holds(self, impulse: float) -> bool:
         """Whether the robot survives an impulse [N s]."""
-        loop = _steady(json.dumps(self.overrides)).fork()
-        advance(loop, loop.simulator.time + self.phase * period_of(self.overrides))
-        push = push_of(impulse, self.direction, loop.simulator.time)
+        loop = self.travel.steady().fork()
+        advance(loop, loop.simulator.time + self.phase * self.travel.period)
+        heading = float(quaternion_to_rpy(loop.simulator.true_state().orientation)[2])
+        push = push_of(impulse, heading + self.direction, loop.simulator.time)
         loop.simulator.push(np.array(push.force), push.duration)
         try:
             advance(loop, loop.simulator.time + AFTER)
@@ -95,22 +118,15 @@ class CellSearch:
         return bool(up) and loop.controller.fault is None and loop.controller.mode is ControlMode.MOVE
 
 
-def period_of(overrides: Mapping[str, Any]) -> float:
-    """Duration of a cycle of the gait that some parameters choose [s]."""
-    options = bounding(overrides)
-    config = planner_config(options, robot_of(options))
-    return gait_schedule(MODELS[config.model], config.gait).period
-
-
-@cache
-def _steady(overrides: str) -> ClosedLoop:
-    """A loop that moves steadily, at the beginning of a cycle."""
+@lru_cache(maxsize=1)
+def _steady(overrides: str, speed: float, turn: float) -> ClosedLoop:
     chosen = json.loads(overrides)
-    loop = ClosedLoop(bounding(chosen, duration=60.0))
-    advance(loop, SETTLED)
+    loop = ClosedLoop(bounding(chosen, speed=speed, turn=turn, duration=60.0))
+    settled = SETTLED + max(abs(speed) - SPEED, 0.0)
+    advance(loop, settled)
     modes = [_mode(loop)] * 2
     while not modes[0] > modes[1] == FIRST_MODE:
-        if loop.controller.fault is not None or loop.simulator.time > SETTLED + 2.0 * period_of(chosen):
+        if loop.controller.fault is not None or loop.simulator.time > settled + 2.0 * Travel(chosen).period:
             raise BenchmarkError(f"it does not move before anything happens: {loop.controller.fault}")
         loop.tick()
         modes = [modes[1], _mode(loop)]
@@ -135,31 +151,31 @@ def run(search: CellSearch) -> dict[str, float | None]:
 
 @dataclass(frozen=True)
 class PushMap:
-    """What was found of one gait.
+    """Impulses that one steady motion survives.
 
     Attributes:
-        directions: (D,) [rad]. phases: (P,) shares of a cycle.
+        name: of the motion. directions: (D,) [rad]. phases: (P,) shares of a cycle.
         held: (D, P) largest impulse that was survived, with all below it [N s]. ladder: the impulses tried [N s].
     """
 
-    gait: str
+    name: str
     directions: NDArray[np.float64]
     phases: NDArray[np.float64]
     held: NDArray[np.float64]
     ladder: tuple[float, ...]
 
 
-def searches(directions: int, phases: int, ladder: tuple[float, ...], overrides: dict[str, Any]) -> list[CellSearch]:
+def searches(directions: int, phases: int, ladder: tuple[float, ...], travel: Travel) -> list[CellSearch]:
     """All of a map, direction by direction."""
     return [
-        CellSearch(2.0 * math.pi * k / directions, phase / phases, ladder, overrides)
+        CellSearch(2.0 * math.pi * k / directions, phase / phases, ladder, travel)
         for k in range(directions)
         for phase in range(phases)
     ]
 
 
-def table(maps: Sequence[PushMap]) -> Table:
-    """Gait by gait and direction by direction: worst, median and best of the phases, how many survive the target."""
+def table(maps: Sequence[PushMap], target: float) -> Table:
+    """Motion by motion and direction by direction: worst, median and best phase, how many survive a target [N s]."""
 
     def largest(value: float, found: PushMap) -> str:
         return f"{value:.1f}" if value < found.ladder[-1] else f"≥ {value:.1f}"
@@ -173,12 +189,12 @@ def table(maps: Sequence[PushMap]) -> Table:
         return f"{one.successes} of {one.trials} ({one.percent})"
 
     columns = {
-        "gait": lambda row: row[0].gait,
+        "motion": lambda row: row[0].name,
         "direction": lambda row: row[1],
         "worst": lambda row: largest(row[2].min(), row[0]),
         "median (95 %)": median,
         "best": lambda row: largest(row[2].max(), row[0]),
-        f"cells that survive {TARGET:g} N s (95 %)": lambda row: of_target(share(row[2].ravel() >= TARGET)),
+        f"cells that survive {target:g} N s (95 %)": lambda row: of_target(share(row[2].ravel() >= target)),
     }
     rows = []
     for found in maps:
@@ -188,34 +204,22 @@ def table(maps: Sequence[PushMap]) -> Table:
     return table_of("Largest impulse that is survived [N s]", rows, columns)
 
 
-def draw(found: PushMap, path: Path) -> None:
-    """Draw the map by phase, and by direction around the robot seen from above, which looks up."""
-    title = f"Largest push of {PUSH_DURATION:g} s that is survived at {SPEED:g} m/s, {found.gait} [N s]"
-    with figure(path, 10.0, 4.6, title) as drawn:
-        grid = drawn.add_gridspec(1, 2, width_ratios=(1.5, 1.0))
-        cells = drawn.add_subplot(grid[0])
-        names = [_name(direction) for direction in found.directions]
-        phases = [f"{phase:.2f}" for phase in found.phases]
-        image = heat_map(cells, found.held, names, phases, (0.0, found.ladder[-1]), form="{:.0f}".format)
-        cells.set_xlabel("phase of the gait at which the push begins (0: its first mode)")
-        cells.set_ylabel("direction of the push")
-        drawn.colorbar(image, ax=cells)
-        _draw_around(drawn.add_subplot(grid[1], projection="polar"), found)
-
-
-def _draw_around(axes: Any, found: PushMap) -> None:
-    closed = [*range(found.directions.size), 0]
-    angles = found.directions[closed]
-    worst, median, best = (measure(found.held, axis=1)[closed] for measure in (np.min, np.median, np.max))
-    axes.set_theta_zero_location("N")
-    axes.fill_between(angles, worst, best, color="#56b4e9", alpha=0.3, label="worst to best phase")
-    axes.plot(angles, median, color="#0072b2", label="median phase")
-    axes.plot(
-        angles, np.full(angles.size, TARGET), "--", color="#c0392b", linewidth=0.9, label=f"target, {TARGET:g} N s"
-    )
-    axes.set_xticks(found.directions, [_name(direction) for direction in found.directions], fontsize=7)
-    axes.set_ylim(0.0, found.ladder[-1])
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, -0.28), fontsize=7)
+def draw(maps: Sequence[PushMap], columns: int, path: Path) -> None:
+    """Draw the maps by direction and phase, so many beside each other."""
+    columns = min(columns, len(maps))
+    rows = math.ceil(len(maps) / columns)
+    title = f"Largest push of {PUSH_DURATION:g} s that is survived [N s]"
+    with figure(path, max(1.0 + 3.6 * columns, 6.0), 0.9 + 2.7 * rows, title) as drawn:
+        for index, found in enumerate(maps):
+            cells = drawn.add_subplot(rows, columns, index + 1)
+            names = [_name(direction) for direction in found.directions] if index % columns == 0 else []
+            phases = [f"{phase:.2f}" for phase in found.phases]
+            image = heat_map(cells, found.held, names, phases, (0.0, found.ladder[-1]), form="{:.0f}".format)
+            cells.set_yticks(range(len(found.directions)), names or [""] * len(found.directions))
+            cells.tick_params(axis="x", labelsize=6)
+            cells.set_title(found.name, fontsize=9)
+        drawn.colorbar(image, ax=drawn.axes)
+        drawn.supxlabel("phase of the gait at which the push begins (0: its first mode)", fontsize=9)
 
 
 def _name(direction: float) -> str:
@@ -225,12 +229,13 @@ def _name(direction: float) -> str:
     return words.get(degrees, f"{degrees}°")
 
 
-def _gaits(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """The parameters of each map; ParameterError for a gait that does not exist or that the model cannot move."""
+def _travels(options: argparse.Namespace) -> list[Travel]:
+    """The motion of each map; ParameterError for a gait that does not exist or that the model cannot move."""
     chosen = dict(options.set)
-    found = [{**chosen, _GAIT: gait} for gait in dict.fromkeys(options.gait)] if options.gait else [chosen]
-    for overrides in found:
-        period_of(overrides)
+    gaits = [{**chosen, _GAIT: gait} for gait in dict.fromkeys(options.gait)] if options.gait else [chosen]
+    found = [Travel(overrides, speed, turn) for overrides in gaits for turn in options.turn for speed in options.speed]
+    for travel in found:
+        _ = travel.period
     return found
 
 
@@ -238,38 +243,52 @@ def _measure(run_of: Run) -> Findings:
     options = run_of.options
     directions, phases = (4, 2) if options.quick else (options.directions, options.phases)
     ladder = QUICK_LADDER if options.quick else options.ladder
-    items = [cell for overrides in _gaits(options) for cell in searches(directions, phases, ladder, overrides)]
+    travels = _travels(options)
+    items = [cell for travel in travels for cell in searches(directions, phases, ladder, travel)]
     settings = {"directions": directions, "phases": phases, "ladder": list(ladder)}
     settings |= {"overrides": dict(options.set), "gaits": options.gait}
+    settings |= {"speeds": list(options.speed), "turns": list(options.turn)}
     limits: list[dict[str, Any]] = journalled(run, items, run_of, settings, dict)
-    found = grouped(zip(items, limits, strict=True), lambda pair: pair[0].gait)
+    found = grouped(zip(items, limits, strict=True), lambda pair: pair[0].travel.name)
     maps = [
         PushMap(
-            gait,
+            name,
             np.array([item.direction for item, _ in own[::phases]]),
             np.array([item.phase for item, _ in own[:phases]]),
             np.array([limit["held"] for _, limit in own]).reshape(directions, phases),
             ladder,
         )
-        for gait, own in found.items()
+        for name, own in found.items()
     ]
-    names = ["pushes.png" if len(maps) == 1 else f"pushes_{one.gait}.png" for one in maps]
+    columns = len(travels) // max(len(options.gait or ()), 1)
     return Findings(
         settings=settings,
         results={item.name: limit for item, limit in zip(items, limits, strict=True)},
-        tables=[table(maps)],
+        tables=[table(maps, options.target)],
         remarks=[f"Tried from below up to the first that fells it: {', '.join(f'{one:g}' for one in ladder)} N s."],
-        drawings={name: partial(draw, one) for name, one in zip(names, maps, strict=True)},
-        exit_code=0 if all(one.held.min() >= TARGET for one in maps) else 1,
+        drawings={"pushes.png": partial(draw, maps, columns)},
+        exit_code=0 if all(one.held.min() >= options.target for one in maps) else 1,
     )
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(one) for one in text.split(","))
+    except ValueError:
+        return ()
+
+
+def numbers_of(text: str) -> tuple[float, ...]:
+    """Finite numbers in words, "0.5,1.5", each once; an error of the option for anything else."""
+    found = tuple(dict.fromkeys(_numbers(text)))
+    if not found or not all(map(math.isfinite, found)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers; allowed: finite numbers, as 0.5,1.5")
+    return found
 
 
 def ladder_of(text: str) -> tuple[float, ...]:
     """Impulses in words, "12,16,20"; an error of the option where they do not rise from above zero."""
-    try:
-        found = tuple(float(one) for one in text.split(","))
-    except ValueError:
-        found = ()
+    found = _numbers(text)
     if not found or not all(low < high < math.inf for low, high in pairwise((0.0, *found))):
         raise argparse.ArgumentTypeError(f"{text!r} is no ladder; allowed: rising impulses [N s], as 12,16,20")
     return found
@@ -279,6 +298,13 @@ OPTIONS = (
     count("--directions", 8, "of the push"),
     count("--phases", 12, "of the gait"),
     option("--gait", action="append", metavar="NAME", help="in which it goes, in place of the bound; repeatable"),
+    option(
+        "--speed", type=numbers_of, default=(SPEED,), metavar="LIST", help="speeds [m/s], as 0.5,1.5 (default: 0.5)"
+    ),
+    option("--turn", type=numbers_of, default=(0.0,), metavar="LIST", help="turns [rad/s], as 0,2 (default: 0)"),
+    option(
+        "--target", type=float, default=TARGET, metavar="IMPULSE", help="that all cells should hold [N s] (default: 10)"
+    ),
     option(
         "--ladder",
         type=ladder_of,
@@ -290,4 +316,4 @@ OPTIONS = (
     add_setting_option,
 )
 
-BENCHMARK = Benchmark("pushes", __doc__, "4 directions, 2 phases, coarser", _measure, OPTIONS, _gaits, resumable=True)
+BENCHMARK = Benchmark("pushes", __doc__, "4 directions, 2 phases, coarser", _measure, OPTIONS, _travels, resumable=True)
