@@ -134,7 +134,7 @@ class GaitReference(ABC):
         weight = -tree.mass * float(tree.gravity[2])
         stances = np.array([[schedule.stance(foot)[1] for foot in self.feet] for schedule in schedules])
         self._mean_forces = weight * self._periods / stances.sum(axis=1)
-        self._hips, self._schedules = tuple(hips), tuple(schedules)
+        self._hips, self._longest_stances = tuple(hips), np.max([self._stances(one) for one in schedules], axis=0)
 
     @property
     def mean_force(self) -> float:
@@ -157,10 +157,9 @@ class GaitReference(ABC):
         reach = np.array([math.sqrt(max(hip.length**2 - z**2, 0.0)) for hip, z in zip(self._hips, heights)])
         offsets = np.array([hip.offset for hip in self._hips])
         sideways = np.where(reach > 0.0, np.hypot(reach, offsets) - np.abs(offsets - config.stance_inset), 0.0)
-        schedules = self._schedules if schedule is None else (*self._schedules, schedule)
-        stances = np.array([[one.stance(foot)[1] for foot in self.feet] for one in schedules])
-        for_good = stances >= np.array([[one.period] for one in schedules])
-        longest = np.where(for_good, np.inf, stances).max(axis=0)
+        longest = (
+            self._longest_stances if schedule is None else np.maximum(self._longest_stances, self._stances(schedule))
+        )
         return 2.0 * np.column_stack([reach, np.minimum(reach, sideways)]) / longest[:, None]
 
     def fastest(self, config: ReferenceConfig) -> float:
@@ -178,6 +177,11 @@ class GaitReference(ABC):
         high = min(_LONG * hip.length - hip.above for hip in self._hips) - share * lift
         height = min(max(config.height, low), high)
         return replace(config, height=height, roll=share * config.roll, pitch=share * config.pitch)
+
+    def _stances(self, schedule: ModeSchedule) -> Array:
+        """(n_f,) durations of the stances, infinite where a foot never leaves the ground [s]."""
+        found = np.array([schedule.stance(foot)[1] for foot in self.feet])
+        return np.where(found >= schedule.period, np.inf, found)
 
     def _lift(self, config: ReferenceConfig) -> float:
         """How much the trunk's roll and pitch raise one hip, and lower another [m]."""
