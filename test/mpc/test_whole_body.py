@@ -242,8 +242,13 @@ def test_what_is_told_of_the_body_is_approached_and_cut() -> None:
     assert [height for height, _, _ in references] == pytest.approx([start + rate * time for time in (0.0, 0.05, 0.1)])
     assert [pitch for _, _, pitch in references] == pytest.approx([0.0, 0.05, 0.1])
     assert references[1][1] == pytest.approx(-0.05, abs=0.01)
-    planner.plan(ROBOT.standing_state(9.0), 0.0, pose=BodyPose(0.9, 0.0, 2.0))
-    assert references[-1][0] == 0.36 and references[-1][2] == 0.3
+    planner.plan(ROBOT.standing_state(9.0), 0.0, pose=BodyPose(0.9, 0.0, 0.0))
+    assert references[-1][0] == 0.36 and references[-1][2] == 0.0
+    told = planner.plan(ROBOT.standing_state(15.0), 0.0, pose=BodyPose(0.9, 0.0, 2.0)).cut
+    assert references[-1][0] < 0.32 and references[-1][2] == 0.3, (
+        "a tilted trunk's higher hips are as high as a level one's"
+    )
+    assert "reach of the legs" in told
     planner.plan(ROBOT.standing_state(20.0), 0.0, pose=BodyPose(None, 0.0, 0.0))
     assert references[-1][0] == pytest.approx(CONFIG.height) and references[-1][2] == 0.0
     with pytest.raises(MessageError, match=r"\(0.2, nan, 0.0\); allowed: finite numbers"):
@@ -417,7 +422,7 @@ def test_feet_that_stand_for_good_outlast_nothing() -> None:
     assert stand.overstay(standing_at(x, np.array([5.0, 0.0, 0.0]), 0.0), 0.0) == 0.0
 
 
-@pytest.mark.parametrize("speed", [0.0, 3.5])
+@pytest.mark.parametrize("speed", [0.0, 3.0])
 def test_the_gait_of_a_pushed_robot_runs_faster_and_keeps_its_beginning(speed: float) -> None:
     """By as much as it may within a period of the planner; an undisturbed one keeps its pace."""
     planner = Planner(MODEL, for_model(config_with(gait__name="trot"), "whole_body"))
@@ -425,7 +430,7 @@ def test_the_gait_of_a_pushed_robot_runs_faster_and_keeps_its_beginning(speed: f
     planner.plan(standing(0.0, 0.0, 0.0), 0.0)
     for k in range(1, 4):
         state = replace(standing(0.0, 0.0, 0.0, 0.05 + 0.01 * k), linear_velocity=np.array([speed, 0.0, 0.0]))
-        policy = planner.plan(state, 0.0, iterations=1).policy
+        policy = planner.plan(state, 0.0).policy
         assert policy is not None
     switch = policy.times[np.flatnonzero(np.diff(policy.modes))[0] + 1]
     pace = planner.config.reference.hurry if speed else 0.0
