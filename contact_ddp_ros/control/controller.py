@@ -417,13 +417,17 @@ class Controller:
             if not self._motion.done:
                 return found if isinstance(found, Finding) else self.move.softened(found, state)
             self._stand_up(state, now, self._motion.catch_time)
-        if not self._capture.done:
+        if self._captures():
             ground = self.estimator.ground or self._ground
             targets = self._capture.targets(state, now, late, ground)
-            if not self._capture.done:
+            if self._captures():
                 return targets
             self._stand.catch(state, now, ground)
         return self._stand.targets(state, now, late, self.estimator.ground)
+
+    def _captures(self) -> bool:
+        """Truth of stepping until the robot is slow enough to stand."""
+        return not self._capture.done
 
     def _fail(self, finding: Finding, now: float) -> JointCommand:
         retreat = self.retreat
