@@ -99,7 +99,7 @@ class ClosedLoop:
         self._retreats = 0
         self._gave_up = False
         self.cut = ""
-        """Which part of the commanded velocity is not followed, and why; empty where all of it is."""
+        """Text on the part of the command that is not followed, and why; empty where all of it is."""
 
     def run(self) -> Recording:
         """Until the options' duration has passed, or the robot has fallen into a fault and come to rest."""

@@ -257,7 +257,7 @@ def _bring_up(context, *_args, **_kwargs) -> list:
 
 
 def _known(given: dict[str, str], nodes: list[str]) -> dict:
-    """What only the package knows: see `contact_ddp_ros/nodes/bringup.py`, which this runs in the nodes' Python."""
+    """Facts that only the package knows, from `contact_ddp_ros/nodes/bringup.py`, run in the nodes' Python."""
     request = {"given": given, "nodes": [f"{_prefix(given)}/{node}" for node in nodes], "share": _share()}
     done = subprocess.run(
         [_program("prepare_bringup")], input=json.dumps(request), capture_output=True, text=True, check=False

@@ -75,7 +75,7 @@ class CaptureLaw:
         self._hips = stand.feet * (1.0, 1.0, 0.0)
         self._height = -float(stand.feet[:, 2].mean())
         self.done = True
-        """Whether the robot is slow enough to stand, or has stepped for as long as it may."""
+        """End of the capture: the robot is slow enough to stand, or has stepped for as long as it may."""
         self.contacts = (True,) * len(stand.feet)
         """Feet that should be on the ground, in the order of FOOT_NAMES."""
         self._started = self._stepped = 0.0
@@ -202,7 +202,7 @@ class CaptureLaw:
 
 
 def _exceeds(limits: tuple[float, float], state: RobotState) -> bool:
-    """Whether a state is faster along the ground [m/s] or turns faster [rad/s] than these."""
+    """Comparison of a state's speed along the ground [m/s] and turn [rad/s] with limits: true beyond one of them."""
     x, y, _ = state.linear_velocity.tolist()
     return math.hypot(x, y) > limits[0] or abs(float(state.angular_velocity[2])) > limits[1]
 

@@ -75,16 +75,16 @@ class Controller:
         self.move = MoveLaw(self._model, self._geometry, expected, config)
         """What follows the policies, for diagnosis."""
         self.execution = ""
-        """What the joints are known to do instead of what they are commanded; empty where nothing else is known."""
+        """Text on joints that do something else than they are commanded; empty where nothing else is known."""
         self._known_pose = KnownPose(robot)
         self._continuity = StateContinuity(robot, config.safety)
         self._command = JointCommand.damping(robot.n_joints)
         self._torques = self._no_torques = np.zeros(robot.n_joints)
-        """What the drives make of the command at the state that it was made for (12,) [N m]; damping drives nothing."""
+        """Drive torques of the last command at its state (12,) [N m]; zero while it damps."""
         self._stand: StandLaw
         self._capture: CaptureLaw
         self._ground = Ground()
-        """That of the plan that was followed last, where none is felt."""
+        """Ground of the plan that was followed last, for where none is felt."""
         self._recover = RecoverLaw(robot)
         self._motion: Motion | None = None
         self._adopt(config)
@@ -426,7 +426,7 @@ class Controller:
         return self._stand.targets(state, now, late, self.estimator.ground)
 
     def _captures(self) -> bool:
-        """Truth of stepping until the robot is slow enough to stand."""
+        """Capture in progress: the robot steps until it is slow enough to stand."""
         return not self._capture.done
 
     def _fail(self, finding: Finding, now: float) -> JointCommand:

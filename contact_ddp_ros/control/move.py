@@ -37,9 +37,9 @@ class MoveLaw:
         self.clock = GaitClock(groups, len(model.axes))
         """Where the gait is."""
         self.refused: Finding | None = None
-        """What was wrong with the last policy, or why the planner had none; None where nothing was."""
+        """Finding on the last policy, or on why the planner had none; None where all was well."""
         self.refusals: Counter[Violation] = Counter()
-        """How many policies were refused or not found so far, by what was wrong."""
+        """Counts of policies refused or not found so far, by violation."""
         self._in_vain = 0
         """Plans in a row that gave no policy to follow."""
         self.steering = (0.0, 0.0)

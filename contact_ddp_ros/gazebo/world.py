@@ -38,7 +38,7 @@ _ATTEMPT = 1.0
 """Longest single request while waiting for a server; cancellation is checked between two [s]."""
 
 _FIRST_STEPS = 10
-"""How many steps may pass before the states begin."""
+"""Largest number of steps before the states begin."""
 
 _BREATH = 0.05
 """Wall-clock time after which no message is in transit any more [s]."""

@@ -86,7 +86,7 @@ LEG_CONTROL_COMMAND = Definition(
     "leg_control_command_lcmt",
     _floats("tau_ff f_ff q_des qd_des p_des v_des kp_cartesian kd_cartesian kp_joint kd_joint", N_JOINTS),
 )
-"""What the robot's own program commands the drives; Cheetah-Software publishes it and accepts none of it over LCM."""
+"""Commands of the robot's own program to the drives; Cheetah-Software publishes them and accepts none over LCM."""
 
 PD_TAU_TARGETS = Definition(
     "pd_tau_targets_lcmt",

@@ -176,7 +176,7 @@ class RobotEmulator:
         self._link.publish(layout.estimate_channel, encode(layout.estimate, {**trunk, **numbered}))
 
     def _commanded(self, answer: _Commanded | None) -> _Commanded:
-        """What the drives are commanded: the way to the initial pose, what was answered, or damping."""
+        """Command of the drives: the way to the initial pose, the last answer, or damping."""
         duration, n = self._config.initial_pose, self._robot.n_joints
         if self.time < duration:
             self._tripped = True

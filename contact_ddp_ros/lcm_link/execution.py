@@ -16,7 +16,7 @@ from contact_ddp_ros.lcm_link.definitions import LEG_CONTROL_COMMAND, PD_TAU_TAR
 _OLDEST: Final = 0.03
 """Age of targets from which on executing them counts as not following: the robot's own time-out [s]."""
 _MEMORY: Final = 0.5
-"""How long sent targets are remembered, to tell old ones from somebody else's [s]."""
+"""Memory of sent targets, to tell old ones from somebody else's [s]."""
 _SENT: Final = ("q_des", "qd_des", "tau_ff", "kp", "kd")
 _EXECUTED: Final = ("q_des", "qd_des", "tau_ff", "kp_joint", "kd_joint")
 _CARTESIAN: Final = ("f_ff", "kp_cartesian", "kd_cartesian")
@@ -30,11 +30,11 @@ class ExecutionWatch:
         """Nothing has been sent."""
         self._lock = Lock()
         self._sent: dict[bytes, float] = {}
-        """When each frame was sent last [s], in single precision and in that order."""
+        """Times of the last sending of each frame [s], in single precision and in that order."""
         self._damped = -np.inf
-        """When a frame without stiffness and feedforward was sent last [s]."""
+        """Time of the last frame without stiffness and feedforward [s]."""
         self._followed = False
-        """Whether any other was sent after that."""
+        """Flag of a frame with stiffness or feedforward sent after that."""
 
     def sent(self, targets: bytes, now: float) -> None:
         """Remember torque targets that are sent at `now` [s]."""

@@ -73,7 +73,7 @@ def perturbed_run(
 
 
 def _start(task: MotionTask, robot: Robot, rng: np.random.Generator, spread: Spread) -> RobotState:
-    """As the motion begins, a little off, its lowest foot 1 cm above the ground."""
+    """Start of a trial: the motion's first posture, a little off, its lowest foot 1 cm above the ground."""
     state = start_state(task, robot)
     roll, pitch, yaw = rng.uniform(-spread.tilt, spread.tilt, 3)
     joints = state.joint_positions + rng.uniform(-spread.joints, spread.joints, robot.n_joints)

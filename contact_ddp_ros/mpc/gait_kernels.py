@@ -47,7 +47,7 @@ class GaitCompiler:
         self._working = False
 
     def is_ready(self, gait: GaitConfig) -> bool:
-        """Whether the kernels of a gait are in the cache; ParameterError where it is not for the model or the grid."""
+        """Presence of a gait's kernels in the cache; ParameterError where it is not for the model or the grid."""
         schedule = gait_schedule(self._model, gait)
         with self._lock:
             return schedule in self._ready

@@ -68,7 +68,7 @@ class MotionLimits:
         return min(factors[binding], 1.0), binding
 
     def hold(self, motion: Motion) -> bool:
-        """Whether the legs reach for a motion, or nearly so."""
+        """Reach check: true where the legs reach for a motion, or nearly so."""
         return self._reached(motion, abs(motion.turn)) < _NEARLY
 
     def turn(self, motion: Motion) -> float:
@@ -91,7 +91,7 @@ class CommandGovernor:
         """Begin at rest at time 0."""
         self._motion, self._time = Motion(0.0), 0.0
         self.cut = ""
-        """Which part of the last command is not followed, and why; empty where all of it is."""
+        """Text on the part of the last command that is not followed, and why; empty where all of it is."""
 
     @property
     def motion(self) -> Motion:

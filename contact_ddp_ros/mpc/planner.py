@@ -110,7 +110,7 @@ class Planner:
         self._pose_cut = ""
         self._trim = SpeedTrim()
         self._slow_enough = True
-        """Whether the planned motion is one for the gait that is to be followed."""
+        """Reach check of the planned motion in the gait that is to be followed."""
         self._height = RateLimited(self.config.reference.height)
         self._roll, self._pitch = RateLimited(), RateLimited()
         self._course = Course()
@@ -171,7 +171,7 @@ class Planner:
 
     @property
     def gait_start(self) -> float:
-        """When the gait's first mode began, had neither contact nor the legs' reach moved it [s]."""
+        """Time at which the gait's first mode began, had neither contact nor the legs' reach moved it [s]."""
         return self._epoch_time + self._advance + self._hurried
 
     def reset(self, time: float) -> None:

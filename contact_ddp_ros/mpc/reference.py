@@ -100,7 +100,7 @@ class Hip(NamedTuple):
     aside: float
     """To the left, as above."""
     offset: float
-    """Of the leg's plane from the axis of its abduction, outwards."""
+    """Distance of the leg's plane from the axis of its abduction, outwards."""
     above: float
     """How much higher the hip is over the centre of a foot on the ground than the trunk's origin over the ground."""
     length: float
@@ -184,7 +184,7 @@ class GaitReference(ABC):
         return np.where(found >= schedule.period, np.inf, found)
 
     def _lift(self, config: ReferenceConfig) -> float:
-        """How much the trunk's roll and pitch raise one hip, and lower another [m]."""
+        """Height by which the trunk's roll and pitch raise one hip, and lower another [m]."""
         return max(abs(config.pitch * hip.ahead) + abs(config.roll * hip.aside) for hip in self._hips)
 
     @property

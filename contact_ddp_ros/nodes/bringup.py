@@ -88,7 +88,7 @@ def bringup(given: dict[str, str], nodes: list[str], share: str) -> Bringup:
 
 
 def _named(given: dict[str, str], argument: str, load: Any) -> Any:
-    """What an argument names, loaded; None where it names nothing."""
+    """Object that an argument names, loaded; None where it names nothing."""
     if given[argument] in ("", _AUTO):
         return None
     try:

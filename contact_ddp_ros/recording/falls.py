@@ -34,7 +34,7 @@ CAUSES = {
     "state_jump": "states that jump",
     "clock": "a clock that jumps",
 }
-"""What a fault, by the beginning of its name, says about why the robot fell; others are signs of the fall itself.
+"""Causes of falls by the beginning of a fault's name; other faults are signs of the fall itself.
 
 Of several in one text the first here counts: policies are late because they failed or were refused.
 """

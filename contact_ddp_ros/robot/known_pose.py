@@ -19,13 +19,13 @@ from contact_ddp_ros.robot.state import RobotState
 Array = NDArray[np.float64]
 
 _TOLERANCE: Final = 0.4
-"""How far a joint may be from the known pose, over its sector: less than half, with room for a person's hands."""
+"""Tolerance of a joint about the known pose, over its sector: less than half, with room for a person's hands."""
 _LIKENESS: Final = 0.2
-"""How near an explanation must come to the known pose, over the sector."""
+"""Tolerance of an explanation about the known pose, over the sector."""
 _REST_SPEED: Final = 0.2
 """A joint that is slower rests [rad/s]."""
 _REST_TIME: Final = 0.5
-"""How long all joints must rest in the known pose [s]."""
+"""Time for which all joints must rest in the known pose [s]."""
 _FORGET: Final = 10.0
 """Time without a state after which the drives may have been off meanwhile [s]."""
 
@@ -53,12 +53,12 @@ def pose_report(robot: Robot, joint_positions: Array) -> str:
 
 
 class KnownPose:
-    """Whether the joints have been seen in the known pose since the drives were switched on."""
+    """Check that the joints have been seen in the known pose since the drives were switched on."""
 
     def __init__(self, robot: Robot) -> None:
         """Nothing has been seen."""
         self.seen = False
-        """Whether all joints have rested in the known pose."""
+        """Result of the check: all joints have rested in the known pose."""
         self._robot = robot
         self._tolerances = _TOLERANCE * _sectors(robot)
         self._state: RobotState | None = None

@@ -35,7 +35,7 @@ REVOLUTE = ("JointModelRX", "JointModelRY", "JointModelRZ", "JointModelRevoluteU
 
 @dataclass(frozen=True)
 class JointExtras:
-    """What pinocchio leaves out of a joint: armature [kg m^2], damping [N m s/rad], dry friction [N m], gear ratio.
+    """Joint dynamics that pinocchio leaves out: armature [kg m^2], damping [N m s/rad], dry friction [N m], gear ratio.
 
     The gear ratio is the motor's turns over the joint's, 0 where it is not given.
     """

@@ -189,7 +189,7 @@ def _is_feasible(solution: Solution, settings: Continuation) -> bool:
 
 
 def _is_unbounded(passes: list[Pass]) -> bool:
-    """Whether the first pass, without limits, has found no end of the cost, and the last one none above it."""
+    """Test for an unbounded cost: the first pass, without limits, found no end of it, nor the last one above it."""
     first, last = passes[0].solution, passes[-1].solution
     goes_on = last.termination is not Termination.CONVERGED and last.cost <= first.cost
     return first.termination is Termination.UNBOUNDED and goes_on and len(passes) > 1

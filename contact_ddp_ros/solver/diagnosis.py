@@ -42,12 +42,12 @@ def worst_constraint(problem: Problem, solution: Solution) -> str:
 
 
 def is_unbounded(cost: float, first: float, cut: bool) -> bool:
-    """Whether a cost has fallen so far below that of the first trajectory that no end is to be expected."""
+    """Test for an unbounded cost: it has fallen so far below the first trajectory's that no end is to be expected."""
     return bool(cost < -(_DEEP if cut else _BOTTOMLESS) * (1.0 + abs(first)))
 
 
 def is_stuck(violations: list[float], window: int = _WINDOW) -> bool:
-    """Whether the violations of successive iterations, or passes, do not fall any more."""
+    """Test for stalled violations: those of successive iterations, or passes, do not fall any more."""
     return len(violations) > window and violations[-1] > _NOT_FALLING * violations[-1 - window]
 
 

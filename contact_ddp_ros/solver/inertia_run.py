@@ -143,7 +143,7 @@ class InertiaRun(TrialRun):
         return None
 
     def outcome(self, solution: Solution) -> InteriorSolution:
-        """As InteriorRun, with the error that is left where the solve has not converged."""
+        """Message of InteriorRun, with the error that is left where the solve has not converged."""
         if solution.termination is not Termination.CONVERGED and np.isfinite(self.cost):
             left = self._error(self._error_of_gradient())(0.0)
             allowed = f"allowed: kkt_tolerance = {self.interior.kkt_tolerance:g}"

@@ -25,11 +25,11 @@ _INFEASIBLE = 1e-3
 """Least violation that S leaves no doubt about, in the constraint's units."""
 
 _ITERATIONS = 200
-"""Of the minimisation of V at most."""
+"""Largest number of iterations in the minimisation of V."""
 
 
 def is_infeasible(problem: Problem, solution: Solution, objective: float) -> bool:
-    """Whether no trajectory near a solution of the cost J = `objective` violates the constraints less than it must.
+    """Test for infeasibility: no trajectory near a solution of the cost J = `objective` violates the constraints less.
 
     See the module's text; it takes a solve by DDP.
     """

@@ -132,7 +132,7 @@ class InteriorRun(Run):
         )
 
     def _cannot_be_met(self, solution: Solution) -> bool:
-        """Whether a solve failed by constraints that no trajectory near its last one keeps."""
+        """Test for infeasibility: a solve failed by constraints that no trajectory near its last one keeps."""
         violations = [max(one.equality, one.inequality) for one in solution.iterations]
         ended = solution.termination is Termination.ITERATIONS and is_stuck(violations)
         failed = (ended or solution.termination is Termination.STALLED) and largest_violation(solution) > FEASIBLE

@@ -415,7 +415,7 @@ class Run:
 
     @property
     def _keeps_constraints(self) -> bool:
-        """Whether the nominal trajectory violates no constraint that a solution must keep."""
+        """Feasibility of the nominal trajectory: no constraint that a solution must keep is violated."""
         return True
 
     @property

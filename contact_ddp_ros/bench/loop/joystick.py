@@ -38,7 +38,7 @@ _ENDS = 0.4
 
 @dataclass(frozen=True)
 class JoystickOutcome:
-    """When and why a run fell or stood, empty where it did neither; how far the robot came [m], and its plans.
+    """Outcome of one run: time and reason of its fall or stand (empty where there was none), distance [m], plans.
 
     Attributes:
         stands: how often no usable plan came, so that the robot stood.
