@@ -55,7 +55,7 @@ class Supervisor:
         self._limits = config.state_timeout, config.clock_tolerance
         self._never = np.full(robot.n_joints, np.inf)
         self._fast_since, self._fast_from = self._never, np.zeros(robot.n_joints)
-        """Times [s] and positions [rad] (12,) at which joints became faster than their limits; infinite times elsewhere."""
+        """Times [s] and positions [rad] (12,) at which joints became too fast; infinite times elsewhere."""
         self._tilted_since: float | None = None
         """When the trunk began to be tilted beyond its limits [s]."""
         self._beyond_since: float | None = None
