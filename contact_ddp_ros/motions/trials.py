@@ -47,6 +47,11 @@ class Spread:
     impulse: float = 0.3
     noise: NoiseOptions = NOISE
 
+    def scaled(self, factor: float) -> "Spread":
+        """Mass, joints, tilt and impulse spread by a factor; friction and noise stay."""
+        names = ("mass", "joints", "tilt", "impulse")
+        return replace(self, **{name: factor * getattr(self, name) for name in names})
+
 
 def perturbed_run(
     plan: MotionPlan,

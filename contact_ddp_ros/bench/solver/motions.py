@@ -20,7 +20,7 @@ from contact_ddp_ros.errors import SolverError
 from contact_ddp_ros.motions.law import ExecutionConfig
 from contact_ddp_ros.motions.motion import MotionTask, load_motion, packaged_motions
 from contact_ddp_ros.motions.optimiser import optimise_motion
-from contact_ddp_ros.motions.trials import perturbed_run
+from contact_ddp_ros.motions.trials import Spread, perturbed_run
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.sim.engine_option import add_engine_option, chosen_engine
 
@@ -85,13 +85,13 @@ def solve(task: MotionTask, variant: str) -> MotionSolve:
     return MotionSolve(task.name, flight, task.displacement, variant, plan.iterations, cost, spent)
 
 
-def land(task: MotionTask, trials: int, engine: str) -> list[Landings]:
-    """Execute the motion in perturbed worlds of an engine, with the gains and without."""
-    robot, found = load_robot(), []
+def land(task: MotionTask, trials: int, spread: float, engine: str) -> list[Landings]:
+    """Landings in worlds of an engine perturbed by a multiple of the usual, with the gains and without."""
+    robot, found, worlds = load_robot(), [], Spread().scaled(spread)
     plan = optimise_motion(task, robot)
     for feedback in (True, False):
         execution = ExecutionConfig() if feedback else ExecutionConfig(feedback=(0.0, 0.0, 0.0))
-        runs = (perturbed_run(plan, robot, seed, execution=execution, engine=engine) for seed in range(trials))
+        runs = (perturbed_run(plan, robot, seed, worlds, execution, engine=engine) for seed in range(trials))
         landed = sum(run.landed for run in runs)
         found.append(Landings(task.name, feedback, landed, trials))
     return found
@@ -112,10 +112,17 @@ def measure(run: Run) -> Findings:
             order = VARIANTS if turn % 2 == 0 else VARIANTS[::-1]
             solves += [solve(one, variant) for variant in order]
         if options.trials:
-            landings += land(task, options.trials, engine)
+            landings += land(task, options.trials, options.spread, engine)
     names = [task.name for task in tasks]
     return Findings(
-        settings={"motions": names, "longer": longer, "further": further, "trials": options.trials, "engine": engine},
+        settings={
+            "motions": names,
+            "longer": longer,
+            "further": further,
+            "trials": options.trials,
+            "spread": options.spread,
+            "engine": engine,
+        },
         results={"solves": [asdict(one) for one in solves], "landings": [asdict(one) for one in landings]},
         tables=[_solver_table(names, solves), *([_landing_table(landings)] if landings else [])],
     )
@@ -173,6 +180,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_engine_option(parser)
     parser.add_argument("--trials", type=at_least(0), default=0, metavar="N", help="perturbed starts (default: none)")
+    parser.add_argument(
+        "--spread", type=float, default=1.0, metavar="FACTOR", help="of the perturbations, friction and noise excepted"
+    )
 
 
 BENCHMARK = Benchmark("motions", __doc__ or "", "each motion as it is, once", measure, _add_options)
