@@ -50,13 +50,14 @@ _BRAKING = 3.0
 """Deceleration a [m/s^2]: a third of what floors give, so that a trot's feet stay loaded."""
 _LEAD, _REACH = 0.03, 0.2
 """Time c by which feet land further ahead [s], and the furthest from below the hip that they land [m]."""
-_LIFT, _TOUCH = 0.05, 0.02
-"""Height of a swing, and above the ground up to which a foot counts as on it [m]."""
+_LIFT, _TOUCH, _FOLLOW = 0.04, 0.02, 0.04
+"""Height of a swing, height above the ground up to which a foot counts as on it, and the furthest that the target of a
+foot which hangs above it is from that foot [m]."""
 _HEIGHT, _TILT, _TURN = (200.0, 20.0), (150.0, 20.0), 15.0
 """Gains k and d [1/s^2], [1/s] of height and of roll and pitch, and d of yaw."""
 _MOST_LOAD = 2.0
 """Largest vertical force, in weights."""
-_RADIUS = 0.2
+_RADIUS = 0.1
 """Least squares weigh an angular acceleration as the acceleration at this distance [m]."""
 _NEWTON_STEPS, _NEWTON_MOST, _DAMPING = 4, 0.5, 1e-4
 """Steps of the inverse kinematics, the largest change of an angle in one [rad], and its damping [m^2]."""
@@ -115,11 +116,13 @@ class CaptureLaw:
         swings, way = ~np.array(self.contacts), goals - self._lifted
         rates = np.zeros_like(goals)
         rates[swings] = (rate * way)[swings]
+        hanging = ~swings & (above > _TOUCH)
+        goals[hanging] = (below + np.clip(goals - below, -_FOLLOW, _FOLLOW))[hanging]
         rates[swings, 2] += 4.0 * _LIFT * (1.0 - 2.0 * share) * rate
         goals[swings] = (self._lifted + share * way)[swings]
         goals[swings, 2] += 4.0 * _LIFT * share * (1.0 - share)
         held = self._stand.stiffly(self._angles(goals @ level), _joint_rates(jacobians, rates @ level), state, late)
-        down = ~swings & (above <= _TOUCH)
+        down = ~swings & ~hanging
         if down.any():
             forces = self._pushing(below[down], state, level, ground) @ level
             resting = -(state.linear_velocity + np.cross(state.angular_velocity, feet))
