@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.drives import JointTargets
-from contact_ddp_ros.control.stand import StandLaw, minimum_jerk
+from contact_ddp_ros.control.stand import StandLaw
 from contact_ddp_ros.robot.floating_base import composite_body
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.joints import LEG_NAMES
@@ -101,8 +101,17 @@ class CaptureLaw:
         for name in ("done", "contacts", "_started", "_stepped", "_swinging", "_lifted", "_joints"):
             setattr(self, name, getattr(other, name))
 
-    def targets(self, state: RobotState, now: float, late: float, ground: Ground) -> JointTargets:
-        """Joint targets for a finite state above a ground at time `now` [s], which act `late` [s] after the state."""
+    def targets(self, state: RobotState, now: float, late: float, ground: Ground) -> JointTargets | None:
+        """Joint targets for a finite state above a ground at time `now` [s], which act `late` [s] after the state.
+
+        None where the robot is slow enough to stand.
+        """
+        upright = max(map(abs, ground.tilt_of(state.orientation))) <= _UPRIGHT
+        stepped = now - self._started > _STEP_TIME
+        self.done = (stepped and upright and not _exceeds(_SLOW, state)) or now - self._started > _LONGEST
+        return None if self.done else self._stepping(state, now, late, ground)
+
+    def _stepping(self, state: RobotState, now: float, late: float, ground: Ground) -> JointTargets:
         rotation = quaternion_to_matrix(state.orientation)
         level = _about_z(-float(quaternion_to_rpy(state.orientation)[2])) @ rotation
         feet, jacobians = self._geometry.points_and_jacobians(state.joint_positions, -rotation[2])
@@ -110,7 +119,7 @@ class CaptureLaw:
         places = state.position + feet @ rotation.T
         above = places[:, 2] - (ground.height + places[:, :2] @ ground.slopes)
         self._step(below, above, now)
-        share, rate = minimum_jerk(now + late - self._stepped, _STEP_TIME)
+        share, rate = _swung((now + late - self._stepped) / _STEP_TIME)
         goals = self._landings(level, state)
         goals[:, 2] = below[:, 2] - above
         swings, way = ~np.array(self.contacts), goals - self._lifted
@@ -130,9 +139,6 @@ class CaptureLaw:
             held.torques[joints] = -(jacobians[down].transpose(0, 2, 1) @ forces[:, :, None]).ravel()
             held.positions[joints] = state.joint_positions[joints]
             held.velocities[joints] = _joint_rates(jacobians, resting)[joints]
-        upright = max(map(abs, ground.tilt_of(state.orientation))) <= _UPRIGHT
-        stepped = now - self._started > _STEP_TIME
-        self.done = (stepped and upright and not _exceeds(_SLOW, state)) or now - self._started > _LONGEST
         return held
 
     def _step(self, feet: Array, above: Array, now: float) -> None:
@@ -208,6 +214,12 @@ def _exceeds(limits: tuple[float, float], state: RobotState) -> bool:
     """Whether a state is faster along the ground [m/s] or turns faster [rad/s] than these."""
     x, y, _ = state.linear_velocity.tolist()
     return math.hypot(x, y) > limits[0] or abs(float(state.angular_velocity[2])) > limits[1]
+
+
+def _swung(progress: float) -> tuple[float, float]:
+    """Share of a swing's way after a share of its time, and its rate [1/s]: the cubic, which is slowest in its middle."""
+    r = min(max(progress, 0.0), 1.0)
+    return r * r * (3.0 - 2.0 * r), 6.0 * r * (1.0 - r) / _STEP_TIME
 
 
 def _joint_rates(jacobians: Array, rates: Array) -> Array:

@@ -400,7 +400,7 @@ class Controller:
         if not self._capture.done:
             ground = self.estimator.ground or self._ground
             targets = self._capture.targets(state, now, late, ground)
-            if not self._capture.done:
+            if targets is not None:
                 return targets
             self._stand.catch(state, now, ground)
         return self._stand.targets(state, now, late, self.estimator.ground)
