@@ -217,7 +217,7 @@ def _exceeds(limits: tuple[float, float], state: RobotState) -> bool:
 
 
 def _swung(progress: float) -> tuple[float, float]:
-    """Share of a swing's way after a share of its time, and its rate [1/s]: the cubic, which is slowest in its middle."""
+    """Share of a swing's way after a share of its time, and its rate [1/s], 1.5 times the mean at most: a cubic."""
     r = min(max(progress, 0.0), 1.0)
     return r * r * (3.0 - 2.0 * r), 6.0 * r * (1.0 - r) / _STEP_TIME
 

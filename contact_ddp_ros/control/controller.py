@@ -399,9 +399,9 @@ class Controller:
             self._stand_up(state, now, self._motion.catch_time)
         if not self._capture.done:
             ground = self.estimator.ground or self._ground
-            targets = self._capture.targets(state, now, late, ground)
-            if targets is not None:
-                return targets
+            steps = self._capture.targets(state, now, late, ground)
+            if steps is not None:
+                return steps
             self._stand.catch(state, now, ground)
         return self._stand.targets(state, now, late, self.estimator.ground)
 
