@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.drives import JointTargets
-from contact_ddp_ros.control.stand import StandLaw, minimum_jerk
+from contact_ddp_ros.control.stand import StandLaw
 from contact_ddp_ros.robot.floating_base import composite_body
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.joints import LEG_NAMES
@@ -50,13 +50,14 @@ _BRAKING = 3.0
 """Deceleration a [m/s^2]: a third of what floors give, so that a trot's feet stay loaded."""
 _LEAD, _REACH = 0.03, 0.2
 """Time c by which feet land further ahead [s], and the furthest from below the hip that they land [m]."""
-_LIFT, _TOUCH = 0.05, 0.02
-"""Height of a swing, and above the ground up to which a foot counts as on it [m]."""
+_LIFT, _TOUCH, _FOLLOW = 0.04, 0.02, 0.04
+"""Height of a swing, height above the ground up to which a foot counts as on it, and the furthest that the target of a
+foot which hangs above it is from that foot [m]."""
 _HEIGHT, _TILT, _TURN = (200.0, 20.0), (150.0, 20.0), 15.0
 """Gains k and d [1/s^2], [1/s] of height and of roll and pitch, and d of yaw."""
 _MOST_LOAD = 2.0
 """Largest vertical force, in weights."""
-_RADIUS = 0.2
+_RADIUS = 0.1
 """Least squares weigh an angular acceleration as the acceleration at this distance [m]."""
 _NEWTON_STEPS, _NEWTON_MOST, _DAMPING = 4, 0.5, 1e-4
 """Steps of the inverse kinematics, the largest change of an angle in one [rad], and its damping [m^2]."""
@@ -100,8 +101,17 @@ class CaptureLaw:
         for name in ("done", "contacts", "_started", "_stepped", "_swinging", "_lifted", "_joints"):
             setattr(self, name, getattr(other, name))
 
-    def targets(self, state: RobotState, now: float, late: float, ground: Ground) -> JointTargets:
-        """Joint targets for a finite state above a ground at time `now` [s], which act `late` [s] after the state."""
+    def targets(self, state: RobotState, now: float, late: float, ground: Ground) -> JointTargets | None:
+        """Joint targets for a finite state above a ground at time `now` [s], which act `late` [s] after the state.
+
+        None where the robot is slow enough to stand.
+        """
+        upright = max(map(abs, ground.tilt_of(state.orientation))) <= _UPRIGHT
+        stepped = now - self._started > _STEP_TIME
+        self.done = (stepped and upright and not _exceeds(_SLOW, state)) or now - self._started > _LONGEST
+        return None if self.done else self._stepping(state, now, late, ground)
+
+    def _stepping(self, state: RobotState, now: float, late: float, ground: Ground) -> JointTargets:
         rotation = quaternion_to_matrix(state.orientation)
         level = _about_z(-float(quaternion_to_rpy(state.orientation)[2])) @ rotation
         feet, jacobians = self._geometry.points_and_jacobians(state.joint_positions, -rotation[2])
@@ -109,17 +119,19 @@ class CaptureLaw:
         places = state.position + feet @ rotation.T
         above = places[:, 2] - (ground.height + places[:, :2] @ ground.slopes)
         self._step(below, above, now)
-        share, rate = minimum_jerk(now + late - self._stepped, _STEP_TIME)
+        share, rate = _swung((now + late - self._stepped) / _STEP_TIME)
         goals = self._landings(level, state)
         goals[:, 2] = below[:, 2] - above
         swings, way = ~np.array(self.contacts), goals - self._lifted
         rates = np.zeros_like(goals)
         rates[swings] = (rate * way)[swings]
+        hanging = ~swings & (above > _TOUCH)
+        goals[hanging] = (below + np.clip(goals - below, -_FOLLOW, _FOLLOW))[hanging]
         rates[swings, 2] += 4.0 * _LIFT * (1.0 - 2.0 * share) * rate
         goals[swings] = (self._lifted + share * way)[swings]
         goals[swings, 2] += 4.0 * _LIFT * share * (1.0 - share)
         held = self._stand.stiffly(self._angles(goals @ level), _joint_rates(jacobians, rates @ level), state, late)
-        down = ~swings & (above <= _TOUCH)
+        down = ~swings & ~hanging
         if down.any():
             forces = self._pushing(below[down], state, level, ground) @ level
             resting = -(state.linear_velocity + np.cross(state.angular_velocity, feet))
@@ -127,9 +139,6 @@ class CaptureLaw:
             held.torques[joints] = -(jacobians[down].transpose(0, 2, 1) @ forces[:, :, None]).ravel()
             held.positions[joints] = state.joint_positions[joints]
             held.velocities[joints] = _joint_rates(jacobians, resting)[joints]
-        upright = max(map(abs, ground.tilt_of(state.orientation))) <= _UPRIGHT
-        stepped = now - self._started > _STEP_TIME
-        self.done = (stepped and upright and not _exceeds(_SLOW, state)) or now - self._started > _LONGEST
         return held
 
     def _step(self, feet: Array, above: Array, now: float) -> None:
@@ -205,6 +214,12 @@ def _exceeds(limits: tuple[float, float], state: RobotState) -> bool:
     """Comparison of a state's speed along the ground [m/s] and turn [rad/s] with limits: true beyond one of them."""
     x, y, _ = state.linear_velocity.tolist()
     return math.hypot(x, y) > limits[0] or abs(float(state.angular_velocity[2])) > limits[1]
+
+
+def _swung(progress: float) -> tuple[float, float]:
+    """Share of a swing's way after a share of its time, and its rate [1/s], 1.5 times the mean at most: a cubic."""
+    r = min(max(progress, 0.0), 1.0)
+    return r * r * (3.0 - 2.0 * r), 6.0 * r * (1.0 - r) / _STEP_TIME
 
 
 def _joint_rates(jacobians: Array, rates: Array) -> Array:

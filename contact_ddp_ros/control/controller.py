@@ -417,17 +417,13 @@ class Controller:
             if not self._motion.done:
                 return found if isinstance(found, Finding) else self.move.softened(found, state)
             self._stand_up(state, now, self._motion.catch_time)
-        if self._captures():
+        if not self._capture.done:
             ground = self.estimator.ground or self._ground
-            targets = self._capture.targets(state, now, late, ground)
-            if self._captures():
-                return targets
+            steps = self._capture.targets(state, now, late, ground)
+            if steps is not None:
+                return steps
             self._stand.catch(state, now, ground)
         return self._stand.targets(state, now, late, self.estimator.ground)
-
-    def _captures(self) -> bool:
-        """Capture in progress: the robot steps until it is slow enough to stand."""
-        return not self._capture.done
 
     def _fail(self, finding: Finding, now: float) -> JointCommand:
         retreat = self.retreat
