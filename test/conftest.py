@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from installation import PACKAGE
 
 from contact_ddp_ros.errors import LinkError
 from contact_ddp_ros.lcm_link.transport import Link, LinkOptions, free_port
@@ -84,7 +83,6 @@ SLOW = (
 
 QUICK = (
     "gazebo/test_config.py",
-    "gazebo/test_newest.py",
     "gazebo/test_sdf.py",
     "gazebo/test_states.py",
     "library/test_casadi_arguments.py",
@@ -139,7 +137,10 @@ class ProcessStartedError(Exception):
 
 def is_colcon(config: pytest.Config) -> bool:
     """Whether `colcon test` runs, which names its report after the package, and no path was given to it."""
-    return config.getoption("--junit-prefix") == PACKAGE and config.args_source is not pytest.Config.ArgsSource.ARGS
+    return (
+        config.getoption("--junit-prefix") == "contact_ddp_ros"
+        and config.args_source is not pytest.Config.ArgsSource.ARGS
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -56,16 +56,28 @@ def is_named_only(words: list[str]) -> bool:
     return (len(words) == 1 and words[0] not in ("sim", "demo", "optimize", "parameters")) or real_server
 
 
+def latest(words: list[str]) -> float:
+    """Last time that a command names, of a push, a change or a stop [s]."""
+    times = [0.0]
+    for option, value in pairwise(words):
+        if option in ("--push", "--stop-time", "--stand-time"):
+            times.append(float(value.partition(",")[0]))
+        elif option in ("--speed", "--gait"):
+            times += [float(time) for time in re.findall(r"(?:^|,)([\d.]+):", value)]
+    return max(times)
+
+
 def shorter(words: list[str]) -> list[str]:
-    """The same command in small."""
-    line = " ".join(SHORT.get(before, word) for before, word in zip(["", *words], words))
+    """The same command in small: as long as it takes to reach the last thing that happens in it."""
+    short = {**SHORT, "--duration": f"{max(float(SHORT['--duration']), latest(words) + 0.5):g}"}
+    line = " ".join(short.get(before, word) for before, word in zip(["", *words], words))
     for text, meant in STANDS_FOR.items():
         line = re.sub(rf"(?<![\w-]){re.escape(text)}\b", meant, line)
     made = line.split()
     if words[0] == "sweep":
         made = [re.sub(r"(=[\d.]+:[\d.]+):\d+$", r"\1:2", word) for word in made] + ["--jobs", "1"]
     if words[0] in RUNS and "--duration" not in words:
-        made += ["--duration", SHORT["--duration"]]
+        made += ["--duration", short["--duration"]]
     return made + [word for word in GIVEN.get(words[0], ()) if word not in made]
 
 

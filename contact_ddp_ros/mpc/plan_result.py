@@ -87,13 +87,15 @@ def plan_result(
     frame: HorizontalFrame | OwnFrame,
     provenance: Provenance,
     started: float,
+    hard: bool = True,
 ) -> PlanResult:
     """What a solution on a grid in times of the states' clock gives, its policy in `odom`.
 
-    Torques beyond what the joints can give are cut off; a solution that is lost gives no policy. The call `started` at
+    Torques beyond what the joints can give are cut off; a solution that is lost gives no policy, where limits are
+    `hard`. The call `started` at
     that time of `time.perf_counter` [s].
     """
-    failure = _failure(problem, solution, grid.times)
+    failure = _failure(problem, solution, grid.times, hard)
     policy, friction_violation = None, math.inf
     if failure is None:
         forces = builder.forces(grid, solution.aux)
@@ -122,12 +124,12 @@ def plan_result(
     )
 
 
-def _failure(problem: Problem, solution: Solution, times: Array) -> tuple[str, str] | None:
-    """Status and message of a solution that is no plan; None where it is one."""
+def _failure(problem: Problem, solution: Solution, times: Array, hard: bool) -> tuple[str, str] | None:
+    """Status and message of a solution that is no plan; None where it is one. Relaxed barriers keep no hard limits."""
     if solution.termination is Termination.DIVERGED:
         return solution.termination.name, solution.message
     if not solution.is_finite:
         return Termination.DIVERGED.name, "the plan holds a number that is not finite"
-    if is_lost(solution):
+    if hard and is_lost(solution):
         return OUTSIDE_LIMITS, worst_violation(problem, solution, times, LOST)
     return None

@@ -44,6 +44,7 @@ from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.speed_trim import SpeedTrim
 from contact_ddp_ros.mpc.violations import violations
 from contact_ddp_ros.mpc.warm_start import WarmStart, reaches, shifted, shifted_multipliers
+from contact_ddp_ros.options import INTERIOR_POINT
 from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, LocalGround
 from contact_ddp_ros.robot.joints import LEG_NAMES
@@ -331,7 +332,8 @@ class Planner:
                 other = self._solve(problem, x0, heuristic(), fresh, min(wanted, rest), min(most, rest))
                 solved = other if better(solved.solution, other.solution) is other.solution else solved
         terms = partial(cost_terms, self.builder, problem, grid, solved.solution, solved.multipliers, solved.penalty)
-        result = plan_result(self.builder, grid, problem, solved.solution, frame, self._provenance(), started)
+        hard = self.config.constraint.method == INTERIOR_POINT
+        result = plan_result(self.builder, grid, problem, solved.solution, frame, self._provenance(), started, hard)
         if result.policy is not None:
             self._sequence = result.policy.sequence
             self._warm.policy, self._warm.inequalities = result.policy, solved.next.inequalities

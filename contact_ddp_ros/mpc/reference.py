@@ -31,6 +31,9 @@ RATE_STEP = 1e-4
 _FOLDED, _LONG = 0.42, 0.86
 """Lowest and highest hip over a foot on the ground, as shares of the straight leg."""
 
+_CROUCHED = 0.38
+"""Lowest hip where no leg swings, which takes a leg that folds further."""
+
 _EVEN_CLEARANCE = 0.05
 """Up to which a swing's height is symmetric in time; higher ones rise earlier and stay up until the middle [m]."""
 _EARLIER = 0.4
@@ -171,9 +174,10 @@ class GaitReference(ABC):
 
         Tilts are scaled, then the height is moved, until no hip is lower than a folded leg or higher than a long one.
         """
-        lift, room = self._lift(config), 0.5 * (_LONG - _FOLDED) * min(hip.length for hip in self._hips)
+        folded = _FOLDED if np.isfinite(self._longest_stances).any() else _CROUCHED
+        lift, room = self._lift(config), 0.5 * (_LONG - folded) * min(hip.length for hip in self._hips)
         share = min(room / lift, 1.0) if lift > 0.0 else 1.0
-        low = max(_FOLDED * hip.length - hip.above for hip in self._hips) + share * lift
+        low = max(folded * hip.length - hip.above for hip in self._hips) + share * lift
         high = min(_LONG * hip.length - hip.above for hip in self._hips) - share * lift
         height = min(max(config.height, low), high)
         return replace(config, height=height, roll=share * config.roll, pitch=share * config.pitch)
