@@ -91,8 +91,8 @@ def plan_result(
 ) -> PlanResult:
     """What a solution on a grid in times of the states' clock gives, its policy in `odom`.
 
-    Torques beyond what the joints can give are cut off; a solution that is lost gives no policy, where limits are
-    `hard`. The call `started` at
+    Where limits are `hard`, torques beyond what the joints can give are cut off, and a solution that is lost gives no
+    policy. The call `started` at
     that time of `time.perf_counter` [s].
     """
     failure = _failure(problem, solution, grid.times, hard)
@@ -103,7 +103,7 @@ def plan_result(
         planned = Policy(
             times=grid.times.copy(),
             states=solution.xs,
-            controls=np.clip(solution.us, -builder.effort_limits, builder.effort_limits),
+            controls=np.clip(solution.us, -builder.effort_limits, builder.effort_limits) if hard else solution.us,
             gains=solution.gains,
             modes=grid.modes[:-1].copy(),
             forces=forces,

@@ -22,10 +22,14 @@ from contact_ddp_ros.mpc.reference import RATE_STEP, GaitReference, Motion, Node
 from contact_ddp_ros.robot.attitude import ANGLES, Chart, changed
 from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.robot.legs import JOINTS_PER_LEG, LegGeometry
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
 Array = NDArray[np.float64]
+
+_UPRIGHT = 0.7
+"""Upward part of the trunk's vertical axis below which it has been thrown: a tilt of 45 degrees."""
 
 _REACH = 0.98
 """Share of a straight leg's length at which a stance should be over: a straight leg has no way to give."""
@@ -113,6 +117,8 @@ class WholeBodyReference(GaitReference):
         A foot that stays where it is while the trunk goes on as measured is at r + w t from the axis of its abduction;
         the leg is straight where that is as long as hip and links allow.
         """
+        if quaternion_to_matrix(state.orientation)[2, 2] < _UPRIGHT:
+            return 0.0  # thrown, it stands on no foot
         feet, _ = self._legs.points_and_jacobians(state.joint_positions, np.zeros(3))
         phases, shape = self.timing.all_phases(np.array([time])), self._shape
         left = ((1.0 - phases.progress) * phases.before)[:, 0]
