@@ -136,7 +136,7 @@ class ProcessStartedError(Exception):
 
 
 def is_colcon(config: pytest.Config) -> bool:
-    """Whether `colcon test` runs, which names its report after the package, and no path was given to it."""
+    """Detection of `colcon test`, which names its report after the package, where no path was given to it."""
     return (
         config.getoption("--junit-prefix") == "contact_ddp_ros"
         and config.args_source is not pytest.Config.ArgsSource.ARGS

@@ -19,7 +19,7 @@ ARGS, TESTPATHS = pytest.Config.ArgsSource.ARGS, pytest.Config.ArgsSource.TESTPA
 
 
 def requirements() -> list[str]:
-    """Of setup.py, with those of all extras."""
+    """Requirements of setup.py, with those of all extras."""
     given: dict[str, Any] = {}
     original, setuptools.setup = setuptools.setup, given.update
     try:
@@ -32,7 +32,7 @@ def requirements() -> list[str]:
 
 @pytest.mark.parametrize("requirement", requirements())
 def test_colcon_understands_a_requirement(requirement: str) -> None:
-    """As a range of versions: from the pinned one up to the next major one, or that one alone."""
+    """Range of versions: from the pinned one up to the next major one, or that one alone."""
     found = python.create_dependency_descriptor(requirement)
     assert requirement.startswith(found.name)
     if "version_eq" not in found.metadata:

@@ -56,7 +56,7 @@ class PlanResult:
         gait: that is to be followed, as the parameter names it.
         cold: whether there was no plan to start from, so that it took as long as it had to.
         allowed: DDP iterations that the plan could take before its deadline.
-        cut: which part of the commanded velocity is not followed, and why; empty where all of it is.
+        cut: text on the part of the commanded motion that is not followed, and why; empty where all of it is.
         cost_terms: when called, the cost by term as in :mod:`contact_ddp_ros.mpc.cost_breakdown`, and that of each term
             of the user's; for records.
         violations: when called, the limits that the plan violates, by kind (:mod:`contact_ddp_ros.mpc.violations`).
@@ -92,8 +92,7 @@ def plan_result(
     """What a solution on a grid in times of the states' clock gives, its policy in `odom`.
 
     Where limits are `hard`, torques beyond what the joints can give are cut off, and a solution that is lost gives no
-    policy. The call `started` at
-    that time of `time.perf_counter` [s].
+    policy. The call `started` at that time of `time.perf_counter` [s].
     """
     failure = _failure(problem, solution, grid.times, hard)
     policy, friction_violation = None, math.inf

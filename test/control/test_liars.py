@@ -81,7 +81,7 @@ IN_TIME: dict[str, tuple[Lie, float]] = {
 
 
 def fault_of(robot: Robot, lie: Lie) -> tuple[Violation | None, float]:
-    """What ends it, and after how long [s]."""
+    """Violation that ends it, and time until then [s]."""
     controller = Controller(robot, PLANE)
     begin = start_bound(controller, robot) + TICK
     for k in range(60):

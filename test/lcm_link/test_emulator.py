@@ -152,7 +152,7 @@ def test_it_damps_by_itself_when_targets_stay_away(link_options: LinkOptions) ->
     stiff = {"q_des": ROBOT.standing + 0.3, "kp": np.full(N, 60.0), "kd": np.full(N, 1.0)}
 
     def follows(targets: dict[str, np.ndarray] | None, ticks: int = 20) -> bool:
-        """Whether the drives do anything but damp in the last of some ticks, sent these targets in each."""
+        """Activity of the drives, other than damping, in the last of some ticks, sent these targets in each."""
         for _ in range(ticks):
             if targets is not None:
                 sender.publish(TARGETS_CHANNEL, encode(PD_TAU_TARGETS, targets))

@@ -1,4 +1,4 @@
-"""What the robot executes against what was sent: followed, old, limp, damping by itself, or moved by somebody else."""
+"""Executed against sent targets: followed, old, limp, damping by itself, or moved by somebody else."""
 
 import numpy as np
 import pytest

@@ -139,7 +139,7 @@ int main(int count, char** words) {
 
 @dataclass(frozen=True)
 class Tick:
-    """What the drives are commanded in one tick, and the contact phase that the robot's estimator has."""
+    """Drive commands of one tick, and the contact phase that the robot's estimator has."""
 
     kp: float
     torque: float

@@ -20,7 +20,7 @@ CONFIG = ReferenceConfig()
 LIMITS = MotionLimits(2.5, np.array([[2.8, 2.6], [2.8, 2.6], [3.0, 2.8], [3.0, 2.8]]), np.full(4, 0.22), 3.5)
 THIGH, SHANK, SOLE = 0.209, 0.195, 0.0175
 HIPS = np.array([[0.19, 0.111, 0.0], [0.19, -0.111, 0.0], [-0.19, 0.111, 0.0], [-0.19, -0.111, 0.0]])
-"""Of the Mini Cheetah in the trunk's axes [m]."""
+"""Hips of the Mini Cheetah in the trunk's axes [m]."""
 
 REFERENCE = WholeBodyReference(WholeBodyModel(ROBOT).tree, config_with(gait__name="trot").gait)
 AXIS = st.floats(-5.0, 5.0)

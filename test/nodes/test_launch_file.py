@@ -146,7 +146,7 @@ def launch(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Launch:
 
 
 def in_this_process(command: list[str], *, input: str, **_options: Any) -> SimpleNamespace:
-    """What the nodes' Python answers, without another process."""
+    """Answer of the nodes' Python, without another process."""
     assert Path(command[0]).name == "prepare_bringup"
     try:
         known = bringup.bringup(**json.loads(input))
@@ -590,7 +590,7 @@ BLOCKED = ("numba", "numpy", "scipy", "casadi", "mujoco", "pinocchio", "matplotl
 
 
 def test_the_launch_file_imports_none_of_what_the_nodes_need(launch: Launch, tmp_path: Path) -> None:
-    """As in the system's Python, while the nodes' packages are in a virtual environment."""
+    """System's Python, while the nodes' packages are in a virtual environment."""
     doubles = tmp_path / "doubles"
     for name, kinds in {
         **NAMES,

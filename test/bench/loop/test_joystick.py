@@ -37,7 +37,7 @@ def test_gait_and_pose_change_with_the_commands() -> None:
 
 
 class FakeLoop:
-    """What a joystick moves, without physics."""
+    """Loop that a joystick moves, without physics."""
 
     def __init__(self) -> None:
         self.time, self.steered = 0.0, []
