@@ -41,7 +41,7 @@ setup(
     name=PACKAGE,
     version=VERSION["__version__"],
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
-    package_data={PACKAGE: ["py.typed", "*/*.c", "*/*.h", "bench/suite/data/*.txt"]},
+    package_data={PACKAGE: ["py.typed", "*/*.c", "*/*/*.h"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"lib/{PACKAGE}", sorted(glob("scripts/*"))),
@@ -66,7 +66,7 @@ setup(
     maintainer="contact_ddp_ros maintainers",
     maintainer_email="maintainers@users.noreply.github.com",
     description=(
-        "Full second-order DDP model-predictive control that makes the MIT Mini Cheetah bound, through ROS 2 nodes."
+        "Full second-order DDP model-predictive control of quadrupeds as ROS 2 nodes; home robot: MIT Mini Cheetah"
     ),
     long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",

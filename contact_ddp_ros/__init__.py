@@ -9,35 +9,36 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "closed_loop": ("ClosedLoop",),
-    "errors": ("CompilerError", "ContactDdpError", "ModelError", "ParameterError", "SolverError"),
-    "library.casadi_problem": ("LeastSquares", "casadi_problem"),
-    "library.contact_dynamics": ("ContactDynamics", "FirstPartials", "Motion", "SecondPartials"),
-    "library.cost_terms": ("check_constraint", "check_cost_term"),
-    "library.derivatives": ("DerivativeReport", "check_derivatives"),
-    "library.simulation": ("simulate",),
-    "models.planar": ("PlanarModel",),
-    "models.whole_body": ("WholeBodyModel",),
-    "motions.execution": ("MotionRun", "execute_motion"),
-    "motions.film": ("film_motion",),
-    "motions.law": ("MotionLaw",),
-    "motions.motion": ("MotionPhase", "MotionTask", "load_motion"),
-    "motions.optimiser": ("MotionPlan", "optimise_motion"),
-    "motions.problem": ("MotionConfig",),
-    "motions.trials": ("Spread", "perturbed_run"),
+    "runs.closed_loop": ("ClosedLoop",),
+    "base.errors": ("CompilerError", "ContactDdpError", "ModelError", "ParameterError", "SolverError"),
+    "ocp.casadi_problem": ("LeastSquares", "casadi_problem"),
+    "mpc.contact_dynamics": ("ContactDynamics", "FirstPartials", "Motion", "SecondPartials"),
+    "mpc.cost_terms": ("check_constraint", "check_cost_term"),
+    "ocp.derivatives": ("DerivativeReport", "check_derivatives"),
+    "runs.simulation": ("simulate",),
+    "robot.models.planar": ("PlanarModel",),
+    "robot.models.whole_body": ("WholeBodyModel",),
+    "runs.motions.execution": ("MotionRun", "execute_motion"),
+    "runs.motions.film": ("film_motion",),
+    "control.motion_controller": ("MotionLaw",),
+    "robot.motion": ("MotionPhase", "MotionTask", "load_motion"),
+    "mpc.motions.optimizer": ("MotionPlan", "optimise_motion"),
+    "mpc.motions.problem": ("MotionConfig",),
+    "runs.motions.trials": ("Spread", "perturbed_run"),
     "mpc.config": ("PlannerConfig",),
     "mpc.constraint": ("Constraint",),
     "mpc.cost_term": ("CostTerm",),
     "mpc.horizon": ("GaitHorizon", "Horizon"),
-    "mpc.own_reference": ("Reference",),
-    "mpc.user_term": ("NodeSymbols",),
+    "mpc.custom_reference": ("Reference",),
+    "mpc.custom_term": ("NodeSymbols",),
     "mpc.plan_result": ("PlanResult",),
     "mpc.planner": ("Planner",),
-    "options": ("Push", "RunOptions"),
-    "policy": ("Policy",),
-    "recording": ("Recording",),
-    "recording.falls": ("Fall",),
-    "recording.storage": ("load_recording", "save_recording"),
+    "plants.pushes": ("Push",),
+    "runs.options": ("RunOptions",),
+    "robot.policy": ("Policy",),
+    "runs.recording": ("Recording",),
+    "runs.recording.falls": ("Fall",),
+    "runs.recording.storage": ("load_recording", "save_recording"),
     "robot.body_pose": ("BodyPose",),
     "robot.ground": ("Felt", "FootHeights", "Ground"),
     "robot.model": ("Robot", "load_robot"),
@@ -45,13 +46,13 @@ _HOMES = {
     "robot.state": ("RobotState",),
     "robot.tree": ("ContactPoint", "Joint", "RigidBodyTree"),
     "robot.urdf_tree": ("read_tree",),
-    "solver.continuation": ("ConstrainedSolution", "Continuation", "solve_constrained"),
-    "solver.ddp": ("DdpSolver",),
-    "solver.interior_point": ("InteriorPointSolver",),
-    "solver.interior_solution": ("InteriorPointOptions", "InteriorSolution"),
-    "solver.options": ("SolverOptions",),
-    "solver.protocol": ("Problem",),
-    "solver.solution": ("Guess", "Iteration", "Solution", "Termination"),
+    "ocp.continuation": ("ConstrainedSolution", "Continuation", "solve_constrained"),
+    "ocp.ddp": ("DdpSolver",),
+    "ocp.interior_point": ("InteriorPointSolver",),
+    "ocp.interior_solution": ("InteriorPointOptions", "InteriorSolution"),
+    "ocp.options": ("SolverOptions",),
+    "ocp.protocol": ("Problem",),
+    "ocp.solution": ("Guess", "Iteration", "Solution", "Termination"),
 }
 """Modules of this package and what is offered of each."""
 
@@ -143,50 +144,51 @@ __all__ = [  # noqa: RUF022
 ]
 
 if TYPE_CHECKING:
-    from contact_ddp_ros.closed_loop import ClosedLoop
-    from contact_ddp_ros.errors import CompilerError, ContactDdpError, ModelError, ParameterError, SolverError
-    from contact_ddp_ros.library.casadi_problem import LeastSquares, casadi_problem
-    from contact_ddp_ros.library.contact_dynamics import ContactDynamics, FirstPartials, Motion, SecondPartials
-    from contact_ddp_ros.library.cost_terms import check_constraint, check_cost_term
-    from contact_ddp_ros.library.derivatives import DerivativeReport, check_derivatives
-    from contact_ddp_ros.library.simulation import simulate
-    from contact_ddp_ros.models.planar import PlanarModel
-    from contact_ddp_ros.models.whole_body import WholeBodyModel
-    from contact_ddp_ros.motions.execution import MotionRun, execute_motion
-    from contact_ddp_ros.motions.film import film_motion
-    from contact_ddp_ros.motions.law import MotionLaw
-    from contact_ddp_ros.motions.motion import MotionPhase, MotionTask, load_motion
-    from contact_ddp_ros.motions.optimiser import MotionPlan, optimise_motion
-    from contact_ddp_ros.motions.problem import MotionConfig
-    from contact_ddp_ros.motions.trials import Spread, perturbed_run
+    from contact_ddp_ros.base.errors import CompilerError, ContactDdpError, ModelError, ParameterError, SolverError
+    from contact_ddp_ros.control.motion_controller import MotionLaw
     from contact_ddp_ros.mpc.config import PlannerConfig
     from contact_ddp_ros.mpc.constraint import Constraint
+    from contact_ddp_ros.mpc.contact_dynamics import ContactDynamics, FirstPartials, Motion, SecondPartials
     from contact_ddp_ros.mpc.cost_term import CostTerm
+    from contact_ddp_ros.mpc.cost_terms import check_constraint, check_cost_term
+    from contact_ddp_ros.mpc.custom_reference import Reference
+    from contact_ddp_ros.mpc.custom_term import NodeSymbols
     from contact_ddp_ros.mpc.horizon import GaitHorizon, Horizon
-    from contact_ddp_ros.mpc.own_reference import Reference
+    from contact_ddp_ros.mpc.motions.optimizer import MotionPlan, optimise_motion
+    from contact_ddp_ros.mpc.motions.problem import MotionConfig
     from contact_ddp_ros.mpc.plan_result import PlanResult
     from contact_ddp_ros.mpc.planner import Planner
-    from contact_ddp_ros.mpc.user_term import NodeSymbols
-    from contact_ddp_ros.options import Push, RunOptions
-    from contact_ddp_ros.policy import Policy
-    from contact_ddp_ros.recording import Recording
-    from contact_ddp_ros.recording.falls import Fall
-    from contact_ddp_ros.recording.storage import load as load_recording
-    from contact_ddp_ros.recording.storage import save as save_recording
+    from contact_ddp_ros.ocp.casadi_problem import LeastSquares, casadi_problem
+    from contact_ddp_ros.ocp.continuation import ConstrainedSolution, Continuation, solve_constrained
+    from contact_ddp_ros.ocp.ddp import DdpSolver
+    from contact_ddp_ros.ocp.derivatives import DerivativeReport, check_derivatives
+    from contact_ddp_ros.ocp.interior_point import InteriorPointSolver
+    from contact_ddp_ros.ocp.interior_solution import InteriorPointOptions, InteriorSolution
+    from contact_ddp_ros.ocp.options import SolverOptions
+    from contact_ddp_ros.ocp.protocol import Problem
+    from contact_ddp_ros.ocp.solution import Guess, Iteration, Solution, Termination
+    from contact_ddp_ros.plants.pushes import Push
     from contact_ddp_ros.robot.body_pose import BodyPose
     from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground
     from contact_ddp_ros.robot.model import Robot, load_robot
+    from contact_ddp_ros.robot.models.planar import PlanarModel
+    from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
+    from contact_ddp_ros.robot.motion import MotionPhase, MotionTask, load_motion
     from contact_ddp_ros.robot.payload import Payload
+    from contact_ddp_ros.robot.policy import Policy
     from contact_ddp_ros.robot.state import RobotState
     from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
     from contact_ddp_ros.robot.urdf_tree import read_tree
-    from contact_ddp_ros.solver.continuation import ConstrainedSolution, Continuation, solve_constrained
-    from contact_ddp_ros.solver.ddp import DdpSolver
-    from contact_ddp_ros.solver.interior_point import InteriorPointSolver
-    from contact_ddp_ros.solver.interior_solution import InteriorPointOptions, InteriorSolution
-    from contact_ddp_ros.solver.options import SolverOptions
-    from contact_ddp_ros.solver.protocol import Problem
-    from contact_ddp_ros.solver.solution import Guess, Iteration, Solution, Termination
+    from contact_ddp_ros.runs.closed_loop import ClosedLoop
+    from contact_ddp_ros.runs.motions.execution import MotionRun, execute_motion
+    from contact_ddp_ros.runs.motions.film import film_motion
+    from contact_ddp_ros.runs.motions.trials import Spread, perturbed_run
+    from contact_ddp_ros.runs.options import RunOptions
+    from contact_ddp_ros.runs.recording import Recording
+    from contact_ddp_ros.runs.recording.falls import Fall
+    from contact_ddp_ros.runs.recording.storage import load as load_recording
+    from contact_ddp_ros.runs.recording.storage import save as save_recording
+    from contact_ddp_ros.runs.simulation import simulate
 
 
 def __getattr__(name: str) -> Any:

@@ -20,12 +20,12 @@ from rich.console import Console
 from rich.table import Table
 from websockets.asyncio.client import connect
 
-from contact_ddp_ros.options import RunOptions
-from contact_ddp_ros.play.commands import Answer, Command
-from contact_ddp_ros.play.page import Page
-from contact_ddp_ros.play.process import LoopProcess
-from contact_ddp_ros.play.snapshot import Snapshot, World
-from contact_ddp_ros.priority import give_way
+from contact_ddp_ros.apps.play.page import Page
+from contact_ddp_ros.apps.play.process import LoopProcess
+from contact_ddp_ros.base.realtime_priority import give_way
+from contact_ddp_ros.runs.live.commands import Answer, Command
+from contact_ddp_ros.runs.live.snapshot import Snapshot, World
+from contact_ddp_ros.runs.options import RunOptions
 
 BROWSERS: Final = (0, 1, 4)
 TURN, SETTLE = 10.0, 2.0

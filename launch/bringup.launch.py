@@ -257,7 +257,7 @@ def _bring_up(context, *_args, **_kwargs) -> list:
 
 
 def _known(given: dict[str, str], nodes: list[str]) -> dict:
-    """Facts that only the package knows, from `contact_ddp_ros/nodes/bringup.py`, run in the nodes' Python."""
+    """Facts that only the package knows, from `contact_ddp_ros/ros/bringup.py`, run in the nodes' Python."""
     request = {"given": given, "nodes": [f"{_prefix(given)}/{node}" for node in nodes], "share": _share()}
     done = subprocess.run(
         [_program("prepare_bringup")], input=json.dumps(request), capture_output=True, text=True, check=False
@@ -429,7 +429,7 @@ def _gazebo_server(given: dict[str, str], known: dict) -> list:
     world = _scratch() / "world.sdf"
     world.write_text(known["world"]["text"], encoding="utf-8")
     if given["gazebo_release"] in ("emulator", "stand_in"):  # the second is its former name
-        command = [known["python"], "-m", "contact_ddp_ros.cli", "gazebo-emulator", str(world)]
+        command = [known["python"], "-m", "contact_ddp_ros.apps.cli", "gazebo-emulator", str(world)]
     else:
         command = ["gz", "sim", "-r", "-s", str(world)]
     server = ExecuteProcess(cmd=command, name="gazebo", on_exit=_end_with_server, **_contract(given, respawn=False))

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from contact_ddp_ros.errors import LinkError
-from contact_ddp_ros.lcm_link.transport import Link, LinkOptions, free_port
+from contact_ddp_ros.base.errors import LinkError
+from contact_ddp_ros.plants.lcm.transport import Link, LinkOptions, free_port
 
 # How long an example takes says something about the machine, not about the code.
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -25,7 +25,7 @@ settings.load_profile("steady")
 HERE = Path(__file__).parent
 
 SLOW = (
-    "batch/test_engine.py",
+    "runs/study/test_engine.py",
     "bench/dynamics",
     "bench/loop",
     "bench/peers",
@@ -33,18 +33,18 @@ SLOW = (
     "bench/solver",
     "bench/test_engine.py",
     "bench/test_output.py",
-    "cli",
+    "apps/cli",
     "control/test_stand_simulated.py",
     "dynamics",
-    "engines",
-    "export",
-    "gazebo",
-    "lcm_link",
+    "plants",
+    "runs/export",
+    "plants/gazebo",
+    "plants/lcm",
     "library",
-    "models/test_planar.py",
-    "motions/test_execution.py",
-    "motions/test_optimiser.py",
-    "motions/test_whole_body_motions.py",
+    "robot/models/test_planar.py",
+    "runs/motions/test_execution.py",
+    "runs/motions/test_optimiser.py",
+    "runs/motions/test_whole_body_motions.py",
     "mpc/test_constraint.py",
     "mpc/test_cost_term.py",
     "mpc/test_gait_change.py",
@@ -54,51 +54,51 @@ SLOW = (
     "mpc/test_offline.py",
     "mpc/test_planner_inputs.py",
     "mpc/test_variants.py",
-    "nodes",
-    "recording/test_storage.py",
-    "replay",
-    "report",
+    "ros",
+    "runs/recording/test_storage.py",
+    "runs/replay",
+    "runs/report",
     "robot/test_foreign.py",
-    "sim",
-    "solver/test_checks.py",
-    "study",
-    "test_closed_loop.py",
+    "plants",
+    "ocp/test_checks.py",
+    "runs/study",
+    "runs/test_closed_loop.py",
     "test_colcon.py",
     "test_docs.py",
     "test_docs_site.py",
     "test_documented_commands.py",
     "test_examples.py",
-    "test_fitting.py",
-    "test_late_policies.py",
+    "runs/test_robot_scaling.py",
+    "runs/test_late_policies.py",
     "test_notebook.py",
     "test_packaging.py",
-    "test_priority.py",
-    "test_programs.py",
+    "base/test_realtime_priority.py",
+    "ros/test_programs.py",
     "test_run.py",
     "test_start.py",
-    "test_whole_body_loop.py",
-    "test_worlds.py",
+    "runs/test_whole_body_loop.py",
+    "runs/test_worlds.py",
 )
 """Folders and modules of tests that start processes, compile, simulate or render."""
 
 QUICK = (
-    "gazebo/test_config.py",
-    "gazebo/test_sdf.py",
-    "gazebo/test_states.py",
+    "plants/gazebo/test_config.py",
+    "plants/gazebo/test_sdf.py",
+    "plants/gazebo/test_states.py",
     "library/test_casadi_arguments.py",
     "library/test_derivatives.py",
-    "nodes/test_conversions.py",
-    "nodes/test_exchange.py",
-    "nodes/test_loop_messages.py",
-    "nodes/test_monitor.py",
-    "nodes/test_plan_request.py",
-    "nodes/test_policy_message.py",
-    "nodes/test_timebase.py",
-    "recording/test_analysis.py",
+    "ros/test_conversions.py",
+    "ros/test_exchange.py",
+    "ros/test_loop_messages.py",
+    "ros/test_monitor.py",
+    "ros/test_plan_request.py",
+    "ros/test_policy_message.py",
+    "ros/test_timebase.py",
+    "runs/recording/test_analysis.py",
 )
 """Modules of those folders that do not."""
 
-LIVE = ("gazebo", "lcm_link", "nodes", "play", "test_documented_commands.py")
+LIVE = ("plants/gazebo", "plants/lcm", "ros", "apps/play", "test_documented_commands.py")
 """Folders and modules of tests that wait for other processes, on a machine that others may keep busy.
 
 One that fails is run once more, and the summary says so; a failure that is not by chance fails twice.
@@ -123,7 +123,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the marked tests, too; give the live ones a second try."""
     for item in items:
-        if item.path.is_relative_to(HERE) and item.path.relative_to(HERE).parts[0] in LIVE:
+        place = item.path.relative_to(HERE) if item.path.is_relative_to(HERE) else Path()
+        if any(str(one) in LIVE for one in (place, *place.parents)):
             item.add_marker(pytest.mark.flaky(reruns=1))
     if config.getoption("--quick"):
         marked = [item for item in items if item.get_closest_marker("slow")]

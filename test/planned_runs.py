@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 from synthetic import Gait, bounding_recorder
 
-from contact_ddp_ros.models.planar_tree import PLANAR_JOINT_NAMES
-from contact_ddp_ros.recording import Recording
+from contact_ddp_ros.robot.models.planar_tree import PLANAR_JOINT_NAMES
+from contact_ddp_ros.runs.recording import Recording
 
 NODES, PERIOD = 40, 0.3
 """Of a plan, and how long it is [s]."""

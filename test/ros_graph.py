@@ -19,13 +19,13 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from contact_ddp_ros.nodes import interfaces as io
-from contact_ddp_ros.nodes.conversions import joint_state_message, odometry_message
-from contact_ddp_ros.nodes.plan_request import PlanRequest, plan_request
-from contact_ddp_ros.nodes.reports import status_values
-from contact_ddp_ros.nodes.runtime import publisher, subscribe
-from contact_ddp_ros.nodes.timebase import stamp_ns
 from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.ros import interfaces as io
+from contact_ddp_ros.ros.conversions import joint_state_message, odometry_message
+from contact_ddp_ros.ros.plan_request import PlanRequest, plan_request
+from contact_ddp_ros.ros.reports import status_values
+from contact_ddp_ros.ros.runtime import publisher, subscribe
+from contact_ddp_ros.ros.timebase import stamp_ns
 
 NodeMaker = Callable[..., Node]
 

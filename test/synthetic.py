@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contact_ddp_ros.options import RunOptions
-from contact_ddp_ros.recording import Recorder, RunInfo, plain_options
 from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.recording import Recorder, RunInfo, plain_options
 
 FEET = ("fr", "fl", "hr", "hl")
 JOINTS = tuple(f"{leg}_{joint}_joint" for leg in FEET for joint in ("abad", "hip", "knee"))

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from told import PAGES, ROOT, code, told
 
-from contact_ddp_ros.bench import BENCHMARKS, load
-from contact_ddp_ros.cli.parser import build_parser
-from contact_ddp_ros.config import specs
-from contact_ddp_ros.motions.motion import packaged_motions
-from contact_ddp_ros.nodes import interfaces
-from contact_ddp_ros.nodes.node_config import CONFIGURATIONS
+from benchmarks import BENCHMARKS, load
+from contact_ddp_ros.apps.cli.parser import build_parser
+from contact_ddp_ros.base.config import specs
+from contact_ddp_ros.robot.motion import packaged_motions
+from contact_ddp_ros.ros import interfaces
+from contact_ddp_ros.ros.node_config import CONFIGURATIONS
 
 OUR_KINDS = {".py", ".md", ".h", ".hpp", ".txt"}
 """Of files that are the package's wherever a page names them; others may be the reader's."""

@@ -8,8 +8,8 @@ import pytest
 import quadruped
 from told import ROOT, told
 
-from contact_ddp_ros.cli import main
-from contact_ddp_ros.report import plots
+from contact_ddp_ros.apps.cli import main
+from contact_ddp_ros.runs.report import plots
 
 ELSEWHERE = {
     "bench": "test/bench/test_benchmark.py",

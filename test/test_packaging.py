@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 import pytest
 
 from contact_ddp_ros import __version__
-from contact_ddp_ros.lcm_link.transport import free_port
+from contact_ddp_ros.plants.lcm.transport import free_port
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = "contact_ddp_ros"
@@ -108,7 +108,7 @@ def test_it_runs_from_where_pip_put_it(installed: Path, tmp_path: Path) -> None:
     variables = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "AMENT_PREFIX_PATH")}
     variables["PYTHONPATH"] = str(installed)
     code = (
-        "import sys; from contact_ddp_ros.cli import main; from contact_ddp_ros.robot.urdf import default_urdf\n"
+        "import sys; from contact_ddp_ros.apps.cli import main; from contact_ddp_ros.robot.urdf import default_urdf\n"
         "print(default_urdf()); sys.exit(main(['sdf', '--out', 'world.sdf']))"
     )
     program = [sys.executable, "-c", code]

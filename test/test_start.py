@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import quadruped
 
-from contact_ddp_ros.cli import main
-from contact_ddp_ros.report import plots
+from contact_ddp_ros.apps.cli import main
+from contact_ddp_ros.runs.report import plots
 
 ROOT = Path(__file__).parents[1]
 START = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")

@@ -26,10 +26,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.control.drives import JointTargets
 from contact_ddp_ros.control.stand import StandLaw
 from contact_ddp_ros.robot.floating_base import composite_body
 from contact_ddp_ros.robot.ground import Ground
+from contact_ddp_ros.robot.joint_pd import JointTargets
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.model import Robot

@@ -4,9 +4,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from contact_ddp_ros.config import parameter
-from contact_ddp_ros.estimation.config import EstimationConfig
-from contact_ddp_ros.options import MODEL_NAMES, WHOLE_BODY
+from contact_ddp_ros.base.config import parameter
+from contact_ddp_ros.control.estimation.config import EstimationConfig
+from contact_ddp_ros.robot.joint_pd import MotorConfig
+from contact_ddp_ros.robot.models import MODEL_NAMES, WHOLE_BODY
 from contact_ddp_ros.robot.state import DriveGains
 
 Triple = tuple[float, float, float]
@@ -33,18 +34,6 @@ class DriveConfig:
     def gains(self, n_legs: int) -> DriveGains:
         """The gains of every joint, leg after leg: arrays of (3 n_legs,)."""
         return DriveGains(*(np.tile(np.asarray(each, float), n_legs) for each in (self.kp, self.kd, self.kd_damping)))
-
-
-@dataclass(frozen=True)
-class MotorConfig:
-    """The motors' torque-speed curve: all of the torque up to one speed, from there linearly down to none."""
-
-    full_speed: float = parameter(
-        0.9, low=0.1, high=5.0, description="share of a joint's velocity limit up to which it is driven with all torque"
-    )
-    idle_speed: float = parameter(
-        1.2, low=0.2, high=10.0, description="share of a joint's velocity limit from which on it is driven no faster"
-    )
 
 
 @dataclass(frozen=True)

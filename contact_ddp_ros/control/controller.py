@@ -13,27 +13,27 @@ from typing import Any
 
 import numpy as np
 
-from contact_ddp_ros.config import validate
+from contact_ddp_ros.base.config import validate
+from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.capture import CaptureLaw
 from contact_ddp_ros.control.config import ControllerConfig
-from contact_ddp_ros.control.continuity import StateContinuity
-from contact_ddp_ros.control.drives import JointTargets, TorqueSpeedCurve, limited_command
-from contact_ddp_ros.control.findings import Fault, Finding, Violation
+from contact_ddp_ros.control.estimation.estimator import Estimator
 from contact_ddp_ros.control.modes import Answer, ControlMode, ModeMachine
 from contact_ddp_ros.control.motion import Motion
 from contact_ddp_ros.control.move import MoveLaw
 from contact_ddp_ros.control.recover import RecoverLaw
 from contact_ddp_ros.control.safety import Supervisor
+from contact_ddp_ros.control.safety_violations import Fault, Finding, Violation
 from contact_ddp_ros.control.stand import StandLaw
-from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.estimation.estimator import Estimator
-from contact_ddp_ros.models.choice import model_of
-from contact_ddp_ros.policy import Policy, PolicySample
+from contact_ddp_ros.control.state_plausibility import StateContinuity
 from contact_ddp_ros.robot.ground import Felt, Ground
+from contact_ddp_ros.robot.joint_pd import JointTargets, TorqueSpeedCurve, limited_command
 from contact_ddp_ros.robot.joints import FOOT_NAMES
 from contact_ddp_ros.robot.known_pose import KnownPose
 from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.models.choice import model_of
+from contact_ddp_ros.robot.policy import Policy, PolicySample
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
 _WAY_DOWN = 1.0

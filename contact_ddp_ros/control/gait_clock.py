@@ -16,8 +16,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.estimation.config import EstimationConfig
-from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.control.estimation.config import EstimationConfig
+from contact_ddp_ros.robot.policy import Policy
 
 Array = NDArray[np.float64]
 

@@ -17,8 +17,8 @@ A fault is latched: the mode stays DAMP until a request for STAND or RECOVER fin
 from dataclasses import dataclass
 from enum import Enum
 
-from contact_ddp_ros.control.findings import Fault, Finding
-from contact_ddp_ros.errors import short_numbers
+from contact_ddp_ros.base.errors import short_numbers
+from contact_ddp_ros.control.safety_violations import Fault, Finding
 
 
 class ControlMode(Enum):

@@ -5,9 +5,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.control.drives import JointTargets
-from contact_ddp_ros.control.findings import Finding
+from contact_ddp_ros.control.safety_violations import Finding
 from contact_ddp_ros.control.stand import StandLaw
+from contact_ddp_ros.robot.joint_pd import JointTargets
 from contact_ddp_ros.robot.state import RobotState
 
 

@@ -9,13 +9,13 @@ See eq. (23) of docs/mathematics.md.
 """
 
 from contact_ddp_ros.control.config import ControllerConfig
-from contact_ddp_ros.control.drives import JointTargets
 from contact_ddp_ros.control.lateral import LateralCommand, LateralStabiliser
 from contact_ddp_ros.control.lateral_kernel import ABADS
-from contact_ddp_ros.models.model import Model
-from contact_ddp_ros.policy import PolicySample
+from contact_ddp_ros.robot.joint_pd import JointTargets
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.legs import LegGeometry
+from contact_ddp_ros.robot.models.model import Model
+from contact_ddp_ros.robot.policy import PolicySample
 from contact_ddp_ros.robot.state import RobotState
 
 _RAMP = 0.5

@@ -2,8 +2,8 @@
 
 Checks go from the cheap and certain to the rest: size (an array of another size cannot be read further), finite, age,
 tilt, joint positions and velocities, torque. Each is written as `not (x < limit)`, so that a NaN trips it. Sequences
-of states are checked by :mod:`contact_ddp_ros.control.continuity`, policies by
-:mod:`contact_ddp_ros.control.policy_gate`.
+of states are checked by :mod:`contact_ddp_ros.control.state_plausibility`, policies by
+:mod:`contact_ddp_ros.control.policy_validator`.
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.config import SafetyConfig
-from contact_ddp_ros.control.findings import Finding, Violation
+from contact_ddp_ros.control.safety_violations import Finding, Violation
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.config import MoveConfig, StandConfig
-from contact_ddp_ros.control.drives import JointTargets
 from contact_ddp_ros.robot.ground import Ground
+from contact_ddp_ros.robot.joint_pd import JointTargets
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.model import Robot

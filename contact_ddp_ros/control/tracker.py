@@ -2,9 +2,9 @@
 
 from typing import Any, Protocol
 
-from contact_ddp_ros.control.drives import JointTargets
 from contact_ddp_ros.control.lateral import LateralCommand
-from contact_ddp_ros.policy import PolicySample
+from contact_ddp_ros.robot.joint_pd import JointTargets
+from contact_ddp_ros.robot.policy import PolicySample
 from contact_ddp_ros.robot.state import RobotState
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.config import MoveConfig
-from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]

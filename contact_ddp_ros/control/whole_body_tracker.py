@@ -6,10 +6,10 @@ u = ubar + K (x - xbar),        tau = u + kp (qbar_j - q_j) + kd (vbar_j - v_j) 
 import numpy as np
 
 from contact_ddp_ros.control.config import ControllerConfig
-from contact_ddp_ros.control.drives import JointTargets
-from contact_ddp_ros.models.model import Model
-from contact_ddp_ros.models.whole_body import YAW
-from contact_ddp_ros.policy import PolicySample
+from contact_ddp_ros.robot.joint_pd import JointTargets
+from contact_ddp_ros.robot.models.model import Model
+from contact_ddp_ros.robot.models.whole_body import YAW
+from contact_ddp_ros.robot.policy import PolicySample
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
 

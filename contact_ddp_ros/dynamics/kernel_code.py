@@ -5,33 +5,25 @@ one, and all other kernels, C of the CasADi functions themselves.
 """
 
 import functools
-import re
 from collections.abc import Callable, Mapping
 from functools import partial
 
 import casadi as cs
 import numpy as np
 
-from contact_ddp_ros.compiled.parts import in_parts
+from contact_ddp_ros.base.compiled.casadi_functions import Build, Code, Functions, c_source, code_of, describe
+from contact_ddp_ros.base.compiled.kernel_set import Kernel
+from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.dynamics import partials
 from contact_ddp_ros.dynamics.contact import ScalarSystem, contact_system, level_parameters
 from contact_ddp_ros.dynamics.contact_point import Axes
 from contact_ddp_ros.dynamics.impact import impact_system
-from contact_ddp_ros.dynamics.kernel_set import Block, Kernel
-from contact_ddp_ros.dynamics.lanes import Lanes
 from contact_ddp_ros.dynamics.mechanism import Mechanism, prepare
+from contact_ddp_ros.dynamics.simd_kernels import Lanes
 from contact_ddp_ros.dynamics.tensor import contact_tensor, impact_tensor
-from contact_ddp_ros.errors import ModelError
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
 Modes = Mapping[str, tuple[str, ...]]
-Build = Callable[[], cs.Function]
-Functions = Mapping[str, tuple[str, Build]]
-"""Of every kernel its name -> (symbol, how to build its CasADi function of that symbol)."""
-
-Code = tuple[dict[str, str], dict[str, Kernel]]
-"""C by translation unit, and the kernels in it by name."""
-
 _Of = Callable[[Mechanism, tuple[str, ...], Axes], ScalarSystem]
 _Make = Callable[[str, ScalarSystem], cs.Function]
 
@@ -103,12 +95,6 @@ def _check_independence(mechanism: Mechanism, modes: Modes, axes: Axes) -> None:
             )
 
 
-def code_of(functions: Functions) -> Code:
-    """C of functions as they are, each a unit of its own."""
-    built = {symbol: build() for symbol, build in dict(functions.values()).items()}
-    return {symbol: c_source(one) for symbol, one in built.items()}, described(functions, built)
-
-
 def kernel_code(tree: RigidBodyTree, modes: Modes, axes: Axes, levels: tuple[str, ...] = LEVELS) -> Code:
     """C of the kernels of a model; ModelError for contacts that are not independent."""
     functions = kernel_functions(tree, modes, axes, levels)
@@ -134,30 +120,3 @@ def _code_in_lanes(lanes: Lanes, functions: Functions, modes: Modes, levels: tup
             sources[level], by_symbol = unit
             kernels |= {f"{level}/{mode}": by_symbol[symbol] for mode, symbol in symbols.items()}
     return sources, kernels
-
-
-def described(functions: Functions, built: Mapping[str, cs.Function]) -> dict[str, Kernel]:
-    """Descriptions by name."""
-    by_symbol = {symbol: describe(function) for symbol, function in built.items()}
-    return {name: by_symbol[symbol] for name, (symbol, _) in functions.items()}
-
-
-def describe(function: cs.Function) -> Kernel:
-    """Shapes and size of a CasADi function."""
-    return Kernel(
-        symbol=function.name(),
-        arguments=tuple(Block(function.name_in(i), *function.size_in(i)) for i in range(function.n_in())),
-        results=tuple(Block(function.name_out(i), *function.size_out(i)) for i in range(function.n_out())),
-        n_instructions=int(function.n_instructions()),
-    )
-
-
-def c_source(function: cs.Function) -> str:
-    """C of a CasADi function, in parts, without the test for null that CasADi puts before every load and store."""
-    generator = cs.CodeGenerator(f"{function.name()}.c", {"casadi_int": "long long int"})
-    generator.add(function)
-    text = generator.dump()
-    text = re.sub(r"arg\[(\d+)\]\? (arg\[\1\]\[\d+\]) : 0", r"\2", text)
-    text = re.sub(r"if \(res\[(\d+)\]!=0\) (res\[\1\]\[\d+\]=)", r"\2", text)
-    # A helper that every unit would export under one name.
-    return in_parts(text.replace("casadi_real casadi_sq(", "static casadi_real casadi_sq("))

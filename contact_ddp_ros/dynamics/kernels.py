@@ -1,40 +1,21 @@
 """The compiled dynamics of a model: one shared library per model and set of modes, built once and cached.
 
 The cache is keyed by everything that a kernel follows from: the tree, the modes, the sources of this room, the version
-of CasADi, the processor and the compiler. No expression graph is built unless the library is missing. Functions that a
-user has written go the same way (:func:`compile_functions`), keyed by the C that CasADi makes of them.
-
-Where there is no C compiler, a library that an earlier run left for this model and processor still serves; without
-one, CasADi's own interpreter takes over with a warning (see `interpreter`).
+of CasADi, the processor and the compiler (:mod:`contact_ddp_ros.base.compiled.casadi_functions`). No expression graph
+is built unless the library is missing.
 """
 
-import importlib.metadata
 import logging
-from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
 
-import casadi as cs
-
-from contact_ddp_ros.compiled import cache
-from contact_ddp_ros.compiled.compiler import Compiler, Progress, compile_library, find_compiler
-from contact_ddp_ros.compiled.library import BLOCKS
+from contact_ddp_ros.base.compiled import cache
+from contact_ddp_ros.base.compiled.casadi_functions import kernels_of_cache, origin
+from contact_ddp_ros.base.compiled.compiler import Progress
+from contact_ddp_ros.base.compiled.kernel_set import KernelSet
+from contact_ddp_ros.base.compiled.library import BLOCKS
+from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.dynamics.contact_point import Axes
-from contact_ddp_ros.dynamics.interpreter import interpret
-from contact_ddp_ros.dynamics.kernel_code import (
-    LEVELS,
-    TENSOR_LEVELS,
-    Code,
-    Functions,
-    Modes,
-    c_source,
-    code_of,
-    described,
-    kernel_code,
-    kernel_functions,
-)
-from contact_ddp_ros.dynamics.kernel_set import Kernel, KernelSet
-from contact_ddp_ros.errors import CompilerError, ModelError
+from contact_ddp_ros.dynamics.kernel_code import LEVELS, TENSOR_LEVELS, Modes, kernel_code, kernel_functions
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
 _LOG = logging.getLogger(__name__)
@@ -92,8 +73,8 @@ def build_kernels(
     """
     _check(tree, modes, axes, levels)
     wanted = {mode: tuple(contacts) for mode, contacts in modes.items()}
-    content = cache.content_key(origin(), tree, wanted, tuple(axes), tuple(levels))
-    return _of_cache(
+    content = cache.content_key(_origin(), tree, wanted, tuple(axes), tuple(levels))
+    return kernels_of_cache(
         content,
         "the robot's dynamics with {compiler}; this happens once per model",
         lambda: kernel_functions(tree, wanted, axes, levels),
@@ -101,63 +82,6 @@ def build_kernels(
         fallback,
         progress,
     )
-
-
-def compile_functions(
-    functions: Iterable[cs.Function], *, fallback: bool = True, progress: Progress | None = None
-) -> KernelSet:
-    """Kernels of CasADi functions, under the functions' own names, from the cache or compiled now.
-
-    Arguments and results are those of the functions, whose outputs must be dense: float64, matrices column-major.
-
-    Args:
-        functions: with names that are all different.
-        fallback, progress: as in :func:`build_kernels`.
-
-    Raises:
-        CompilerError: there is no working C compiler, no library from an earlier run, and `fallback` is off.
-    """
-    built = {function.name(): function for function in functions}
-    content = cache.content_key(origin(), {name: c_source(function) for name, function in built.items()})
-    ready = {name: (name, partial(_itself, function)) for name, function in built.items()}
-    what = "the functions of a problem with {compiler}; this happens once"
-    return _of_cache(content, what, lambda: ready, lambda: code_of(ready), fallback, progress)
-
-
-def origin() -> tuple[bytes, ...]:
-    """What kernels follow from beside the model: CasADi's version and the sources of this room."""
-    return (importlib.metadata.version("casadi").encode(), *_SOURCES)
-
-
-def _itself(function: cs.Function) -> cs.Function:
-    return function
-
-
-def _of_cache(
-    content: str,
-    what: str,
-    functions: Callable[[], Functions],
-    code: Callable[[], Code],
-    fallback: bool,
-    progress: Progress | None,
-) -> KernelSet:
-    """The kernels of a content, from the cache, compiled now, or interpreted; `what` says what is compiled."""
-    try:
-        compiler = find_compiler()
-        entry = cache.entry(content, compiler.identity)
-        found = _load(entry)
-        if found is None:
-            with cache.exclusive(content):
-                found = _load(entry) or _build(entry, compiler, what, code(), progress or _LOG.info)
-        return found
-    except CompilerError as error:
-        for left in map(_load, cache.entries(content)):
-            if left is not None:
-                return left
-        if not fallback:
-            raise
-        _LOG.warning("%s\nUntil then CasADi interprets the dynamics, several times slower than compiled.", error)
-        return _interpret(functions())
 
 
 def _check(tree: RigidBodyTree, modes: Modes, axes: Axes, levels: tuple[str, ...]) -> None:
@@ -171,28 +95,6 @@ def _check(tree: RigidBodyTree, modes: Modes, axes: Axes, levels: tuple[str, ...
             raise ModelError(f"mode {mode!r} has contacts {contacts}; the model's contact points are {known}")
 
 
-def _load(entry: cache.Entry) -> KernelSet | None:
-    """The kernels of a cache entry, or None where it does not exist or cannot be loaded."""
-    stored = entry.description()
-    if stored is None:
-        return None
-    try:
-        return KernelSet.of_library(entry.library, {one["name"]: Kernel.from_dict(one) for one in stored})
-    except CompilerError as error:
-        _LOG.warning("%s; building it again", error)
-        return None
-
-
-def _build(entry: cache.Entry, compiler: Compiler, what: str, code: Code, progress: Progress) -> KernelSet:
-    """Compile the kernels into the cache entry and load them."""
-    progress(f"compiling {what.format(compiler=compiler.command[0])}")
-    sources, kernels = code
-    compile_library(compiler, sources, entry.library, progress)
-    entry.describe([kernel.as_dict(name) for name, kernel in kernels.items()])
-    return KernelSet.of_library(entry.library, kernels)
-
-
-def _interpret(functions: Functions) -> KernelSet:
-    """The kernels without a compiler."""
-    built = {symbol: build() for symbol, build in dict(functions.values()).items()}
-    return interpret(built, described(functions, built))
+def _origin() -> tuple[bytes, ...]:
+    """Versions and sources that kernels follow from beside the model: CasADi's version and this room's sources."""
+    return (*origin(), *_SOURCES)

@@ -20,8 +20,8 @@ import casadi as cs
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.dynamics.spatial import SpatialInertia, tidy
-from contact_ddp_ros.errors import ModelError
 from contact_ddp_ros.robot.tree import Joint, RigidBodyTree
 
 Array = NDArray[np.float64]

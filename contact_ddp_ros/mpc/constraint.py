@@ -13,7 +13,7 @@ contact forces do. So r should be relative to what is allowed: 1 far from the li
 Given to a planner by `planner.constraints`; docs/cost_terms.md shows how, and how to check a constraint.
 """
 
-from contact_ddp_ros.mpc.user_term import UserTerm
+from contact_ddp_ros.mpc.custom_term import UserTerm
 
 
 class Constraint(UserTerm):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from contact_ddp_ros.compiled.library import Library, compiled_for
+from contact_ddp_ros.base.compiled.library import Library, compiled_for
 
 FUNCTIONS = ("factorise", "solve", "contact_partials", "impact_partials", "curvature")
 

@@ -8,14 +8,14 @@ See eq. (6) of docs/mathematics.md, and :mod:`contact_ddp_ros.mpc.tensor_curvatu
 
 import numba as nb
 
-from contact_ddp_ros.compiled.call import call_kernel
+from contact_ddp_ros.base.compiled.call import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_motion import solve_again
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
 from contact_ddp_ros.mpc.terms.term import COMPILED
-from contact_ddp_ros.solver.borrowed import address, part, table
-from contact_ddp_ros.solver.linear_algebra import add_transpose_multiply, clear
-from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
+from contact_ddp_ros.ocp.linear_algebra import add_transpose_multiply, clear
+from contact_ddp_ros.ocp.numba_views import address, part, table
+from contact_ddp_ros.ocp.protocol import INTEGERS, MATRIX, VECTOR
 
 
 @nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX), **COMPILED)

@@ -9,9 +9,9 @@ from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
 from contact_ddp_ros.mpc.term_sums import ForceSums
 from contact_ddp_ros.mpc.terms.term import COMPILED
-from contact_ddp_ros.solver.borrowed import part, table
-from contact_ddp_ros.solver.linear_algebra import clear
-from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
+from contact_ddp_ros.ocp.linear_algebra import clear
+from contact_ddp_ros.ocp.numba_views import part, table
+from contact_ddp_ros.ocp.protocol import INTEGERS, MATRIX, VECTOR
 
 _sums = ForceSums()
 _add, _add_hessian, _limits, _costs = _sums.derivatives, _sums.hessian, _sums.limits, _sums.costs

@@ -12,7 +12,7 @@ import numba as nb
 from numba import types
 
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.solver.protocol import VECTOR
+from contact_ddp_ros.ocp.protocol import VECTOR
 
 VECTOR_3 = types.UniTuple(nb.float64, 3)
 """(x, y, z); of a sagittal model y is 0."""

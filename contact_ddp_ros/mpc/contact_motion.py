@@ -6,13 +6,13 @@ Dynamics K(q) ν + b(q, v) = [Sᵀu; 0] with ν = (v̇, λ), and impact with ν 
 
 import numba as nb
 
-from contact_ddp_ros.compiled.call import call_kernel
+from contact_ddp_ros.base.compiled.call import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
 from contact_ddp_ros.mpc.linear_system import factorise, solve_matrix, solve_symmetric_vector
 from contact_ddp_ros.mpc.terms.term import COMPILED
-from contact_ddp_ros.solver.borrowed import address, part, table
-from contact_ddp_ros.solver.protocol import INTEGERS, VECTOR
+from contact_ddp_ros.ocp.numba_views import address, part, table
+from contact_ddp_ros.ocp.protocol import INTEGERS, VECTOR
 
 
 @nb.njit(nb.int64(INTEGERS, nb.int64), cache=True, inline="always", error_model="numpy")

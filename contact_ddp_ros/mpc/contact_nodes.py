@@ -1,12 +1,12 @@
 r"""The node functions of the contact problem: where compiled dynamics meets the solver. Any n, any set of feet.
 
-Implements `step`, `first` and `second` of :mod:`contact_ddp_ros.solver.protocol` for x = (q, v), u = τ:
+Implements `step`, `first` and `second` of :mod:`contact_ddp_ros.ocp.protocol` for x = (q, v), u = τ:
 
 * time step: K(q) ν + b(q, v) = [Sᵀu; 0] with ν = (v̇, λ), then forward Euler (q + h v, v + h v̇) or semi-implicit
   Euler (v⁺ = v + h v̇, q + h v⁺); or the same system at the middle of the step (:mod:`contact_ddp_ros.mpc.midpoint`);
 * touchdown: the same with ν = (v⁺, Λ) and the impact's residual; q does not move;
-* lift-off: identity; change of the attitude's chart: :mod:`contact_ddp_ros.mpc.chart_nodes`;
-* time step of the horizon's tail: the robot as one rigid body (:mod:`contact_ddp_ros.mpc.rigid_body_nodes`).
+* lift-off: identity; change of the attitude's chart: :mod:`contact_ddp_ros.mpc.euler_switch_nodes`;
+* time step of the horizon's tail: the robot as one rigid body (:mod:`contact_ddp_ros.mpc.single_rigid_body_nodes`).
 
 First order, with z ∈ {q, v, u} and the residual's partials r_z:  ν_z = −K⁻¹ r_z,  ν_u = K⁻¹ [Sᵀ; 0].
 
@@ -21,7 +21,7 @@ The cost of a time step of length h is
 
 with ψ in the place of ε B_δ for a solver that owns slacks and multipliers of these inequalities,
 
-and where the user has terms of their own, h times those (:mod:`contact_ddp_ros.mpc.own_terms`);
+and where the user has terms of their own, h times those (:mod:`contact_ddp_ros.mpc.custom_terms`);
 that of a switch and of the end ½‖x − x_ref‖²_Q plus, at a touchdown, the augmented Lagrangian of the feet's heights
 and, over the time h that the impulses Λ of the feet that land are given, ε h Σ B_δ(Λ_n/(F h)).
 Each term is a file of :mod:`contact_ddp_ros.mpc.terms`, and their list gives the sums of
@@ -35,14 +35,14 @@ import numba as nb
 import numpy as np
 
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.chart_nodes import change_chart, change_curvature, change_partials
 from contact_ddp_ros.mpc.contact_curvature import motion_curvature
 from contact_ddp_ros.mpc.contact_forces import add_force_terms, force_cost, force_limits
 from contact_ddp_ros.mpc.contact_motion import locate_feet, mode_block, motion_partials, solve_motion
+from contact_ddp_ros.mpc.euler_switch_nodes import change_chart, change_curvature, change_partials
 from contact_ddp_ros.mpc.foot_heights import add_height_cost, add_height_curvature, height_cost, height_slopes
 from contact_ddp_ros.mpc.landing_forces import add_landing_cost, landing_cost, landing_slopes
 from contact_ddp_ros.mpc.layout import aux_offsets, position_share, sizes_of
-from contact_ddp_ros.mpc.node_parts import (
+from contact_ddp_ros.mpc.optional_kernels import (
     add_own_cost_at,
     add_own_curvature_at,
     add_own_force_slopes_at,
@@ -57,9 +57,9 @@ from contact_ddp_ros.mpc.node_parts import (
 )
 from contact_ddp_ros.mpc.term_sums import EntrySums
 from contact_ddp_ros.mpc.terms.term import COMPILED, Argument
-from contact_ddp_ros.solver.borrowed import borrow, part, table
-from contact_ddp_ros.solver.linear_algebra import clear
-from contact_ddp_ros.solver.protocol import DATA, FIRST, MATRIX, SECOND, STEP, VECTOR
+from contact_ddp_ros.ocp.linear_algebra import clear
+from contact_ddp_ros.ocp.numba_views import borrow, part, table
+from contact_ddp_ros.ocp.protocol import DATA, FIRST, MATRIX, SECOND, STEP, VECTOR
 
 _states, _torques = EntrySums(Argument.STATE), EntrySums(Argument.TORQUE)
 _state_terms, _torque_terms, _torque_limits = _states.derivatives, _torques.derivatives, _torques.limits

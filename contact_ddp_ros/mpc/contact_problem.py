@@ -11,31 +11,31 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from contact_ddp_ros.base.compiled.kernel_set import KernelSet
+from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.dynamics.contact import ALPHA
 from contact_ddp_ros.dynamics.kernel_code import LEVELS, TENSOR_LEVELS
-from contact_ddp_ros.dynamics.kernel_set import KernelSet
 from contact_ddp_ros.dynamics.kernels import build_kernels
-from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.gaits.grid import KnotGrid
-from contact_ddp_ros.gaits.schedule import ModeSchedule
-from contact_ddp_ros.gaits.sequence import GaitSequence
 from contact_ddp_ros.mpc import contact_nodes
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.chart_kernels import chart_kernels
+from contact_ddp_ros.mpc.custom_terms import OwnTerms
+from contact_ddp_ros.mpc.euler_switch_kernels import chart_kernels
 from contact_ddp_ros.mpc.grounds import GroundModel, planes_in
 from contact_ddp_ros.mpc.kernel_table import kernel_table, n_aux
 from contact_ddp_ros.mpc.layout import Sizes, aux_offsets
-from contact_ddp_ros.mpc.own_terms import OwnTerms
-from contact_ddp_ros.mpc.rigid_body import Tail
+from contact_ddp_ros.mpc.single_rigid_body import Tail
 from contact_ddp_ros.mpc.term_layout import TermLayout
 from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.mpc.terms.friction_cone import COEFFICIENT
 from contact_ddp_ros.mpc.terms.term import Argument
+from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.friction import cone_excess
+from contact_ddp_ros.robot.gaits.grid import KnotGrid
+from contact_ddp_ros.robot.gaits.schedule import ModeSchedule
+from contact_ddp_ros.robot.gaits.sequence import GaitSequence
 from contact_ddp_ros.robot.payload import NO_PAYLOAD, Payload
 from contact_ddp_ros.robot.tree import RigidBodyTree
-from contact_ddp_ros.solver.protocol import Problem
 
 Array = NDArray[np.float64]
 

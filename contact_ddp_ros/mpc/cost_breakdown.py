@@ -9,7 +9,6 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_forces import note_force_costs
 from contact_ddp_ros.mpc.contact_motion import mode_block
@@ -20,8 +19,9 @@ from contact_ddp_ros.mpc.layout import sizes_of
 from contact_ddp_ros.mpc.term_sums import EntrySums
 from contact_ddp_ros.mpc.terms import TERMS as PACKAGED
 from contact_ddp_ros.mpc.terms.term import Argument
-from contact_ddp_ros.solver.protocol import DATA, MATRIX, VECTOR, Problem, node_data
-from contact_ddp_ros.solver.solution import Solution
+from contact_ddp_ros.ocp.protocol import DATA, MATRIX, VECTOR, Problem, node_data
+from contact_ddp_ros.ocp.solution import Solution
+from contact_ddp_ros.robot.gaits.grid import KnotGrid
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ Given to a planner by `planner.cost_terms`, it is found by "module:Class" or "fi
 how, and how to check a term.
 """
 
-from contact_ddp_ros.mpc.user_term import UserTerm
+from contact_ddp_ros.mpc.custom_term import UserTerm
 
 
 class CostTerm(UserTerm):

@@ -3,15 +3,15 @@
 import numba as nb
 from numba import types
 
-from contact_ddp_ros.compiled.call import call_kernel
+from contact_ddp_ros.base.compiled.call import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_geometry import height_of, height_slope
 from contact_ddp_ros.mpc.contact_motion import mode_block
 from contact_ddp_ros.mpc.layout import aux_offsets, lands_of, sizes_of
 from contact_ddp_ros.mpc.term_sums import EntrySums
 from contact_ddp_ros.mpc.terms.term import COMPILED, Argument
-from contact_ddp_ros.solver.borrowed import address, part, table
-from contact_ddp_ros.solver.protocol import DATA, INTEGERS, MATRIX, VECTOR
+from contact_ddp_ros.ocp.numba_views import address, part, table
+from contact_ddp_ros.ocp.protocol import DATA, INTEGERS, MATRIX, VECTOR
 
 _swings, _landings = EntrySums(Argument.FOOT_HEIGHT), EntrySums(Argument.LANDING_HEIGHT)
 _swing, _swing_limits, _swing_costs = _swings.derivatives, _swings.limits, _swings.costs

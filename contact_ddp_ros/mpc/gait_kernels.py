@@ -16,15 +16,15 @@ from collections import deque
 from collections.abc import Callable
 from threading import Lock, Thread
 
-from contact_ddp_ros.errors import ContactDdpError
-from contact_ddp_ros.gaits.schedule import ModeSchedule
-from contact_ddp_ros.models.choice import model_of
-from contact_ddp_ros.models.model import Model
+from contact_ddp_ros.base.errors import ContactDdpError
+from contact_ddp_ros.base.realtime_priority import give_way
 from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig
 from contact_ddp_ros.mpc.problem_builder import compile_gait
 from contact_ddp_ros.mpc.reference import gait_schedule
-from contact_ddp_ros.priority import give_way
+from contact_ddp_ros.robot.gaits.schedule import ModeSchedule
 from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.models.choice import model_of
+from contact_ddp_ros.robot.models.model import Model
 
 _BEHIND = 19
 """Nice value of the process: a robot that moves goes first."""

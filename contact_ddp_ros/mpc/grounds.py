@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.dynamics.contact import ALPHA, UP, n_parameters
-from contact_ddp_ros.errors import ParameterError
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.robot.ground import FootHeights, LocalGround
 

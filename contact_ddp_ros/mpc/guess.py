@@ -8,10 +8,10 @@ rollout closes the policy, so no other simulation is needed.
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.mpc.config import GuessConfig
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
-from contact_ddp_ros.solver.solution import Guess
+from contact_ddp_ros.ocp.solution import Guess
+from contact_ddp_ros.robot.gaits.grid import KnotGrid
 
 Array = NDArray[np.float64]
 

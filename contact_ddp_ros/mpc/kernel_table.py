@@ -8,13 +8,13 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.compiled.kernel_set import KernelSet
 from contact_ddp_ros.dynamics.kernel_code import LEVELS
-from contact_ddp_ros.dynamics.kernel_set import KernelSet
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc import node_parts
+from contact_ddp_ros.mpc import optional_kernels as node_parts
 from contact_ddp_ros.mpc.contact_algebra import algebra_of
+from contact_ddp_ros.mpc.custom_terms import FIRST, SECOND, VALUE
 from contact_ddp_ros.mpc.layout import Sizes, aux_offsets
-from contact_ddp_ros.mpc.own_terms import FIRST, SECOND, VALUE
 from contact_ddp_ros.mpc.term_layout import TermLayout
 from contact_ddp_ros.robot.tree import RigidBodyTree
 

@@ -14,8 +14,8 @@ from contact_ddp_ros.mpc.contact_motion import mode_block
 from contact_ddp_ros.mpc.layout import aux_offsets, lands_of, sizes_of
 from contact_ddp_ros.mpc.term_sums import EntrySums
 from contact_ddp_ros.mpc.terms.term import COMPILED, Argument
-from contact_ddp_ros.solver.borrowed import part, table
-from contact_ddp_ros.solver.protocol import DATA, INTEGERS, MATRIX, VECTOR
+from contact_ddp_ros.ocp.numba_views import part, table
+from contact_ddp_ros.ocp.protocol import DATA, INTEGERS, MATRIX, VECTOR
 
 _sums = EntrySums(Argument.LANDING_FORCE)
 _terms, _limits, _costs = _sums.derivatives, _sums.limits, _sums.costs

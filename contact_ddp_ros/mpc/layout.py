@@ -1,6 +1,6 @@
 """Where everything lies in the flat arrays that the compiled node functions of the contact problem read and write.
 
-The arrays of :data:`contact_ddp_ros.solver.protocol.DATA`, for a tree of n joints with n_f feet of n_a contact axes
+The arrays of :data:`contact_ddp_ros.ocp.protocol.DATA`, for a tree of n joints with n_f feet of n_a contact axes
 each (the last axis is the normal):
 
 integers        sizes, integration scheme, kernel addresses of the user's terms (0 without any), where the places of
@@ -13,7 +13,7 @@ node_parameters (N+1, size): duration, the dynamics' parameters p with the groun
                 (:mod:`contact_ddp_ros.dynamics.contact`), whether a foot lands (n_f), where the feet of the tail are
                 (n_f n_a), then the numbers of the packaged and of the user's terms of each node
 multipliers     (N+1, n_e + 2 n_i): of the equalities; slack and multiplier of each inequality
-penalty         (σ, δ, ε, μ) of :mod:`contact_ddp_ros.solver.penalties`
+penalty         (σ, δ, ε, μ) of :mod:`contact_ddp_ros.ocp.penalties`
 
 What belongs to the terms is laid out by :class:`contact_ddp_ros.mpc.term_layout.TermLayout`, from what each of them
 declares.
@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.dynamics import contact
 from contact_ddp_ros.dynamics.contact import GROUND_SIZE as GROUND_SIZE
-from contact_ddp_ros.solver.penalties import DELTA as DELTA
-from contact_ddp_ros.solver.penalties import EPSILON as EPSILON
-from contact_ddp_ros.solver.penalties import SIGMA as SIGMA
+from contact_ddp_ros.ocp.penalties import DELTA as DELTA
+from contact_ddp_ros.ocp.penalties import EPSILON as EPSILON
+from contact_ddp_ros.ocp.penalties import SIGMA as SIGMA
 
 STEP, LIFT_OFF, TOUCHDOWN, TERMINAL, RIGID_BODY, CHART_CHANGE = range(6)
 """Kinds of node: a time step; a switch at which no foot lands; one with an impact; the end of the horizon; a time step
@@ -48,7 +48,8 @@ SOLVE_MIDPOINT, MIDPOINT_PARTIALS, MIDPOINT_CURVATURE = range(15, 18)
 BODY_NODE_STEP, BODY_NODE_FIRST, BODY_NODE_SECOND = range(18, 21)
 OWN_COST, ADD_OWN_COST, ADD_OWN_FORCE_SLOPES, ADD_OWN_CURVATURE = range(21, 25)
 CURVATURE_BY_TENSOR = 25
-"""Addresses of compiled parts of the node functions, 0 where there are none (:mod:`contact_ddp_ros.mpc.node_parts`)."""
+"""Addresses of compiled parts of the node functions, 0 where there are none
+(:mod:`contact_ddp_ros.mpc.optional_kernels`)."""
 
 HEADER = 26
 
@@ -59,7 +60,7 @@ FACTORISE, SOLVE, CONTACT_PARTIALS, IMPACT_PARTIALS, CURVATURE = range(9, 14)
 FEET, FEET_SECOND = 14, 15
 
 CHANGE, CHANGE_FIRST, CHANGE_SECOND = 16, 17, 18
-"""Addresses of the change into the mode's chart (:mod:`contact_ddp_ros.dynamics.chart_change`), 0 without charts."""
+"""Addresses of the change into the mode's chart (:mod:`contact_ddp_ros.dynamics.euler_switch`), 0 without charts."""
 
 MODE_HEADER = 19
 

@@ -17,7 +17,7 @@ Body Dynamics Algorithms, 2008, sec. 6.5), and what they would be multiplied wit
 
 import numba as nb
 
-from contact_ddp_ros.solver.protocol import MATRIX, VECTOR
+from contact_ddp_ros.ocp.protocol import MATRIX, VECTOR
 
 DEPENDENT = 1e-10
 """Pivot of a dependent row over the largest entry on the diagonal of J H⁻¹ Jᵀ; as in contact_algebra.c."""

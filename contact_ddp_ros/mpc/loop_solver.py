@@ -9,21 +9,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.options import INTERIOR_POINT
-from contact_ddp_ros.solver.ddp import DdpSolver
-from contact_ddp_ros.solver.interior_point import InteriorPointSolver
-from contact_ddp_ros.solver.interior_solution import (
+from contact_ddp_ros.ocp.ddp import DdpSolver
+from contact_ddp_ros.ocp.interior_point import InteriorPointSolver
+from contact_ddp_ros.ocp.interior_solution import (
     FEASIBLE,
     InteriorPointOptions,
     InteriorSolution,
     Multipliers,
 )
-from contact_ddp_ros.solver.options import SolverOptions
-from contact_ddp_ros.solver.penalties import DELTA, EPSILON, SIGMA
-from contact_ddp_ros.solver.protocol import Problem
-from contact_ddp_ros.solver.solution import Guess, Solution, Termination
+from contact_ddp_ros.ocp.options import INTERIOR_POINT, SolverOptions
+from contact_ddp_ros.ocp.penalties import DELTA, EPSILON, SIGMA
+from contact_ddp_ros.ocp.protocol import Problem
+from contact_ddp_ros.ocp.solution import Guess, Solution, Termination
 
 Array = NDArray[np.float64]
 

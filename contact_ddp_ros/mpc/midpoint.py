@@ -39,15 +39,15 @@ See eq. (9) of docs/mathematics.md.
 import numba as nb
 import numpy as np
 
-from contact_ddp_ros.compiled.call import call_kernel
+from contact_ddp_ros.base.compiled.call import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_motion import residual_partials, solve_motion
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
 from contact_ddp_ros.mpc.linear_system import factorise, solve_matrix, solve_transposed_vector, solve_vector
-from contact_ddp_ros.mpc.node_parts import MIDPOINT_CURVATURE, MIDPOINT_PARTIALS, SOLVE_MIDPOINT
-from contact_ddp_ros.solver.borrowed import address, part, table
-from contact_ddp_ros.solver.linear_algebra import add_transpose_multiply, clear, multiply
-from contact_ddp_ros.solver.protocol import INTEGERS, MATRIX, VECTOR
+from contact_ddp_ros.mpc.optional_kernels import MIDPOINT_CURVATURE, MIDPOINT_PARTIALS, SOLVE_MIDPOINT
+from contact_ddp_ros.ocp.linear_algebra import add_transpose_multiply, clear, multiply
+from contact_ddp_ros.ocp.numba_views import address, part, table
+from contact_ddp_ros.ocp.protocol import INTEGERS, MATRIX, VECTOR
 
 TOLERANCE = 1e-8
 """Largest last correction, relative to the largest entry of ν."""

@@ -1,8 +1,8 @@
 """Offline trajectory optimisation of a gait: the receding horizon's problem, solved once until every constraint holds.
 
 The same problem, costs and first guess as :mod:`contact_ddp_ros.mpc.planner`, with hard constraints: by the interior
-point (:mod:`contact_ddp_ros.solver.interior_point`), or by penalties, which the receding horizon keeps fixed, tightened
-pass by pass (:mod:`contact_ddp_ros.solver.continuation`).
+point (:mod:`contact_ddp_ros.ocp.interior_point`), or by penalties, which the receding horizon keeps fixed, tightened
+pass by pass (:mod:`contact_ddp_ros.ocp.continuation`).
 """
 
 from dataclasses import dataclass, replace
@@ -10,22 +10,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.errors import SolverError
-from contact_ddp_ros.gaits.grid import KnotGrid, knot_grid
-from contact_ddp_ros.models.model import Model
+from contact_ddp_ros.base.errors import SolverError
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
-from contact_ddp_ros.options import CONSTRAINTS, INTERIOR_POINT
-from contact_ddp_ros.policy import Policy
-from contact_ddp_ros.solver.continuation import ConstrainedSolution, Continuation, Pass, solve_constrained
-from contact_ddp_ros.solver.ddp import DdpSolver
-from contact_ddp_ros.solver.interior_point import InteriorPointSolver
-from contact_ddp_ros.solver.interior_solution import InteriorPointOptions, interior_options
-from contact_ddp_ros.solver.options import SolverOptions
-from contact_ddp_ros.solver.protocol import Problem
-from contact_ddp_ros.solver.solution import Guess, Termination
+from contact_ddp_ros.ocp.continuation import ConstrainedSolution, Continuation, Pass, solve_constrained
+from contact_ddp_ros.ocp.ddp import DdpSolver
+from contact_ddp_ros.ocp.interior_point import InteriorPointSolver
+from contact_ddp_ros.ocp.interior_solution import InteriorPointOptions, interior_options
+from contact_ddp_ros.ocp.options import CONSTRAINTS, INTERIOR_POINT, SolverOptions
+from contact_ddp_ros.ocp.protocol import Problem
+from contact_ddp_ros.ocp.solution import Guess, Termination
+from contact_ddp_ros.robot.gaits.grid import KnotGrid, knot_grid
+from contact_ddp_ros.robot.models.model import Model
+from contact_ddp_ros.robot.policy import Policy
 
 Array = NDArray[np.float64]
 

@@ -9,27 +9,27 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.gaits.grid import KnotGrid
-from contact_ddp_ros.models.frame import HorizontalFrame, OwnFrame
-from contact_ddp_ros.mpc.challenge import LOST, is_lost
+from contact_ddp_ros.mpc.cold_restart import LOST, is_lost
 from contact_ddp_ros.mpc.cost_breakdown import no_cost_terms
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.touchdown_multipliers import switches_ahead
 from contact_ddp_ros.mpc.violations import Excess, no_violations, worst_violation
-from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.ocp.protocol import Problem
+from contact_ddp_ros.ocp.solution import Iteration, Solution, Termination
 from contact_ddp_ros.robot.attitude import Chart
+from contact_ddp_ros.robot.gaits.grid import KnotGrid
 from contact_ddp_ros.robot.ground import Ground
-from contact_ddp_ros.solver.protocol import Problem
-from contact_ddp_ros.solver.solution import Iteration, Solution, Termination
+from contact_ddp_ros.robot.models.frame import HorizontalFrame, OwnFrame
+from contact_ddp_ros.robot.policy import Policy
 
 Array = NDArray[np.float64]
 
 OUTSIDE_LIMITS = "OUTSIDE_LIMITS"
-"""Status of a plan that exceeds a limit by more than :data:`contact_ddp_ros.mpc.challenge.LOST` times its scale."""
+"""Status of a plan that exceeds a limit by more than :data:`contact_ddp_ros.mpc.cold_restart.LOST` times its scale."""
 
 
 class Provenance(NamedTuple):
-    """Where a policy comes from, as :class:`contact_ddp_ros.policy.Policy` has it."""
+    """Where a policy comes from, as :class:`contact_ddp_ros.robot.policy.Policy` has it."""
 
     sequence: int
     epoch: int

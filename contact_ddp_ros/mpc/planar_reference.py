@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.errors import ModelError
-from contact_ddp_ros.gaits.grid import KnotGrid
-from contact_ddp_ros.gaits.schedule import ModeSchedule
-from contact_ddp_ros.gaits.sequence import GaitSequence
-from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig, ReferenceConfig
 from contact_ddp_ros.mpc.reference import RATE_STEP, GaitReference, Hip, Motion, Nodes, gait_schedule, sway
+from contact_ddp_ros.robot.gaits.grid import KnotGrid
+from contact_ddp_ros.robot.gaits.schedule import ModeSchedule
+from contact_ddp_ros.robot.gaits.sequence import GaitSequence
 from contact_ddp_ros.robot.ground import LocalGround
+from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
 Array = NDArray[np.float64]

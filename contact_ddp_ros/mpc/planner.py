@@ -8,7 +8,7 @@ for the middle of a horizon, overshoot from the state at its end.) Touchdown mul
 policy leads the solve astray from the measured state (it diverges, or breaks limits grossly), the heuristic controller
 is the guess for all of the horizon. A solve that diverges even so, or holds a number that is not finite, is reported
 and gives no policy; the last good one stays the warm start. While the gait is held, the heuristic controller challenges
-the warm start now and then (:mod:`contact_ddp_ros.mpc.challenge`).
+the warm start now and then (:mod:`contact_ddp_ros.mpc.cold_restart`).
 """
 
 import math
@@ -21,19 +21,16 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.config import specs, validate
-from contact_ddp_ros.errors import MessageError, ParameterError
-from contact_ddp_ros.gaits.sequence import GaitSequence
-from contact_ddp_ros.models.frame import HorizontalFrame, OwnFrame
-from contact_ddp_ros.models.model import Model
-from contact_ddp_ros.mpc.challenge import Challenge, better, is_lost
-from contact_ddp_ros.mpc.chart_choice import ChartChoice, policy_in_chart
+from contact_ddp_ros.base.config import specs, validate
+from contact_ddp_ros.base.errors import MessageError, ParameterError
+from contact_ddp_ros.mpc.cold_restart import Challenge, better, is_lost
 from contact_ddp_ros.mpc.config import CLEARANCE_MOST, PlannerConfig, ReferenceConfig, for_model
 from contact_ddp_ros.mpc.cost_breakdown import cost_terms
-from contact_ddp_ros.mpc.course import Course
+from contact_ddp_ros.mpc.euler_convention import ChartChoice, policy_in_chart
 from contact_ddp_ros.mpc.governor import CommandGovernor, MotionLimits, motion_limits, pose_cut
 from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.mpc.guess import heuristic_guess
+from contact_ddp_ros.mpc.heading_tracker import Course
 from contact_ddp_ros.mpc.horizon import followed, horizon_grid, steps_of_cycle
 from contact_ddp_ros.mpc.iteration_budget import IterationBudget
 from contact_ddp_ros.mpc.loop_solver import LoopSolver, Solved
@@ -44,15 +41,18 @@ from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.speed_trim import SpeedTrim
 from contact_ddp_ros.mpc.violations import violations
 from contact_ddp_ros.mpc.warm_start import WarmStart, reaches, shifted, shifted_multipliers
-from contact_ddp_ros.options import INTERIOR_POINT
+from contact_ddp_ros.ocp.interior_solution import Multipliers
+from contact_ddp_ros.ocp.options import INTERIOR_POINT
+from contact_ddp_ros.ocp.protocol import Problem
+from contact_ddp_ros.ocp.solution import Guess
 from contact_ddp_ros.robot.body_pose import BodyPose
+from contact_ddp_ros.robot.gaits.sequence import GaitSequence
 from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, LocalGround
 from contact_ddp_ros.robot.joints import LEG_NAMES
+from contact_ddp_ros.robot.models.frame import HorizontalFrame, OwnFrame
+from contact_ddp_ros.robot.models.model import Model
 from contact_ddp_ros.robot.payload import Payload
 from contact_ddp_ros.robot.state import RobotState
-from contact_ddp_ros.solver.interior_solution import Multipliers
-from contact_ddp_ros.solver.protocol import Problem
-from contact_ddp_ros.solver.solution import Guess
 
 Array = NDArray[np.float64]
 

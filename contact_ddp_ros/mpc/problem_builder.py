@@ -5,24 +5,24 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.dynamics.contact import level_parameters
 from contact_ddp_ros.dynamics.kernels import KernelSet, build_kernels
-from contact_ddp_ros.gaits.grid import KnotGrid
-from contact_ddp_ros.gaits.sequence import GaitSequence
-from contact_ddp_ros.models.model import Model
-from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.mpc.config import RIGID_BODY, GaitConfig, PlannerConfig
 from contact_ddp_ros.mpc.contact_problem import ContactProblem, Penalty, kernel_levels
+from contact_ddp_ros.mpc.custom_reference import Reference, configured_reference, followed_horizon
+from contact_ddp_ros.mpc.custom_terms import OwnTerms, configured_terms
 from contact_ddp_ros.mpc.grounds import FootGrounds, GroundModel
 from contact_ddp_ros.mpc.horizon import GaitHorizon
 from contact_ddp_ros.mpc.layout import model_row
-from contact_ddp_ros.mpc.own_reference import Reference, configured_reference, followed_horizon
-from contact_ddp_ros.mpc.own_terms import OwnTerms, configured_terms
 from contact_ddp_ros.mpc.reference import Motion, gait_schedule, gait_sequence
 from contact_ddp_ros.mpc.reference_choice import reference_of
-from contact_ddp_ros.mpc.rigid_body import Tail, balancing_gains
+from contact_ddp_ros.mpc.single_rigid_body import Tail, balancing_gains
 from contact_ddp_ros.mpc.terms import TERMS
+from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.robot.attitude import Chart
+from contact_ddp_ros.robot.gaits.grid import KnotGrid
+from contact_ddp_ros.robot.gaits.sequence import GaitSequence
 from contact_ddp_ros.robot.ground import FootHeights, LocalGround
-from contact_ddp_ros.solver.protocol import Problem
+from contact_ddp_ros.robot.models.model import Model
+from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 
 Array = NDArray[np.float64]
 

@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.gaits.foot_timing import FootPhases, FootTiming
-from contact_ddp_ros.gaits.gait import load_gait
-from contact_ddp_ros.gaits.grid import KnotGrid
-from contact_ddp_ros.gaits.schedule import ModeSchedule
-from contact_ddp_ros.gaits.sequence import GaitSequence
-from contact_ddp_ros.models.choice import AnyModel
 from contact_ddp_ros.mpc.config import CLEARANCE_MOST, GaitConfig, PlannerConfig, ReferenceConfig
+from contact_ddp_ros.robot.gaits.foot_timing import FootPhases, FootTiming
+from contact_ddp_ros.robot.gaits.gait import load_gait
+from contact_ddp_ros.robot.gaits.grid import KnotGrid
+from contact_ddp_ros.robot.gaits.schedule import ModeSchedule
+from contact_ddp_ros.robot.gaits.sequence import GaitSequence
 from contact_ddp_ros.robot.ground import LocalGround
+from contact_ddp_ros.robot.models.choice import AnyModel
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import RigidBodyTree
 

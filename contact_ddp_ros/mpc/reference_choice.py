@@ -1,12 +1,12 @@
 """Which packaged reference a model has."""
 
-from contact_ddp_ros.gaits.sequence import GaitSequence
-from contact_ddp_ros.models.model import Model
-from contact_ddp_ros.models.planar import PlanarModel
 from contact_ddp_ros.mpc.config import GaitConfig
 from contact_ddp_ros.mpc.planar_reference import PlanarReference
 from contact_ddp_ros.mpc.reference import GaitReference
 from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
+from contact_ddp_ros.robot.gaits.sequence import GaitSequence
+from contact_ddp_ros.robot.models.model import Model
+from contact_ddp_ros.robot.models.planar import PlanarModel
 
 
 def reference_of(model: Model, gait: GaitConfig, sequence: GaitSequence | None = None) -> GaitReference:

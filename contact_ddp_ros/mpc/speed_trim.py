@@ -1,7 +1,7 @@
 """Trim of the planned forward speed: makes up for a speed that is never reached."""
 
-from contact_ddp_ros.estimation.trim import LastingError, Trim
 from contact_ddp_ros.mpc.config import ReferenceConfig
+from contact_ddp_ros.robot.clamped_integrator import LastingError, Trim
 
 _LONGEST_STEP = 0.05
 """A longer time between two plans counts as this much [s]."""

@@ -7,12 +7,12 @@ See eq. (4) of docs/mathematics.md.
 
 import numba as nb
 
-from contact_ddp_ros.compiled.call import call_kernel
+from contact_ddp_ros.base.compiled.call import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
-from contact_ddp_ros.mpc.node_parts import CURVATURE_BY_TENSOR
-from contact_ddp_ros.solver.borrowed import address, part, table
-from contact_ddp_ros.solver.linear_algebra import clear
+from contact_ddp_ros.mpc.optional_kernels import CURVATURE_BY_TENSOR
+from contact_ddp_ros.ocp.linear_algebra import clear
+from contact_ddp_ros.ocp.numba_views import address, part, table
 
 
 @nb.njit(CURVATURE_BY_TENSOR, cache=True, error_model="numpy")

@@ -14,7 +14,7 @@ import numba as nb
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.mpc.terms.term import PLACE, Argument, Place
-from contact_ddp_ros.solver.protocol import INTEGERS
+from contact_ddp_ros.ocp.protocol import INTEGERS
 
 Compiled = Callable[..., Any]
 _Link = Callable[[Compiled, Compiled, int], Compiled]

@@ -7,7 +7,7 @@ it through the receding horizon. A new touchdown takes those of the one a gait c
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.gaits.grid import KnotGrid
+from contact_ddp_ros.robot.gaits.grid import KnotGrid
 
 Array = NDArray[np.float64]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.solver.protocol import Problem
-from contact_ddp_ros.solver.solution import Solution
+from contact_ddp_ros.ocp.protocol import Problem
+from contact_ddp_ros.ocp.solution import Solution
 
 Array = NDArray[np.float64]
 

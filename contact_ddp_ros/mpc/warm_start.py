@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.mpc.touchdown_multipliers import TouchdownMultipliers
-from contact_ddp_ros.policy import Policy
-from contact_ddp_ros.solver.solution import Guess
+from contact_ddp_ros.ocp.solution import Guess
+from contact_ddp_ros.robot.gaits.grid import KnotGrid
+from contact_ddp_ros.robot.policy import Policy
 
 Array = NDArray[np.float64]
 

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.gaits.grid import KnotGrid
-from contact_ddp_ros.gaits.sequence import GaitSequence
-from contact_ddp_ros.models.whole_body import BASE, HEIGHT, PITCH, ROLL, YAW, WholeBodyModel
 from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig, ReferenceConfig
 from contact_ddp_ros.mpc.planar_reference import PlanarLeg, hip_of, two_link_angles
 from contact_ddp_ros.mpc.reference import RATE_STEP, GaitReference, Motion, Nodes, sway
 from contact_ddp_ros.robot.attitude import ANGLES, Chart, changed
+from contact_ddp_ros.robot.gaits.grid import KnotGrid
+from contact_ddp_ros.robot.gaits.sequence import GaitSequence
 from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.robot.legs import JOINTS_PER_LEG, LegGeometry
+from contact_ddp_ros.robot.models.whole_body import BASE, HEIGHT, PITCH, ROLL, YAW, WholeBodyModel
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import RigidBodyTree

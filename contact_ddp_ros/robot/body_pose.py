@@ -3,7 +3,7 @@
 import math
 from dataclasses import astuple, dataclass
 
-from contact_ddp_ros.errors import MessageError
+from contact_ddp_ros.base.errors import MessageError
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.config import parameter
+from contact_ddp_ros.base.config import parameter
 from contact_ddp_ros.robot.payload import Payload
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 

@@ -15,8 +15,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from contact_ddp_ros.errors import ModelError
+from contact_ddp_ros.base import numba_cache
+from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.tree import RigidBodyTree
+
+numba_cache.use()
 
 Array = NDArray[np.float64]
 

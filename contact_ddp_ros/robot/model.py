@@ -18,11 +18,10 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from contact_ddp_ros.errors import ModelError
-from contact_ddp_ros.options import ROBOT_SUFFIXES
-from contact_ddp_ros.robot.canonical import canonical_urdf
+from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_JOINTS, LEG_NAMES
-from contact_ddp_ros.robot.profile import RobotProfile, load_profile
+from contact_ddp_ros.robot.normalized_urdf import canonical_urdf
+from contact_ddp_ros.robot.profile import ROBOT_SUFFIXES, RobotProfile, load_profile
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
 from contact_ddp_ros.robot.urdf import RobotDescription, default_urdf, description_of, joint_of, read_description
@@ -117,7 +116,7 @@ def load_robot(source: str | Path | None = None) -> Robot:
     Raises:
         ParameterError: no robot has that name, or its file says what it may not.
         ModelError: see :func:`contact_ddp_ros.robot.urdf.read_description`; its legs are others than those described
-            in :mod:`contact_ddp_ros.robot.canonical`; or it cannot stand as high as its file says.
+            in :mod:`contact_ddp_ros.robot.normalized_urdf`; or it cannot stand as high as its file says.
     """
     if source is None:
         return _robot(read_description(default_urdf()), None)

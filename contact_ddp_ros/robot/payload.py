@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.config import parameter
+from contact_ddp_ros.base.config import parameter
 
 
 @dataclass(frozen=True)

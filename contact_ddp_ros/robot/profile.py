@@ -22,12 +22,17 @@ from typing import Any, Final
 
 import yaml
 
-from contact_ddp_ros.config import dotted
-from contact_ddp_ros.errors import ModelError, ParameterError
-from contact_ddp_ros.options import ROBOT_SUFFIXES
+from contact_ddp_ros.base.config import dotted
+from contact_ddp_ros.base.errors import ModelError, ParameterError
+from contact_ddp_ros.base.suggestions import did_you_mean, no_such
 from contact_ddp_ros.robot.joints import LEG_JOINTS, LEG_NAMES
-from contact_ddp_ros.robot.share import share_places
-from contact_ddp_ros.suggestions import did_you_mean, no_such
+from contact_ddp_ros.robot.package_data import share_places
+
+ROBOT_SUFFIXES = (".yaml", ".yml")
+"""Suffixes of robot files; a name without one is that of a packaged robot."""
+
+DEFAULT_ROBOT = "mini_cheetah"
+"""The robot whose parameters the defaults are."""
 
 FOLDER = "config/robots"
 """Where the packaged robots are."""

@@ -17,6 +17,10 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base import numba_cache
+
+numba_cache.use()
+
 Array = NDArray[np.float64]
 
 COMPILED = {"cache": True, "error_model": "numpy"}

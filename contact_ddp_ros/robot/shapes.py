@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.errors import ModelError
+from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 
 Array = NDArray[np.float64]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.errors import ModelError
+from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.joints import LEG_JOINTS, LEG_NAMES
 from contact_ddp_ros.robot.tree import Joint, RigidBodyTree
 

@@ -4,13 +4,13 @@ import dataclasses
 
 import numpy as np
 
-from contact_ddp_ros.config import replace
+from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.control.config import LateralConfig
 from contact_ddp_ros.control.lateral import LateralStabiliser
-from contact_ddp_ros.policy import PolicySample
 from contact_ddp_ros.robot.joints import FOOT_NAMES
 from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.policy import PolicySample
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
 

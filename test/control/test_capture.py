@@ -3,22 +3,22 @@
 import numpy as np
 import pytest
 
-from contact_ddp_ros.closed_loop import ClosedLoop
 from contact_ddp_ros.control.capture import CaptureLaw
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.controller import Controller
-from contact_ddp_ros.control.drives import limited_command
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.control.stand import StandLaw
-from contact_ddp_ros.links import Links
-from contact_ddp_ros.options import RunOptions
+from contact_ddp_ros.plants.mujoco import MujocoSimulator
+from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.ground import Ground
+from contact_ddp_ros.robot.joint_pd import limited_command
 from contact_ddp_ros.robot.joints import FOOT_NAMES
 from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
-from contact_ddp_ros.sim.mujoco import MujocoSimulator
-from contact_ddp_ros.sim.options import SimOptions
+from contact_ddp_ros.runs.channel import Links
+from contact_ddp_ros.runs.closed_loop import ClosedLoop
+from contact_ddp_ros.runs.options import RunOptions
 
 STEPS_PER_TICK = 2
 

@@ -6,15 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from contact_ddp_ros.config import replace
+from contact_ddp_ros.base.config import replace
+from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.controller import Controller
-from contact_ddp_ros.control.findings import Violation
 from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.control.safety_violations import Violation
 from contact_ddp_ros.control.tracking import last_exit
-from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.policy import Policy
 from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from contact_ddp_ros.control.config import DriveConfig, MotorConfig
-from contact_ddp_ros.control.drives import JointTargets, TorqueSpeedCurve, limited_command, softness
-from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.robot.floating_base import joint_inertias
+from contact_ddp_ros.robot.joint_pd import JointTargets, MotorConfig, TorqueSpeedCurve, limited_command, softness
 from contact_ddp_ros.robot.model import Robot, load_robot
 
 ROBOT: Robot = load_robot()

@@ -5,12 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 
-from contact_ddp_ros.config import replace
+from contact_ddp_ros.base.config import replace
+from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.controller import Controller
-from contact_ddp_ros.control.findings import Violation
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.control.safety_violations import Violation
 from contact_ddp_ros.robot.model import Robot
 
 from .support import alive, state_at

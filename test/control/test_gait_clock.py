@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from contact_ddp_ros.control.estimation.config import EstimationConfig
 from contact_ddp_ros.control.gait_clock import GaitClock
-from contact_ddp_ros.estimation.config import EstimationConfig
-from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.robot.policy import Policy
 
 CONFIG = EstimationConfig(timing=True, early_before=0.08, late_after=0.012, late_longest=0.06)
 TICK = 0.002

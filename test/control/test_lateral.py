@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from contact_ddp_ros.control.config import LateralConfig
 from contact_ddp_ros.control.lateral import LateralCommand
-from contact_ddp_ros.policy import PolicySample
 from contact_ddp_ros.robot.ground import Ground
+from contact_ddp_ros.robot.policy import PolicySample
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
 from test.control.sideways import (

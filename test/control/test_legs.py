@@ -4,7 +4,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from contact_ddp_ros.errors import ModelError
+from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.floating_base import composite_body, joint_inertias
 from contact_ddp_ros.robot.joints import FOOT_NAMES
 from contact_ddp_ros.robot.legs import LegGeometry

@@ -6,10 +6,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from contact_ddp_ros.control.config import MotorConfig, SafetyConfig
+from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.controller import Controller
-from contact_ddp_ros.control.findings import Violation
 from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.control.safety_violations import Violation
+from contact_ddp_ros.robot.joint_pd import MotorConfig
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import RobotState
 

@@ -3,7 +3,7 @@
 import pytest
 
 from contact_ddp_ros.control.config import SafetyConfig
-from contact_ddp_ros.control.planner_pace import PlannerPace
+from contact_ddp_ros.control.planner_latency import PlannerPace
 
 CONFIG = SafetyConfig()
 

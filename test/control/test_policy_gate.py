@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contact_ddp_ros.base.errors import PolicyError
 from contact_ddp_ros.control.config import SafetyConfig
-from contact_ddp_ros.control.findings import Violation
-from contact_ddp_ros.control.policy_gate import PolicyGate
-from contact_ddp_ros.errors import PolicyError
-from contact_ddp_ros.models.planar import PlanarModel
-from contact_ddp_ros.policy import NUMBERS, Policy
+from contact_ddp_ros.control.policy_validator import PolicyGate
+from contact_ddp_ros.control.safety_violations import Violation
 from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.models.planar import PlanarModel
+from contact_ddp_ros.robot.policy import NUMBERS, Policy
 from contact_ddp_ros.robot.state import RobotState
 
 from .support import bounding_policy, unchecked_policy, violation

@@ -5,18 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contact_ddp_ros.closed_loop import run as run_loop
 from contact_ddp_ros.control.config import MoveConfig, StandConfig
 from contact_ddp_ros.control.controller import Controller
-from contact_ddp_ros.control.findings import Violation
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.options import Push, RunOptions
-from contact_ddp_ros.recording.record import CONTROL_MODES
-from contact_ddp_ros.report.summary import summarise
+from contact_ddp_ros.control.safety_violations import Violation
+from contact_ddp_ros.plants.mujoco import MujocoSimulator
+from contact_ddp_ros.plants.options import SimOptions
+from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
-from contact_ddp_ros.sim.mujoco import MujocoSimulator
-from contact_ddp_ros.sim.options import SimOptions
+from contact_ddp_ros.runs.closed_loop import run as run_loop
+from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.recording.record import CONTROL_MODES
+from contact_ddp_ros.runs.report.summary import summarise
 
 STEPS_PER_TICK = 2
 LIES = {

@@ -7,12 +7,12 @@ import pytest
 
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.plants.mujoco import MujocoSimulator
+from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
-from contact_ddp_ros.sim.mujoco import MujocoSimulator
-from contact_ddp_ros.sim.options import SimOptions
 
 STEPS_PER_TICK = 2
 LYING_LEG = (0.0, -1.4, 2.6)

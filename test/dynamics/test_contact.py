@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from oracle import pinocchio_model
 
+from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.dynamics import partials
 from contact_ddp_ros.dynamics.contact import (
     ALPHA,
@@ -17,7 +18,6 @@ from contact_ddp_ros.dynamics.contact import (
     level_parameters,
 )
 from contact_ddp_ros.dynamics.mechanism import prepare
-from contact_ddp_ros.errors import ModelError
 from contact_ddp_ros.robot.tree import Joint, RigidBodyTree
 
 from .support import SPATIAL, Case, close, derivative, evaluate, make_case, residual

@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from contact_ddp_ros.compiled import cache
-from contact_ddp_ros.compiled.call import call_kernel
+from contact_ddp_ros.base.compiled import cache
+from contact_ddp_ros.base.compiled.call import call_kernel
+from contact_ddp_ros.base.compiled.kernel_set import KernelSet
+from contact_ddp_ros.base.errors import CompilerError, ModelError, ParameterError
 from contact_ddp_ros.dynamics import kernels
 from contact_ddp_ros.dynamics.contact import level_parameters
 from contact_ddp_ros.dynamics.kernel_code import kernel_functions
-from contact_ddp_ros.dynamics.kernel_set import KernelSet
 from contact_ddp_ros.dynamics.kernels import build_kernels
-from contact_ddp_ros.errors import CompilerError, ModelError, ParameterError
-from contact_ddp_ros.models.planar_tree import reduce_to_plane
 from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.models.planar_tree import reduce_to_plane
 from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
 
 from .support import close, evaluate

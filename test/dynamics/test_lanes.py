@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.dynamics.kernel_code import Modes, kernel_code, kernel_functions
 from contact_ddp_ros.dynamics.kernels import build_kernels
-from contact_ddp_ros.dynamics.lanes import Lanes
-from contact_ddp_ros.dynamics.limbs import trunk_and_limbs
+from contact_ddp_ros.dynamics.leg_decomposition import trunk_and_limbs
 from contact_ddp_ros.dynamics.mechanism import prepare
-from contact_ddp_ros.models.planar_tree import reduce_to_plane
+from contact_ddp_ros.dynamics.simd_kernels import Lanes
 from contact_ddp_ros.robot.attitude import Chart, in_chart
 from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.models.planar_tree import reduce_to_plane
 from contact_ddp_ros.robot.tree import Joint, RigidBodyTree
 
 from .support import close, evaluate

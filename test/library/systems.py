@@ -3,14 +3,14 @@
 import casadi as cs
 import numpy as np
 
-from contact_ddp_ros.library.casadi_problem import LeastSquares, casadi_problem
-from contact_ddp_ros.solver.protocol import Problem
+from contact_ddp_ros.ocp.casadi_problem import LeastSquares, casadi_problem
+from contact_ddp_ros.ocp.protocol import Problem
 
 X0 = np.array([0.2, 0.0])
 
 
 def pendulum_terms(h=0.04, gravity=9.81, damping=0.1, effort=0.05, end_angle=30.0, end_rate=3.0):
-    """Symbols, dynamics and costs of `test.solver.pendulum`."""
+    """Symbols, dynamics and costs of `test.ocp.pendulum`."""
     x, u = cs.SX.sym("x", 2), cs.SX.sym("u")
     rate = x[1] + h * (u - gravity * cs.sin(x[0]) - damping * x[1])
     dynamics = cs.vertcat(x[0] + h * rate, rate)

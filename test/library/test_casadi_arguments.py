@@ -4,8 +4,8 @@ import casadi as cs
 import numpy as np
 import pytest
 
-from contact_ddp_ros.errors import SolverError
-from contact_ddp_ros.library.casadi_problem import LeastSquares, casadi_problem
+from contact_ddp_ros.base.errors import SolverError
+from contact_ddp_ros.ocp.casadi_problem import LeastSquares, casadi_problem
 from test.library.systems import pendulum_terms
 
 X, U, DYNAMICS, RUNNING, END = pendulum_terms()

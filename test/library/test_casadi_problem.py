@@ -6,16 +6,16 @@ import casadi as cs
 import numpy as np
 import pytest
 
-from contact_ddp_ros.compiled import cache
-from contact_ddp_ros.library.casadi_problem import LeastSquares, casadi_problem
-from contact_ddp_ros.library.derivatives import check_derivatives
-from contact_ddp_ros.solver.continuation import Continuation, solve_constrained
-from contact_ddp_ros.solver.ddp import DdpSolver
-from contact_ddp_ros.solver.options import SolverOptions
-from contact_ddp_ros.solver.solution import Guess, Termination
+from contact_ddp_ros.base.compiled import cache
+from contact_ddp_ros.ocp.casadi_problem import LeastSquares, casadi_problem
+from contact_ddp_ros.ocp.continuation import Continuation, solve_constrained
+from contact_ddp_ros.ocp.ddp import DdpSolver
+from contact_ddp_ros.ocp.derivatives import check_derivatives
+from contact_ddp_ros.ocp.options import SolverOptions
+from contact_ddp_ros.ocp.solution import Guess, Termination
 from test.library.systems import X0, everything, pendulum_terms, swing_up
-from test.solver.pendulum import pendulum
-from test.solver.test_ddp import riccati_cost
+from test.ocp.pendulum import pendulum
+from test.ocp.test_ddp import riccati_cost
 
 NO_BARRIER = [1.0, 0.1, 0.0]
 

@@ -8,15 +8,15 @@ import pytest
 from arm import arm
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.errors import ModelError, ParameterError
 from contact_ddp_ros.dynamics import partials
 from contact_ddp_ros.dynamics.contact import level_parameters
 from contact_ddp_ros.dynamics.kernels import build_kernels
 from contact_ddp_ros.dynamics.mechanism import prepare
-from contact_ddp_ros.errors import ModelError, ParameterError
-from contact_ddp_ros.library.contact_dynamics import ContactDynamics
-from contact_ddp_ros.models.planar_tree import reduce_to_plane
+from contact_ddp_ros.mpc.contact_dynamics import ContactDynamics
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.models.planar_tree import reduce_to_plane
 from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
 from test.dynamics.support import derivative
 

@@ -6,14 +6,14 @@ import numba as nb
 import numpy as np
 import pytest
 
-from contact_ddp_ros.errors import SolverError
-from contact_ddp_ros.library.derivatives import BLOCKS, check_derivatives
+from contact_ddp_ros.base.errors import SolverError
 from contact_ddp_ros.mpc.offline import OfflineOptimiser
-from contact_ddp_ros.solver.ddp import DdpSolver
-from contact_ddp_ros.solver.protocol import FIRST, SECOND, STEP, Problem
+from contact_ddp_ros.ocp.ddp import DdpSolver
+from contact_ddp_ros.ocp.derivatives import BLOCKS, check_derivatives
+from contact_ddp_ros.ocp.protocol import FIRST, SECOND, STEP, Problem
 from test.mpc.support import MODEL, config_with
-from test.solver.hybrid_lq import hopper, hybrid_lq
-from test.solver.pendulum import pendulum
+from test.ocp.hybrid_lq import hopper, hybrid_lq
+from test.ocp.pendulum import pendulum
 
 FAULT = 3
 """Index into the integers of the block that is written wrongly."""

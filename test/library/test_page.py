@@ -9,12 +9,12 @@ import pytest
 from arm import arm
 
 import contact_ddp_ros
-from contact_ddp_ros.errors import ContactDdpError
-from contact_ddp_ros.library.casadi_problem import casadi_problem
-from contact_ddp_ros.solver.ddp import DdpSolver
-from contact_ddp_ros.solver.solution import Guess
+from contact_ddp_ros.base.errors import ContactDdpError
+from contact_ddp_ros.ocp.casadi_problem import casadi_problem
+from contact_ddp_ros.ocp.ddp import DdpSolver
+from contact_ddp_ros.ocp.solution import Guess
 from test.library.systems import X0, pendulum_terms
-from test.solver.pendulum import pendulum
+from test.ocp.pendulum import pendulum
 
 PAGE = (Path(__file__).parents[2] / "docs" / "library.md").read_text(encoding="utf-8")
 

@@ -7,11 +7,12 @@ from typing import get_type_hints
 import numpy as np
 import pytest
 
-from contact_ddp_ros.closed_loop import run
-from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.library.simulation import WITHOUT_EFFECT, simulate
-from contact_ddp_ros.options import Push, RunOptions
-from contact_ddp_ros.recording import Recorder
+from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.plants.pushes import Push
+from contact_ddp_ros.runs.closed_loop import run
+from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.recording import Recorder
+from contact_ddp_ros.runs.simulation import WITHOUT_EFFECT, simulate
 
 
 def test_it_is_the_closed_loop_of_the_command_line() -> None:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from contact_ddp_ros.mpc.challenge import LOST, Challenge, better, is_lost
-from contact_ddp_ros.solver.solution import Termination
+from contact_ddp_ros.mpc.cold_restart import LOST, Challenge, better, is_lost
+from contact_ddp_ros.ocp.solution import Termination
 
 
 def test_it_is_due_at_once_and_again_after_a_tenth_of_a_second():

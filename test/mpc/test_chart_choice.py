@@ -7,16 +7,16 @@ from threading import Event
 import numpy as np
 import pytest
 
-from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.models.whole_body import WholeBodyModel
-from contact_ddp_ros.mpc.chart_choice import ChartChoice, policy_in_chart
+from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.mpc.config import for_model
+from contact_ddp_ros.mpc.euler_convention import ChartChoice, policy_in_chart
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
-from contact_ddp_ros.options import PENALTIES
-from contact_ddp_ros.policy import Policy
+from contact_ddp_ros.ocp.options import PENALTIES
 from contact_ddp_ros.robot.attitude import ANGLES, Chart
 from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
+from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.rotation import quaternion_product, quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
 from test.mpc.support import config_with

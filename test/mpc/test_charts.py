@@ -10,25 +10,25 @@ from functools import cache
 import numpy as np
 import pytest
 
+from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.dynamics.kernels import LEVELS, build_kernels
-from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.gaits.grid import KnotGrid, knot_grid
-from contact_ddp_ros.gaits.schedule import Mode, ModeSchedule
-from contact_ddp_ros.library.derivatives import check_derivatives
-from contact_ddp_ros.models.frame import HorizontalFrame
-from contact_ddp_ros.models.whole_body import BASE, YAW, WholeBodyModel
-from contact_ddp_ros.motions.motion import MotionModes, load_motion
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.chart_kernels import joined
 from contact_ddp_ros.mpc.contact_problem import ContactLaw, ContactProblem, NodeCosts
+from contact_ddp_ros.mpc.euler_switch_kernels import joined
 from contact_ddp_ros.mpc.grounds import FootGrounds
+from contact_ddp_ros.ocp.ddp import DdpSolver
+from contact_ddp_ros.ocp.derivatives import check_derivatives
+from contact_ddp_ros.ocp.options import SolverOptions
+from contact_ddp_ros.ocp.protocol import Problem
+from contact_ddp_ros.ocp.solution import Guess, Solution
 from contact_ddp_ros.robot.attitude import ANGLES, Chart, changed, in_chart
+from contact_ddp_ros.robot.gaits.grid import KnotGrid, knot_grid
+from contact_ddp_ros.robot.gaits.schedule import Mode, ModeSchedule
 from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.solver.ddp import DdpSolver
-from contact_ddp_ros.solver.options import SolverOptions
-from contact_ddp_ros.solver.protocol import Problem
-from contact_ddp_ros.solver.solution import Guess, Solution
+from contact_ddp_ros.robot.models.frame import HorizontalFrame
+from contact_ddp_ros.robot.models.whole_body import BASE, YAW, WholeBodyModel
+from contact_ddp_ros.robot.motion import MotionModes, load_motion
 
 ROBOT = load_robot()
 TREE, N, N_U = ROBOT.tree, ROBOT.tree.n, ROBOT.n_joints

@@ -6,17 +6,17 @@ import casadi as cs
 import numpy as np
 import pytest
 
-from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.library.cost_terms import check_constraint
-from contact_ddp_ros.models.planar import AXES
+from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.mpc.constraint import Constraint
 from contact_ddp_ros.mpc.cost_breakdown import TERMS
 from contact_ddp_ros.mpc.cost_term import CostTerm
-from contact_ddp_ros.mpc.own_terms import OwnTerms, configured_terms
+from contact_ddp_ros.mpc.cost_terms import check_constraint
+from contact_ddp_ros.mpc.custom_term import load_terms
+from contact_ddp_ros.mpc.custom_terms import OwnTerms, configured_terms
 from contact_ddp_ros.mpc.reference import Motion
-from contact_ddp_ros.mpc.user_term import load_terms
-from contact_ddp_ros.options import PENALTIES
-from contact_ddp_ros.solver.penalties import inequality, relaxed_barrier
+from contact_ddp_ros.ocp.options import PENALTIES
+from contact_ddp_ros.ocp.penalties import inequality, relaxed_barrier
+from contact_ddp_ros.robot.models.planar import AXES
 from test.mpc.support import TREE, config_with, planner_with, start_state
 
 HERE = "test.mpc.test_constraint"

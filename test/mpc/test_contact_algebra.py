@@ -6,16 +6,16 @@ import numba as nb
 import numpy as np
 import pytest
 
-from contact_ddp_ros.compiled.call import call_kernel
-from contact_ddp_ros.gaits.grid import knot_grid
+from contact_ddp_ros.base.compiled.call import call_kernel
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_algebra import FUNCTIONS, algebra_of
 from contact_ddp_ros.mpc.contact_motion import mode_block
 from contact_ddp_ros.mpc.linear_system import factorise, solve_matrix, solve_symmetric_vector
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.robot.gaits.grid import knot_grid
 from test.mpc.support import MODEL, config_with
-from test.solver.sweep import Sweep
+from test.ocp.sweep import Sweep
 
 _TABLE = nb.types.Array(nb.int64, 1, "C")
 

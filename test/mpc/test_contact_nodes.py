@@ -5,17 +5,17 @@ from itertools import product
 import numpy as np
 import pytest
 
-from contact_ddp_ros.config import replace
-from contact_ddp_ros.gaits.grid import knot_grid
-from contact_ddp_ros.models.planar import PlanarModel
+from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.ocp.protocol import node_data
+from contact_ddp_ros.robot.gaits.grid import knot_grid
 from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.solver.protocol import node_data
+from contact_ddp_ros.robot.models.planar import PlanarModel
 
 MODEL = PlanarModel(load_robot())
 TREE = MODEL.tree

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.mpc.cost_breakdown import TERMS
-from contact_ddp_ros.options import PENALTIES
+from contact_ddp_ros.ocp.options import PENALTIES
 from test.mpc.support import follow, planner_with, start_state
 
 

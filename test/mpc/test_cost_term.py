@@ -8,17 +8,17 @@ import casadi as cs
 import numpy as np
 import pytest
 
-from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.gaits.grid import knot_grid
-from contact_ddp_ros.library.cost_terms import check_cost_term
-from contact_ddp_ros.models.planar import AXES
+from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.mpc.cost_breakdown import TERMS
 from contact_ddp_ros.mpc.cost_term import CostTerm
-from contact_ddp_ros.mpc.own_terms import OwnTerms
+from contact_ddp_ros.mpc.cost_terms import check_cost_term
+from contact_ddp_ros.mpc.custom_term import load_terms
+from contact_ddp_ros.mpc.custom_terms import OwnTerms
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
-from contact_ddp_ros.mpc.user_term import load_terms
+from contact_ddp_ros.robot.gaits.grid import knot_grid
+from contact_ddp_ros.robot.models.planar import AXES
 from test.mpc.support import MODEL, TREE, config_with, start_state
 
 FILE = """

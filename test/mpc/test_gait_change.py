@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contact_ddp_ros.errors import ParameterError
+from contact_ddp_ros.base.errors import ParameterError
 from test.mpc.support import PERIOD, STEP, TICK, follow, planner_with, robot_state, start_state
 
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contact_ddp_ros.models.whole_body import WholeBodyModel
 from contact_ddp_ros.mpc.config import MOST_TURN, ReferenceConfig
 from contact_ddp_ros.mpc.governor import CommandGovernor, MotionLimits, motion_limits, pose_cut
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
+from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from test.mpc.support import ROBOT, config_with
 

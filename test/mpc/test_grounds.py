@@ -5,10 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.dynamics.contact import n_parameters
-from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.gaits.grid import KnotGrid, knot_grid
-from contact_ddp_ros.models.choice import model_of
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.grounds import FootGrounds, GroundModel, planes_in
@@ -16,7 +14,9 @@ from contact_ddp_ros.mpc.horizon import horizon_grid
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.robot.gaits.grid import KnotGrid, knot_grid
 from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, LocalGround
+from contact_ddp_ros.robot.models.choice import model_of
 from test.mpc.support import MODEL, ROBOT, config_with
 
 PLANE = LocalGround(0.1, 0.2, -0.1)

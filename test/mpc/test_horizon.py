@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from contact_ddp_ros.gaits.gait import Gait, Stance
-from contact_ddp_ros.gaits.sequence import GaitSequence, Section
 from contact_ddp_ros.mpc.horizon import followed, horizon_grid, steps_of_cycle
+from contact_ddp_ros.robot.gaits.gait import Gait, Stance
+from contact_ddp_ros.robot.gaits.sequence import GaitSequence, Section
 
 STEP, EPOCH = 0.01, 3.0
 

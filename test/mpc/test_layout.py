@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import Sizes, aux_offsets
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.term_layout import TermLayout
 from contact_ddp_ros.mpc.terms import TERMS
-from contact_ddp_ros.solver.protocol import node_data
+from contact_ddp_ros.ocp.protocol import node_data
+from contact_ddp_ros.robot.gaits.grid import knot_grid
 from test.mpc.support import MODEL, config_with
 
 SIZES = {"n": st.integers(2, 24), "n_u": st.integers(1, 18), "n_f": st.integers(1, 4), "n_a": st.integers(1, 3)}

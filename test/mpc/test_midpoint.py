@@ -13,16 +13,16 @@ import pinocchio as pin
 import pytest
 from oracle import pinocchio_model
 
-from contact_ddp_ros.closed_loop import run
-from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.gaits.grid import knot_grid
+from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion as Wanted
-from contact_ddp_ros.options import RunOptions
-from contact_ddp_ros.solver.ddp import DdpSolver
-from contact_ddp_ros.solver.options import SolverOptions
-from contact_ddp_ros.solver.solution import Guess, Termination
+from contact_ddp_ros.ocp.ddp import DdpSolver
+from contact_ddp_ros.ocp.options import SolverOptions
+from contact_ddp_ros.ocp.solution import Guess, Termination
+from contact_ddp_ros.robot.gaits.grid import knot_grid
+from contact_ddp_ros.runs.closed_loop import run
+from contact_ddp_ros.runs.options import RunOptions
 from test.mpc.support import MODEL, TICK, TREE, N, config_with, follow, planner_with, start_state
 from test.mpc.test_contact_nodes import Node, node_of_kind
 

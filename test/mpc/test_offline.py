@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from contact_ddp_ros.errors import SolverError
+from contact_ddp_ros.base.errors import SolverError
 from contact_ddp_ros.mpc.offline import OfflineOptimiser
-from contact_ddp_ros.solver.solution import Guess, Termination
+from contact_ddp_ros.ocp.solution import Guess, Termination
 from test.mpc.support import MODEL, ROBOT, TREE, N, config_with, posture
 
 

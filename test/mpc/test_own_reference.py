@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros import GaitHorizon, Reference
-from contact_ddp_ros.errors import ParameterError
-from contact_ddp_ros.gaits.grid import knot_grid
-from contact_ddp_ros.mpc.own_reference import configured_reference
+from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.mpc.custom_reference import configured_reference
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.robot.gaits.grid import knot_grid
 from contact_ddp_ros.robot.ground import LocalGround
 from test.mpc.support import MODEL, N, config_with, posture
 

@@ -9,8 +9,8 @@ from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.horizon import horizon_grid
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.warm_start import shifted
-from contact_ddp_ros.options import INTERIOR_POINT, PENALTIES
-from contact_ddp_ros.solver.ddp import DdpSolver
+from contact_ddp_ros.ocp.ddp import DdpSolver
+from contact_ddp_ros.ocp.options import INTERIOR_POINT, PENALTIES
 from test.mpc.support import (
     PERIOD,
     STEP,

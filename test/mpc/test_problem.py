@@ -7,13 +7,13 @@ import pinocchio as pin
 import pytest
 from oracle import pinocchio_model
 
-from contact_ddp_ros.errors import SolverError
-from contact_ddp_ros.gaits.grid import knot_grid
+from contact_ddp_ros.base.errors import SolverError
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.robot.gaits.grid import knot_grid
 from test.mpc.support import MODEL, TREE, N, config_with, converged_plan
-from test.solver.sweep import Sweep
+from test.ocp.sweep import Sweep
 
 CONFIG = config_with()
 BUILDER = ProblemBuilder(MODEL, CONFIG)

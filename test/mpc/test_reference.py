@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle import pinocchio_model
 
+from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.dynamics.contact import level_parameters
-from contact_ddp_ros.errors import ModelError
-from contact_ddp_ros.gaits.grid import knot_grid
 from contact_ddp_ros.mpc.config import GaitConfig, ReferenceConfig
 from contact_ddp_ros.mpc.planar_reference import PlanarLeg, PlanarReference, planar_schedule
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.robot.gaits.grid import knot_grid
 from contact_ddp_ros.robot.ground import LocalGround
 from test.mpc.support import MODEL as PLANAR
 from test.mpc.support import TREE, N, config_with

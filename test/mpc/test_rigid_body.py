@@ -8,19 +8,19 @@ import pinocchio as pin
 import pytest
 from oracle import pinocchio_model
 
-from contact_ddp_ros.config import replace
-from contact_ddp_ros.library.derivatives import check_derivatives
-from contact_ddp_ros.models.choice import model_of
+from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.mpc.horizon import horizon_grid
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.reference import Motion
-from contact_ddp_ros.mpc.rigid_body import base_of, lumped
+from contact_ddp_ros.mpc.single_rigid_body import base_of, lumped
+from contact_ddp_ros.ocp.derivatives import check_derivatives
+from contact_ddp_ros.ocp.protocol import node_data
 from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.models.choice import model_of
 from contact_ddp_ros.robot.payload import Payload
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
-from contact_ddp_ros.solver.protocol import node_data
 
 ROBOT = load_robot()
 MODELS = ("planar", "whole_body")

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.mpc.touchdown_multipliers import TouchdownMultipliers, switches_ahead
+from contact_ddp_ros.robot.gaits.grid import KnotGrid
 
 STEP, CYCLE = 0.1, 4
 

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from contact_ddp_ros.options import PENALTIES
-from contact_ddp_ros.solver.ddp import DdpSolver
-from contact_ddp_ros.solver.options import SolverOptions
-from contact_ddp_ros.solver.solution import Guess, Termination
+from contact_ddp_ros.ocp.ddp import DdpSolver
+from contact_ddp_ros.ocp.options import PENALTIES, SolverOptions
+from contact_ddp_ros.ocp.solution import Guess, Termination
 from test.mpc.support import TICK, Watched, follow, planner_with, start_state
 
 

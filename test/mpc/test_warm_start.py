@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from contact_ddp_ros.gaits.grid import KnotGrid
 from contact_ddp_ros.mpc.warm_start import shifted
-from contact_ddp_ros.policy import Policy
-from contact_ddp_ros.solver.solution import Guess
+from contact_ddp_ros.ocp.solution import Guess
+from contact_ddp_ros.robot.gaits.grid import KnotGrid
+from contact_ddp_ros.robot.policy import Policy
 
 SWITCHES = np.array([False, False, True, False, False])
 TIMES = np.array([0.0, 0.1, 0.2, 0.2, 0.3, 0.4])

@@ -8,7 +8,7 @@ import pytest
 from arm import arm
 from oracle import pinocchio_model
 
-from contact_ddp_ros.errors import ModelError
+from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.model import BASE_JOINTS, load_robot
 from contact_ddp_ros.robot.urdf import default_urdf
 from contact_ddp_ros.robot.urdf_tree import read_tree

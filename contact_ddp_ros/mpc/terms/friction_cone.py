@@ -32,8 +32,8 @@ from contact_ddp_ros.mpc.terms.term import (
     Block,
     PackagedTerm,
 )
-from contact_ddp_ros.solver.penalties import MU, inequality
-from contact_ddp_ros.solver.protocol import VECTOR
+from contact_ddp_ros.ocp.penalties import MU, inequality
+from contact_ddp_ros.ocp.protocol import VECTOR
 
 _SIDE = types.Tuple((nb.float64, VECTOR_3))
 

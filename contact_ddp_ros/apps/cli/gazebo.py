@@ -1,0 +1,146 @@
+"""What the words `sdf`, `gazebo` and `gazebo-emulator` of the command line do."""
+
+import argparse
+import signal
+from contextlib import ExitStack
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from contact_ddp_ros.apps.cli.values import simulated_world
+from contact_ddp_ros.base.config import replace
+from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.base.process_signals import end_with_parent
+from contact_ddp_ros.control.config import ControllerConfig
+from contact_ddp_ros.plants.gazebo.bindings import Bindings
+from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge
+from contact_ddp_ros.plants.gazebo.claim import WorldClaim
+from contact_ddp_ros.plants.gazebo.config import BridgeConfig
+from contact_ddp_ros.plants.gazebo.names import Names
+from contact_ddp_ros.plants.gazebo.options import OF_SENSORS, OF_WORLD, refuse_others
+from contact_ddp_ros.plants.gazebo.ros2_control import ros2_control_urdf
+from contact_ddp_ros.plants.gazebo.sdf import model_sdf, world_sdf
+from contact_ddp_ros.plants.gazebo.simulator import GazeboSimulator
+from contact_ddp_ros.plants.gazebo.transport import load_bindings
+from contact_ddp_ros.plants.gazebo.user_world import with_robot
+from contact_ddp_ros.plants.gazebo.world_control import ControlProcess, WorldControl
+from contact_ddp_ros.plants.options import SimOptions
+from contact_ddp_ros.robot.joints import LEG_NAMES
+from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.state import DriveGains
+from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.recording import Recorder, Recording
+from contact_ddp_ros.runs.robot_scaling import fitted_config, simulator_options
+
+_GROUP = "gazebo."
+"""Beginning of the names of the bridge's own parameters among those of its node."""
+
+
+def sdf_text(arguments: argparse.Namespace) -> str:
+    """The text that `contact-ddp sdf` was asked for.
+
+    Raises:
+        ContactDdpError: a parameter is not allowed, or the robot's description cannot be used.
+    """
+    robot = load_robot(arguments.robot)
+    drive = fitted_config(ControllerConfig(), robot, "controller").drive
+    damping = drive.gains(len(LEG_NAMES)).kd if arguments.drive_damping else None
+    simulated = replace(SimOptions(), simulated_world(arguments))
+    if arguments.ros2_control:
+        refuse_others(simulated, ("seed",), "the URDF for gz_ros2_control, whose world has all that,")
+        _refuse_idle(arguments, "--ros2-control", "controllers", "real_time_factor", "rotors")
+        return ros2_control_urdf(robot, drive_damping=damping)
+    controllers = "" if arguments.controllers is None else str(arguments.controllers.resolve())
+    parts: dict[str, Any] = {"rotors": arguments.rotors, "controllers": controllers, "drive_damping": damping}
+    factor = arguments.real_time_factor
+    if arguments.into is not None:
+        return with_robot(_read(arguments.into), robot, simulated, **parts, real_time_factor=factor).text
+    if arguments.model:
+        _refuse_idle(arguments, "--model", "real_time_factor")
+        return model_sdf(robot, simulated, **parts)
+    return world_sdf(robot, simulated, **parts, real_time_factor=1.0 if factor is None else factor)
+
+
+def _refuse_idle(arguments: argparse.Namespace, kind: str, *names: str) -> None:
+    """Refuse options that do nothing for a kind of output.
+
+    Raises:
+        ParameterError: one of those names is given.
+    """
+    for name in names:
+        if getattr(arguments, name) not in (None, True):
+            option = "--no-rotors" if name == "rotors" else f"--{name.replace('_', '-')}"
+            raise ParameterError(f"{option} changes nothing of what {kind} writes; give it with the world")
+
+
+def _read(world: Path) -> str:
+    try:
+        return world.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ParameterError(f"cannot read the world {world}: {error}") from error
+
+
+def run_in_gazebo(options: RunOptions, recorder: Recorder, release: str, *, emulator: bool) -> Recording:
+    """The closed loop in lock-step with a running Gazebo server, or with an emulator that this process plays.
+
+    Raises:
+        ContactDdpError: an option does not suit, or there is no such server.
+    """
+    robot = load_robot(options.robot)
+    world_takes = OF_WORLD if emulator else ("terrain",)
+    what = "the emulator" if emulator else "a running server has the world of its file; this side"
+    refuse_others(simulator_options(options, robot), (*world_takes, *OF_SENSORS), what)
+    from contact_ddp_ros.runs.closed_loop import ClosedLoop  # loads the planner, which the other words do not need
+
+    if not options.lockstep:
+        raise ParameterError("without ROS Gazebo runs in lock-step only; for the wall clock launch the nodes")
+    if moments := [push for push in options.pushes if any(push.torque)]:
+        raise ParameterError(f"{moments[0]}: in Gazebo a push is a force alone, without a moment")
+    named = {"model": robot.tree.name}  # as the SDF calls it
+    config = replace(BridgeConfig(), {**named, **_bridge_parameters(options)})
+    with ExitStack() as connections:
+
+        def make(robot: Robot, gains: DriveGains, world: SimOptions) -> GazeboSimulator:
+            if emulator:
+                from contact_ddp_ros.plants.gazebo.emulator.simulator import emulated
+
+                return emulated(connections, robot, gains, world, config)
+            bindings, control = _server(connections, release, config)
+            bridge = connections.enter_context(GazeboBridge(robot, gains, bindings, control, config))
+            return GazeboSimulator(robot, bridge, world)
+
+        return ClosedLoop(options, recorder, "gazebo", make_simulator=make).run()
+
+
+def serve_emulator(world: Path, *, real_time: bool) -> int:
+    """Serve the world of an SDF file for other processes until a signal ends it; the exit code.
+
+    Raises:
+        ParameterError: the file cannot be read.
+        ContactDdpError: it is no world of ours, or another emulator serves this partition.
+    """
+    from contact_ddp_ros.plants.dart_world import DartWorld
+    from contact_ddp_ros.plants.gazebo.emulator.server import GazeboEmulator
+    from contact_ddp_ros.plants.gazebo.emulator.transport import EMULATOR_MESSAGES, SocketBus
+
+    sdf, stop = _read(world), Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda _number, _frame: stop.set())
+    end_with_parent()
+    with SocketBus() as bus:
+        server = GazeboEmulator(DartWorld(sdf), bus, EMULATOR_MESSAGES, real_time=real_time)
+        print(f"serving {world}; time stands until somebody lets it run", flush=True)
+        server.run(stop)
+    return 0
+
+
+def _bridge_parameters(options: RunOptions) -> dict[str, Any]:
+    """What was set of the parameters `gazebo.*` of the bridge's node, without that prefix; others are the node's."""
+    parameters = options.parameters("gazebo_bridge").items()
+    return {name.removeprefix(_GROUP): value for name, value in parameters if name.startswith(_GROUP)}
+
+
+def _server(connections: ExitStack, release: str, config: BridgeConfig) -> tuple[Bindings, WorldControl]:
+    bindings, names = load_bindings(release), Names(config.world, config.model)
+    connections.enter_context(WorldClaim(names))
+    return bindings, connections.enter_context(ControlProcess(bindings.name, names))

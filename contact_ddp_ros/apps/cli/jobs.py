@@ -1,0 +1,248 @@
+"""What each word of `contact-ddp` does. Every job takes the parsed arguments and returns the exit code."""
+
+import argparse
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from contact_ddp_ros.apps.cli.values import run_options
+from contact_ddp_ros.base.errors import ContactDdpError, ParameterError
+from contact_ddp_ros.base.suggestions import did_you_mean
+from contact_ddp_ros.runs.options import RunOptions
+
+EXIT_FELL = 3
+"""Exit code of a run that went its way, but in which the robot fell or never stood."""
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from contact_ddp_ros.runs.recording import Recorder, Recording
+    from contact_ddp_ros.runs.report.summary import Summary
+
+    Loop = Callable[[RunOptions, Recorder], Recording]
+
+
+def run_sim(arguments: argparse.Namespace) -> int:
+    """Closed loop without ROS."""
+
+    def loop(options: RunOptions, recorder: "Recorder") -> "Recording":
+        from contact_ddp_ros.runs.closed_loop import run
+
+        return run(options, recorder)
+
+    return _run("sim", arguments, loop)
+
+
+def run_demo(arguments: argparse.Namespace) -> int:
+    """Closed loop through the ROS 2 nodes, each in its own process."""
+
+    def loop(options: RunOptions, recorder: "Recorder") -> "Recording":
+        from contact_ddp_ros.ros.demo import run_demo
+
+        return run_demo(options, recorder, arguments.bag)
+
+    return _run("demo", arguments, loop)
+
+
+def run_play(arguments: argparse.Namespace) -> int:
+    """The live page."""
+    from contact_ddp_ros.apps.cli.play import play
+
+    return play(arguments)
+
+
+def run_optimize(arguments: argparse.Namespace) -> int:
+    """One offline trajectory optimisation."""
+    from contact_ddp_ros.apps.cli.optimize import optimize
+
+    return optimize(arguments)
+
+
+def run_motion(arguments: argparse.Namespace) -> int:
+    """A jump or a flip, optimised and executed."""
+    from contact_ddp_ros.apps.cli.motion import motion
+
+    return motion(arguments)
+
+
+def check_robot(arguments: argparse.Namespace) -> int:
+    """What is understood of a URDF."""
+    from contact_ddp_ros.apps.cli.robot import check
+
+    return check(arguments)
+
+
+def _benchmarks() -> Any:
+    """The package `benchmarks`, which lies beside this one in a checkout.
+
+    Raises:
+        ParameterError: there is none.
+    """
+    try:
+        return import_module("benchmarks")
+    except ModuleNotFoundError as error:
+        if error.name != "benchmarks":
+            raise
+        raise ParameterError(
+            "benchmarks are not part of the installed package; run `./run bench` in a checkout of its sources"
+        ) from error
+
+
+def run_bench(arguments: argparse.Namespace) -> int:
+    """A benchmark by name; `list` names them."""
+    benchmarks = _benchmarks()
+
+    name = arguments.name
+    if name == "list":
+        width = max(map(len, benchmarks.BENCHMARKS))
+        print("\n".join(f"{one:<{width}}  {text}" for one, text in benchmarks.BENCHMARKS.items()))
+        return 0
+    if name not in benchmarks.BENCHMARKS:
+        raise ParameterError(f"no benchmark is called {name!r}; {did_you_mean(name, benchmarks.BENCHMARKS)}")
+    return benchmarks.load(name).main(arguments.arguments)
+
+
+def run_report(arguments: argparse.Namespace) -> int:
+    """Summary, plots and video of a recorded run."""
+    from rich.console import Console
+
+    from contact_ddp_ros.runs.recording import load
+
+    _report(load(arguments.folder), arguments.folder, Console(), video=not arguments.no_video)
+    return 0
+
+
+def run_gazebo(arguments: argparse.Namespace) -> int:
+    """Closed loop in a Gazebo server, without ROS."""
+
+    def loop(options: RunOptions, recorder: "Recorder") -> "Recording":
+        from contact_ddp_ros.apps.cli.gazebo import run_in_gazebo
+
+        return run_in_gazebo(options, recorder, release=arguments.release, emulator=arguments.emulator)
+
+    return _run("gazebo", arguments, loop)
+
+
+def run_gazebo_emulator(arguments: argparse.Namespace) -> int:
+    """A server with Gazebo's topics, until a signal ends it."""
+    from contact_ddp_ros.apps.cli.gazebo import serve_emulator
+
+    return serve_emulator(arguments.world, real_time=not arguments.fast)
+
+
+def write_sdf(arguments: argparse.Namespace) -> int:
+    """The robot for Gazebo Sim, as text."""
+    from contact_ddp_ros.apps.cli.gazebo import sdf_text
+    from contact_ddp_ros.base.files import write_text
+
+    text = sdf_text(arguments)
+    if arguments.out is None:
+        print(text, end="")
+    else:
+        write_text(arguments.out, text)
+    return 0
+
+
+def run_replay(arguments: argparse.Namespace) -> int:
+    """Plans of a recorded bag, made again."""
+    from contact_ddp_ros.apps.cli.replay import run
+
+    return run(arguments)
+
+
+def run_parameters(_arguments: argparse.Namespace) -> int:
+    """Every parameter of every node as a page of Markdown."""
+    from contact_ddp_ros.ros.parameter_docs import parameters_page
+
+    print(parameters_page(), end="")
+    return 0
+
+
+def run_security_policy(arguments: argparse.Namespace) -> int:
+    """Who may say and hear what, as a policy of SROS 2."""
+    from contact_ddp_ros.ros.security import security_policy
+
+    print(security_policy(arguments.namespace), end="")
+    return 0
+
+
+def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
+    """Run a closed loop with live progress; whatever happens, keep what was recorded.
+
+    The exit code is EXIT_FELL where the robot fell or never stood.
+    """
+    from rich.console import Console
+
+    from contact_ddp_ros.apps.cli.remarks import say_of_robot
+    from contact_ddp_ros.base.files import kept_unless_empty, new_folder
+    from contact_ddp_ros.runs.recording import Recorder
+    from contact_ddp_ros.runs.report.progress import LiveProgress
+    from contact_ddp_ros.runs.robot_scaling import planner_config
+    from contact_ddp_ros.runs.run_checks import check_run
+
+    options = run_options(arguments)
+    robot = check_run(options)
+    console = Console()
+    say_of_robot(robot, planner_config(options, robot).model, console)
+    progress = LiveProgress(console, options.duration)
+    recorder = Recorder(progress, options.record_plans)
+    with kept_unless_empty(new_folder(job, options.out)) as folder:
+        try:
+            with progress:
+                recording = loop(options, recorder)
+        except BaseException as error:
+            reason = "interrupted" if isinstance(error, KeyboardInterrupt) else f"stopped: {error}"
+            _keep(recorder, folder, console, reason)
+            raise
+    summary = _save_and_report(recording, folder, console, video=options.video)
+    return 0 if summary.stood and not summary.fell else EXIT_FELL
+
+
+def _keep(recorder: "Recorder", folder: Path, console: "Console", reason: str) -> None:
+    """Save and report a run that ended early, unless it ended before its first tick."""
+    if not recorder.n_ticks:
+        return
+    recorder.event(recorder.last_time, reason)
+    _save_and_report(recorder.finish(interrupted=True), folder, console, video=False)
+
+
+def _save_and_report(recording: "Recording", folder: Path, console: "Console", *, video: bool) -> "Summary":
+    from contact_ddp_ros.runs import recording as records
+
+    records.save(recording, folder)
+    return _report(recording, folder, console, video=video)
+
+
+def _report(recording: "Recording", folder: Path, console: "Console", *, video: bool) -> "Summary":
+    """Print the closing table and save everything that is made from a recording."""
+    from contact_ddp_ros.runs.report import plots
+    from contact_ddp_ros.runs.report import summary as summaries
+    from contact_ddp_ros.runs.report.progress import closing_table
+    from contact_ddp_ros.runs.report.terminal import say, working
+
+    summary = summaries.summarise(recording)
+    summaries.save(summary, folder)
+    console.print(closing_table(summary))
+    if not summary.stood:
+        told = "; ".join(f"at {event.time:g} s {event.text}" for event in recording.events)
+        say(console, f"The robot never stood: {told or 'nothing that was recorded says why'}")
+    with working(console, "Drawing plots"):
+        plots.save_all(recording, folder)
+    if video:
+        _film(recording, folder, console)
+    say(console, f"Saved in {folder}")
+    return summary
+
+
+def _film(recording: "Recording", folder: Path, console: "Console") -> None:
+    """Render the video; where that is impossible say so and go on, for everything else is there."""
+    from contact_ddp_ros.runs.report import video
+    from contact_ddp_ros.runs.report.terminal import progress_bar, say
+
+    try:
+        with progress_bar(console, "Rendering the video") as advance:
+            video.render_recording(recording, folder / video.VIDEO_FILE, progress=advance)
+            video.render_still(recording, folder / video.STILL_FILE)
+    except ContactDdpError as error:
+        say(console, f"No video: {error}")

@@ -1,0 +1,73 @@
+"""`contact-ddp play`: the live page of a robot that is simulated here, or that runs behind ROS 2 nodes."""
+
+import argparse
+import dataclasses
+import socket
+import sys
+
+from contact_ddp_ros.apps.cli.values import overrides
+from contact_ddp_ros.apps.play.page import serve
+from contact_ddp_ros.apps.play.process import LoopProcess
+from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.base.process_signals import end_with_parent, interruptible
+from contact_ddp_ros.base.realtime_priority import give_way
+from contact_ddp_ros.runs.live.commands import Slow
+from contact_ddp_ros.runs.live.link import Link
+from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.run_checks import check_run
+
+
+def play_options(arguments: argparse.Namespace) -> RunOptions:
+    """The options of the robot that is played with. Raises ParameterError where one is out of range."""
+    return RunOptions(
+        speed=((0.0, arguments.speed),),
+        variant=arguments.variant,
+        robot=arguments.robot,
+        friction=arguments.friction,
+        trunk_mass_scale=arguments.trunk_mass_scale,
+        terrain=arguments.ground,
+        config=arguments.config,
+        overrides=overrides(arguments),
+        video=False,
+    )
+
+
+def play(arguments: argparse.Namespace) -> int:
+    """Serve the page until Ctrl-C or SIGTERM."""
+    end_with_parent()
+    options = play_options(arguments)
+    check_run(options)
+    _check_host(arguments.host)
+    link = _link_to_nodes(options) if arguments.ros else LoopProcess(options)
+    give_way()  # the loop, which has begun, comes first
+    link.send(Slow(arguments.pace))
+    with interruptible():
+        try:
+            serve(link, arguments.host, arguments.port, say, arguments.rate, not arguments.no_shadows)
+        except KeyboardInterrupt:
+            return 0
+        finally:
+            link.close()
+    return 0
+
+
+def _check_host(host: str) -> None:
+    try:
+        socket.create_server((host, 0)).close()
+    except OSError as error:
+        raise ParameterError(
+            f"--host is {host!r}, where nothing can be served ({error.strerror or error}); allowed: 127.0.0.1, 0.0.0.0 "
+            "or another address of this machine"
+        ) from error
+
+
+def _link_to_nodes(options: RunOptions) -> Link:
+    from contact_ddp_ros.ros.play_link import NodesLink
+
+    return NodesLink(dataclasses.replace(options, speed=((0.0, 0.0),)))
+
+
+def say(text: str) -> None:
+    """Print a line at once."""
+    print(text, flush=True)
+    sys.stdout.flush()

@@ -1,0 +1,242 @@
+"""The tab that leads the robot: modes, motion, gait, time and pushes, each only where the robot can do it."""
+
+import math
+from collections.abc import Callable
+from threading import RLock
+from typing import Any, Final
+
+import viser
+
+from contact_ddp_ros.base.files import new_folder
+from contact_ddp_ros.runs.live.commands import (
+    Command,
+    Drive,
+    Pause,
+    Perform,
+    PushTrunk,
+    Recover,
+    Reset,
+    SaveRun,
+    SetMode,
+    SetParameters,
+    Slow,
+    Step,
+)
+from contact_ddp_ros.runs.live.snapshot import Snapshot
+from contact_ddp_ros.runs.options import MAX_SPEED
+
+_STEPS: Final = {
+    "W": Drive(forward=0.1),
+    "S": Drive(forward=-0.1),
+    "A": Drive(turn=0.1),
+    "D": Drive(turn=-0.1),
+    "Q": Drive(sideways=0.05),
+    "E": Drive(sideways=-0.05),
+}
+"""What a press of a key adds."""
+
+SPEED_LIMIT, TURN_LIMIT, SIDEWAYS_LIMIT = 2.5, 1.0, 0.3
+"""Ends of the sliders [m/s, rad/s, m/s]."""
+
+_DIRECTIONS: Final = {
+    "left": (0.0, 1.0, 0.0),
+    "right": (0.0, -1.0, 0.0),
+    "forward": (1.0, 0.0, 0.0),
+    "backward": (-1.0, 0.0, 0.0),
+    "up": (0.0, 0.0, 1.0),
+    "down": (0.0, 0.0, -1.0),
+}
+PACES: Final = {"real time": 1.0, "1/2": 0.5, "1/4": 0.25, "1/10": 0.1, "1/50": 0.02}
+"""Choices of the wanted real-time factor."""
+
+_ONE_STEP = 5
+"""Control ticks of the button: one period of the planner."""
+
+
+class DrivePanel:
+    """Modes, motion, time and pushes."""
+
+    def __init__(
+        self,
+        gui: viser.GuiApi,
+        send: Callable[[Command], None],
+        abilities: frozenset[str],
+        gaits: tuple[str, ...],
+        motions: tuple[str, ...] = (),
+    ) -> None:
+        """Fills the present tab with what the robot is able to."""
+        self._gui, self._send = gui, send
+        self.drive = Drive()
+        self._leading = RLock()  # keys and sliders come in threads of their own
+        self._paused = False
+        self._gait: Any = None
+        self._variant: Any = None
+        self._pace: Any = None
+        self._add_modes(abilities)
+        self._add_motion()
+        if "SetParameters" in abilities:
+            self._add_gait(gaits, live="Rebuild" in abilities)
+        if motions:
+            self._add_motions(motions)
+        if {"Pause", "Step", "Slow", "Reset"} & abilities:
+            self._add_time(abilities)
+        if "PushTrunk" in abilities:
+            self._add_pushes()
+
+    def command(self, drive: Drive) -> None:
+        """Command a motion, within the limits of the sliders, and show it."""
+        with self._leading:
+            self.drive = Drive(
+                forward=_within(drive.forward, SPEED_LIMIT),
+                turn=_within(drive.turn, TURN_LIMIT),
+                sideways=_within(drive.sideways, SIDEWAYS_LIMIT),
+            )
+            self._send(self.drive)
+            self._show_drive()
+
+    def press(self, key: str) -> None:
+        """Do what a key stands for; of several at once each counts."""
+        if key in _STEPS:
+            step = _STEPS[key]
+            with self._leading:
+                now = self.drive
+                self.command(Drive(now.forward + step.forward, now.turn + step.turn, now.sideways + step.sideways))
+        elif key == "space":
+            self.command(Drive())
+        elif key == "X":
+            self._send(SetMode("damp"))
+        elif key == "P":
+            self._send(Pause(not self._paused))
+        elif key == "R":
+            self._send(Recover())
+
+    def take_drive(self, drive: Drive) -> None:
+        """Begin with a motion that is commanded already."""
+        self.drive = drive
+        self._show_drive()
+
+    def show_parameters(self, values: dict[str, Any]) -> None:
+        """Show gait and variant in use."""
+        for name, handle in (("planner.gait.name", self._gait), ("planner.variant", self._variant)):
+            if handle is not None and values.get(name) in handle.options:
+                handle.value = values[name]
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Follow a snapshot."""
+        self._paused = snapshot.paused
+        if self._pace is not None:
+            self._pace.value = min(PACES, key=lambda name: abs(PACES[name] - snapshot.pace))
+
+    def _add_modes(self, abilities: frozenset[str]) -> None:
+        modes = ["Stand", "Move", "Damp"] if "SetMode" in abilities else []
+        modes += ["Recover"] if "Recover" in abilities else []
+        if not modes:
+            return
+        group = self._gui.add_button_group("Mode", modes, hint="Recover: up from where it lies, or put on its feet")
+
+        @group.on_click
+        def _(event: Any) -> None:
+            name = event.target.value
+            self._send(Recover() if name == "Recover" else SetMode(name.lower()))
+
+    def _add_motion(self) -> None:
+        gui = self._gui
+        # typed as Any: viser's stubs give values no setter
+        self._speed: Any = gui.add_slider("speed [m/s]", -SPEED_LIMIT, SPEED_LIMIT, 0.05, 0.0, hint="keys W and S")
+        self._turn: Any = gui.add_slider(
+            "turn [rad/s]", -TURN_LIMIT, TURN_LIMIT, 0.05, 0.0, hint="keys A and D, + is left"
+        )
+        self._sideways: Any = gui.add_slider(
+            "sideways [m/s]", -SIDEWAYS_LIMIT, SIDEWAYS_LIMIT, 0.05, 0.0, hint="keys Q and E, left is +"
+        )
+        for slider in (self._speed, self._turn, self._sideways):
+
+            @slider.on_update
+            def _(event: Any) -> None:
+                if event.client is not None:
+                    self.command(Drive(self._speed.value, self._turn.value, self._sideways.value))
+
+        stop = gui.add_button("Stop (space)", color="red")
+        stop.on_click(lambda _: self.command(Drive()))
+
+    def _add_gait(self, gaits: tuple[str, ...], *, live: bool) -> None:
+        """With `live` the solver may change while the robot moves, too; nodes take another one at rest: a parameter."""
+        self._gait = self._gui.add_dropdown("gait", gaits or ("bound",), hint="a change begins at a cycle's end")
+
+        @self._gait.on_update
+        def _(event: Any) -> None:
+            if event.client is not None:
+                self._send(SetParameters({"planner.gait.name": self._gait.value}))
+
+        if not live:
+            return
+        self._variant = self._gui.add_dropdown(
+            "solver", ("ddp", "ilqr"), hint="full second order, or Gauss-Newton: the blend theta is then 0"
+        )
+
+        @self._variant.on_update
+        def _(event: Any) -> None:
+            if event.client is not None:
+                self._send(SetParameters({"planner.variant": self._variant.value}))
+
+    def _add_motions(self, motions: tuple[str, ...]) -> None:
+        chosen = self._gui.add_dropdown("jump or flip", motions)
+        do = self._gui.add_button("Do it", hint="out of a stand; the first time it is optimised before")
+        do.on_click(lambda _: self._send(Perform(chosen.value)))
+
+    def _add_time(self, abilities: frozenset[str]) -> None:
+        names = {"Pause": "Pause", "Step": "Step", "Reset": "Reset"}
+        group = self._gui.add_button_group(
+            "Time", [name for name, kind in names.items() if kind in abilities], hint="Step: 10 ms of a paused robot"
+        )
+
+        @group.on_click
+        def _(event: Any) -> None:
+            do: dict[str, Command] = {"Pause": Pause(not self._paused), "Step": Step(_ONE_STEP), "Reset": Reset()}
+            self._send(do[event.target.value])
+
+        if "Slow" in abilities:
+            self._pace = self._gui.add_dropdown("pace", tuple(PACES))
+
+            @self._pace.on_update
+            def _(event: Any) -> None:
+                if event.client is not None:
+                    self._send(Slow(PACES[event.target.value]))
+
+        if "SaveRun" in abilities:
+            save = self._gui.add_button("Save the run", hint="the last minutes, for contact-ddp report")
+            save.on_click(lambda _: self._send(SaveRun(new_folder("play", None).absolute())))
+
+    def _add_pushes(self) -> None:
+        gui = self._gui
+        with gui.add_folder("Push"):
+            impulse = gui.add_slider("impulse [N·s]", 0.5, 15.0, 0.5, 4.0, hint="force times duration")
+            duration = gui.add_slider("duration [s]", 0.02, 0.5, 0.02, 0.1)
+            angle = gui.add_slider("bearing [deg]", -180, 180, 5, 90, hint="0 forward, 90 left; of the button Push")
+            group = gui.add_button_group("direction", tuple(_DIRECTIONS))
+            push = gui.add_button("Push along the bearing")
+            gui.add_markdown("Or drag the trunk or a leg with the mouse: a spring pulls it.")
+
+            def act(direction: tuple[float, float, float]) -> None:
+                force = impulse.value / duration.value
+                x, y, z = (force * part for part in direction)
+                self._send(PushTrunk((x, y, z), duration.value))
+
+            @group.on_click
+            def _(event: Any) -> None:
+                act(_DIRECTIONS[event.target.value])
+
+            @push.on_click
+            def _(_event: Any) -> None:
+                bearing = math.radians(angle.value)
+                act((math.cos(bearing), math.sin(bearing), 0.0))
+
+    def _show_drive(self) -> None:
+        self._speed.value = round(self.drive.forward, 3)
+        self._turn.value = round(self.drive.turn, 3)
+        self._sideways.value = round(self.drive.sideways, 3)
+
+
+def _within(value: float, limit: float) -> float:
+    limit = min(limit, MAX_SPEED)
+    return round(min(max(value, -limit), limit), 3)

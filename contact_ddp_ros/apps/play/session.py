@@ -1,0 +1,288 @@
+"""A closed loop that people lead: it runs in lock-step with the wall clock and does what it is told between two ticks.
+
+Physics waits for planner and controller, so on a slow machine the robot is slow, not late, and the real-time factor
+says how slow.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from threading import Thread
+from typing import Any
+
+import numpy as np
+
+from contact_ddp_ros.apps.play import tuning
+from contact_ddp_ros.apps.play.disturbances import Disturbances
+from contact_ddp_ros.apps.play.motion import CommandedMotion
+from contact_ddp_ros.apps.play.motion_runner import Performance, Repertoire
+from contact_ddp_ros.apps.play.recorder import LiveRecorder
+from contact_ddp_ros.apps.play.recovery import Recovery, back_on_feet
+from contact_ddp_ros.base.errors import ContactDdpError, ParameterError, SimulationError
+from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.plants.pacing import Pace
+from contact_ddp_ros.robot.rotation import quaternion_to_rpy
+from contact_ddp_ros.runs.closed_loop import CONTROL_PERIOD, ClosedLoop
+from contact_ddp_ros.runs.live import commands as do
+from contact_ddp_ros.runs.live.link import EVERYTHING
+from contact_ddp_ros.runs.live.plan_view import plan_of, touch_of
+from contact_ddp_ros.runs.live.snapshot import Snapshot, World
+from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.recording import save
+from contact_ddp_ros.runs.run_checks import check_run
+
+_ENDLESS = 1e6
+"""Duration of a run that ends when somebody ends it [s]."""
+
+_SLOWEST, _FASTEST = 0.02, 1.0
+"""Paces of simulated time over real time."""
+
+News = Callable[[do.Answer | World | Snapshot], None]
+
+
+class Session:
+    """One loop, its clock, and what people want of it. Not for several threads."""
+
+    def __init__(self, options: RunOptions, tell: News) -> None:
+        """Builds the loop; `tell` gets answers, worlds and snapshots.
+
+        Raises:
+            ContactDdpError: an option, a parameter, the robot's description or the compiler is not usable.
+        """
+        self._tell = tell
+        self.paused = False
+        self._factor = 1.0
+        self._steps = 0
+        self._wanted = False
+        self._number = 0
+        self._repertoire: Repertoire | None = None
+        self._motion = CommandedMotion(do.Drive(forward=options.speed_at(0.0)))
+        self._build(options)
+
+    def handle(self, command: do.Command) -> None:
+        """Carry a command out, or say why not."""
+        try:
+            text = self._do(command)
+        except ContactDdpError as error:
+            self._tell(do.Answer(False, str(error)))
+            return
+        if text:
+            self._tell(do.Answer(True, text))
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing to do until a command comes."""
+        return (self.paused and not self._steps) or bool(self._broken)
+
+    def advance(self) -> None:
+        """One tick where time runs, waiting until it is due; and a snapshot where one is wanted."""
+        self._tuner.look()
+        if not self.idle:
+            self._tick()
+            if self._steps:
+                self._steps -= 1
+            else:
+                self._pace.wait(self._clock())
+        if self._wanted:
+            self._wanted = False
+            self._tell(self.snapshot())
+
+    def snapshot(self) -> Snapshot:
+        """The present instant."""
+        loop, recorder = self.loop, self.recorder
+        state = loop.simulator.true_state()
+        moving = loop.controller.mode is ControlMode.MOVE
+        sample = loop.controller.sample(state.time) if moving else None
+        running = not self.idle
+        return Snapshot(
+            state=state,
+            mode=loop.controller.mode.value,
+            waiting=loop.controller.waiting_for,
+            fall=self._fall(),
+            drive=self._motion.drive,
+            cut=loop.cut if moving else "",
+            speed=recorder.recent_speed if recorder.n_ticks else 0.0,
+            rpy=np.array(quaternion_to_rpy(state.orientation)),
+            plan=None if recorder.plan is None or not moving else plan_of(recorder.plan),
+            planned_contacts=loop.controller.contacts,
+            touch=touch_of(loop.controller),
+            contact_forces=loop.simulator.contact_forces(),
+            planned_forces=None if sample is None else sample.forces,
+            push=self._disturbances.force,
+            spring=self._disturbances.spring,
+            solves=recorder.new_solves(),
+            solves_late=recorder.late,
+            solves_total=recorder.total,
+            real_time_factor=self._pace.real_time_factor * self._factor if running else 0.0,
+            pace=self._factor,
+            paused=self.paused,
+            world=self._number,
+        )
+
+    def _build(self, options: RunOptions) -> None:
+        """Build the loop that is copied at every reset, and tell what it is."""
+        options = replace(options, duration=_ENDLESS, lockstep=True)
+        self._robot = check_run(options)
+        self._first = ClosedLoop(options, LiveRecorder(), job="play", links=self._motion)
+        self._number += 1
+        if self._repertoire is None or self._repertoire.robot.model_hash != self._robot.model_hash:
+            self._repertoire = Repertoire(self._robot)
+        self._begin()
+        self._tuner = tuning.Tuner(options, self._robot, self._loops, self._tell)
+        names = tuple(self.recorder.info.cost_terms)
+        declared = tuning.declared(options, self._robot)
+        abilities = EVERYTHING if self._pulls else EVERYTHING - {"Grab"}
+        told = self._tuner.table(), declared, names, abilities, self._repertoire.names
+        self._tell(World(self._number, options, *told))
+
+    def _begin(self) -> None:
+        """Start from the beginning with the present parameters."""
+        self.loop = self._first.fork(self._motion)
+        recorder = self.loop.recorder
+        assert isinstance(recorder, LiveRecorder)
+        self.recorder = recorder
+        self._disturbances = Disturbances(self.loop.simulator)
+        self._recovery = Recovery(self.loop, self._robot)
+        assert self._repertoire is not None
+        self._performance = Performance(self.loop, self._repertoire)
+        self._broken = ""
+        self._motion.steer(self.loop.controller)
+        self._restart_clock()
+
+    def _loops(self) -> tuple[ClosedLoop, ClosedLoop]:
+        """The one that runs, and the one that is copied at a reset."""
+        return self.loop, self._first
+
+    @property
+    def _pulls(self) -> bool:
+        """Ability of the simulator to be pulled at any link."""
+        return hasattr(self.loop.simulator, "pull")
+
+    def _restart_clock(self) -> None:
+        self._pace = Pace(CONTROL_PERIOD)
+        self._pace.start(self._clock())
+
+    def _clock(self) -> float:
+        """Wall-clock time that the simulated time stands for [s]."""
+        return self.loop.simulator.time / self._factor
+
+    def _tick(self) -> None:
+        try:
+            self._disturbances.act(CONTROL_PERIOD)
+            self.loop.tick()
+            self._recovered(self._recovery.follow())
+            self._perform()
+        except SimulationError as error:
+            self._broken = str(error)
+        self.recorder.trim()
+
+    def _fall(self) -> str:
+        if self._broken:
+            return self._broken
+        fault = self.loop.controller.fault
+        return "" if fault is None else self._disturbances.reason(fault)
+
+    def _do(self, command: do.Command) -> str:
+        """Carry a command out and say what came of it; empty where there is nothing to say."""
+        match command:
+            case do.Look():
+                self._wanted = True
+            case do.Drive():
+                self._motion.take(command)
+                self._motion.steer(self.loop.controller)
+            case do.SetMode(mode):
+                return self._set_mode(mode)
+            case do.Perform(motion):
+                self._recovery.cancel()
+                return self._performance.begin(motion)
+            case do.PushTrunk():
+                return self._note(self._disturbances.push(command))
+            case do.Grab() if not self._pulls:
+                engine = self._tuner.options.simulator_parameters()["engine"]
+                raise ParameterError(f"the engine {engine} has no pull by the mouse; allowed: mujoco, or a push")
+            case do.Grab(link, point, target):
+                self._disturbances.grab(link, np.array(point), np.array(target))
+            case do.Release():
+                return self._note(self._disturbances.release())
+            case do.SetParameters(values):
+                return self._set_parameters(values)
+            case do.Recover():
+                return self._recover()
+            case do.Reset():
+                self._begin()
+                return "back at the start"
+            case do.Rebuild(options):
+                self._build(options)
+                return "built anew"
+            case do.Pause(paused):
+                self.paused = paused
+                self._restart_clock()
+            case do.Step(ticks):
+                self._steps = ticks if self.paused else 0
+            case do.Slow(factor):
+                self._factor = min(max(factor, _SLOWEST), _FASTEST)
+                self._restart_clock()
+            case do.SaveRun(folder):
+                Thread(target=self._save, args=(self.recorder.finish(), folder), name="save").start()
+        return ""
+
+    def _set_mode(self, mode: str) -> str:
+        if mode not in do.MODES:
+            raise ParameterError(f"mode is {mode!r}; allowed: {', '.join(do.MODES)}")
+        self._recovery.cancel()
+        self._performance.cancel()
+        answer = self.loop.want(ControlMode(mode))
+        if not answer.accepted:
+            raise ParameterError(answer.reason)
+        return answer.reason
+
+    def _recover(self) -> str:
+        self._disturbances.release()
+        if self._broken:
+            back_on_feet(self.loop, self._robot)
+            self._broken = ""
+            text = "put back on its feet: the simulation had failed"
+        else:
+            text = self._recovery.begin()
+        self._restart_clock()
+        return self._note(text)
+
+    def _recovered(self, text: str) -> None:
+        """Say what has come of a recovery that was under way."""
+        if self._note(text):
+            self._restart_clock()
+            self._tell(do.Answer(True, text))
+
+    def _perform(self) -> None:
+        """Go on with a motion that was asked for, and say what has come of it."""
+        try:
+            text = self._performance.follow()
+        except ContactDdpError as error:
+            self._tell(do.Answer(False, str(error)))
+            return
+        if self._note(text):
+            self._tell(do.Answer(True, text))
+
+    def _note(self, text: str) -> str:
+        """Put what was done to the robot into the recording."""
+        if text:
+            self.recorder.event(self.loop.simulator.time, text)
+        return text
+
+    def _set_parameters(self, values: Mapping[str, Any]) -> str:
+        rebuilt = self._tuner.needs_rebuild(values)
+        if not rebuilt:
+            self._tuner.change(values)
+            return ""
+        if self.loop.controller.mode is ControlMode.MOVE:
+            raise ParameterError(f"{', '.join(rebuilt)} may change while the robot does not move; stand first")
+        self._build(tuning.with_values(self._tuner.options, values))
+        return f"built anew with {tuning.said(values)}"
+
+    def _save(self, recording: Any, folder: Any) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            save(recording, folder)
+        except (OSError, ContactDdpError) as error:
+            self._tell(do.Answer(False, f"the run was not saved: {error}"))
+            return
+        self._tell(do.Answer(True, f"saved in {folder}; `contact-ddp report {folder}` draws it"))

@@ -1,0 +1,80 @@
+"""What the robot is doing in a few lines, and why it fell, with one button to go on."""
+
+from collections import deque
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import numpy as np
+import viser
+
+from contact_ddp_ros.runs.live.commands import Command
+from contact_ddp_ros.runs.live.snapshot import Snapshot
+
+_RECENT = 100
+"""Solves that the shown times are of."""
+
+_BADGE = {"move": "#1a9850", "stand": "#0072b2", "damp": "#d55e00", "motion": "#7b3294"}
+
+
+class StatusPanel:
+    """The head of the page."""
+
+    def __init__(self, gui: viser.GuiApi, send: Callable[[Command], None], go_on: Command) -> None:
+        """`go_on` is what the button asks for after a fall."""
+        self._text = gui.add_html(_line("Starting: loading the planner's kernels …"))
+        self._continue = gui.add_button("Continue", color="green", visible=False)
+        self._go_on = go_on
+        self._continue.on_click(lambda _: send(self._go_on))
+        self._note = ""
+        self._times: deque[float] = deque(maxlen=_RECENT)
+
+    def continue_with(self, command: Command) -> None:
+        """Replace what the button asks for."""
+        self._go_on = command
+
+    def say(self, text: str) -> None:
+        """Show a text instead."""
+        self._text.content = _line(escape(text))
+
+    def note(self, text: str, *, accepted: bool) -> None:
+        """Keep a line about the last command; it is shown with the next snapshot."""
+        colour = "#3c4650" if accepted else "#b3261e"
+        self._note = _line(f'<span style="color:{colour}">{escape(text)}</span>')
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Show a snapshot."""
+        self._times.extend(solve.solve_ms for solve in snapshot.solves)
+        self._continue.visible = bool(snapshot.fall)
+        self._text.content = summary(snapshot, self._times) + self._note
+
+
+def summary(snapshot: Snapshot, solve_ms: Any = ()) -> str:
+    """A snapshot in a few lines of HTML; `solve_ms` are times of the last solves [ms]."""
+    colour = _BADGE.get(snapshot.mode, "#555")
+    badge = f'<b style="background:{colour};color:#fff;padding:1px 7px;border-radius:4px">{snapshot.mode}</b>'
+    paused = " <b>paused</b>" if snapshot.paused else ""
+    lines = [
+        f"{badge}{paused} t = {snapshot.state.time:.1f} s, {snapshot.speed:+.2f} m/s "
+        f"(wanted {snapshot.drive.forward:+.2f}), real-time factor {snapshot.real_time_factor:.2f}"
+    ]
+    if solve_ms:
+        median, high = np.percentile(list(solve_ms), [50.0, 95.0])
+        lines.append(
+            f"solve {median:.1f} ms median, {high:.1f} ms 95 %; {snapshot.solves_late} of {snapshot.solves_total} late"
+        )
+    if snapshot.cut and not snapshot.fall:
+        lines.append(f"command: {escape(snapshot.cut)}")
+    if snapshot.waiting and not snapshot.fall:
+        lines.append(f"waiting: {escape(snapshot.waiting)}")
+    html = "".join(map(_line, lines))
+    if snapshot.fall:
+        html += (
+            '<div style="margin:4px 8px;padding:5px 8px;border-radius:4px;background:#fbe3df;color:#8c1d10">'
+            f"<b>Fallen:</b> {escape(snapshot.fall)}</div>"
+        )
+    return html
+
+
+def _line(text: str) -> str:
+    return f'<div style="margin:2px 8px;font-size:0.82em">{text}</div>'

@@ -1,0 +1,1 @@
+"""Errors, declared configuration, files, and the compiler with its cache."""

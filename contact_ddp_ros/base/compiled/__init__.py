@@ -1,0 +1,5 @@
+"""Machine code from C, and how Numba's loops call it: the compiler, the cache on disk, the call. Knows no robot."""
+
+from contact_ddp_ros.base import numba_cache
+
+numba_cache.use()

@@ -1,0 +1,330 @@
+"""Configuration as frozen dataclasses whose fields say what they allow, written once for code, YAML and ROS.
+
+A tunable number is declared where it is used:
+
+    @dataclass(frozen=True)
+    class StandConfig:
+        height: float = parameter(0.29, low=0.15, high=0.35, unit="m", description="trunk height when standing")
+
+From that one line come the checked construction from YAML (:func:`from_mapping`), the change of some values of an
+existing configuration (:func:`replace`) and the ROS parameter with its range and description (:func:`specs`).
+Values are bool, int, float, str, or a tuple of floats whose length is that of the default; a field that is itself
+a dataclass nests, and its parameters are named with a dotted prefix. Unknown names are errors.
+"""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+
+from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.base.suggestions import did_you_mean
+
+Value = bool | int | float | str | tuple[float, ...]
+Config = TypeVar("Config")
+
+_METADATA_KEY = "contact_ddp_ros.parameter"
+
+_NODE_NAMES = ("node.", "use_sim_time")
+"""Beginnings of the names of parameters that only ROS nodes have."""
+
+
+@dataclass(frozen=True)
+class ParameterSpec:
+    """What one parameter is and allows.
+
+    Attributes:
+        name: dotted from the outermost configuration.
+        default: its value there; the type and, of a tuple, the length are those of every later value.
+        low, high: inclusive bounds, of each entry where the value is a tuple; None where there is none.
+        unit: SI unit, empty for a pure number.
+        description: one line for people.
+        structural: whether a change needs the object that uses it to be built anew.
+        choices: the values allowed; empty where any value within the bounds is.
+    """
+
+    name: str
+    default: Value
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+    description: str = ""
+    structural: bool = False
+    choices: tuple[str, ...] = ()
+
+
+def parameter(
+    default: Value,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    unit: str = "",
+    description: str = "",
+    structural: bool = False,
+    choices: Sequence[str] = (),
+) -> Any:
+    """A dataclass field that is a parameter; the arguments are those of :class:`ParameterSpec`."""
+    spec = ParameterSpec("", default, low, high, unit, description, structural, tuple(choices))
+    return dataclasses.field(default=default, metadata={_METADATA_KEY: spec})
+
+
+def specs(config: Any) -> dict[str, ParameterSpec]:
+    """The parameters of a configuration (an instance) by dotted name, with its values as the defaults."""
+    found: dict[str, ParameterSpec] = {}
+    for field in dataclasses.fields(config):
+        value = getattr(config, field.name)
+        if dataclasses.is_dataclass(value):
+            for inner in specs(value).values():
+                name = f"{field.name}.{inner.name}"
+                found[name] = dataclasses.replace(inner, name=name)
+        elif _METADATA_KEY in field.metadata:
+            spec: ParameterSpec = field.metadata[_METADATA_KEY]
+            found[field.name] = dataclasses.replace(spec, name=field.name, default=value)
+        else:
+            found[field.name] = ParameterSpec(field.name, value)
+    return found
+
+
+def flatten(config: Any) -> dict[str, Value]:
+    """The values of a configuration by dotted name."""
+    return {name: spec.default for name, spec in specs(config).items()}
+
+
+def validate(config: Any) -> None:
+    """Check every value of a configuration against its field.
+
+    Raises:
+        ParameterError: a value is of the wrong type or size, not finite, or out of its range.
+    """
+    for name, spec in specs(config).items():
+        declared = _declared_default(config, name)
+        check(dataclasses.replace(spec, default=declared), spec.default)
+
+
+def check(spec: ParameterSpec, value: Any) -> Value:
+    """The value as the type of `spec.default` (an int serves as a float, a list of numbers as a tuple).
+
+    Raises:
+        ParameterError: it is of the wrong type or size, not finite, or out of its range.
+    """
+    checked = _coerce(spec, value)
+    if spec.choices and checked not in spec.choices:
+        raise ParameterError(f"parameter {spec.name} is {checked!r}; allowed: {', '.join(spec.choices)}")
+    if isinstance(checked, bool | str):
+        return checked
+    for number in checked if isinstance(checked, tuple) else (checked,):
+        low = -math.inf if spec.low is None else spec.low
+        high = math.inf if spec.high is None else spec.high
+        if not (low <= number <= high) or not math.isfinite(number):
+            unit = f" {spec.unit}" if spec.unit else ""
+            raise ParameterError(f"parameter {spec.name} is {value}; allowed: {low:g} to {high:g}{unit}")
+    return checked
+
+
+def replace(config: Config, values: Mapping[str, Any]) -> Config:
+    """A copy of `config` with some values, given by dotted name, changed.
+
+    Raises:
+        ParameterError: a name is unknown, or a value is not allowed; `config` stays as it was in either case.
+    """
+    known = specs(config)
+    unknown = sorted(set(values) - set(known))
+    if unknown:
+        meant = did_you_mean(unknown[0], known)
+        raise ParameterError(f"unknown parameter {', '.join(unknown)}; {meant}")
+    checked = {}
+    for name, value in values.items():
+        spec = dataclasses.replace(known[name], default=_declared_default(config, name))
+        checked[name] = check(spec, value)
+    return _rebuild(config, checked)
+
+
+def scaled(config: Config, factors: Mapping[str, float]) -> Config:
+    """A configuration of the same kind whose parameters of these dotted names have so many times the value and bounds.
+
+    Its class is a subclass with other declarations, made anew: two calls give two classes.
+    """
+    fields: list[tuple[str, Any, Any]] = []
+    values = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}  # type: ignore[arg-type]
+    for field in dataclasses.fields(config):  # type: ignore[arg-type]
+        inside = {name.partition(".")[2]: one for name, one in factors.items() if name.startswith(f"{field.name}.")}
+        if inside:
+            values[field.name] = inner = scaled(values[field.name], inside)
+            fields.append((field.name, type(inner), dataclasses.field(default=inner)))
+        elif field.name in factors:
+            factor, spec = factors[field.name], field.metadata[_METADATA_KEY]
+            low, high = (None if bound is None else factor * bound for bound in (spec.low, spec.high))
+            new = dataclasses.replace(spec, default=_times(spec.default, factor), low=low, high=high)
+            values[field.name] = _times(values[field.name], factor)
+            fields.append(
+                (field.name, field.type, dataclasses.field(default=new.default, metadata={_METADATA_KEY: new}))
+            )
+    kind = dataclasses.make_dataclass(type(config).__name__, fields, bases=(type(config),), frozen=True)
+    return kind(**values)  # type: ignore[return-value]
+
+
+def _times(value: Any, factor: float) -> Any:
+    return tuple(factor * one for one in value) if isinstance(value, tuple) else factor * value
+
+
+def from_mapping(config: Config, mapping: Mapping[str, Any]) -> Config:
+    """A copy of `config` (usually all defaults) with the values of a nested or dotted mapping, as YAML gives it.
+
+    Raises:
+        ParameterError: as :func:`replace`.
+    """
+    return replace(config, dotted(mapping))
+
+
+def load_yaml(path: str | Path, section: str) -> dict[str, Any]:
+    """The parameters that a ROS parameter file holds for one node, by dotted name; none where it names others only.
+
+    The wildcard `/**` applies to every node and the node's own section overrides it. What concerns the ROS node alone
+    is left out: `use_sim_time` and every name that begins with `node.`.
+
+    Raises:
+        ParameterError: the file cannot be read or is not a ROS parameter file.
+    """
+    content = _read_sections(path)
+    values: dict[str, Any] = {}
+    wanted = _section_names(section)
+    for name in sorted(set(content) & set(wanted), key=wanted.index):
+        body = content[name]
+        if not isinstance(body, dict) or not isinstance(body.get("ros__parameters"), dict):
+            raise ParameterError(f"parameter file {path}: section {name} has no mapping ros__parameters")
+        values.update(dotted(body["ros__parameters"]))
+    return {name: value for name, value in values.items() if not name.startswith(_NODE_NAMES)}
+
+
+def check_sections(path: str | Path, nodes: Sequence[str]) -> None:
+    """Refuse a parameter file that has a section for another node than these, which nobody would read.
+
+    Raises:
+        ParameterError: it has one, or as :func:`load_yaml`.
+    """
+    known = {name for node in nodes for name in _section_names(node)}
+    for name in _read_sections(path):
+        if name not in known:
+            meant = did_you_mean(str(name).rpartition("/")[2], nodes)
+            raise ParameterError(f"parameter file {path}: section {name} is of no node here; {meant}")
+
+
+def _section_names(node: str) -> tuple[str, ...]:
+    """The sections of a file that speak to a node, in ascending order of precedence."""
+    return ("/**", f"/**/{node}", f"/{node}", node)
+
+
+def _read_sections(path: str | Path) -> dict[Any, Any]:
+    try:
+        content = yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ParameterError(f"cannot read the parameter file {path}: {error}") from error
+    if not isinstance(content, dict):
+        raise ParameterError(f"parameter file {path}: expected a mapping of node names, found {type(content).__name__}")
+    return content
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """`"planner.rate=50"` → ("planner.rate", 50); values are read as YAML, numbers in any notation.
+
+    Raises:
+        ParameterError: there is no name or no sign of equality, or the value cannot be read.
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise ParameterError(f"{text!r} is not NAME=VALUE")
+    for kind in (int, float):
+        try:
+            return name.strip(), kind(value)
+        except ValueError:
+            continue
+    try:
+        return name.strip(), yaml.safe_load(value)
+    except yaml.YAMLError:
+        raise ParameterError(f"the value in {text!r} cannot be read") from None
+
+
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+
+
+def _coerce(spec: ParameterSpec, value: Any) -> Value:
+    default = spec.default
+    kind = _KINDS.get(type(default), type(default).__name__)
+    if isinstance(default, bool):
+        if isinstance(value, bool):
+            return value
+    elif isinstance(default, int):
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+    elif isinstance(default, float):
+        if _is_number(value):
+            return float(value)
+    elif isinstance(default, str):
+        if isinstance(value, str):
+            return value
+    elif isinstance(default, tuple):
+        kind = f"{len(default)} numbers"
+        if not isinstance(value, str) and hasattr(value, "__len__") and len(value) == len(default):
+            if all(_is_number(entry) for entry in value):
+                return tuple(float(entry) for entry in value)
+    else:
+        raise ParameterError(f"parameter {spec.name} is declared as {kind}; allowed: bool, int, float, str, tuple")
+    raise ParameterError(f"parameter {spec.name} is {value!r}; allowed: {kind}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _declared_default(config: Any, name: str) -> Value:
+    """The default of the field's declaration where there is one, else the present value."""
+    head, _, rest = name.partition(".")
+    if rest:
+        return _declared_default(getattr(config, head), rest)
+    for field in dataclasses.fields(config):
+        if field.name == head and field.default is not dataclasses.MISSING:
+            return field.default  # type: ignore[no-any-return]
+    return getattr(config, head)  # type: ignore[no-any-return]
+
+
+def dotted(mapping: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """A nested mapping flat, with dotted names."""
+    flat: dict[str, Any] = {}
+    for key, value in mapping.items():
+        if isinstance(value, Mapping):
+            flat.update(dotted(value, f"{prefix}{key}."))
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
+
+
+def _rebuild(config: Config, values: Mapping[str, Value]) -> Config:
+    direct: dict[str, Any] = {}
+    nested: dict[str, dict[str, Value]] = {}
+    for name, value in values.items():
+        head, _, rest = name.partition(".")
+        if rest:
+            nested.setdefault(head, {})[rest] = value
+        else:
+            direct[head] = value
+    for head, inner in nested.items():
+        direct[head] = _rebuild(getattr(config, head), inner)
+    return dataclasses.replace(config, **direct)  # type: ignore[type-var]
+
+
+def require_finite(name: str, *values: float) -> None:
+    """Raise ParameterError where a value is no finite number; the error names `name`."""
+    numbers = all(isinstance(value, Real) for value in values)
+    require(numbers, f"{name} holds {values}; allowed: finite numbers")
+    require(all(math.isfinite(value) for value in values), f"{name} holds a number that is not finite: {values}")
+
+
+def require(condition: bool, message: str) -> None:
+    """Raise ParameterError with a message where a condition does not hold."""
+    if not condition:
+        raise ParameterError(message)

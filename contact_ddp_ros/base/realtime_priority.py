@@ -1,0 +1,151 @@
+"""The place of a node's process among the others of the machine: real-time scheduling, processors, locked memory.
+
+A bounding robot that waits 50 ms for a processor falls. What the system allows is taken, and one line says what it does
+not: SCHED_FIFO for every thread of the process (a thread left behind at normal priority could hold the interpreter
+lock while others wait), else a negative nice value; memory that is locked is not paged out. Rights come from being
+root, from CAP_SYS_NICE, or from `rtprio`, `nice` and `memlock` in /etc/security/limits.conf. Programs that the node
+starts, a compiler for one, are scheduled as usual.
+
+The kernel keeps 5 % of each second for everybody else (sched_rt_runtime_us), so that a node that runs wild cannot take
+the machine along.
+"""
+
+import contextlib
+import ctypes
+import gc
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from contact_ddp_ros.base.config import parameter
+from contact_ddp_ros.base.errors import ParameterError
+
+AUTO, NONE, NICE, FIFO = "auto", "none", "nice", "fifo"
+
+_FIFO = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
+
+_NICE = -10
+"""Nice value where real-time scheduling is not to be had."""
+
+_BEHIND = 5
+"""Nice value of what must not slow the loop down: a third of its share of a processor that both want."""
+
+_LOCK_NOW, _LOCK_LATER, _LOCK_ON_FAULT = 1, 2, 4
+"""MCL_CURRENT, MCL_FUTURE and MCL_ONFAULT of mlockall(2): what is touched stays, what is reserved costs nothing."""
+
+
+@dataclass(frozen=True)
+class SchedulingOptions:
+    """How a node's process is scheduled."""
+
+    policy: str = parameter(
+        AUTO,
+        choices=(AUTO, FIFO, NICE, NONE),
+        description="auto: fifo where it is allowed, else nice, else as it is; in lock-step always as it is",
+        structural=True,
+    )
+    priority: int = parameter(
+        10,
+        low=1,
+        high=80,
+        description="of SCHED_FIFO; above the planner's the controller's and the bridge's",
+        structural=True,
+    )
+    processors: str = parameter(
+        "", description="processors that the process may use, as in 0,2-3; empty: all", structural=True
+    )
+    lock_memory: bool = parameter(True, description="keep the process's memory from being paged out", structural=True)
+
+
+def give_way(behind: int = _BEHIND) -> None:
+    """Let others of normal priority go first from now on, by up to 19; processes started before stay as they are."""
+    with contextlib.suppress(OSError):
+        os.nice(behind)
+
+
+def settle(options: SchedulingOptions, *, live: bool) -> str:
+    """Take the place that the options ask for and tidy the memory; what came of it, in one line.
+
+    Call it once everything is built and every thread started: later ones, as later processes, begin at normal priority.
+    With `live` false, in lock-step, nothing waits for the wall clock and the process stays where it is.
+
+    Raises:
+        ParameterError: `processors` is no list of processors of this machine.
+    """
+    freeze_garbage()
+    if options.processors:
+        _pin(processors(options.processors))
+    if not live:
+        return "scheduling as it is: lock-step"
+    words = [_schedule(options)]
+    if options.lock_memory:
+        words.append(_lock_memory())
+    return ", ".join(words)
+
+
+def freeze_garbage() -> None:
+    """Take what is built out of garbage collection: to look through it all stops the loop for a tenth of a second."""
+    gc.collect()
+    gc.freeze()
+
+
+def processors(text: str) -> set[int]:
+    """The processors of a list such as 0,2-3.
+
+    Raises:
+        ParameterError: it is no such list, or this process may use none of them.
+    """
+    allowed = os.sched_getaffinity(0)
+    try:
+        found = {
+            number
+            for part in text.split(",")
+            for first, dash, last in [part.partition("-")]
+            for number in range(int(first), int(last if dash else first) + 1)
+        }
+    except ValueError:
+        raise ParameterError(f"processors are {text!r}; allowed: numbers and ranges such as 0,2-3") from None
+    if not found or not found <= allowed:
+        raise ParameterError(f"processors are {text!r}; this process may use {sorted(allowed)}")
+    return found
+
+
+def _threads() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc/self/task").iterdir()] if Path("/proc/self/task").is_dir() else [0]
+
+
+def _pin(wanted: set[int]) -> None:
+    for thread in _threads():
+        with contextlib.suppress(ProcessLookupError):
+            os.sched_setaffinity(thread, wanted)
+
+
+def _schedule(options: SchedulingOptions) -> str:
+    if options.policy == NONE:
+        return "scheduling as it is"
+    refusal = ""
+    if options.policy in (AUTO, FIFO):
+        try:
+            for thread in _threads():
+                with contextlib.suppress(ProcessLookupError):
+                    os.sched_setscheduler(thread, _FIFO, os.sched_param(options.priority))
+            return f"real-time priority {options.priority}"
+        except OSError as error:
+            refusal = f"no real-time priority ({error.strerror}; see rtprio in limits.conf)"
+            if options.policy == FIFO:
+                return refusal
+    try:
+        for thread in _threads():
+            with contextlib.suppress(ProcessLookupError):
+                os.setpriority(os.PRIO_PROCESS, thread, _NICE)
+        return f"{refusal}{'; ' if refusal else ''}nice {_NICE}"
+    except OSError as error:
+        nice = f"no nice value below zero ({error.strerror}; see nice in limits.conf)"
+        return f"{refusal}{'; ' if refusal else ''}{nice}: a busy machine may keep this node waiting"
+
+
+def _lock_memory() -> str:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mlockall(_LOCK_NOW | _LOCK_LATER | _LOCK_ON_FAULT) == 0:
+        return "memory locked"
+    return f"memory not locked ({os.strerror(ctypes.get_errno())}; see memlock in limits.conf)"

@@ -1,0 +1,95 @@
+"""Everything tunable about the estimation of contact and ground."""
+
+from dataclasses import dataclass
+
+from contact_ddp_ros.base.config import parameter
+
+
+@dataclass(frozen=True)
+class EstimationConfig:
+    """Contact by forces and schedule, ground by footholds."""
+
+    ground: bool = parameter(
+        True, description="tell the planner of the ground that is felt; otherwise its parameters' counts"
+    )
+    feet: bool = parameter(
+        True, description="tell it of the ground under each foot, too; otherwise that plane is under all of them"
+    )
+    observer_rate: float = parameter(
+        300.0, low=20.0, high=1000.0, unit="1/s", description="bandwidth of the momentum observer behind foot forces"
+    )
+    force_threshold: float = parameter(
+        15.0, low=2.0, high=100.0, unit="N", description="normal force at which contact and air are equally likely"
+    )
+    force_spread: float = parameter(
+        5.0,
+        low=0.5,
+        high=50.0,
+        unit="N",
+        description="change of the force that multiplies the odds of contact by e",
+    )
+    schedule_odds: float = parameter(
+        2.0, low=0.0, high=10.0, description="logarithm of the odds that the schedule alone gives to contact or air"
+    )
+    settle_time: float = parameter(
+        0.01, low=0.0, high=0.1, unit="s", description="contact this old shows where the ground is"
+    )
+    footholds: int = parameter(
+        16, low=4, high=64, description="how many footholds the ground is fitted to", structural=True
+    )
+    foothold_range: float = parameter(
+        0.3, low=0.05, high=5.0, unit="m", description="distance at which a foothold's weight has fallen to 1/e"
+    )
+    foothold_reach: float = parameter(
+        0.06, low=0.01, high=1.0, unit="m", description="how far about itself a foothold tells the height of the next"
+    )
+    foothold_error: float = parameter(
+        0.008, low=0.001, high=0.1, unit="m", description="standard deviation of a foothold from a plane"
+    )
+    slope_prior: float = parameter(
+        0.3, low=0.001, high=10.0, description="standard deviation of the ground's slope before anything is felt"
+    )
+    stumble_force: float = parameter(
+        15.0, low=2.0, high=1000.0, unit="N", description="force along the ground that stops a foot in its swing"
+    )
+    stumble_reach: float = parameter(
+        0.6,
+        low=0.0,
+        high=5.0,
+        unit="m",
+        description="how far the trunk is from where that happened when it is forgotten",
+    )
+    stumble_roughness: float = parameter(
+        0.03, low=0.0, high=0.1, unit="m", description="roughness of the ground that is counted on until then"
+    )
+    timing: bool = parameter(
+        True, description="let the gait's clock jump ahead where a foot lands early and wait where one lands late"
+    )
+    early_before: float = parameter(
+        0.08, low=0.0, high=0.2, unit="s", description="a foot that is felt so long before its touchdown lands now"
+    )
+    late_after: float = parameter(
+        0.012, low=0.004, high=0.1, unit="s", description="a foot that is not felt so long after its touchdown is late"
+    )
+    late_longest: float = parameter(0.06, low=0.0, high=0.3, unit="s", description="longest wait for a late foot")
+    payload: bool = parameter(
+        True, description="tell the planner of the payload that the feet weigh; otherwise its parameters' counts"
+    )
+    payload_time: float = parameter(
+        1.0, low=0.05, high=60.0, unit="s", description="time constant with which the estimated payload follows"
+    )
+    payload_least: float = parameter(
+        0.05, low=0.0, high=1.0, description="share of the robot's mass up to which it counts as none"
+    )
+    drives: bool = parameter(
+        True, description="tell it of inertia that the drives show in swings; otherwise its parameters' counts"
+    )
+    drives_time: float = parameter(
+        3.0, low=0.1, high=600.0, unit="s", description="time constant with which that is forgotten"
+    )
+    drives_least: float = parameter(
+        0.002, low=1e-5, high=0.1, unit="kg m^2", description="inertia of a drive up to which it counts as none"
+    )
+    ground_time: float = parameter(
+        0.05, low=0.0, high=2.0, unit="s", description="time constant with which the estimated ground follows"
+    )

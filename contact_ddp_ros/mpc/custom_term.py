@@ -1,0 +1,99 @@
+"""What a user may add to the running cost of the planner: one expression of what a node holds, loaded by name.
+
+A cost term (:mod:`contact_ddp_ros.mpc.cost_term`) and a constraint (:mod:`contact_ddp_ros.mpc.constraint`) are user
+terms; :mod:`contact_ddp_ros.mpc.custom_terms` compiles them together.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
+
+import casadi as cs
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.mpc.custom_class import load_class
+from contact_ddp_ros.mpc.horizon import Horizon
+
+Array = NDArray[np.float64]
+
+
+class ByFoot(dict[str, cs.SX]):
+    """Symbols by the name of a contact point of the model."""
+
+    def __missing__(self, name: str) -> cs.SX:
+        """Raises ParameterError: there is none of that name."""
+        raise ParameterError(f"no foot of the model is called {name!r}; there are {', '.join(self)}")
+
+
+@dataclass(frozen=True)
+class NodeSymbols:
+    """What a term may depend on, as CasADi SX.
+
+    Attributes:
+        q, v: (n,) coordinates of the model and their rates. u: (n_u,) torques of the actuated ones [N m].
+        forces: by contact point, (axes,) force of the ground, the normal last [N]; zero in the air.
+        feet: by contact point, (axes,) place of its lowest point in the world [m].
+        parameters: the term's own numbers, by name.
+        names: of the coordinates, in the order of q.
+    """
+
+    q: cs.SX
+    v: cs.SX
+    u: cs.SX
+    forces: Mapping[str, cs.SX]
+    feet: Mapping[str, cs.SX]
+    parameters: Mapping[str, cs.SX]
+    names: tuple[str, ...]
+
+    def coordinate(self, name: str) -> cs.SX:
+        """The coordinate of that name; ParameterError where there is none."""
+        return self.q[self._index(name)]
+
+    def rate(self, name: str) -> cs.SX:
+        """Its rate."""
+        return self.v[self._index(name)]
+
+    def _index(self, name: str) -> int:
+        if name not in self.names:
+            raise ParameterError(f"no coordinate is called {name!r}; there are {', '.join(self.names)}")
+        return self.names.index(name)
+
+
+class UserTerm(ABC):
+    """One expression r(x, u, λ; p) of a node; the planner makes one object of the class."""
+
+    kind: ClassVar[str]
+    """What it is, for messages."""
+
+    name: ClassVar[str]
+    """For records and messages."""
+
+    parameters: ClassVar[tuple[str, ...]] = ()
+    """Names of its numbers p, which each node has its own of."""
+
+    @abstractmethod
+    def residual(self, knot: NodeSymbols) -> cs.SX:
+        """r, of any length."""
+
+    def values(self, horizon: Horizon) -> Array:
+        """(N+1, n) its numbers along a horizon, in the order of `parameters`; needed where it has any."""
+        raise NotImplementedError(f"{self.kind} {self.name!r} has parameters {self.parameters} but no method `values`")
+
+
+Term = TypeVar("Term", bound=UserTerm)
+
+
+def load_terms(text: str, kind: type[Term]) -> tuple[Term, ...]:
+    """The terms that "module:Class" or "file.py:Class" name, with commas between several; none of an empty text.
+
+    Args:
+        text: names of classes.
+        kind: from which each of them must be derived.
+
+    Raises:
+        ParameterError: one of them cannot be imported or is of another kind; the text says why.
+    """
+    return tuple(load_class(one.strip(), kind, kind.kind) for one in text.split(",") if one.strip())

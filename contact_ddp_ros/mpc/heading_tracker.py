@@ -1,0 +1,98 @@
+"""Heading and lateral position that the whole body is to keep: they move as commanded, errors are fed back."""
+
+import math
+
+from contact_ddp_ros.mpc.config import ReferenceConfig
+from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.robot.attitude import Chart
+from contact_ddp_ros.robot.clamped_integrator import Trim
+from contact_ddp_ros.robot.ground import Ground
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, wrap_angle
+from contact_ddp_ros.robot.state import RobotState
+
+_LONGEST_STEP = 0.05
+"""A longer time between two plans counts as this much [s]."""
+
+_HEADING_AHEAD = 0.5
+"""The heading runs no further ahead of the robot's than this [rad]."""
+
+
+class Course:
+    """Heading and line from one plan to the next."""
+
+    def __init__(self) -> None:
+        self._time = -math.inf
+        self._heading = 0.0
+        self._x = self._y = 0.0
+        self._lean = Trim()
+
+    def follow(
+        self,
+        state: RobotState,
+        command: Motion,
+        ground: Ground,
+        config: ReferenceConfig,
+        *,
+        hold: bool,
+        speed_trim: float = 0.0,
+        reach: float = math.inf,
+        chart: Chart = Chart.YAW_PITCH_ROLL,
+    ) -> Motion:
+        """The motion to plan from a state for a command; with `hold` the robot's heading and place are the ones.
+
+        Heading and roll are the angles of a chart of the attitude in which the state is regular.
+
+        The velocity to the left makes up for the distance from the line, and the lean for a roll that lasts. The
+        planned velocity begins near the robot's: after a push the feet land where they can catch it. What the forward
+        velocity holds to make up for one never reached, `speed_trim` [m/s], is no excess when it is reached. No planned
+        velocity is beyond the `reach` of the steps [m/s]: feet that cannot step do not follow a push.
+        """
+        yaw, roll = _yaw_and_roll(state, chart)
+        x, y = float(state.position[0]), float(state.position[1])
+        step = min(max(state.time - self._time, 0.0), _LONGEST_STEP)
+        self._time = state.time
+        if hold:
+            self._heading, self._x, self._y = yaw, x, y
+            self._lean.reset()
+            return Motion(command.forward, heading=yaw, lean=command.lean, pitch=command.pitch)
+        behind = wrap_angle(self._heading + command.turn * step - yaw)
+        self._heading = yaw + min(max(behind, -_HEADING_AHEAD), _HEADING_AHEAD)
+        cos, sin = math.cos(self._heading), math.sin(self._heading)
+        along = cos * (x - self._x) + sin * (y - self._y)  # the line's point follows the robot
+        self._x += cos * along - sin * command.lateral * step
+        self._y += sin * along + cos * command.lateral * step
+        left = cos * (y - self._y) - sin * (x - self._x)
+        limit = config.line_speed
+        back = min(max(config.line_gain * left, -limit), limit)
+        lateral = command.lateral + _within(-back, command.lateral, config.speed_limit)
+        level = math.atan(ground.aside(yaw) / math.hypot(1.0, ground.ahead(yaw)))
+        trim = self._lean.follow(level + command.lean - roll, config.roll_integral, config.roll_trim, step)
+        v_x, v_y, _ = (quaternion_to_matrix(state.orientation) @ state.linear_velocity).tolist()
+        forward_excess = cos * v_x + sin * v_y - (command.forward - speed_trim)
+        lateral_excess = cos * v_y - sin * v_x - lateral
+        large = math.hypot(forward_excess, lateral_excess)
+        share = 1.0 - config.settling_band / large if large > config.settling_band else 0.0
+        return Motion(
+            command.forward,
+            lateral,
+            command.turn,
+            heading=self._heading,
+            lean=command.lean + trim,
+            pitch=command.pitch,
+            forward_excess=_within(share * forward_excess, command.forward, reach),
+            lateral_excess=_within(share * lateral_excess, lateral, reach),
+            settling=config.settling,
+        )
+
+
+def _within(excess: float, velocity: float, limit: float) -> float:
+    """What may be added to a velocity that is within a limit."""
+    return min(max(velocity + excess, -limit), limit) - velocity
+
+
+def _yaw_and_roll(state: RobotState, chart: Chart) -> tuple[float, float]:
+    if chart is Chart.YAW_PITCH_ROLL:
+        roll, _, yaw = (float(angle) for angle in quaternion_to_rpy(state.orientation))
+        return yaw, roll
+    yaw, roll, _ = (float(angle) for angle in chart.angles(quaternion_to_matrix(state.orientation)))
+    return yaw, roll

@@ -1,0 +1,1 @@
+"""Jumps and flips as optimal control problems, solved offline."""

@@ -1,0 +1,86 @@
+"""Trials of a step: violation and objective of a rollout with its slacks, and what becomes of an accepted one.
+
+The equations are those of :mod:`contact_ddp_ros.ocp.interior_point`, ϑ and φ those of
+:mod:`contact_ddp_ros.ocp.inertia_run`, whose sweep gives the step (k, K) and that of the multipliers (ψ, Ω).
+"""
+
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.ocp import linear_model, slacks
+from contact_ddp_ros.ocp.interior_run import InteriorRun
+from contact_ddp_ros.ocp.interior_solution import InteriorPointOptions
+from contact_ddp_ros.ocp.options import SolverOptions
+from contact_ddp_ros.ocp.penalties import MU
+from contact_ddp_ros.ocp.protocol import Problem
+from contact_ddp_ros.ocp.workspace import Workspace
+
+Array = NDArray[np.float64]
+Pair = tuple[float, float]
+"""(ϑ, φ)."""
+
+
+class TrialRun(InteriorRun):
+    """A solve in progress that judges a trial by two numbers."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        data: tuple[Array, ...],
+        work: Workspace,
+        options: SolverOptions,
+        interior: InteriorPointOptions,
+    ) -> None:
+        super().__init__(problem, data, work, options, interior)
+        n, n_g = problem.n_nodes, problem.n_mixed
+        self._psis, self._omegas = np.zeros((n, n_g)), np.zeros((n, n_g, problem.n_x))
+
+    def _pair(self, objective: float, residuals: Array, slack: Array, closed: float) -> Pair:
+        """(ϑ, φ) of residuals, slacks, and a trajectory that closes a share of its gaps."""
+        n_e = self._sizes[0]
+        z = residuals[:-1, n_e:-1]
+        there = np.isfinite(z)
+        weights = self._weights[:, None]
+        apart = float((weights * np.abs(np.where(there, z, 0.0) - np.where(there, slack, 0.0))).sum())
+        barrier = float((weights * np.log(np.where(there, slack, 1.0))).sum())
+        violation = float(np.abs(residuals[:, :n_e]).sum()) + apart + (1.0 - closed) * self.gaps.total
+        return violation, objective - float(self._penalty[MU]) * barrier
+
+    def _try(self, alpha: float) -> Pair | None:
+        """Roll a step out; None where it diverges or goes beyond the boundary."""
+        work, started = self.work, perf_counter()
+        work.trial[0][0] = work.nominal[0][0]
+        boundary = max(self.interior.boundary, 1.0 - float(self._penalty[MU]))
+        cost = self._rollout(*work.nominal[:2], work.gains, alpha, work.trial, 1.0 - boundary)
+        self._effort.rollout_time += perf_counter() - started
+        if not np.isfinite(cost):
+            return None
+        _, psi, _, equalities = slacks.trial(
+            *(work.trial[3], work.nominal[3], self._multipliers, self._weights, self._penalty),
+            *(*self._sizes, alpha, boundary, self._slacks),
+        )
+        self._trial_objective = cost - psi - equalities
+        return self._pair(self._trial_objective, work.trial[3], self._slacks, alpha)
+
+    def _shorter(self, alpha: float) -> float:
+        """The step to try after one that diverged or went beyond the boundary."""
+        beyond = 1.0 - self._share
+        if beyond <= self.interior.boundary:
+            return alpha * self.options.step_factor
+        return alpha * min(max(self.interior.boundary / beyond, 0.1), 0.95)
+
+    def _take(self, alpha: float) -> None:
+        """Make the trial the nominal trajectory, with its slacks and multipliers."""
+        work, n_g = self.work, self.problem.n_mixed
+        mixed = self._multipliers.copy()
+        linear_model.step_multipliers(work.nominal[0], work.trial[0], self._psis, self._omegas, alpha, mixed)
+        work.nominal, work.trial = work.trial, work.nominal
+        slacks.advance(
+            *(work.nominal[3], work.trial[3], self._multipliers, self._penalty),
+            *(*self._sizes, alpha, self.interior.boundary, self._slacks, True),
+        )
+        self._multipliers[:, :n_g] = mixed[:, :n_g]
+        self._objective = self._trial_objective
+        self.gaps.shrink(alpha)

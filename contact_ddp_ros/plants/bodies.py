@@ -1,0 +1,85 @@
+r"""The bodies of the simulated robot for engines that do not read its URDF: with rotors, a payload and shapes.
+
+Neither SDF nor DART nor Bullet knows an armature, a kinetic energy :math:`\frac12 A \dot q^2` of the joint rate alone.
+A thin disc of the moment A about the joint's axis, fixed to the link that the joint moves, has instead
+
+.. math:: \tfrac12 A (\omega_p + \dot q)^2 + \tfrac14 A |\omega_\perp|^2
+
+with the parent's rate :math:`\omega_p` about the axis. This is correct for the drive while the parent turns slowly, and
+a physically consistent inertia, which engines require. Without it the inertia of a shank at its drive would be ten
+times too small. docs/gazebo.md lists alternatives and measurements.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.plants.options import SimOptions
+from contact_ddp_ros.plants.payload import LOW, loaded
+from contact_ddp_ros.robot.joints import BASE_LINK, JOINT_NAMES
+from contact_ddp_ros.robot.model import BASE_JOINTS, Robot
+from contact_ddp_ros.robot.shapes import Shape, outline_of
+from contact_ddp_ros.robot.tree import Joint
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Body:
+    """A rigid body: the trunk, or a link with the joint that moves it.
+
+    Attributes:
+        name: of the link.
+        joint: that moves it, its frame in the parent's and its axis; of the trunk, the last joint of the free base.
+        parent: name of the link that the joint is mounted on; empty for the trunk.
+        mass: [kg].
+        com: (3,) centre of mass in the link's frame [m].
+        inertia: (3, 3) about it, in the link's axes [kg m^2].
+        shapes: that collide or are looked at.
+    """
+
+    name: str
+    joint: Joint
+    parent: str
+    mass: float
+    com: Array
+    inertia: Array
+    shapes: tuple[Shape, ...]
+
+
+def bodies_of(robot: Robot, options: SimOptions, *, rotors: bool = True) -> Iterator[Body]:
+    """Trunk and links, parents first, with the options' trunk mass and payload.
+
+    Args:
+        robot: whose bodies.
+        options: of the simulated world.
+        rotors: whether to add the rotors' discs to the links; without them the links have the inertia of the URDF.
+
+    Raises:
+        ModelError: the URDF has a collision shape without a formula.
+    """
+    outline = outline_of(robot.urdf, ElementTree.fromstring(robot.description))
+    trunk = len(BASE_JOINTS) - 1
+    links = dict(enumerate((BASE_LINK, *(outline.moved_links[name] for name in JOINT_NAMES)), start=trunk))
+    for index, name in links.items():
+        joint = robot.tree.joints[index]
+        scale = options.trunk_mass_scale if index == trunk else 1.0
+        body = scale * joint.mass, joint.com, scale * joint.inertia + (rotor_disc(joint) if rotors else 0.0)
+        shapes = tuple(shape for shape in outline.shapes if shape.carrier == name)
+        if index == trunk:
+            body = loaded(*body, options.payload, _top(shapes))
+        yield Body(name, joint, links.get(joint.parent, ""), *body, shapes)
+
+
+def rotor_disc(joint: Joint) -> Array:
+    """(3, 3) inertia of the thin disc about a joint's axis that stands for its armature [kg m^2]."""
+    return 0.5 * joint.armature * (np.eye(3) + np.outer(joint.axis, joint.axis))
+
+
+def _top(trunk: tuple[Shape, ...]) -> float:
+    """Height of the trunk's upper side above its origin, as its boxes have it [m]."""
+    boxes = [shape for shape in trunk if shape.kind == "box" and shape.link == BASE_LINK]
+    return max((float(shape.translation[2] + 0.5 * shape.size[2]) for shape in boxes), default=LOW)

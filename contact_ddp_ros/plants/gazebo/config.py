@@ -1,0 +1,42 @@
+"""Parameters of the bridge to Gazebo."""
+
+from dataclasses import dataclass
+
+from contact_ddp_ros.base.config import parameter
+from contact_ddp_ros.plants.gazebo.names import MODEL, WORLD
+
+
+@dataclass(frozen=True)
+class BridgeConfig:
+    """How to find the robot in Gazebo, and what its drives do there."""
+
+    world: str = parameter(WORLD, description="name of the world in Gazebo", structural=True)
+    model: str = parameter(MODEL, description="name of the robot's model in it", structural=True)
+    timestep: float = parameter(
+        0.001, low=0.0001, high=0.01, unit="s", description="length of that world's physics step", structural=True
+    )
+    differences: bool = parameter(
+        True,
+        description="compute the trunk's velocity from its poses, since the odometry's twist lags",
+        structural=True,
+    )
+    command_timeout: float = parameter(
+        0.02, low=0.002, high=1.0, unit="s", description="time without a command after which the drives damp"
+    )
+    push_duration: float = parameter(
+        0.1, low=0.001, high=10.0, unit="s", description="how long a force on the topic push acts"
+    )
+    answer_timeout: float = parameter(
+        5.0, low=0.1, high=120.0, unit="s", description="wall-clock time in which Gazebo must answer", structural=True
+    )
+    server_timeout: float = parameter(
+        120.0,
+        low=0.1,
+        high=3600.0,
+        unit="s",
+        description="wall-clock time in which a server must have come up",
+        structural=True,
+    )
+    settle: bool = parameter(
+        True, description="reset the world at the start and put the robot on bent legs", structural=True
+    )

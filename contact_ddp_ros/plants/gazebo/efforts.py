@@ -1,0 +1,107 @@
+"""Publishers of the twelve joint efforts, and acknowledgement of their arrival in Gazebo.
+
+Messages and requests travel to the server on connections of their own, and it takes the two in turn: a request for
+steps may be carried out when some of the efforts that were sent before it still wait. Messages of one process, though,
+are taken in the order in which they were sent, and a plugin of the world (TriggeredPublisher) answers one that follows
+the efforts. Who has that answer may ask for steps.
+"""
+
+import time as clock
+from threading import Condition
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.base.errors import GazeboError
+from contact_ddp_ros.plants.gazebo.bindings import Bindings, Node
+from contact_ddp_ros.plants.gazebo.names import Names
+from contact_ddp_ros.robot.joints import JOINT_NAMES
+
+Array = NDArray[np.float64]
+
+_LAST_WORDS, _BREATH = 3, 0.02
+"""Number of times that zero effort is published at shutdown, and time after each for the transport to send it [s]."""
+
+_KNOCK = 0.1
+"""Wall-clock time after which an unacknowledged message is sent again while publishers are discovered [s]."""
+
+_LEAD = 0.0005
+"""Time by which efforts are ahead of a request for steps where nobody acknowledges them [s]."""
+
+
+class Efforts:
+    """Publishers of the efforts, one topic per joint, as the plugin ApplyJointForce expects."""
+
+    def __init__(self, bindings: Bindings, names: Names, node: Node) -> None:
+        double = bindings.messages.Double
+        self._message = double()
+        self._publishers = [node.advertise(names.effort(joint), double) for joint in JOINT_NAMES]
+
+    def send(self, torques: Array) -> None:
+        """Publish the efforts (12,) [N m]; each is applied until the next one."""
+        message = self._message
+        for publisher, torque in zip(self._publishers, torques.tolist(), strict=True):
+            message.data = torque
+            publisher.publish(message)
+
+    def shutdown(self) -> None:
+        """Publish zero effort several times, since it is not acknowledged."""
+        for _ in range(_LAST_WORDS):
+            self.send(np.zeros(len(self._publishers)))
+            clock.sleep(_BREATH)
+
+
+class Delivery:
+    """Sends efforts and waits for their acknowledgement; for one thread other than the transport's."""
+
+    def __init__(self, efforts: Efforts, bindings: Bindings, names: Names, node: Node) -> None:
+        """Connect.
+
+        Raises:
+            GazeboError: the answers cannot be subscribed to.
+        """
+        double = bindings.messages.Double
+        self._efforts = efforts
+        self._sent, self._mark = node.advertise(names.efforts_sent, double), double()
+        self._answers = 0
+        self._answered = Condition()
+        self.acknowledged = False
+        """Whether the world acknowledges efforts."""
+        self.format = 0.0
+        """Number that its acknowledgements carry."""
+        if not node.subscribe(double, names.efforts_received, self._on_answer):
+            raise GazeboError(f"cannot subscribe to {names.efforts_received}")
+
+    def find(self, timeout: float) -> bool:
+        """Send probes until the server acknowledges one, for up to `timeout` [s]; return whether it did."""
+        deadline = clock.monotonic() + timeout
+        self.acknowledged = False
+        while not self.acknowledged and clock.monotonic() < deadline:
+            self.acknowledged = self._ask(_KNOCK)
+        return self.acknowledged
+
+    def deliver(self, torques: Array, timeout: float) -> None:
+        """Publish the efforts (12,) [N m] and wait until the server acknowledges them.
+
+        Raises:
+            GazeboError: it does not answer within `timeout` [s], although it has before.
+        """
+        self._efforts.send(torques)
+        if not self.acknowledged:
+            clock.sleep(_LEAD)
+        elif not self._ask(timeout):
+            raise GazeboError(f"Gazebo has not acknowledged efforts for {timeout:g} s; has the server ended?")
+
+    def _ask(self, timeout: float) -> bool:
+        with self._answered:
+            before = self._answers
+        self._sent.publish(self._mark)
+        with self._answered:
+            return self._answered.wait_for(lambda: self._answers > before, timeout)
+
+    def _on_answer(self, message: Any) -> None:
+        with self._answered:
+            self.format = message.data
+            self._answers += 1
+            self._answered.notify_all()

@@ -1,0 +1,127 @@
+"""A Gazebo server in lock-step as the simulator of the closed loop: the same planner and controller, other physics."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.base.errors import ParameterError, SimulationError
+from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge
+from contact_ddp_ros.plants.options import SimOptions
+from contact_ddp_ros.plants.sensing import sensed
+from contact_ddp_ros.plants.terrain.words import parse_terrain
+from contact_ddp_ros.robot.model import Robot, foot_positions
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix
+from contact_ddp_ros.robot.state import JointCommand, RobotState
+
+Array = NDArray[np.float64]
+
+
+class GazeboSimulator:
+    """A :class:`contact_ddp_ros.plants.plant.Simulator`; its clock begins at zero with the bridge's first state.
+
+    A server tells no forces at the feet in terms that this package could check, so these are not known there.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        bridge: GazeboBridge,
+        options: SimOptions | None = None,
+        foot_forces: Callable[[], Array] | None = None,
+    ) -> None:
+        """Start the bridge; its world is driven by this object from now on.
+
+        Args:
+            robot: that is in the world.
+            bridge: to it.
+            options: errors of the measured states; and the ground, which the world's file is taken to have.
+            foot_forces: tells the forces (4, 3) on the feet in the last step [N], where they are known.
+
+        Raises:
+            GazeboError: the server or its messages stay away.
+        """
+        self._robot = robot
+        self._bridge = bridge
+        self._options = SimOptions() if options is None else options
+        self._terrain = parse_terrain(self._options.terrain)
+        self._foot_forces = foot_forces
+        self._rng = np.random.default_rng(self._options.seed)
+        self._measured: RobotState | None = None
+        self._begin = bridge.start().time
+        self._torques = np.zeros(robot.n_joints)
+
+    @property
+    def time(self) -> float:
+        """The simulation's clock [s]."""
+        return self.true_state().time
+
+    @property
+    def timestep(self) -> float:
+        """Length of a physics step [s]."""
+        return self._bridge.config.timestep
+
+    def reset(self, state: RobotState | None = None) -> None:
+        """Put the robot back on its legs, drives damping; the clock goes on.
+
+        Raises:
+            SimulationError: a state is given; Gazebo knows only the one that its file describes.
+        """
+        if state is not None:
+            raise SimulationError("Gazebo begins where its world's file says; it cannot be put into another state")
+        self._bridge.reset()
+        self._rng = np.random.default_rng(self._options.seed)
+        self._measured = None
+
+    def state(self) -> RobotState:
+        """The newest state as it is measured; repeated calls at one instant return the same state."""
+        if self._measured is None:
+            self._measured = sensed(self.true_state(), self._options, self._rng)
+        return self._measured
+
+    def true_state(self) -> RobotState:
+        """The newest state without the sensors' errors."""
+        state = self._bridge.state
+        return replace(state, time=state.time - self._begin)
+
+    def apply(self, command: JointCommand) -> None:
+        """Set the drives' command."""
+        self._bridge.apply(command)
+
+    def step(self, n: int = 1) -> None:
+        """Advance n physics steps with the efforts that answer the present state."""
+        self._bridge.advance(n)
+        self._measured = None
+
+    def push(self, force: Array, duration: float, torque: Array | None = None) -> None:
+        """Apply a force (3,) in odom axes [N] at the trunk's centre of mass for `duration` [s].
+
+        Raises:
+            ParameterError: a moment is asked for, which the world does not take.
+        """
+        if torque is not None and np.any(torque):
+            raise ParameterError(f"a push with a moment of {torque} N m: in Gazebo a push is a force alone")
+        self._bridge.push(force, duration)
+
+    def foot_heights(self) -> Array:
+        """(4,) height of each foot's lowest point above the ground below it [m]."""
+        state = self._bridge.state
+        rotation = quaternion_to_matrix(state.orientation)
+        feet = foot_positions(self._robot, state.joint_positions)
+        return self._terrain.clearances(feet @ rotation.T + state.position, self._robot.foot_radius)
+
+    def contact_forces(self) -> Array:
+        """(4, 3) force of the ground on each foot during the last step, in `odom` axes [N]; NaN where not known."""
+        if self._foot_forces is not None:
+            return self._foot_forces()
+        return np.full((len(self._robot.tree.contacts), 3), np.nan)
+
+    def applied_torques(self) -> Array:
+        """(12,) torques sent last [N m]."""
+        return self._bridge.torques
+
+    def specific_force(self) -> Array:
+        """(3,) specific force of the IMU, in `base_link` axes [m/s^2]; NaN before its first message."""
+        force = self._bridge.specific_force
+        return np.full(3, np.nan) if force is None else force

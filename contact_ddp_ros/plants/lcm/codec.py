@@ -1,0 +1,158 @@
+"""Bytes of LCM types and back, made from the table of definitions.
+
+A frame is the type's fingerprint, eight bytes, then its members one after another without padding, all big-endian.
+The fingerprint is a hash over the members' names and types (lcm-gen, github.com/lcm-proj/lcm); the name of the type
+itself does not enter. A frame with a number that is not finite is refused in either direction.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.base.errors import LinkError
+from contact_ddp_ros.plants.lcm.definitions import DEFINITIONS, Definition, Field
+
+Array = NDArray[np.float64]
+
+_FINGERPRINT = np.dtype(">u8")
+_NUMBER_TYPES = {"float": ">f4", "double": ">f8", "int64_t": ">i8"}
+"""NumPy's name of each LCM type that the definitions use."""
+
+_SEED, _BITS = 0x12345678, 64
+_SIGN, _MASK = 1 << (_BITS - 1), (1 << _BITS) - 1
+_CONSTANT_DIMENSION = 0
+"""Mode of an array dimension whose size is a number and not another member."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A decoded frame: its type, and its members by name, floats as (size,) float64 or float, integers as int."""
+
+    definition: Definition
+    values: Mapping[str, Any]
+
+    def array(self, name: str) -> Array:
+        """A member that is an array."""
+        values: Array = self.values[name]
+        return values
+
+
+def fingerprint(definition: Definition) -> int:
+    """The 64-bit fingerprint that lcm-gen gives a type of these members."""
+    value = _SEED
+    for field in definition.fields:
+        value = _hash_text(value, field.name)
+        value = _hash_text(value, field.type)
+        value = _hash_byte(value, _dimensions(field))
+        if _dimensions(field):
+            value = _hash_byte(value, _CONSTANT_DIMENSION)
+            value = _hash_text(value, str(field.size))
+    return ((value << 1) | (value >> (_BITS - 1))) & _MASK
+
+
+class Codec:
+    """Encodes one type and decodes it."""
+
+    def __init__(self, definition: Definition) -> None:
+        self.definition = definition
+        self.fingerprint = fingerprint(definition)
+        self._members = np.dtype([_member(field) for field in definition.fields])
+        self._prefix = np.array(self.fingerprint, _FINGERPRINT).tobytes()
+
+    @property
+    def size(self) -> int:
+        """Bytes after the fingerprint."""
+        return self._members.itemsize
+
+    def encode(self, values: Mapping[str, Any]) -> bytes:
+        """A frame; members that are left out are zero.
+
+        Raises:
+            LinkError: a member is unknown, of another size or not finite.
+        """
+        record = np.zeros((), self._members)
+        for name, value in values.items():
+            if name not in (self._members.names or ()):
+                raise LinkError(f"{self.definition.name} has no member {name!r}; allowed: {self._members.names}")
+            shape = self._members[name].shape
+            if np.shape(value) != shape:
+                raise LinkError(f"{self.definition.name}.{name} has shape {np.shape(value)}; allowed: {shape}")
+            record[name] = value
+        self._require_finite(record)
+        return self._prefix + record.tobytes()
+
+    def decode(self, data: bytes) -> Frame:
+        """The members of a frame whose fingerprint is known to be this type's.
+
+        Raises:
+            LinkError: the length is another, or a number is not finite.
+        """
+        found = len(data) - _FINGERPRINT.itemsize
+        if found != self.size:
+            raise LinkError(f"{self.definition.name} of {found} bytes; allowed: {self.size}")
+        record = np.frombuffer(data, self._members, 1, _FINGERPRINT.itemsize)[0]
+        self._require_finite(record)
+        values: dict[str, Any] = {}
+        for field in self.definition.fields:
+            value = record[field.name]
+            values[field.name] = value.astype(np.float64) if field.size else value.item()
+        return Frame(self.definition, values)
+
+    def _require_finite(self, record: Any) -> None:
+        for field in self.definition.fields:
+            if not np.isfinite(record[field.name]).all():
+                text = f"{self.definition.name}.{field.name} holds {record[field.name]}; allowed: finite numbers"
+                raise LinkError(" ".join(text.split()))
+
+
+def encode(definition: Definition, values: Mapping[str, Any]) -> bytes:
+    """A frame of one of the table's types; see :meth:`Codec.encode`."""
+    return _BY_DEFINITION[definition].encode(values)
+
+
+def decode(data: bytes, allowed: Sequence[Definition]) -> Frame:
+    """A frame of one of the `allowed` types, told apart by their fingerprints.
+
+    Raises:
+        LinkError: it has no fingerprint, that of an unknown type or of one that is not allowed here, another length,
+            or a number that is not finite.
+    """
+    if len(data) < _FINGERPRINT.itemsize:
+        raise LinkError(f"frame of {len(data)} bytes; allowed: a fingerprint of {_FINGERPRINT.itemsize} and a type")
+    found = int.from_bytes(data[: _FINGERPRINT.itemsize], "big")
+    codec = CODECS.get(found)
+    if codec is None or codec.definition not in allowed:
+        known = ", ".join(f"{fingerprint(one):016x} ({one.name})" for one in allowed)
+        kind = "of an unknown type" if codec is None else f"of {codec.definition.name}"
+        raise LinkError(f"frame {kind}, fingerprint {found:016x}; allowed: {known}")
+    return codec.decode(data)
+
+
+def _member(field: Field) -> tuple[str, str, tuple[int, ...]]:
+    return field.name, _NUMBER_TYPES[field.type], (field.size,) if field.size else ()
+
+
+def _dimensions(field: Field) -> int:
+    return 1 if field.size else 0
+
+
+def _hash_text(value: int, text: str) -> int:
+    value = _hash_byte(value, len(text))
+    for character in text.encode():
+        value = _hash_byte(value, character)
+    return value
+
+
+def _hash_byte(value: int, byte: int) -> int:
+    """v = ((v << 8) ^ (v >> 55)) + c on signed 64-bit numbers, whose right shift repeats the sign."""
+    signed = value - (1 << _BITS) if value & _SIGN else value
+    return (((value << 8) ^ (signed >> 55)) + byte) & _MASK
+
+
+CODECS = {codec.fingerprint: codec for codec in map(Codec, DEFINITIONS)}
+"""By fingerprint."""
+
+_BY_DEFINITION = {codec.definition: codec for codec in CODECS.values()}

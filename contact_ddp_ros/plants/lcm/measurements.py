@@ -1,0 +1,129 @@
+"""From the frames that a robot sends to its state: paired, stamped on receipt, believed only if they agree.
+
+Joints and estimate come as two frames per tick of the robot, in an order that is its own. A state is complete when both
+have come within a fraction of a tick; after a lost frame the lonely one is forgotten, so the two never drift apart.
+The older of the two receipts is the stamp.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.base.errors import LinkError, ParameterError
+from contact_ddp_ros.plants.lcm import conventions
+from contact_ddp_ros.plants.lcm.codec import Frame, decode
+from contact_ddp_ros.plants.lcm.definitions import LAYOUTS, Layout
+from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.state import RobotState
+
+Array = NDArray[np.float64]
+
+AUTO = "auto"
+"""The layout of the first valid frame."""
+
+_TOLERANCE = 0.001
+"""How far apart the two frames of one tick may come: half a tick at 500 Hz [s]."""
+
+_CHECK_PERIOD = 1.0
+"""Time between two looks whether the robot's redundant numbers agree [s]."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """State and sensor readings of the robot at one instant.
+
+    Attributes:
+        state: stamped on receipt.
+        torques: (12,) as the robot estimates them [N m].
+        specific_force: (3,) shown by the accelerometer in trunk axes [m/s^2]; None where the layout has none.
+    """
+
+    state: RobotState
+    torques: Array
+    specific_force: Array | None
+
+
+@dataclass(frozen=True)
+class _Received:
+    stamp: float
+    frame: Frame
+
+
+class MeasurementReader:
+    """Pairs frames of joints and estimator in the order of their arrival; for one thread."""
+
+    def __init__(self, robot: Robot, layout: str = AUTO) -> None:
+        """`layout`: name of the only layout that is accepted, or :data:`AUTO`.
+
+        Raises:
+            ParameterError: there is no layout of that name.
+        """
+        if layout != AUTO and layout not in LAYOUTS:
+            raise ParameterError(f"layout {layout!r}; allowed: {', '.join((AUTO, *LAYOUTS))}")
+        self._robot = robot
+        self._layout = LAYOUTS.get(layout)
+        self._leg_data: _Received | None = None
+        self._estimate: _Received | None = None
+        self._checked = -np.inf
+
+    @property
+    def layout(self) -> Layout | None:
+        """The accepted layout; None before the first frame in the case of :data:`AUTO`."""
+        return self._layout
+
+    def forget(self) -> None:
+        """Discard a frame that waits for its counterpart."""
+        self._leg_data = self._estimate = None
+
+    def leg_data(self, data: bytes, stamp: float) -> Measurement | None:
+        """Process a frame of the legs, received at `stamp` [s]; return the measurement it completes.
+
+        Raises:
+            LinkError: the frame is malformed or of another layout, or its redundant numbers contradict each other.
+        """
+        layouts = self._believed()
+        frame = decode(data, [layout.leg_data for layout in layouts])
+        self._layout = next(layout for layout in layouts if layout.leg_data == frame.definition)
+        self._leg_data = _Received(stamp, frame)
+        return self._complete()
+
+    def estimate(self, data: bytes, stamp: float) -> Measurement | None:
+        """Process a frame of the estimator received at `stamp` [s]; return the measurement it completes.
+
+        Raises:
+            LinkError: as :meth:`leg_data`.
+        """
+        layouts = self._believed()
+        frame = decode(data, [layout.estimate for layout in layouts])
+        self._layout = next(layout for layout in layouts if layout.estimate == frame.definition)
+        self._estimate = _Received(stamp, frame)
+        return self._complete()
+
+    def _believed(self) -> list[Layout]:
+        return list(LAYOUTS.values()) if self._layout is None else [self._layout]
+
+    def _complete(self) -> Measurement | None:
+        leg_data, estimate = self._leg_data, self._estimate
+        if leg_data is None or estimate is None:
+            return None
+        if abs(leg_data.stamp - estimate.stamp) > _TOLERANCE:
+            if leg_data.stamp < estimate.stamp:
+                self._leg_data = None
+            else:
+                self._estimate = None
+            return None
+        self.forget()
+        stamp = min(leg_data.stamp, estimate.stamp)
+        state = conventions.robot_state(leg_data.frame, estimate.frame, stamp)
+        self._agree(leg_data.frame, estimate.frame, stamp)
+        return Measurement(state, leg_data.frame.array("tau_est"), conventions.specific_force(estimate.frame))
+
+    def _agree(self, leg_data: Frame, estimate: Frame, stamp: float) -> None:
+        """Now and then, and again and again after a contradiction: no state passes before they agree."""
+        if 0.0 <= stamp - self._checked < _CHECK_PERIOD:
+            return
+        found = conventions.disagreement(self._robot, leg_data, estimate)
+        if found is not None:
+            raise LinkError(f"the robot and we do not mean the same: {found}")
+        self._checked = stamp

@@ -1,0 +1,83 @@
+"""The nodes of a horizon: time steps of the modes, and a node of zero duration for every switch.
+
+    steps of mode a          switch a → b      steps of mode b
+    |----|----|----|----| --------*-------- |----|----|----| ...
+    t0   t1   t2   t3    t4              t4   t5
+
+The switch node maps the state before the switch to the state after it, both at the same time.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.base.errors import ParameterError
+
+
+class Timetable(Protocol):
+    """What a grid lies on: which mode each step has, of steps that count from the epoch [s]."""
+
+    @property
+    def epoch(self) -> float:
+        """Time of step 0 [s]."""
+        ...
+
+    def modes_of_steps(self, steps: NDArray[np.int64], step: float) -> NDArray[np.int64]:
+        """Index of the mode of each step, for steps of `step` [s]."""
+        ...
+
+
+@dataclass(frozen=True)
+class KnotGrid:
+    """N nodes and the end of the last.
+
+    Attributes:
+        times: (N+1,) [s]. durations: (N,) of each node, 0 at a switch [s].
+        modes: (N+1,) mode of each node; a switch belongs to the mode that it ends, the last entry to the mode
+            that owns the end of the horizon.
+        switches: (N,) whether a node is a switch.
+        start_step: index of the first step, counted from the schedule's epoch.
+        near: node from which on the grid is the tail's, of a simpler model and without switches; None without a tail.
+    """
+
+    times: NDArray[np.float64]
+    durations: NDArray[np.float64]
+    modes: NDArray[np.int64]
+    switches: NDArray[np.bool_]
+    start_step: int
+    near: int | None = None
+
+    @property
+    def n_nodes(self) -> int:
+        """N."""
+        return len(self.durations)
+
+
+def knot_grid(
+    timetable: Timetable, start_step: int, n_steps: int, step: float, *, switch_at_start: bool = False
+) -> KnotGrid:
+    """The grid of `n_steps` steps that begins `start_step` steps after the epoch.
+
+    A switch at the very end is a node of the grid. One at the very start is one only with `switch_at_start`, and never
+    that into the first mode at the epoch, where nothing was before.
+
+    Raises:
+        ParameterError: the horizon has no step, or a mode lasts no whole number of steps.
+    """
+    if n_steps < 1:
+        raise ParameterError(f"the horizon has {n_steps} steps; it needs at least one")
+    owners = timetable.modes_of_steps(np.arange(start_step - 1, start_step + n_steps + 1), step)
+    changes = owners[1:] != owners[:-1]  # before each step, and at the end
+    changes[0] &= switch_at_start and start_step != 0
+    nodes = np.arange(n_steps + 1) + np.cumsum(changes)  # of each step, and the end
+    n_nodes = int(nodes[-1])
+    times, durations = np.empty(n_nodes + 1), np.zeros(n_nodes)
+    modes, switches = np.empty(n_nodes + 1, dtype=np.int64), np.ones(n_nodes, dtype=bool)
+    instants = timetable.epoch + np.arange(start_step, start_step + n_steps + 1) * step
+    before = nodes[changes] - 1
+    times[nodes], times[before] = instants, instants[changes]
+    modes[nodes], modes[before] = owners[1:], owners[:-1][changes]
+    durations[nodes[:-1]], switches[nodes[:-1]] = step, False
+    return KnotGrid(times, durations, modes, switches, start_step)

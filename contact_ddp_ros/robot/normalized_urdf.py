@@ -1,0 +1,168 @@
+"""A quadruped's URDF in other names and signs, written anew with those of :mod:`contact_ddp_ros.robot.joints`.
+
+What everything above counts on is a tree of thirteen bodies whose frames are parallel to the trunk's when all joints
+are at zero, the legs hanging straight down; abductions turn about +x, hips and knees about -y. So the robot is read
+once by pinocchio, which merges links that are fixed to each other, and each body is written in its new frame: with R
+the rotation of the old frame in the trunk at zero angles, a centre of mass c becomes R c, an inertia I becomes R I R',
+and a joint whose axis points the other way has its angles and limits negated. No number changes but by that. Shapes go
+along (:mod:`contact_ddp_ros.robot.normalized_shapes`).
+"""
+
+from typing import Final
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from contact_ddp_ros.base.errors import ModelError
+from contact_ddp_ros.robot.joints import BASE_LINK, LEG_JOINTS, LEG_NAMES
+from contact_ddp_ros.robot.normalized_shapes import COLOURS, add_shape, add_shapes, text_of
+from contact_ddp_ros.robot.profile import Leg, RobotProfile
+from contact_ddp_ros.robot.shapes import Shape
+from contact_ddp_ros.robot.third_party_urdf import ForeignRobot, read_foreign
+from contact_ddp_ros.robot.urdf import joint_extras
+
+Array = NDArray[np.float64]
+
+AXES: Final = {"abad": (1.0, 0.0, 0.0), "hip": (0.0, -1.0, 0.0), "knee": (0.0, -1.0, 0.0)}
+"""Axis of every joint, in the trunk's directions."""
+
+_AXIS_TOLERANCE = 1e-6
+"""How far the axis of a joint may point beside x or y."""
+
+_FOOT_SHARE = 1.0 / 64.0
+"""Share of the shank's inertia that the foot's link gets: readers give a link without one 1 kg. A power of two."""
+
+
+def canonical_urdf(profile: RobotProfile) -> str:
+    """The text of the robot's URDF with the names and signs of this package.
+
+    Raises:
+        ModelError: the URDF is none, lacks what the profile names, has other joints that move, or a leg that is not
+            abduction, hip and knee.
+    """
+    source = read_foreign(profile)
+    robot = Element("robot", name=profile.name)
+    trunk = _link(robot, BASE_LINK, source.model.inertias[0], np.eye(3))
+    add_shapes(trunk, source, 0, "base")
+    for name in LEG_NAMES:
+        _add_leg(robot, source, name, profile.legs[name])
+    ElementTree.indent(robot)
+    return ElementTree.tostring(robot, encoding="unicode")
+
+
+def _add_leg(robot: Element, source: ForeignRobot, name: str, leg: Leg) -> None:
+    """The bodies of a leg from the trunk down, and its foot."""
+    model, path = source.model, source.profile.urdf
+    parent, parent_link = 0, BASE_LINK
+    for index, kind in enumerate(LEG_JOINTS):
+        joint = model.getJointId(leg.joints[index])
+        if model.parents[joint] != parent:
+            raise ModelError(
+                f"{path}: joint {leg.joints[index]} is carried by {model.names[model.parents[joint]]}; the joints of a "
+                f"leg must follow each other from the trunk: {', '.join(leg.joints)}"
+            )
+        link_name = f"{name}_{kind}"
+        _add_joint(robot, source, link_name, parent_link, joint, index)
+        share = 1.0 - _FOOT_SHARE if kind == LEG_JOINTS[-1] else 1.0
+        link = _link(robot, link_name, model.inertias[joint], source.rotations[joint], share)
+        add_shapes(link, source, joint, kind)
+        parent, parent_link = joint, link_name
+    _add_foot(robot, source, name, leg, parent)
+
+
+def _add_joint(robot: Element, source: ForeignRobot, link: str, parent_link: str, joint: int, index: int) -> None:
+    model, given, kind = source.model, source.profile.joints, LEG_JOINTS[index]
+    name, at = model.names[joint], model.idx_vs[joint]
+    sign = _sign(source, joint, kind)
+    limits = [float(model.lowerPositionLimit[at]), float(model.upperPositionLimit[at])]
+    lower, upper = sorted(sign * limit for limit in limits)
+    extras = joint_extras(source.profile.urdf, source.root, name)
+    parent = model.parents[joint]
+    origin = source.rotations[parent] @ np.asarray(model.jointPlacements[joint].translation)
+    element = SubElement(robot, "joint", name=f"{link}_joint", type="revolute")
+    SubElement(element, "parent", link=parent_link)
+    SubElement(element, "child", link=link)
+    SubElement(element, "origin", xyz=text_of(origin))
+    SubElement(element, "axis", xyz=text_of(AXES[kind]))
+
+    def said(key: str, of_urdf: float) -> str:
+        return repr(given[key][index] if key in given else of_urdf)
+
+    SubElement(
+        element,
+        "limit",
+        lower=said("lower", lower),
+        upper=said("upper", upper),
+        effort=said("effort", float(model.effortLimit[at])),
+        velocity=said("velocity", float(model.velocityLimit[at])),
+    )
+    SubElement(
+        element,
+        "dynamics",
+        armature=said("armature", extras.armature),
+        damping=said("damping", extras.damping),
+        friction=said("dry_friction", extras.dry_friction),
+        gear=said("gear", extras.gear),
+    )
+
+
+def _sign(source: ForeignRobot, joint: int, kind: str) -> float:
+    """1 where the joint turns about the axis of AXES, -1 where about its opposite."""
+    moving = source.model.joints[joint]
+    data = moving.createData()
+    moving.calc(data, np.zeros(moving.nq))
+    axis = source.rotations[joint] @ np.asarray(data.S).reshape(6)[3:]
+    along = float(axis @ np.array(AXES[kind]))
+    if not abs(abs(along) - 1.0) < _AXIS_TOLERANCE:
+        raise ModelError(
+            f"{source.profile.urdf}: joint {source.model.names[joint]} turns about {np.round(axis, 6).tolist()} in the "
+            f"trunk's axes; as {kind} it must turn about {'x' if kind == 'abad' else 'y'}"
+        )
+    return float(np.sign(along))
+
+
+def _add_foot(robot: Element, source: ForeignRobot, name: str, leg: Leg, shank: int) -> None:
+    """A sphere about the middle of the URDF's collision sphere, or about the origin of the foot's link."""
+    model = source.model
+    frame = model.frames[model.getFrameId(leg.foot)]
+    if frame.parentJoint != shank:
+        raise ModelError(
+            f"{source.profile.urdf}: {leg.foot} is not fixed to the shank; leg {name} must end in its foot"
+        )
+    spheres = [one for one in source.outline.shapes if one.link == leg.foot and _is_sphere(one)]
+    radius = source.profile.foot_radius or (spheres[0].size[0] if spheres else None)
+    if radius is None:
+        raise ModelError(
+            f"{source.profile.urdf}: link {leg.foot} has no collision sphere; say foot_radius in {source.profile.path}"
+        )
+    centre = spheres[0].translation if spheres else np.asarray(frame.placement.translation)
+    rotation = source.rotations[shank]
+    link_name = f"{name}_foot"
+    joint = SubElement(robot, "joint", name=f"{link_name}_joint", type="fixed")
+    SubElement(joint, "parent", link=f"{name}_{LEG_JOINTS[-1]}")
+    SubElement(joint, "child", link=link_name)
+    SubElement(joint, "origin", xyz=text_of(rotation @ centre))
+    body = model.inertias[shank]
+    there = pin.Inertia(body.mass, np.asarray(body.lever) - centre, body.inertia)
+    link = _link(robot, link_name, there, rotation, _FOOT_SHARE)
+    for purpose in ("visual", "collision"):
+        add_shape(link, purpose, "sphere", (radius,), np.eye(3), np.zeros(3), COLOURS["foot"])
+
+
+def _is_sphere(shape: Shape) -> bool:
+    return shape.purpose == "collision" and shape.kind == "sphere"
+
+
+def _link(robot: Element, name: str, body: pin.Inertia, rotation: Array, share: float = 1.0) -> Element:
+    """A link with a share of a body, its axes turned by `rotation`."""
+    inertia = rotation @ np.asarray(body.inertia) @ rotation.T
+    link = SubElement(robot, "link", name=name)
+    element = SubElement(link, "inertial")
+    SubElement(element, "mass", value=repr(share * float(body.mass)))
+    SubElement(element, "origin", xyz=text_of(rotation @ np.asarray(body.lever)))
+    entries = {f"i{a}{b}": inertia[i, j] for i, a in enumerate("xyz") for j, b in enumerate("xyz") if i <= j}
+    SubElement(element, "inertia", {key: repr(share * float(value)) for key, value in entries.items()})
+    return link

@@ -1,0 +1,195 @@
+"""A URDF looked through as the package would use it: what is understood, what stands in the way, what was estimated."""
+
+import math
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.base.errors import ModelError, ParameterError
+from contact_ddp_ros.robot.gaits.gait import load_gait
+from contact_ddp_ros.robot.joints import JOINT_NAMES, LEG_JOINTS, LEG_NAMES
+from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.models.planar_tree import reduce_to_plane
+from contact_ddp_ros.robot.profile import RobotProfile
+from contact_ddp_ros.robot.symmetry import leg_length, symmetrised
+from contact_ddp_ros.robot.urdf_check.legs import FoundLegs, find_legs
+from contact_ddp_ros.robot.urdf_check.numbers import estimates, has_spheres, scale_of
+from contact_ddp_ros.robot.urdf_check.starting_file import Additions, text_of
+
+Array = NDArray[np.float64]
+
+MOST_ASYMMETRY = 0.2
+"""What a robot's file may allow at most."""
+
+_NO_DIFFERENCE = 1e-9
+"""Shares below are rounding."""
+
+_STRAIGHT = 0.05
+"""How far, over the leg's length, a foot may be before or behind the hip when all joints are at zero."""
+
+_STRONG_ENOUGH = 0.95
+"""Share of a knee's torque that the mean force of a stance may need."""
+
+USUAL_GAIT, LONG_STANCE = "bound", "bound_long_stance"
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """The result.
+
+    Attributes:
+        found: the legs, and the problems met in finding them.
+        robot: as a run would have it; None where it cannot be loaded.
+        problems: what keeps the robot from bounding in the plane, each with what is needed.
+        notes: what was estimated or deserves a look.
+        additions: what the robot's file says beside its legs.
+        canonical: whether the URDF has the names and signs of this package.
+    """
+
+    found: FoundLegs
+    robot: Robot | None
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+    additions: Additions
+    canonical: bool = False
+
+    @property
+    def fits(self) -> bool:
+        """Whether `--robot` takes the starting file."""
+        return self.robot is not None and not self.problems
+
+    def starting_file(self, folder: Path) -> str:
+        """Text of a robot's file in `folder`. Raises ModelError where the four legs were not found."""
+        if not self.found.legs:
+            raise ModelError(f"{self.found.path}: the legs were not found, so there is no robot's file to start from")
+        return text_of(self.found, self.additions, folder=folder, with_legs=not self.canonical)
+
+
+def inspect(path: Path) -> Inspection:
+    """Look through a URDF.
+
+    Raises:
+        ModelError: the file cannot be read, is no URDF, or has a mass, an axis or a number that cannot be.
+    """
+    found = find_legs(path)
+    if not found.legs or found.problems:
+        return Inspection(found, None, found.problems, (), Additions())
+    canonical = _is_canonical(found)
+    additions = Additions() if canonical else _additions(found)
+    notes = [f"joints.{one.key} is estimated from the robot's size: {one.reason}" for one in additions.estimates]
+    if additions.foot_radius is not None:
+        notes.append("foot_radius is estimated from the robot's size: a foot has no collision sphere")
+    try:
+        robot = _loaded(found, additions, canonical=canonical)
+        additions, more = _asymmetry(robot, additions)
+        notes += more
+        robot = _loaded(found, additions, canonical=canonical)
+        reduce_to_plane(robot)
+    except (ModelError, ParameterError) as error:
+        return Inspection(found, None, (_plain(error, found.path),), tuple(notes), additions, canonical)
+    problems = _posture_problems(robot)
+    if knee_share(robot) > _STRONG_ENOUGH and not canonical:
+        additions = Additions(additions.estimates, additions.foot_radius, additions.asymmetry, LONG_STANCE)
+        notes.append(
+            f"the mean force of a stance in the default bound takes {100.0 * knee_share(robot):.0f} % of the knees' "
+            f"torque: the file names the gait {LONG_STANCE}"
+        )
+    return Inspection(found, robot, tuple(problems), tuple(notes), additions, canonical)
+
+
+def knee_share(robot: Robot) -> float:
+    """Torque at a knee under the mean force of a stance of the default bound, over its limit, in the standing pose."""
+    thigh = abs(float(robot.tree.joints[8].translation[2]))
+    arm = thigh * abs(math.sin(float(robot.standing[1])))
+    stances = load_gait(USUAL_GAIT).stances.values()
+    share_of_weight = 1.0 / sum(stance.lift_off - stance.touchdown for stance in stances)
+    gravity = float(np.linalg.norm(robot.tree.gravity))
+    return share_of_weight * robot.mass * gravity * arm / float(robot.effort_limits[2])
+
+
+def _is_canonical(found: FoundLegs) -> bool:
+    named = [name for leg in LEG_NAMES for name in found.legs[leg].joints]
+    if named != list(JOINT_NAMES):
+        return False
+    try:
+        load_robot(found.path)
+    except ModelError:
+        return False
+    return True
+
+
+def _additions(found: FoundLegs) -> Additions:
+    scale = scale_of(found)
+    radius = None if has_spheres(found) else load_robot().foot_radius * scale.length
+    return Additions(estimates(found, scale), radius)
+
+
+def _loaded(found: FoundLegs, additions: Additions, *, canonical: bool) -> Robot:
+    """The robot as `--robot` reads it from the starting file."""
+    if canonical:
+        return load_robot(found.path)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "robot.yaml"
+        file.write_text(text_of(found, additions, folder=Path(folder)), encoding="utf-8")
+        return load_robot(file)
+
+
+def _asymmetry(robot: Robot, additions: Additions) -> tuple[Additions, list[str]]:
+    """How far left and right differ, rounded up to two digits. Raises ModelError where that is too far."""
+    _, largest = symmetrised(robot.tree, math.inf)
+    if largest.share <= _NO_DIFFERENCE:
+        return additions, []
+    if largest.share > MOST_ASYMMETRY:
+        raise ModelError(
+            f"left and right are not mirror images: {largest}, a share of {largest.share:.2g}; needed: at most "
+            f"{MOST_ASYMMETRY:g}, as the plan moves left and right alike"
+        )
+    unit = 10.0 ** (math.floor(math.log10(largest.share)) - 1)
+    rounded = math.ceil(largest.share / unit) * unit
+    note = f"left and right differ, and are averaged for the planar model: {largest}"
+    return Additions(additions.estimates, additions.foot_radius, rounded, additions.gait), [note]
+
+
+def _posture_problems(robot: Robot) -> list[str]:
+    """Limits that exclude standing, and legs that do not hang straight down at zero."""
+    profile: RobotProfile | None = robot.profile
+    problems = []
+    for index, name in enumerate(JOINT_NAMES):
+        angle, lower, upper = robot.standing[index], robot.lower[index], robot.upper[index]
+        if not lower <= angle <= upper:
+            leg, kind = LEG_NAMES[index // 3], LEG_JOINTS[index % 3]
+            own = name if profile is None or not profile.legs else profile.legs[leg].joints[index % 3]
+            problems.append(
+                f"leg {leg}: {own}, its {kind}, does not reach the standing pose: {angle:.2f} rad, limits {lower:.2f} "
+                f"to {upper:.2f} (hip and knee about -y); needed: knees that all bend backwards, or other limits"
+            )
+    length = leg_length(robot.tree)
+    for point in robot.tree.contacts:
+        knee = robot.tree.joints[point.body]
+        ahead = float(knee.translation[0] + point.position[0])
+        if abs(ahead) > _STRAIGHT * length:
+            problems.append(
+                f"{point.name} is {1e3 * abs(ahead):.0f} mm {'before' if ahead > 0 else 'behind'} the hip with all "
+                f"joints at zero; needed: legs that hang straight down there, to {1e3 * _STRAIGHT * length:.0f} mm"
+            )
+    return problems
+
+
+def triples(values: Sequence[float] | Array) -> list[str]:
+    """Of an array (12,): the three numbers of a leg, or a range where legs differ."""
+    by_leg = np.asarray(values).reshape(len(LEG_NAMES), len(LEG_JOINTS))
+    low, high = by_leg.min(axis=0), by_leg.max(axis=0)
+    return [f"{a:.4g}" if a == b else f"{a:.4g} to {b:.4g}" for a, b in zip(low, high)]
+
+
+def _plain(error: Exception, path: Path) -> str:
+    """The text of an error without the places of temporary files."""
+    text = str(error)
+    for word in text.split():
+        if "robot.yaml" in word:
+            text = text.replace(word, "the robot's file" + (word[-1] if word[-1] in ":;" else ""))
+    return text.removeprefix("the robot's file: ").removeprefix(f"{path.resolve()}: ").removeprefix(f"{path}: ")

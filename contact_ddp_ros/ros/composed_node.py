@@ -1,0 +1,34 @@
+"""The controller and the robot's interface in one process, between which states and commands bypass the middleware.
+
+    composed_node simulator|gazebo_bridge|bridge [--ros-args ...]
+
+The nodes are those of two processes, with their names, parameters, services and topics; only `joint_states`, `odom` and
+`joint_command` are handed over within the process (:mod:`contact_ddp_ros.ros.intra_process`), and a controller
+elsewhere cannot command this robot. If one of the two ends, so does the other.
+"""
+
+import sys
+
+from contact_ddp_ros.ros import controller_node, gazebo_bridge_node, lcm_bridge_node, simulator_node
+from contact_ddp_ros.ros import interfaces as io
+from contact_ddp_ros.ros.intra_process import keep_local
+from contact_ddp_ros.ros.runtime import REFUSED, run_parts
+
+ROBOTS = {module.PART.name: module.PART for module in (simulator_node, gazebo_bridge_node, lcm_bridge_node)}
+"""What may play the robot."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Entry point; the exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    robot = ROBOTS.get(given[0] if given else "")
+    if robot is None:
+        found = given[0] if given else "nothing"
+        print(f"composed_node: {found} was given to play the robot; allowed: {', '.join(ROBOTS)}", file=sys.stderr)
+        return REFUSED
+    keep_local([io.JOINT_STATES, io.ODOM, io.JOINT_COMMAND])
+    return run_parts([robot, controller_node.PART], given[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

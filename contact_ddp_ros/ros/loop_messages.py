@@ -1,0 +1,168 @@
+"""The messages of the control loop as bytes: states and commands, written in place and read without message objects.
+
+Writers start from a message that :mod:`contact_ddp_ros.ros.conversions` makes, and readers from the first message of
+a publisher that its checks accept: later ones that differ in stamp and numbers only are read in place. Any other
+message goes through the same conversions again, so all checks and error texts are those of the conversions.
+"""
+
+import contextlib
+
+import numpy as np
+from nav_msgs.msg import Odometry
+from numpy.typing import NDArray
+from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory
+
+from contact_ddp_ros.base.errors import MessageError
+from contact_ddp_ros.robot.joints import N_JOINTS
+from contact_ddp_ros.robot.state import JointCommand, RobotState
+from contact_ddp_ros.ros.cdr import TEXT, TEXTS, WORD, Layout, Numbers, Template, stamp_of
+from contact_ddp_ros.ros.conversions import (
+    check_command,
+    check_state,
+    joint_command,
+    joint_command_message,
+    joint_order,
+    joint_state_message,
+    odometry_message,
+    robot_state,
+    to_stamp,
+)
+
+Array = NDArray[np.float64]
+
+_STILL = RobotState(
+    0.0, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), *(np.zeros(n) for n in (3, 3, N_JOINTS, N_JOINTS))
+)
+_JOINT_STATE: Layout = (TEXT, TEXTS, Numbers("position"), Numbers("velocity"), Numbers("effort"))
+"""Fields of a sensor_msgs/JointState behind its stamp; then nav_msgs/Odometry and trajectory_msgs/JointTrajectory."""
+
+_ODOMETRY: Layout = (
+    TEXT,
+    TEXT,
+    Numbers("pose", 7),
+    Numbers("pose_covariance", 36),
+    Numbers("twist", 6),
+    Numbers("twist_covariance", 36),
+)
+_POINT = tuple(Numbers(name) for name in ("positions", "velocities", "accelerations", "effort"))
+_COMMAND: Layout = (TEXT, TEXTS, WORD, *_POINT, WORD, WORD)
+
+
+class StateWriter:
+    """Writes robot states as joint states and odometry."""
+
+    def __init__(self) -> None:
+        """Make the templates."""
+        joints = joint_state_message(_STILL, np.zeros(N_JOINTS))
+        self._joints = Template(serialize_message(joints), _JOINT_STATE)
+        self._odometry = Template(serialize_message(odometry_message(_STILL)), _ODOMETRY)
+
+    def joint_states(self, stamp: int, state: RobotState, torques: Array) -> bytes:
+        """A sensor_msgs/JointState of that stamp [ns], the torques applied (12,) [N m] as effort."""
+        return self._joints.written(
+            stamp, position=state.joint_positions, velocity=state.joint_velocities, effort=torques
+        )
+
+    def odometry(self, stamp: int, state: RobotState) -> bytes:
+        """A nav_msgs/Odometry of that stamp [ns]; covariances stay zero: unknown."""
+        return self._odometry.written(
+            stamp,
+            pose=np.concatenate([state.position, state.orientation]),
+            twist=np.concatenate([state.linear_velocity, state.angular_velocity]),
+        )
+
+
+class StateReader:
+    """Reads robot states from serialised joint states and odometry."""
+
+    def __init__(self) -> None:
+        """No message has been read."""
+        self._joints: Template | None = None
+        self._order: NDArray[np.int64] | None = None
+        self._odometry: Template | None = None
+
+    def read(self, joints: bytes, odometry: bytes, time: float) -> RobotState:
+        """The state of a joint state and odometry, at `time` [s].
+
+        Raises:
+            MessageError: as :func:`contact_ddp_ros.ros.conversions.robot_state`.
+        """
+        first, second = self._joints, self._odometry
+        if first is None or second is None or not (first.fits(joints) and second.fits(odometry)):
+            return self._learn(joints, odometry, time)
+        pose, twist = second.read(odometry, "pose"), second.read(odometry, "twist")
+        state = RobotState(
+            time=time,
+            position=pose[:3],
+            orientation=pose[3:],
+            linear_velocity=twist[:3],
+            angular_velocity=twist[3:],
+            joint_positions=first.read(joints, "position")[self._order],
+            joint_velocities=first.read(joints, "velocity")[self._order],
+        )
+        check_state(state)
+        return state
+
+    def _learn(self, joints: bytes, odometry: bytes, time: float) -> RobotState:
+        first, second = deserialize_message(joints, JointState), deserialize_message(odometry, Odometry)
+        state = robot_state(first, second, time)
+        with contextlib.suppress(MessageError):  # read as objects every time, then
+            self._joints, self._odometry = Template(joints, _JOINT_STATE), Template(odometry, _ODOMETRY)
+        self._order = joint_order(first.name)
+        return state
+
+
+class CommandWriter:
+    """Writes joint commands as messages."""
+
+    def __init__(self) -> None:
+        """Make the templates: one with positions, one for damping."""
+        zeros, stamp = np.zeros(N_JOINTS), to_stamp(0.0)
+        following = joint_command_message(JointCommand(zeros, zeros, zeros), stamp)
+        damping = joint_command_message(JointCommand.damping(N_JOINTS), stamp)
+        self._following = Template(serialize_message(following), _COMMAND)
+        self._damping = Template(serialize_message(damping), _COMMAND)
+
+    def message(self, stamp: int, command: JointCommand) -> bytes:
+        """A trajectory_msgs/JointTrajectory of one point that answers the state of that stamp [ns]."""
+        if command.positions is None:
+            return self._damping.written(stamp, velocities=command.velocities, effort=command.torques)
+        return self._following.written(
+            stamp, positions=command.positions, velocities=command.velocities, effort=command.torques
+        )
+
+
+class CommandReader:
+    """Reads joint commands from serialised messages."""
+
+    def __init__(self) -> None:
+        """No message has been read."""
+        self._known: list[tuple[Template, NDArray[np.int64]]] = []
+
+    def read(self, message: bytes) -> tuple[int, JointCommand]:
+        """The stamp [ns] of the state that a command answers, and the command.
+
+        Raises:
+            MessageError: as :func:`contact_ddp_ros.ros.conversions.joint_command`.
+        """
+        stamp = stamp_of(message)
+        for template, order in self._known:
+            if template.fits(message):
+                command = JointCommand(
+                    template.read(message, "positions")[order] if template.size("positions") else None,
+                    template.read(message, "velocities")[order],
+                    template.read(message, "effort")[order],
+                )
+                check_command(command)
+                return stamp, command
+        return stamp, self._learn(message)
+
+    def _learn(self, message: bytes) -> JointCommand:
+        read = deserialize_message(message, JointTrajectory)
+        command = joint_command(read)
+        with contextlib.suppress(MessageError):
+            known = Template(message, _COMMAND), joint_order(read.joint_names)
+            self._known = [*self._known[-1:], known]  # one that damps and one that follows
+        return command

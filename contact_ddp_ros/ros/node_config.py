@@ -1,0 +1,282 @@
+"""Parameters of each node: the configuration of its object, and under `node` the options of the node itself."""
+
+from dataclasses import dataclass, field
+from functools import partial
+
+from contact_ddp_ros.base.config import parameter
+from contact_ddp_ros.base.realtime_priority import SchedulingOptions
+from contact_ddp_ros.control.config import ControllerConfig, DriveConfig, Triple
+from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.plants.gazebo.config import BridgeConfig
+from contact_ddp_ros.plants.gazebo.transport import EMULATOR_NAMES, RELEASES
+from contact_ddp_ros.plants.lcm.definitions import LAYOUTS
+from contact_ddp_ros.plants.lcm.guard import GuardConfig
+from contact_ddp_ros.plants.lcm.measurements import AUTO
+from contact_ddp_ros.plants.lcm.transport import LinkOptions
+from contact_ddp_ros.plants.options import SimOptions
+
+
+def _robot() -> str:
+    """The parameter of those who know the robot."""
+    value: str = parameter(
+        "",
+        description="robot: one of config/robots, a .yaml file like those, or a URDF; empty: the Mini Cheetah. The "
+        "defaults of other parameters follow the robot named at the start",
+        structural=True,
+    )
+    return value
+
+
+def _discovery_time() -> float:
+    """The parameter of those of whom there may be one."""
+    return parameter(
+        3.0,
+        low=0.0,
+        high=60.0,
+        unit="s",
+        description="from the start of the process to the latest moment at which a second node of this kind is known "
+        "and this one refuses; the middleware's discovery takes up to 3 s unless its profile says otherwise",
+    )
+
+
+def _stamped() -> bool:
+    """The parameter of those who hear velocity commands."""
+    value: bool = parameter(
+        False,
+        description="subscribe to cmd_vel as geometry_msgs/TwistStamped instead of geometry_msgs/Twist",
+        structural=True,
+    )
+    return value
+
+
+@dataclass(frozen=True)
+class PlannerNodeOptions:
+    """Options of the planner's node."""
+
+    autostart: bool = parameter(True, description="configure and activate at the start", structural=True)
+    urdf: str = _robot()
+    lockstep: bool = parameter(False, description="plan from exactly the state asked for", structural=True)
+    cmd_vel_timeout: float = parameter(
+        0.5, low=0.05, high=10.0, unit="s", description="age at which a speed command counts as zero"
+    )
+    solve_share: float = parameter(
+        0.7,
+        low=0.1,
+        high=10.0,
+        description="share of the planner's period that a solve may take: iterations that would take longer are left"
+        " out, but for one; not in lock-step",
+    )
+    enable_stamped_cmd_vel: bool = _stamped()
+    plan_rate: float = parameter(5.0, low=0.1, high=50.0, unit="Hz", description="rate of the plan for displays")
+    discovery_time: float = _discovery_time()
+    scheduling: SchedulingOptions = field(default_factory=partial(SchedulingOptions, priority=10))
+
+
+@dataclass(frozen=True)
+class ControllerNodeOptions:
+    """Options of the controller's node."""
+
+    autostart: bool = parameter(True, description="configure and activate at the start", structural=True)
+    urdf: str = _robot()
+    lockstep: bool = parameter(False, description="wait for the policies that are due", structural=True)
+    lockstep_timeout: float = parameter(
+        60.0,
+        low=0.1,
+        high=3600.0,
+        unit="s",
+        description="wall-clock time to wait in lock-step for a policy of a planner that is there",
+    )
+    planner_delay: float = parameter(
+        0.0,
+        low=0.0,
+        high=0.1,
+        unit="s",
+        description="age at which a policy reaches the controller in lock-step",
+        structural=True,
+    )
+    cmd_vel_timeout: float = parameter(
+        0.5, low=0.05, high=10.0, unit="s", description="age at which a steering command counts as zero"
+    )
+    enable_stamped_cmd_vel: bool = _stamped()
+    motions: str = parameter(
+        "",
+        description="motions to have ready, by name or .yaml file, separated by commas; each is a service motion/NAME",
+        structural=True,
+    )
+    pairing_tolerance: float = parameter(
+        0.0005,
+        low=0.0,
+        high=0.02,
+        unit="s",
+        description="how far stamps of joint states and odometry may differ",
+        structural=True,
+    )
+    discovery_time: float = _discovery_time()
+    scheduling: SchedulingOptions = field(default_factory=partial(SchedulingOptions, priority=20))
+
+
+@dataclass(frozen=True)
+class SimulatorNodeOptions:
+    """Options of the simulator's node."""
+
+    urdf: str = _robot()
+    lockstep: bool = parameter(False, description="wait for the command that answers each state", structural=True)
+    period: float = parameter(
+        0.002, low=0.0005, high=0.02, unit="s", description="time between two states", structural=True
+    )
+    clock_rate: float = parameter(100.0, low=1.0, high=1000.0, unit="Hz", description="rate of /clock", structural=True)
+    start_paused: bool = parameter(False, description="hold time until the service pause releases it", structural=True)
+    command_timeout: float = parameter(
+        0.02, low=0.002, high=1.0, unit="s", description="time without a command after which the drives damp"
+    )
+    push_duration: float = parameter(
+        0.1, low=0.001, high=10.0, unit="s", description="how long a force on the topic push acts"
+    )
+    pushes: str = parameter(
+        "", description="scheduled pushes t,fx,fy,fz,dt[,tx,ty,tz]; several separated by ;", structural=True
+    )
+    holds: str = parameter(
+        "", description="instants [s], separated by commas, at which time is held until it is released", structural=True
+    )
+    discovery_time: float = _discovery_time()
+    drive: DriveConfig = field(default_factory=DriveConfig)
+    scheduling: SchedulingOptions = field(default_factory=partial(SchedulingOptions, priority=30))
+
+
+@dataclass(frozen=True)
+class BridgeNodeOptions:
+    """Options of the node of the bridge to the robot."""
+
+    urdf: str = _robot()
+    lockstep: bool = parameter(False, description="the robot is an emulator that waits for commands", structural=True)
+    period: float = parameter(
+        0.002,
+        low=0.0005,
+        high=0.02,
+        unit="s",
+        description="longest time between two frames to the robot",
+        structural=True,
+    )
+    layout: str = parameter(
+        AUTO,
+        choices=(AUTO, *LAYOUTS),
+        description="message types of the robot; auto: those of the first frame received",
+        structural=True,
+    )
+    start_paused: bool = parameter(
+        False, description="simulated time only: send nothing before the service pause releases it", structural=True
+    )
+    holds: str = parameter(
+        "",
+        description="simulated time only: instants [s] at which sending ends until it is released",
+        structural=True,
+    )
+    scheduling: SchedulingOptions = field(default_factory=partial(SchedulingOptions, priority=30))
+
+
+@dataclass(frozen=True)
+class GazeboBridgeNodeOptions:
+    """Options of the node of the bridge to Gazebo."""
+
+    urdf: str = _robot()
+    release: str = parameter(
+        "",
+        choices=("", *RELEASES, *EMULATOR_NAMES),
+        description="release of Gazebo whose Python bindings are used; empty: the newest installed",
+        structural=True,
+    )
+    lockstep: bool = parameter(
+        False, description="hold the world until the command that answers its state has arrived", structural=True
+    )
+    period: float = parameter(
+        0.002, low=0.001, high=0.02, unit="s", description="time between two published states", structural=True
+    )
+    clock_rate: float = parameter(100.0, low=1.0, high=1000.0, unit="Hz", description="rate of /clock", structural=True)
+    start_paused: bool = parameter(False, description="hold time until the service pause releases it", structural=True)
+    scheduling: SchedulingOptions = field(default_factory=partial(SchedulingOptions, priority=30))
+
+
+@dataclass(frozen=True)
+class DrivesNodeOptions:
+    """Options of the node of the joint drives."""
+
+    urdf: str = _robot()
+    output: str = parameter(
+        "group",
+        choices=("group", "joints"),
+        description="one message for all joints, to ros2_control, or one for each, to ros_gz_bridge",
+        structural=True,
+    )
+    joint_damping: Triple = parameter(
+        (0.0, 0.0, 0.0),
+        low=0.0,
+        high=5.0,
+        unit="N m s/rad",
+        description="damping of the simulator's joints beyond the robot's own; drive.kd after `sdf --drive-damping`",
+        structural=True,
+    )
+    command_timeout: float = parameter(
+        0.02, low=0.002, high=1.0, unit="s", description="time without a command after which the drives damp"
+    )
+
+
+@dataclass(frozen=True)
+class PlannerNodeConfig(PlannerConfig):
+    """Parameters of the planner's node."""
+
+    node: PlannerNodeOptions = field(default_factory=PlannerNodeOptions)
+
+
+@dataclass(frozen=True)
+class ControllerNodeConfig(ControllerConfig):
+    """Parameters of the controller's node."""
+
+    node: ControllerNodeOptions = field(default_factory=ControllerNodeOptions)
+
+
+@dataclass(frozen=True)
+class SimulatorNodeConfig(SimOptions):
+    """Parameters of the simulator's node."""
+
+    node: SimulatorNodeOptions = field(default_factory=SimulatorNodeOptions)
+
+
+@dataclass(frozen=True)
+class BridgeNodeConfig:
+    """Parameters of the bridge's node."""
+
+    drive: DriveConfig = field(default_factory=DriveConfig)
+    guard: GuardConfig = field(default_factory=GuardConfig)
+    link: LinkOptions = field(default_factory=LinkOptions)
+    node: BridgeNodeOptions = field(default_factory=BridgeNodeOptions)
+
+
+@dataclass(frozen=True)
+class GazeboBridgeNodeConfig:
+    """Parameters of the node of the bridge to Gazebo."""
+
+    drive: DriveConfig = field(default_factory=DriveConfig)
+    gazebo: BridgeConfig = field(default_factory=BridgeConfig)
+    node: GazeboBridgeNodeOptions = field(default_factory=GazeboBridgeNodeOptions)
+
+
+@dataclass(frozen=True)
+class DrivesNodeConfig:
+    """Parameters of the node of the joint drives."""
+
+    drive: DriveConfig = field(default_factory=DriveConfig)
+    node: DrivesNodeOptions = field(default_factory=DrivesNodeOptions)
+
+
+CONFIGURATIONS = {
+    "planner": PlannerNodeConfig(),
+    "controller": ControllerNodeConfig(),
+    "simulator": SimulatorNodeConfig(),
+    "bridge": BridgeNodeConfig(),
+    "gazebo_bridge": GazeboBridgeNodeConfig(),
+    "drives": DrivesNodeConfig(),
+}
+"""Every node's parameters with their defaults, by the node's name."""
+
+MANAGED = ("planner", "controller")
+"""Nodes with a lifecycle: their structural parameters may change while they are not active."""

@@ -1,0 +1,1 @@
+"""Runs: the closed loop, its recordings, reports, exports and studies."""

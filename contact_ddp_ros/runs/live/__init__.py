@@ -1,0 +1,1 @@
+"""Messages between a live run and whoever watches and commands it."""

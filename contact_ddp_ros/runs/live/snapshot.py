@@ -1,0 +1,164 @@
+"""One instant of a robot as the page draws it: immutable data, SI units, vectors in `odom` unless said otherwise."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.base.config import ParameterSpec, Value
+from contact_ddp_ros.robot.ground import Ground
+from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.runs.live.commands import Drive
+from contact_ddp_ros.runs.options import RunOptions
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A policy thinned out for drawing.
+
+    Attributes:
+        times: (N,) [s].
+        states: (N, n_x) planned states.
+        forces: (N, n_f) planned contact forces [N].
+        landings: rows of `states` at which a foot touches down, with the index of its leg.
+        ground: that the plan counts on, with the friction that it may use.
+    """
+
+    times: Array
+    states: Array
+    forces: Array
+    landings: tuple[tuple[int, int], ...]
+    ground: Ground
+
+
+@dataclass(frozen=True)
+class Solve:
+    """One solve of the planner.
+
+    Attributes:
+        time: of the state that it starts from [s].
+        solve_ms: wall-clock time [ms].
+        iterations: of DDP.
+        theta: blend of the dynamics' second-order terms, 0 to 1.
+        cost: of the plan.
+        terms: cost by term, in the order of `World.cost_terms`; empty where unknown.
+        late: whether it took longer than the planner's period.
+    """
+
+    time: float
+    solve_ms: float
+    iterations: int
+    theta: float
+    cost: float
+    terms: tuple[float, ...]
+    late: bool
+
+
+@dataclass(frozen=True)
+class Spring:
+    """The mouse's pull.
+
+    Attributes:
+        place: (3,) where it acts [m].
+        target: (3,) where the mouse is [m].
+        force: (3,) [N].
+        impulse: time integral of the force's magnitude since it began [N s].
+    """
+
+    place: Array
+    target: Array
+    force: Array
+    impulse: float
+
+
+@dataclass(frozen=True)
+class Touch:
+    """What the robot feels of the ground.
+
+    Attributes:
+        contacts: which feet it feels on the ground, in the order of FOOT_NAMES.
+        ground: the plane that the feet have found; None before there is one.
+        footholds: (N, 3) where feet have stood [m].
+    """
+
+    contacts: tuple[bool, ...]
+    ground: Ground | None
+    footholds: Array
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One instant.
+
+    Attributes:
+        state: of the robot.
+        mode: of the controller: damp, stand, move, recover or motion.
+        waiting: what an accepted request waits for; empty where there is none.
+        fall: why the robot fell; empty where it did not.
+        drive: commanded motion.
+        cut: which part of it is not followed, and why; empty where all of it is.
+        speed: measured along the heading, averaged over about a gait cycle [m/s].
+        rpy: (3,) roll, pitch, yaw [rad].
+        plan: that is followed; None where there is none.
+        planned_contacts: which feet the plan has on the ground now, in the order of FOOT_NAMES.
+        touch: what the robot feels of the ground; None where that is not known here.
+        contact_forces: (4, 3) of the ground on the feet [N]; None where nobody measures them.
+        planned_forces: (n_f,) of the plan now [N]; None where there is none.
+        push: (3,) force on the trunk now [N].
+        spring: the mouse's pull; None where there is none.
+        solves: those since the snapshot before.
+        solves_late, solves_total: counts since the start or the last reset.
+        real_time_factor: simulated over wall-clock time of about the last second.
+        pace: wanted real-time factor.
+        paused: whether time stands.
+        world: counts the worlds built; see :class:`World`.
+    """
+
+    state: RobotState
+    mode: str
+    waiting: str
+    fall: str
+    drive: Drive
+    cut: str
+    speed: float
+    rpy: Array
+    plan: Plan | None
+    planned_contacts: tuple[bool, ...]
+    touch: Touch | None
+    contact_forces: Array | None
+    planned_forces: Array | None
+    push: Array
+    spring: Spring | None
+    solves: tuple[Solve, ...]
+    solves_late: int
+    solves_total: int
+    real_time_factor: float
+    pace: float
+    paused: bool
+    world: int
+
+
+@dataclass(frozen=True)
+class World:
+    """What stays until a loop is rebuilt.
+
+    Attributes:
+        number: counts them.
+        options: that it was built from.
+        parameters: every parameter by "section.name", its value as the default.
+        declared: the values of a run without options.
+        cost_terms: names of the terms of the planner's cost.
+        abilities: names of the commands that this robot understands; see :mod:`contact_ddp_ros.runs.live.link`.
+        motions: names of the jumps and flips that it can be asked for.
+    """
+
+    number: int
+    options: RunOptions
+    parameters: Mapping[str, ParameterSpec]
+    declared: Mapping[str, Value]
+    cost_terms: tuple[str, ...]
+    abilities: frozenset[str]
+    motions: tuple[str, ...] = ()

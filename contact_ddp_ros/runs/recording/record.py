@@ -1,0 +1,69 @@
+"""A finished run as immutable columns, and quantities derived from them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.robot.rotation import quaternion_to_rpy
+from contact_ddp_ros.runs.recording.info import RunInfo
+
+Array = NDArray[np.float64]
+
+CONTROL_MODES = ("damp", "stand", "move", "recover", "motion")
+"""The values of :class:`contact_ddp_ros.control.modes.ControlMode`; a recording stores the index."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event: time [s], text, and whether it was a fault that took the controller to DAMP."""
+
+    time: float
+    text: str
+    fault: bool = False
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """Columns of a finished run by name: arrays whose first axis is the row.
+
+    `ticks` has a row per control tick, `solves` one per solve, `plans` one per plan that was kept; docs/recording.md
+    describes every column with its shape, unit and frame.
+    """
+
+    info: RunInfo
+    ticks: Mapping[str, NDArray]
+    solves: Mapping[str, NDArray]
+    events: tuple[Event, ...]
+    plans: Mapping[str, NDArray] = field(default_factory=dict)
+
+    @cached_property
+    def rpy(self) -> Array:
+        """(N, 3) roll, pitch, yaw of `base_link` in `odom` (R = Rz Ry Rx) [rad], yaw without jumps."""
+        angles = np.array([quaternion_to_rpy(row) for row in self.ticks["orientation"]]).reshape(-1, 3)
+        angles[:, 2] = np.unwrap(angles[:, 2])
+        return angles
+
+    @cached_property
+    def heading_velocity(self) -> Array:
+        """(N, 3) velocity of `base_link` along its heading, to its left and up [m/s]."""
+        roll, pitch, _ = self.rpy.T
+        vx, vy, vz = self.ticks["linear_velocity"].T
+        lateral = np.cos(roll) * vy - np.sin(roll) * vz
+        down = np.sin(roll) * vy + np.cos(roll) * vz
+        forward = np.cos(pitch) * vx + np.sin(pitch) * down
+        return np.stack([forward, lateral, np.cos(pitch) * down - np.sin(pitch) * vx], axis=1)
+
+    @property
+    def heading_rate(self) -> Array:
+        """(N,) rate of the heading [rad/s]."""
+        roll, pitch, _ = self.rpy.T
+        _, wy, wz = self.ticks["angular_velocity"].T
+        return (np.sin(roll) * wy + np.cos(roll) * wz) / np.cos(pitch)
+
+    @property
+    def height(self) -> Array:
+        """(N,) of the trunk's origin above the ground below it [m]."""
+        return self.info.heights(self.ticks["position"])

@@ -1,0 +1,297 @@
+"""Logging a run while it happens.
+
+A source that does not know a quantity (a real robot has no foot heights) leaves it out: floats are NaN then, and
+indices -1.
+"""
+
+import math
+import time as clock
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from contact_ddp_ros.base.errors import RecordingError
+from contact_ddp_ros.robot.policy import Policy
+from contact_ddp_ros.robot.rotation import quaternion_to_rpy
+from contact_ddp_ros.robot.state import JointCommand, RobotState
+from contact_ddp_ros.runs.recording.info import RunInfo
+from contact_ddp_ros.runs.recording.plans import plan_columns
+from contact_ddp_ros.runs.recording.record import CONTROL_MODES, Event
+from contact_ddp_ros.runs.recording.recording import Recording
+from contact_ddp_ros.runs.recording.table import Columns, Table
+
+STATE_COLUMNS = (
+    "position",
+    "orientation",
+    "linear_velocity",
+    "angular_velocity",
+    "joint_positions",
+    "joint_velocities",
+)
+"""Columns of the measured state; those of the true one have `true_` before them."""
+
+_RECENT = 0.4
+"""What counts as recent for :attr:`Recorder.recent_speed`: about one gait cycle [s]."""
+
+
+class Recorder:
+    """Collects a run. `listener`, if any, is called with the recorder after every tick (for live progress)."""
+
+    def __init__(self, listener: "Callable[[Recorder], None] | None" = None, plans_every: int = 0) -> None:
+        """`plans_every`: of so many solves one has its plan kept; 0 for none."""
+        self._listener = listener
+        self._plans_every = plans_every
+        self._plans: list[tuple[int, Policy]] = []
+        self._info: RunInfo | None = None
+        self._ticks = Table()
+        self._solves = Table()
+        self._events: list[Event] = []
+
+    @property
+    def info(self) -> RunInfo:
+        """The run's description; RecordingError before `begin`."""
+        if self._info is None:
+            raise RecordingError("nothing is known about this run yet; call begin first")
+        return self._info
+
+    @property
+    def detailed(self) -> bool:
+        """Whether plans are kept, and with them quantities that take time to compute."""
+        return self._plans_every > 0
+
+    @property
+    def begun(self) -> bool:
+        """Whether `begin` was called."""
+        return self._info is not None
+
+    @property
+    def n_ticks(self) -> int:
+        """Number of ticks so far."""
+        return len(self._ticks)
+
+    @property
+    def n_solves(self) -> int:
+        """Number of solves so far."""
+        return len(self._solves)
+
+    @property
+    def last_tick(self) -> Mapping[str, Any]:
+        """The latest tick by column; empty before the first."""
+        return self._ticks.row(-1)
+
+    @property
+    def last_solve(self) -> Mapping[str, Any]:
+        """The latest solve by column; empty before the first."""
+        return self._solves.row(-1)
+
+    @property
+    def last_time(self) -> float:
+        """Time of the latest tick [s]; NaN before the first."""
+        return float(self.last_tick.get("time", np.nan))
+
+    @property
+    def recent_speed(self) -> float:
+        """Mean speed along the heading over about the last gait cycle [m/s]."""
+        now, then = self._ticks.row(-1), self._ticks.row(-round(_RECENT / self.info.control_period))
+        yaw = float(quaternion_to_rpy(now["orientation"])[2])
+        x, y, _ = now["position"] - then["position"]
+        span = float(now["time"] - then["time"])
+        return float(math.cos(yaw) * x + math.sin(yaw) * y) / span if span > 0.0 else 0.0
+
+    def begin(self, info: RunInfo) -> None:
+        """Set the description of the run, which fixes the columns' sizes; to be called once, first."""
+        if self._info is not None:
+            raise RecordingError("this recorder has begun already; use a new one for a new run")
+        self._info = info
+        self._ticks = Table(_tick_columns(info))
+        self._solves = Table(_solve_columns(info))
+
+    def tick(
+        self,
+        state: RobotState,
+        *,
+        commanded_speed: float = np.nan,
+        true_state: RobotState | None = None,
+        targets: JointCommand | None = None,
+        torques: ArrayLike | None = None,
+        foot_heights: ArrayLike | None = None,
+        contact_forces: ArrayLike | None = None,
+        mode: int = -1,
+        planned_forces: ArrayLike | None = None,
+        planned_slope: ArrayLike | None = None,
+        control_mode: str = "",
+        wall_time: float | None = None,
+    ) -> None:
+        """Add a row at `state.time`; shapes and units as in docs/recording.md, without the row axis.
+
+        Args:
+            state: as measured.
+            true_state: the same without the sensors' errors.
+            targets: joint command of this tick.
+            mode: index of the gait's mode; one that `info` does not name counts as unknown.
+            planned_forces: (n_f,) or (n_points, d), as in a policy sample.
+            planned_slope: (2,) of the ground that the plan counts on.
+            control_mode: one of CONTROL_MODES, or empty where unknown.
+            wall_time: of a monotonic clock; now, where left out.
+
+        Raises:
+            RecordingError: before `begin`, or where a size or a mode's name does not fit.
+        """
+        info = self.info
+        if planned_forces is not None:
+            planned_forces = np.reshape(planned_forces, (len(info.contact_points), -1))
+        if control_mode and control_mode not in CONTROL_MODES:
+            raise RecordingError(f"control mode {control_mode!r}; the modes are {', '.join(CONTROL_MODES)}")
+        if true_state is not None:
+            true_values = {f"true_{name}": getattr(true_state, name) for name in STATE_COLUMNS}
+        else:
+            true_values = {}
+        self._ticks.append(
+            time=state.time,
+            wall_time=clock.perf_counter() if wall_time is None else wall_time,
+            commanded_speed=commanded_speed,
+            **{name: getattr(state, name) for name in STATE_COLUMNS},
+            **true_values,
+            **({} if targets is None else _target_values(targets)),
+            torques=torques,
+            foot_heights=foot_heights,
+            contact_forces=contact_forces,
+            mode=mode if mode < len(info.mode_names) else -1,
+            planned_forces=planned_forces,
+            planned_slope=planned_slope,
+            control_mode=CONTROL_MODES.index(control_mode) if control_mode else -1,
+        )
+        if self._listener is not None:
+            self._listener(self)
+
+    def solve(
+        self,
+        time: float,
+        *,
+        solve_ms: float,
+        iterations: int,
+        status: str,
+        ok: bool = True,
+        deadline_missed: bool = False,
+        cost: float = np.nan,
+        violation: float = np.nan,
+        touchdown_error: float = np.nan,
+        friction_violation: float = np.nan,
+        regularisation: float = np.nan,
+        barrier: float = np.nan,
+        theta: float = np.nan,
+        cost_terms: ArrayLike | None = None,
+        plan: Policy | None = None,
+    ) -> None:
+        """Add a solve of the planner, and its plan where that is due; meanings and units as in docs/recording.md."""
+        self._require_begun()
+        self._solves.append(
+            time=time,
+            solve_ms=solve_ms,
+            iterations=iterations,
+            status=status,
+            ok=ok,
+            deadline_missed=deadline_missed,
+            cost=cost,
+            violation=violation,
+            touchdown_error=touchdown_error,
+            friction_violation=friction_violation,
+            regularisation=regularisation,
+            barrier=barrier,
+            theta=theta,
+            cost_terms=cost_terms,
+        )
+        row = len(self._solves) - 1
+        if plan is not None and self._plans_every and row % self._plans_every == 0:
+            self._plans.append((row, plan))
+
+    def event(self, time: float, text: str, *, fault: bool = False) -> None:
+        """Log an event at `time` [s]; `fault` where the controller went to DAMP by itself."""
+        self._require_begun()
+        self._events.append(Event(float(time), text, fault))
+
+    def forget(self, ticks: int, solves: int) -> None:
+        """Drop all but the last so many ticks and solves, the plans of the dropped solves, and earlier events."""
+        self._ticks.forget(len(self._ticks) - ticks)
+        dropped = self._solves.forget(len(self._solves) - solves)
+        self._plans = [(row - dropped, plan) for row, plan in self._plans if row >= dropped]
+        begin = float(self._ticks.row(0).get("time", -math.inf))
+        self._events = [event for event in self._events if event.time >= begin]
+
+    def processors(self, cores: Mapping[str, float]) -> None:
+        """Set the average number of busy processors of each node, by name."""
+        self._info = replace(self.info, processors=dict(cores))
+
+    def finish(self, *, interrupted: bool = False) -> Recording:
+        """The run so far as an immutable record; more may be added and finish called again."""
+        info = replace(self.info, interrupted=interrupted)
+        ticks, plans = _without_idle(self._ticks.columns()), plan_columns(self._plans)
+        return Recording(info, ticks, self._solves.columns(), tuple(self._events), plans)
+
+    def _require_begun(self) -> None:
+        _ = self.info
+
+
+def _tick_columns(info: RunInfo) -> Columns:
+    """Column → (type, shape of an entry)."""
+    joints, feet, points = len(info.joint_names), len(info.foot_names), len(info.contact_points)
+    sizes = (3, 4, 3, 3, joints, joints)
+    state: Columns = {name: (float, (size,)) for name, size in zip(STATE_COLUMNS, sizes, strict=True)}
+    return {
+        "time": (float, ()),
+        "wall_time": (float, ()),
+        "commanded_speed": (float, ()),
+        **state,
+        **{f"true_{name}": column for name, column in state.items()},
+        "target_positions": (float, (joints,)),
+        "target_velocities": (float, (joints,)),
+        "target_torques": (float, (joints,)),
+        "torques": (float, (joints,)),
+        "foot_heights": (float, (feet,)),
+        "contact_forces": (float, (feet, 3)),
+        "mode": (int, ()),
+        "planned_forces": (float, (points, info.force_dimension)),
+        "planned_slope": (float, (2,)),
+        "control_mode": (int, ()),
+    }
+
+
+def _solve_columns(info: RunInfo) -> Columns:
+    return {
+        "time": (float, ()),
+        "solve_ms": (float, ()),
+        "iterations": (int, ()),
+        "status": (str, ()),
+        "ok": (bool, ()),
+        "deadline_missed": (bool, ()),
+        "cost": (float, ()),
+        "violation": (float, ()),
+        "touchdown_error": (float, ()),
+        "friction_violation": (float, ()),
+        "regularisation": (float, ()),
+        "barrier": (float, ()),
+        "theta": (float, ()),
+        "cost_terms": (float, (len(info.cost_terms),)),
+    }
+
+
+def _target_values(targets: JointCommand) -> dict[str, Any]:
+    """Columns of a command; positions stay NaN where the drives only damp."""
+    return {
+        "target_positions": targets.positions,
+        "target_velocities": targets.velocities,
+        "target_torques": targets.torques,
+    }
+
+
+def _without_idle(ticks: Mapping[str, NDArray]) -> dict[str, NDArray]:
+    """Without the columns that hold nothing of their own: true states that are the measured ones, or unknown."""
+    idle = {
+        f"true_{name}"
+        for name in STATE_COLUMNS
+        if np.isnan(ticks[f"true_{name}"]).all() or np.array_equal(ticks[name], ticks[f"true_{name}"], equal_nan=True)
+    }
+    return {name: column for name, column in ticks.items() if name not in idle}

@@ -1,0 +1,123 @@
+"""What differs between runs, as rows of text and numbers: how they were made, and what came of them."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from contact_ddp_ros.base.config import dotted
+from contact_ddp_ros.base.files import plain
+from contact_ddp_ros.runs.recording import RunInfo
+from contact_ddp_ros.runs.report.compare.runs import NamedRun
+from contact_ddp_ros.runs.report.summary import Summary
+from contact_ddp_ros.runs.report.titles import commit_words
+
+ABSENT = "–"
+"""Stands for what a run does not tell."""
+
+NEGLIGIBLE = 1e-9
+"""Numbers of less than this in every run are rounding: they are no difference [of any unit]."""
+
+_ELSEWHERE = ("config", "overrides")
+"""Options that the parameters in effect tell in full."""
+
+_NOT_FIGURES = ("job", "variant", "seed", "options", "versions", "machine", "started", "lockstep", "processor_cores")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing, and its value in each run, in their order: numbers, texts, truths or None."""
+
+    name: str
+    values: tuple[Any, ...]
+
+    @property
+    def differs(self) -> bool:
+        """Whether two runs have values that are not the same; numbers that are all negligible are."""
+        if all(is_number(value) and abs(value) < NEGLIGIBLE for value in self.values):
+            return False
+        return any(value != self.values[0] for value in self.values[1:])
+
+
+def settings(runs: Sequence[NamedRun]) -> list[Row]:
+    """Everything about how the runs were made: commands first, then parameters, then code and machine."""
+    return _rows([_settings(run.recording.info) for run in runs])
+
+
+def figures(runs: Sequence[NamedRun]) -> list[Row]:
+    """The figures of the summaries."""
+    return _rows([figures_of(run.summary) for run in runs])
+
+
+def figures_of(summary: Summary) -> dict[str, Any]:
+    """The figures of a summary by dotted name: numbers, truths, texts and None, no lists."""
+    flat = dotted(summary.as_json())
+    return {
+        name: value
+        for name, value in flat.items()
+        if name.partition(".")[0] not in _NOT_FIGURES and not isinstance(value, list | dict)
+    }
+
+
+def words(value: Any) -> str:
+    """A value as people read it: four figures, short lists."""
+    if value is None:
+        return ABSENT
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        if re.fullmatch(r"[0-9a-f]{40}\+?", value):
+            return commit_words(value).removeprefix("commit ")
+        return Path(value).name if value.startswith("/") else value or ABSENT
+    if is_number(value):
+        value = 0.0 if abs(value) < NEGLIGIBLE else value
+        return f"{value:.0f}" if float(value).is_integer() and abs(value) < 1e9 else f"{value:.4g}"
+    if isinstance(value, Mapping) and {"time", "force", "duration"} <= value.keys():
+        force = ", ".join(f"{component:g}" for component in value["force"])
+        return f"{value['time']:g} s: ({force}) N for {value['duration']:g} s"
+    if isinstance(value, list | tuple):
+        return "; ".join(words(entry) if isinstance(entry, Mapping) else _pair(entry) for entry in value) or "none"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number; truths are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def change(first: Any, other: Any) -> str:
+    """By how much a figure differs from the first run's, in words; empty where it does not, or cannot be said."""
+    if not (is_number(first) and is_number(other)) or first == other:
+        return ""
+    if max(abs(first), abs(other)) < NEGLIGIBLE:
+        return ""
+    if first and first * other > 0.0 and abs(other - first) < 2.0 * abs(first):
+        return f"{100.0 * (other - first) / abs(first):+.1f} %"
+    return f"{other - first:+.3g}"
+
+
+def _pair(entry: Any) -> str:
+    if isinstance(entry, list | tuple) and len(entry) == 2:
+        return f"{words(entry[1])} from {words(entry[0])} s"
+    return words(entry)
+
+
+def _settings(info: RunInfo) -> dict[str, Any]:
+    options = {name: value for name, value in plain(info.options).items() if name not in _ELSEWHERE}
+    parameters = dotted(plain(info.parameters or {}))
+    same = {f"simulator.{name}" for name, value in options.items() if parameters.get(f"simulator.{name}") == value}
+    return {
+        "job": info.job,
+        **options,
+        **{name: value for name, value in parameters.items() if name not in same},
+        "commit": info.commit or None,
+        **{f"version of {name}": version for name, version in (info.versions or {}).items()},
+        **{f"machine: {name}": value for name, value in (info.machine or {}).items()},
+    }
+
+
+def _rows(columns: Sequence[Mapping[str, Any]]) -> list[Row]:
+    names = dict.fromkeys(name for column in columns for name in column)
+    return [Row(name, tuple(column.get(name) for column in columns)) for name in names]

@@ -1,0 +1,184 @@
+"""Console output of a run: one live line while it lasts, a table of figures at its end.
+
+On a terminal the line is redrawn in place; elsewhere a plain line appears for every second of simulated time.
+"""
+
+import math
+import time as clock
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from contact_ddp_ros.runs.recording import CONTROL_MODES, Recorder
+from contact_ddp_ros.runs.recording.falls import Recovery
+from contact_ddp_ros.runs.report.summary import Summary
+from contact_ddp_ros.runs.report.terminal import patience, say
+
+_REDRAW_PERIOD = 0.2
+"""Wall time between redrawings on a terminal [s]."""
+
+_PLAIN_PERIOD = 1.0
+"""Simulated time between plain lines [s]."""
+
+_PATIENCE = (5.0, 25.0, 30.0, 60.0, 60.0)
+"""Waits for the first tick, after each of which a line says what is going on [s]."""
+
+_BAR_WIDTH = 24
+"""Of the progress bar on a terminal that is wide enough [characters]."""
+
+
+class LiveProgress:
+    """A context manager to be given to a Recorder as its listener; costs next to nothing between redrawings."""
+
+    def __init__(self, console: Console, duration: float) -> None:
+        self._console = console
+        self._duration = duration
+        self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
+        self._next_redraw = 0.0
+        self._next_line = 0.0
+        self._closing = ExitStack()
+        self._end_patience: Callable[[], None] = _nothing
+
+    def __enter__(self) -> "LiveProgress":
+        if self._live is not None:
+            self._live.start()
+        self._end_patience = self._closing.enter_context(patience(self._still_preparing, *_PATIENCE))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closing.close()
+        if self._live is not None:
+            self._live.stop()
+
+    def __call__(self, recorder: Recorder) -> None:
+        """Show the recorder's latest tick and solve, at most once per redraw period."""
+        self._end_patience()
+        if self._live is None:
+            if recorder.last_time >= self._next_line:
+                self._next_line = (recorder.last_time // _PLAIN_PERIOD + 1.0) * _PLAIN_PERIOD
+                say(self._console, self._line(recorder))
+        elif clock.monotonic() >= self._next_redraw:
+            self._next_redraw = clock.monotonic() + _REDRAW_PERIOD
+            line = self._line(recorder)
+            width = min(_BAR_WIDTH, self._console.width - len(line) - 2)
+            text = f"{self._bar(recorder.last_time, width)} {line}" if width > 0 else line
+            self._live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
+
+    def _still_preparing(self, passed: float) -> None:
+        say(
+            self._console,
+            f"Preparing for {passed:.0f} s: the first time on a machine code is compiled, for a minute or two.",
+        )
+
+    def _bar(self, time: float, width: int) -> str:
+        filled = round(width * min(time / self._duration, 1.0))
+        return "━" * filled + "╌" * (width - filled)
+
+    def _line(self, recorder: Recorder) -> str:
+        tick, solve = recorder.last_tick, recorder.last_solve
+        mode = CONTROL_MODES[tick["control_mode"]] if tick["control_mode"] >= 0 else "-"
+        parts = [
+            f"{tick['time']:6.2f} / {self._duration:g} s",
+            f"{mode:5}",
+            f"speed {recorder.recent_speed:+.2f} ({tick['commanded_speed']:+.2f}) m/s",
+            f"height {recorder.info.heights(tick['position'][None])[0]:.3f} m",
+        ]
+        if solve:
+            parts.append(f"solve {solve['solve_ms']:.1f} ms, {solve['iterations']} it.")
+        return "  ".join(parts)
+
+
+def closing_table(summary: Summary) -> Table:
+    """Table of the figures of a run for the console."""
+    table = Table(title=f"{summary.job}: {summary.variant}, {'lock-step' if summary.lockstep else 'real time'}")
+    table.add_column("figure")
+    table.add_column("value", justify="right")
+    for section in (_course(summary), _limits(summary), _computing(summary)):
+        for name, value in section:
+            table.add_row(name, value)
+        table.add_section()
+    return table
+
+
+def _course(s: Summary) -> list[tuple[str, str]]:
+    fall = f"yes, at {s.fall_time_s:.2f} s ({s.fall_reason})" if s.fell else "no"
+    rows = [
+        ("fell", fall),
+        *([] if s.stood else [("stood", "never")]),
+        *([("cause of the fall", s.fall_cause)] if s.fall_cause else []),
+        *([("up again", f"at {s.up_again_time_s:.2f} s")] if s.up_again_time_s is not None else []),
+        ("simulated time", f"{s.sim_time_s:.2f} s" + (", interrupted" if s.interrupted else "")),
+        (
+            "forward speed, mean / commanded",
+            f"{_number(s.mean_speed, '.3f')} / {_number(s.commanded_speed, '.3f')} m/s",
+        ),
+        ("trunk height", f"{_number(s.height_min, '.3f')} to {_number(s.height_max, '.3f')} m"),
+        ("pitch, roll at most", f"{_degrees(s.pitch_abs_max)}, {_degrees(s.roll_abs_max)}"),
+    ]
+    if s.commanded_left or s.commanded_turn:
+        rows.append(("speed to the left", f"{_number(s.mean_left, '.3f')} / {s.commanded_left:.3f} m/s"))
+        rows.append(("turn", f"{_number(s.mean_turn, '.3f')} / {s.commanded_turn:.3f} rad/s"))
+    else:
+        rows.append(("yaw drift", _degrees(s.yaw_drift)))
+        rows.append(("lateral drift", f"{_number(s.lateral_drift, '.3f')} m"))
+    for push in s.pushes:
+        straight = (
+            "not straight again" if push.recovery_time_s is None else f"straight after {push.recovery_time_s:.2f} s"
+        )
+        rows.append(
+            (f"push of {_impulse(push)} at {push.time:g} s", f"roll to {_degrees(push.roll_abs_max)}, {straight}")
+        )
+    return rows
+
+
+def _impulse(push: Recovery) -> str:
+    parts = ((push.impulse, "N s"), (push.angular_impulse, "N m s"))
+    words = [f"({', '.join(f'{component:g}' for component in part)}) {unit}" for part, unit in parts if any(part)]
+    return " and ".join(words) or "nothing"
+
+
+def _limits(s: Summary) -> list[tuple[str, str]]:
+    return [
+        ("touchdown error in the plan, at most", f"{_number(1e3 * s.touchdown_error_max_m, '.2f')} mm"),
+        ("sole height at scheduled touchdowns", f"{_number(1e3 * s.touchdown_height_measured_max_m, '.1f')} mm"),
+        ("torques at their limit", _percent(s.torque_saturation_fraction)),
+        ("torque beyond its limit, at most", f"{_number(s.torque_excess_max_nm, '.2f')} N m"),
+        ("foot force at impact (stiff contact)", f"{_number(s.contact_force_peak_n, '.0f')} N"),
+        ("plan outside the friction cone", _percent(s.friction_violation_fraction)),
+    ]
+
+
+def _computing(s: Summary) -> list[tuple[str, str]]:
+    times = "  ".join(_number(value, ".2f") for value in (s.solve_ms.median, s.solve_ms.p99, s.solve_ms.max))
+    failed = f", {s.solves_failed} failed" if s.solves_failed else ""
+    return [
+        ("solves", f"{s.solves}{failed}"),
+        ("solve time, median  p99  max", f"{times} ms"),
+        ("iterations per solve", _number(s.iterations_per_solve, ".2f")),
+        (
+            f"solves beyond {s.planner_period_ms:g} ms",
+            f"{s.deadline_misses} ({_percent(s.deadline_miss_fraction)})",
+        ),
+        ("real-time factor", _number(s.real_time_factor, ".2f")),
+        *((f"processors kept busy, {name}", _number(cores, ".2f")) for name, cores in s.processor_cores.items()),
+    ]
+
+
+def _nothing() -> None:
+    """Before there is anything to end."""
+
+
+def _number(value: float, form: str) -> str:
+    return "-" if math.isnan(value) else format(value, form)
+
+
+def _degrees(radians: float) -> str:
+    return "-" if math.isnan(radians) else f"{round(math.degrees(radians), 1) + 0.0:.1f}°"
+
+
+def _percent(share: float) -> str:
+    return "-" if math.isnan(share) else f"{100.0 * share:.2f} %"

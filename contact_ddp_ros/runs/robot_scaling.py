@@ -1,0 +1,192 @@
+"""The parameters of a run: the defaults, fitted to the robot's size, its file on top, and the run's own on top of that.
+
+All defaults are the Mini Cheetah's. A robot with legs lambda times as long and a mass mu times as large moves alike
+(Alexander's dynamic similarity, equal Froude numbers) where every length is lambda times, every time sqrt(lambda)
+times and every force mu times the Mini Cheetah's, gravity being the same. A parameter's unit m^a s^b N^c says by what
+its default and its bounds follow: lambda^(a + b / 2) mu^c. That holds for postures, weights of costs, gains and the
+gait's period; it does not for what belongs to computers and wires: steps, rates, time-outs. For the Mini Cheetah every
+factor is one.
+
+See eq. (25) of docs/mathematics.md.
+"""
+
+import math
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final
+
+from contact_ddp_ros.base.config import Config, replace, scaled, specs
+from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig, StandConfig
+from contact_ddp_ros.mpc.config import PlannerConfig, for_model
+from contact_ddp_ros.plants.options import SimOptions
+from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.profile import DEFAULT_ROBOT
+from contact_ddp_ros.robot.symmetry import leg_length
+from contact_ddp_ros.runs.options import RunOptions
+
+SIMILAR: Final[Mapping[str, tuple[str, ...]]] = {
+    "planner": (
+        "reference.",
+        "weight.",
+        "first_guess.",
+        "constraint.touchdown_penalty",
+        "constraint.baumgarte_rate",
+    ),
+    "controller": (
+        "drive.",
+        "stand.kp",
+        "stand.kd",
+        "stand.capture_",
+        "move.exit_speed",
+        "move.ready_height",
+        "lateral.",
+        "estimation.force_",
+        "estimation.foothold_",
+        "estimation.early_",
+        "estimation.late_",
+        "estimation.drives_least",
+        "safety.policy_height",
+    ),
+}
+"""Beginnings of the names of the parameters that follow the robot's size, by section."""
+
+_STRETCH = "gait.stretch"
+
+
+def robot_of(options: RunOptions) -> Robot:
+    """The robot of a run.
+
+    Raises:
+        ParameterError, ModelError: as :func:`contact_ddp_ros.robot.model.load_robot`.
+    """
+    return load_robot(options.robot)
+
+
+def planner_config(options: RunOptions, robot: Robot) -> PlannerConfig:
+    """The planner's parameters of a run.
+
+    Raises:
+        ParameterError: a name or a value is not allowed.
+    """
+    given = options.parameters("planner")
+    fitted = for_model(fitted_config(PlannerConfig(), robot, "planner"), given.get("model", PlannerConfig.model))
+    return replace(fitted, {"variant": options.variant, **given})
+
+
+def controller_config(options: RunOptions, robot: Robot, timing: Mapping[str, Any]) -> ControllerConfig:
+    """The controller's parameters of a run; `timing` are those that say from when on a policy is late.
+
+    Raises:
+        ParameterError: a name or a value is not allowed.
+    """
+    fitted = fitted_config(ControllerConfig(), robot, "controller")
+    return replace(fitted, {**timing, **options.parameters("controller")})
+
+
+def simulator_options(options: RunOptions, robot: Robot) -> SimOptions:
+    """The simulated world of a run, without the parameters of the simulator's node.
+
+    Raises:
+        ParameterError: a name or a value is not allowed.
+    """
+    world = {name: value for name, value in options.simulator_parameters().items() if not name.startswith("node.")}
+    return replace(fitted_config(SimOptions(), robot, "simulator"), world)
+
+
+def fitted_config(config: Config, robot: Robot, section: str) -> Config:
+    """A configuration for a robot: defaults and bounds by its size, and on top the values of its file.
+
+    Raises:
+        ParameterError: a name or a value in the robot's file is not allowed.
+    """
+    profile = robot.profile
+    if profile is None:
+        return config
+    by_size = factors(robot, section)
+    fitted = scaled(config, by_size) if any(factor != 1.0 for factor in by_size.values()) else config
+    try:
+        return replace(fitted, {**_postures(robot, section), **profile.parameters.get(section, {})})
+    except ParameterError as error:
+        raise ParameterError(f"robot file {profile.path}: parameters.{section}: {error}") from error
+
+
+def factors(robot: Robot, section: str) -> dict[str, float]:
+    """What a robot's size makes of the parameters of a section that follow it, by dotted name."""
+    length, mass = scales(robot)
+    found = {}
+    for name, spec in specs(_DEFAULTS.get(section, SimOptions())).items():
+        if name.startswith(SIMILAR.get(section, ())):
+            of_length, of_mass = exponents(spec.unit)
+            found[name] = length**of_length * mass**of_mass
+    return found
+
+
+def scales(robot: Robot) -> tuple[float, float]:
+    """Length and mass of a robot over those of the Mini Cheetah; ones where it was read from a URDF alone."""
+    if robot.profile is None:
+        return 1.0, 1.0
+    length, mass = _tuned_for()
+    return leg_length(robot.tree) / length, robot.mass / mass
+
+
+def exponents(unit: str) -> tuple[float, float]:
+    """Powers of length and mass with which a quantity of that unit grows: `"N m s/rad"` → (1.5, 1).
+
+    Raises:
+        ValueError: a word of the unit is unknown.
+    """
+    length = mass = 0.0
+    above, _, below = unit.partition("/")
+    for text, sign in ((above, 1.0), (below, -1.0)):
+        group, closes, power = text.rpartition(")^")
+        words, outer = (group.lstrip("("), float(power)) if closes else (text, 1.0)
+        for word in words.split():
+            base, _, own = word.partition("^")
+            if base not in _UNITS:
+                raise ValueError(f"unit {unit!r} has {base!r}; known: {', '.join(_UNITS)}")
+            times = sign * outer * float(own or 1.0)
+            length, mass = length + times * _UNITS[base][0], mass + times * _UNITS[base][1]
+    return length, mass
+
+
+_UNITS: Final = {
+    "1": (0.0, 0.0),
+    "rad": (0.0, 0.0),
+    "m": (1.0, 0.0),
+    "s": (0.5, 0.0),
+    "N": (0.0, 1.0),
+    "kg": (0.0, 1.0),
+}
+"""Powers of length and mass of each unit."""
+
+
+_DEFAULTS: Final[Mapping[str, Any]] = {"planner": PlannerConfig(), "controller": ControllerConfig()}
+
+
+def _postures(robot: Robot, section: str) -> dict[str, Any]:
+    """The gait's period, and the joint angles of standing and of lying folded, as far as the joints allow."""
+    if section == "planner":
+        return {_STRETCH: math.sqrt(scales(robot)[0])}
+    if section != "controller":
+        return {}
+    size = len(StandConfig().fold)
+    fold = [min(max(angle, low), high) for angle, low, high in zip(StandConfig().fold, robot.lower, robot.upper)]
+    return {"stand.pose": tuple(robot.standing[:size].tolist()), "stand.fold": tuple(map(float, fold))}
+
+
+@cache
+def _tuned_for() -> tuple[float, float]:
+    """Leg length [m] and mass [kg] of the robot whose parameters the defaults are."""
+    robot = load_robot(DEFAULT_ROBOT)
+    return leg_length(robot.tree), robot.mass
+
+
+def policy_timing(options: RunOptions, planner: PlannerConfig) -> dict[str, Any]:
+    """The controller's parameters that follow from the planner's: its model, and from when on a policy is late.
+
+    That is the default, and the modelled delay beside it.
+    """
+    period = 1.0 / planner.rate
+    periods = SafetyConfig().policy_periods + options.planner_delay / period
+    return {"model": planner.model, "safety.planner_period": period, "safety.policy_periods": periods}

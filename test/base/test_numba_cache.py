@@ -1,0 +1,30 @@
+"""What is compiled is found again wherever the package lies, and never after a change of a source it is made from."""
+
+from pathlib import Path
+
+import contact_ddp_ros
+from contact_ddp_ros.base import numba_cache
+from contact_ddp_ros.base.numba_cache import PackageCacheLocator
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix
+
+PACKAGE = Path(contact_ddp_ros.__file__).parent
+
+
+def covered() -> set[Path]:
+    return {path for room in numba_cache._ROOMS for path in PACKAGE.glob(f"{room}/**/*.py")}
+
+
+def test_every_module_with_compiled_code_is_part_of_the_fingerprint() -> None:
+    compiled = {path for path in PACKAGE.rglob("*.py") if "njit(" in path.read_text(encoding="utf-8")}
+    assert len(compiled) > 20
+    assert not compiled - covered()
+
+
+def test_functions_are_found_by_their_place_in_the_package() -> None:
+    source = PACKAGE / "mpc" / "terms" / "touchdown.py"
+    assert PackageCacheLocator.get_suitable_cache_subpath(str(source)) == "contact_ddp_ros/mpc/terms"
+    of_ours = quaternion_to_matrix.py_func
+    found = PackageCacheLocator.from_function(of_ours, of_ours.__code__.co_filename)
+    assert found is not None
+    assert Path(found.get_cache_path()) == numba_cache.use() / "contact_ddp_ros" / "robot"
+    assert PackageCacheLocator.from_function(covered, __file__) is None, "Numba's own places serve others"

@@ -1,0 +1,189 @@
+"""The bridge's last word: nothing but damping before the controller damped, after silence or garbage; limits; ramp."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lcm_frames import ROBOT, N, random_state
+from numpy.typing import NDArray
+
+from contact_ddp_ros.control.config import DriveConfig
+from contact_ddp_ros.plants.lcm import conventions
+from contact_ddp_ros.plants.lcm.codec import Frame, decode
+from contact_ddp_ros.plants.lcm.definitions import PD_TAU_TARGETS
+from contact_ddp_ros.plants.lcm.guard import CommandGuard, GuardConfig
+from contact_ddp_ros.robot.state import JointCommand
+
+Array = NDArray[np.float64]
+GAINS = DriveConfig().gains(4)
+STAND = JointCommand(ROBOT.standing, np.zeros(N), np.full(N, 2.0))
+DAMPING = JointCommand.damping(N)
+STANDING = ROBOT.standing_state()
+
+
+def guard(**values: float) -> CommandGuard:
+    return CommandGuard(ROBOT, GAINS, GuardConfig(**values))
+
+
+def ready(**values: float) -> CommandGuard:
+    """One that would follow commands."""
+    made = guard(**values)
+    made.measured(STANDING, 0.0)
+    made.command(DAMPING, 0.0, 0.0)
+    return made
+
+
+def enabled(**values: float) -> CommandGuard:
+    """One that follows them since time 0, without a ramp unless asked for."""
+    made = ready(**{"soft_start": 0.0, **values})
+    made.command(STAND, 0.0, 0.0)
+    return made
+
+
+def targets(made: CommandGuard, now: float) -> Frame:
+    return decode(made.frame(now), [PD_TAU_TARGETS])
+
+
+def damps(frame: Frame) -> bool:
+    command, gains = conventions.joint_command(frame)
+    assert command.positions is not None or (gains.kd == GAINS.kd_damping).all()
+    return command.positions is None
+
+
+def test_at_first_nothing_but_damping_passes() -> None:
+    made = guard()
+    made.measured(STANDING, 0.0)
+    assert damps(targets(made, 0.0))
+    made.command(STAND, 0.0, 0.0)
+    assert damps(targets(made, 0.0))
+    assert made.fault is not None
+    made.command(DAMPING, 0.0, 0.002)
+    assert made.fault is None
+    made.command(STAND, 0.0, 0.004)
+    made.measured(STANDING, 0.1)
+    made.command(STAND, 0.0, 0.1)
+    assert not damps(targets(made, 0.1))
+
+
+def test_commands_pass_unchanged_within_limits() -> None:
+    made = enabled()
+    frame = targets(made, 0.0)
+    np.testing.assert_allclose(frame.array("q_des"), STAND.positions)
+    np.testing.assert_allclose(frame.array("tau_ff"), STAND.torques)
+    np.testing.assert_allclose(frame.array("kp"), GAINS.kp)
+    np.testing.assert_allclose(frame.array("kd"), GAINS.kd)
+    assert frame.array("se_contactState").tolist() == [0.5] * 4
+    made.contacts((True, True, False, False))
+    assert targets(made, 0.0).array("se_contactState").tolist() == [0.5, 0.5, 0.0, 0.0]
+
+
+def test_frames_are_stamped_with_the_state_that_they_answer_and_numbered() -> None:
+    made = enabled()
+    made.command(STAND, 12.345678, 0.0)
+    first, second = targets(made, 0.0), targets(made, 0.001)
+    assert first.values["timestamp_us"] == second.values["timestamp_us"] == 12345678
+    assert second.values["id"] == first.values["id"] + 1
+
+
+@pytest.mark.parametrize("silent", ["controller", "robot"])
+def test_silence_ends_in_damping_until_the_controller_damps_too(silent: str) -> None:
+    made = enabled(command_timeout=0.02)
+    made.command(STAND, 0.0, 0.03 if silent == "robot" else 0.0)
+    made.measured(STANDING, 0.03 if silent == "controller" else 0.0)
+    assert not damps(targets(made, 0.019))
+    assert damps(targets(made, 0.031))
+    assert made.fault is not None
+    assert ("joint command" if silent == "controller" else "robot state") in made.fault
+    made.measured(STANDING, 0.032)
+    made.command(STAND, 0.0, 0.032)
+    assert damps(targets(made, 0.032)), "a trip is latched"
+    made.command(DAMPING, 0.0, 0.034)
+    made.command(STAND, 0.0, 0.036)
+    assert not damps(targets(made, 0.036))
+
+
+def test_silence_while_damping_is_no_fault() -> None:
+    made = ready()
+    assert damps(targets(made, 100.0))
+    assert made.fault is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        JointCommand(np.full(N, math.nan), np.zeros(N), np.zeros(N)),
+        JointCommand(ROBOT.standing, np.full(N, math.inf), np.zeros(N)),
+        JointCommand(ROBOT.standing, np.zeros(N), np.full(N, -math.inf)),
+        JointCommand(ROBOT.standing[:11], np.zeros(N), np.zeros(N)),
+        JointCommand(None, np.zeros(N), np.full(N, math.nan)),
+    ],
+)
+def test_malformed_commands_end_in_damping(command: JointCommand) -> None:
+    made = enabled()
+    made.command(command, 0.0, 0.001)
+    assert damps(targets(made, 0.001))
+    made.command(STAND, 0.0, 0.002)
+    assert damps(targets(made, 0.002)), "a trip is latched"
+
+
+def test_a_trip_keeps_its_first_reason() -> None:
+    made = enabled()
+    made.trip("message refused", 0.1)
+    made.trip("something else", 0.2)
+    assert made.fault == "message refused"
+    assert made.tripped == 0.1
+    assert damps(targets(made, 0.0))
+
+
+def test_stiffness_and_torque_grow_from_zero() -> None:
+    made = ready(soft_start=0.5)
+    previous: Frame | None = None
+    for now in np.arange(0.0, 0.6, 0.01):
+        made.measured(STANDING, now)
+        made.command(STAND, 0.0, now)
+        frame = targets(made, now)
+        share = min(now / 0.5, 1.0)
+        np.testing.assert_allclose(frame.array("kp"), share * GAINS.kp, atol=1e-9)
+        np.testing.assert_allclose(frame.array("tau_ff"), share * STAND.torques, atol=1e-9)
+        np.testing.assert_allclose(frame.array("kd"), share * GAINS.kd + (1.0 - share) * GAINS.kd_damping)
+        assert previous is None or np.abs(frame.array("tau_ff") - previous.array("tau_ff")).max() < 0.05
+        previous = frame
+
+
+def test_the_ramp_begins_anew_after_damping() -> None:
+    made = ready(soft_start=0.5)
+    made.command(STAND, 0.0, 0.0)
+    made.command(DAMPING, 0.0, 1.0)
+    made.measured(STANDING, 2.0)
+    made.command(STAND, 0.0, 2.0)
+    assert not targets(made, 2.0).array("kp").any()
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    scale=st.sampled_from([0.1, 1.0, 10.0, 1e3, 1e9]),
+    share=st.floats(0.05, 1.0),
+    ramp=st.floats(0.0, 1.0),
+)
+def test_whatever_is_commanded_torques_stay_within_limits(seed: int, scale: float, share: float, ramp: float) -> None:
+    random, state = np.random.default_rng(seed), random_state(seed)
+    made = guard(torque_share=share, soft_start=1.0, command_timeout=1.0)
+    made.command(DAMPING, 0.0, 0.0)
+    made.command(JointCommand(*(scale * random.normal(size=(3, N)))), 0.0, 0.0)
+    made.measured(state, ramp)
+    frame = targets(made, ramp)
+    limits = share * ROBOT.effort_limits * (1.0 + 1e-6)
+    drive = frame.array("kp") * (frame.array("q_des") - state.joint_positions)
+    drive += frame.array("kd") * (frame.array("qd_des") - state.joint_velocities)
+    assert (np.abs(frame.array("tau_ff")) <= limits).all()
+    assert (np.abs(frame.array("tau_ff") + drive) <= limits).all()
+
+
+def test_targets_stay_within_the_joints_range() -> None:
+    made = enabled()
+    made.command(JointCommand(np.full(N, 9.0), np.full(N, 99.0), np.zeros(N)), 0.0, 0.0)
+    frame = targets(made, 0.0)
+    assert (frame.array("q_des") <= ROBOT.upper).all()
+    assert (frame.array("qd_des") <= ROBOT.velocity_limits).all()

@@ -1,0 +1,112 @@
+"""States from frames: paired, stamped on receipt, of one layout, agreeing; nothing else comes through."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lcm_frames import ROBOT, N, estimate_frame, leg_frame, random_state
+
+from contact_ddp_ros.base.errors import LinkError, ParameterError
+from contact_ddp_ros.plants.lcm.definitions import CHEETAH_SOFTWARE, LAYOUTS, WALK_THESE_WAYS, Layout
+from contact_ddp_ros.plants.lcm.measurements import Measurement, MeasurementReader
+
+PERIOD = 0.002
+TICKS = [(state, leg_frame(state), estimate_frame(state)) for state in map(random_state, range(40))]
+
+
+@pytest.mark.parametrize("first", ["legs", "trunk"])
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_a_pair_is_stamped_with_the_first_receipt(layout: Layout, first: str) -> None:
+    reader, state = MeasurementReader(ROBOT), random_state(1)
+    legs, trunk = leg_frame(state, layout), estimate_frame(state, layout)
+    if first == "legs":
+        assert reader.leg_data(legs, 5.0) is None
+        measured = reader.estimate(trunk, 5.0003)
+    else:
+        assert reader.estimate(trunk, 5.0) is None
+        measured = reader.leg_data(legs, 5.0003)
+    assert measured is not None
+    assert measured.state.time == 5.0
+    assert reader.layout is layout
+    np.testing.assert_allclose(measured.torques, np.linspace(-5.0, 5.0, N), atol=1e-6)
+    assert (measured.specific_force is None) == (layout is CHEETAH_SOFTWARE)
+
+
+@given(lost=st.sets(st.tuples(st.integers(0, len(TICKS) - 1), st.booleans()), max_size=12))
+def test_lost_frames_never_pair_different_ticks(lost: set[tuple[int, bool]]) -> None:
+    reader = MeasurementReader(ROBOT)
+    ticks: list[int] = []
+    for tick, (state, legs, trunk) in enumerate(TICKS):
+        at = tick * PERIOD
+        measured: Measurement | None = None
+        if (tick, True) not in lost:
+            measured = reader.leg_data(legs, at)
+        if (tick, False) not in lost:
+            measured = reader.estimate(trunk, at + 0.0002) or measured
+        if measured is not None:
+            ticks.append(tick)
+            np.testing.assert_allclose(measured.state.joint_positions, state.joint_positions, atol=1e-6)
+            np.testing.assert_allclose(measured.state.position, state.position, atol=1e-6)
+    assert ticks == [tick for tick in range(len(TICKS)) if not {(tick, True), (tick, False)} & lost]
+
+
+def test_who_speaks_first_is_believed_and_nobody_else() -> None:
+    reader, state = MeasurementReader(ROBOT), random_state(1)
+    reader.leg_data(leg_frame(state, WALK_THESE_WAYS), 0.0)
+    with pytest.raises(LinkError, match="86530874c8755cb7"):
+        reader.estimate(estimate_frame(state, CHEETAH_SOFTWARE), 0.0)
+    assert reader.estimate(estimate_frame(state, WALK_THESE_WAYS), 0.0) is not None
+
+
+def test_a_layout_can_be_forced() -> None:
+    reader = MeasurementReader(ROBOT, CHEETAH_SOFTWARE.name)
+    with pytest.raises(LinkError, match="with stamps"):
+        reader.leg_data(leg_frame(random_state(1), WALK_THESE_WAYS), 0.0)
+    with pytest.raises(ParameterError, match="allowed: auto, cheetah_software, walk_these_ways"):
+        MeasurementReader(ROBOT, "unitree")
+
+
+def test_no_state_passes_while_the_robot_contradicts_itself() -> None:
+    reader, state = MeasurementReader(ROBOT), random_state(1)
+    for tick in range(3):
+        reader.leg_data(leg_frame(state, q=-state.joint_positions), tick * PERIOD)
+        with pytest.raises(LinkError, match="do not mean the same"):
+            reader.estimate(estimate_frame(state), tick * PERIOD)
+    reader.leg_data(leg_frame(state), 3 * PERIOD)
+    assert reader.estimate(estimate_frame(state), 3 * PERIOD) is not None
+
+
+def test_a_contradiction_is_noticed_later_too() -> None:
+    reader, state = MeasurementReader(ROBOT), random_state(1)
+    reader.leg_data(leg_frame(state), 0.0)
+    assert reader.estimate(estimate_frame(state), 0.0) is not None
+    reader.leg_data(leg_frame(state, q=-state.joint_positions), 2.0)
+    with pytest.raises(LinkError, match="do not mean the same"):
+        reader.estimate(estimate_frame(state), 2.0)
+
+
+def test_after_forgetting_only_new_frames_pair() -> None:
+    reader, state = MeasurementReader(ROBOT), random_state(1)
+    reader.leg_data(leg_frame(state), 0.0)
+    reader.forget()
+    assert reader.estimate(estimate_frame(state), 0.0) is None
+
+
+@given(data=st.binary(max_size=300), cut=st.integers(0, 247), bits=st.lists(st.integers(0, 8 * 248 - 1), max_size=30))
+def test_garbage_is_an_error_of_the_link_or_a_finite_state(data: bytes, cut: int, bits: list[int]) -> None:
+    reader, state = MeasurementReader(ROBOT), random_state(1)
+    flipped = bytearray(leg_frame(state))
+    for bit in bits:
+        flipped[bit // 8] ^= 1 << (bit % 8)
+    for frame in (data, leg_frame(state)[:cut], bytes(flipped)):
+        reader.forget()
+        try:
+            reader.leg_data(frame, 0.0)
+            measured = reader.estimate(estimate_frame(state), 0.0)
+        except LinkError:
+            continue
+        if measured is not None:
+            assert measured.state.is_finite()
+            assert math.isfinite(float(measured.torques.sum()))

@@ -1,0 +1,53 @@
+"""A private ROS domain on loopback for the tests of one process, so that two runs at once do not meet."""
+
+from collections.abc import Iterator
+
+import pytest
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from ros_graph import NodeMaker
+
+from contact_ddp_ros.base.env_vars import environment
+from contact_ddp_ros.ros.domain import loopback_environment, reserved_domain
+
+
+@pytest.fixture(scope="session")
+def loopback() -> Iterator[dict[str, str]]:
+    """The environment of a domain that is ours, set for this process too."""
+    with reserved_domain() as domain:
+        variables = loopback_environment(domain)
+        with environment(variables):
+            yield variables
+
+
+@pytest.fixture(scope="session")
+def context(loopback: dict[str, str]) -> Iterator[Context]:
+    context = Context()
+    domain = int(loopback["ROS_DOMAIN_ID"])
+    rclpy.init(context=context, domain_id=domain, signal_handler_options=SignalHandlerOptions.NO)
+    yield context
+    rclpy.try_shutdown(context=context)
+
+
+@pytest.fixture
+def make_node(context: Context) -> Iterator[NodeMaker]:
+    """Makes nodes that live as long as the test."""
+    nodes: list[Node] = []
+
+    def make(name: str, **options: object) -> Node:
+        nodes.append(rclpy.create_node(name, context=context, enable_rosout=False, **options))
+        return nodes[-1]
+
+    yield make
+    for node in nodes:
+        node.destroy_node()
+
+
+@pytest.fixture
+def executor(context: Context) -> Iterator[SingleThreadedExecutor]:
+    executor = SingleThreadedExecutor(context=context)
+    yield executor
+    executor.shutdown(timeout_sec=1.0)

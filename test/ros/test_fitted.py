@@ -1,0 +1,59 @@
+"""A node that is given a robot's name has the defaults and ranges of its size."""
+
+import pytest
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from ros_graph import NodeMaker
+
+from contact_ddp_ros.base.config import specs
+from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.plants.gazebo.names import MODEL
+from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.urdf import default_urdf
+from contact_ddp_ros.ros.node_config import (
+    ControllerNodeConfig,
+    DrivesNodeConfig,
+    GazeboBridgeNodeConfig,
+    PlannerNodeConfig,
+    SimulatorNodeConfig,
+)
+from contact_ddp_ros.ros.robot_scaling import fitted
+from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.robot_scaling import controller_config, planner_config
+
+
+def named(make_node: NodeMaker, urdf: str) -> Node:
+    """A node whose parameter `node.urdf` is set from outside."""
+    given = [Parameter("node.urdf", value=urdf)] if urdf else []
+    return make_node("fitted", parameter_overrides=given)
+
+
+def test_nodes_fit_the_robot_as_a_run_without_ros_does(make_node: NodeMaker) -> None:
+    node, robot, options = named(make_node, "go1"), load_robot("go1"), RunOptions(robot="go1")
+    planner, wanted = fitted(node, PlannerNodeConfig()), planner_config(options, robot)
+    assert {name: spec.default for name, spec in specs(wanted).items()}.items() <= {
+        name: spec.default for name, spec in specs(planner).items()
+    }.items()
+    assert specs(planner)["reference.height"].high == specs(wanted)["reference.height"].high
+    drive = controller_config(options, robot, {}).drive
+    assert fitted(node, ControllerNodeConfig()).drive.kp == drive.kp
+    assert fitted(node, SimulatorNodeConfig()).node.drive.kp == drive.kp
+    assert fitted(node, DrivesNodeConfig()).drive.kd == drive.kd
+
+
+@pytest.mark.parametrize(
+    ("source", "name"), [("", MODEL), ("go1", "go1"), (str(default_urdf()), load_robot().tree.name)]
+)
+def test_the_bridge_looks_for_the_model_by_the_robots_name(make_node: NodeMaker, source: str, name: str) -> None:
+    assert fitted(named(make_node, source), GazeboBridgeNodeConfig()).gazebo.model == name
+
+
+@pytest.mark.parametrize("urdf", ["", "/anywhere/robot.urdf"])
+def test_a_urdf_alone_changes_no_default(make_node: NodeMaker, urdf: str) -> None:
+    defaults = PlannerNodeConfig()
+    assert fitted(named(make_node, urdf), defaults) is defaults
+
+
+def test_a_robot_that_there_is_not_is_refused(make_node: NodeMaker) -> None:
+    with pytest.raises(ParameterError, match="no robot is called 'go3'"):
+        fitted(named(make_node, "go3"), PlannerNodeConfig())

@@ -1,0 +1,341 @@
+"""The bridge to the robot as a process: real frames in, real frames out, damping at every exit."""
+
+import dataclasses
+import signal
+import time as clock
+from collections.abc import Callable, Iterator
+from threading import Event, Thread
+
+import numpy as np
+import pytest
+from lcm_frames import ROBOT, N, estimate_frame, leg_frame
+from nav_msgs.msg import Odometry
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
+from ros_graph import PATIENCE, PERIOD, NodeMaker
+from sensor_msgs.msg import Imu, JointState
+from std_msgs.msg import String
+
+from contact_ddp_ros.plants.lcm import conventions
+from contact_ddp_ros.plants.lcm.codec import Frame, decode, encode
+from contact_ddp_ros.plants.lcm.definitions import (
+    CHEETAH_SOFTWARE,
+    LEG_CONTROL_COMMAND,
+    PD_TAU_TARGETS,
+    TARGETS_CHANNEL,
+    WALK_THESE_WAYS,
+    Layout,
+)
+from contact_ddp_ros.plants.lcm.transport import Link, LinkOptions
+from contact_ddp_ros.plants.pushes import Push
+from contact_ddp_ros.robot.state import JointCommand
+from contact_ddp_ros.ros import interfaces as io
+from contact_ddp_ros.ros.conversions import contacts_message, from_stamp, joint_command_message, robot_state, to_stamp
+from contact_ddp_ros.ros.demo import run_demo
+from contact_ddp_ros.ros.lcm_bridge_node import LcmBridgeNode
+from contact_ddp_ros.ros.processes import NodeProcesses
+from contact_ddp_ros.ros.runtime import publisher, subscribe
+from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.recording import CONTROL_MODES, Recorder
+
+STATE = dataclasses.replace(ROBOT.standing_state(), linear_velocity=np.array([0.1, 0.2, 0.3]))
+STAND = JointCommand(ROBOT.standing + 0.05, np.zeros(N), np.ones(N))
+DAMPING = JointCommand.damping(N)
+
+TRIES = 5
+"""On a busy machine the robot played here may be the first to stay silent for too long."""
+
+
+@pytest.fixture
+def processes(loopback: dict[str, str]) -> Iterator[NodeProcesses]:
+    with NodeProcesses(loopback) as started:
+        yield started
+
+
+class Robot:
+    """Plays the robot on one side of the bridge and the controller on the other."""
+
+    def __init__(self, make_node: NodeMaker, executor: SingleThreadedExecutor, options: LinkOptions) -> None:
+        self.link = Link(options)
+        self.link.subscribe(TARGETS_CHANNEL, lambda data: self.targets.append(decode(data, [PD_TAU_TARGETS])))
+        self.targets: list[Frame] = []
+        self.layout: Layout = WALK_THESE_WAYS
+        self.sending, self.ended = Event(), Event()
+        self.node = make_node("controller_side")
+        executor.add_node(self.node)
+        self.executor = executor
+        self.joints: list[JointState] = []
+        self.odometry: list[Odometry] = []
+        self.imu: list[Imu] = []
+        self.receipts: list[float] = []
+        subscribe(self.node, io.JOINT_STATES, self._on_joints)
+        subscribe(self.node, io.ODOM, self.odometry.append)
+        subscribe(self.node, io.IMU, self.imu.append)
+        self.command = publisher(self.node, io.JOINT_COMMAND)
+        self.contacts = publisher(self.node, io.CONTACTS)
+        self._thread = Thread(target=self._speak, daemon=True)
+        self._thread.start()
+
+    def _on_joints(self, message: JointState) -> None:
+        self.receipts.append(clock.time())
+        self.joints.append(message)
+
+    def _speak(self) -> None:
+        while not self.ended.is_set():
+            if self.sending.is_set():
+                self.link.publish(self.layout.leg_channel, leg_frame(STATE, self.layout))
+                self.link.publish(self.layout.estimate_channel, estimate_frame(STATE, self.layout))
+            clock.sleep(5.0 * PERIOD)
+
+    def until(self, condition: Callable[[], bool], repeat: JointCommand | None = None) -> None:
+        """Let messages come until the condition holds, commanding `repeat` all the while."""
+        deadline = clock.monotonic() + PATIENCE
+        while not condition():
+            assert clock.monotonic() < deadline, "nothing happened"
+            if repeat is not None:
+                self.command.publish(joint_command_message(repeat, to_stamp(clock.time())))
+            self.executor.spin_once(timeout_sec=0.002)
+            self.link.receive(0.0)
+
+    def until_next(self, condition: Callable[[Frame], bool], repeat: JointCommand | None = None) -> None:
+        """Until targets come that fulfil a condition."""
+        self.targets.clear()
+        self.until(lambda: any(map(condition, self.targets)), repeat)
+
+    def enable(self) -> None:
+        """Have the bridge follow commands; of commands in quick succession it may only see the newest."""
+        self.sending.set()
+        self.until(lambda: len(self.joints) > 0)
+        self.targets.clear()
+        while all(map(damps, self.targets)):
+            for command in (DAMPING, STAND):
+                count = len(self.targets)
+                self.until(lambda count=count: len(self.targets) > count + 20, command)
+
+
+@pytest.fixture
+def robot(make_node: NodeMaker, executor: SingleThreadedExecutor, link_options: LinkOptions) -> Iterator[Robot]:
+    made = Robot(make_node, executor, link_options)
+    yield made
+    made.ended.set()
+    made._thread.join(5.0)
+
+
+@pytest.fixture
+def bridge(processes: NodeProcesses, link_options: LinkOptions) -> Callable[..., NodeProcesses]:
+    def start(**parameters: object) -> NodeProcesses:
+        values = {"link.port": link_options.port, "guard.command_timeout": 1.0, "guard.soft_start": 0.0}
+        given = {name.replace("__", "."): value for name, value in parameters.items()}
+        processes.start("bridge", {**values, **given})
+        return processes
+
+    return start
+
+
+def says(robot: Robot, processes: NodeProcesses, words: str) -> None:
+    """Wait until the bridge says this."""
+    try:
+        robot.until(lambda: words in processes.log("bridge"))
+    except AssertionError:
+        pytest.fail(f"the bridge does not say {words!r} but: {processes.log('bridge')}")
+
+
+def damps(frame: Frame) -> bool:
+    return conventions.joint_command(frame)[0].positions is None
+
+
+def test_the_robot_stands_and_bounds_over_lcm_up_a_slope() -> None:
+    overrides = {"controller.stand.ramp_time": 0.2, "bridge.guard.soft_start": 0.1}
+    push = Push(1.0, (0.0, 20.0, 0.0), 0.05)
+    options = RunOptions(duration=2.3, backend="lcm", terrain="slope:8", pushes=(push,), overrides=overrides)
+    recording = run_demo(options, Recorder())
+    ticks = recording.ticks
+    np.testing.assert_allclose(np.diff(ticks["time"]), PERIOD, atol=1e-9)
+    modes = [CONTROL_MODES[index].lower() for index in ticks["control_mode"]]
+    assert len(modes) == 1150
+    assert modes.count("move") > 700
+    assert not [event for event in recording.events if event.fault]
+    assert any("push" in event.text for event in recording.events)
+    assert ticks["position"][-1, 0] > 0.3, "it runs forward"
+    assert ticks["position"][-1, 2] - ticks["position"][0, 2] > 0.01, "and up"
+    assert recording.info.heights(ticks["position"]).min() > 0.2
+    assert np.abs(ticks["torques"]).max() > 5.0
+    airborne = (np.abs(ticks["contact_forces"]).sum(axis=(1, 2)) < 1.0) & (np.array(modes) == "move")
+    assert airborne.mean() > 0.2
+    assert recording.solves["ok"].all()
+
+
+def test_states_are_stamped_on_receipt(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
+    bridge()
+    began = clock.time()
+    robot.sending.set()
+    robot.until(lambda: len(robot.joints) > 20 and len(robot.odometry) > 20 and len(robot.imu) > 0)
+    stamps = [from_stamp(message.header.stamp) for message in robot.joints]
+    assert all(began < stamp < receipt for stamp, receipt in zip(stamps, robot.receipts))
+    assert (np.diff(stamps) > 0.0).all()
+    poses = {from_stamp(message.header.stamp): message for message in robot.odometry}
+    pairs = [(message, poses[stamp]) for message, stamp in zip(robot.joints, stamps) if stamp in poses]
+    assert pairs
+    state = robot_state(*pairs[-1])
+    np.testing.assert_allclose(state.joint_positions, STATE.joint_positions, atol=1e-6)
+    np.testing.assert_allclose(state.linear_velocity, STATE.linear_velocity, atol=1e-6)
+    np.testing.assert_allclose(pairs[-1][0].effort, np.linspace(-5.0, 5.0, N), atol=1e-6)
+    assert robot.imu[-1].linear_acceleration.z == pytest.approx(9.8, abs=1e-5)
+
+
+def test_it_damps_unasked_and_follows_who_has_damped(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
+    bridge(node__layout="walk_these_ways")
+    robot.until_next(damps)
+    robot.sending.set()
+    robot.until(lambda: len(robot.joints) > 0)
+    count = len(robot.joints)
+    robot.targets.clear()
+    robot.until(lambda: len(robot.joints) > count + 10, STAND)
+    assert all(map(damps, robot.targets)), "the controller has not damped yet"
+    robot.enable()
+    command, gains = conventions.joint_command(robot.targets[-1])
+    assert command.positions is not None
+    np.testing.assert_allclose(command.positions, STAND.positions)
+    np.testing.assert_allclose(command.torques, STAND.torques)
+    assert gains.kp.all()
+    robot.contacts.publish(contacts_message((False, False, True, True)))
+    robot.until_next(lambda frame: frame.array("se_contactState").tolist() == [0.0, 0.0, 0.5, 0.5], STAND)
+
+
+def test_silence_of_the_controller_ends_in_damping(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
+    processes, words = bridge(), "no joint command for"
+    for _ in range(TRIES):
+        robot.enable()
+        robot.until_next(damps)
+        robot.until_next(damps, STAND)
+        if words in processes.log("bridge"):
+            break
+    says(robot, processes, words)
+    robot.enable()
+
+
+def test_a_malformed_command_ends_in_damping(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
+    processes = bridge()
+    robot.enable()
+    broken = joint_command_message(STAND, to_stamp(clock.time()))
+    broken.joint_names = broken.joint_names[:-1]
+    robot.command.publish(broken)
+    robot.until_next(damps)
+    says(robot, processes, "joint command refused: joints missing")
+    robot.until_next(damps, STAND)
+
+
+def test_a_second_commander_ends_in_damping(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
+    processes = bridge()
+    robot.enable()
+    stiff = {"q_des": ROBOT.standing, "kp": np.full(N, 9.0)}
+    robot.link.publish(TARGETS_CHANNEL, encode(PD_TAU_TARGETS, stiff))
+    robot.until_next(damps)
+    says(robot, processes, "somebody else sends torque targets")
+
+
+def test_own_frames_are_no_strangers_however_late_they_come_back(
+    make_node: NodeMaker, link_options: LinkOptions
+) -> None:
+    port = Parameter("link.port", value=link_options.port)
+    stalled = LcmBridgeNode(make_node("stalled", parameter_overrides=[port]))
+    for _ in range(1000):
+        stalled._send()
+    count = 0
+    while stalled._link.receive(0.2):
+        count += 1
+    assert count > 0, "everybody on the link hears everybody"
+    assert not stalled._stranger
+
+
+def test_garbage_from_the_network_does_no_harm(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
+    processes = bridge()
+    robot.enable()
+    random = np.random.default_rng(0)
+    frame = leg_frame(STATE, robot.layout)
+    for size in random.integers(0, 600, 40):
+        for data in (random.bytes(size), frame[: size % len(frame)]):
+            robot.link.publish(robot.layout.leg_channel, data)
+            robot.link.publish(robot.layout.estimate_channel, data)
+    says(robot, processes, "frame refused")
+    count = len(robot.joints)
+    robot.until(lambda: len(robot.joints) > count + 5, STAND)
+    processes.check()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_damping_is_the_last_word(robot: Robot, bridge: Callable[..., NodeProcesses], number: int) -> None:
+    processes = bridge()
+    robot.enable()
+    processes.signal("bridge", number)
+    assert processes.wait("bridge", PATIENCE) == 0
+    while robot.link.receive(0.2):
+        pass
+    assert all(map(damps, robot.targets[-5:]))
+    assert not all(map(damps, robot.targets))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"link.interface": "nosuch0"}, "no network interface 'nosuch0'"),
+        ({"node.lockstep": True}, "use_sim_time"),
+    ],
+)
+def test_a_bridge_that_cannot_start_says_why_in_one_line(
+    processes: NodeProcesses, parameters: dict[str, object], words: str
+) -> None:
+    processes.start("bridge", parameters)
+    assert processes.wait("bridge", PATIENCE) == 1
+    lines = [line for line in processes.log("bridge").splitlines() if "FATAL" in line]
+    assert len(lines) == 1
+    assert words in lines[0]
+    assert "Traceback" not in processes.log("bridge")
+
+
+def test_the_controller_s_side_is_told_what_the_robot_does_instead(
+    robot: Robot, bridge: Callable[..., NodeProcesses]
+) -> None:
+    robot.layout = CHEETAH_SOFTWARE
+    told: list[String] = []
+    subscribe(robot.node, io.EXECUTION, told.append)
+    started = bridge()
+    robot.until(lambda: len(told) > 0)
+    assert told[-1].data == ""
+    robot.enable()
+
+    def tells(words: str, **values: object) -> None:
+        """The robot tells this command until the bridge says so."""
+        frame = encode(LEG_CONTROL_COMMAND, values)
+        count = len(told)
+
+        def said() -> bool:
+            robot.link.publish(CHEETAH_SOFTWARE.command_channel, frame)
+            return any(words in message.data for message in told[count:])
+
+        robot.until(said, STAND)
+
+    tells("the joints damp instead of following targets", kd_joint=np.full(N, 2.5))
+    tells("limp")
+    tells("somebody else moves the legs, with 5 N m/rad", q_des=ROBOT.standing, kp_joint=np.full(N, 5.0))
+    says(robot, started, "joints at first: fr_hip_joint reads -0.80 rad, -1.23 ± 0.42 expected")
+
+
+def test_a_stand_waits_for_the_initial_pose_of_the_robot_s_program(
+    make_node: NodeMaker, executor: SingleThreadedExecutor, processes: NodeProcesses, link_options: LinkOptions
+) -> None:
+    node = make_node("person")
+    executor.add_node(node)
+    processes.start("bridge", {"link.port": link_options.port, "use_sim_time": True})
+    processes.start("controller", {"use_sim_time": True})
+    stand = node.create_client(io.STAND.type, io.STAND.name)
+    assert stand.wait_for_service(PATIENCE)
+    processes.start_emulator({"initial_pose": 10.0, "link.port": link_options.port})
+    answers: list[str] = []
+    deadline = clock.monotonic() + PATIENCE
+    while not any("somebody else moves the legs" in answer for answer in answers):
+        assert clock.monotonic() < deadline, answers
+        future = stand.call_async(io.STAND.type.Request())
+        executor.spin_until_future_complete(future, timeout_sec=PATIENCE)
+        answers.append(future.result().message)
+        assert not future.result().success

@@ -1,0 +1,100 @@
+"""Requests to the planner on the wire."""
+
+import array
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rclpy.serialization import deserialize_message, serialize_message
+from std_msgs.msg import Float64MultiArray
+
+from contact_ddp_ros.base.errors import MessageError
+from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground
+from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.payload import Payload
+from contact_ddp_ros.ros.plan_request import (
+    AIMS,
+    MOVE,
+    PlanRequest,
+    RequestWriter,
+    plan_request,
+    plan_request_message,
+)
+
+STANDING = load_robot().standing_state()
+SLOPES = st.floats(-1.0, 1.0)
+GROUNDS = st.builds(Ground, height=st.floats(-100.0, 100.0), slope_x=SLOPES, slope_y=SLOPES)
+HEIGHTS = st.tuples(*[st.floats(-1.0, 1.0)] * 4)
+FEET = st.none() | st.builds(FootHeights, HEIGHTS, HEIGHTS)
+PLACES = st.floats(-1.0, 1.0)
+PAYLOADS = st.none() | st.builds(Payload, st.floats(-10.0, 50.0), PLACES, PLACES, PLACES)
+FELT = st.builds(
+    Felt,
+    st.none() | GROUNDS,
+    st.floats(-1e3, 1e3),
+    FEET,
+    st.floats(0.0, 1.0),
+    PAYLOADS,
+    st.none() | st.floats(0.0, 1.0),
+)
+
+
+@given(st.integers(0, 2**31 * 1_000_000_000 - 1), st.sampled_from(AIMS), FELT)
+def test_a_request_survives_the_wire(stamp: int, aim: str, felt: Felt) -> None:
+    request = PlanRequest(stamp, aim, STANDING, felt)
+    wire = RequestWriter().message(request)
+    assert deserialize_message(wire, Float64MultiArray) == plan_request_message(request)
+    assert len(wire) == len(serialize_message(plan_request_message(request)))
+    back = plan_request(wire)
+    assert (back.stamp, back.aim, back.felt) == (stamp, aim, felt)
+    for name in ("position", "orientation", "linear_velocity", "angular_velocity", "joint_positions"):
+        np.testing.assert_array_equal(getattr(back.state, name), getattr(STANDING, name))
+    np.testing.assert_array_equal(back.state.joint_velocities, STANDING.joint_velocities)
+
+
+@pytest.mark.parametrize(
+    ("slot", "value", "words"),
+    [
+        (0, 1.0, "header"),
+        (1, -1.0, "header"),
+        (2, 1e9, "header"),
+        (3, 3.0, "header"),
+        (3, 0.5, "header"),
+        (5, np.nan, "not finite"),
+        (10, 2.0, "norm"),
+        (41, np.nan, "advance"),
+        (42, 0.5, "ground 0.5"),
+        (46, -0.01, "roughness -0.01"),
+        (46, np.nan, "roughness nan"),
+        (47, 0.5, "feet 0.5"),
+        (48, np.inf, "feet 0.0"),
+        (55, 1e3, "feet 0.0"),
+        (56, 0.5, "payload 0.5"),
+        (57, 51.0, "payload of a plan request: parameter mass is 51"),
+        (61, 2.0, "drives 2.0"),
+        (62, -1e-3, "drives 0.0 of -0.001"),
+        (60, np.nan, "payload of a plan request: parameter z is nan"),
+    ],
+)
+def test_a_damaged_request_is_refused(slot: int, value: float, words: str) -> None:
+    message = plan_request_message(PlanRequest(12, MOVE, STANDING))
+    message.data[slot] = value
+    with pytest.raises(MessageError, match=words):
+        plan_request(serialize_message(message))
+
+
+@pytest.mark.parametrize(("slot", "value"), [(43, np.inf), (43, 1e3), (44, 1.5), (45, np.nan)])
+def test_a_ground_that_cannot_be_is_refused(slot: int, value: float) -> None:
+    message = plan_request_message(PlanRequest(12, MOVE, STANDING, Felt(Ground(), 0.0)))
+    message.data[slot] = value
+    with pytest.raises(MessageError, match="ground of a plan request"):
+        plan_request(serialize_message(message))
+
+
+@pytest.mark.parametrize("length", [0, 4, 40])
+def test_a_truncated_request_is_refused(length: int) -> None:
+    message = plan_request_message(PlanRequest(12, MOVE, STANDING))
+    message.data = array.array("d", message.data[:length])
+    with pytest.raises(MessageError, match="numbers"):
+        plan_request(serialize_message(message))

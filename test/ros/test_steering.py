@@ -1,0 +1,60 @@
+"""Velocity commands of either type."""
+
+from pathlib import Path
+
+import pytest
+from geometry_msgs.msg import Twist, TwistStamped
+from rclpy.executors import SingleThreadedExecutor
+from ros_graph import NodeMaker, Operator
+
+from contact_ddp_ros.ros import interfaces as io
+from contact_ddp_ros.ros import steering
+from contact_ddp_ros.ros.processes import NodeProcesses
+
+FORWARD = Twist()
+FORWARD.linear.x = 0.5
+
+
+def stamped(frame: str) -> TwistStamped:
+    message = TwistStamped(twist=FORWARD)
+    message.header.frame_id = frame
+    return message
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message", "heard"),
+    [
+        (False, FORWARD, True),
+        (True, stamped(""), True),
+        (True, stamped("base_link"), True),
+        (True, stamped("odom"), False),
+    ],
+)
+def test_the_velocity_is_taken_from_the_type_that_is_wanted(
+    make_node: NodeMaker, executor: SingleThreadedExecutor, wanted: bool, message: Twist | TwistStamped, heard: bool
+) -> None:
+    operator, listener = Operator(make_node, executor), make_node("listener", namespace="steered")
+    sender = operator.node.create_publisher(type(message), f"/steered/{io.CMD_VEL.name}", io.CMD_VEL.qos)
+    taken: list[Twist] = []
+    steering.subscribe_velocity(listener, wanted, taken.append)
+    executor.add_node(listener)
+    operator.until(lambda: sender.get_subscription_count() > 0)
+    sender.publish(message)
+    if heard:
+        operator.until(lambda: len(taken) > 0)
+        assert taken == [FORWARD]
+    else:
+        operator.watch(0.5)
+        assert not taken
+
+
+@pytest.mark.parametrize("wanted", [False, True])
+def test_who_sends_the_other_type_is_named(
+    make_node: NodeMaker, executor: SingleThreadedExecutor, loopback: dict[str, str], wanted: bool, tmp_path: Path
+) -> None:
+    operator = Operator(make_node, executor)
+    operator.node.create_publisher(Twist if wanted else TwistStamped, io.CMD_VEL.name, io.CMD_VEL.qos)
+    with NodeProcesses(loopback) as processes:
+        processes.start("controller", {"node.enable_stamped_cmd_vel": wanted})
+        word = "geometry_msgs/msg/Twist," if wanted else "geometry_msgs/msg/TwistStamped,"
+        operator.until(lambda: f"operator sends cmd_vel as {word}" in processes.log("controller"))

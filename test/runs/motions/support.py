@@ -1,0 +1,29 @@
+"""Plans that several tests use, each made once."""
+
+from functools import cache
+
+from contact_ddp_ros.mpc.motions.optimizer import MotionPlan, optimise_motion
+from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.motion import MotionPhase, MotionTask, load_motion
+
+ROBOT = load_robot()
+
+ALL, HIND = ("fr", "fl", "hr", "hl"), ("hr", "hl")
+STRIDES = MotionTask(
+    "strides",
+    tuple(MotionPhase(*one) for one in ((ALL, 0.4), ((), 0.12), (HIND, 0.12), ((), 0.16), (ALL, 0.5))),
+    displacement=0.5,
+)
+"""Two flights, with a stride on the hind legs between."""
+
+
+@cache
+def plan_of(name: str) -> MotionPlan:
+    """The packaged motion of that name, optimised."""
+    return optimise_motion(load_motion(name), ROBOT)
+
+
+@cache
+def plan_of_strides() -> MotionPlan:
+    """The strides, optimised."""
+    return optimise_motion(STRIDES, ROBOT)

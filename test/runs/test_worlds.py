@@ -1,0 +1,109 @@
+"""Bounding in worlds that the plan does not know, in lock-step."""
+
+import numpy as np
+import pytest
+
+from contact_ddp_ros.robot.rotation import quaternion_to_rpy
+from contact_ddp_ros.runs.closed_loop import ClosedLoop
+from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.recording import Recording
+
+DURATION = 5.5
+NOISE = {"simulator.noise.joint_velocities": 0.1, "simulator.noise.orientation": 0.003}
+"""Without any, left and right stay equal for ever."""
+
+
+LATE = {
+    "simulator__delay__torque": 0.01,
+    "controller__move__command_delay": 0.01,
+    "controller__move__drive_delay": 0.01,
+}
+
+
+def bounded(terrain: str = "flat", **overrides: object) -> tuple[ClosedLoop, Recording]:
+    values = {**NOISE, **{name.replace("__", "."): value for name, value in overrides.items()}}
+    loop = ClosedLoop(RunOptions(duration=DURATION, terrain=terrain, overrides=values))
+    return loop, loop.run()
+
+
+def fell(recording: Recording) -> str:
+    return next((event.text for event in recording.events if event.fault), "")
+
+
+def mean_velocity(recording: Recording) -> np.ndarray:
+    time, position = recording.ticks["time"], recording.ticks["position"]
+    late = time > 3.5
+    return (position[late][-1] - position[late][0]) / (time[late][-1] - time[late][0])
+
+
+@pytest.mark.parametrize("terrain", ["slope:10", "slope:-10", "slope:10,90", "step:1.1,0.03", "step:1.1,-0.03"])
+def test_the_robot_bounds_over_ground_that_it_was_not_told_of(terrain: str) -> None:
+    _, recording = bounded(terrain)
+    assert not fell(recording)
+    assert mean_velocity(recording)[0] == pytest.approx(0.5, abs=0.025)
+    assert recording.fall is None, "heights count from the ground below"
+
+
+@pytest.mark.parametrize(
+    ("gait", "terrain"), [("bound", "step:1.05,0.08"), ("trot", "stairs:0.06,4,0.25"), ("pace", "step:1.15,0.09")]
+)
+def test_edges_that_stop_a_foot_are_climbed(gait: str, terrain: str) -> None:
+    _, recording = bounded(terrain, planner__gait__name=gait)
+    assert not fell(recording)
+    assert mean_velocity(recording)[0] == pytest.approx(0.5, abs=0.05)
+
+
+def test_an_edge_is_climbed_for_having_been_met() -> None:
+    _, climbed = bounded("step:1.15,0.1")
+    assert not fell(climbed) and mean_velocity(climbed)[0] > 0.45
+    loop, recording = bounded("step:1.15,0.1", controller__estimation__stumble_roughness=0.0)
+    assert loop.controller.felt.roughness < 0.03
+    assert fell(recording) or mean_velocity(recording)[0] < 0.2
+
+
+@pytest.mark.parametrize("terrain", ["slope:10", "step:1.1,0.05"])
+def test_it_is_the_feeling_that_does_it(terrain: str) -> None:
+    _, recording = bounded(terrain, controller__estimation__ground=False, controller__estimation__timing=False)
+    assert fell(recording)
+
+
+def test_the_slope_is_felt_and_planned_for() -> None:
+    loop, recording = bounded("slope:6,30")
+    assert not fell(recording)
+    ground = loop.controller.felt.ground
+    assert ground is not None
+    slope = np.tan(np.radians(6.0))
+    assert ground.slope_x == pytest.approx(slope * np.cos(np.radians(30.0)), abs=0.02)
+    assert ground.slope_y == pytest.approx(slope * np.sin(np.radians(30.0)), abs=0.03)
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        {"simulator__error__z": 0.05},
+        {"simulator__error__pitch": -0.07},
+        {"simulator__delay__state": 0.01, "simulator__delay__command": 0.01, "controller__move__command_delay": 0.01},
+        {"simulator__delay__torque": 0.01, "controller__move__command_delay": 0.01},
+        {"simulator__payload__mass": 2.0, "simulator__payload__y": 0.06},
+        {"simulator__torque_scale": 0.55},  # what weak torques leave behind is no edge
+        {**LATE, "planner__gait__name": "pace"},  # nor is a leg that late torque shakes
+    ],
+)
+def test_errors_delays_and_loads_are_borne(trouble: dict[str, object]) -> None:
+    _, recording = bounded(**trouble)
+    assert not fell(recording)
+    assert mean_velocity(recording)[0] == pytest.approx(0.5, abs=0.1)
+    roll = [quaternion_to_rpy(one)[0] for one in recording.ticks["orientation"][-180:]]
+    assert abs(np.mean(roll)) < 0.1
+
+
+def test_contact_is_felt_as_the_simulator_has_it() -> None:
+    loop = ClosedLoop(RunOptions(duration=60.0, overrides=NOISE))
+    felt, true = [], []
+    while loop.simulator.time < 4.0:
+        loop.tick()
+        if loop.simulator.time > 2.5:
+            felt.append(loop.controller.estimator.contacts.contact.copy())
+            true.append(loop.simulator.contact_forces()[:, 2] > 5.0)
+    wrong = np.array(felt) != np.array(true)
+    assert wrong.mean() < 0.05
