@@ -169,7 +169,7 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "gazebo_release",
         default_value="",
-        choices=["", "harmonic", "ionic", "jetty", "emulator", "stand_in"],
+        choices=["", "harmonic", "ionic", "jetty", "emulator"],
         description="of Gazebo, whose Python bindings are used; empty: the newest; emulator: DART without Gazebo",
     ),
     DeclareLaunchArgument(
@@ -428,7 +428,7 @@ def _gazebo_server(given: dict[str, str], known: dict) -> list:
         return actions
     world = _scratch() / "world.sdf"
     world.write_text(known["world"]["text"], encoding="utf-8")
-    if given["gazebo_release"] in ("emulator", "stand_in"):  # the second is its former name
+    if given["gazebo_release"] == "emulator":
         command = [known["python"], "-m", "contact_ddp_ros.apps.cli", "gazebo-emulator", str(world)]
     else:
         command = ["gz", "sim", "-r", "-s", str(world)]

@@ -8,7 +8,7 @@ from contact_ddp_ros.base.realtime_priority import SchedulingOptions
 from contact_ddp_ros.control.config import ControllerConfig, DriveConfig, Triple
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.plants.gazebo.config import BridgeConfig
-from contact_ddp_ros.plants.gazebo.transport import EMULATOR_NAMES, RELEASES
+from contact_ddp_ros.plants.gazebo.transport import EMULATOR, RELEASES
 from contact_ddp_ros.plants.lcm.definitions import LAYOUTS
 from contact_ddp_ros.plants.lcm.guard import GuardConfig
 from contact_ddp_ros.plants.lcm.measurements import AUTO
@@ -181,7 +181,7 @@ class GazeboBridgeNodeOptions:
     urdf: str = _robot()
     release: str = parameter(
         "",
-        choices=("", *RELEASES, *EMULATOR_NAMES),
+        choices=("", *RELEASES, EMULATOR),
         description="release of Gazebo whose Python bindings are used; empty: the newest installed",
         structural=True,
     )

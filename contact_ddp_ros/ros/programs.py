@@ -80,11 +80,6 @@ def prepare_bringup() -> int:
     return run("contact_ddp_ros.ros.bringup")
 
 
-def robot_stand_in() -> int:
-    """`robot_emulator` under its former name."""
-    return robot_emulator()
-
-
 def run(module: str) -> int:
     """Import a module, run its `main`, which takes over the signals, and end the process with its exit code.
 

@@ -21,7 +21,7 @@ from installation import PACKAGE, ROOT, executables, install, register
 
 from contact_ddp_ros.base.config import specs
 from contact_ddp_ros.base.errors import ContactDdpError
-from contact_ddp_ros.plants.gazebo.transport import EMULATOR_NAMES
+from contact_ddp_ros.plants.gazebo.transport import EMULATOR
 from contact_ddp_ros.plants.gazebo.user_world import own_world
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.model import load_robot
@@ -393,11 +393,10 @@ def test_who_brings_the_states_brings_the_time(launch: Launch) -> None:
 
 
 def test_gazebo_is_told_apart_by_its_release_and_its_namespace(launch: Launch) -> None:
-    for name in EMULATOR_NAMES:
-        bridge = launch.nodes(backend="gazebo", gazebo_release=name)["gazebo_bridge_node"]
-        assert bridge.parameters["node.release"] == name
-        (server,) = (one for one in launch(backend="gazebo", gazebo_release=name) if one.kind == "ExecuteProcess")
-        assert "gazebo-emulator" in server.options["cmd"]
+    bridge = launch.nodes(backend="gazebo", gazebo_release=EMULATOR)["gazebo_bridge_node"]
+    assert bridge.parameters["node.release"] == EMULATOR
+    (server,) = (one for one in launch(backend="gazebo", gazebo_release=EMULATOR) if one.kind == "ExecuteProcess")
+    assert "gazebo-emulator" in server.options["cmd"]
     assert "node.release" not in launch.nodes(backend="gazebo")["gazebo_bridge_node"].parameters
 
     def partition(**given: str) -> list[str]:

@@ -99,7 +99,7 @@ def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line; `job` in its result is the function to call with that result."""
     parser = Parser(
         prog="contact-ddp",
-        description="Full second-order model-predictive control that makes the MIT Mini Cheetah bound.",
+        description="Full second-order model-predictive control of quadrupeds such as the MIT Mini Cheetah.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -352,9 +352,8 @@ def _add_gazebo(words: Any) -> None:
     )
     server.add_argument(
         "--emulator",
-        "--stand-in",
         action="store_true",
-        help="use DART, its physics engine, behind the same topics instead of Gazebo; formerly --stand-in",
+        help="use DART, its physics engine, behind the same topics instead of Gazebo",
     )
     add_robot(parser)
     add_course(parser)
@@ -366,7 +365,6 @@ def _add_gazebo(words: Any) -> None:
 def _add_gazebo_emulator(words: Any) -> None:
     parser = words.add_parser(
         "gazebo-emulator",
-        aliases=["gazebo-stand-in"],  # the former spelling
         help="a server with Gazebo's topics, for machines without Gazebo",
         description="Serve a world of `contact-ddp sdf` with DART behind Gazebo's topics and services on this machine. "
         "Clients have --release emulator, or the parameter node.release:=emulator, and the same GZ_PARTITION.",

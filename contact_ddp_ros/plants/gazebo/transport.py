@@ -35,9 +35,6 @@ SEARCH_PATH: Final = "GZ_PYTHON_PATH"
 _SYSTEM_FOLDERS = ("/usr/lib/python3/dist-packages", "/usr/local/lib/python3/dist-packages")
 """Where Debian and Ubuntu put Python packages."""
 
-EMULATOR_NAMES: Final = (EMULATOR, "stand_in")
-"""All names under which these bindings are loaded; the second is the former one."""
-
 
 @dataclass(frozen=True)
 class _Release:
@@ -64,7 +61,7 @@ def load_bindings(name: str = "") -> Bindings:
         ParameterError: there is no release of that name.
         GazeboError: nothing that fits is installed; the text names the packages.
     """
-    if name in EMULATOR_NAMES:
+    if name == EMULATOR:
         from contact_ddp_ros.plants.gazebo.emulator.transport import emulator_bindings
 
         return emulator_bindings()

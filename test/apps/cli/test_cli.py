@@ -499,16 +499,3 @@ def test_an_option_that_changes_nothing_of_what_sdf_writes_is_refused(words, cap
 def test_a_running_server_keeps_the_world_of_its_file(capsys):
     assert main(["gazebo", "--ground", "slope:3", "--friction", "0.4", "--no-video"]) == 2
     assert "simulator.friction is 0.4; a running server has" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("words", "former"),
-    [
-        (["gazebo", "--emulator"], ["gazebo", "--stand-in"]),
-        (["gazebo-emulator", "w.sdf"], ["gazebo-stand-in", "w.sdf"]),
-    ],
-)
-def test_the_emulator_answers_to_its_former_words_too(words: list[str], former: list[str]) -> None:
-    """Only the word itself differs: the job is the same and has the same options."""
-    now, then = (vars(build_parser().parse_args(one)) for one in (words, former))
-    assert {name for name in now if now[name] != then[name]} <= {"word"}

@@ -9,7 +9,7 @@ import pytest
 
 from contact_ddp_ros.base.errors import GazeboError, ParameterError
 from contact_ddp_ros.plants.gazebo.bindings import EMULATOR
-from contact_ddp_ros.plants.gazebo.transport import EMULATOR_NAMES, RELEASES, SEARCH_PATH, load_bindings
+from contact_ddp_ros.plants.gazebo.transport import RELEASES, SEARCH_PATH, load_bindings
 
 KINDS = {
     "double": "Double",
@@ -88,10 +88,6 @@ def test_half_an_installation_is_none(site: Path) -> None:
 def test_an_unknown_release_is_refused() -> None:
     with pytest.raises(ParameterError, match=f"harmonic.*{EMULATOR}"):
         load_bindings("fortress")
-
-
-def test_the_emulator_answers_to_its_former_name_too() -> None:
-    assert {load_bindings(name).name for name in EMULATOR_NAMES} == {EMULATOR}
 
 
 @pytest.mark.parametrize("by_variable", [True, False])
