@@ -17,8 +17,8 @@ from rich.table import Table
 from benchmarks.output import Metric, console, print_metrics, save_record
 from contact_ddp_ros.base.config import parse_setting
 from contact_ddp_ros.base.files import new_folder
-from contact_ddp_ros.plants.engine_option import add_engine_option
-from contact_ddp_ros.runs.report.terminal import say
+from contact_ddp_ros.plants.engines import add_engine_option
+from contact_ddp_ros.runs.report.progress import say
 
 
 @dataclass(frozen=True)

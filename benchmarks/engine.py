@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from benchmarks.benchmark import Run, at_least
-from contact_ddp_ros.runs.report.terminal import say
+from contact_ddp_ros.runs.report.progress import say
 from contact_ddp_ros.runs.study.batch import AnyJob, DaskCluster, Engine, LocalProcesses, Result, run_all
 from contact_ddp_ros.runs.study.journal import Journal
 

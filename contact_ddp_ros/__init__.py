@@ -10,27 +10,65 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "runs.closed_loop": ("ClosedLoop",),
-    "base.errors": ("CompilerError", "ContactDdpError", "ModelError", "ParameterError", "SolverError"),
-    "ocp.casadi_problem": ("LeastSquares", "casadi_problem"),
-    "mpc.contact_dynamics": ("ContactDynamics", "FirstPartials", "Motion", "SecondPartials"),
-    "mpc.cost_terms": ("check_constraint", "check_cost_term"),
-    "ocp.derivatives": ("DerivativeReport", "check_derivatives"),
+    "base.errors": (
+        "CompilerError",
+        "ContactDdpError",
+        "ModelError",
+        "ParameterError",
+        "SolverError",
+    ),
+    "ocp.casadi_problem": (
+        "LeastSquares",
+        "casadi_problem",
+    ),
+    "mpc.contact_dynamics": (
+        "ContactDynamics",
+        "FirstPartials",
+        "Motion",
+        "SecondPartials",
+    ),
+    "mpc.cost_terms": (
+        "check_constraint",
+        "check_cost_term",
+    ),
+    "ocp.derivatives": (
+        "DerivativeReport",
+        "check_derivatives",
+    ),
     "runs.simulation": ("simulate",),
     "robot.models.planar": ("PlanarModel",),
     "robot.models.whole_body": ("WholeBodyModel",),
-    "runs.motions.execution": ("MotionRun", "execute_motion"),
+    "runs.motions.execution": (
+        "MotionRun",
+        "execute_motion",
+    ),
     "runs.motions.film": ("film_motion",),
     "control.motion_controller": ("MotionLaw",),
-    "robot.motion": ("MotionPhase", "MotionTask", "load_motion"),
-    "mpc.motions.optimizer": ("MotionPlan", "optimise_motion"),
+    "robot.motion": (
+        "MotionPhase",
+        "MotionTask",
+        "load_motion",
+    ),
+    "mpc.motions.optimizer": (
+        "MotionPlan",
+        "optimise_motion",
+    ),
     "mpc.motions.problem": ("MotionConfig",),
-    "runs.motions.trials": ("Spread", "perturbed_run"),
+    "runs.motions.trials": (
+        "Spread",
+        "perturbed_run",
+    ),
     "mpc.config": ("PlannerConfig",),
-    "mpc.constraint": ("Constraint",),
-    "mpc.cost_term": ("CostTerm",),
-    "mpc.horizon": ("GaitHorizon", "Horizon"),
+    "mpc.custom_term": (
+        "Constraint",
+        "CostTerm",
+        "NodeSymbols",
+    ),
+    "mpc.horizon": (
+        "GaitHorizon",
+        "Horizon",
+    ),
     "mpc.custom_reference": ("Reference",),
-    "mpc.custom_term": ("NodeSymbols",),
     "mpc.plan_result": ("PlanResult",),
     "mpc.planner": ("Planner",),
     "plants.pushes": ("Push",),
@@ -38,21 +76,47 @@ _HOMES = {
     "robot.policy": ("Policy",),
     "runs.recording": ("Recording",),
     "runs.recording.falls": ("Fall",),
-    "runs.recording.storage": ("load_recording", "save_recording"),
+    "runs.recording.storage": (
+        "load_recording",
+        "save_recording",
+    ),
     "robot.body_pose": ("BodyPose",),
-    "robot.ground": ("Felt", "FootHeights", "Ground"),
-    "robot.model": ("Robot", "load_robot"),
-    "robot.payload": ("Payload",),
+    "robot.ground": (
+        "Felt",
+        "FootHeights",
+        "Ground",
+        "Payload",
+    ),
+    "robot.model": (
+        "Robot",
+        "load_robot",
+    ),
     "robot.state": ("RobotState",),
-    "robot.tree": ("ContactPoint", "Joint", "RigidBodyTree"),
+    "robot.tree": (
+        "ContactPoint",
+        "Joint",
+        "RigidBodyTree",
+    ),
     "robot.urdf_tree": ("read_tree",),
-    "ocp.continuation": ("ConstrainedSolution", "Continuation", "solve_constrained"),
+    "ocp.continuation": (
+        "ConstrainedSolution",
+        "Continuation",
+        "solve_constrained",
+    ),
     "ocp.ddp": ("DdpSolver",),
     "ocp.interior_point": ("InteriorPointSolver",),
-    "ocp.interior_solution": ("InteriorPointOptions", "InteriorSolution"),
+    "ocp.interior_solution": (
+        "InteriorPointOptions",
+        "InteriorSolution",
+    ),
     "ocp.options": ("SolverOptions",),
     "ocp.protocol": ("Problem",),
-    "ocp.solution": ("Guess", "Iteration", "Solution", "Termination"),
+    "ocp.solution": (
+        "Guess",
+        "Iteration",
+        "Solution",
+        "Termination",
+    ),
 }
 """Modules of this package and what is offered of each."""
 
@@ -147,12 +211,10 @@ if TYPE_CHECKING:
     from contact_ddp_ros.base.errors import CompilerError, ContactDdpError, ModelError, ParameterError, SolverError
     from contact_ddp_ros.control.motion_controller import MotionLaw
     from contact_ddp_ros.mpc.config import PlannerConfig
-    from contact_ddp_ros.mpc.constraint import Constraint
     from contact_ddp_ros.mpc.contact_dynamics import ContactDynamics, FirstPartials, Motion, SecondPartials
-    from contact_ddp_ros.mpc.cost_term import CostTerm
     from contact_ddp_ros.mpc.cost_terms import check_constraint, check_cost_term
     from contact_ddp_ros.mpc.custom_reference import Reference
-    from contact_ddp_ros.mpc.custom_term import NodeSymbols
+    from contact_ddp_ros.mpc.custom_term import Constraint, CostTerm, NodeSymbols
     from contact_ddp_ros.mpc.horizon import GaitHorizon, Horizon
     from contact_ddp_ros.mpc.motions.optimizer import MotionPlan, optimise_motion
     from contact_ddp_ros.mpc.motions.problem import MotionConfig
@@ -169,12 +231,11 @@ if TYPE_CHECKING:
     from contact_ddp_ros.ocp.solution import Guess, Iteration, Solution, Termination
     from contact_ddp_ros.plants.pushes import Push
     from contact_ddp_ros.robot.body_pose import BodyPose
-    from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground
+    from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, Payload
     from contact_ddp_ros.robot.model import Robot, load_robot
     from contact_ddp_ros.robot.models.planar import PlanarModel
     from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
     from contact_ddp_ros.robot.motion import MotionPhase, MotionTask, load_motion
-    from contact_ddp_ros.robot.payload import Payload
     from contact_ddp_ros.robot.policy import Policy
     from contact_ddp_ros.robot.state import RobotState
     from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree

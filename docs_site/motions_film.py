@@ -14,7 +14,7 @@ import imageio.v3 as iio
 from PIL import Image
 
 from contact_ddp_ros import ClosedLoop, MotionLaw, RunOptions, execute_motion, load_motion, load_robot, optimise_motion
-from contact_ddp_ros.apps.cli.motion_plots import save_plot
+from contact_ddp_ros.apps.cli.motion import save_plot
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.plants.render import View
 from contact_ddp_ros.runs.motions.film import frames

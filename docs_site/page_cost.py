@@ -22,7 +22,7 @@ from websockets.asyncio.client import connect
 
 from contact_ddp_ros.apps.play.page import Page
 from contact_ddp_ros.apps.play.process import LoopProcess
-from contact_ddp_ros.base.realtime_priority import give_way
+from contact_ddp_ros.base.process import give_way
 from contact_ddp_ros.runs.live.commands import Answer, Command
 from contact_ddp_ros.runs.live.snapshot import Snapshot, World
 from contact_ddp_ros.runs.options import RunOptions

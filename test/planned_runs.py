@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from synthetic import Gait, bounding_recorder
 
-from contact_ddp_ros.robot.models.planar_tree import PLANAR_JOINT_NAMES
+from contact_ddp_ros.robot.models.planar import PLANAR_JOINT_NAMES
 from contact_ddp_ros.runs.recording import Recording
 
 NODES, PERIOD = 40, 0.3

@@ -44,7 +44,7 @@ from benchmarks.timing import Spread
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.planar_reference import planar_schedule
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.models.planar_tree import reduce_to_plane
+from contact_ddp_ros.robot.models.planar import reduce_to_plane
 
 _LARGE = 8
 """From this n on fixed costs hardly count."""

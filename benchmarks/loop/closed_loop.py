@@ -41,7 +41,7 @@ from benchmarks.loop.trials import SweepJob, paced_run, perform
 from benchmarks.output import record_of, table_of
 from benchmarks.solver.case import VARIANTS
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.runs.report.terminal import say, working
+from contact_ddp_ros.runs.report.progress import say, working
 from contact_ddp_ros.runs.study.journal import Journal
 from contact_ddp_ros.runs.study.statistics import Paired, Proportion
 

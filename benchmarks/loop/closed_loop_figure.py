@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from benchmarks.loop.comparison import Curve, Envelope, LoopComparison, SpeedLimits
 from benchmarks.panels import panel
 from benchmarks.solver.case import VARIANTS
-from contact_ddp_ros.runs.report.charts import heat_map
+from contact_ddp_ros.runs.report.panels import heat_map
 from contact_ddp_ros.runs.report.style import POINT_COLOURS, figure, legend, name_rows, nothing
 
 _COLOURS = dict(zip(VARIANTS, POINT_COLOURS, strict=False))

@@ -26,7 +26,7 @@ from contact_ddp_ros.robot.gaits.gait import packaged_gaits
 from contact_ddp_ros.robot.models import MODEL_NAMES
 from contact_ddp_ros.robot.models.choice import MODELS
 from contact_ddp_ros.runs.options import SENSOR_NOISE, RunOptions
-from contact_ddp_ros.runs.report.charts import heat_map
+from contact_ddp_ros.runs.report.panels import heat_map
 from contact_ddp_ros.runs.report.style import figure
 from contact_ddp_ros.runs.study.statistics import grouped, share
 

@@ -20,7 +20,7 @@ from benchmarks.loop.limit_runs import BOUNDS, HEIGHTS, Compared, Limits, Side, 
 from benchmarks.output import Metric, table_of
 from benchmarks.timing import Spread
 from contact_ddp_ros.ocp.options import CONSTRAINTS, INTERIOR_POINT, PENALTIES
-from contact_ddp_ros.runs.report.charts import bars
+from contact_ddp_ros.runs.report.panels import bars
 from contact_ddp_ros.runs.report.style import FOOT_COLOURS, figure
 from contact_ddp_ros.runs.study.statistics import Proportion, paired, share, wilson
 

@@ -27,7 +27,7 @@ from contact_ddp_ros.base.errors import BenchmarkError, ContactDdpError, Paramet
 from contact_ddp_ros.base.safe_ranges import SafeRange, shown
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety_violations import Violation
+from contact_ddp_ros.control.safety import Violation
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.plants.mujoco import MujocoSimulator
 from contact_ddp_ros.plants.options import SimOptions

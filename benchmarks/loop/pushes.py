@@ -34,7 +34,7 @@ from contact_ddp_ros.robot.models.choice import MODELS
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.recording import FALL_HEIGHT
-from contact_ddp_ros.runs.report.charts import heat_map
+from contact_ddp_ros.runs.report.panels import heat_map
 from contact_ddp_ros.runs.report.style import figure
 from contact_ddp_ros.runs.robot_scaling import planner_config, robot_of
 from contact_ddp_ros.runs.study.statistics import Proportion, grouped, median_interval, share

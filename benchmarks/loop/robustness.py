@@ -23,7 +23,7 @@ from benchmarks.output import record_of, table_of
 from benchmarks.panels import panel
 from contact_ddp_ros.ocp.options import VARIANTS
 from contact_ddp_ros.runs.options import SENSOR_NOISE
-from contact_ddp_ros.runs.report.charts import bars
+from contact_ddp_ros.runs.report.panels import bars
 from contact_ddp_ros.runs.report.style import FOOT_COLOURS, LIMIT, figure, legend
 from contact_ddp_ros.runs.study.statistics import grouped
 

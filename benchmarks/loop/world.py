@@ -21,7 +21,7 @@ from benchmarks.loop.cases import Case
 from benchmarks.loop.harness import moved, settled
 from benchmarks.loop.world_rows import QUICK, Extent, Row, rows
 from benchmarks.output import table_of
-from contact_ddp_ros.runs.report.charts import bars
+from contact_ddp_ros.runs.report.panels import bars
 from contact_ddp_ros.runs.report.style import FOOT_COLOURS, LIMIT, figure
 from contact_ddp_ros.runs.study.statistics import grouped, share
 

@@ -35,7 +35,7 @@ from benchmarks.solver.case import Case
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.grounds import planes_in
 from contact_ddp_ros.mpc.layout import Sizes
-from contact_ddp_ros.mpc.term_layout import TermLayout
+from contact_ddp_ros.mpc.term_sums import TermLayout
 from contact_ddp_ros.mpc.terms.friction_cone import COEFFICIENT, SCALE
 from contact_ddp_ros.ocp.solution import Solution
 

@@ -39,7 +39,7 @@ from contact_ddp_ros.dynamics.kernels import origin
 from contact_ddp_ros.dynamics.mechanism import Mechanism
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import Sizes, position_share
-from contact_ddp_ros.mpc.term_layout import TermLayout
+from contact_ddp_ros.mpc.term_sums import TermLayout
 from contact_ddp_ros.mpc.terms.friction_cone import COEFFICIENT, SCALE, TIP
 from contact_ddp_ros.ocp.protocol import N_PENALTY
 from contact_ddp_ros.robot.tree import RigidBodyTree

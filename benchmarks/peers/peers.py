@@ -37,7 +37,7 @@ from contact_ddp_ros.base.compiled.compiler import flags
 from contact_ddp_ros.robot.models import MODEL_NAMES
 from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
-from contact_ddp_ros.runs.report.terminal import progress_bar, say
+from contact_ddp_ros.runs.report.progress import progress_bar, say
 
 COMMANDS: Mapping[str, Sequence[tuple[float, float]]] = {
     PlanarModel.name: ((0.5, 0.0), (1.0, 0.0), (2.0, 0.0)),

@@ -14,7 +14,7 @@ from threading import Event, Thread
 
 import numpy as np
 
-from contact_ddp_ros.base.env_vars import environment
+from contact_ddp_ros.base.process import environment
 
 _BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    for _ in range(10**6): pass"
 """A program that only computes, until its parent is gone."""

@@ -27,9 +27,9 @@ from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.recording import Recording
+from contact_ddp_ros.runs.report.progress import progress_bar
 from contact_ddp_ros.runs.report.style import COMMAND, MEASURED, MUTED, PLANNED, figure
 from contact_ddp_ros.runs.report.summary import Summary, summarise
-from contact_ddp_ros.runs.report.terminal import progress_bar
 
 DURATION, QUICK_DURATION = 20.0, 6.0
 """Of every run [s]."""

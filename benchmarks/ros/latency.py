@@ -18,9 +18,9 @@ from rich.table import Table
 from benchmarks.benchmark import Benchmark, Findings, Run
 from benchmarks.output import Metric, number, table_of
 from benchmarks.timing import Spread
-from contact_ddp_ros.runs.report.charts import bars
+from contact_ddp_ros.runs.report.panels import bars
+from contact_ddp_ros.runs.report.progress import progress_bar
 from contact_ddp_ros.runs.report.style import LIMIT, POINT_COLOURS, figure
-from contact_ddp_ros.runs.report.terminal import progress_bar
 
 Array = NDArray[np.float64]
 

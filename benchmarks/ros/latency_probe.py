@@ -24,8 +24,8 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from contact_ddp_ros.base.env_vars import environment
 from contact_ddp_ros.base.errors import NodeError
+from contact_ddp_ros.base.process import environment
 from contact_ddp_ros.plants.lcm import conventions
 from contact_ddp_ros.plants.lcm.codec import decode, encode
 from contact_ddp_ros.plants.lcm.definitions import CHEETAH_SOFTWARE, PD_TAU_TARGETS, TARGETS_CHANNEL
@@ -33,10 +33,10 @@ from contact_ddp_ros.plants.lcm.transport import Link, LinkOptions, free_port
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import joint_state_message, odometry_message
-from contact_ddp_ros.ros.domain import loopback_environment, reserved_domain
 from contact_ddp_ros.ros.processes import NodeProcesses
 from contact_ddp_ros.ros.receiver import Inlet
 from contact_ddp_ros.ros.runtime import publisher
+from contact_ddp_ros.ros.single_instance import loopback_environment, reserved_domain
 from contact_ddp_ros.ros.timebase import stamp_ns
 
 PERIOD = 0.002

@@ -29,7 +29,7 @@ from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.channel import Links
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.options import RunOptions
-from contact_ddp_ros.runs.report.terminal import progress_bar
+from contact_ddp_ros.runs.report.progress import progress_bar
 
 SPEED = 0.5
 """Commanded [m/s]."""

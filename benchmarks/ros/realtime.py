@@ -32,8 +32,8 @@ from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.robot.models import MODEL_NAMES
 from contact_ddp_ros.runs.recording import Recorder
+from contact_ddp_ros.runs.report.progress import say
 from contact_ddp_ros.runs.report.summary import summarise
-from contact_ddp_ros.runs.report.terminal import say
 from contact_ddp_ros.runs.study.statistics import grouped, share
 
 NODES = ("controller", "planner", "simulator")

@@ -26,7 +26,7 @@ from benchmarks.ros.soak_loop import run_loop
 from benchmarks.ros.soak_tally import FellError, Sample, Seen, Tally, rates, series
 from benchmarks.timing import Spread
 from contact_ddp_ros.base.errors import BenchmarkError, NodeError, ParameterError
-from contact_ddp_ros.base.process_signals import interruptible
+from contact_ddp_ros.base.process import interruptible
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.runs.options import RunOptions

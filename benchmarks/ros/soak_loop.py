@@ -12,8 +12,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from benchmarks.ros.soak_tally import FellError, Sample, Seen, Tally
-from contact_ddp_ros.base.env_vars import environment
 from contact_ddp_ros.base.errors import BenchmarkError, ContactDdpError
+from contact_ddp_ros.base.process import environment
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.options import RunOptions

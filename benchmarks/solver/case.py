@@ -19,11 +19,11 @@ from contact_ddp_ros.base.compiled.kernel_set import KernelSet
 from contact_ddp_ros.base.config import replace as configured
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import RIGID_BODY, PlannerConfig, for_model
-from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.horizon import horizon_grid
 from contact_ddp_ros.mpc.planar_reference import planar_schedule
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.reference import Motion, gait_schedule
+from contact_ddp_ros.mpc.warm_start import heuristic_guess
 from contact_ddp_ros.ocp.ddp import DdpSolver
 from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.protocol import Problem

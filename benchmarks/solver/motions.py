@@ -18,7 +18,7 @@ from benchmarks.output import new_table
 from contact_ddp_ros.base.errors import SolverError
 from contact_ddp_ros.control.motion_controller import ExecutionConfig
 from contact_ddp_ros.mpc.motions.optimizer import optimise_motion
-from contact_ddp_ros.plants.engine_option import add_engine_option, chosen_engine
+from contact_ddp_ros.plants.engines import add_engine_option, chosen_engine
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.motion import MotionTask, load_motion, packaged_motions
 from contact_ddp_ros.runs.motions.trials import Spread, perturbed_run

@@ -41,8 +41,8 @@ from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.solution import Guess, Termination
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.models.planar import PlanarModel
+from contact_ddp_ros.runs.report.progress import progress_bar
 from contact_ddp_ros.runs.report.style import POINT_COLOURS, figure
-from contact_ddp_ros.runs.report.terminal import progress_bar
 from contact_ddp_ros.runs.study.statistics import grouped
 
 Array = NDArray[np.float64]

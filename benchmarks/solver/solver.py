@@ -36,7 +36,7 @@ from contact_ddp_ros.base.compiled.compiler import flags
 from contact_ddp_ros.robot.models import MODEL_NAMES
 from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
-from contact_ddp_ros.runs.report.terminal import progress_bar, say
+from contact_ddp_ros.runs.report.progress import progress_bar, say
 
 TARGET_COLD, TARGET_WARM = 60.0, 1.0
 """Seconds until a planner can plan."""

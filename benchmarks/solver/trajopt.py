@@ -26,7 +26,7 @@ from benchmarks.solver.paper_optimisation import (
     VariantComparison,
 )
 from benchmarks.timing import Progress, Spread, Times, watched
-from contact_ddp_ros.runs.report.terminal import progress_bar
+from contact_ddp_ros.runs.report.progress import progress_bar
 from contact_ddp_ros.runs.study.statistics import grouped
 
 VARIANTS = ("ilqr", "ddp", "ddp_tensor")

@@ -22,8 +22,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.base.suggestions import did_you_mean
+from contact_ddp_ros.base.errors import ParameterError, did_you_mean
 
 Value = bool | int | float | str | tuple[float, ...]
 Config = TypeVar("Config")

@@ -27,7 +27,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.stand import StandLaw
-from contact_ddp_ros.robot.floating_base import composite_body
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.joint_pd import JointTargets
 from contact_ddp_ros.robot.joints import LEG_NAMES
@@ -35,6 +34,7 @@ from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.tree import composite_body
 
 Array = NDArray[np.float64]
 

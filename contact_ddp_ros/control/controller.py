@@ -19,11 +19,10 @@ from contact_ddp_ros.control.capture import CaptureLaw
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.estimation.estimator import Estimator
 from contact_ddp_ros.control.modes import Answer, ControlMode, ModeMachine
-from contact_ddp_ros.control.motion import Motion
+from contact_ddp_ros.control.motion_controller import Motion
 from contact_ddp_ros.control.move import MoveLaw
 from contact_ddp_ros.control.recover import RecoverLaw
-from contact_ddp_ros.control.safety import Supervisor
-from contact_ddp_ros.control.safety_violations import Fault, Finding, Violation
+from contact_ddp_ros.control.safety import Fault, Finding, Supervisor, Violation
 from contact_ddp_ros.control.stand import StandLaw
 from contact_ddp_ros.control.state_plausibility import StateContinuity
 from contact_ddp_ros.robot.ground import Felt, Ground

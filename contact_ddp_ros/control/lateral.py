@@ -54,15 +54,15 @@ from contact_ddp_ros.control.allocation import LateralWrench, PairForces
 from contact_ddp_ros.control.config import LateralConfig
 from contact_ddp_ros.control.lateral_kernel import ABADS, stabilised
 from contact_ddp_ros.robot.clamped_integrator import Trim
-from contact_ddp_ros.robot.floating_base import composite_body
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.models.planar_tree import PAIRS
+from contact_ddp_ros.robot.models.planar import PAIRS
 from contact_ddp_ros.robot.policy import PolicySample
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.tree import composite_body
 
 Array = NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from contact_ddp_ros.base.errors import short_numbers
-from contact_ddp_ros.control.safety_violations import Fault, Finding
+from contact_ddp_ros.control.safety import Fault, Finding
 
 
 class ControlMode(Enum):

@@ -2,9 +2,9 @@
 
     u = ubar + K (x − xbar),      tau = spread(u) / 2 + kp (qbar_j − q_j) + kd (vbar_j − v_j)
 
-as :mod:`contact_ddp_ros.control.planar_tracker` does it, with the pitch of
-:mod:`contact_ddp_ros.control.turning_plane`; a plan of the whole body has torques for every joint and its error by
-:mod:`contact_ddp_ros.control.turning_body`. The policy is looked up at the motion's own time, which jumps to the
+as :mod:`contact_ddp_ros.control.policy_tracking` does it, with the pitch of
+:mod:`contact_ddp_ros.control.turning`; a plan of the whole body has torques for every joint and its error by
+:mod:`contact_ddp_ros.control.turning`. The policy is looked up at the motion's own time, which jumps to the
 touchdown of the present flight where the feet feel the ground before it, and waits there where they do not, so that
 what follows the impact never runs in the air. From a touchdown on, and while it is late, the joints are held with gains
 of a landing, up to the next flight: strides between two flights are held so, too.
@@ -15,8 +15,9 @@ before and after, and watches over states and commands.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,21 +25,119 @@ from numpy.typing import NDArray
 from contact_ddp_ros.base.config import parameter, validate
 from contact_ddp_ros.control.config import ControllerConfig, Triple
 from contact_ddp_ros.control.lateral_kernel import ABADS
-from contact_ddp_ros.control.motion_start import model_for, start_state
 from contact_ddp_ros.control.recover import lies
-from contact_ddp_ros.control.safety_violations import Finding, Violation
+from contact_ddp_ros.control.safety import Finding, Violation
 from contact_ddp_ros.control.stand import StandLaw, minimum_jerk
-from contact_ddp_ros.control.turning_body import follower_of
+from contact_ddp_ros.control.turning import follower_of
+from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.joint_pd import JointTargets
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
-from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.model import Robot, foot_positions
+from contact_ddp_ros.robot.models.model import Model
 from contact_ddp_ros.robot.models.planar import PlanarModel
+from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.motion import MotionTask
 from contact_ddp_ros.robot.policy import Policy, PolicySample
-from contact_ddp_ros.robot.rotation import quaternion_to_matrix
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
 
+
+class Motion(Protocol):
+    """A law of the joints with an end; has a state of its own from one update to the next."""
+
+    name: str
+    catch_time: float
+    """Time to reach the standing pose after it [s]."""
+
+    @property
+    def lies(self) -> bool:
+        """Whether it begins lying, not standing."""
+        ...
+
+    @property
+    def on_the_ground(self) -> bool:
+        """Whether the trunk may still lie: what the feet feel means nothing yet."""
+        ...
+
+    @property
+    def contacts(self) -> tuple[bool, ...]:
+        """Feet that carry load by plan, in the order of FOOT_NAMES."""
+        ...
+
+    @property
+    def done(self) -> bool:
+        """Whether it is over."""
+        ...
+
+    def obstacle(self, state: RobotState) -> str:
+        """Why it cannot begin at a finite state; empty where it can."""
+        ...
+
+    def begin(self, state: RobotState, ground: float | None) -> None:
+        """Begin at a state above ground of a height in `odom` [m], None where that is not known."""
+        ...
+
+    def targets(
+        self, state: RobotState, late: float, contact: NDArray[np.bool_], stand: StandLaw
+    ) -> JointTargets | Finding:
+        """Targets for a checked state that act `late` [s] after it was measured, or why it is given up.
+
+        `contact` says which feet are felt; `stand` has the gains of stiff joints.
+        """
+        ...
+
+
 Array = NDArray[np.float64]
+
+
+def start_state(task: MotionTask, robot: Robot) -> RobotState:
+    """The robot at rest at the beginning of a motion, its lowest foot on the ground."""
+    state = robot.standing_state()
+    if not task.start:
+        return state
+    joints = np.concatenate([task.start[leg] for leg in LEG_NAMES])
+    orientation = rpy_to_quaternion(task.start_turn, 0.0, 0.0)
+    lying = replace(state, orientation=orientation, joint_positions=joints)
+    return put_down(lying, robot)
+
+
+def put_down(state: RobotState, robot: Robot, clearance: float = 0.0) -> RobotState:
+    """The state with its lowest foot at a height above level ground [m]."""
+    position = np.array([*state.position[:2], clearance - float(_soles(state, robot).min())])
+    return replace(state, position=position)
+
+
+def foot_heights(task: MotionTask, robot: Robot) -> Array:
+    """(4,) of the feet above the ground at the beginning [m]; 0 of the lowest."""
+    soles = _soles(start_state(task, robot), robot)
+    return np.asarray(soles - soles.min())
+
+
+def _soles(state: RobotState, robot: Robot) -> Array:
+    """(4,) heights of the feet's lowest points over the trunk's origin [m]."""
+    up = quaternion_to_matrix(state.orientation)[2]
+    return foot_positions(robot, state.joint_positions) @ up - robot.foot_radius
+
+
+def model_for(task: MotionTask, robot: Robot) -> PlanarModel | WholeBodyModel:
+    """The model of a robot that a motion is planned with, in the chart whose last angle it turns about."""
+    if task.model == PlanarModel.name:
+        return PlanarModel(robot)
+    return WholeBodyModel(robot, Chart.YAW_ROLL_PITCH if task.rotation else Chart.YAW_PITCH_ROLL)
+
+
+def start_coordinates(task: MotionTask, model: Model) -> Array:
+    """(2n,) of the same state in a model, with turns counted."""
+    x = model.state(start_state(task, model.robot))
+    if task.start:
+        x[turning_index(model)] = task.start_turn
+    return x
+
+
+def turning_index(model: Model) -> int:
+    """Index of the coordinate that counts a motion's turns, the last angle of the trunk."""
+    return model.tree.n - len(model.torque_limits) - 1
+
 
 _BEFORE_TOUCHDOWN = 1e-6
 """Where the clock waits for the ground: in the last step of the flight [s]."""
@@ -98,7 +197,7 @@ class ExecutionConfig:
 
 
 class MotionLaw:
-    """Of one robot and one plan; see :class:`contact_ddp_ros.control.motion.Motion`. May be done again."""
+    """Of one robot and one plan; see :class:`contact_ddp_ros.control.motion_controller.Motion`. May be done again."""
 
     def __init__(
         self,
@@ -195,7 +294,7 @@ class MotionLaw:
     def targets(
         self, state: RobotState, late: float, contact: NDArray[np.bool_], stand: StandLaw
     ) -> JointTargets | Finding:
-        """See :meth:`contact_ddp_ros.control.motion.Motion.targets`."""
+        """See :meth:`contact_ddp_ros.control.motion_controller.Motion.targets`."""
         if self.stage is MotionStage.START:
             if not self._rests(state):
                 return self._into_posture(state, late, stand)

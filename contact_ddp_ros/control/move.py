@@ -7,13 +7,16 @@ from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.estimation.estimator import Estimator
 from contact_ddp_ros.control.gait_clock import GaitClock
 from contact_ddp_ros.control.lateral import LateralCommand
-from contact_ddp_ros.control.planar_tracker import PlanarTracker
+from contact_ddp_ros.control.policy_tracking import (
+    PlanarTracker,
+    PolicySlot,
+    Tracker,
+    WholeBodyTracker,
+    exit_obstacle,
+    last_exit,
+)
 from contact_ddp_ros.control.policy_validator import PolicyGate
-from contact_ddp_ros.control.safety_violations import Finding, Violation
-from contact_ddp_ros.control.tracker import Tracker
-from contact_ddp_ros.control.tracking import PolicySlot, exit_obstacle, last_exit
-from contact_ddp_ros.control.whole_body_tracker import WholeBodyTracker
-from contact_ddp_ros.robot.floating_base import joint_inertias
+from contact_ddp_ros.control.safety import Finding, Violation
 from contact_ddp_ros.robot.joint_pd import JointTargets, softness
 from contact_ddp_ros.robot.joints import FOOT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.legs import LegGeometry
@@ -21,6 +24,7 @@ from contact_ddp_ros.robot.models.model import Model
 from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.robot.policy import Policy, PolicySample
 from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.tree import joint_inertias
 
 _ALL_FEET = (True,) * len(FOOT_NAMES)
 

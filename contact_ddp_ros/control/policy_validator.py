@@ -5,12 +5,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.config import SafetyConfig
-from contact_ddp_ros.control.planner_latency import PlannerPace
-from contact_ddp_ros.control.safety_violations import Finding, Violation
+from contact_ddp_ros.control.safety import Finding, Violation
 from contact_ddp_ros.robot.models.model import Model
 from contact_ddp_ros.robot.policy import CHECKED, NUMBERS, Policy, all_within
 from contact_ddp_ros.robot.rotation import COMPILED, READ
 from contact_ddp_ros.robot.state import RobotState
+
+_SHARE = 0.2
+"""Of the last policy in the running mean of the ages at arrival."""
+
+_SLOWEST = 0.06
+"""Longest period that is believed [s]: three of them are half a horizon of the bound.
+
+With more periods allowed a policy still has to reach beyond the present and to be near the measured state.
+"""
+
+
+class PlannerPace:
+    """Running mean of the age at which policies arrive."""
+
+    def __init__(self, config: SafetyConfig) -> None:
+        self.config = config
+        self._age = 0.0
+
+    def arrived(self, age: float) -> None:
+        """Take the age [s] of a policy at its arrival into the mean."""
+        if age >= 0.0:
+            self._age += _SHARE * (min(age, _SLOWEST) - self._age)
+
+    @property
+    def period(self) -> float:
+        """Between two policies, the nominal one at least [s]."""
+        return max(self.config.planner_period, min(self._age, _SLOWEST))
+
+    @property
+    def timeout(self) -> float:
+        """Age from which a policy is late [s]."""
+        return self.config.policy_periods * self.period
+
 
 Array = NDArray[np.float64]
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.control.safety_violations import Finding, Violation
+from contact_ddp_ros.control.safety import Finding, Violation
 from contact_ddp_ros.control.stand import StandLaw, minimum_jerk
 from contact_ddp_ros.robot.joint_pd import JointTargets
 from contact_ddp_ros.robot.joints import LEG_NAMES

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.config import SafetyConfig
-from contact_ddp_ros.control.safety_violations import Finding, Violation
+from contact_ddp_ros.control.safety import Finding, Violation
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import COMPILED, READ

@@ -6,9 +6,8 @@ from typing import Any, Final
 
 from contact_ddp_ros.base.config import Config, parameter, replace
 from contact_ddp_ros.ocp.options import CONSTRAINTS, INTERIOR_POINT, VARIANTS
-from contact_ddp_ros.robot.ground import Ground
+from contact_ddp_ros.robot.ground import Ground, Payload
 from contact_ddp_ros.robot.models import MODEL_NAMES, PLANAR, WHOLE_BODY
-from contact_ddp_ros.robot.payload import Payload
 
 SECOND_ORDER, PYRAMID = "second_order", "pyramid"
 """Within what the friction of a plan in space is kept."""

@@ -24,7 +24,7 @@ from contact_ddp_ros.mpc.grounds import GroundModel, planes_in
 from contact_ddp_ros.mpc.kernel_table import kernel_table, n_aux
 from contact_ddp_ros.mpc.layout import Sizes, aux_offsets
 from contact_ddp_ros.mpc.single_rigid_body import Tail
-from contact_ddp_ros.mpc.term_layout import TermLayout
+from contact_ddp_ros.mpc.term_sums import TermLayout
 from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.mpc.terms.friction_cone import COEFFICIENT
 from contact_ddp_ros.mpc.terms.term import Argument
@@ -34,7 +34,7 @@ from contact_ddp_ros.robot.friction import cone_excess
 from contact_ddp_ros.robot.gaits.grid import KnotGrid
 from contact_ddp_ros.robot.gaits.schedule import ModeSchedule
 from contact_ddp_ros.robot.gaits.sequence import GaitSequence
-from contact_ddp_ros.robot.payload import NO_PAYLOAD, Payload
+from contact_ddp_ros.robot.ground import NO_PAYLOAD, Payload
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
 Array = NDArray[np.float64]

@@ -3,13 +3,11 @@
 import numpy as np
 
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.mpc.constraint import Constraint
-from contact_ddp_ros.mpc.cost_term import CostTerm
-from contact_ddp_ros.mpc.custom_term import UserTerm
+from contact_ddp_ros.mpc.custom_term import Constraint, CostTerm, UserTerm
 from contact_ddp_ros.mpc.custom_terms import OwnTerms
-from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.warm_start import heuristic_guess
 from contact_ddp_ros.ocp.derivatives import DerivativeReport, check_derivatives
 from contact_ddp_ros.robot.gaits.grid import knot_grid
 from contact_ddp_ros.robot.model import load_robot

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.mpc.custom_class import load_class
+from contact_ddp_ros.mpc.custom_term import load_class
 from contact_ddp_ros.mpc.horizon import GaitHorizon
 
 Array = NDArray[np.float64]

@@ -1,21 +1,65 @@
 """What a user may add to the running cost of the planner: one expression of what a node holds, loaded by name.
 
-A cost term (:mod:`contact_ddp_ros.mpc.cost_term`) and a constraint (:mod:`contact_ddp_ros.mpc.constraint`) are user
+A cost term (:mod:`contact_ddp_ros.mpc.custom_term`) and a constraint (:mod:`contact_ddp_ros.mpc.custom_term`) are user
 terms; :mod:`contact_ddp_ros.mpc.custom_terms` compiles them together.
 """
 
+import importlib
+import importlib.util
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from functools import reduce
+from pathlib import Path
+from types import ModuleType
+from typing import Any, ClassVar, TypeVar
 
 import casadi as cs
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.mpc.custom_class import load_class
 from contact_ddp_ros.mpc.horizon import Horizon
+
+Kind = TypeVar("Kind")
+
+
+def load_class(word: str, kind: type[Kind], what: str) -> Kind:
+    """An object of the class that "module:Class" or "file.py:Class" names.
+
+    Args:
+        word: the name.
+        kind: from which the class must be derived.
+        what: it is, for messages.
+
+    Raises:
+        ParameterError: it cannot be imported, is of another kind, or cannot be made; the text says why.
+    """
+    place, colon, name = word.rpartition(":")
+    if not colon or not place or not name:
+        raise ParameterError(f"{what} {word!r}; write module:Class or file.py:Class")
+    try:
+        module = _module_of_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
+        found: Any = reduce(getattr, name.split("."), module)
+    except Exception as error:
+        raise ParameterError(f"{what} {word!r} cannot be loaded: {type(error).__name__}: {error}") from error
+    if not (isinstance(found, type) and issubclass(found, kind)):
+        given = f"{what} {word!r} is {type(found).__name__} {name}"
+        raise ParameterError(f"{given}; needed: a class derived from {kind.__name__}")
+    try:
+        return found()
+    except TypeError as error:
+        raise ParameterError(f"{what} {word!r} cannot be made: {error}") from error
+
+
+def _module_of_file(path: Path) -> ModuleType:
+    specification = importlib.util.spec_from_file_location(path.stem, path)
+    if specification is None or specification.loader is None:
+        raise ImportError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
 
 Array = NDArray[np.float64]
 
@@ -97,3 +141,15 @@ def load_terms(text: str, kind: type[Term]) -> tuple[Term, ...]:
         ParameterError: one of them cannot be imported or is of another kind; the text says why.
     """
     return tuple(load_class(one.strip(), kind, kind.kind) for one in text.split(",") if one.strip())
+
+
+class CostTerm(UserTerm):
+    """A term ½‖r‖² of the running cost; r in sqrt(cost/s)."""
+
+    kind = "cost term"
+
+
+class Constraint(UserTerm):
+    """A constraint r ≥ 0 of every time step; r dimensionless, relative to what is allowed."""
+
+    kind = "constraint"

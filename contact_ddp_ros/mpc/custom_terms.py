@@ -19,9 +19,7 @@ from contact_ddp_ros.dynamics import partials
 from contact_ddp_ros.dynamics.contact import level_parameters
 from contact_ddp_ros.dynamics.mechanism import prepare
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.mpc.constraint import Constraint
-from contact_ddp_ros.mpc.cost_term import CostTerm
-from contact_ddp_ros.mpc.custom_term import ByFoot, NodeSymbols, UserTerm, load_terms
+from contact_ddp_ros.mpc.custom_term import ByFoot, Constraint, CostTerm, NodeSymbols, UserTerm, load_terms
 from contact_ddp_ros.mpc.horizon import Horizon
 from contact_ddp_ros.ocp.penalties import DELTA, EPSILON, MU
 from contact_ddp_ros.ocp.protocol import N_PENALTY

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from threading import Lock, Thread
 
 from contact_ddp_ros.base.errors import ContactDdpError
-from contact_ddp_ros.base.realtime_priority import give_way
+from contact_ddp_ros.base.process import give_way
 from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig
 from contact_ddp_ros.mpc.problem_builder import compile_gait
 from contact_ddp_ros.mpc.reference import gait_schedule

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.mpc.config import RIGID_BODY, HorizonConfig
 from contact_ddp_ros.mpc.reference import Motion
-from contact_ddp_ros.robot.gaits.grid import KnotGrid, knot_grid
+from contact_ddp_ros.robot.gaits.grid import KnotGrid, coarsened, knot_grid, with_tail
 from contact_ddp_ros.robot.gaits.sequence import GaitSequence
-from contact_ddp_ros.robot.gaits.variable_step_grid import coarsened, with_tail
 from contact_ddp_ros.robot.ground import LocalGround
 
 Array = NDArray[np.float64]

@@ -15,7 +15,7 @@ from contact_ddp_ros.mpc import optional_kernels as node_parts
 from contact_ddp_ros.mpc.contact_algebra import algebra_of
 from contact_ddp_ros.mpc.custom_terms import FIRST, SECOND, VALUE
 from contact_ddp_ros.mpc.layout import Sizes, aux_offsets
-from contact_ddp_ros.mpc.term_layout import TermLayout
+from contact_ddp_ros.mpc.term_sums import TermLayout
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
 _TERMS = {VALUE: at.TERMS, FIRST: at.TERMS_FIRST, SECOND: at.TERMS_SECOND}

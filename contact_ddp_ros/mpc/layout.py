@@ -15,7 +15,7 @@ node_parameters (N+1, size): duration, the dynamics' parameters p with the groun
 multipliers     (N+1, n_e + 2 n_i): of the equalities; slack and multiplier of each inequality
 penalty         (σ, δ, ε, μ) of :mod:`contact_ddp_ros.ocp.penalties`
 
-What belongs to the terms is laid out by :class:`contact_ddp_ros.mpc.term_layout.TermLayout`, from what each of them
+What belongs to the terms is laid out by :class:`contact_ddp_ros.mpc.term_sums.TermLayout`, from what each of them
 declares.
 """
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import SolverError
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.warm_start import heuristic_guess
 from contact_ddp_ros.ocp.continuation import ConstrainedSolution, Continuation, Pass, solve_constrained
 from contact_ddp_ros.ocp.ddp import DdpSolver
 from contact_ddp_ros.ocp.interior_point import InteriorPointSolver

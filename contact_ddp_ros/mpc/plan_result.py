@@ -9,23 +9,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.mpc.cold_restart import LOST, is_lost
 from contact_ddp_ros.mpc.cost_breakdown import no_cost_terms
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
-from contact_ddp_ros.mpc.touchdown_multipliers import switches_ahead
-from contact_ddp_ros.mpc.violations import Excess, no_violations, worst_violation
+from contact_ddp_ros.mpc.warm_start import LOST, Excess, is_lost, no_violations, switches_ahead, worst_violation
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.solution import Iteration, Solution, Termination
 from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.gaits.grid import KnotGrid
 from contact_ddp_ros.robot.ground import Ground
-from contact_ddp_ros.robot.models.frame import HorizontalFrame, OwnFrame
+from contact_ddp_ros.robot.models.model import HorizontalFrame, OwnFrame
 from contact_ddp_ros.robot.policy import Policy
 
 Array = NDArray[np.float64]
 
 OUTSIDE_LIMITS = "OUTSIDE_LIMITS"
-"""Status of a plan that exceeds a limit by more than :data:`contact_ddp_ros.mpc.cold_restart.LOST` times its scale."""
+"""Status of a plan that exceeds a limit by more than :data:`contact_ddp_ros.mpc.warm_start.LOST` times its scale."""
 
 
 class Provenance(NamedTuple):
@@ -59,7 +57,7 @@ class PlanResult:
         cut: text on the part of the commanded motion that is not followed, and why; empty where all of it is.
         cost_terms: when called, the cost by term as in :mod:`contact_ddp_ros.mpc.cost_breakdown`, and that of each term
             of the user's; for records.
-        violations: when called, the limits that the plan violates, by kind (:mod:`contact_ddp_ros.mpc.violations`).
+        violations: when called, the limits that the plan violates, by kind (:mod:`contact_ddp_ros.mpc.warm_start`).
     """
 
     policy: Policy | None

@@ -4,11 +4,11 @@ The horizon begins at the measurement's own instant: the first step is shortened
 every later step lies on it. Each solve starts from the last policy, shifted; what the policy did not reach begins from
 the heuristic controller of a cold solve. (What the policy did one gait cycle before is the worse guess: its gains, made
 for the middle of a horizon, overshoot from the state at its end.) Touchdown multipliers are kept from solve to solve
-(:mod:`contact_ddp_ros.mpc.touchdown_multipliers`); those of hard limits travel with the policy. Where the shifted
+(:mod:`contact_ddp_ros.mpc.warm_start`); those of hard limits travel with the policy. Where the shifted
 policy leads the solve astray from the measured state (it diverges, or breaks limits grossly), the heuristic controller
 is the guess for all of the horizon. A solve that diverges even so, or holds a number that is not finite, is reported
 and gives no policy; the last good one stays the warm start. While the gait is held, the heuristic controller challenges
-the warm start now and then (:mod:`contact_ddp_ros.mpc.cold_restart`).
+the warm start now and then (:mod:`contact_ddp_ros.mpc.warm_start`).
 """
 
 import math
@@ -23,35 +23,38 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.config import specs, validate
 from contact_ddp_ros.base.errors import MessageError, ParameterError
-from contact_ddp_ros.mpc.cold_restart import Challenge, better, is_lost
 from contact_ddp_ros.mpc.config import CLEARANCE_MOST, PlannerConfig, ReferenceConfig, for_model
 from contact_ddp_ros.mpc.cost_breakdown import cost_terms
 from contact_ddp_ros.mpc.euler_convention import ChartChoice, policy_in_chart
 from contact_ddp_ros.mpc.governor import CommandGovernor, MotionLimits, motion_limits, pose_cut
 from contact_ddp_ros.mpc.grounds import FootGrounds
-from contact_ddp_ros.mpc.guess import heuristic_guess
-from contact_ddp_ros.mpc.heading_tracker import Course
+from contact_ddp_ros.mpc.heading_tracker import Course, RateLimited, SpeedTrim
 from contact_ddp_ros.mpc.horizon import followed, horizon_grid, steps_of_cycle
-from contact_ddp_ros.mpc.iteration_budget import IterationBudget
 from contact_ddp_ros.mpc.loop_solver import LoopSolver, Solved
 from contact_ddp_ros.mpc.plan_result import PlanResult, Provenance, plan_result
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
-from contact_ddp_ros.mpc.rate_limit import RateLimited
 from contact_ddp_ros.mpc.reference import Motion
-from contact_ddp_ros.mpc.speed_trim import SpeedTrim
-from contact_ddp_ros.mpc.violations import violations
-from contact_ddp_ros.mpc.warm_start import WarmStart, reaches, shifted, shifted_multipliers
+from contact_ddp_ros.mpc.warm_start import (
+    Challenge,
+    IterationBudget,
+    WarmStart,
+    better,
+    heuristic_guess,
+    is_lost,
+    reaches,
+    shifted,
+    shifted_multipliers,
+    violations,
+)
 from contact_ddp_ros.ocp.interior_solution import Multipliers
 from contact_ddp_ros.ocp.options import INTERIOR_POINT
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.solution import Guess
 from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.gaits.sequence import GaitSequence
-from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, LocalGround
+from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, LocalGround, Payload
 from contact_ddp_ros.robot.joints import LEG_NAMES
-from contact_ddp_ros.robot.models.frame import HorizontalFrame, OwnFrame
-from contact_ddp_ros.robot.models.model import Model
-from contact_ddp_ros.robot.payload import Payload
+from contact_ddp_ros.robot.models.model import HorizontalFrame, Model, OwnFrame
 from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.mpc.config import CLEARANCE_MOST, GaitConfig, PlannerConfig, ReferenceConfig
-from contact_ddp_ros.robot.gaits.foot_timing import FootPhases, FootTiming
 from contact_ddp_ros.robot.gaits.gait import load_gait
 from contact_ddp_ros.robot.gaits.grid import KnotGrid
 from contact_ddp_ros.robot.gaits.schedule import ModeSchedule
-from contact_ddp_ros.robot.gaits.sequence import GaitSequence
+from contact_ddp_ros.robot.gaits.sequence import FootPhases, FootTiming, GaitSequence
 from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.robot.models.choice import AnyModel
 from contact_ddp_ros.robot.state import RobotState

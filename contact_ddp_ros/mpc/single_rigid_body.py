@@ -24,7 +24,7 @@ from contact_ddp_ros.dynamics.spatial import cross, rotation_about
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc import optional_kernels as node_parts
 from contact_ddp_ros.mpc.layout import N_BODY
-from contact_ddp_ros.robot.payload import Payload
+from contact_ddp_ros.robot.ground import Payload
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rotation_vector_to_quaternion
 from contact_ddp_ros.robot.tree import Joint, RigidBodyTree
 

@@ -11,7 +11,7 @@ Mixed equalities are no penalties. Their multipliers come with the step and thei
 which no control of their node reaches, are refused.
 
 Step. A trial is rolled out, and judged by ϑ = Σ|g| + Σ w|z − s| + Σ|d| (d are the gaps of multiple shooting) and
-φ = J − μ Σ w ln s (:mod:`contact_ddp_ros.ocp.filter`). Where the first trial raises ϑ, a second sweep aims at the
+φ = J − μ Σ w ln s (:mod:`contact_ddp_ros.ocp.trial_run`). Where the first trial raises ϑ, a second sweep aims at the
 linearisation corrected by the trial's g (second-order correction). Where no step down to `step_min` is accepted, δ is
 raised, which turns the step towards the shortest one to the linearised g = 0; after `_ATTEMPTS` of them follow steps
 that only restore feasibility (:mod:`contact_ddp_ros.ocp.restoration`), until the filter accepts their ϑ and φ.
@@ -37,14 +37,13 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.ocp import constrained_riccati as saddle_sweep
 from contact_ddp_ros.ocp import linear_model, optimality, restoration
-from contact_ddp_ros.ocp.filter import Filter
 from contact_ddp_ros.ocp.interior_solution import InteriorPointOptions, InteriorSolution, Multipliers
 from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.penalties import MU, SIGMA
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.rollout import expand
 from contact_ddp_ros.ocp.solution import Solution, Termination
-from contact_ddp_ros.ocp.trial_run import Pair, TrialRun
+from contact_ddp_ros.ocp.trial_run import Filter, Pair, TrialRun
 from contact_ddp_ros.ocp.workspace import Workspace
 
 Array = NDArray[np.float64]

@@ -4,6 +4,7 @@ The equations are those of :mod:`contact_ddp_ros.ocp.interior_point`, ϑ and φ 
 :mod:`contact_ddp_ros.ocp.inertia_run`, whose sweep gives the step (k, K) and that of the multipliers (ψ, Ω).
 """
 
+from dataclasses import dataclass, field
 from time import perf_counter
 
 import numpy as np
@@ -16,6 +17,48 @@ from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.penalties import MU
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.workspace import Workspace
+
+_GAMMA, _ETA = 1e-5, 1e-4
+_S_PHI, _S_THETA = 2.3, 1.1
+_SWITCH, _LIMIT = 1e-4, 1e4
+"""ϑ_min and the largest ϑ of any trial, relative to the first one and at least to 1."""
+
+_ROUNDING = 1e-15
+"""φ's differences below this share of it are rounding."""
+
+
+@dataclass
+class Filter:
+    """Entries (ϑ, φ) that no later iterate may be above in both."""
+
+    first: float
+    entries: list[tuple[float, float]] = field(default_factory=list)
+
+    def accepts(self, now: tuple[float, float], trial: tuple[float, float], descent: float, alpha: float) -> bool:
+        """Whether a step from `now` to `trial`, pairs (ϑ, φ), is accepted; `descent` is m."""
+        (violation, value), (new_violation, new_value) = now, trial
+        if not new_violation <= _LIMIT * max(1.0, self.first):
+            return False
+        if any(new_violation >= above and new_value >= higher for above, higher in self.entries):
+            return False
+        if self._switches(violation, descent, alpha) and violation <= _SWITCH * max(1.0, self.first):
+            return self._descends(now, trial, descent, alpha)
+        return new_violation <= (1.0 - _GAMMA) * violation or new_value <= value - _GAMMA * violation
+
+    def add(self, now: tuple[float, float], trial: tuple[float, float], descent: float, alpha: float) -> None:
+        """Enter the iterate that an accepted step leaves, unless the step is of φ-type."""
+        violation, value = now
+        if not (self._switches(violation, descent, alpha) and self._descends(now, trial, descent, alpha)):
+            self.entries.append(((1.0 - _GAMMA) * violation, value - _GAMMA * violation))
+
+    @staticmethod
+    def _switches(violation: float, descent: float, alpha: float) -> bool:
+        return descent < 0.0 and (-descent) ** _S_PHI * alpha > violation**_S_THETA
+
+    @staticmethod
+    def _descends(now: tuple[float, float], trial: tuple[float, float], descent: float, alpha: float) -> bool:
+        return trial[1] - now[1] - _ROUNDING * abs(now[1]) <= _ETA * alpha * descent
+
 
 Array = NDArray[np.float64]
 Pair = tuple[float, float]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.plants.options import SimOptions
-from contact_ddp_ros.plants.payload import LOW, loaded
+from contact_ddp_ros.plants.sensing import LOW, loaded
 from contact_ddp_ros.robot.joints import BASE_LINK, JOINT_NAMES
 from contact_ddp_ros.robot.model import BASE_JOINTS, Robot
 from contact_ddp_ros.robot.shapes import Shape, outline_of

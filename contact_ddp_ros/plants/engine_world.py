@@ -3,7 +3,7 @@
 from typing import Final
 
 from contact_ddp_ros.base.errors import SimulationError
-from contact_ddp_ros.plants.gazebo.options import OF_SENSORS, OF_WORLD, refuse_others
+from contact_ddp_ros.plants.gazebo.config import OF_SENSORS, OF_WORLD, refuse_others
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.simulator import PhysicsSimulator
 

@@ -17,7 +17,7 @@ from contact_ddp_ros.base.errors import ParameterError, SimulationError
 from contact_ddp_ros.plants.contact import set_contact
 from contact_ddp_ros.plants.engine import mujoco
 from contact_ddp_ros.plants.options import ContactOptions, PayloadOptions, SimOptions
-from contact_ddp_ros.plants.payload import LOW, PAYLOAD_SIZE, moment, place
+from contact_ddp_ros.plants.sensing import LOW, PAYLOAD_SIZE, moment, place
 from contact_ddp_ros.plants.terrain.shapes import HeightField
 from contact_ddp_ros.plants.terrain.words import parse_terrain
 from contact_ddp_ros.plants.third_party_mjcf import read_robot

@@ -2,17 +2,67 @@
 
 from collections import deque
 from dataclasses import replace
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.plants.noise import noisy
-from contact_ddp_ros.plants.options import NoiseOptions, SimOptions, StateErrorOptions
-from contact_ddp_ros.robot.rotation import quaternion_to_rpy, rpy_to_quaternion
+from contact_ddp_ros.plants.options import NoiseOptions, PayloadOptions, SimOptions, StateErrorOptions
+from contact_ddp_ros.robot.rotation import (
+    quaternion_product,
+    quaternion_to_rpy,
+    rotation_vector_to_quaternion,
+    rpy_to_quaternion,
+)
 from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]
+
+
+def noisy(state: RobotState, noise: NoiseOptions, rng: np.random.Generator) -> RobotState:
+    """The state with independent normal errors of the given standard deviations added; the stamp is exact."""
+
+    def shaken(values: Array, deviation: float) -> Array:
+        return values + deviation * rng.standard_normal(values.shape)
+
+    turn = rotation_vector_to_quaternion(noise.orientation * rng.standard_normal(3))
+    return replace(
+        state,
+        position=shaken(state.position, noise.position),
+        orientation=quaternion_product(state.orientation, turn),
+        linear_velocity=shaken(state.linear_velocity, noise.linear_velocity),
+        angular_velocity=shaken(state.angular_velocity, noise.angular_velocity),
+        joint_positions=shaken(state.joint_positions, noise.joint_positions),
+        joint_velocities=shaken(state.joint_velocities, noise.joint_velocities),
+    )
+
+
+PAYLOAD_SIZE: Final = 0.035
+"""Half the side of the cube [m]."""
+
+LOW: Final = 0.05
+"""Height of the upper side of a trunk that has no boxes [m]."""
+
+
+def place(payload: PayloadOptions, top: float) -> Array:
+    """(3,) of its middle in base_link, the trunk's upper side being at `top` [m]."""
+    return np.array([payload.x, payload.y, top + PAYLOAD_SIZE])
+
+
+def moment(payload: PayloadOptions) -> float:
+    """Moment of inertia about any axis through its middle [kg m^2]."""
+    return payload.mass * (2.0 * PAYLOAD_SIZE) ** 2 / 6.0
+
+
+def loaded(mass: float, com: Array, inertia: Array, payload: PayloadOptions, top: float) -> tuple[float, Array, Array]:
+    """A body and the payload as one: mass [kg], centre of mass (3,) [m], inertia (3, 3) about it [kg m^2]."""
+    total, middle = mass + payload.mass, place(payload, top)
+    centre = (mass * com + payload.mass * middle) / total
+    tensor = inertia + moment(payload) * np.eye(3)
+    for part, at in ((mass, com - centre), (payload.mass, middle - centre)):
+        tensor = tensor + part * (at @ at * np.eye(3) - np.outer(at, at))
+    return total, centre, tensor
+
 
 Value = TypeVar("Value")
 

@@ -12,8 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.config import parameter
-from contact_ddp_ros.robot.payload import Payload
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
+
+
+@dataclass(frozen=True)
+class Payload:
+    """A mass at a point of the trunk; negative where the robot is lighter than its description says."""
+
+    mass: float = parameter(0.0, low=-10.0, high=50.0, unit="kg", description="of what the trunk carries")
+    x: float = parameter(0.0, low=-1.0, high=1.0, unit="m", description="of that in base_link")
+    y: float = parameter(0.0, low=-1.0, high=1.0, unit="m", description="of that in base_link")
+    z: float = parameter(0.0, low=-1.0, high=1.0, unit="m", description="of that in base_link")
+
+    def array(self) -> NDArray[np.float64]:
+        """(4,) as the dynamics take it."""
+        return np.array([self.mass, self.x, self.y, self.z])
+
+
+NO_PAYLOAD = Payload()
+
 
 _STEEPEST = 1.0
 

@@ -28,8 +28,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.base.suggestions import no_such
+from contact_ddp_ros.base.errors import ParameterError, no_such
 from contact_ddp_ros.robot.gaits.schedule import ALIGNMENT, Mode
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.models.choice import MODELS

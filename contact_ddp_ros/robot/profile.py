@@ -23,8 +23,7 @@ from typing import Any, Final
 import yaml
 
 from contact_ddp_ros.base.config import dotted
-from contact_ddp_ros.base.errors import ModelError, ParameterError
-from contact_ddp_ros.base.suggestions import did_you_mean, no_such
+from contact_ddp_ros.base.errors import ModelError, ParameterError, did_you_mean, no_such
 from contact_ddp_ros.robot.joints import LEG_JOINTS, LEG_NAMES
 from contact_ddp_ros.robot.package_data import share_places
 

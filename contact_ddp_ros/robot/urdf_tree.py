@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
-from contact_ddp_ros.base.errors import ModelError
-from contact_ddp_ros.base.suggestions import did_you_mean
+from contact_ddp_ros.base.errors import ModelError, did_you_mean
 from contact_ddp_ros.robot.model import BASE_JOINTS
 from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
 from contact_ddp_ros.robot.urdf import joint_extras, joint_of, parse, read_text

@@ -20,9 +20,9 @@ from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.gaits.gait import load_gait
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.motion import load_motion
-from contact_ddp_ros.ros.domain import profile_variables, transport_variables
 from contact_ddp_ros.ros.interfaces import RECORDED
 from contact_ddp_ros.ros.parameter_file import idle_sections
+from contact_ddp_ros.ros.single_instance import profile_variables, transport_variables
 
 _AUTO = "auto"
 """Value of an argument that leaves the choice to the parameter file, as in the launch file."""

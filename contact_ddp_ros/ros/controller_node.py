@@ -21,7 +21,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from contact_ddp_ros.base.errors import ContactDdpError, MessageError
-from contact_ddp_ros.base.realtime_priority import settle
+from contact_ddp_ros.base.process import settle
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import Answer, ControlMode
 from contact_ddp_ros.robot.model import load_robot

@@ -11,8 +11,8 @@ from std_msgs.msg import Float64MultiArray
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety_violations import Fault, Violation
-from contact_ddp_ros.robot.payload import NO_PAYLOAD
+from contact_ddp_ros.control.safety import Fault, Violation
+from contact_ddp_ros.robot.ground import NO_PAYLOAD
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import contacts_message
 from contact_ddp_ros.ros.felt_message import FeltReport, felt_message

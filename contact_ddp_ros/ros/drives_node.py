@@ -18,7 +18,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from contact_ddp_ros.base.errors import ContactDdpError
-from contact_ddp_ros.plants.gazebo.drives import Drives
+from contact_ddp_ros.plants.gazebo.efforts import Drives
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand
@@ -27,10 +27,10 @@ from contact_ddp_ros.ros.conversions import from_stamp, joint_command, joint_mot
 from contact_ddp_ros.ros.last_efforts import EffortPublishers, LastEfforts
 from contact_ddp_ros.ros.monitor import Recent
 from contact_ddp_ros.ros.node_config import DrivesNodeConfig
+from contact_ddp_ros.ros.parameter_file import fitted
 from contact_ddp_ros.ros.parameters import NodeParameters
 from contact_ddp_ros.ros.receiver import Inlet
 from contact_ddp_ros.ros.reports import ERROR, OK, WARN, Diagnostics
-from contact_ddp_ros.ros.robot_scaling import fitted
 from contact_ddp_ros.ros.runtime import run_node
 
 NAME = "drives"

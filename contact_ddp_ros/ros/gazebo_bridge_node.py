@@ -22,7 +22,7 @@ from rosgraph_msgs.msg import Clock
 from std_srvs.srv import SetBool, Trigger
 
 from contact_ddp_ros.base.errors import ContactDdpError, GazeboError
-from contact_ddp_ros.base.realtime_priority import settle
+from contact_ddp_ros.base.process import settle
 from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge
 from contact_ddp_ros.plants.gazebo.claim import WorldClaim
 from contact_ddp_ros.plants.gazebo.names import Names
@@ -44,10 +44,10 @@ from contact_ddp_ros.ros.exchange import Answers
 from contact_ddp_ros.ros.loop_messages import CommandReader, StateWriter
 from contact_ddp_ros.ros.monitor import Recent
 from contact_ddp_ros.ros.node_config import GazeboBridgeNodeConfig
+from contact_ddp_ros.ros.parameter_file import fitted
 from contact_ddp_ros.ros.parameters import NodeParameters
 from contact_ddp_ros.ros.receiver import Inlet
 from contact_ddp_ros.ros.reports import ERROR, OK, WARN, Diagnostics, Scalar
-from contact_ddp_ros.ros.robot_scaling import fitted
 from contact_ddp_ros.ros.runtime import Part, publisher, run_parts, serve, subscribe
 
 NAME = "gazebo_bridge"

@@ -7,7 +7,7 @@ After that it publishes no state for a moment, so that the controller finds its 
 armed again by one request to stand.
 
 Where the robot tells what its drives are commanded, that is compared with what was sent
-(:mod:`contact_ddp_ros.plants.lcm.execution`), and the controller is told of every change.
+(:mod:`contact_ddp_ros.plants.lcm.guard`), and the controller is told of every change.
 
 With `use_sim_time` the robot is an emulator that sends its own clock; stamps and `/clock` are then that clock's, and
 its records are passed on. In lock-step, which needs that clock, the emulator waits for the targets that carry the stamp
@@ -25,12 +25,11 @@ from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool
 
 from contact_ddp_ros.base.errors import ContactDdpError, LinkError, MessageError, ParameterError
-from contact_ddp_ros.base.realtime_priority import settle
+from contact_ddp_ros.base.process import settle
 from contact_ddp_ros.plants.lcm.codec import Frame, decode
 from contact_ddp_ros.plants.lcm.conventions import tick_state
 from contact_ddp_ros.plants.lcm.definitions import EMULATOR_TICK, LAYOUTS, TARGETS_CHANNEL, TICK_CHANNEL
-from contact_ddp_ros.plants.lcm.execution import ExecutionWatch
-from contact_ddp_ros.plants.lcm.guard import CommandGuard
+from contact_ddp_ros.plants.lcm.guard import CommandGuard, ExecutionWatch
 from contact_ddp_ros.plants.lcm.measurements import Measurement, MeasurementReader
 from contact_ddp_ros.plants.lcm.transport import Link
 from contact_ddp_ros.plants.pushes import parse_instants
@@ -48,10 +47,10 @@ from contact_ddp_ros.ros.conversions import (
 from contact_ddp_ros.ros.loop_messages import CommandReader, StateWriter
 from contact_ddp_ros.ros.monitor import Recent
 from contact_ddp_ros.ros.node_config import BridgeNodeConfig
+from contact_ddp_ros.ros.parameter_file import fitted
 from contact_ddp_ros.ros.parameters import NodeParameters
 from contact_ddp_ros.ros.receiver import Inlet
 from contact_ddp_ros.ros.reports import ERROR, OK, WARN, Diagnostics, TickRecord, TickRecords
-from contact_ddp_ros.ros.robot_scaling import fitted
 from contact_ddp_ros.ros.runtime import Part, publisher, run_parts, serve
 
 NAME = "bridge"

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from contact_ddp_ros.base.config import parameter
-from contact_ddp_ros.base.realtime_priority import SchedulingOptions
+from contact_ddp_ros.base.process import SchedulingOptions
 from contact_ddp_ros.control.config import ControllerConfig, DriveConfig, Triple
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.plants.gazebo.config import BridgeConfig

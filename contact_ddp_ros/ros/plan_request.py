@@ -23,9 +23,8 @@ from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
 from contact_ddp_ros.base.config import validate
 from contact_ddp_ros.base.errors import MessageError, ParameterError
-from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground
+from contact_ddp_ros.robot.ground import NO_PAYLOAD, Felt, FootHeights, Ground, Payload
 from contact_ddp_ros.robot.joints import N_JOINTS, N_LEGS
-from contact_ddp_ros.robot.payload import NO_PAYLOAD, Payload
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.ros.cdr import array_of
 from contact_ddp_ros.ros.conversions import check_state, doubles

@@ -17,7 +17,7 @@ from rclpy.duration import Duration
 from rclpy.node import Node
 
 from contact_ddp_ros.base.errors import ContactDdpError
-from contact_ddp_ros.base.realtime_priority import settle
+from contact_ddp_ros.base.process import settle
 from contact_ddp_ros.mpc.gait_kernels import GaitCompiler
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.mpc.planner import Planner

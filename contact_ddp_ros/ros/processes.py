@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from contact_ddp_ros.base.errors import NodeError
-from contact_ddp_ros.base.process_signals import END_WITH_STDIN
+from contact_ddp_ros.base.process import END_WITH_STDIN
 from contact_ddp_ros.plants.lcm.definitions import ROBOT_EMULATOR
 
 _PATIENCE = 5.0

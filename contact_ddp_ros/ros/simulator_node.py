@@ -19,7 +19,7 @@ from rosgraph_msgs.msg import Clock
 from std_srvs.srv import SetBool, Trigger
 
 from contact_ddp_ros.base.errors import ContactDdpError
-from contact_ddp_ros.base.realtime_priority import settle
+from contact_ddp_ros.base.process import settle
 from contact_ddp_ros.plants.engines import make_simulator
 from contact_ddp_ros.plants.pacing import Pace
 from contact_ddp_ros.plants.pushes import PushSchedule, parse_instants
@@ -37,11 +37,11 @@ from contact_ddp_ros.ros.exchange import Answers
 from contact_ddp_ros.ros.loop_messages import CommandReader, StateWriter
 from contact_ddp_ros.ros.monitor import Recent
 from contact_ddp_ros.ros.node_config import SimulatorNodeConfig
+from contact_ddp_ros.ros.parameter_file import fitted
 from contact_ddp_ros.ros.parameters import NodeParameters
 from contact_ddp_ros.ros.plan_views import force_markers
 from contact_ddp_ros.ros.receiver import Inlet
 from contact_ddp_ros.ros.reports import ERROR, OK, WARN, Diagnostics, Scalar, TickRecord, TickRecords
-from contact_ddp_ros.ros.robot_scaling import fitted
 from contact_ddp_ros.ros.runtime import Part, publisher, run_parts, serve, subscribe
 from contact_ddp_ros.ros.single_instance import Claim
 

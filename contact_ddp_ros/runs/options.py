@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from contact_ddp_ros.base.config import check_sections, load_yaml, require, require_finite
-from contact_ddp_ros.base.suggestions import did_you_mean
+from contact_ddp_ros.base.errors import did_you_mean
 from contact_ddp_ros.ocp.options import VARIANTS
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.robot.profile import DEFAULT_ROBOT

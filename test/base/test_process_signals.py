@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from contact_ddp_ros.base.process_signals import interruptible
+from contact_ddp_ros.base.process import interruptible
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

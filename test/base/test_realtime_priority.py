@@ -8,11 +8,11 @@ import sys
 import pytest
 
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.base.realtime_priority import AUTO, FIFO, NICE, NONE, SchedulingOptions, processors, settle
+from contact_ddp_ros.base.process import AUTO, FIFO, NICE, NONE, SchedulingOptions, processors, settle
 
 REPORT = """
 import os, subprocess, sys, threading
-from contact_ddp_ros.base.realtime_priority import SchedulingOptions, settle
+from contact_ddp_ros.base.process import SchedulingOptions, settle
 stop = threading.Event()
 thread = threading.Thread(target=stop.wait)
 thread.start()
@@ -71,7 +71,7 @@ def test_what_is_built_is_left_out_of_garbage_collection() -> None:
 
 def test_who_gives_way_goes_behind_what_began_before() -> None:
     code = (
-        "import os, subprocess; from contact_ddp_ros.base.realtime_priority import give_way;"
+        "import os, subprocess; from contact_ddp_ros.base.process import give_way;"
         "before = os.nice(0); child = subprocess.Popen(['sleep', '60']); give_way();"
         "print(os.nice(0) - before, os.getpriority(os.PRIO_PROCESS, child.pid) - before); child.kill(); child.wait()"
     )

@@ -7,7 +7,7 @@ import numpy as np
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety_violations import Finding, Violation
+from contact_ddp_ros.control.safety import Finding, Violation
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.robot.policy import Policy

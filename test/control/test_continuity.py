@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety_violations import Violation
+from contact_ddp_ros.control.safety import Violation
 from contact_ddp_ros.control.state_plausibility import StateContinuity
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.state import RobotState

@@ -11,8 +11,8 @@ from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety_violations import Violation
-from contact_ddp_ros.control.tracking import last_exit
+from contact_ddp_ros.control.policy_tracking import last_exit
+from contact_ddp_ros.control.safety import Violation
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion

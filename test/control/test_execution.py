@@ -10,7 +10,7 @@ from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety_violations import Violation
+from contact_ddp_ros.control.safety import Violation
 from contact_ddp_ros.robot.model import Robot
 
 from .support import alive, state_at

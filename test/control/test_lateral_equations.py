@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contact_ddp_ros.control.config import LateralConfig
-from contact_ddp_ros.robot.floating_base import composite_body
 from contact_ddp_ros.robot.policy import PolicySample
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.tree import composite_body
 from test.control.sideways import (
     BACK,
     FLIGHT,

@@ -5,10 +5,10 @@ import pinocchio as pin
 import pytest
 
 from contact_ddp_ros.base.errors import ModelError
-from contact_ddp_ros.robot.floating_base import composite_body, joint_inertias
 from contact_ddp_ros.robot.joints import FOOT_NAMES
 from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.tree import composite_body, joint_inertias
 
 DOWN = np.array([0.0, 0.0, -1.0])
 SEEDS = range(5)

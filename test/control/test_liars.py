@@ -9,7 +9,7 @@ import pytest
 from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety_violations import Violation
+from contact_ddp_ros.control.safety import Violation
 from contact_ddp_ros.robot.joint_pd import MotorConfig
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import RobotState

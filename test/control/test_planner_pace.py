@@ -3,7 +3,7 @@
 import pytest
 
 from contact_ddp_ros.control.config import SafetyConfig
-from contact_ddp_ros.control.planner_latency import PlannerPace
+from contact_ddp_ros.control.policy_validator import PlannerPace
 
 CONFIG = SafetyConfig()
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from contact_ddp_ros.base.errors import PolicyError
 from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.policy_validator import PolicyGate
-from contact_ddp_ros.control.safety_violations import Violation
+from contact_ddp_ros.control.safety import Violation
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.robot.policy import NUMBERS, Policy

@@ -8,7 +8,7 @@ import pytest
 from contact_ddp_ros.control.config import MoveConfig, StandConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety_violations import Violation
+from contact_ddp_ros.control.safety import Violation
 from contact_ddp_ros.plants.mujoco import MujocoSimulator
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.pushes import Push

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.control.config import SafetyConfig
-from contact_ddp_ros.control.safety import Supervisor
-from contact_ddp_ros.control.safety_violations import Violation
+from contact_ddp_ros.control.safety import Supervisor, Violation
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.policy import Policy

@@ -22,7 +22,7 @@ from contact_ddp_ros.dynamics.contact import level_parameters
 from contact_ddp_ros.dynamics.kernel_code import kernel_functions
 from contact_ddp_ros.dynamics.kernels import build_kernels
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.models.planar_tree import reduce_to_plane
+from contact_ddp_ros.robot.models.planar import reduce_to_plane
 from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
 
 from .support import close, evaluate

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from contact_ddp_ros.mpc.cold_restart import LOST, Challenge, better, is_lost
+from contact_ddp_ros.mpc.warm_start import LOST, Challenge, better, is_lost
 from contact_ddp_ros.ocp.solution import Termination
 
 

@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.mpc.constraint import Constraint
 from contact_ddp_ros.mpc.cost_breakdown import TERMS
-from contact_ddp_ros.mpc.cost_term import CostTerm
 from contact_ddp_ros.mpc.cost_terms import check_constraint
-from contact_ddp_ros.mpc.custom_term import load_terms
+from contact_ddp_ros.mpc.custom_term import Constraint, CostTerm, load_terms
 from contact_ddp_ros.mpc.custom_terms import OwnTerms, configured_terms
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.ocp.options import PENALTIES

@@ -10,9 +10,8 @@ import pytest
 
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.mpc.cost_breakdown import TERMS
-from contact_ddp_ros.mpc.cost_term import CostTerm
 from contact_ddp_ros.mpc.cost_terms import check_cost_term
-from contact_ddp_ros.mpc.custom_term import load_terms
+from contact_ddp_ros.mpc.custom_term import CostTerm, load_terms
 from contact_ddp_ros.mpc.custom_terms import OwnTerms
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder

@@ -2,8 +2,8 @@
 
 import pytest
 
-from contact_ddp_ros.mpc import iteration_budget
-from contact_ddp_ros.mpc.iteration_budget import IterationBudget
+from contact_ddp_ros.mpc import warm_start as iteration_budget
+from contact_ddp_ros.mpc.warm_start import IterationBudget
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import Sizes, aux_offsets
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import Motion
-from contact_ddp_ros.mpc.term_layout import TermLayout
+from contact_ddp_ros.mpc.term_sums import TermLayout
 from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.ocp.protocol import node_data
 from contact_ddp_ros.robot.gaits.grid import knot_grid

@@ -5,10 +5,9 @@ from copy import deepcopy
 import numpy as np
 import pytest
 
-from contact_ddp_ros.mpc.guess import heuristic_guess
 from contact_ddp_ros.mpc.horizon import horizon_grid
 from contact_ddp_ros.mpc.reference import Motion
-from contact_ddp_ros.mpc.warm_start import shifted
+from contact_ddp_ros.mpc.warm_start import heuristic_guess, shifted
 from contact_ddp_ros.ocp.ddp import DdpSolver
 from contact_ddp_ros.ocp.options import INTERIOR_POINT, PENALTIES
 from test.mpc.support import (

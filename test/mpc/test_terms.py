@@ -8,7 +8,7 @@ import pytest
 from contact_ddp_ros.mpc import terms as room
 from contact_ddp_ros.mpc.grounds import FootGrounds, GroundModel
 from contact_ddp_ros.mpc.layout import Sizes
-from contact_ddp_ros.mpc.term_layout import TermLayout
+from contact_ddp_ros.mpc.term_sums import TermLayout
 from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.mpc.terms.term import Argument, Place
 from contact_ddp_ros.ocp.penalties import MU

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from contact_ddp_ros.mpc.touchdown_multipliers import TouchdownMultipliers, switches_ahead
+from contact_ddp_ros.mpc.warm_start import TouchdownMultipliers, switches_ahead
 from contact_ddp_ros.robot.gaits.grid import KnotGrid
 
 STEP, CYCLE = 0.1, 4

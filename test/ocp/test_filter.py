@@ -1,6 +1,6 @@
 """The filter: what counts as progress, and which iterates enter it."""
 
-from contact_ddp_ros.ocp.filter import Filter
+from contact_ddp_ros.ocp.trial_run import Filter
 
 
 def test_where_the_descent_is_small_either_less_violation_or_less_cost_will_do():

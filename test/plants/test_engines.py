@@ -15,8 +15,7 @@ from contact_ddp_ros.apps.cli import main
 from contact_ddp_ros.apps.cli.parser import build_parser
 from contact_ddp_ros.base.errors import ParameterError, SimulationError
 from contact_ddp_ros.plants.bodies import bodies_of
-from contact_ddp_ros.plants.engine_option import chosen_engine
-from contact_ddp_ros.plants.engines import PACKAGES, make_simulator
+from contact_ddp_ros.plants.engines import PACKAGES, chosen_engine, make_simulator
 from contact_ddp_ros.plants.options import ENGINES, ContactOptions, NoiseOptions, PayloadOptions, SimOptions
 from contact_ddp_ros.plants.simulator import PhysicsSimulator
 from contact_ddp_ros.plants.terrain.words import parse_terrain

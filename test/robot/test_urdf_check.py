@@ -13,12 +13,11 @@ from contact_ddp_ros.apps.cli import main
 from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.models.planar_tree import reduce_to_plane
+from contact_ddp_ros.robot.models.planar import reduce_to_plane
 from contact_ddp_ros.robot.profile import load_profile
 from contact_ddp_ros.robot.symmetry import leg_length
 from contact_ddp_ros.robot.urdf import default_urdf
-from contact_ddp_ros.robot.urdf_check.inspection import inspect
-from contact_ddp_ros.robot.urdf_check.starting_file import MARK
+from contact_ddp_ros.robot.urdf_check.inspection import MARK, inspect
 
 
 def published(name: str) -> Path:

@@ -10,8 +10,8 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from ros_graph import NodeMaker
 
-from contact_ddp_ros.base.env_vars import environment
-from contact_ddp_ros.ros.domain import loopback_environment, reserved_domain
+from contact_ddp_ros.base.process import environment
+from contact_ddp_ros.ros.single_instance import loopback_environment, reserved_domain
 
 
 @pytest.fixture(scope="session")

@@ -11,10 +11,10 @@ from rclpy.executors import SingleThreadedExecutor
 from ros_graph import BUILDING, NodeMaker, Operator
 
 from contact_ddp_ros.ros import interfaces as io
-from contact_ddp_ros.ros.domain import PROFILE, profile_variables
 from contact_ddp_ros.ros.processes import NodeProcesses
 from contact_ddp_ros.ros.reports import status_values
 from contact_ddp_ros.ros.runtime import subscribe
+from contact_ddp_ros.ros.single_instance import PROFILE, profile_variables
 
 LEASE = "<sec>3</sec>"
 """Time after which participants of the test take one that says nothing for dead."""

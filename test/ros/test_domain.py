@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from contact_ddp_ros.ros.domain import PROFILE, profile_variables, transport_variables
+from contact_ddp_ros.ros.single_instance import PROFILE, profile_variables, transport_variables
 
 OLDER, NEWER = "FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"
 

@@ -9,7 +9,6 @@ from contact_ddp_ros.base.config import flatten, load_yaml, replace
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.plants.options import SimOptions
-from contact_ddp_ros.ros.domain import PROFILE
 from contact_ddp_ros.ros.interfaces import SERVICES, TOPICS, motion_service
 from contact_ddp_ros.ros.node_config import (
     CONFIGURATIONS,
@@ -17,6 +16,7 @@ from contact_ddp_ros.ros.node_config import (
     PlannerNodeConfig,
     SimulatorNodeConfig,
 )
+from contact_ddp_ros.ros.single_instance import PROFILE
 
 ROOT = Path(__file__).parents[2]
 BASE = ROOT / "config" / "base.yaml"

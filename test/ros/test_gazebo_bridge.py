@@ -18,7 +18,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
 from contact_ddp_ros.control.config import DriveConfig
-from contact_ddp_ros.plants.dart_world import DartWorld
+from contact_ddp_ros.plants.dart import DartWorld
 from contact_ddp_ros.plants.gazebo.bindings import EMULATOR
 from contact_ddp_ros.plants.gazebo.claim import WorldClaim
 from contact_ddp_ros.plants.gazebo.emulator.server import GazeboEmulator

@@ -10,9 +10,8 @@ from rclpy.serialization import deserialize_message, serialize_message
 from std_msgs.msg import Float64MultiArray
 
 from contact_ddp_ros.base.errors import MessageError
-from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground
+from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, Payload
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.payload import Payload
 from contact_ddp_ros.ros.plan_request import (
     AIMS,
     MOVE,

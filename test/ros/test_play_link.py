@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from contact_ddp_ros.base.env_vars import environment
-from contact_ddp_ros.ros import play_parameters
-from contact_ddp_ros.ros.domain import loopback_environment, reserved_domain
+from contact_ddp_ros.base.process import environment
+from contact_ddp_ros.ros import play_link as play_parameters
 from contact_ddp_ros.ros.play_link import NodesLink
 from contact_ddp_ros.ros.processes import NodeProcesses
+from contact_ddp_ros.ros.single_instance import loopback_environment, reserved_domain
 from contact_ddp_ros.runs.live import commands as do
 from contact_ddp_ros.runs.live.snapshot import Snapshot, World
 from contact_ddp_ros.runs.options import RunOptions

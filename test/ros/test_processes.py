@@ -29,11 +29,11 @@ from contact_ddp_ros.ros import composed_node
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import joint_command_message, to_stamp
 from contact_ddp_ros.ros.demo import run_demo
-from contact_ddp_ros.ros.domain import reserved_domain
 from contact_ddp_ros.ros.plan_request import PlanRequest
 from contact_ddp_ros.ros.policy_message import SCHEMA, STATUS_FAILED, no_policy_message, policy_message
 from contact_ddp_ros.ros.processes import NodeProcesses
 from contact_ddp_ros.ros.runtime import REFUSED
+from contact_ddp_ros.ros.single_instance import reserved_domain
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import CONTROL_MODES, Recorder
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety_violations import Violation
+from contact_ddp_ros.control.safety import Violation
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.runs.channel import Links

@@ -13,11 +13,10 @@ from rich.table import Table
 
 from contact_ddp_ros.base.files import kept_unless_empty, new_folder, write_json, write_text
 from contact_ddp_ros.runs.report.compare import figures
-from contact_ddp_ros.runs.report.compare.runs import NamedRun, load_runs
-from contact_ddp_ros.runs.report.compare.tables import Row, change, words
+from contact_ddp_ros.runs.report.compare.tables import NamedRun, Row, change, load_runs, words
 from contact_ddp_ros.runs.report.compare.tables import figures as figure_rows
 from contact_ddp_ros.runs.report.compare.tables import settings as setting_rows
-from contact_ddp_ros.runs.report.terminal import say, working
+from contact_ddp_ros.runs.report.progress import say, working
 
 JSON_FILE, CSV_FILE = "comparison.json", "comparison.csv"
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from contact_ddp_ros.base.errors import ParameterError, RecordingError
 from contact_ddp_ros.base.files import written_whole
 from contact_ddp_ros.runs.recording import load
-from contact_ddp_ros.runs.report.terminal import say, working
+from contact_ddp_ros.runs.report.progress import say, working
 
 MODULES = {"mcap": "mcap_file", "rerun": "rerun_file"}
 """Of the formats."""

@@ -10,15 +10,14 @@ from typing import Any
 from contact_ddp_ros.apps.cli.values import simulated_world
 from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.base.process_signals import end_with_parent
+from contact_ddp_ros.base.process import end_with_parent
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.plants.gazebo.bindings import Bindings
 from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge
 from contact_ddp_ros.plants.gazebo.claim import WorldClaim
-from contact_ddp_ros.plants.gazebo.config import BridgeConfig
+from contact_ddp_ros.plants.gazebo.config import OF_SENSORS, OF_WORLD, BridgeConfig, refuse_others
 from contact_ddp_ros.plants.gazebo.names import Names
-from contact_ddp_ros.plants.gazebo.options import OF_SENSORS, OF_WORLD, refuse_others
-from contact_ddp_ros.plants.gazebo.ros2_control import ros2_control_urdf
+from contact_ddp_ros.plants.gazebo.plugins import ros2_control_urdf
 from contact_ddp_ros.plants.gazebo.sdf import model_sdf, world_sdf
 from contact_ddp_ros.plants.gazebo.simulator import GazeboSimulator
 from contact_ddp_ros.plants.gazebo.transport import load_bindings
@@ -119,7 +118,7 @@ def serve_emulator(world: Path, *, real_time: bool) -> int:
         ParameterError: the file cannot be read.
         ContactDdpError: it is no world of ours, or another emulator serves this partition.
     """
-    from contact_ddp_ros.plants.dart_world import DartWorld
+    from contact_ddp_ros.plants.dart import DartWorld
     from contact_ddp_ros.plants.gazebo.emulator.server import GazeboEmulator
     from contact_ddp_ros.plants.gazebo.emulator.transport import EMULATOR_MESSAGES, SocketBus
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contact_ddp_ros.apps.cli.values import run_options
-from contact_ddp_ros.base.errors import ContactDdpError, ParameterError
-from contact_ddp_ros.base.suggestions import did_you_mean
+from contact_ddp_ros.base.errors import ContactDdpError, ParameterError, did_you_mean
 from contact_ddp_ros.runs.options import RunOptions
 
 EXIT_FELL = 3
@@ -174,7 +173,7 @@ def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
     """
     from rich.console import Console
 
-    from contact_ddp_ros.apps.cli.remarks import say_of_robot
+    from contact_ddp_ros.apps.cli.output import say_of_robot
     from contact_ddp_ros.base.files import kept_unless_empty, new_folder
     from contact_ddp_ros.runs.recording import Recorder
     from contact_ddp_ros.runs.report.progress import LiveProgress
@@ -218,8 +217,7 @@ def _report(recording: "Recording", folder: Path, console: "Console", *, video: 
     """Print the closing table and save everything that is made from a recording."""
     from contact_ddp_ros.runs.report import plots
     from contact_ddp_ros.runs.report import summary as summaries
-    from contact_ddp_ros.runs.report.progress import closing_table
-    from contact_ddp_ros.runs.report.terminal import say, working
+    from contact_ddp_ros.runs.report.progress import closing_table, say, working
 
     summary = summaries.summarise(recording)
     summaries.save(summary, folder)
@@ -238,7 +236,7 @@ def _report(recording: "Recording", folder: Path, console: "Console", *, video: 
 def _film(recording: "Recording", folder: Path, console: "Console") -> None:
     """Render the video; where that is impossible say so and go on, for everything else is there."""
     from contact_ddp_ros.runs.report import video
-    from contact_ddp_ros.runs.report.terminal import progress_bar, say
+    from contact_ddp_ros.runs.report.progress import progress_bar, say
 
     try:
         with progress_bar(console, "Rendering the video") as advance:

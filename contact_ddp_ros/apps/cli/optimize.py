@@ -11,14 +11,14 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from contact_ddp_ros.apps.cli.remarks import say_of_robot
+from contact_ddp_ros.apps.cli.output import say_of_robot
 from contact_ddp_ros.apps.cli.values import overrides
 from contact_ddp_ros.base import versions as provenance
 from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.base.files import kept_unless_empty, new_folder, write_json, written_whole
 from contact_ddp_ros.runs.options import RunOptions
-from contact_ddp_ros.runs.report.terminal import say
+from contact_ddp_ros.runs.report.progress import say
 
 if TYPE_CHECKING:
     from contact_ddp_ros.mpc.offline import OfflineOptimiser, OfflineResult

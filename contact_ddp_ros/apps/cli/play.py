@@ -9,8 +9,7 @@ from contact_ddp_ros.apps.cli.values import overrides
 from contact_ddp_ros.apps.play.page import serve
 from contact_ddp_ros.apps.play.process import LoopProcess
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.base.process_signals import end_with_parent, interruptible
-from contact_ddp_ros.base.realtime_priority import give_way
+from contact_ddp_ros.base.process import end_with_parent, give_way, interruptible
 from contact_ddp_ros.runs.live.commands import Slow
 from contact_ddp_ros.runs.live.link import Link
 from contact_ddp_ros.runs.options import RunOptions

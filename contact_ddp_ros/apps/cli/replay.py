@@ -18,7 +18,7 @@ from contact_ddp_ros.robot.models.choice import model_of
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.replay import Comparison, replay
 from contact_ddp_ros.runs.report import style
-from contact_ddp_ros.runs.report.terminal import progress_bar, say
+from contact_ddp_ros.runs.report.progress import progress_bar, say
 from contact_ddp_ros.runs.robot_scaling import planner_config, robot_of
 
 RESULT_FILE, FIGURE_FILE = "replay.json", "replay.png"

@@ -14,7 +14,7 @@ from contact_ddp_ros.base.files import write_text
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.profile import ROBOT_SUFFIXES
 from contact_ddp_ros.robot.urdf_check.inspection import Inspection, inspect, knee_share, triples
-from contact_ddp_ros.runs.report.terminal import say
+from contact_ddp_ros.runs.report.progress import say
 
 if TYPE_CHECKING:
     from contact_ddp_ros.robot.model import Robot

@@ -8,7 +8,7 @@ from contact_ddp_ros.apps.cli import jobs
 from contact_ddp_ros.apps.cli.groups import DEFAULTS, add_common, add_course, add_robot, add_world
 from contact_ddp_ros.apps.cli.values import parse_whole
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.plants.engine_option import add_engine_option
+from contact_ddp_ros.plants.engines import add_engine_option
 
 _SWEEP_EXAMPLES = """
 examples:

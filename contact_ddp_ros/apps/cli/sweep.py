@@ -13,12 +13,11 @@ from contact_ddp_ros.apps.cli.values import run_options
 from contact_ddp_ros.base import versions as provenance
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.runs.options import RunOptions
-from contact_ddp_ros.runs.report.terminal import say
+from contact_ddp_ros.runs.report.progress import say
 from contact_ddp_ros.runs.robot_scaling import planner_config, robot_of
 from contact_ddp_ros.runs.study import figures, results, work
-from contact_ddp_ros.runs.study.axes import Axis
+from contact_ddp_ros.runs.study.axes import Axis, check_metrics
 from contact_ddp_ros.runs.study.grid import NOISE, Study, folder_name
-from contact_ddp_ros.runs.study.metrics import check_metrics
 from contact_ddp_ros.runs.study.results import Point
 
 DEFAULT_METRIC = "mean_speed"

@@ -49,7 +49,7 @@ def run_options(namespace: argparse.Namespace) -> RunOptions:
 def _terrain(word: str) -> str:
     """The word for a ground, which is one. Raises ParameterError."""
     if word != RunOptions.terrain:
-        from contact_ddp_ros.plants.terrain.scene import SCENE_SUFFIX
+        from contact_ddp_ros.plants.terrain.shapes import SCENE_SUFFIX
         from contact_ddp_ros.plants.terrain.words import parse_terrain
 
         parse_terrain(word)

@@ -1,17 +1,47 @@
 """A jump or a flip that somebody asks for: optimised while time goes on, done out of a stand; then it moves on."""
 
+import math
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from contact_ddp_ros.base.errors import ContactDdpError, ParameterError
+from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.control.motion_controller import MotionLaw
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.motion import MotionTask, load_motion, packaged_motions
+from contact_ddp_ros.runs.channel import Links
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
+from contact_ddp_ros.runs.live.commands import Drive
 
 if TYPE_CHECKING:
     from contact_ddp_ros.mpc.motions.optimizer import MotionPlan
+
+
+class CommandedMotion(Links):
+    """Hands a loop the speed that people command."""
+
+    def __init__(self, drive: Drive) -> None:
+        """Begin with a motion."""
+        self.drive = drive
+
+    def take(self, drive: Drive) -> None:
+        """Command another motion.
+
+        Raises:
+            ParameterError: a number is not finite.
+        """
+        if not all(map(math.isfinite, (drive.forward, drive.turn, drive.sideways))):
+            raise ParameterError(f"the commanded motion is {drive}; allowed: finite numbers")
+        self.drive = drive
+
+    def steer(self, controller: Controller) -> None:
+        """Tell a controller what is its part of it."""
+        controller.steer(self.drive.turn, self.drive.sideways)
+
+    def speed(self, speed: float, now: float) -> float:
+        """The commanded one, whatever the options say."""
+        return self.drive.forward
 
 
 class Repertoire:

@@ -29,7 +29,7 @@ def run_loop(connection: Connection, options: RunOptions) -> None:
     """Body of the process: builds the loop and runs it until the other end closes or sends Quit."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the terminal is the page's to handle
     from contact_ddp_ros.apps.play.session import Session
-    from contact_ddp_ros.base.realtime_priority import freeze_garbage
+    from contact_ddp_ros.base.process import freeze_garbage
 
     sending = Lock()
 

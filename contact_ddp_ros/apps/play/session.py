@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from contact_ddp_ros.apps.play import tuning
-from contact_ddp_ros.apps.play.disturbances import Disturbances
-from contact_ddp_ros.apps.play.motion import CommandedMotion
-from contact_ddp_ros.apps.play.motion_runner import Performance, Repertoire
+from contact_ddp_ros.apps.play.motion_runner import CommandedMotion, Performance, Repertoire
 from contact_ddp_ros.apps.play.recorder import LiveRecorder
 from contact_ddp_ros.apps.play.recovery import Recovery, back_on_feet
+from contact_ddp_ros.apps.play.world_panel import Disturbances
 from contact_ddp_ros.base.errors import ContactDdpError, ParameterError, SimulationError
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.plants.pacing import Pace

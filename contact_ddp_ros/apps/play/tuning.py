@@ -13,9 +13,8 @@ from functools import partial
 from typing import Any
 
 from contact_ddp_ros.base.config import ParameterSpec, Value, check, flatten, replace, specs
-from contact_ddp_ros.base.errors import ContactDdpError, ParameterError
+from contact_ddp_ros.base.errors import ContactDdpError, ParameterError, did_you_mean
 from contact_ddp_ros.base.safe_ranges import shown
-from contact_ddp_ros.base.suggestions import did_you_mean
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.planner import Prepared

@@ -7,16 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.estimation.config import EstimationConfig
-from contact_ddp_ros.control.estimation.contact import ContactEstimate
-from contact_ddp_ros.control.estimation.foot_heights import FootHeightEstimate
-from contact_ddp_ros.control.estimation.ground import GroundEstimate
-from contact_ddp_ros.control.estimation.momentum import MomentumObserver
+from contact_ddp_ros.control.estimation.ground import ContactEstimate, FootHeightEstimate, GroundEstimate
+from contact_ddp_ros.control.estimation.momentum import MomentumObserver, Stumble
 from contact_ddp_ros.control.estimation.payload import PayloadEstimate
 from contact_ddp_ros.control.estimation.reflected_inertia import DriveInertiaEstimate
-from contact_ddp_ros.control.estimation.swing_collision import Stumble
-from contact_ddp_ros.robot.ground import FootHeights, Ground
+from contact_ddp_ros.robot.ground import FootHeights, Ground, Payload
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.payload import Payload
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 

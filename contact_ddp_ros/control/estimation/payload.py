@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.estimation.config import EstimationConfig
-from contact_ddp_ros.robot.floating_base import BASE
+from contact_ddp_ros.robot.ground import NO_PAYLOAD, Payload
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.payload import NO_PAYLOAD, Payload
+from contact_ddp_ros.robot.tree import BASE
 
 Array = NDArray[np.float64]
 

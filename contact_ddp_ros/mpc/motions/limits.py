@@ -1,6 +1,6 @@
 """Hard limits of a planar motion beside torque and friction: motors, joints, and what must not touch the ground.
 
-Each is a :class:`contact_ddp_ros.mpc.constraint.Constraint`, of which the interior point keeps every row positive.
+Each is a :class:`contact_ddp_ros.mpc.custom_term.Constraint`, of which the interior point keeps every row positive.
 """
 
 from collections.abc import Sequence
@@ -10,8 +10,7 @@ import casadi as cs
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.mpc.constraint import Constraint
-from contact_ddp_ros.mpc.custom_term import NodeSymbols
+from contact_ddp_ros.mpc.custom_term import Constraint, NodeSymbols
 from contact_ddp_ros.mpc.horizon import Horizon
 from contact_ddp_ros.mpc.planar_reference import PlanarLeg
 from contact_ddp_ros.robot.tree import RigidBodyTree

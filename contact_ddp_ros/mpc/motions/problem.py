@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.config import parameter
-from contact_ddp_ros.control.motion_start import start_coordinates, turning_index
-from contact_ddp_ros.mpc.constraint import Constraint
+from contact_ddp_ros.control.motion_controller import start_coordinates, turning_index
 from contact_ddp_ros.mpc.contact_problem import ContactLaw, ContactProblem, NodeCosts
+from contact_ddp_ros.mpc.custom_term import Constraint
 from contact_ddp_ros.mpc.custom_terms import OwnTerms
 from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.mpc.horizon import Horizon

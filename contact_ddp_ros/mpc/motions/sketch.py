@@ -10,7 +10,7 @@ flight.
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.control.motion_start import start_coordinates, turning_index
+from contact_ddp_ros.control.motion_controller import start_coordinates, turning_index
 from contact_ddp_ros.mpc.planar_reference import PlanarLeg
 from contact_ddp_ros.robot.models.model import Model
 from contact_ddp_ros.robot.motion import MotionTask

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.control.motion_start import foot_heights, model_for
+from contact_ddp_ros.control.motion_controller import foot_heights, model_for
 from contact_ddp_ros.dynamics.mechanism import Foot, prepare
 from contact_ddp_ros.dynamics.motion import Geometry
-from contact_ddp_ros.mpc.constraint import Constraint
-from contact_ddp_ros.mpc.custom_term import NodeSymbols
+from contact_ddp_ros.mpc.custom_term import Constraint, NodeSymbols
 from contact_ddp_ros.mpc.horizon import Horizon
 from contact_ddp_ros.mpc.motions.limits import JointRange
 from contact_ddp_ros.mpc.motions.problem import MotionConfig, MotionProblem, PlanarMotionProblem

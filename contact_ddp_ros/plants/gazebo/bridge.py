@@ -24,10 +24,8 @@ from numpy.typing import NDArray
 from contact_ddp_ros.base.errors import GazeboError
 from contact_ddp_ros.plants.gazebo.bindings import Bindings
 from contact_ddp_ros.plants.gazebo.config import BridgeConfig
-from contact_ddp_ros.plants.gazebo.drives import Drives
-from contact_ddp_ros.plants.gazebo.efforts import Delivery, Efforts
+from contact_ddp_ros.plants.gazebo.efforts import Delivery, Drives, Efforts, Push
 from contact_ddp_ros.plants.gazebo.names import Names
-from contact_ddp_ros.plants.gazebo.push import Push
 from contact_ddp_ros.plants.gazebo.standing_up import reset_and_stand_up
 from contact_ddp_ros.plants.gazebo.states import Measurement
 from contact_ddp_ros.plants.gazebo.world import World, WorldRestartedError

@@ -13,12 +13,96 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.base.errors import GazeboError
+from contact_ddp_ros.base.errors import GazeboError, MessageError
 from contact_ddp_ros.plants.gazebo.bindings import Bindings, Node
 from contact_ddp_ros.plants.gazebo.names import Names
 from contact_ddp_ros.robot.joints import JOINT_NAMES
+from contact_ddp_ros.robot.state import DriveGains, JointCommand
+from contact_ddp_ros.robot.tree import Joint
 
 Array = NDArray[np.float64]
+
+_MODEL = 2
+"""gz.msgs.Entity.MODEL: the wrench acts at the centre of mass of its canonical link, the trunk."""
+
+
+class Push:
+    """The active external force on the trunk, if any; times are those of the states [s]."""
+
+    def __init__(self, bindings: Bindings, names: Names, node: Node) -> None:
+        self._publisher = node.advertise(names.wrench, bindings.messages.EntityWrench)
+        self._message = bindings.messages.EntityWrench()
+        self._message.entity.name, self._message.entity.type = names.model, _MODEL
+        self._force, self._end = np.zeros(3), -np.inf
+
+    def begin(self, force: Array, end: float) -> None:
+        """Set the active force (3,) in world axes [N], until `end` [s]; replaces the previous one."""
+        self._force, self._end = force, end
+
+    def act(self, now: float, timestep: float, steps: int) -> None:
+        """Publish the part of the force that acts within the next `steps` physics steps of `timestep` [s]."""
+        if now >= self._end:
+            return
+        count = min(steps, round((self._end - now) / timestep))
+        force = self._message.wrench.force
+        force.x, force.y, force.z = (count * self._force).tolist()
+        self._publisher.publish(self._message)
+
+
+def largest_effort(joint: Joint, damping: float) -> float:
+    """Largest effort [N m] sent to a joint whose simulated damping is `damping` [N m s/rad]."""
+    return joint.effort_limit + damping * joint.velocity_limit
+
+
+class Drives:
+    """Efforts from joint commands and joint states; times are those of the states [s]."""
+
+    def __init__(self, gains: DriveGains, limits: Array, timeout: float, joint_damping: Array | float = 0.0) -> None:
+        """Start without a command, damping.
+
+        Args:
+            gains: equal to the controller's.
+            limits: (12,) largest efforts [N m].
+            timeout: silence after which the joints damp [s].
+            joint_damping: (12,) or of all, of the joints in the simulator beyond the robot's own [N m s/rad].
+        """
+        self.joint_damping = joint_damping
+        self.gains, self.timeout = gains, timeout
+        self._limits = limits
+        self._damping = JointCommand.damping(len(limits))
+        self._command, self._commanded = self._damping, -np.inf
+        self.silent = True
+
+    def apply(self, command: JointCommand, now: float) -> None:
+        """Set the command, used from the next efforts on.
+
+        Raises:
+            MessageError: it is not finite or has another number of joints; the drives damp.
+        """
+        parts = [command.velocities, command.torques]
+        parts += [] if command.positions is None else [command.positions]
+        good = all(np.shape(part) == self._limits.shape and bool(np.isfinite(part).all()) for part in parts)
+        self._command, self._commanded = command if good else self._damping, now
+        self.silent = False
+        if not good:
+            raise MessageError(f"joint command holds {parts}; every part must be {self._limits.size} finite numbers")
+
+    def clear_command(self) -> None:
+        """Discard the command: damp until the next one."""
+        self._command, self._commanded = self._damping, -np.inf
+
+    def efforts(self, positions: Array, velocities: Array, now: float) -> Array:
+        """(12,) to be sent at joint positions [rad] and velocities [rad/s]: the torques without the joints' damping."""
+        return self.torques(positions, velocities, now) + self.joint_damping * velocities
+
+    def torques(self, positions: Array, velocities: Array, now: float) -> Array:
+        """(12,) of the law at joint positions [rad] and velocities [rad/s], clipped [N m]."""
+        if not 0.0 <= now - self._commanded <= self.timeout:
+            self.clear_command()
+            self.silent = True
+        torques = self.gains.torques(self._command, positions, velocities)
+        return np.minimum(np.maximum(torques, -self._limits), self._limits)
+
 
 _LAST_WORDS, _BREATH = 3, 0.02
 """Number of times that zero effort is published at shutdown, and time after each for the transport to send it [s]."""

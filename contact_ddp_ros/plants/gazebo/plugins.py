@@ -1,19 +1,144 @@
 """The plugins of Gazebo that a world and the robot's model need, as elements of SDF."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
+from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.plants.gazebo.elements import add, number
+from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.plants.gazebo.efforts import largest_effort
 from contact_ddp_ros.plants.gazebo.names import DAMPED, PLAIN, Names
 from contact_ddp_ros.plants.options import SimOptions
+from contact_ddp_ros.plants.terrain.words import FLAT, parse_terrain
 from contact_ddp_ros.robot.joints import BASE_LINK, JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.rotation import matrix_to_rpy
 
 Array = NDArray[np.float64]
+
+
+def add(parent: Element, tag: str, text: str | None = None, **attributes: str) -> Element:
+    """Add an element; return it."""
+    element = ElementTree.SubElement(parent, tag, attributes)
+    element.text = text
+    return element
+
+
+def add_pose(parent: Element, translation: Array, rotation: Array) -> None:
+    """Position [m], then roll, pitch, yaw [rad]."""
+    add(parent, "pose", numbers([*translation, *matrix_to_rpy(rotation)]))
+
+
+def numbers(values: Iterable[float]) -> str:
+    """Several as :func:`number`, with spaces between them."""
+    return " ".join(number(value) for value in values)
+
+
+def number(value: float) -> str:
+    """Twelve digits; adding 0.0 removes negative zeros."""
+    return f"{round(float(value), 15) + 0.0:.12g}"
+
+
+def add_friction(collision: Element, coefficient: float) -> None:
+    """DART takes the smaller coefficient of a pair, in both directions, from the element of ODE."""
+    ode = add(add(add(collision, "surface"), "friction"), "ode")
+    for tag in ("mu", "mu2"):
+        add(ode, tag, number(coefficient))
+
+
+def add_material(visual: Element, colour: tuple[float, ...]) -> None:
+    """One colour in every light."""
+    material = add(visual, "material")
+    for tag in ("ambient", "diffuse"):
+        add(material, tag, numbers(colour))
+
+
+def to_text(root: Element) -> str:
+    """Serialise a document as indented text."""
+    ElementTree.indent(root)
+    return '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+_HARDWARE = "gz_ros2_control/GazeboSimSystem"
+
+
+def ros2_control_urdf(robot: Robot, *, drive_damping: Array | None = None) -> str:
+    """The robot's URDF with its joints as ros2_control hardware, standing at the start.
+
+    Args:
+        robot: to be simulated.
+        drive_damping: as in :func:`contact_ddp_ros.plants.gazebo.sdf.world_sdf`; the efforts' limits are wider then.
+    """
+    root = ElementTree.fromstring(robot.description)
+    system = ElementTree.SubElement(root, "ros2_control", name=robot.tree.name, type="system")
+    ElementTree.SubElement(ElementTree.SubElement(system, "hardware"), "plugin").text = _HARDWARE
+    damping = np.zeros(robot.n_joints) if drive_damping is None else drive_damping
+    drives = {joint.name: joint for joint in robot.tree.joints}
+    for name, own, angle in zip(JOINT_NAMES, damping.tolist(), robot.standing, strict=True):
+        limit = largest_effort(drives[name], own)
+        joint = ElementTree.SubElement(system, "joint", name=name)
+        effort = ElementTree.SubElement(joint, "command_interface", name="effort")
+        _parameter(effort, "min", -limit)
+        _parameter(effort, "max", limit)
+        position = ElementTree.SubElement(joint, "state_interface", name="position")
+        _parameter(position, "initial_value", angle)
+        for interface in ("velocity", "effort"):
+            ElementTree.SubElement(joint, "state_interface", name=interface)
+    ElementTree.indent(root)
+    return '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _parameter(parent: ElementTree.Element, name: str, value: float) -> None:
+    ElementTree.SubElement(parent, "param", name=name).text = f"{float(value):.12g}"
+
+
+_GROUND_SIZE = 100.0
+"""Edge of the visible plane [m]; the one that is collided with has no end."""
+
+_PLANE_TINT = (0.75, 0.77, 0.78, 1.0)
+_RAISED_TINT = (0.80, 0.72, 0.60, 1.0)
+
+
+def add_ground(world: Element, word: str, friction: float) -> None:
+    """Add the ground of a word of :mod:`contact_ddp_ros.plants.terrain`, with one coefficient of friction all over.
+
+    Raises:
+        ParameterError: there is no such ground, or it is more than a plane and boxes.
+    """
+    terrain = parse_terrain(word)
+    if terrain.field is not None:
+        raise ParameterError(
+            f"ground {word!r}: worlds of SDF have planes and boxes; allowed: the other grounds, or MuJoCo"
+        )
+    model = add(world, "model", name="ground")
+    add(model, "static", "true")
+    link = add(model, "link", name="ground")
+    for purpose in ("collision", "visual"):
+        element = add(link, purpose, name=purpose)
+        if word != FLAT:
+            add_pose(element, np.array([0.0, 0.0, terrain.height]), terrain.axes)
+        plane = add(add(element, "geometry"), "plane")
+        add(plane, "normal", "0 0 1")
+        add(plane, "size", numbers([_GROUND_SIZE, _GROUND_SIZE]))
+        _finish(element, friction, _PLANE_TINT)
+    for number, box in enumerate(terrain.boxes, start=1):
+        for purpose in ("collision", "visual"):
+            element = add(link, purpose, name=f"{purpose}_{number}")
+            add_pose(element, np.array(box.centre), box.axes)
+            add(add(add(element, "geometry"), "box"), "size", numbers(2.0 * half for half in box.half))
+            _finish(element, friction, _RAISED_TINT)
+
+
+def _finish(element: Element, friction: float, tint: tuple[float, ...]) -> None:
+    if element.tag == "collision":
+        add_friction(element, friction)
+    else:
+        add_material(element, tint)
+
 
 ODOM_FRAME: Final = "odom"
 

@@ -5,7 +5,7 @@ collision sphere of its shank. Joint angles are those of the URDF. Gazebo starts
 straight, so the model is placed higher than a standing robot.
 
 Drives. With `drive_damping` the joints carry the damping of the drives beside the robot's own:
-:mod:`contact_ddp_ros.plants.gazebo.drives` explains why. The efforts sent to them then exceed the actuators' limits by
+:mod:`contact_ddp_ros.plants.gazebo.efforts` explains why. The efforts sent to them then exceed the actuators' limits by
 as much, so the effort limits in the SDF are wider.
 
 Rotors: :mod:`contact_ddp_ros.plants.bodies` says how a drive's armature becomes part of a link.
@@ -25,12 +25,21 @@ from numpy.typing import NDArray
 from contact_ddp_ros.base.config import validate
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.plants.bodies import bodies_of
-from contact_ddp_ros.plants.gazebo.drives import largest_effort
-from contact_ddp_ros.plants.gazebo.elements import add, add_friction, add_material, add_pose, number, numbers, to_text
-from contact_ddp_ros.plants.gazebo.ground import add_ground
+from contact_ddp_ros.plants.gazebo.config import OF_ROBOT, OF_WORLD, refuse_others
+from contact_ddp_ros.plants.gazebo.efforts import largest_effort
 from contact_ddp_ros.plants.gazebo.names import WORLD, Names
-from contact_ddp_ros.plants.gazebo.options import OF_ROBOT, OF_WORLD, refuse_others
-from contact_ddp_ros.plants.gazebo.plugins import add_model_plugins, add_world_plugins
+from contact_ddp_ros.plants.gazebo.plugins import (
+    add,
+    add_friction,
+    add_ground,
+    add_material,
+    add_model_plugins,
+    add_pose,
+    add_world_plugins,
+    number,
+    numbers,
+    to_text,
+)
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.terrain.words import parse_terrain
 from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES

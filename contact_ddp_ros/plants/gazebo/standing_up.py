@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from contact_ddp_ros.plants.gazebo.drives import Drives
+from contact_ddp_ros.plants.gazebo.efforts import Drives
 from contact_ddp_ros.plants.gazebo.world import World, WorldRestartedError
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains, JointCommand

@@ -14,8 +14,7 @@ from types import FrameType
 
 from contact_ddp_ros.base.config import from_mapping, load_yaml, parse_setting, specs
 from contact_ddp_ros.base.errors import ContactDdpError
-from contact_ddp_ros.base.process_signals import end_with_parent
-from contact_ddp_ros.base.realtime_priority import SchedulingOptions, settle
+from contact_ddp_ros.base.process import SchedulingOptions, end_with_parent, settle
 from contact_ddp_ros.plants.lcm.definitions import ROBOT_EMULATOR as NAME
 from contact_ddp_ros.plants.lcm.emulator import RobotEmulator, RobotEmulatorConfig
 from contact_ddp_ros.robot.model import load_robot

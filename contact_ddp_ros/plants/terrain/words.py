@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.plants.terrain.scene import SCENE_SUFFIX, scene
-from contact_ddp_ros.plants.terrain.shapes import Box, HeightField, Terrain
+from contact_ddp_ros.plants.terrain.shapes import SCENE_SUFFIX, Box, HeightField, Terrain, scene
 
 Array = NDArray[np.float64]
 

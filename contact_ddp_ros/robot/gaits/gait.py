@@ -14,8 +14,7 @@ from typing import Any
 
 import yaml
 
-from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.base.suggestions import no_such
+from contact_ddp_ros.base.errors import ParameterError, no_such
 from contact_ddp_ros.robot.gaits.schedule import ALIGNMENT, Mode, ModeSchedule
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.package_data import share_places

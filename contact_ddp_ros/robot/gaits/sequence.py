@@ -7,7 +7,10 @@ Steps count from the epoch. Before the first section its gait is taken to have g
 after its beginning.
 """
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,3 +102,110 @@ class GaitSequence:
     def since(self, step: int) -> "GaitSequence":
         """The same without sections that ended before a step."""
         return replace(self, sections=self.sections[self.section_at(step) :])
+
+
+Array = NDArray[np.float64]
+
+_TOLERANCE = 1e-9
+"""An instant this close before an event counts as the event [s]."""
+
+
+@dataclass(frozen=True)
+class FootPhases:
+    """One foot at N times, (N,) each, or several, (n, N).
+
+    Attributes:
+        swinging: whether it is in the air.
+        progress: through the swing or the stance, 0 to 1.
+        before, after: how long the stances before and after a swing last; of a stance, both are its own duration [s].
+    """
+
+    swinging: NDArray[np.bool_]
+    progress: Array
+    before: Array
+    after: Array
+
+    def of(self, foot: int) -> "FootPhases":
+        """One of several."""
+        return FootPhases(self.swinging[foot], self.progress[foot], self.before[foot], self.after[foot])
+
+
+@dataclass(frozen=True)
+class _Interval:
+    """A stance or swing near the end of a section, in times from the epoch [s]; durations as in FootPhases."""
+
+    begin: float
+    end: float
+    swinging: bool
+    before: float
+    after: float
+
+
+class FootTiming:
+    """Stances and swings of some feet, each of which stands once in a cycle of every gait."""
+
+    def __init__(self, sequence: GaitSequence, feet: Sequence[str]) -> None:
+        """Raises ParameterError where a foot is on the ground never, or more than once in a cycle."""
+        schedules = [sequence.schedule(k) for k in range(len(sequence.sections))]
+        self._begins = sequence.step * np.array([section.first_step for section in sequence.sections])
+        self._periods = np.array([schedule.period for schedule in schedules])
+        self._stances = np.array([[schedule.stance(foot) for schedule in schedules] for foot in feet])
+        self._changes = [_near_changes(sequence, foot) for foot in feet]
+
+    def sections(self, times: Array) -> NDArray[np.int64]:
+        """(N,) index of the section at times from the epoch [s]."""
+        if len(self._begins) == 1:
+            return np.zeros(len(times), dtype=np.int64)
+        return np.maximum(np.searchsorted(self._begins, times + _TOLERANCE, side="right") - 1, 0)
+
+    def phases(self, times: Array, foot: int, sections: NDArray[np.int64] | None = None) -> FootPhases:
+        """Where a foot is at times from the epoch [s]; `sections` to take the gaits from, by default those owning them.
+
+        A time just beyond its section's end, as differences need it, goes on in that section's gait.
+        """
+        sections = self.sections(times) if sections is None else sections
+        return self._phases(times, sections, slice(foot, foot + 1)).of(0)
+
+    def all_phases(self, times: Array, sections: NDArray[np.int64] | None = None) -> FootPhases:
+        """The same of all feet, in arrays (n_f, N)."""
+        sections = self.sections(times) if sections is None else sections
+        return self._phases(times, sections, slice(None))
+
+    def _phases(self, times: Array, sections: NDArray[np.int64], feet: slice) -> FootPhases:
+        """Of some feet, (n, N)."""
+        start, stance = self._stances[feet, sections].transpose(2, 0, 1)
+        period = self._periods[sections]
+        elapsed = np.mod(times - self._begins[sections] - start + _TOLERANCE, period)
+        swinging = elapsed >= stance
+        in_air = np.where(stance < period, period - stance, math.inf)
+        progress = np.where(swinging, (elapsed - stance) / in_air, elapsed / stance)
+        before, after = stance.copy(), stance.copy()
+        for foot, changes in enumerate(self._changes[feet]):
+            for one in changes:
+                within = (times + _TOLERANCE >= one.begin) & (times + _TOLERANCE < one.end)
+                swinging[foot, within] = one.swinging
+                progress[foot, within] = np.maximum(times[within] - one.begin, 0.0) / (one.end - one.begin)
+                before[foot, within], after[foot, within] = one.before, one.after
+        return FootPhases(swinging, progress, before, after)
+
+
+def _near_changes(sequence: GaitSequence, foot: str) -> list[_Interval]:
+    """The stances and swings of a foot within a cycle of where sections change."""
+    found = []
+    longest = max(round(sequence.schedule(k).period / sequence.step) for k in range(len(sequence.sections)))
+    down = np.array([foot in mode.contacts for mode in sequence.modes])
+    for k, section in enumerate(sequence.sections[1:], start=1):
+        before, after = (round(sequence.schedule(j).period / sequence.step) for j in (k - 1, k))
+        change = section.first_step
+        steps = np.arange(change - 3 * longest, change + 3 * longest)  # whole stances and swings, and their neighbours
+        stands = down[sequence.modes_of_steps(steps, sequence.step)]
+        edges = [0, *(np.flatnonzero(np.diff(stands)) + 1), len(steps)]
+        runs = list(pairwise(edges))
+        lengths = [sequence.step * (end - begin) for begin, end in runs]
+        for j, (begin, end) in enumerate(runs):
+            if j in (0, len(runs) - 1) or steps[begin] > change + after or steps[end] < change - before:
+                continue
+            around = (lengths[j], lengths[j]) if stands[begin] else (lengths[j - 1], lengths[j + 1])
+            times = sequence.step * steps[begin], sequence.step * steps[end]
+            found.append(_Interval(*times, not stands[begin], *around))
+    return found

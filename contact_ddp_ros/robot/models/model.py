@@ -1,18 +1,121 @@
 """Interface of the models: coordinates for planner and controller, and the maps to them and back."""
 
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.robot.attitude import Chart
+from contact_ddp_ros.robot.ground import Ground, LocalGround
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.models.frame import HorizontalFrame, OwnFrame
+from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class HorizontalFrame:
+    """A frame of states (x, y, ..., yaw, ...) and their rates, by its origin [m] and heading in `odom` [rad].
+
+    Attributes:
+        x, y: of the origin.
+        heading: of its first axis.
+        yaw: index of the yaw in q.
+    """
+
+    x: float
+    y: float
+    heading: float
+    yaw: int
+
+    def into(self, xs: Array) -> Array:
+        """(..., 2n) states of `odom` in this frame; the first one's yaw is within half a turn of it."""
+        first = float(xs.reshape(-1, xs.shape[-1])[0, self.yaw])
+        turns = round((first - self.heading) / (2.0 * math.pi))
+        moved = xs.copy()
+        moved[..., 0] -= self.x
+        moved[..., 1] -= self.y
+        moved[..., self.yaw] -= self.heading + 2.0 * math.pi * turns
+        return self._turned_states(moved, self.heading)
+
+    def out_of(self, xs: Array) -> Array:
+        """(..., 2n) states of this frame in `odom`."""
+        moved = self._turned_states(xs, -self.heading)
+        moved[..., 0] += self.x
+        moved[..., 1] += self.y
+        moved[..., self.yaw] += self.heading
+        return moved
+
+    def policy_into(self, policy: Policy) -> Policy:
+        """A policy of `odom` for states of this frame."""
+        return self._with(policy, self.into(policy.states), self.heading)
+
+    def policy_out_of(self, policy: Policy) -> Policy:
+        """A policy of this frame for states of `odom`."""
+        return self._with(policy, self.out_of(policy.states), -self.heading)
+
+    def ground(self, ground: Ground) -> LocalGround:
+        """The ground of `odom` in this frame."""
+        return LocalGround(ground.height_at(self.x, self.y), ground.ahead(self.heading), ground.aside(self.heading))
+
+    def _with(self, policy: Policy, states: Array, angle: float) -> Policy:
+        forces = _turned(policy.forces.reshape(len(policy.forces), -1, 3), 0, angle)
+        return replace(
+            policy,
+            states=states,
+            gains=self._turned_states(policy.gains, angle),
+            forces=forces.reshape(policy.forces.shape),
+        )
+
+    @staticmethod
+    def _turned_states(rows: Array, angle: float) -> Array:
+        """Rows whose columns belong to (q, v), in axes that are turned by an angle."""
+        return _turned(_turned(rows, 0, angle), rows.shape[-1] // 2, angle)
+
+
+def _turned(rows: Array, column: int, angle: float) -> Array:
+    """A copy with components `column` and the next along axes that are turned by an angle."""
+    cos, sin = math.cos(angle), math.sin(angle)
+    first, second = rows[..., column], rows[..., column + 1]
+    turned = rows.copy()
+    turned[..., column], turned[..., column + 1] = cos * first + sin * second, cos * second - sin * first
+    return turned
+
+
+@dataclass(frozen=True)
+class OwnFrame:
+    """The frame of a model whose coordinates are planned as they are: those of a plane along the robot's heading.
+
+    Attributes:
+        x, y: where the robot is in `odom` [m].
+        heading: its own [rad].
+    """
+
+    x: float
+    y: float
+    heading: float
+
+    def into(self, xs: Array) -> Array:
+        """The same states."""
+        return xs
+
+    def policy_into(self, policy: Policy) -> Policy:
+        """The same policy."""
+        return policy
+
+    def policy_out_of(self, policy: Policy) -> Policy:
+        """The same policy."""
+        return policy
+
+    def ground(self, ground: Ground) -> LocalGround:
+        """The ground along the heading, through the foot of `odom`'s origin on the robot's line."""
+        left = math.cos(self.heading) * self.y - math.sin(self.heading) * self.x
+        return LocalGround(ground.height + ground.aside(self.heading) * left, ground.ahead(self.heading))
 
 
 class Model(Protocol):

@@ -5,7 +5,7 @@
 with x, y, z of the trunk's origin in `odom` and its Euler angles, the joints of :data:`robot.model.BASE_JOINTS`. That
 is one of two charts of the attitude (:mod:`contact_ddp_ros.robot.attitude`): in the other one roll comes before pitch,
 and no attitude is singular in both. Plans are made in a frame at the robot along the wanted heading
-(:mod:`contact_ddp_ros.robot.models.frame`); differences of yaw and of the last angle are taken around the circle.
+(:mod:`contact_ddp_ros.robot.models.model`); differences of yaw and of the last angle are taken around the circle.
 """
 
 import math
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.robot.attitude import ANGLES, Chart, change_derivative, changed, chart_for, in_chart
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import BASE_JOINTS, Robot
-from contact_ddp_ros.robot.models.frame import HorizontalFrame
+from contact_ddp_ros.robot.models.model import HorizontalFrame
 from contact_ddp_ros.robot.rotation import (
     quaternion_to_matrix,
     quaternion_to_rpy,

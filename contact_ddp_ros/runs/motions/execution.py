@@ -15,9 +15,10 @@ from contact_ddp_ros.control.motion_controller import (
     ExecutionConfig,
     MotionLaw,
     MotionStage,
+    model_for,
+    start_state,
 )
-from contact_ddp_ros.control.motion_start import model_for, start_state
-from contact_ddp_ros.control.turning_body import follower_of
+from contact_ddp_ros.control.turning import follower_of
 from contact_ddp_ros.mpc.motions.optimizer import MotionPlan
 from contact_ddp_ros.plants.engines import make_simulator
 from contact_ddp_ros.plants.options import SimOptions

@@ -5,8 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from contact_ddp_ros.control.motion_controller import ExecutionConfig
-from contact_ddp_ros.control.motion_start import put_down, start_state
+from contact_ddp_ros.control.motion_controller import ExecutionConfig, put_down, start_state
 from contact_ddp_ros.mpc.motions.optimizer import MotionPlan
 from contact_ddp_ros.plants.options import ENGINES, NoiseOptions, SimOptions
 from contact_ddp_ros.robot.model import Robot

@@ -1,12 +1,40 @@
 """Columnar table with amortised growth, for logging a run without slowing the loop."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import RecordingError
+from contact_ddp_ros.runs.recording.info import RunInfo
+
+
+class RunLog(Protocol):
+    """Takes ticks, solves and events; a :class:`Recorder`, whose methods these are, keeps all of them."""
+
+    def begin(self, info: RunInfo) -> None:
+        """Set the description of the run; to be called once, first."""
+        ...
+
+    @property
+    def tick(self) -> Callable[..., None]:
+        """As :meth:`Recorder.tick`."""
+        ...
+
+    @property
+    def solve(self) -> Callable[..., None]:
+        """As :meth:`Recorder.solve`."""
+        ...
+
+    def processors(self, cores: Mapping[str, float]) -> None:
+        """How many processors each node kept busy on average, by name; once, at the end."""
+        ...
+
+    def event(self, time: float, text: str, *, fault: bool = False) -> None:
+        """Log an event at `time` [s]; `fault` where it took the controller to DAMP."""
+        ...
+
 
 Columns = Mapping[str, tuple[type, tuple[int, ...]]]
 """Column name → (float, int, bool or str; shape of one entry)."""

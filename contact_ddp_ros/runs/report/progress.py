@@ -5,18 +5,85 @@ On a terminal the line is redrawn in place; elsewhere a plain line appears for e
 
 import math
 import time as clock
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from threading import Event, Thread
 
 from rich.console import Console
 from rich.live import Live
+from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
 from contact_ddp_ros.runs.recording import CONTROL_MODES, Recorder
 from contact_ddp_ros.runs.recording.falls import Recovery
 from contact_ddp_ros.runs.report.summary import Summary
-from contact_ddp_ros.runs.report.terminal import patience, say
+
+_STEPS = 4
+"""Number of progress lines beside the first one."""
+
+
+def say(console: Console, text: str) -> None:
+    """Print a line with rich markup; numbers and paths are neither highlighted nor wrapped."""
+    console.print(text, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def progress_bar(console: Console, what: str) -> Iterator[Callable[[float], None]]:
+    """Progress bar on a terminal, a few lines elsewhere; yields a function to call with the fraction done, 0 to 1."""
+    if not console.is_terminal:
+        yield _Lines(console, what)
+        return
+    with Progress(console=console, transient=True) as bars:
+        task = bars.add_task(what, total=1.0)
+        yield lambda share: bars.update(task, completed=share)
+
+
+@contextmanager
+def working(console: Console, what: str) -> Iterator[None]:
+    """Spinner on a terminal, one line elsewhere, for work whose progress is unknown."""
+    if not console.is_terminal:
+        say(console, f"{what} ...")
+        yield
+        return
+    with console.status(what):
+        yield
+
+
+@contextmanager
+def patience(tell: Callable[[float], None], *waits: float) -> Iterator[Callable[[], None]]:
+    """Call `tell` with the time passed [s] after each of the `waits` [s], in a thread; yields a function to stop."""
+    done = Event()
+
+    def watch() -> None:
+        passed = 0.0
+        for wait in waits:
+            if done.wait(wait):
+                return
+            passed += wait
+            tell(passed)
+
+    thread = Thread(target=watch, name="patience", daemon=True)
+    thread.start()
+    try:
+        yield done.set
+    finally:
+        done.set()
+        thread.join()
+
+
+class _Lines:
+    """Prints the progress as a few lines."""
+
+    def __init__(self, console: Console, what: str) -> None:
+        self._console, self._what, self._next = console, what, 1
+        say(console, f"{what} ...")
+
+    def __call__(self, share: float) -> None:
+        if self._next <= share * _STEPS < _STEPS:
+            self._next = int(share * _STEPS) + 1
+            say(self._console, f"{self._what}: {100.0 * share:.0f} %")
+
 
 _REDRAW_PERIOD = 0.2
 """Wall time between redrawings on a terminal [s]."""

@@ -19,9 +19,9 @@ from typing import Any, Protocol, TypeVar
 from rich.console import Console
 
 from contact_ddp_ros.base import versions as provenance
-from contact_ddp_ros.base.env_vars import environment
 from contact_ddp_ros.base.errors import BenchmarkError
-from contact_ddp_ros.runs.report.terminal import progress_bar
+from contact_ddp_ros.base.process import environment
+from contact_ddp_ros.runs.report.progress import progress_bar
 from contact_ddp_ros.runs.study.journal import Journal
 
 Item = TypeVar("Item")

@@ -12,8 +12,8 @@ import numpy as np
 
 from contact_ddp_ros.base import versions as provenance
 from contact_ddp_ros.base.files import write_json, write_text
+from contact_ddp_ros.runs.study.axes import OF_FALLS, metric_names
 from contact_ddp_ros.runs.study.grid import Study, StudyRun
-from contact_ddp_ros.runs.study.metrics import OF_FALLS, metric_names
 
 CSV_FILE, JSON_FILE = "study.csv", "study.json"
 

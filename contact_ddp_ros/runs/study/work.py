@@ -11,7 +11,7 @@ from contact_ddp_ros.base.config import dotted
 from contact_ddp_ros.base.errors import BenchmarkError
 from contact_ddp_ros.base.files import new_folder
 from contact_ddp_ros.runs.options import SENSOR_NOISE, RunOptions
-from contact_ddp_ros.runs.report.terminal import say
+from contact_ddp_ros.runs.report.progress import say
 from contact_ddp_ros.runs.study.batch import LocalProcesses, run_all
 from contact_ddp_ros.runs.study.grid import Study, StudyRun, perform
 from contact_ddp_ros.runs.study.journal import JOURNAL_FILE, Journal

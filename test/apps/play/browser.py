@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from contact_ddp_ros.base.process_signals import END_WITH_STDIN
+from contact_ddp_ros.base.process import END_WITH_STDIN
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 OPTIONS = [

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.control.estimation.config import EstimationConfig
-from contact_ddp_ros.control.estimation.contact import ContactEstimate
+from contact_ddp_ros.control.estimation.ground import ContactEstimate
 
 CONFIG = EstimationConfig(force_threshold=15.0, force_spread=5.0, schedule_odds=2.0)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.control.estimation.config import EstimationConfig
-from contact_ddp_ros.control.estimation.foot_heights import FootHeightEstimate
+from contact_ddp_ros.control.estimation.ground import FootHeightEstimate
 from contact_ddp_ros.robot.ground import FootHeights, Ground
 
 CONFIG = EstimationConfig()

@@ -4,8 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contact_ddp_ros.control.estimation.config import EstimationConfig
-from contact_ddp_ros.control.estimation.contact import ContactEstimate
-from contact_ddp_ros.control.estimation.ground import GroundEstimate
+from contact_ddp_ros.control.estimation.ground import ContactEstimate, GroundEstimate
 from contact_ddp_ros.robot.ground import Ground
 
 FEET = np.array([[0.19, -0.11], [0.19, 0.11], [-0.19, -0.11], [-0.19, 0.11]])

@@ -7,11 +7,11 @@ import pinocchio as pin
 import pytest
 
 from contact_ddp_ros.control.estimation.momentum import MomentumObserver
-from contact_ddp_ros.robot.floating_base import free_flyer_model
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import foot_positions, load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.tree import free_flyer_model
 
 ROBOT = load_robot()
 STEP = 0.0005

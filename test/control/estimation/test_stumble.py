@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.control.estimation.config import EstimationConfig
-from contact_ddp_ros.control.estimation.swing_collision import Stumble
+from contact_ddp_ros.control.estimation.momentum import Stumble
 
 CONFIG = EstimationConfig()
 POINTS = np.array([[0.19, -0.11, 0.05], [0.19, 0.11, 0.05], [-0.19, -0.11, 0.0], [-0.19, 0.11, 0.0]])

@@ -7,7 +7,7 @@ import pytest
 
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.config import DriveConfig
-from contact_ddp_ros.plants.dart_world import DartWorld
+from contact_ddp_ros.plants.dart import DartWorld
 from contact_ddp_ros.plants.gazebo.sdf import model_sdf, world_sdf
 from contact_ddp_ros.plants.mujoco import MujocoSimulator
 from contact_ddp_ros.plants.options import DelayOptions, NoiseOptions, PayloadOptions, SimOptions

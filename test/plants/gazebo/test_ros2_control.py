@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from contact_ddp_ros.control.config import DriveConfig
-from contact_ddp_ros.plants.gazebo.ros2_control import ros2_control_urdf
+from contact_ddp_ros.plants.gazebo.plugins import ros2_control_urdf
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import load_robot
 

@@ -14,7 +14,7 @@ import pytest
 from gazebo.scripted import GAINS
 
 from contact_ddp_ros.base.errors import GazeboError
-from contact_ddp_ros.plants.dart_world import DartWorld
+from contact_ddp_ros.plants.dart import DartWorld
 from contact_ddp_ros.plants.gazebo.bindings import EMULATOR
 from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge
 from contact_ddp_ros.plants.gazebo.config import BridgeConfig

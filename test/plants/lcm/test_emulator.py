@@ -21,8 +21,7 @@ from contact_ddp_ros.plants.lcm.definitions import (
     Layout,
 )
 from contact_ddp_ros.plants.lcm.emulator import RobotEmulator, RobotEmulatorConfig
-from contact_ddp_ros.plants.lcm.execution import ExecutionWatch
-from contact_ddp_ros.plants.lcm.guard import CommandGuard, GuardConfig
+from contact_ddp_ros.plants.lcm.guard import CommandGuard, ExecutionWatch, GuardConfig
 from contact_ddp_ros.plants.lcm.measurements import Measurement, MeasurementReader
 from contact_ddp_ros.plants.lcm.transport import Link, LinkOptions
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy

@@ -8,7 +8,7 @@ from contact_ddp_ros.base.errors import LinkError
 from contact_ddp_ros.plants.lcm.codec import encode
 from contact_ddp_ros.plants.lcm.conventions import executed_values, target_values
 from contact_ddp_ros.plants.lcm.definitions import LEG_CONTROL_COMMAND, PD_TAU_TARGETS
-from contact_ddp_ros.plants.lcm.execution import ExecutionWatch
+from contact_ddp_ros.plants.lcm.guard import ExecutionWatch
 from contact_ddp_ros.robot.state import DriveGains, JointCommand
 
 RANDOM = np.random.default_rng(3)

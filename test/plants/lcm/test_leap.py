@@ -16,13 +16,12 @@ from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety_violations import Violation
+from contact_ddp_ros.control.safety import Violation
 from contact_ddp_ros.plants.engines import make_simulator
 from contact_ddp_ros.plants.lcm.codec import decode, encode
 from contact_ddp_ros.plants.lcm.conventions import executed_values
 from contact_ddp_ros.plants.lcm.definitions import LEG_CONTROL_COMMAND, PD_TAU_TARGETS
-from contact_ddp_ros.plants.lcm.execution import ExecutionWatch
-from contact_ddp_ros.plants.lcm.guard import CommandGuard, GuardConfig
+from contact_ddp_ros.plants.lcm.guard import CommandGuard, ExecutionWatch, GuardConfig
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.state import DriveGains, JointCommand
 

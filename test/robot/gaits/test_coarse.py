@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contact_ddp_ros.robot.gaits.grid import knot_grid
+from contact_ddp_ros.robot.gaits.grid import coarsened, knot_grid, with_tail
 from contact_ddp_ros.robot.gaits.schedule import Mode, ModeSchedule
 from contact_ddp_ros.robot.gaits.sequence import GaitSequence
-from contact_ddp_ros.robot.gaits.variable_step_grid import coarsened, with_tail
 
 STEP = 0.01
 SEQUENCE = GaitSequence(

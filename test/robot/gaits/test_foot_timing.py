@@ -5,9 +5,8 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from contact_ddp_ros.robot.gaits.foot_timing import FootTiming
 from contact_ddp_ros.robot.gaits.gait import load_gait
-from contact_ddp_ros.robot.gaits.sequence import GaitSequence, Section
+from contact_ddp_ros.robot.gaits.sequence import FootTiming, GaitSequence, Section
 
 STEP = 0.01
 FEET = ("fr_foot", "fl_foot", "hr_foot", "hl_foot")

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contact_ddp_ros.robot.gaits.foot_timing import FootTiming
 from contact_ddp_ros.robot.gaits.gait import Gait, Stance
 from contact_ddp_ros.robot.gaits.grid import knot_grid
-from contact_ddp_ros.robot.gaits.sequence import GaitSequence, Section
+from contact_ddp_ros.robot.gaits.sequence import FootTiming, GaitSequence, Section
 
 STEP = 0.004
 FEET = ("front", "back")

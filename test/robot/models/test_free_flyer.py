@@ -18,11 +18,11 @@ from contact_ddp_ros.dynamics.contact import ScalarSystem, contact_system, level
 from contact_ddp_ros.dynamics.impact import impact_system
 from contact_ddp_ros.dynamics.mechanism import prepare
 from contact_ddp_ros.robot.attitude import ANGLES, Chart
-from contact_ddp_ros.robot.floating_base import free_flyer_model
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.models.whole_body import BASE, WholeBodyModel
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.tree import free_flyer_model
 
 ROBOT = load_robot()
 TREE = replace(ROBOT.tree, joints=tuple(replace(joint, damping=0.0) for joint in ROBOT.tree.joints))

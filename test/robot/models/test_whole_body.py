@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from oracle import pinocchio_model
 
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.robot.floating_base import free_flyer_model
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.models import MODEL_NAMES
@@ -19,6 +18,7 @@ from contact_ddp_ros.robot.models.choice import MODELS, model_of
 from contact_ddp_ros.robot.models.whole_body import BASE, PITCH, ROLL, YAW, WholeBodyModel
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.tree import free_flyer_model
 
 ROBOT = load_robot()
 MODEL = WholeBodyModel(ROBOT)

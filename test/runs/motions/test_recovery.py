@@ -10,8 +10,7 @@ from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.motion_controller import MotionLaw, MotionStage
-from contact_ddp_ros.control.motion_start import foot_heights, start_state
+from contact_ddp_ros.control.motion_controller import MotionLaw, MotionStage, foot_heights, start_state
 from contact_ddp_ros.mpc.motions.spatial_problem import motion_problem
 from contact_ddp_ros.robot.attitude import ANGLES
 from contact_ddp_ros.robot.friction import cone_excess

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contact_ddp_ros.control.turning_plane import TurningPlane
+from contact_ddp_ros.control.turning import TurningPlane
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.robot.rotation import quaternion_product, rpy_to_quaternion

@@ -8,7 +8,7 @@ import pytest
 
 from contact_ddp_ros import check_derivatives
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.control.turning_body import TurningBody
+from contact_ddp_ros.control.turning import TurningBody
 from contact_ddp_ros.mpc.motions.spatial_problem import motion_problem
 from contact_ddp_ros.robot.attitude import ANGLES, Chart
 from contact_ddp_ros.robot.friction import cone_excess

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from contact_ddp_ros.runs.report.charts import bars, heat_map
+from contact_ddp_ros.runs.report.panels import bars, heat_map
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from contact_ddp_ros.base.errors import ParameterError, RecordingError
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.runs.recording import Recording, cycles, save
 from contact_ddp_ros.runs.report.compare import figures, tables
-from contact_ddp_ros.runs.report.compare.runs import load_runs, named, short_names
+from contact_ddp_ros.runs.report.compare.tables import load_runs, named, short_names
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,8 @@ from synthetic import Gait, bounding_recorder
 
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.runs.recording import Recorder
-from contact_ddp_ros.runs.report.progress import LiveProgress, closing_table
+from contact_ddp_ros.runs.report.progress import LiveProgress, closing_table, patience, progress_bar, working
 from contact_ddp_ros.runs.report.summary import summarise
-from contact_ddp_ros.runs.report.terminal import patience, progress_bar, working
 
 
 def shown(what: object) -> str:

@@ -13,10 +13,9 @@ from contact_ddp_ros.base.errors import BenchmarkError, ParameterError
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.report.summary import Summary
 from contact_ddp_ros.runs.study import work
-from contact_ddp_ros.runs.study.axes import Axis, options_at, parse_axis
+from contact_ddp_ros.runs.study.axes import Axis, check_metrics, metric_names, options_at, parse_axis
 from contact_ddp_ros.runs.study.figures import draw
 from contact_ddp_ros.runs.study.grid import Study, folder_name
-from contact_ddp_ros.runs.study.metrics import check_metrics, metric_names
 from contact_ddp_ros.runs.study.results import Point
 
 PITCH = "planner.weight.pitch"

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.plants.dart_world import DartWorld
+from contact_ddp_ros.plants.dart import DartWorld
 from contact_ddp_ros.plants.gazebo.bindings import Bindings, Messages
 from contact_ddp_ros.plants.gazebo.emulator.transport import EMULATOR_MESSAGES, Bus, emulator_bindings
 from contact_ddp_ros.plants.gazebo.names import Names

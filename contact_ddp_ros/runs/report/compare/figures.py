@@ -13,8 +13,7 @@ from matplotlib.lines import Line2D
 from contact_ddp_ros.runs.recording import analysis, cycles
 from contact_ddp_ros.runs.recording.record import Array
 from contact_ddp_ros.runs.recording.recording import Recording
-from contact_ddp_ros.runs.report.compare.runs import NamedRun
-from contact_ddp_ros.runs.report.compare.tables import figures_of, is_number, settings, words
+from contact_ddp_ros.runs.report.compare.tables import NamedRun, figures_of, is_number, settings, words
 from contact_ddp_ros.runs.report.style import LIMIT, figure
 
 IDLE = 1e-6

@@ -13,8 +13,7 @@ from contact_ddp_ros.dynamics import partials as graphs
 from contact_ddp_ros.dynamics.contact import contact_system
 from contact_ddp_ros.dynamics.mechanism import prepare
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.models.planar import AXES
-from contact_ddp_ros.robot.models.planar_tree import reduce_to_plane
+from contact_ddp_ros.robot.models.planar import AXES, reduce_to_plane
 
 N = 3
 COUNTED = (2, 4, 6)

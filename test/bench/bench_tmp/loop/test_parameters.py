@@ -26,7 +26,7 @@ from benchmarks.loop.refusals import Refusals, offer, spoilt
 from contact_ddp_ros.base.config import ParameterSpec, check
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.base.safe_ranges import SafeRange, read
-from contact_ddp_ros.control.safety_violations import Violation
+from contact_ddp_ros.control.safety import Violation
 from test.runs.study.serial import Serial
 
 NUMBER = ParameterSpec("number", 1.0, low=-3.0, high=9.0)

@@ -13,7 +13,7 @@ from contact_ddp_ros.base.errors import SolverError
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.mpc.layout import Sizes
-from contact_ddp_ros.mpc.term_layout import TermLayout
+from contact_ddp_ros.mpc.term_sums import TermLayout
 from contact_ddp_ros.ocp.continuation import Continuation, solve_constrained
 from contact_ddp_ros.ocp.ddp import DdpSolver
 from contact_ddp_ros.ocp.options import SolverOptions

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.peers.pinocchio_tree import ROOT_JOINT, natural_state, pinocchio_model
 from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.models.planar_tree import reduce_to_plane
+from contact_ddp_ros.robot.models.planar import reduce_to_plane
 
 TREE = reduce_to_plane(load_robot())
 STATE = np.array([0.4, 0.3, 0.2, -0.7, 1.5, -0.9, 1.4, 0.6, -0.3, 1.1, 2.0, -1.0, 0.5, -2.0])

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.ros import processor, quota
 from benchmarks.ros.processor import Live, Slow, slow_loop
 from benchmarks.timing import Spread, Times
-from contact_ddp_ros.control.planner_latency import PlannerPace
+from contact_ddp_ros.control.policy_validator import PlannerPace
 
 PERIOD = 0.01
 

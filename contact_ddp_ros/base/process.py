@@ -1,24 +1,64 @@
-"""The place of a node's process among the others of the machine: real-time scheduling, processors, locked memory.
-
-A bounding robot that waits 50 ms for a processor falls. What the system allows is taken, and one line says what it does
-not: SCHED_FIFO for every thread of the process (a thread left behind at normal priority could hold the interpreter
-lock while others wait), else a negative nice value; memory that is locked is not paged out. Rights come from being
-root, from CAP_SYS_NICE, or from `rtprio`, `nice` and `memlock` in /etc/security/limits.conf. Programs that the node
-starts, a compiler for one, are scheduled as usual.
-
-The kernel keeps 5 % of each second for everybody else (sched_rt_runtime_us), so that a node that runs wild cannot take
-the machine along.
-"""
+"""Process-wide settings: environment variables, signals, real-time priority."""
 
 import contextlib
 import ctypes
 import gc
 import os
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 
 from contact_ddp_ros.base.config import parameter
 from contact_ddp_ros.base.errors import ParameterError
+
+
+@contextmanager
+def environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """The variables in this process's environment, which children inherit; what was there before comes back."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+END_WITH_STDIN = "CONTACT_DDP_END_WITH_STDIN"
+"""Environment variable: where it is 1, a program ends when its standard input closes, so never outlives its parent."""
+
+
+def end_with_parent() -> None:
+    """From now on, where the environment asks for it, SIGTERM comes when standard input closes."""
+    if os.environ.get(END_WITH_STDIN) == "1":
+        Thread(target=_watch_stdin, name="stdin", daemon=True).start()
+
+
+def _watch_stdin() -> None:
+    with contextlib.suppress(OSError):
+        while os.read(sys.stdin.fileno(), 1):
+            pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Within, SIGTERM interrupts as Ctrl-C does, and so does SIGINT in the background of a shell, which ignores it."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, signal.default_int_handler) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before):
+            signal.signal(number, handler)
+
 
 AUTO, NONE, NICE, FIFO = "auto", "none", "nice", "fifo"
 

@@ -1,0 +1,254 @@
+"""Policy tracking: joint targets from a policy of the planar model or of the whole body."""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.control.config import ControllerConfig, MoveConfig
+from contact_ddp_ros.control.lateral import LateralCommand, LateralStabiliser
+from contact_ddp_ros.control.lateral_kernel import ABADS
+from contact_ddp_ros.robot.joint_pd import JointTargets
+from contact_ddp_ros.robot.joints import LEG_NAMES
+from contact_ddp_ros.robot.legs import LegGeometry
+from contact_ddp_ros.robot.models.model import Model
+from contact_ddp_ros.robot.models.whole_body import YAW
+from contact_ddp_ros.robot.policy import Policy, PolicySample
+from contact_ddp_ros.robot.rotation import quaternion_to_rpy
+from contact_ddp_ros.robot.state import RobotState
+
+
+class Tracker(Protocol):
+    """Feedback law of one model that follows policies; has a state of its own from one update to the next."""
+
+    @property
+    def lateral_command(self) -> LateralCommand | None:
+        """What a stabiliser of a planar plan did last, for diagnosis."""
+        ...
+
+    @property
+    def heading(self) -> float:
+        """Yaw that is held [rad]."""
+        ...
+
+    def reset(self, state: RobotState) -> None:
+        """Begin at a state: hold its heading and its line."""
+        ...
+
+    def take_over(self, other: Any) -> None:
+        """Go on from where another tracker of the same kind is, under this one's configuration."""
+        ...
+
+    def steer(self, yaw_rate: float, lateral_velocity: float) -> None:
+        """Turn the heading at `yaw_rate` [rad/s] and move left at `lateral_velocity` [m/s] from now on."""
+        ...
+
+    def targets(self, sample: PolicySample, state: RobotState, dt: float, measured: PolicySample) -> JointTargets:
+        """The joints' targets for a checked state, `dt` [s] after the last ones.
+
+        `sample` is the policy where the targets will act, `measured` where the state was measured: how far it is from
+        the plan then is taken to be how far it will be.
+        """
+        ...
+
+    def contacts(self, sample: PolicySample) -> tuple[bool, ...]:
+        """Feet that carry load by plan, in the order of FOOT_NAMES."""
+        ...
+
+
+Array = NDArray[np.float64]
+
+
+class PolicySlot:
+    """The policy in use and at most one that is yet to begin."""
+
+    def __init__(self) -> None:
+        """Empty."""
+        self.current: Policy | None = None
+        self._next: Policy | None = None
+
+    def clear(self) -> None:
+        """Drop both."""
+        self.current = self._next = None
+
+    def put(self, policy: Policy, now: float) -> None:
+        """Use `policy` as soon as it has begun; a newer one replaces one that still waits."""
+        self.at(now)
+        if policy.start <= now or self.current is None:
+            self.current, self._next = policy, None
+        else:
+            self._next = policy
+
+    def at(self, now: float) -> Policy | None:
+        """The policy in use at time `now` [s]."""
+        if self._next is not None and self._next.start <= now:
+            self.current, self._next = self._next, None
+        return self.current
+
+
+def in_flight(forces: Array) -> bool:
+    """Whether the plan has no foot on the ground, from its forces (n_f,) [N]."""
+    return not forces.any()
+
+
+def time_to_touchdown(policy: Policy, now: float) -> float:
+    """Time until the plan puts a foot on the ground, from flight [s]; zero in stance, infinite beyond the horizon."""
+    k = policy.node(now)
+    stance = np.flatnonzero(policy.forces[k:].any(axis=1))
+    if not stance.size:
+        return np.inf
+    return max(float(policy.times[k + stance[0]]) - now, 0.0) if stance[0] else 0.0
+
+
+def landings(policy: Policy) -> Array:
+    """Times at which the plan puts down a foot while others stand, or as they leave, from its second step on [s]."""
+    steps = np.flatnonzero(np.diff(policy.times) > 0.0)  # the switches between have no forces
+    down = policy.forces[steps] != 0.0
+    lands = (down[1:] & ~down[:-1]).any(axis=1) & down[:-1].any(axis=1)
+    return policy.times[steps[1:]][lands]
+
+
+def last_exit(policy: Policy, lead: float) -> float:
+    """The last good instant for leaving the bound before the policy ends [s]: in the air, `lead` [s] before touchdown.
+
+    Where the horizon ends in the air, that is at its end; in a gait without flights `lead` before a foot lands beside
+    others, and where no foot ever leaves the ground, at its beginning.
+    """
+    airborne = ~policy.forces.any(axis=1) & (np.diff(policy.times) > 0.0)
+    nodes = np.flatnonzero(airborne)
+    if not nodes.size:
+        beside = landings(policy)
+        return max(policy.start, float(beside[-1]) - lead) if beside.size else policy.start
+    last = int(nodes[-1])
+    end = float(policy.times[last + 1])
+    if not policy.forces[last + 1 :].any():
+        return end
+    grounded = np.flatnonzero(policy.forces[:last].any(axis=1))
+    begin = float(policy.times[grounded[-1] + 1]) if grounded.size else policy.start
+    return max(begin, end - lead)
+
+
+def exit_obstacle(policy: Policy, state: RobotState, now: float, config: MoveConfig) -> str:
+    """Why now is no good instant for leaving the bound; empty where it is one."""
+    speed = float(np.hypot(state.linear_velocity[0], state.linear_velocity[1]))
+    if not speed <= config.exit_speed:
+        return f"slowing down from {speed:.2f} to {config.exit_speed:.2f} m/s"
+    if config.exit_instant == "now":
+        return ""
+    good = in_flight(policy.forces[policy.node(now)])
+    if config.exit_instant == "touchdown":
+        good = good and time_to_touchdown(policy, now) <= config.exit_lead
+    if not good and np.asarray(policy.forces[np.diff(policy.times) > 0.0].any(axis=1)).all():  # a gait without flights
+        ahead = landings(policy) - now
+        good = bool(((ahead >= 0.0) & (ahead <= config.exit_lead)).any()) or not ahead.size
+    return "" if good else f"waiting for {config.exit_instant}"
+
+
+_RAMP = 0.5
+"""Time from rest to the largest turn and side velocity [s]."""
+
+
+class PlanarTracker:
+    """See :class:`contact_ddp_ros.control.policy_tracking.Tracker`."""
+
+    def __init__(self, model: Model, geometry: LegGeometry, config: ControllerConfig) -> None:
+        """`geometry` is that of the robot's legs."""
+        self._model = model
+        self._feedback = config.move.feedback
+        self._lateral = LateralStabiliser(model.robot, geometry, config.lateral)
+        self._n_axes = len(model.axes)
+        contact_of = {leg: at for at, legs in enumerate(model.legs_of.values()) for leg in legs}
+        self._contact_of_leg = [contact_of[leg] for leg in LEG_NAMES]
+        self._limits = config.lateral.turn_limit, config.lateral.side_limit
+        self._wanted = self._steering = (0.0, 0.0)
+        self.lateral_command: LateralCommand | None = None
+        """What the stabiliser did last, for diagnosis."""
+
+    @property
+    def heading(self) -> float:
+        """Yaw that is held [rad]."""
+        return self._lateral.heading
+
+    def reset(self, state: RobotState) -> None:
+        """Begin at a state: hold its heading and its line."""
+        self._lateral.reset(state)
+        self._steering = (0.0, 0.0)
+
+    def take_over(self, other: "PlanarTracker") -> None:
+        """Go on from where another tracker is, under this one's configuration."""
+        self._lateral.take_over(other._lateral)
+        self._wanted, self._steering = other._wanted, other._steering
+
+    def steer(self, yaw_rate: float, lateral_velocity: float) -> None:
+        """Turn the heading at `yaw_rate` [rad/s] and move left at `lateral_velocity` [m/s] from now on.
+
+        Both are cut to the configured limits and approached within :data:`_RAMP`.
+        """
+        self._wanted = yaw_rate, lateral_velocity
+
+    def targets(self, sample: PolicySample, state: RobotState, dt: float, measured: PolicySample) -> JointTargets:
+        """The joints' targets for a checked state, `dt` [s] after the last ones."""
+        ramped = zip(self._wanted, self._steering, self._limits, strict=True)
+        turn, left = (_approached(*one, dt) for one in ramped)
+        self._steering = turn, left
+        self._lateral.steer(*self._steering)
+        planar, lateral = self.planar_targets(sample, state, measured), self._lateral.update(state, sample, dt)
+        self.lateral_command = lateral
+        planar.positions[ABADS] = lateral.abad_positions
+        planar.velocities[ABADS] = lateral.abad_velocities
+        return JointTargets(planar.positions, planar.velocities, planar.torques + lateral.torques)
+
+    def planar_targets(self, sample: PolicySample, state: RobotState, measured: PolicySample) -> JointTargets:
+        """What the policy alone asks for, abductions at zero."""
+        x, u = sample.state, sample.control
+        if self._feedback:
+            u = u + sample.gain @ self._model.deviation(state, measured.state, measured.chart)
+        return JointTargets(*self._model.joint_targets(x, u))
+
+    def contacts(self, sample: PolicySample) -> tuple[bool, ...]:
+        """Feet that carry load by plan, in the order of FOOT_NAMES."""
+        loads = sample.forces.tolist()[self._n_axes - 1 :: self._n_axes]
+        return tuple([loads[contact] > 0.0 for contact in self._contact_of_leg])
+
+
+def _approached(wanted: float, value: float, limit: float, dt: float) -> float:
+    """The value after `dt` [s] on its way to a wanted one within ± limit."""
+    step = limit / _RAMP * max(dt, 0.0)
+    return value + min(max(min(max(wanted, -limit), limit) - value, -step), step)
+
+
+class WholeBodyTracker:
+    """See :class:`contact_ddp_ros.control.policy_tracking.Tracker`."""
+
+    lateral_command = None
+    """There is no stabiliser."""
+
+    def __init__(self, model: Model, config: ControllerConfig) -> None:
+        """`model` is the planner's."""
+        self._model = model
+        self._feedback = config.move.feedback
+        self._normals = slice(len(model.axes) - 1, None, len(model.axes))
+        self.heading = 0.0
+
+    def reset(self, state: RobotState) -> None:
+        """Begin at a state."""
+        self.heading = float(quaternion_to_rpy(state.orientation)[2])
+
+    def take_over(self, other: "WholeBodyTracker") -> None:
+        """Go on from where another tracker is."""
+        self.heading = other.heading
+
+    def steer(self, yaw_rate: float, lateral_velocity: float) -> None:
+        """Nothing: the planner steers."""
+
+    def targets(self, sample: PolicySample, state: RobotState, dt: float, measured: PolicySample) -> JointTargets:
+        """The joints' targets for a checked state, `dt` [s] after the last ones."""
+        self.heading = float(sample.state[YAW])
+        u = sample.control
+        if self._feedback:
+            u = u + sample.gain @ self._model.deviation(state, measured.state, measured.chart)
+        return JointTargets(*self._model.joint_targets(sample.state, u))
+
+    def contacts(self, sample: PolicySample) -> tuple[bool, ...]:
+        """Feet that carry load by plan, in the order of FOOT_NAMES."""
+        return tuple(bool(load) for load in np.asarray(sample.forces[self._normals]) > 0.0)
