@@ -76,5 +76,5 @@ setup(
         "Programming Language :: Python :: 3",
         "Topic :: Scientific/Engineering",
     ],
-    entry_points={"console_scripts": [f"contact-ddp = {PACKAGE}.cli:main"]},
+    entry_points={"console_scripts": [f"contact-ddp = {PACKAGE}.apps.cli:main"]},
 )

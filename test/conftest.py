@@ -25,7 +25,8 @@ settings.load_profile("steady")
 HERE = Path(__file__).parent
 
 SLOW = (
-    "runs/study/test_engine.py",
+    "apps/cli",
+    "base/test_realtime_priority.py",
     "bench/dynamics",
     "bench/loop",
     "bench/peers",
@@ -33,18 +34,9 @@ SLOW = (
     "bench/solver",
     "bench/test_engine.py",
     "bench/test_output.py",
-    "apps/cli",
     "control/test_stand_simulated.py",
     "dynamics",
-    "plants",
-    "runs/export",
-    "plants/gazebo",
-    "plants/lcm",
     "library",
-    "robot/models/test_planar.py",
-    "runs/motions/test_execution.py",
-    "runs/motions/test_optimiser.py",
-    "runs/motions/test_whole_body_motions.py",
     "mpc/test_constraint.py",
     "mpc/test_cost_term.py",
     "mpc/test_gait_change.py",
@@ -54,39 +46,46 @@ SLOW = (
     "mpc/test_offline.py",
     "mpc/test_planner_inputs.py",
     "mpc/test_variants.py",
+    "ocp/test_checks.py",
+    "plants",
+    "plants/gazebo",
+    "plants/lcm",
+    "robot/models/test_planar.py",
+    "robot/test_foreign.py",
     "ros",
+    "ros/test_programs.py",
+    "runs/export",
+    "runs/motions/test_execution.py",
+    "runs/motions/test_optimiser.py",
+    "runs/motions/test_whole_body_motions.py",
     "runs/recording/test_storage.py",
     "runs/replay",
     "runs/report",
-    "robot/test_foreign.py",
-    "plants",
-    "ocp/test_checks.py",
     "runs/study",
+    "runs/study/test_engine.py",
     "runs/test_closed_loop.py",
+    "runs/test_late_policies.py",
+    "runs/test_robot_scaling.py",
+    "runs/test_whole_body_loop.py",
+    "runs/test_worlds.py",
     "test_colcon.py",
     "test_docs.py",
     "test_docs_site.py",
     "test_documented_commands.py",
     "test_examples.py",
-    "runs/test_robot_scaling.py",
-    "runs/test_late_policies.py",
     "test_notebook.py",
     "test_packaging.py",
-    "base/test_realtime_priority.py",
-    "ros/test_programs.py",
     "test_run.py",
     "test_start.py",
-    "runs/test_whole_body_loop.py",
-    "runs/test_worlds.py",
 )
 """Folders and modules of tests that start processes, compile, simulate or render."""
 
 QUICK = (
+    "library/test_casadi_arguments.py",
+    "library/test_derivatives.py",
     "plants/gazebo/test_config.py",
     "plants/gazebo/test_sdf.py",
     "plants/gazebo/test_states.py",
-    "library/test_casadi_arguments.py",
-    "library/test_derivatives.py",
     "ros/test_conversions.py",
     "ros/test_exchange.py",
     "ros/test_loop_messages.py",
@@ -98,7 +97,13 @@ QUICK = (
 )
 """Modules of those folders that do not."""
 
-LIVE = ("plants/gazebo", "plants/lcm", "ros", "apps/play", "test_documented_commands.py")
+LIVE = (
+    "apps/play",
+    "plants/gazebo",
+    "plants/lcm",
+    "ros",
+    "test_documented_commands.py",
+)
 """Folders and modules of tests that wait for other processes, on a machine that others may keep busy.
 
 One that fails is run once more, and the summary says so; a failure that is not by chance fails twice.

@@ -66,7 +66,7 @@ def test_a_workspace_is_built_and_tested(tmp_path: Path) -> None:
     run(tmp_path, "build", *select)
     first, *_ = (tmp_path / "install" / PACKAGE / "bin" / "contact-ddp").read_text(encoding="utf-8").splitlines()
     assert first == "#!/usr/bin/env python3", "the Python of an active environment"
-    run(tmp_path, "test", *select, "--pytest-args", "test/gaits/test_schedule.py")
+    run(tmp_path, "test", *select, "--pytest-args", "test/robot/gaits/test_schedule.py")
     summary = run(tmp_path, "test-result", "--all")
     suite = ElementTree.parse(tmp_path / "build" / PACKAGE / "pytest.xml").getroot().find("testsuite")
     assert suite is not None

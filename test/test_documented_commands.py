@@ -14,13 +14,13 @@ from contact_ddp_ros.runs.report import plots
 ELSEWHERE = {
     "bench": "test/bench/test_benchmark.py",
     "docs": "test/test_docs_site.py",
-    "motion backflip_whole_body": "test/motions/test_whole_body_motions.py",
-    "motion barrel_roll": "test/motions/test_whole_body_motions.py",
-    "motion running_barrel_roll": "test/motions/test_whole_body_motions.py",
-    "motion recovery": "test/motions/test_recovery.py",
-    "motion recovery_side": "test/motions/test_recovery.py",
-    "gazebo-emulator": "test/gazebo/test_transport.py",
-    "play": "test/play/test_browser.py",
+    "motion backflip_whole_body": "test/runs/motions/test_whole_body_motions.py",
+    "motion barrel_roll": "test/runs/motions/test_whole_body_motions.py",
+    "motion running_barrel_roll": "test/runs/motions/test_whole_body_motions.py",
+    "motion recovery": "test/runs/motions/test_recovery.py",
+    "motion recovery_side": "test/runs/motions/test_recovery.py",
+    "gazebo-emulator": "test/plants/gazebo/test_transport.py",
+    "play": "test/apps/play/test_browser.py",
     "test": "test/test_run.py",
 }
 """Jobs that take minutes or end only when told to, and the tests that know them."""

@@ -1,6 +1,6 @@
 """Third-party packages stay in their rooms, and modules import each other in no circle.
 
-Which room may import which is a contract of import-linter in pyproject.toml (`lint-imports`).
+Which room may import which is a contract of import-linter in pyproject.toml ; here it is run.
 """
 
 import ast
@@ -10,6 +10,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from importlinter.cli import lint_imports
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "contact_ddp_ros"
@@ -47,6 +48,10 @@ def modules_of(path: Path) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import; name the module in full"
             yield node.module or ""
+
+
+def test_imports_keep_the_contracts(capfd: pytest.CaptureFixture) -> None:
+    assert lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True) == 0, capfd.readouterr().out
 
 
 @pytest.mark.parametrize("room", sorted(path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file()))

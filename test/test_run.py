@@ -129,7 +129,10 @@ def test_changed_pins_are_installed_again(checkout: Path) -> None:
     ("words", "asked"),
     [
         ("", ["ruff check .", "ruff format --check .", "mypy", "python -m pytest -n 2 --dist loadfile"]),
-        ("test/gaits -x", ["ruff check .", "ruff format --check .", "mypy", "python -m pytest test/gaits -x"]),
+        (
+            "test/robot/gaits -x",
+            ["ruff check .", "ruff format --check .", "mypy", "python -m pytest test/robot/gaits -x"],
+        ),
         ("quick", ["ruff check .", "ruff format --check .", "python -m pytest --quick"]),
         ("quick -k gait", ["ruff check .", "ruff format --check .", "python -m pytest --quick -k gait"]),
     ],
@@ -168,8 +171,8 @@ def test_a_quick_test_that_starts_a_process_fails(pytester: pytest.Pytester) -> 
             pass
         """
     )
-    pytester.mkdir("report")
-    (pytester.path / "report" / "test_left_out.py").write_text("raise ImportError")
+    (pytester.path / "runs" / "report").mkdir(parents=True)
+    (pytester.path / "runs" / "report" / "test_left_out.py").write_text("raise ImportError")
     result = pytester.runpytest_subprocess("--quick")
     result.assert_outcomes(passed=1, failed=1, deselected=1)
     result.stdout.fnmatch_lines(["*ProcessStartedError: true: its module belongs into SLOW*"])

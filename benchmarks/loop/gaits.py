@@ -19,11 +19,11 @@ from benchmarks.engine import add_engine_options, journalled
 from benchmarks.loop.cases import Case, bounding, cases
 from benchmarks.loop.harness import moved, settled, settling
 from benchmarks.output import table_of
+from contact_ddp_ros.base.choices import MODEL_NAMES
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.mpc.reference import gait_schedule
 from contact_ddp_ros.robot.gaits.gait import packaged_gaits
-from contact_ddp_ros.robot.models import MODEL_NAMES
 from contact_ddp_ros.robot.models.choice import MODELS
 from contact_ddp_ros.runs.options import SENSOR_NOISE, RunOptions
 from contact_ddp_ros.runs.report.panels import heat_map

@@ -18,10 +18,10 @@ from benchmarks.engine import add_engine_options, journalled
 from benchmarks.loop.cases import Case, bounding, cases
 from benchmarks.loop.gaits import gaits_of
 from benchmarks.output import table_of
+from contact_ddp_ros.base.choices import MODEL_NAMES, WHOLE_BODY
 from contact_ddp_ros.base.config import replace, specs
 from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig, for_model
 from contact_ddp_ros.robot.body_pose import BodyPose
-from contact_ddp_ros.robot.models import MODEL_NAMES, WHOLE_BODY
 from contact_ddp_ros.runs.channel import Links
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.options import SENSOR_NOISE

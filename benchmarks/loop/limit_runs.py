@@ -12,10 +12,10 @@ from benchmarks.loop.cases import Case, bounding, cases, changed, push_of
 from benchmarks.loop.harness import STANDING, loop_with
 from benchmarks.loop.in_loop import OverheardPlanner
 from benchmarks.loop.world_rows import Extent, Unlike, mixture
+from contact_ddp_ros.base.choices import CONSTRAINTS, INTERIOR_POINT, PENALTIES
 from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.mpc.plan_result import PlanResult
-from contact_ddp_ros.ocp.options import CONSTRAINTS, INTERIOR_POINT, PENALTIES
 from contact_ddp_ros.ocp.solution import Termination
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.closed_loop import ClosedLoop

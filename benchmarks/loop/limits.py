@@ -19,7 +19,7 @@ from benchmarks.engine import add_engine_options, journalled
 from benchmarks.loop.limit_runs import BOUNDS, HEIGHTS, Compared, Limits, Side, run, runs
 from benchmarks.output import Metric, table_of
 from benchmarks.timing import Spread
-from contact_ddp_ros.ocp.options import CONSTRAINTS, INTERIOR_POINT, PENALTIES
+from contact_ddp_ros.base.choices import CONSTRAINTS, INTERIOR_POINT, PENALTIES
 from contact_ddp_ros.runs.report.panels import bars
 from contact_ddp_ros.runs.report.style import FOOT_COLOURS, figure
 from contact_ddp_ros.runs.study.statistics import Proportion, paired, share, wilson

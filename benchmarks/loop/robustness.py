@@ -21,7 +21,7 @@ from benchmarks.loop.cases import CYCLE, DIRECTIONS, RECOVERY, SPEED, Case, boun
 from benchmarks.loop.outcome import LATERAL_BAND, ROLL_BAND, YAW_BAND, Outcome
 from benchmarks.output import record_of, table_of
 from benchmarks.panels import panel
-from contact_ddp_ros.ocp.options import VARIANTS
+from contact_ddp_ros.base.choices import VARIANTS
 from contact_ddp_ros.runs.options import SENSOR_NOISE
 from contact_ddp_ros.runs.report.panels import bars
 from contact_ddp_ros.runs.report.style import FOOT_COLOURS, LIMIT, figure, legend

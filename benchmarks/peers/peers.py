@@ -33,8 +33,8 @@ from benchmarks.peers.comparison import (
 from benchmarks.peers.scaling import EXACT, LEAN, Scaling
 from benchmarks.solver.iteration import ITERATION
 from benchmarks.timing import Spread
+from contact_ddp_ros.base.choices import MODEL_NAMES
 from contact_ddp_ros.base.compiled.compiler import flags
-from contact_ddp_ros.robot.models import MODEL_NAMES
 from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.runs.report.progress import progress_bar, say

@@ -28,9 +28,9 @@ from benchmarks.loop.cases import SPEED, bounding
 from benchmarks.output import Metric, table_of
 from benchmarks.ros.disturbances import neighbours, observers, stalls
 from benchmarks.solver.case import GAITS
+from contact_ddp_ros.base.choices import MODEL_NAMES
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.robot.models import MODEL_NAMES
 from contact_ddp_ros.runs.recording import Recorder
 from contact_ddp_ros.runs.report.progress import say
 from contact_ddp_ros.runs.report.summary import summarise

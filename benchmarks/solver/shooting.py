@@ -31,12 +31,13 @@ from benchmarks.solver.iteration import ITERATION, Stages
 from benchmarks.solver.paper_bound import PaperBound
 from benchmarks.solver.paper_optimisation import CONTINUATION, plain_cost
 from benchmarks.timing import Progress, Spread, interleave, watched
+from contact_ddp_ros.base.choices import SHOOTINGS
 from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.mpc.offline import OfflineOptimiser
 from contact_ddp_ros.ocp.continuation import ConstrainedSolution, solve_constrained
 from contact_ddp_ros.ocp.ddp import DdpSolver
-from contact_ddp_ros.ocp.options import SHOOTINGS, SolverOptions
+from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.solution import Guess, Termination
 from contact_ddp_ros.robot.model import load_robot

@@ -32,8 +32,8 @@ from benchmarks.solver.iteration import (
 )
 from benchmarks.solver.paper_optimisation import PAPER_DDP, PAPER_TENSOR
 from benchmarks.timing import Candidate, Progress, Spread, Times, interleave
+from contact_ddp_ros.base.choices import MODEL_NAMES
 from contact_ddp_ros.base.compiled.compiler import flags
-from contact_ddp_ros.robot.models import MODEL_NAMES
 from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.runs.report.progress import progress_bar, say

@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from contact_ddp_ros.base.choices import MODEL_NAMES, WHOLE_BODY
 from contact_ddp_ros.base.config import parameter
 from contact_ddp_ros.control.estimation.config import EstimationConfig
 from contact_ddp_ros.robot.joint_pd import MotorConfig
-from contact_ddp_ros.robot.models import MODEL_NAMES, WHOLE_BODY
 from contact_ddp_ros.robot.state import DriveGains
 
 Triple = tuple[float, float, float]

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from contact_ddp_ros.base.choices import CONSTRAINTS, INTERIOR_POINT, MODEL_NAMES, PLANAR, VARIANTS, WHOLE_BODY
 from contact_ddp_ros.base.config import Config, parameter, replace
-from contact_ddp_ros.ocp.options import CONSTRAINTS, INTERIOR_POINT, VARIANTS
 from contact_ddp_ros.robot.ground import Ground, Payload
-from contact_ddp_ros.robot.models import MODEL_NAMES, PLANAR, WHOLE_BODY
 
 SECOND_ORDER, PYRAMID = "second_order", "pyramid"
 """Within what the friction of a plan in space is kept."""
@@ -347,6 +346,6 @@ def for_model(config: Config, model: str) -> Config:
 
     Args:
         config: a :class:`PlannerConfig`, or a node's with its fields; what the model has defaults of is set to them.
-        model: one of :data:`~contact_ddp_ros.robot.models.MODEL_NAMES`.
+        model: one of :data:`~contact_ddp_ros.base.choices.MODEL_NAMES`.
     """
     return replace(config, {"model": model, **MODEL_DEFAULTS.get(model, {})}) if model in MODEL_NAMES else config

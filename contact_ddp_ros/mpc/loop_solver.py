@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.choices import INTERIOR_POINT
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.ocp.ddp import DdpSolver
@@ -19,7 +20,7 @@ from contact_ddp_ros.ocp.interior_solution import (
     InteriorSolution,
     Multipliers,
 )
-from contact_ddp_ros.ocp.options import INTERIOR_POINT, SolverOptions
+from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.penalties import DELTA, EPSILON, SIGMA
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.solution import Guess, Solution, Termination

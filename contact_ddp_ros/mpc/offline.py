@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.choices import CONSTRAINTS, INTERIOR_POINT
 from contact_ddp_ros.base.errors import SolverError
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
@@ -19,7 +20,7 @@ from contact_ddp_ros.ocp.continuation import ConstrainedSolution, Continuation, 
 from contact_ddp_ros.ocp.ddp import DdpSolver
 from contact_ddp_ros.ocp.interior_point import InteriorPointSolver
 from contact_ddp_ros.ocp.interior_solution import InteriorPointOptions, interior_options
-from contact_ddp_ros.ocp.options import CONSTRAINTS, INTERIOR_POINT, SolverOptions
+from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.solution import Guess, Termination
 from contact_ddp_ros.robot.gaits.grid import KnotGrid, knot_grid

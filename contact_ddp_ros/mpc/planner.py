@@ -21,6 +21,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.choices import INTERIOR_POINT
 from contact_ddp_ros.base.config import specs, validate
 from contact_ddp_ros.base.errors import MessageError, ParameterError
 from contact_ddp_ros.mpc.config import CLEARANCE_MOST, PlannerConfig, ReferenceConfig, for_model
@@ -47,7 +48,6 @@ from contact_ddp_ros.mpc.warm_start import (
     violations,
 )
 from contact_ddp_ros.ocp.interior_solution import Multipliers
-from contact_ddp_ros.ocp.options import INTERIOR_POINT
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.solution import Guess
 from contact_ddp_ros.robot.body_pose import BodyPose

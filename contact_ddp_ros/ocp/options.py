@@ -2,14 +2,9 @@
 
 from dataclasses import dataclass
 
+from contact_ddp_ros.base.choices import SHOOTINGS, VARIANTS
 from contact_ddp_ros.base.config import parameter, validate
 from contact_ddp_ros.base.errors import SolverError
-
-VARIANTS = ("ddp", "ilqr", "ddp_tensor", "quasi_newton")
-INTERIOR_POINT, PENALTIES = CONSTRAINTS = ("interior_point", "penalties")
-"""Enforcements of hard constraints: within the sweep, or by an outer loop that tightens penalties."""
-
-SHOOTINGS = ("single", "multiple")
 
 
 @dataclass(frozen=True)

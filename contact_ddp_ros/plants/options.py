@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from contact_ddp_ros.base.choices import TERRAIN_WORDS
 from contact_ddp_ros.base.config import parameter
-from contact_ddp_ros.plants.terrain.words import TERRAIN_WORDS
 
 CONTACTS = ("stiff", "relaxed", "spring")
 """How feet and ground give way to each other; :mod:`contact_ddp_ros.plants.contact` says what they are."""

@@ -18,10 +18,11 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.choices import ROBOT_SUFFIXES
 from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_JOINTS, LEG_NAMES
 from contact_ddp_ros.robot.normalized_urdf import canonical_urdf
-from contact_ddp_ros.robot.profile import ROBOT_SUFFIXES, RobotProfile, load_profile
+from contact_ddp_ros.robot.profile import RobotProfile, load_profile
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
 from contact_ddp_ros.robot.urdf import RobotDescription, default_urdf, description_of, joint_of, read_description

@@ -22,16 +22,11 @@ from typing import Any, Final
 
 import yaml
 
+from contact_ddp_ros.base.choices import ROBOT_SUFFIXES
 from contact_ddp_ros.base.config import dotted
 from contact_ddp_ros.base.errors import ModelError, ParameterError, did_you_mean, no_such
 from contact_ddp_ros.robot.joints import LEG_JOINTS, LEG_NAMES
 from contact_ddp_ros.robot.package_data import share_places
-
-ROBOT_SUFFIXES = (".yaml", ".yml")
-"""Suffixes of robot files; a name without one is that of a packaged robot."""
-
-DEFAULT_ROBOT = "mini_cheetah"
-"""The robot whose parameters the defaults are."""
 
 FOLDER = "config/robots"
 """Where the packaged robots are."""

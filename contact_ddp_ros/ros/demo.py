@@ -22,13 +22,13 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import SetBool, Trigger
 
+from contact_ddp_ros.base.choices import DEFAULT_ROBOT
 from contact_ddp_ros.base.config import flatten
 from contact_ddp_ros.base.errors import NodeError
 from contact_ddp_ros.base.process import environment
 from contact_ddp_ros.plants.lcm.definitions import ROBOT_EMULATOR
 from contact_ddp_ros.plants.lcm.transport import free_port
 from contact_ddp_ros.plants.pushes import format_instants, format_pushes
-from contact_ddp_ros.robot.profile import DEFAULT_ROBOT
 from contact_ddp_ros.ros.bag import BagWriter
 from contact_ddp_ros.ros.node_config import SimulatorNodeOptions
 from contact_ddp_ros.ros.observer import Observer

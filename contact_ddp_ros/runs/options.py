@@ -10,11 +10,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from contact_ddp_ros.base.choices import DEFAULT_ROBOT, VARIANTS
 from contact_ddp_ros.base.config import check_sections, load_yaml, require, require_finite
 from contact_ddp_ros.base.errors import did_you_mean
-from contact_ddp_ros.ocp.options import VARIANTS
 from contact_ddp_ros.plants.pushes import Push
-from contact_ddp_ros.robot.profile import DEFAULT_ROBOT
 
 BACKENDS = ("mujoco", "lcm")
 """What the demo's nodes have in front of them: a simulator, or a robot emulator behind the robot's own LCM link."""

@@ -15,13 +15,13 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
+from contact_ddp_ros.base.choices import DEFAULT_ROBOT
 from contact_ddp_ros.base.config import Config, replace, scaled, specs
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig, StandConfig
 from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.model import Robot, load_robot
-from contact_ddp_ros.robot.profile import DEFAULT_ROBOT
 from contact_ddp_ros.robot.symmetry import leg_length
 from contact_ddp_ros.runs.options import RunOptions
 

@@ -5,9 +5,9 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
+from contact_ddp_ros.base.choices import GAIT_SUFFIXES
 from contact_ddp_ros.base.errors import ParameterError, did_you_mean
 from contact_ddp_ros.plants.pushes import Push
-from contact_ddp_ros.robot.gaits.gait import GAIT_SUFFIXES
 from contact_ddp_ros.runs.closed_loop import run
 from contact_ddp_ros.runs.options import BACKENDS, RunOptions
 from contact_ddp_ros.runs.recording import Recorder, Recording

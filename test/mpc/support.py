@@ -7,11 +7,11 @@ import numpy as np
 import pinocchio as pin
 from oracle import pinocchio_model
 
+from contact_ddp_ros.base.choices import INTERIOR_POINT
 from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.reference import Motion
-from contact_ddp_ros.ocp.options import INTERIOR_POINT
 from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.models.planar import PlanarModel

@@ -7,12 +7,12 @@ from threading import Event
 import numpy as np
 import pytest
 
+from contact_ddp_ros.base.choices import PENALTIES
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.mpc.config import for_model
 from contact_ddp_ros.mpc.euler_convention import ChartChoice, policy_in_chart
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
-from contact_ddp_ros.ocp.options import PENALTIES
 from contact_ddp_ros.robot.attitude import ANGLES, Chart
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel

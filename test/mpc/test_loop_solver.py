@@ -5,11 +5,11 @@ from time import perf_counter
 import numpy as np
 import pytest
 
+from contact_ddp_ros.base.choices import CONSTRAINTS, INTERIOR_POINT
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.warm_start import shifted_multipliers
 from contact_ddp_ros.ocp.interior_solution import FEASIBLE
-from contact_ddp_ros.ocp.options import CONSTRAINTS, INTERIOR_POINT
 from contact_ddp_ros.robot.gaits.grid import KnotGrid
 from test.mpc.support import TICK, config_with, converged_plan, disturbed_planner, follow, planner_with, start_state
 

@@ -5,11 +5,11 @@ from copy import deepcopy
 import numpy as np
 import pytest
 
+from contact_ddp_ros.base.choices import INTERIOR_POINT, PENALTIES
 from contact_ddp_ros.mpc.horizon import horizon_grid
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.warm_start import heuristic_guess, shifted
 from contact_ddp_ros.ocp.ddp import DdpSolver
-from contact_ddp_ros.ocp.options import INTERIOR_POINT, PENALTIES
 from test.mpc.support import (
     PERIOD,
     STEP,

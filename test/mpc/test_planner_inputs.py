@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from contact_ddp_ros.base.choices import PENALTIES
 from contact_ddp_ros.base.errors import MessageError, ParameterError
 from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.policy_validator import PolicyGate
@@ -13,7 +14,6 @@ from contact_ddp_ros.mpc.plan_result import OUTSIDE_LIMITS
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.mpc.warm_start import LOST
-from contact_ddp_ros.ocp.options import PENALTIES
 from contact_ddp_ros.ocp.solution import Termination
 from test.mpc.support import (
     MODEL,

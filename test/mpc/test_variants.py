@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from contact_ddp_ros.base.choices import PENALTIES
 from contact_ddp_ros.ocp.ddp import DdpSolver
-from contact_ddp_ros.ocp.options import PENALTIES, SolverOptions
+from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.solution import Guess, Termination
 from test.mpc.support import TICK, Watched, follow, planner_with, start_state
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from contact_ddp_ros.ocp.options import PENALTIES
+from contact_ddp_ros.base.choices import PENALTIES
 from test.mpc.support import TICK, Watched, follow, planner_with, start_state
 
 

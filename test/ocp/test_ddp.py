@@ -6,7 +6,7 @@ import pytest
 from contact_ddp_ros.ocp.ddp import DdpSolver
 from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.solution import Guess, Termination
-from test.solver import problems
+from test.ocp import problems
 
 
 def riccati_cost(a, b, q, r, q_end, n_nodes, x0):

@@ -11,10 +11,10 @@ import quadruped
 from rich.console import Console
 
 from contact_ddp_ros.apps.cli.output import say_of_robot
+from contact_ddp_ros.base.choices import MODEL_NAMES
 from contact_ddp_ros.base.errors import ModelError, ParameterError
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import Robot, foot_positions, load_robot
-from contact_ddp_ros.robot.models import MODEL_NAMES
 from contact_ddp_ros.robot.models.planar import averaged, reduce_to_plane
 from contact_ddp_ros.robot.profile import packaged_robots
 

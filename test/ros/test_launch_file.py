@@ -198,7 +198,7 @@ def test_every_node_is_started_under_its_own_name_with_parameters_that_it_has(la
     nodes = launch.nodes(backend=backend, autostart="false", lockstep="true", variant="ilqr", model=str(URDF))
     assert len(nodes) == (2 if backend == "none" else 3)
     for executable, node in nodes.items():
-        module = importlib.import_module(f"{PACKAGE}.nodes.{executable}")
+        module = importlib.import_module(f"{PACKAGE}.ros.{executable}")
         assert executable in executables()
         assert node.name == module.NAME
         assert node.options["package"] == PACKAGE
@@ -383,7 +383,7 @@ def test_each_node_gets_the_enclave_that_the_policy_names(launch: Launch, backen
             words = node.options["ros_arguments"]
             folder, role = words[words.index("--enclave") + 1].rsplit("/", 1)
             assert folder == ENCLAVES
-            assert ROLES[role].node == importlib.import_module(f"{PACKAGE}.nodes.{executable}").NAME
+            assert ROLES[role].node == importlib.import_module(f"{PACKAGE}.ros.{executable}").NAME
     assert not any("--enclave" in node.options.get("ros_arguments", []) for node in launch.nodes().values())
 
 

@@ -34,7 +34,7 @@ def test_every_node_is_installed_under_its_own_name(monkeypatch: pytest.MonkeyPa
         assert name == function
         assert os.access(ROOT / "scripts" / name, os.X_OK)
         assert getattr(programs, function)() == 0
-    nodes = {path.stem for path in (ROOT / "contact_ddp_ros" / "nodes").glob("*_node.py")}
+    nodes = {path.stem for path in (ROOT / "contact_ddp_ros" / "ros").glob("*_node.py")}
     others = {"contact_ddp_ros.plants.lcm.program", "contact_ddp_ros.ros.bringup"}
     assert set(ran) == {f"contact_ddp_ros.ros.{node}" for node in nodes} | others
     assert all(callable(importlib.import_module(module).main) for module in ran)
@@ -66,7 +66,9 @@ def test_the_exit_code_is_that_of_the_program_and_nothing_it_printed_is_lost(tmp
 def test_an_import_that_takes_long_is_told_at_once_and_again(tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text("import time\ntime.sleep(1.0)\ndef main():\n    return 0\n")
     places = [str(tmp_path), str(ROOT)]
-    code = f"import sys; sys.path[:0] = {places!r}; from contact_ddp_ros import programs; programs._TELL_EVERY = 0.1"
+    code = (
+        f"import sys; sys.path[:0] = {places!r}; from contact_ddp_ros.ros import programs; programs._TELL_EVERY = 0.1"
+    )
     command = [sys.executable, "-c", f"{code}; programs.run('slow')"]
     ended = subprocess.run(command, capture_output=True, text=True, check=True)
     first, *later = ended.stderr.splitlines()

@@ -27,7 +27,7 @@ def test_speed_ramps_between_breakpoints(time, speed):
         ({"speed": ((0.0, 0.5), (0.0, 1.0))}, "increase"),
         ({"speed": ((0.0, float("inf")),)}, "finite"),
         ({"speed": ((0.0, 40.0),)}, "4.0 m/s"),
-        ({"variant": "newton"}, "ilqr, ddp, ddp_tensor, quasi_newton"),
+        ({"variant": "newton"}, "ddp, ilqr, ddp_tensor, quasi_newton"),
         ({"backend": "robot"}, "mujoco, lcm"),
         ({"overrides": {"bridge.guard.torque_share": 0.5}}, "backend lcm"),
         ({"seed": -1}, "seed"),

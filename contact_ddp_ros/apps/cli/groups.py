@@ -14,11 +14,9 @@ from contact_ddp_ros.apps.cli.values import (
     parse_state_error,
     parse_step,
 )
+from contact_ddp_ros.base.choices import MODEL_NAMES, TERRAIN_WORDS, VARIANTS
 from contact_ddp_ros.base.config import parse_setting
-from contact_ddp_ros.ocp.options import VARIANTS
 from contact_ddp_ros.plants.engines import add_engine_option
-from contact_ddp_ros.plants.terrain.words import TERRAIN_WORDS
-from contact_ddp_ros.robot.models import MODEL_NAMES
 from contact_ddp_ros.runs.options import SECTIONS, RunOptions
 
 DEFAULTS = RunOptions()

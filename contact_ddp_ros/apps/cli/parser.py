@@ -20,9 +20,9 @@ from contact_ddp_ros.apps.cli.groups import (
 )
 from contact_ddp_ros.apps.cli.run_words import add_run_words
 from contact_ddp_ros.apps.cli.values import parse_integer, parse_number, parse_pace, parse_port, parse_rate
+from contact_ddp_ros.base.choices import CONSTRAINTS, INTERIOR_POINT, SHOOTINGS
 from contact_ddp_ros.base.config import parse_setting
 from contact_ddp_ros.base.errors import did_you_mean
-from contact_ddp_ros.ocp.options import CONSTRAINTS, INTERIOR_POINT, SHOOTINGS
 from contact_ddp_ros.runs.options import BACKENDS
 
 _RUN_EXAMPLES = """

@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from contact_ddp_ros.base.choices import ROBOT_SUFFIXES
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.base.files import write_text
 from contact_ddp_ros.robot.joints import LEG_NAMES
-from contact_ddp_ros.robot.profile import ROBOT_SUFFIXES
 from contact_ddp_ros.robot.urdf_check.inspection import Inspection, inspect, knee_share, triples
 from contact_ddp_ros.runs.report.progress import say
 

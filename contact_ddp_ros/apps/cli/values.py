@@ -5,10 +5,9 @@ import math
 from pathlib import Path
 from typing import Any
 
+from contact_ddp_ros.base.choices import GAIT_SUFFIXES, ROBOT_SUFFIXES
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.plants.pushes import Push
-from contact_ddp_ros.robot.gaits.gait import GAIT_SUFFIXES
-from contact_ddp_ros.robot.profile import ROBOT_SUFFIXES
 from contact_ddp_ros.runs.options import RunOptions
 
 PLANNER_DELAY = "planner_delay"

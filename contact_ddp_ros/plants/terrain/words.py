@@ -22,16 +22,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.choices import TERRAIN_WORDS
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.plants.terrain.shapes import SCENE_SUFFIX, Box, HeightField, Terrain, scene
 
 Array = NDArray[np.float64]
-
-TERRAIN_WORDS = (
-    "flat, slope:DEG[,HEADING_DEG], step:X,RISE, stairs:RISE,COUNT[,TREAD], boxes:HEIGHT[,SEED], stones:HEIGHT[,SEED], "
-    "kerb:RISE, rough:HEIGHT[,LENGTH[,SEED]] or FILE.xml (an MJCF file)"
-)
-"""What a simulated ground may be, as :mod:`contact_ddp_ros.plants.terrain` reads it."""
 
 FLAT: Final = "flat"
 _STEEPEST = 30.0

@@ -14,13 +14,11 @@ from typing import Any
 
 import yaml
 
+from contact_ddp_ros.base.choices import GAIT_SUFFIXES
 from contact_ddp_ros.base.errors import ParameterError, no_such
 from contact_ddp_ros.robot.gaits.schedule import ALIGNMENT, Mode, ModeSchedule
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.package_data import share_places
-
-GAIT_SUFFIXES = (".yaml", ".yml")
-"""Suffixes of gait files; a name without one is that of a packaged gait."""
 
 FOLDER = "config/gaits"
 """Where the packaged gaits are."""

@@ -8,9 +8,9 @@ from typing import Any, get_args
 
 import numpy as np
 
+from contact_ddp_ros.base.choices import GAIT_SUFFIXES
 from contact_ddp_ros.base.config import parse_setting
 from contact_ddp_ros.base.errors import ParameterError, did_you_mean
-from contact_ddp_ros.robot.gaits.gait import GAIT_SUFFIXES
 from contact_ddp_ros.runs.options import SECTIONS, RunOptions
 from contact_ddp_ros.runs.report.summary import Summary
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.apps.cli import main
+from contact_ddp_ros.base.choices import SHOOTINGS
 from contact_ddp_ros.mpc.offline import OfflineOptimiser
-from contact_ddp_ros.ocp.options import SHOOTINGS
 from contact_ddp_ros.ocp.solution import Guess
 
 

@@ -5,7 +5,7 @@ from threading import Thread
 from typing import Any
 
 import numpy as np
-from gazebo.messages import STEP, joint_states, odometry
+from plants.gazebo.messages import STEP, joint_states, odometry
 
 from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gazebo.messages import STEP, joint_states, odometry
-from gazebo.scripted import GAINS, ROBOT, ScriptedServer
+from plants.gazebo.messages import STEP, joint_states, odometry
+from plants.gazebo.scripted import GAINS, ROBOT, ScriptedServer
 
 from contact_ddp_ros.base.errors import GazeboError, MessageError
 from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge

@@ -1,9 +1,9 @@
 """The doubles of gz.msgs speak protobuf's wire format, with the fields of gz.msgs."""
 
 import pytest
-from gazebo.messages import joint_states
 from hypothesis import given
 from hypothesis import strategies as st
+from plants.gazebo.messages import joint_states
 
 from contact_ddp_ros.plants.gazebo.emulator.messages import TABLES, TYPES
 from contact_ddp_ros.robot.joints import JOINT_NAMES

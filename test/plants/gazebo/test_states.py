@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from gazebo.messages import STEP, joint_states, odometry
 from hypothesis import given
 from hypothesis import strategies as st
+from plants.gazebo.messages import STEP, joint_states, odometry
 
 from contact_ddp_ros.base.errors import MessageError
 from contact_ddp_ros.plants.gazebo.states import Measurement, StateReader

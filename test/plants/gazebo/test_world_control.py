@@ -11,7 +11,7 @@ from threading import Event, Thread
 
 import numpy as np
 import pytest
-from gazebo.scripted import GAINS
+from plants.gazebo.scripted import GAINS
 
 from contact_ddp_ros.base.errors import GazeboError
 from contact_ddp_ros.plants.dart import DartWorld

@@ -8,6 +8,7 @@ import pytest
 from benchmarks.peers.bound_nlp import STATEMENTS, BoundNlp
 from benchmarks.peers.ipopt_bound import IpoptBound
 from benchmarks.solver.case import UNSTATED, Case, cold_case, solver_of
+from contact_ddp_ros.base.choices import PLANAR
 from contact_ddp_ros.base.config import replace as configured
 from contact_ddp_ros.base.errors import SolverError
 from contact_ddp_ros.mpc import layout as at
@@ -18,7 +19,6 @@ from contact_ddp_ros.ocp.continuation import Continuation, solve_constrained
 from contact_ddp_ros.ocp.ddp import DdpSolver
 from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.models import PLANAR
 
 PLANE = configured(for_model(PlannerConfig(), PLANAR), UNSTATED)
 COARSE = {"gait.step": 0.01}

@@ -9,7 +9,7 @@ from benchmarks.solver import shooting
 from benchmarks.solver.iteration import Stages
 from benchmarks.solver.shooting import GUESSES, PAPER, Attempt, Effort, measure, metrics, successes
 from benchmarks.timing import Spread
-from contact_ddp_ros.ocp.options import SHOOTINGS
+from contact_ddp_ros.base.choices import SHOOTINGS
 from contact_ddp_ros.ocp.solution import Guess
 
 SHORT = Effort(cycles=(1, 3), speeds=(0.5,), seeds=(0,), paper_cycles=(1,), paper_seeds=(0,), rounds=1)

@@ -10,8 +10,7 @@ from benchmarks.loop import limit_runs, limits
 from benchmarks.loop.harness import loop_with
 from benchmarks.loop.limit_runs import Compared, Outside, Settled, Side, WatchedPlanner, run, runs
 from benchmarks.loop.limits import ANY, LOOP, SETTLED, TOUCHDOWN, draw, metrics, run_table, table, tallies
-from contact_ddp_ros.ocp.options import CONSTRAINTS, INTERIOR_POINT, PENALTIES
-from contact_ddp_ros.robot.models import PLANAR
+from contact_ddp_ros.base.choices import CONSTRAINTS, INTERIOR_POINT, PENALTIES, PLANAR
 from contact_ddp_ros.runs.run_checks import check_run
 
 SAMPLED = Settled(carried=5, plans=4, landings=[1, 0])
