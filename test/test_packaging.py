@@ -89,7 +89,7 @@ def test_only_contact_ddp_comes_onto_path(wheel: Path) -> None:
         points = next(one for one in archive.namelist() if one.endswith("entry_points.txt"))
         text = archive.read(points).decode("utf-8")
         assert not [name for name in archive.namelist() if ".data/scripts/" in name]
-    assert re.findall(r"^(\S+) = (\S+)$", text, re.MULTILINE) == [("contact-ddp", f"{PACKAGE}.cli:main")]
+    assert re.findall(r"^(\S+) = (\S+)$", text, re.MULTILINE) == [("contact-ddp", f"{PACKAGE}.apps.cli:main")]
 
 
 def test_the_metadata_names_what_the_package_needs(wheel: Path) -> None:

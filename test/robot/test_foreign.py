@@ -10,7 +10,7 @@ import pytest
 import quadruped
 from rich.console import Console
 
-from contact_ddp_ros.apps.cli.output import say_of_robot
+from contact_ddp_ros.apps.cli.remarks import say_of_robot
 from contact_ddp_ros.base.choices import MODEL_NAMES
 from contact_ddp_ros.base.errors import ModelError, ParameterError
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES

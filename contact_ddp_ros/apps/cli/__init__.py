@@ -11,8 +11,8 @@ import logging
 import sys
 from collections.abc import Sequence
 
-from contact_ddp_ros.apps.cli.output import spell_out
 from contact_ddp_ros.apps.cli.parser import UsageError, build_parser
+from contact_ddp_ros.apps.cli.plain_output import spell_out
 from contact_ddp_ros.base.errors import ContactDdpError, ParameterError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)

@@ -173,7 +173,7 @@ def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
     """
     from rich.console import Console
 
-    from contact_ddp_ros.apps.cli.output import say_of_robot
+    from contact_ddp_ros.apps.cli.remarks import say_of_robot
     from contact_ddp_ros.base.files import kept_unless_empty, new_folder
     from contact_ddp_ros.runs.recording import Recorder
     from contact_ddp_ros.runs.report.progress import LiveProgress

@@ -11,7 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from contact_ddp_ros.apps.cli.output import say_of_robot
+from contact_ddp_ros.apps.cli.remarks import say_of_robot
 from contact_ddp_ros.apps.cli.values import overrides
 from contact_ddp_ros.base import versions as provenance
 from contact_ddp_ros.base.config import replace
