@@ -3,8 +3,7 @@
 from rich.console import Console
 
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.models.planar import PlanarModel
-from contact_ddp_ros.robot.models.planar_tree import averaged
+from contact_ddp_ros.robot.models.planar import PlanarModel, averaged
 from contact_ddp_ros.runs.report.progress import say
 
 
