@@ -3,13 +3,15 @@
 import argparse
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.plants.options import ENGINES, SimOptions
-from contact_ddp_ros.plants.simulator import PhysicsSimulator
-from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.state import DriveGains
+
+if TYPE_CHECKING:
+    from contact_ddp_ros.plants.simulator import PhysicsSimulator
+    from contact_ddp_ros.robot.model import Robot
+    from contact_ddp_ros.robot.state import DriveGains
 
 PARAMETER = "simulator.engine"
 
@@ -63,7 +65,7 @@ def check_installed(engine: str) -> None:
         )
 
 
-def make_simulator(robot: Robot, gains: DriveGains, options: SimOptions) -> PhysicsSimulator:
+def make_simulator(robot: "Robot", gains: "DriveGains", options: SimOptions) -> "PhysicsSimulator":
     """A simulated robot, standing, its drives damping.
 
     Raises:
@@ -72,5 +74,5 @@ def make_simulator(robot: Robot, gains: DriveGains, options: SimOptions) -> Phys
     """
     check_installed(options.engine)
     module, name = _SIMULATORS[options.engine]
-    simulator: PhysicsSimulator = getattr(import_module(module), name)(robot, gains, options)
+    simulator: "PhysicsSimulator" = getattr(import_module(module), name)(robot, gains, options)
     return simulator
