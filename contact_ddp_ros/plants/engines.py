@@ -74,5 +74,5 @@ def make_simulator(robot: "Robot", gains: "DriveGains", options: SimOptions) -> 
     """
     check_installed(options.engine)
     module, name = _SIMULATORS[options.engine]
-    simulator: "PhysicsSimulator" = getattr(import_module(module), name)(robot, gains, options)
+    simulator: PhysicsSimulator = getattr(import_module(module), name)(robot, gains, options)
     return simulator
