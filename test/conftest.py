@@ -109,8 +109,8 @@ LIVE = (
 One that fails is run once more, and the summary says so; a failure that is not by chance fails twice.
 """
 
-PROGRAMS = ("cc", "gcc", "clang", "git")
-"""What a quick test may start: compilers of kernels that are not in the cache yet, and git, for the commit."""
+PROGRAMS = ("cc", "gcc", "clang", "git", "fc-list")
+"""Programs that a quick test may start: compilers of kernels not in the cache, git, and what lists fonts for Matplotlib."""
 
 
 def is_left_out(place: Path) -> bool:
