@@ -110,7 +110,7 @@ One that fails is run once more, and the summary says so; a failure that is not 
 """
 
 PROGRAMS = ("cc", "gcc", "clang", "git", "fc-list")
-"""Programs that a quick test may start: compilers of kernels not in the cache, git, and what lists fonts for Matplotlib."""
+"""Programs that a quick test may start: compilers of kernels, git, and what lists fonts for Matplotlib."""
 
 
 def is_left_out(place: Path) -> bool:
