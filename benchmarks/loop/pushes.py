@@ -43,13 +43,13 @@ SETTLED = 3.0
 """Time after which the first push begins at 0.5 m/s; at a higher speed a second later for each m/s more [s]."""
 
 AFTER = 3.0
-"""How long the robot is watched from a push on [s]."""
+"""Time for which the robot is watched from a push on [s]."""
 
 TARGET = 10.0
 """Impulse that should be survived in every direction at every phase, unless another is asked for [N s]."""
 
 FIRST_MODE = 0
-"""Of the gait's cycle; the bound's is the stance of the back feet."""
+"""Phase of the gait's cycle; the bound's is the stance of the back feet."""
 
 LADDER = (4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0, 20.0, 22.0, 24.0)
 QUICK_LADDER = (6.0, 10.0, 14.0)
@@ -104,7 +104,7 @@ class CellSearch:
         return len(self.ladder) * AFTER
 
     def holds(self, impulse: float) -> bool:
-        """Whether the robot survives an impulse [N s]."""
+        """Survival of an impulse [N s]: True where the robot stays up."""
         loop = self.travel.steady().fork()
         advance(loop, loop.simulator.time + self.phase * self.travel.period)
         heading = float(quaternion_to_rpy(loop.simulator.true_state().orientation)[2])
@@ -134,7 +134,7 @@ def _steady(overrides: str, speed: float, turn: float) -> ClosedLoop:
 
 
 def _mode(loop: ClosedLoop) -> int:
-    """Which mode of the gait the policy is in; -1 where none is followed."""
+    """Index of the gait's mode that the policy is in; -1 where none is followed."""
     sample = loop.controller.sample(loop.simulator.time)
     return -1 if sample is None else sample.mode
 

@@ -39,7 +39,7 @@ class EliminatedNode:
         self.g, self.lower, self.upper = self._node.g[kept], self._node.lower[kept], self._node.upper[kept]
 
     def functions(self) -> dict[str, cs.Function]:
-        """As :meth:`benchmarks.peers.nlp_nodes.Node.functions`."""
+        """Functions of the node, see :meth:`benchmarks.peers.nlp_nodes.Node.functions`."""
         z, nu, r, p = self.w, self._nu, self._residual, self._node.p
         lam_f, lam_g = cs.SX.sym("lam_f"), cs.SX.sym("lam_g", self.g.numel())
         lagrangian = lam_f * self._node.cost + cs.dot(lam_g, self.g)

@@ -45,7 +45,7 @@ TARGET_ILQR, TARGET_CROCODDYL = 1.35, 0.3
 """Of the time of an iteration."""
 
 FORMULATIONS = ("lean", "exact")
-"""Of the problem for Crocoddyl, see :mod:`benchmarks.peers.crocoddyl_bound`."""
+"""Settings of the problem for Crocoddyl, see :mod:`benchmarks.peers.crocoddyl_bound`."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
 """Every exception that this package raises on purpose derives from one root.
 
 A message says what was found, what is allowed and what to do about it.
+
+Names that somebody may have meant who wrote one that does not exist.
 """
 
 import re

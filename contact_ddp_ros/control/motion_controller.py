@@ -12,6 +12,10 @@ of a landing, up to the next flight: strides between two flights are held so, to
 A motion that begins lying first brings the joints into the posture that it starts from, and begins once the robot rests
 there. The :class:`~contact_ddp_ros.control.controller.Controller` does all else: it sees to it that a robot stands
 before and after, and watches over states and commands.
+
+Interface of what is done once, a jump or a flip: from a stand or from lying, into a stand.
+
+Where a motion begins: standing, or in a posture of its own, which may be lying; and in which model's coordinates.
 """
 
 import math

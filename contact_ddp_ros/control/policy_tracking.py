@@ -1,4 +1,22 @@
-"""Policy tracking: joint targets from a policy of the planar model or of the whole body."""
+"""Policy tracking: joint targets from a policy of the planar model or of the whole body.
+
+Interface of the trackers: from a policy's sample and the measured state to the targets of the joints.
+
+The policy in use, and when its planned forces lift and land feet.
+
+Tracking of planar policies by the three-dimensional robot.
+
+    u = ubar + K (x - xbar)                                     (planar torques, both legs of a pair together)
+    tau = spread(u) / 2 + kp (qbar_j - q_j) + kd (vbar_j - v_j)           (the drives add the PD part)
+
+The stabiliser of :mod:`contact_ddp_ros.control.lateral` adds what keeps the robot upright and on its line.
+
+See eq. (23) of docs/mathematics.md.
+
+Tracking of whole-body policies: feedback of all coordinates, no stabiliser beside it.
+
+u = ubar + K (x - xbar),        tau = u + kp (qbar_j - q_j) + kd (vbar_j - v_j)          (the drives add the PD part)
+"""
 
 from typing import Any, Protocol
 

@@ -1,4 +1,11 @@
-"""Validation of policies before the controller follows them: sizes, numbers, model, order, age."""
+"""Validation of policies before the controller follows them: sizes, numbers, model, order, age.
+
+From what age on a policy is late, of a planner that may be slower than its nominal period.
+
+A planner that shares a small processor takes longer than its period for a solve, drops the requests that come meanwhile
+and answers the newest one next: its policies are as old when they arrive as it takes to make them, and so far apart.
+What is late is then counted in these periods.
+"""
 
 import numba as nb
 import numpy as np

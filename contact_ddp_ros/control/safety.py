@@ -4,6 +4,8 @@ Checks go from the cheap and certain to the rest: size (an array of another size
 tilt, joint positions and velocities, torque. Each is written as `not (x < limit)`, so that a NaN trips it. Sequences
 of states are checked by :mod:`contact_ddp_ros.control.state_plausibility`, policies by
 :mod:`contact_ddp_ros.control.policy_validator`.
+
+Violations that the safety checks find, and faults, with their descriptions.
 """
 
 import math

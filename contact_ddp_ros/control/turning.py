@@ -1,4 +1,17 @@
-"""Coordinates of a robot that turns over: whole turns are counted, and no angle is singular on the way."""
+"""Coordinates of a robot that turns over: whole turns are counted, and no angle is singular on the way.
+
+The state of a whole body that may turn over: in the chart of its plan, in the frame of its start, turns counted.
+
+The planar state of a robot that may turn over: pitch counts whole turns and passes ±90° without a singularity.
+
+:meth:`contact_ddp_ros.robot.models.planar.PlanarModel.state` takes the pitch from ZYX Euler angles, which jump there.
+Here the plane is held: it is the vertical one along the heading at the beginning, and the pitch the turn about its
+normal nearest to the trunk's attitude,
+
+    θ = atan2(R₁₃ − R₃₁, R₁₁ + R₃₃)
+
+with R from trunk axes to axes of the plane, followed from one state to the next.
+"""
 
 import math
 from dataclasses import replace

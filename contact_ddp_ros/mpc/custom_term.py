@@ -1,7 +1,36 @@
 """What a user may add to the running cost of the planner: one expression of what a node holds, loaded by name.
 
-A cost term (:mod:`contact_ddp_ros.mpc.custom_term`) and a constraint (:mod:`contact_ddp_ros.mpc.custom_term`) are user
-terms; :mod:`contact_ddp_ros.mpc.custom_terms` compiles them together.
+A cost term (:class:`CostTerm`) and a constraint (:class:`Constraint`) are user terms;
+:mod:`contact_ddp_ros.mpc.custom_terms` compiles them together.
+Classes of a user's own, loaded by name: cost terms, constraints, references.
+
+Cost terms of a user's own: a class with one expression, which is compiled with its exact derivatives.
+
+A term adds to every time step of length h the cost h ½‖r(x, u, λ; p)‖², with λ the contact forces, zero for feet in the
+air, and p numbers of its own for each node.
+
+    class LevelTrunk(CostTerm):
+        name = "level_trunk"
+
+        def residual(self, knot):
+            return 3.0 * knot.coordinate("base_pitch")
+
+Given to a planner by `planner.cost_terms`, it is found by "module:Class" or "file.py:Class". docs/cost_terms.md shows
+how, and how to check a term.
+
+Inequality constraints of a user's own: a class with one expression that is to stay positive.
+
+A constraint r(x, u, λ; p) ≥ 0 adds to every time step of length h the relaxed barriers h ε Σ_i B_δ(r_i), with the
+planner's width δ and weight ε (`planner.constraint.barrier_width` and `.barrier_weight`), as its limits of torques and
+contact forces do. So r should be relative to what is allowed: 1 far from the limit, 0 at it.
+
+    class KneeLimit(Constraint):
+        name = "knee_limit"
+
+        def residual(self, knot):
+            return 1.0 - knot.coordinate("front_knee") / 2.4
+
+Given to a planner by `planner.constraints`; docs/cost_terms.md shows how, and how to check a constraint.
 """
 
 import importlib

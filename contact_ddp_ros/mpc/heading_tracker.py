@@ -1,4 +1,9 @@
-"""Heading and lateral position that the whole body is to keep: they move as commanded, errors are fed back."""
+"""Heading and lateral position that the whole body is to keep: they move as commanded, errors are fed back.
+
+A reference that approaches its target no faster than a rate: commands may jump, references may not.
+
+Trim of the planned forward speed: makes up for a speed that is never reached.
+"""
 
 import math
 

@@ -3,6 +3,8 @@
 The sums are composed from the list of terms when this module is imported, and compiled as part of the node functions
 that call them, where the compiler inlines every term. They look the places of the terms up in `integers` and hand the
 rest of their arguments to the terms, as :mod:`contact_ddp_ros.mpc.terms.term` has them.
+
+Where the numbers and constraints of the packaged terms lie, as their list and what each of them declares have it.
 """
 
 from collections.abc import Callable, Iterable, Mapping

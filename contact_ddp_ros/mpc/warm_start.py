@@ -1,4 +1,27 @@
-"""The last policy as the guess of the next solve, and what else a solve leaves for the next one."""
+"""The last policy as the guess of the next solve, and what else a solve leaves for the next one.
+
+First guess of a cold solve: a heuristic controller, handed over as an affine policy about the reference.
+
+Feet on the ground carry the weight (Jᵀ of the mean stance force), joints follow the reference by PD; in the tail of a
+rigid body the forces themselves do, and bring it back to the reference. The solver's first
+rollout closes the policy, so no other simulation is needed.
+
+Multipliers of the touchdown heights, kept from one solve to the next.
+
+A touchdown is known by the grid step, counted from the gait's epoch, at which it lies, so that its multipliers follow
+it through the receding horizon. A new touchdown takes those of the one a gait cycle before.
+
+How far a solution is outside the limits of its problem, limit by limit and node by node.
+
+How many iterations a solve may take before its deadline, by the time that those of the last solves took.
+
+When a solve from the cold guess challenges the warm-started one, and which of them counts.
+
+A warm start also keeps what is bad: a plan made while the robot lay on its belly, or was picked up, may lead to a local
+optimum that the solve converges to ever after. In a moving gait the horizon leaves it behind; while the gait is held
+each horizon is the last one, so there both are solved now and then. In any gait the cold guess is tried where the warm
+start is lost: far from the last plan its gains may do harm, and would again at the next call.
+"""
 
 import math
 from collections.abc import Mapping

@@ -2,6 +2,19 @@
 
 The equations are those of :mod:`contact_ddp_ros.ocp.interior_point`, ϑ and φ those of
 :mod:`contact_ddp_ros.ocp.inertia_run`, whose sweep gives the step (k, K) and that of the multipliers (ψ, Ω).
+
+The filter of a line search: which pairs (violation ϑ, objective φ) of a trial are progress.
+
+With the iterate's (ϑ, φ), φ's directional derivative m and the step α, a trial (ϑ⁺, φ⁺) that no earlier entry of the
+filter dominates is accepted where
+
+    φ⁺ ≤ φ + η α m                                      if m < 0, (−m)^s_φ α > δ ϑ^s_ϑ and ϑ ≤ ϑ_min
+    ϑ⁺ ≤ (1 − γ) ϑ   or   φ⁺ ≤ φ − γ ϑ                  otherwise
+
+and the iterate joins the filter, with that margin, unless the first rule's inequalities hold ("φ-type steps"). With
+φ-type steps only, φ falls; with infinitely many others ϑ tends to zero.
+
+Source: Wächter and Biegler (2005), SIAM J. Optim. 16, Algorithm Filter, with its constants of (2006).
 """
 
 from dataclasses import dataclass, field

@@ -1,4 +1,11 @@
-"""The robot in DART, a physics engine with rigid contacts: the world that `contact-ddp sdf` writes, without Gazebo."""
+"""The robot in DART, a physics engine with rigid contacts: the world that `contact-ddp sdf` writes, without Gazebo.
+
+The world of an SDF file in DART, Gazebo's default engine, put together as gz-physics does it.
+
+That is: revolute joints with the limits, damping and dry friction of the file, effort clipped, limits enforced; one
+friction coefficient per shape, the smaller of a pair counting; the ground plane as a large box; ODE's collision
+detection and Dantzig's solver, both DART's and Gazebo's defaults. Only what `contact-ddp sdf` writes is understood.
+"""
 
 from xml.etree import ElementTree
 

@@ -1,4 +1,7 @@
-"""The simulator of the engine that the options name; engines other than MuJoCo are imported where they are chosen."""
+"""The simulator of the engine that the options name; engines other than MuJoCo are imported where they are chosen.
+
+The option `--engine` of the command line, the same for every job and benchmark that simulates.
+"""
 
 import argparse
 from importlib import import_module

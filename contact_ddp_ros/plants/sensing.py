@@ -1,4 +1,9 @@
-"""What stands between physics and software: errors of states, delays of states, commands and torques."""
+"""What stands between physics and software: errors of states, delays of states, commands and torques.
+
+White noise on the measured state.
+
+A payload on the trunk: a cube on its upper side, whose mass lies in its middle.
+"""
 
 from collections import deque
 from dataclasses import replace

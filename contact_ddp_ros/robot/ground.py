@@ -2,6 +2,8 @@
 
 The planner has it as parameters, until it is told of one that has been felt; every policy carries it to the controller,
 every recording to the reports.
+
+What the trunk carries beside its own mass: told by parameters, or weighed by the feet.
 """
 
 import math

@@ -2,6 +2,8 @@
 
 Body i is the body that joint i moves; parents come before children. A floating base is a chain of prismatic and
 revolute joints whose bodies, but for the last, have no mass. Nothing here computes: `dynamics` does.
+
+The robot on a free-flyer joint in pinocchio, and what follows from its mass matrix.
 """
 
 from dataclasses import dataclass, field

@@ -1,4 +1,11 @@
-"""Counts and durations since the last diagnostics report; written by the working thread, read by another."""
+"""Counts and durations since the last diagnostics report; written by the working thread, read by another.
+
+Warnings about publishers whose messages a node does not get, since their quality of service offers too little.
+
+The middleware connects a subscription that asks for `reliable`, say, to no publisher that offers `best_effort`, and no
+message says so where one is missed. rclpy's events of incompatible qualities are for an executor, which does not attend
+to the subscriptions of an :class:`~contact_ddp_ros.ros.receiver.Inlet`; the middleware's graph tells of all of them.
+"""
 
 import time as clock
 from dataclasses import dataclass

@@ -2,6 +2,8 @@
 
 A node ignores the sections of other nodes, so a misspelt name, or a section of the root namespace for a node in another
 one, has no effect and causes no message.
+
+The defaults of a node's parameters, fitted to the robot that `node.urdf` names when it starts.
 """
 
 import re

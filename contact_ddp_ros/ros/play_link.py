@@ -4,6 +4,8 @@ Whoever plays the robot (the simulator, Gazebo, the bridge to a real one), the p
 planner's policies and solves and the controller's events. What only a simulator has (pushes, pause, step, reset) is
 offered where it is there. Nothing is sent on `cmd_vel` before somebody commands a motion in the page, and nothing while
 no browser is open, so that the controller's time-out brings the robot to a stop.
+
+Parameters of the running planner and controller for the live page: what they are, and setting them.
 """
 
 import math

@@ -7,6 +7,11 @@ diagnostics.
 
 A node that was killed remains in the graph of others until the middleware's lease for it is over (20 s by default),
 but a process that starts after its end never learns of it, so that a node which is started again is not refused.
+
+A private corner of the middleware: a ROS domain that nobody else on this machine uses, over loopback only.
+
+Two simultaneous runs must not receive each other's messages. A domain is reserved by locking a file, which the system
+releases when the process ends for any reason, and by checking that no other program uses its discovery port.
 """
 
 import contextlib

@@ -1,4 +1,7 @@
-"""`contact-ddp motion`: a jump or a flip, optimised offline and executed in the simulator, told, plotted and filmed."""
+"""`contact-ddp motion`: a jump or a flip, optimised offline and executed in the simulator, told, plotted and filmed.
+
+The figure of one executed motion: where the trunk went, and what the motors had to give.
+"""
 
 import argparse
 import math
@@ -84,7 +87,7 @@ def _torques(axes: Axes, run: "MotionRun") -> None:
 
 
 def _joints(run: "MotionRun") -> list[tuple[int, int]]:
-    """Of the right legs' hips and knees, the robot's joint and the column of its rate among the coordinates."""
+    """Joints of the right legs' hips and knees, each with the column of its rate among the coordinates."""
     problem = run.plan.problem
     tree, names = problem.model.tree, [joint.name for joint in problem.model.robot.tree.joints]
     base = len(names) - problem.model.robot.n_joints

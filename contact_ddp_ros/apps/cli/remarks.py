@@ -1,4 +1,4 @@
-"""What several jobs say before they begin."""
+"""Remarks of several jobs before they begin."""
 
 from rich.console import Console
 

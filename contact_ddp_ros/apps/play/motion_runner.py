@@ -1,4 +1,7 @@
-"""A jump or a flip that somebody asks for: optimised while time goes on, done out of a stand; then it moves on."""
+"""A jump or a flip that somebody asks for: optimised while time goes on, done out of a stand; then it moves on.
+
+The motion that people command, on its way to a loop: speed to its planner, turn and sideways to its controller.
+"""
 
 import math
 from concurrent.futures import Future, ThreadPoolExecutor

@@ -1,4 +1,7 @@
-"""The chooser of the simulated ground: a kind and how much of it, built when asked for."""
+"""The chooser of the simulated ground: a kind and how much of it, built when asked for.
+
+Pushes and pulls of the simulated robot, and which of them a fall may be put down to.
+"""
 
 import math
 from collections.abc import Callable, Mapping
@@ -27,7 +30,7 @@ _BLAME = 1.0
 
 
 class Disturbances:
-    """What people do to one simulated robot."""
+    """Pushes, pulls and loads that people put on one simulated robot."""
 
     def __init__(self, simulator: Any) -> None:
         """`simulator` has what :class:`contact_ddp_ros.apps.play.mouse.MouseSpring` needs."""
@@ -35,7 +38,7 @@ class Disturbances:
         self._mouse = MouseSpring(simulator)
         self._push, self._push_end = np.zeros(3), -math.inf
         self._last = ("", math.inf, -math.inf)
-        """What came last, from when until when [s]."""
+        """Latest disturbance in words, with its begin and end [s]."""
 
     def push(self, push: PushTrunk) -> str:
         """Push the trunk; what it was, for people.
@@ -55,7 +58,7 @@ class Disturbances:
         return text
 
     def grab(self, link: str, point: Array, target: Array) -> None:
-        """As :meth:`contact_ddp_ros.apps.play.mouse.MouseSpring.grab`."""
+        """Begin of a pull, see :meth:`contact_ddp_ros.apps.play.mouse.MouseSpring.grab`."""
         new = self._mouse.view is None
         self._mouse.grab(link, point, target)
         if new:

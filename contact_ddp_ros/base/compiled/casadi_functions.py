@@ -24,7 +24,7 @@ _LOG = logging.getLogger(__name__)
 
 Build = Callable[[], cs.Function]
 Functions = Mapping[str, tuple[str, Build]]
-"""Of every kernel its name -> (symbol, how to build its CasADi function of that symbol)."""
+"""Kernels by name: (symbol, builder of the CasADi function of that symbol)."""
 
 Code = tuple[dict[str, str], dict[str, Kernel]]
 """C by translation unit, and the kernels in it by name."""

@@ -10,6 +10,27 @@ every foothold and so of the plane, and the robot stands above the plane where i
 
 The ground's roughness is the median of what the footholds are off the plane by, with the weights w_i: one that was
 believed by mistake, in the air, does not count.
+
+Which feet carry load: the forces that are felt weighed against what the schedule expects.
+
+For each foot, with normal force F (of the momentum observer) and the logarithms of odds
+
+    L = (F - F_0) / F_s + L_s,        L_s = +schedule_odds in a planned stance, -schedule_odds in a planned swing
+
+which is the product of a logistic likelihood of the force and a prior (Bledt et al. 2018, "Contact model fusion for
+event-based locomotion in unstructured terrains"). Contact begins where L rises above +1 and ends where it falls below
+-1, so that a force that trembles about one value tells one story.
+
+The ground under single feet, above the plane through all footholds.
+
+A foot that is felt stands where it is. Where a foot lands next, the height is told by footholds nearby: with residuals
+r_i of footholds against the plane and their distances d_i from the place that is expected,
+
+    height = sum_i w_i r_i / (w_0 + sum_i w_i),        w_i = exp(-d_i^2 / (2 reach^2))
+
+which is the plane where nothing has stood (w_0 stands for it). The place is the last foothold, moved on by what lay
+between the last two. So a hind foot knows the box that the front foot before it has found, and what is left behind is
+forgotten.
 """
 
 import math

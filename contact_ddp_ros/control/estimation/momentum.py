@@ -9,6 +9,13 @@ r_leg = J_leg' f. A leg that is almost straight shows no force along itself, whi
 rows of the base hold beside these forces acts on the trunk: a payload, wind, a push.
 
 See eq. (26) of docs/mathematics.md.
+
+A foot that meets something in its swing: the ground there is higher than the feet are lifted.
+
+A foot that is neither to stand nor felt to stand, and that a force pushes along the ground more than up or down, has
+met an edge: one that lands is pushed up. What stops a foot takes all that the torques push it with, where weak or late
+torques only take a share; and a leg that is stopped by its knee, low above the ground, would only fold further.
+Feet are lifted higher from then on, until the robot has left the place.
 """
 
 import numba as nb

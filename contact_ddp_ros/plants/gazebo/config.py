@@ -1,4 +1,7 @@
-"""Parameters of the bridge to Gazebo."""
+"""Parameters of the bridge to Gazebo.
+
+Which parameters of the simulated world a Gazebo world has; others are refused by name, not passed over.
+"""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,9 +1,25 @@
-"""Publishers of the twelve joint efforts, and acknowledgement of their arrival in Gazebo.
+r"""Publishers of the twelve joint efforts, and acknowledgement of their arrival in Gazebo.
 
 Messages and requests travel to the server on connections of their own, and it takes the two in turn: a request for
 steps may be carried out when some of the efforts that were sent before it still wait. Messages of one process, though,
 are taken in the order in which they were sent, and a plugin of the world (TriggeredPublisher) answers one that follows
 the efforts. Who has that answer may ask for steps.
+
+External force on the trunk for a given time, through Gazebo's plugin ApplyLinkWrench.
+
+A message of it acts for one physics step and is forgotten, so nothing goes on acting when its sender has ended.
+Messages that wait for the same step add up: a force for several steps goes out as one impulse.
+
+The joint drives that a simulator's joints lack: the law of the robot's own, with a watchdog.
+
+Where a simulator runs by itself, efforts arrive some milliseconds after the state that they answer, and a joint whose
+rotor weighs little does not bear its damping to be late: 6 ms fell the robot. So the joints of a world can carry the
+damping D of the drives themselves (<damping>, which the engine integrates implicitly). Sent is then the torque without
+it,
+
+.. math:: e = \tau(q, \dot q) + D \dot q, \qquad e - D \dot q_{now} = \tau(q, \dot q) - D (\dot q_{now} - \dot q),
+
+which is the law's torque when it comes at once, and damps with the present velocity when it comes late.
 """
 
 import time as clock

@@ -1,4 +1,17 @@
-"""The plugins of Gazebo that a world and the robot's model need, as elements of SDF."""
+"""The plugins of Gazebo that a world and the robot's model need, as elements of SDF.
+
+Elements of SDF, and numbers in them.
+
+The ground of a world as elements of SDF: a plane without end, tilted where it slopes, and boxes that stand on it.
+
+They are the shapes that MuJoCo gets (:mod:`contact_ddp_ros.plants.terrain`), in a model that does not move.
+
+The robot description for gz_ros2_control: the URDF with the joints' interfaces, as that plugin reads them.
+
+The plugin in the world (`controllers=` of :func:`contact_ddp_ros.plants.gazebo.sdf.world_sdf`) takes what the joints
+offer from the robot description that robot_state_publisher holds: an effort to command, position, velocity and effort
+to read. Unlike the SDF it can say where the joints are at the start.
+"""
 
 import re
 from collections.abc import Iterable

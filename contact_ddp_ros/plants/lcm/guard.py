@@ -10,6 +10,12 @@ gives way to the drives' own. Targets are kept within the joints' range and ever
 within the torque limits.
 
 Times are those of a clock that does not jump; where time is simulated, of that one.
+
+Comparison of what the robot's joints execute with the torque targets that were sent to it.
+
+Cheetah-Software publishes after every tick what its drives are commanded (`leg_control_command`). The robot follows
+where that is, bit for bit in single precision, a recent frame. It does not while its program brings the legs to a pose
+of its own, under the radio's stop, after its own time-out, or where somebody else commands it.
 """
 
 from collections.abc import Sequence

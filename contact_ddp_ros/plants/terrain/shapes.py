@@ -1,6 +1,8 @@
 """Shapes of the simulated ground: a plane, boxes standing on it, a field of heights.
 
 Any physics engine can build a plane and boxes, and most of them a field of heights.
+
+The ground of an MJCF file: level planes and boxes.
 """
 
 import math

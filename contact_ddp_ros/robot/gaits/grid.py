@@ -5,6 +5,14 @@
     t0   t1   t2   t3    t4              t4   t5
 
 The switch node maps the state before the switch to the state after it, both at the same time.
+
+A grid with longer steps far ahead: what is decided soon is integrated finely, what follows need only be about right.
+
+    |-|-|-|-|-|-|---*---|----|----*----|---- ...          * a switch
+    start       near
+
+A long step ends at the latest where its mode does. Where a mode is cut into long steps depends on the mode alone, so
+that later horizons have the same ones; only the first, which the near part cuts, and the last may be shorter.
 """
 
 from dataclasses import dataclass, replace

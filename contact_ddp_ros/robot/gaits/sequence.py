@@ -5,6 +5,11 @@
 
 Steps count from the epoch. Before the first section its gait is taken to have gone on for ever, as is the last one
 after its beginning.
+
+How far each foot is in its stance or swing, at any time of a sequence of gaits.
+
+Within a gait that follows from the foot's phases. Where one gait gives way to another, a stance or a swing lasts from
+the last event of the one to the first of the other, so a foot in the air comes down when the new gait wants it to.
 """
 
 import math

@@ -1,4 +1,11 @@
-"""Interface of the models: coordinates for planner and controller, and the maps to them and back."""
+"""Interface of the models: coordinates for planner and controller, and the maps to them and back.
+
+The horizontal frame in which a model's coordinates are planned.
+
+A plan knows neither place nor heading. The whole body's is made in a frame that stands where the robot is and points
+along the wanted heading, and turned back into `odom` afterwards: plans from two places or headings are one, and the
+sides of the friction pyramid lie along and across the heading.
+"""
 
 import math
 from collections.abc import Mapping

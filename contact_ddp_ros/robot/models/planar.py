@@ -2,6 +2,19 @@
 
 The plane is the vertical one through the trunk's heading: its frame is `odom` turned by the yaw of the ZYX Euler
 angles. What leaves the plane (y, roll, yaw, abductions, differences of left and right) is dropped.
+
+The tree of the planar model, reduced from the robot by code.
+
+A bound moves left and right legs alike and the abductions not at all. Then the robot moves in its sagittal plane as
+
+    q = (x, z, pitch, front hip, front knee, back hip, back knee)
+
+with x, z of the trunk's origin, pitch about +y (nose down is positive) and hips and knees about -y as in the URDF.
+The abduction links, at angle zero, are part of the trunk; the left and right link of a pair move as one rigid body, so
+their masses, inertias, rotor inertias, frictions and torques add up. The reduction is exact: on symmetric motions the
+planar dynamics are those of the whole robot.
+
+See eq. (24) of docs/mathematics.md.
 """
 
 import math

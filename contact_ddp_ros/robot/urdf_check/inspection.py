@@ -1,4 +1,7 @@
-"""A URDF looked through as the package would use it: what is understood, what stands in the way, what was estimated."""
+"""A URDF looked through as the package would use it: what is understood, what stands in the way, what was estimated.
+
+A robot's file to start from: what was found in the URDF, and estimates, marked, for what it lacks.
+"""
 
 import math
 import tempfile

@@ -2,6 +2,11 @@
 
 A leg is a chain of three revolute joints that begins at the trunk and does not branch: abduction about x, hip and knee
 about y, the trunk's x pointing forward and z up. Front and hind, left and right are told apart by where the hips are.
+
+Numbers of the joints that a URDF lacks or fills with placeholders, and the Mini Cheetah's for a robot of that size.
+
+Estimates follow dynamic similarity: with legs λ times as long and a mass μ times as large, torques are λ μ times, rotor
+inertias λ² μ times and speeds 1/√λ times as large; angles are the same.
 """
 
 from dataclasses import dataclass, field

@@ -1,4 +1,7 @@
-"""Columnar table with amortised growth, for logging a run without slowing the loop."""
+"""Columnar table with amortised growth, for logging a run without slowing the loop.
+
+Interface of a log of a run: ticks, solves, events.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol

@@ -1,4 +1,7 @@
-"""One function per panel: it draws one aspect of a recording into given axes. Figures are put together in `plots`."""
+"""One function per panel: it draws one aspect of a recording into given axes. Figures are put together in `plots`.
+
+Kinds of charts that several figures have: bars by name, and maps of numbers.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 

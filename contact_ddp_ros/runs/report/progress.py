@@ -1,6 +1,10 @@
 """Console output of a run: one live line while it lasts, a table of figures at its end.
 
 On a terminal the line is redrawn in place; elsewhere a plain line appears for every second of simulated time.
+
+Console output of jobs beside their tables: lines, progress bars, spinners.
+
+Without a terminal, plain lines report the start and the progress of long work instead.
 """
 
 import math

@@ -1,4 +1,9 @@
-"""Style of all figures: colours by meaning, plain axes, files written atomically. No global state."""
+"""Style of all figures: colours by meaning, plain axes, files written atomically. No global state.
+
+What a run was, in a line: for the heads of figures and for the film.
+
+What stands in the pictures of a film beside the robot: time, speed, phase, and the ghost of its plan.
+"""
 
 import math
 from collections.abc import Iterator, Sequence

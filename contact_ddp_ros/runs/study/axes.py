@@ -1,4 +1,7 @@
-"""What a study varies: the axes of its grid, read from words like `planner.weight.pitch=20:80:7`."""
+"""What a study varies: the axes of its grid, read from words like `planner.weight.pitch=20:80:7`.
+
+The figures of a run that a study may show: the numbers of its summary.
+"""
 
 import types
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,7 @@
-"""What differs between runs, as rows of text and numbers: how they were made, and what came of them."""
+"""What differs between runs, as rows of text and numbers: how they were made, and what came of them.
+
+Runs that are to be compared: recordings with a short name and a colour each.
+"""
 
 import json
 import re
