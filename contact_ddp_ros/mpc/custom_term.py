@@ -1,7 +1,8 @@
-"""What a user may add to the running cost of the planner: one expression of what a node holds, loaded by name.
+"""Custom cost terms, constraints and references of the planner: expressions of what a node holds, loaded by name.
 
 A cost term (:class:`CostTerm`) and a constraint (:class:`Constraint`) are user terms;
 :mod:`contact_ddp_ros.mpc.custom_terms` compiles them together.
+
 Classes of a user's own, loaded by name: cost terms, constraints, references.
 
 Cost terms of a user's own: a class with one expression, which is compiled with its exact derivatives.
