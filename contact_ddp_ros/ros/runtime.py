@@ -29,7 +29,7 @@ from contact_ddp_ros.base.process import end_with_parent
 from contact_ddp_ros.ros import rclpy_internals
 from contact_ddp_ros.ros.interfaces import Service, Topic
 from contact_ddp_ros.ros.intra_process import LocalPublisher, is_local
-from contact_ddp_ros.ros.monitor import QosWatch
+from contact_ddp_ros.ros.qos_watch import QosWatch
 from contact_ddp_ros.ros.shutdown import Ending, building
 
 REFUSED = 1

@@ -9,7 +9,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from ros_graph import PATIENCE, NodeMaker
 
 from contact_ddp_ros.ros import interfaces as io
-from contact_ddp_ros.ros.monitor import QosWatch
+from contact_ddp_ros.ros.qos_watch import QosWatch
 from contact_ddp_ros.ros.receiver import Inlet
 from contact_ddp_ros.ros.runtime import subscribe
 

@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 from contact_ddp_ros.base.errors import ModelError, ParameterError
 from contact_ddp_ros.runs.recording.recording import Recording
 from contact_ddp_ros.runs.report import feet_panels, panels, phase_panels, plan_panels, solver_panels
-from contact_ddp_ros.runs.report.style import figure, is_idle, run_title
+from contact_ddp_ros.runs.report.style import figure, is_idle
+from contact_ddp_ros.runs.report.titles import run_title
 
 _IDLE_TORQUE = 1e-6
 """A joint whose torque is less all the time, in every leg, has no panel [N m]."""

@@ -1,11 +1,5 @@
-"""Style of all figures: colours by meaning, plain axes, files written atomically. No global state.
+"""Style of all figures: colours by meaning, plain axes, files written atomically. No global state."""
 
-What a run was, in a line: for the heads of figures and for the film.
-
-What stands in the pictures of a film beside the robot: time, speed, phase, and the ghost of its plan.
-"""
-
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,54 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contact_ddp_ros.base.files import written_whole
-from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.policy_kinematics import PlannedRobot
-from contact_ddp_ros.robot.state import RobotState
-from contact_ddp_ros.runs.recording import analysis, cycles
-from contact_ddp_ros.runs.recording.plans import kept_at, states_at
-from contact_ddp_ros.runs.recording.record import CONTROL_MODES
+from contact_ddp_ros.runs.recording import analysis
 from contact_ddp_ros.runs.recording.recording import Recording
-from contact_ddp_ros.runs.report.kinematics import state_at
-
-_COMMIT = 7
-"""Letters of a commit that are told."""
-
-
-def run_title(recording: Recording) -> str:
-    """Job, robot, gait, speed, solver, model, clock, ground and commit; what is usual is left out."""
-    info, options = recording.info, recording.info.options
-    terrain = str(options.get("terrain", "flat"))
-    parts = [
-        f"{info.job}: {Path(str(options.get('robot', 'robot'))).stem}",
-        f"{gait_name(recording)} at {speed_words(recording)}",
-        f"{options.get('variant', '')}, {'planar model' if info.force_dimension == 2 else 'whole body'}",
-        "lock-step" if options.get("lockstep", True) else "real time",
-        "" if terrain == "flat" else terrain,
-        commit_words(info.commit),
-    ]
-    return ", ".join(part for part in parts if part)
-
-
-def gait_name(recording: Recording) -> str:
-    """Of the gait at the beginning, and of those it is changed to."""
-    first = str((recording.info.parameters or {}).get("planner", {}).get("gait.name", "bound"))
-    names = [first, *(str(name) for _, name in recording.info.options.get("gaits", ()))]
-    return ", ".join(Path(name).stem for name in names)
-
-
-def speed_words(recording: Recording) -> str:
-    """The commanded speed, or its range."""
-    speeds = [float(speed) for _, speed in recording.info.options.get("speed", ())]
-    if not speeds:
-        return "an unknown speed"
-    low, high = min(speeds), max(speeds)
-    return f"{low:g} m/s" if low == high else f"{low:g} to {high:g} m/s"
-
-
-def commit_words(commit: str | None) -> str:
-    """A commit, shortened, with the `+` of a changed checkout; empty where none is known."""
-    return f"commit {commit[:_COMMIT]}{'+' if commit.endswith('+') else ''}" if commit else ""
-
 
 MEASURED, PLANNED, COMMAND, LIMIT, MUTED = "#1b1b1b", "#0072b2", "#d55e00", "#c0392b", "#9a9a9a"
 """What was measured, what the plan says, what was asked for, what must not be passed, what is only context."""
@@ -191,43 +139,3 @@ def nothing(axes: Axes, text: str) -> None:
     axes.set_xticks([])
     axes.set_yticks([])
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=MUTED)
-
-
-class Captions:
-    """Of the ticks of a recording."""
-
-    def __init__(self, recording: Recording) -> None:
-        """Works out what all pictures need; loads the robot where plans were kept."""
-        ticks, period = recording.ticks, recording.info.control_period
-        self._recording = recording
-        self._speed = analysis.held_mean(recording.heading_velocity[:, 0], analysis.gait_period(recording), period)
-        self._phase = cycles.phase(recording)
-        self._gait = gait_name(recording)
-        shown = recording.plans if PlannedRobot.knows(recording.info.plan_coordinates) else {}
-        self._planned = PlannedRobot(load_robot(recording.info.options.get("robot"))) if shown else None
-        self._plans = kept_at(shown, ticks["time"])
-        self._states = states_at(shown, ticks["time"])
-
-    def ghost(self, row: int) -> RobotState | None:
-        """Where the newest kept plan has the robot at a tick; None where none covers it."""
-        if self._planned is None or self._plans[row] < 0 or not np.isfinite(self._states[row]).all():
-            return None
-        return self._planned.state(self._states[row], state_at(self._recording, row))
-
-    def lines(self, row: int) -> dict[str, str]:
-        """Names and values; what nobody knows is left out."""
-        recording, ticks = self._recording, self._recording.ticks
-        time, command = float(ticks["time"][row]), float(ticks["commanded_speed"][row])
-        found = {"time": f"{time:.2f} s", "speed": f"{self._speed[row]:.2f} m/s"}
-        if math.isfinite(command):
-            found["speed"] += f", asked for {command:.2f}"
-        if math.isfinite(self._phase[row]):
-            mode = int(ticks["mode"][row])
-            name = recording.info.mode_names[mode].replace("_", " ") if mode >= 0 else ""
-            found[self._gait] = f"{100.0 * self._phase[row]:.0f} % {name}".strip()
-        elif ticks["control_mode"][row] >= 0:
-            found["mode"] = CONTROL_MODES[ticks["control_mode"][row]]
-        if self._plans[row] >= 0:
-            age = time - float(recording.plans["times"][self._plans[row], 0])
-            found["ghost"] = f"plan of {max(age, 0.0):.2f} s ago"
-        return found

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import RecordingError
 from contact_ddp_ros.runs.recording.recording import Recording
+from contact_ddp_ros.runs.report.captions import Captions
 from contact_ddp_ros.runs.report.kinematics import state_at
-from contact_ddp_ros.runs.report.style import Captions
 
 if TYPE_CHECKING:
     from contact_ddp_ros.plants.render import FrameRenderer, View

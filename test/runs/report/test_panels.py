@@ -10,10 +10,19 @@ from planned_runs import BEGINS, planned_recording
 from contact_ddp_ros.base.errors import SimulationError
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.runs.recording import Recording
-from contact_ddp_ros.runs.report import feet_panels, panels, phase_panels, plan_panels, plots, solver_panels, video
-from contact_ddp_ros.runs.report import style as titles
+from contact_ddp_ros.runs.report import (
+    feet_panels,
+    panels,
+    phase_panels,
+    plan_panels,
+    plots,
+    solver_panels,
+    titles,
+    video,
+)
+from contact_ddp_ros.runs.report.captions import Captions
 from contact_ddp_ros.runs.report.kinematics import Kinematics, along
-from contact_ddp_ros.runs.report.style import Captions, explain, is_idle
+from contact_ddp_ros.runs.report.style import explain, is_idle
 
 
 @pytest.fixture(scope="module")
