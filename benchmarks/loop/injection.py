@@ -174,9 +174,9 @@ class _Run:
             if not controller.request(ControlMode.MOVE).accepted:
                 return False
         self._go_on_to(self._now + self.injection.course.again)
-        start = self.loop.simulator.true_state()
+        start = self.loop.simulator.truth().state
         self._go_on_to(self._now + CYCLE)
-        end = self.loop.simulator.true_state()
+        end = self.loop.simulator.truth().state
         distance = float(np.linalg.norm((end.position - start.position)[:2]))
         near = abs(distance / (end.time - start.time) - SPEED) < _SPEED_BAND
         return controller.mode is ControlMode.MOVE and near

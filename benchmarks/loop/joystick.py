@@ -104,11 +104,11 @@ def run(item: Case) -> JoystickOutcome:
     loop = ClosedLoop(options, links=stick)
     for gait in gaits:
         loop.planner.know(gait)
-    before, distance, fastest = loop.simulator.state().position, 0.0, 0.0
+    before, distance, fastest = loop.simulator.read().position, 0.0, 0.0
     while loop.simulator.time < options.duration and loop.controller.fault is None:
         stick.move(loop)
         loop.tick()
-        state = loop.simulator.true_state()
+        state = loop.simulator.truth().state
         distance, before = distance + float(np.hypot(*(state.position - before)[:2])), state.position
         fastest = max(fastest, float(np.hypot(*state.linear_velocity[:2])))
     solves, fault, retreat = loop.recorder.finish().solves, loop.controller.fault, loop.controller.retreat

@@ -107,14 +107,14 @@ class CellSearch:
         """Survival of an impulse [N s]: True where the robot stays up."""
         loop = self.travel.steady().fork()
         advance(loop, loop.simulator.time + self.phase * self.travel.period)
-        heading = float(quaternion_to_rpy(loop.simulator.true_state().orientation)[2])
+        heading = float(quaternion_to_rpy(loop.simulator.truth().state.orientation)[2])
         push = push_of(impulse, heading + self.direction, loop.simulator.time)
         loop.simulator.push(np.array(push.force), push.duration)
         try:
             advance(loop, loop.simulator.time + AFTER)
         except ContactDdpError:
             return False
-        up = loop.simulator.true_state().position[2] >= FALL_HEIGHT
+        up = loop.simulator.truth().state.position[2] >= FALL_HEIGHT
         return bool(up) and loop.controller.fault is None and loop.controller.mode is ControlMode.MOVE
 
 

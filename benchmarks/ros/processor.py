@@ -127,9 +127,9 @@ def slow_loop(busy: float, seconds: float) -> tuple[ClosedLoop, Slow]:
     loop = ClosedLoop(RunOptions(duration=60.0, speed=((0.0, SPEED),)), links=SlowAnswers(busy))
     loop.planner = BusyPlanner(loop.planner, busy)  # type: ignore[assignment]
     advance(loop, seconds / 2.0)
-    middle = loop.simulator.true_state().position[0]
+    middle = loop.simulator.truth().state.position[0]
     advance(loop, seconds)
-    speed = float(loop.simulator.true_state().position[0] - middle) / (seconds / 2.0)
+    speed = float(loop.simulator.truth().state.position[0] - middle) / (seconds / 2.0)
     fell = str(loop.controller.fault or ("" if loop.controller.mode is ControlMode.MOVE else "does not bound"))
     return loop, Slow(busy, fell, loop.controller.retreats, speed)
 
@@ -139,7 +139,7 @@ def recorded_states(seconds: float) -> list[dict[str, Any]]:
     loop = bounding_loop(_UNDER_WAY)
     found = []
     for _ in range(round(seconds * loop.planner.config.rate)):
-        state = asdict(loop.simulator.state())
+        state = asdict(loop.simulator.read())
         found.append({name: np.asarray(value).tolist() for name, value in state.items()})
         advance(loop, loop.simulator.time + 1.0 / loop.planner.config.rate)
     return found

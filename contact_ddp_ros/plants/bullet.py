@@ -77,13 +77,13 @@ class BulletSimulator(PhysicsSimulator):
         self._damping = np.array([body.joint.damping for body in bodies[1:]])
         self._feet = [(foot.body - len(BASE_JOINTS), foot.position) for foot in robot.tree.contacts]
         self._begin, self._count = 0.0, 0
-        self._specific_force = np.zeros(3)
+        self._accelerometer = np.zeros(3)
         self.reset()
 
     def __deepcopy__(self, _memo: object) -> "BulletSimulator":
         check_new(self, self._options)
         twin = BulletSimulator(self._robot, self._gains, self._options)
-        twin.reset(self.true_state())
+        twin.reset(self._true_state())
         return twin
 
     @property
@@ -93,7 +93,7 @@ class BulletSimulator(PhysicsSimulator):
 
     def _place(self, state: RobotState) -> None:
         engine, rotation = self._engine, quaternion_to_matrix(state.orientation)
-        self._begin, self._count, self._specific_force = state.time, 0, np.zeros(3)
+        self._begin, self._count, self._accelerometer = state.time, 0, np.zeros(3)
         centre = state.position + rotation @ self._com
         engine.resetBasePositionAndOrientation(self._body, centre, _quaternion(rotation @ self._principal))
         velocity = rotation @ (state.linear_velocity + np.cross(state.angular_velocity, self._com))
@@ -101,8 +101,7 @@ class BulletSimulator(PhysicsSimulator):
         for drive, position, speed in zip(self._drives, state.joint_positions, state.joint_velocities, strict=True):
             engine.resetJointState(self._body, drive, position, speed)
 
-    def true_state(self) -> RobotState:
-        """The state without noise."""
+    def _true_state(self) -> RobotState:
         rotation, position, angular, linear = self._trunk_motion()
         positions, velocities = self._joints()
         return RobotState(
@@ -127,7 +126,7 @@ class BulletSimulator(PhysicsSimulator):
         states = self._engine.getJointStates(self._body, self._drives)
         return np.array([one[0] for one in states]), np.array([one[1] for one in states])
 
-    def _advance(self, torques: Array, wrench: Array | None) -> None:
+    def _step(self, torques: Array, wrench: Array | None) -> None:
         engine = self._engine
         efforts = torques - self._damping * self._joints()[1]
         engine.setJointMotorControlArray(self._body, self._drives, pybullet.TORQUE_CONTROL, forces=efforts)
@@ -138,7 +137,7 @@ class BulletSimulator(PhysicsSimulator):
         engine.stepSimulation()
         self._count += 1
         rotation, _, _, after = self._trunk_motion()
-        self._specific_force = rotation.T @ ((after - before) / self.timestep - self._gravity)
+        self._accelerometer = rotation.T @ ((after - before) / self.timestep - self._gravity)
 
     def _foot_centres(self) -> Array:
         centres = []
@@ -147,8 +146,7 @@ class BulletSimulator(PhysicsSimulator):
             centres.append(np.array(state[4]) + quaternion_to_matrix(np.array(state[5])) @ place)
         return np.array(centres)
 
-    def contact_forces(self) -> Array:
-        """(4, 3) force of the ground on each foot during the last step, in `odom` axes [N]."""
+    def _contact_forces(self) -> Array:
         forces = np.zeros((len(self._feet), 3))
         centres, links = self._foot_centres(), [link for link, _ in self._feet]
         for contact in self._engine.getContactPoints(bodyA=self._body):
@@ -160,9 +158,8 @@ class BulletSimulator(PhysicsSimulator):
                 forces[foot] += contact[9] * normal + contact[10] * along + contact[12] * across
         return forces
 
-    def specific_force(self) -> Array:
-        """(3,) specific force at the trunk's origin in the last step, in `base_link` axes [m/s^2]."""
-        return self._specific_force.copy()
+    def _specific_force(self) -> Array:
+        return self._accelerometer.copy()
 
     def _add_ground(self, friction: float) -> None:
         """What the terrain is made of; of a pair of shapes Bullet multiplies the friction, so the robot has 1."""

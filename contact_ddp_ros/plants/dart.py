@@ -191,7 +191,7 @@ class DartSimulator(PhysicsSimulator):
     def __deepcopy__(self, _memo: object) -> "DartSimulator":
         check_new(self, self._options)
         twin = DartSimulator(self._robot, self._gains, self._options)
-        twin.reset(self.true_state())
+        twin.reset(self._true_state())
         return twin
 
     @property
@@ -205,8 +205,7 @@ class DartSimulator(PhysicsSimulator):
         self._world.place(state.position, quaternion_to_matrix(state.orientation), state.joint_positions)
         self._world.set_velocities(state.linear_velocity, state.angular_velocity, state.joint_velocities)
 
-    def true_state(self) -> RobotState:
-        """The state without noise."""
+    def _true_state(self) -> RobotState:
         world = self._world
         return RobotState(
             time=self.time,
@@ -221,7 +220,7 @@ class DartSimulator(PhysicsSimulator):
     def _joints(self) -> tuple[Array, Array]:
         return self._world.joint_positions, self._world.joint_velocities
 
-    def _advance(self, torques: Array, wrench: Array | None) -> None:
+    def _step(self, torques: Array, wrench: Array | None) -> None:
         if wrench is not None:
             self._world.push_origin(wrench)
         self._world.step(torques)
@@ -229,10 +228,8 @@ class DartSimulator(PhysicsSimulator):
     def _foot_centres(self) -> Array:
         return self._world.foot_positions()
 
-    def contact_forces(self) -> Array:
-        """(4, 3) force of the ground on each foot during the last step, in `odom` axes [N]."""
+    def _contact_forces(self) -> Array:
         return self._world.foot_forces()
 
-    def specific_force(self) -> Array:
-        """(3,) specific force at the trunk's origin in the last step, in `base_link` axes [m/s^2]."""
+    def _specific_force(self) -> Array:
         return self._world.specific_force.copy()

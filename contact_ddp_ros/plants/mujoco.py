@@ -78,8 +78,7 @@ class MujocoSimulator(PhysicsSimulator):
         self._pull = None
         mujoco.mj_forward(self.model, data)
 
-    def true_state(self) -> RobotState:
-        """The state without noise."""
+    def _true_state(self) -> RobotState:
         qpos, qvel = self.data.qpos, self.data.qvel
         orientation = qpos[_ORIENTATION]
         return RobotState(
@@ -95,7 +94,7 @@ class MujocoSimulator(PhysicsSimulator):
     def _joints(self) -> tuple[Array, Array]:
         return self.data.qpos[self._q_index], self.data.qvel[self._v_index]
 
-    def _advance(self, torques: Array, wrench: Array | None) -> None:
+    def _step(self, torques: Array, wrench: Array | None) -> None:
         data = self.data
         data.ctrl[self._actuators] = torques
         applied = data.xfrc_applied[self._trunk]
@@ -138,8 +137,7 @@ class MujocoSimulator(PhysicsSimulator):
         mujoco.mj_kinematics(self.model, self.data)
         return self.data.geom_xpos[self._feet]
 
-    def contact_forces(self) -> Array:
-        """(4, 3) force of the ground on each foot during the last step, in `odom` axes [N]."""
+    def _contact_forces(self) -> Array:
         forces = np.zeros((len(self._feet), 3))
         wrench = np.zeros(6)
         contacts = self.data.contact
@@ -153,8 +151,7 @@ class MujocoSimulator(PhysicsSimulator):
             forces[foot[0]] += sign * contacts.frame[index].reshape(3, 3).T @ wrench[:3]
         return forces
 
-    def specific_force(self) -> Array:
-        """(3,) specific force at the trunk's origin in the last step, in `base_link` axes [m/s^2]."""
+    def _specific_force(self) -> Array:
         return self.data.sensor(ACCELEROMETER_NAME).data.copy()
 
     def _body(self, link: str) -> int:

@@ -1,5 +1,6 @@
-"""Interface of a simulator: read the state, apply a joint command, advance time."""
+"""Contract between a robot and everything that drives it: read its state, write a joint command, let time pass."""
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -10,12 +11,65 @@ from contact_ddp_ros.robot.state import JointCommand, RobotState
 Array = NDArray[np.float64]
 
 
-class Simulator(Protocol):
+@dataclass(frozen=True)
+class Capabilities:
+    """Abilities that not every plant has.
+
+    Attributes:
+        steps: :meth:`Plant.advance` moves the clock; otherwise the clock runs by itself.
+        truth: :meth:`Plant.truth` gives quantities that a robot's sensors do not show.
+        resets: :meth:`Plant.reset` puts the robot back to its start.
+        places: it also puts it into a given state.
+        pushes: :meth:`Plant.push` works.
+    """
+
+    steps: bool = True
+    truth: bool = True
+    resets: bool = True
+    places: bool = True
+    pushes: bool = True
+
+
+class Truth(Protocol):
+    """Quantities at one instant without the errors of sensors; read them before the plant moves."""
+
+    @property
+    def state(self) -> RobotState:
+        """State of the robot."""
+        ...
+
+    @property
+    def foot_heights(self) -> Array:
+        """(4,) height of each foot's lowest point above the ground below it [m]; negative where it presses in."""
+        ...
+
+    @property
+    def contact_forces(self) -> Array:
+        """(4, 3) force of the ground on each foot during the last step, in `odom` axes [N]."""
+        ...
+
+    @property
+    def applied_torques(self) -> Array:
+        """(12,) torques of the drives during the last step, after clipping [N m]."""
+        ...
+
+    @property
+    def specific_force(self) -> Array:
+        """(3,) specific force at the trunk's origin in the last step, in `base_link` axes [m/s^2]."""
+        ...
+
+
+class Plant(Protocol):
     """A free robot on ground at z = 0 in `odom` where it starts, whose joint drives execute the last command."""
 
     @property
+    def capabilities(self) -> Capabilities:
+        """Abilities of this plant; a method without its ability raises SimulationError."""
+        ...
+
+    @property
     def time(self) -> float:
-        """The simulation's clock [s]."""
+        """The plant's clock [s]."""
         ...
 
     @property
@@ -23,28 +77,24 @@ class Simulator(Protocol):
         """Length of a physics step [s]."""
         ...
 
-    def reset(self, state: RobotState | None = None) -> None:
-        """Put the robot into a state (standing, by default), drives damping, no push; the clock takes its stamp."""
+    def read(self) -> RobotState | None:
+        """The state as the sensors see it now; None before the first one."""
         ...
 
-    def state(self) -> RobotState:
-        """The state as the sensors see it now."""
-        ...
-
-    def true_state(self) -> RobotState:
-        """The state without the sensors' errors, where the simulator models such."""
-        ...
-
-    def apply(self, command: JointCommand) -> None:
+    def write(self, command: JointCommand) -> None:
         """Set the drives' command, executed from the next step on."""
         ...
 
-    def step(self, n: int = 1) -> None:
+    def advance(self, n: int = 1) -> None:
         """Advance n physics steps.
 
         Raises:
             SimulationError: the state is no longer finite.
         """
+        ...
+
+    def reset(self, state: RobotState | None = None) -> None:
+        """Put the robot into a state (standing, by default), drives damping, no push; the clock takes its stamp."""
         ...
 
     def push(self, force: Array, duration: float, torque: Array | None = None) -> None:
@@ -54,18 +104,18 @@ class Simulator(Protocol):
         """
         ...
 
-    def foot_heights(self) -> Array:
-        """(4,) height of each foot's lowest point above the ground below it [m]; negative where it presses in."""
+    def truth(self) -> Truth | None:
+        """Quantities without the errors of sensors, at the present instant; None where the plant does not know them."""
         ...
 
-    def contact_forces(self) -> Array:
-        """(4, 3) force of the ground on each foot during the last step, in `odom` axes [N]."""
+
+class SimulatedPlant(Plant, Protocol):
+    """A plant whose state and truth are known at every instant."""
+
+    def read(self) -> RobotState:
+        """The state as the sensors see it now."""
         ...
 
-    def applied_torques(self) -> Array:
-        """(12,) torques of the drives during the last step, after clipping [N m]."""
-        ...
-
-    def specific_force(self) -> Array:
-        """(3,) specific force at the trunk's origin in the last step, in `base_link` axes [m/s^2]."""
+    def truth(self) -> Truth:
+        """Quantities without the errors of sensors, at the present instant."""
         ...

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.base.config import validate
 from contact_ddp_ros.base.errors import ParameterError, SimulationError
 from contact_ddp_ros.plants.options import SimOptions
+from contact_ddp_ros.plants.plant import Capabilities, Truth
 from contact_ddp_ros.plants.sensing import Delay, sensed
 from contact_ddp_ros.plants.terrain.words import parse_terrain
 from contact_ddp_ros.robot.model import Robot
@@ -26,11 +28,40 @@ class _Push:
     steps: int
 
 
+class _Truth:
+    """The :class:`contact_ddp_ros.plants.plant.Truth` of an engine; each quantity is computed when it is first read."""
+
+    def __init__(self, simulator: "PhysicsSimulator") -> None:
+        self._simulator = simulator
+
+    @cached_property
+    def state(self) -> RobotState:
+        return self._simulator._true_state()
+
+    @cached_property
+    def foot_heights(self) -> Array:
+        return self._simulator._foot_heights()
+
+    @cached_property
+    def contact_forces(self) -> Array:
+        return self._simulator._contact_forces()
+
+    @cached_property
+    def applied_torques(self) -> Array:
+        return self._simulator._applied.copy()
+
+    @cached_property
+    def specific_force(self) -> Array:
+        return self._simulator._specific_force()
+
+
 class PhysicsSimulator(ABC):
-    """A :class:`contact_ddp_ros.plants.plant.Simulator` around an engine; begins standing, drives damping.
+    """A :class:`contact_ddp_ros.plants.plant.SimulatedPlant` around an engine; begins standing, drives damping.
 
     A derived class builds its world in `__init__`, after this one's, and ends that with :meth:`reset`.
     """
+
+    capabilities = Capabilities()
 
     def __init__(self, robot: Robot, gains: DriveGains, options: SimOptions | None = None) -> None:
         """Check the options.
@@ -65,15 +96,15 @@ class PhysicsSimulator(ABC):
         return self._options.timestep
 
     @abstractmethod
-    def true_state(self) -> RobotState:
+    def _true_state(self) -> RobotState:
         """The state without noise."""
 
     @abstractmethod
-    def contact_forces(self) -> Array:
+    def _contact_forces(self) -> Array:
         """(4, 3) force of the ground on each foot during the last step, in `odom` axes [N]."""
 
     @abstractmethod
-    def specific_force(self) -> Array:
+    def _specific_force(self) -> Array:
         """(3,) specific force at the trunk's origin in the last step, in `base_link` axes [m/s^2]."""
 
     @abstractmethod
@@ -85,7 +116,7 @@ class PhysicsSimulator(ABC):
         """Joint positions (12,) [rad] and velocities (12,) [rad/s]."""
 
     @abstractmethod
-    def _advance(self, torques: Array, wrench: Array | None) -> None:
+    def _step(self, torques: Array, wrench: Array | None) -> None:
         """One step with the joints' torques (12,) [N m] and, on the trunk's origin in `odom` axes, a wrench (6,)."""
 
     @abstractmethod
@@ -112,7 +143,7 @@ class PhysicsSimulator(ABC):
         self._rng = np.random.default_rng(self._options.seed)
         self._measured = None
         self._place(replace(start, orientation=start.orientation / norm))
-        self._states.put(self.true_state())
+        self._states.put(self._true_state())
 
     def _standing(self) -> RobotState:
         """Standing at the origin, upright on the ground's plane."""
@@ -136,15 +167,15 @@ class PhysicsSimulator(ABC):
         live = {name: getattr(options, name) for name in ("noise", "error", "torque_scale")}
         self._gains, self._options = gains, replace(self._options, **live)
 
-    def state(self) -> RobotState:
+    def read(self) -> RobotState:
         """The state as it is measured; repeated calls at one instant return the same state."""
         if self._measured is None:
             late = self._options.delay.state > 0.0
-            state = self._states.oldest if late else self.true_state()
+            state = self._states.oldest if late else self._true_state()
             self._measured = sensed(state, self._options, self._rng)
         return self._measured
 
-    def apply(self, command: JointCommand, gains: DriveGains | None = None) -> None:
+    def write(self, command: JointCommand, gains: DriveGains | None = None) -> None:
         """Set the drives' command and, where given, their gains from now on.
 
         Raises:
@@ -161,7 +192,7 @@ class PhysicsSimulator(ABC):
         self._command = command
         self._gains = self._gains if gains is None else gains
 
-    def step(self, n: int = 1) -> None:
+    def advance(self, n: int = 1) -> None:
         """Advance n physics steps, the drives closing their loop at each.
 
         Raises:
@@ -169,9 +200,9 @@ class PhysicsSimulator(ABC):
         """
         for _ in range(n):
             self._applied = self._drive()
-            self._advance(self._applied, self._pushed())
+            self._step(self._applied, self._pushed())
             if self._options.delay.state > 0.0:
-                self._states.put(self.true_state())
+                self._states.put(self._true_state())
         self._measured = None
         self._check_finite()
 
@@ -193,13 +224,12 @@ class PhysicsSimulator(ABC):
         scale = duration / (steps * self.timestep)
         self._pushes.append(_Push(scale * np.concatenate(parts), steps))
 
-    def foot_heights(self) -> Array:
-        """(4,) height of each foot's lowest point above the ground below it [m]; negative where it presses in."""
-        return self._terrain.clearances(self._foot_centres(), self._foot_radii)
+    def truth(self) -> Truth:
+        """Quantities without the errors of sensors, at the present instant."""
+        return _Truth(self)
 
-    def applied_torques(self) -> Array:
-        """(12,) torques of the drives during the last step, after clipping [N m]."""
-        return self._applied.copy()
+    def _foot_heights(self) -> Array:
+        return self._terrain.clearances(self._foot_centres(), self._foot_radii)
 
     def _drive(self) -> Array:
         """The law of :class:`contact_ddp_ros.robot.state.JointCommand` at the present joint state: torques (12,)."""
@@ -221,7 +251,7 @@ class PhysicsSimulator(ABC):
         return wrench
 
     def _check_finite(self) -> None:
-        state = self.true_state()
+        state = self._true_state()
         if state.is_finite():
             return
         parts = {

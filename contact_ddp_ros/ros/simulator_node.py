@@ -130,10 +130,10 @@ class SimulatorNode:
                 self._hold(state)
                 continue
             with self._lock:
-                self._simulator.apply(command)
+                self._simulator.write(command)
                 for push in self._pushes.due(state.time):
                     self._simulator.push(np.array(push.force), push.duration, np.array(push.torque))
-                self._simulator.step(self._steps)
+                self._simulator.advance(self._steps)
             self._tick += 1
             state = self._publish()
 
@@ -227,13 +227,13 @@ class SimulatorNode:
             self._holds.pop(0)
             self._paused = True
         with self._lock:
-            state = self._simulator.state()
+            state = self._simulator.read()
             self._send_state(state)
             if self._imu.get_subscription_count():
-                self._imu.publish(imu_message(state, self._simulator.specific_force()))
+                self._imu.publish(imu_message(state, self._simulator.truth().specific_force))
             self._keep_record(state)
             if self._tick % _SHOW_EVERY == 0 and self._markers.get_subscription_count():
-                self._markers.publish(force_markers(state, self._simulator.contact_forces(), self._robot))
+                self._markers.publish(force_markers(state, self._simulator.truth().contact_forces, self._robot))
         if self._tick % self._clock_every == 0:
             self._clock.publish(self._clock_message.written(time_ns(state.time)))
             self._factor.publish(self._pace.real_time_factor)
@@ -243,16 +243,15 @@ class SimulatorNode:
         """Odometry first: whoever waits for joint states then has both."""
         stamp = time_ns(state.time)
         self._odometry.publish(self._writer.odometry(stamp, state))
-        self._joints.publish(self._writer.joint_states(stamp, state, self._simulator.applied_torques()))
+        self._joints.publish(self._writer.joint_states(stamp, state, self._simulator.truth().applied_torques))
 
     def _keep_record(self, state: RobotState, again: bool = False) -> None:
         """Note this tick for who records; `again` where time is held."""
         if not self._records.wanted:
             return
-        simulator = self._simulator
-        torques, heights, forces = simulator.applied_torques(), simulator.foot_heights(), simulator.contact_forces()
-        now = clock.perf_counter()
-        self._records.keep(TickRecord(state, torques.copy(), heights, forces, now, self._late), again)
+        truth, now = self._simulator.truth(), clock.perf_counter()
+        record = TickRecord(state, truth.applied_torques, truth.foot_heights, truth.contact_forces, now, self._late)
+        self._records.keep(record, again)
 
     def _on_command(self, message: bytes) -> None:
         stamp = stamp_of(message)

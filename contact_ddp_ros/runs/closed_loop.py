@@ -24,7 +24,7 @@ from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.plants.engines import make_simulator
 from contact_ddp_ros.plants.options import SimOptions
-from contact_ddp_ros.plants.plant import Simulator
+from contact_ddp_ros.plants.plant import SimulatedPlant
 from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.choice import model_of
@@ -48,7 +48,7 @@ CONTROL_PERIOD = 0.002
 REST_AFTER_FALL = 1.0
 """Time after which a robot that is to recover is told to get up [s]."""
 
-MakeSimulator = Callable[[Robot, DriveGains, SimOptions], Simulator]
+MakeSimulator = Callable[[Robot, DriveGains, SimOptions], SimulatedPlant]
 """Builds the simulated world from the robot, the gains of its drives and what the planner does not know."""
 
 
@@ -134,7 +134,7 @@ class ClosedLoop:
         """
         self._asked = mode not in (ControlMode.MOVE, ControlMode.RECOVER)
         if self._tick == 0:
-            self.controller.update(self.simulator.state(), self.simulator.time)
+            self.controller.update(self.simulator.read(), self.simulator.time)
         if mode is not ControlMode.MOVE or self.controller.mode is not ControlMode.DAMP:
             return self.controller.request(mode)
         return self.controller.request(ControlMode.STAND)
@@ -142,7 +142,7 @@ class ClosedLoop:
     def tick(self) -> None:
         """One control tick in lock-step: state, plan where one is due, command, physics."""
         now = self.simulator.time
-        state = self._links.state(self.simulator.state())
+        state = self._links.state(self.simulator.read())
         shown = self._links.clock(now)
         speed = self._links.speed(self.options.speed_at(now), now)
         self._supervise(state, shown)
@@ -174,13 +174,13 @@ class ClosedLoop:
         if self.controller.fault is not None and not self._faulted:
             self._faulted = True
             self.recorder.event(now, str(self.controller.fault), fault=True)
-        self._log(self.simulator.state(), speed, command)
-        self.simulator.apply(self._links.command(command, now))
+        self._log(self.simulator.read(), speed, command)
+        self.simulator.write(self._links.command(command, now))
         while self._pushes and self._pushes[0].time <= now + 1e-9:
             push = self._pushes.pop(0)
             self.simulator.push(np.array(push.force), push.duration, np.array(push.torque))
             self.recorder.event(now, str(push))
-        self.simulator.step(self.steps_per_tick)
+        self.simulator.advance(self.steps_per_tick)
         self._tick += 1
 
     def _pick_up(self, now: float) -> None:
@@ -271,14 +271,15 @@ class ClosedLoop:
     def _log(self, state: RobotState, speed: float, command: JointCommand) -> None:
         bounding = self.controller.mode is ControlMode.MOVE
         sample = self.controller.sample(state.time) if bounding else None
+        truth = self.simulator.truth()
         self.recorder.tick(
             state,
             commanded_speed=speed,
-            true_state=self.simulator.true_state(),
+            true_state=truth.state,
             targets=command,
-            torques=self.simulator.applied_torques(),
-            foot_heights=self.simulator.foot_heights(),
-            contact_forces=self.simulator.contact_forces(),
+            torques=truth.applied_torques,
+            foot_heights=truth.foot_heights,
+            contact_forces=truth.contact_forces,
             mode=-1 if sample is None else sample.mode,
             planned_forces=None if sample is None else sample.forces,
             planned_slope=None if sample is None else sample.ground.slopes,
@@ -292,7 +293,7 @@ class ClosedLoop:
         planned = -np.inf
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="planner") as pool:
             while self.simulator.time < self.options.duration - 1e-9:
-                state = self.simulator.state()
+                state = self.simulator.read()
                 now, speed = state.time, self.options.speed_at(state.time)
                 self._supervise(state, now)
                 if busy is not None and busy.done():

@@ -29,11 +29,11 @@ def capture_law(robot: Robot, config: ControllerConfig) -> CaptureLaw:
 
 
 def standing(controller: Controller, simulator: MujocoSimulator) -> None:
-    controller.update(simulator.state(), simulator.time)
+    controller.update(simulator.read(), simulator.time)
     controller.request(ControlMode.STAND)
     while not controller.standing:
-        simulator.apply(controller.update(simulator.state(), simulator.time))
-        simulator.step(STEPS_PER_TICK)
+        simulator.write(controller.update(simulator.read(), simulator.time))
+        simulator.advance(STEPS_PER_TICK)
 
 
 @pytest.mark.parametrize("friction", [0.4, 0.8])
@@ -47,18 +47,18 @@ def test_a_trunk_that_is_set_moving_is_stopped_by_steps(
     standing(controller, simulator)
     simulator.data.qvel[:6] = forward, left, 1.0, 0.0, 0.0, turn
     law, ground = capture_law(robot, controller.config), Ground()
-    law.start(simulator.state(), simulator.time)
+    law.start(simulator.read(), simulator.time)
     began, tilt, pairs = simulator.time, 0.0, set()
     while True:
-        state = simulator.state()
+        state = simulator.read()
         targets = law.targets(state, simulator.time, 0.0, ground)
         if targets is None:
             break
-        simulator.apply(limited_command(targets, state, controller.drive_gains, robot.effort_limits).command)
-        simulator.step(STEPS_PER_TICK)
+        simulator.write(limited_command(targets, state, controller.drive_gains, robot.effort_limits).command)
+        simulator.advance(STEPS_PER_TICK)
         tilt = max(tilt, np.abs(quaternion_to_rpy(state.orientation)[:2]).max())
         pairs.add(law.contacts)
-    state = simulator.state()
+    state = simulator.read()
     assert tilt < 0.6
     assert simulator.time - began < 1.5
     assert np.hypot(*state.linear_velocity[:2]) < 0.5 and abs(state.angular_velocity[2]) < 1.5
@@ -70,7 +70,7 @@ def test_a_trunk_that_is_set_moving_is_stopped_by_steps(
 def test_it_is_over_at_once_where_the_robot_is_slow(robot: Robot, controller: Controller) -> None:
     simulator = MujocoSimulator(robot, controller.drive_gains)
     law = capture_law(robot, controller.config)
-    law.start(simulator.state(), 0.0)
+    law.start(simulator.read(), 0.0)
     assert law.done
 
 
@@ -101,4 +101,4 @@ def test_a_gait_whose_plans_end_comes_to_a_stand_on_a_floor_that_grips(
     assert loop.controller.fault is None
     assert loop.controller.retreats == 1
     assert loop.controller.standing
-    assert np.abs(loop.simulator.true_state().linear_velocity).max() < 0.1
+    assert np.abs(loop.simulator.truth().state.linear_velocity).max() < 0.1

@@ -46,8 +46,8 @@ def fallen(robot: Robot, controller: Controller, simulator: MujocoSimulator, rpy
 
 def run(controller: Controller, simulator: MujocoSimulator, duration: float) -> None:
     for _ in range(round(duration / simulator.timestep / STEPS_PER_TICK)):
-        simulator.apply(controller.update(simulator.state(), simulator.time))
-        simulator.step(STEPS_PER_TICK)
+        simulator.write(controller.update(simulator.read(), simulator.time))
+        simulator.advance(STEPS_PER_TICK)
 
 
 def get_up(controller: Controller, simulator: MujocoSimulator, patience: float = 20.0) -> None:
@@ -62,11 +62,11 @@ def get_up(controller: Controller, simulator: MujocoSimulator, patience: float =
 def test_it_gets_up(robot: Robot, controller: Controller, lies: str, options: SimOptions) -> None:
     simulator = MujocoSimulator(robot, controller.drive_gains, options)
     fallen(robot, controller, simulator, LIES[lies])
-    start = simulator.true_state().position
+    start = simulator.truth().state.position
     get_up(controller, simulator)
     assert controller.standing, controller.fault
     run(controller, simulator, 0.5)
-    state = simulator.true_state()
+    state = simulator.truth().state
     assert controller.mode is ControlMode.STAND
     assert quaternion_to_matrix(state.orientation)[2, 2] > 0.95
     assert np.linalg.norm((state.position - start)[:2]) < 1.0

@@ -28,14 +28,14 @@ def simulator(robot: Robot, controller: Controller) -> MujocoSimulator:
 def run(controller: Controller, simulator: MujocoSimulator, duration: float) -> list[RobotState]:
     states = []
     for _ in range(round(duration / simulator.timestep / STEPS_PER_TICK)):
-        states.append(simulator.state())
-        simulator.apply(controller.update(states[-1], simulator.time))
-        simulator.step(STEPS_PER_TICK)
+        states.append(simulator.read())
+        simulator.write(controller.update(states[-1], simulator.time))
+        simulator.advance(STEPS_PER_TICK)
     return states
 
 
 def stand(controller: Controller, simulator: MujocoSimulator) -> None:
-    controller.update(simulator.state(), simulator.time)
+    controller.update(simulator.read(), simulator.time)
     assert controller.request(ControlMode.STAND).accepted
     run(controller, simulator, controller.config.stand.ramp_time + 0.2)
     assert controller.standing
@@ -93,7 +93,7 @@ def test_it_gets_up_from_lying(robot: Robot, controller: Controller, simulator: 
     simulator.reset(lying)
     run(controller, simulator, 0.5)
     stand(controller, simulator)
-    assert simulator.state().position[2] == pytest.approx(robot.standing_height(), abs=0.01)
+    assert simulator.read().position[2] == pytest.approx(robot.standing_height(), abs=0.01)
 
 
 def test_it_gets_up_level_from_where_a_leap_was_damped(
@@ -109,14 +109,14 @@ def test_it_gets_up_level_from_where_a_leap_was_damped(
         )
     )
     run(controller, simulator, 0.3)
-    controller.update(simulator.state(), simulator.time)
+    controller.update(simulator.read(), simulator.time)
     assert controller.request(ControlMode.STAND).accepted
     config = controller.config.stand
     states = run(controller, simulator, config.fold_time + config.ramp_time + 0.2)
     assert controller.standing, str(controller.fault)
     folded = round(config.fold_time / simulator.timestep / STEPS_PER_TICK)
     assert tilts(states[folded:]).max() < 0.15
-    assert simulator.state().position[2] == pytest.approx(robot.standing_height(), abs=0.01)
+    assert simulator.read().position[2] == pytest.approx(robot.standing_height(), abs=0.01)
 
 
 def test_damping_lowers_it_softly(controller: Controller, simulator: MujocoSimulator) -> None:
@@ -146,9 +146,9 @@ def test_it_catches_itself_from_the_middle_of_a_bound(
         joint_positions=np.tile(TUCKED_LEG, 4),
     )
     simulator.reset(flying)
-    controller.update(simulator.state(), 0.0)
+    controller.update(simulator.read(), 0.0)
     assert controller.request(ControlMode.STAND).accepted
-    controller._stand.catch(simulator.state(), 0.0, Ground())
+    controller._stand.catch(simulator.read(), 0.0, Ground())
     states = run(controller, simulator, 1.5)
     assert controller.mode is ControlMode.STAND, str(controller.fault)
     assert tilts(states).max() < 0.35
@@ -158,10 +158,10 @@ def test_it_catches_itself_from_the_middle_of_a_bound(
 
 def test_a_state_that_stops_coming_damps_in_time(controller: Controller, simulator: MujocoSimulator) -> None:
     stand(controller, simulator)
-    frozen = simulator.state()
+    frozen = simulator.read()
     after = 0.0
     while controller.mode is ControlMode.STAND:
-        simulator.apply(controller.update(frozen, simulator.time))
-        simulator.step()
+        simulator.write(controller.update(frozen, simulator.time))
+        simulator.advance()
         after += simulator.timestep
     assert after <= controller.config.safety.state_timeout + 2.5 * simulator.timestep

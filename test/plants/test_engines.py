@@ -81,12 +81,12 @@ def free_flyer(options: SimOptions) -> pin.Model:
 def test_reset_and_state_are_inverse(engine: str) -> None:
     sim, state = simulator(engine), random_state(np.random.default_rng(1), time=3.5)
     sim.reset(state)
-    found = sim.true_state()
+    found = sim.truth().state
     for name in ("position", "orientation", "linear_velocity", "angular_velocity"):
         assert getattr(found, name) == pytest.approx(getattr(state, name), abs=1e-6), name
     assert found.joint_positions == pytest.approx(state.joint_positions, abs=1e-9)
     assert found.joint_velocities == pytest.approx(state.joint_velocities, abs=1e-9)
-    sim.step(5)
+    sim.advance(5)
     assert sim.time == pytest.approx(3.5 + 5 * sim.timestep, abs=1e-9)
 
 
@@ -98,9 +98,9 @@ def test_forward_dynamics_in_the_air_is_pinocchios_of_the_same_bodies(engine: st
     world = SimOptions(payload=PayloadOptions(mass=payload, x=0.1, y=-0.05))
     sim = simulator(engine, LIMP, frictionless(), timestep=step, payload=world.payload)
     sim.reset(state)
-    sim.apply(JointCommand(ROBOT.standing, np.zeros(N), torques))
-    sim.step()
-    after = sim.true_state()
+    sim.write(JointCommand(ROBOT.standing, np.zeros(N), torques))
+    sim.advance()
+    after = sim.truth().state
 
     model = free_flyer(world)
     q = np.concatenate([state.position, state.orientation, state.joint_positions])
@@ -123,8 +123,8 @@ def test_a_push_is_its_impulse(engine: str) -> None:
         sim.push(force, 0.01, torque)
         momenta = []
         for _ in range(2):
-            momenta.append(momentum(sim.true_state(), state.position))
-            sim.step(30)
+            momenta.append(momentum(sim.truth().state, state.position))
+            sim.advance(30)
         changes.append(momenta[1] - momenta[0])
     linear, angular = np.split(changes[1] - changes[0], 2)
     assert linear == pytest.approx(0.01 * np.array([30.0, -20.0, 10.0]), abs=2e-3)
@@ -145,24 +145,24 @@ def momentum(state: RobotState, about: Array) -> Array:
 def test_feet_carry_the_weight_on_any_ground(engine: str) -> None:
     for word in ("flat", "slope:10", "slope:-8,90"):
         sim = simulator(engine, terrain=word)
-        sim.apply(STAND)
-        sim.step(800)
-        assert sim.contact_forces().sum(axis=0) == pytest.approx([0.0, 0.0, ROBOT.mass * 9.81], abs=1.0), word
-        assert np.abs(sim.foot_heights()).max() < 2e-3, word
-        assert sim.contact_forces()[:, 2].min() > 5.0, word
-        up = quaternion_to_matrix(sim.true_state().orientation).T @ np.array([0.0, 0.0, 9.81])
-        assert sim.specific_force() == pytest.approx(up, abs=0.3), word
+        sim.write(STAND)
+        sim.advance(800)
+        assert sim.truth().contact_forces.sum(axis=0) == pytest.approx([0.0, 0.0, ROBOT.mass * 9.81], abs=1.0), word
+        assert np.abs(sim.truth().foot_heights).max() < 2e-3, word
+        assert sim.truth().contact_forces[:, 2].min() > 5.0, word
+        up = quaternion_to_matrix(sim.truth().state.orientation).T @ np.array([0.0, 0.0, 9.81])
+        assert sim.truth().specific_force == pytest.approx(up, abs=0.3), word
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("friction", "holds"), [(0.15, False), (0.35, True)])
 def test_friction_is_the_options(engine: str, friction: float, holds: bool) -> None:
     sim = simulator(engine, terrain="slope:-14", friction=friction)  # tan 14 deg is 0.25
-    sim.apply(STAND)
-    sim.step(300)
-    before = sim.true_state().position
-    sim.step(500)
-    slid = float(np.linalg.norm(sim.true_state().position - before))
+    sim.write(STAND)
+    sim.advance(300)
+    before = sim.truth().state.position
+    sim.advance(500)
+    slid = float(np.linalg.norm(sim.truth().state.position - before))
     assert slid < 5e-3 if holds else slid > 0.05
 
 
@@ -170,13 +170,13 @@ def test_friction_is_the_options(engine: str, friction: float, holds: bool) -> N
 def test_feet_are_over_boxes_where_the_terrain_is(engine: str) -> None:
     word = "step:0,0.06"
     sim = simulator(engine, terrain=word)
-    sim.apply(STAND)
+    sim.write(STAND)
     state = ROBOT.standing_state()
     sim.reset(replace(state, position=state.position + np.array([0.5, 0.0, 0.06])))
-    sim.apply(STAND)
-    sim.step(500)
-    assert np.abs(sim.foot_heights()).max() < 2e-3
-    assert parse_terrain(word).heights(sim.true_state().position[None])[0] == 0.06
+    sim.write(STAND)
+    sim.advance(500)
+    assert np.abs(sim.truth().foot_heights).max() < 2e-3
+    assert parse_terrain(word).heights(sim.truth().state.position[None])[0] == 0.06
 
 
 @pytest.mark.parametrize("engine", ["mujoco", "bullet"])
@@ -191,9 +191,9 @@ def test_feet_are_over_hills_where_the_terrain_is(engine: str) -> None:
     for at in (np.argmin(heights), np.argmax(heights), np.argmax(np.abs(np.diff(heights)))):
         sim = simulator(engine, terrain=word)
         sim.reset(replace(state, position=state.position + places[at] + np.array([0.0, 0.0, heights[at] + 0.03])))
-        sim.apply(STAND)
-        sim.step(800)
-        assert np.abs(sim.foot_heights()).max() < 3e-3
+        sim.write(STAND)
+        sim.advance(800)
+        assert np.abs(sim.truth().foot_heights).max() < 3e-3
 
 
 def test_hills_are_refused_where_there_are_boxes_only() -> None:
@@ -221,7 +221,7 @@ def test_what_only_mujoco_has_is_refused(engine: str) -> None:
     with pytest.raises(ParameterError, match=rf"simulator\.contact\.model is 'spring'; the engine {engine} takes"):
         simulator(engine, contact=ContactOptions(model="spring"))
     running = simulator(engine)
-    running.step()
+    running.advance()
     with pytest.raises(SimulationError, match=f"running world of the engine {engine} cannot be copied"):
         copy.deepcopy(running)
 
@@ -229,16 +229,16 @@ def test_what_only_mujoco_has_is_refused(engine: str) -> None:
 @pytest.mark.parametrize("engine", ["dart", "bullet"])
 def test_a_world_that_has_not_moved_yet_has_an_independent_copy(engine: str) -> None:
     first = simulator(engine, noise=NoiseOptions(position=0.01))
-    start = first.true_state()
+    start = first.truth().state
     raised = replace(start, time=0.0, position=start.position + [0.0, 0.0, 0.1])
     first.reset(raised)
     twin = copy.deepcopy(first)
-    np.testing.assert_array_equal(twin.state().position, first.state().position)
-    twin.step(50)
+    np.testing.assert_array_equal(twin.read().position, first.read().position)
+    twin.advance(50)
     assert first.time == 0.0
-    assert first.true_state().position[2] == pytest.approx(raised.position[2], abs=1e-9)
-    first.step(50)
-    np.testing.assert_array_equal(twin.true_state().position, first.true_state().position)
+    assert first.truth().state.position[2] == pytest.approx(raised.position[2], abs=1e-9)
+    first.advance(50)
+    np.testing.assert_array_equal(twin.truth().state.position, first.truth().state.position)
 
 
 def test_an_engine_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,17 +77,17 @@ def test_everything_else_is_the_files(tmp_path: Path) -> None:
     assert np.unique(sim.model.dof_damping[6:]).tolist() == [0.1]
     assert np.unique(sim.model.dof_armature[6:]).tolist() == [0.008]
     assert sim.model.nu == N, "the motors are ours"
-    sim.apply(JointCommand(ROBOT.standing, np.zeros(N), np.zeros(N)))
-    sim.step(1000)
-    assert sim.contact_forces()[:, 2].sum() == pytest.approx(9.81 * total, abs=0.5)
-    assert np.abs(sim.foot_heights()).max() < 2e-3, "of their soles"
+    sim.write(JointCommand(ROBOT.standing, np.zeros(N), np.zeros(N)))
+    sim.advance(1000)
+    assert sim.truth().contact_forces[:, 2].sum() == pytest.approx(9.81 * total, abs=0.5)
+    assert np.abs(sim.truth().foot_heights).max() < 2e-3, "of their soles"
 
 
 def test_the_ground_is_ours(tmp_path: Path) -> None:
     sim = simulator(mjcf(tmp_path), friction=0.15, terrain="slope:-14")
-    sim.apply(JointCommand(ROBOT.standing, np.zeros(N), np.zeros(N)))
-    sim.step(800)
-    assert sim.true_state().position[0] > 0.05, "it slides down, though its feet say 0.6"
+    sim.write(JointCommand(ROBOT.standing, np.zeros(N), np.zeros(N)))
+    sim.advance(800)
+    assert sim.truth().state.position[0] > 0.05, "it slides down, though its feet say 0.6"
 
 
 @pytest.mark.parametrize(

@@ -120,21 +120,21 @@ def test_forward_dynamics_in_the_air_is_pinocchios(seed: int) -> None:
 def test_reset_and_state_are_inverse() -> None:
     sim, state = simulator(), dataclasses.replace(random_state(np.random.default_rng(1)), time=3.5)
     sim.reset(state)
-    found = sim.state()
+    found = sim.read()
     for field in dataclasses.fields(RobotState):
         assert np.allclose(getattr(found, field.name), getattr(state, field.name), atol=1e-12), field.name
     sim.reset()
     assert sim.time == 0.0
-    assert np.allclose(sim.state().joint_positions, ROBOT.standing)
+    assert np.allclose(sim.read().joint_positions, ROBOT.standing)
 
 
 def test_velocities_are_derivatives_in_their_frames() -> None:
     sim = simulator()
     sim.reset(random_state(np.random.default_rng(2)))
-    sim.step(20)
-    before = sim.state()
-    sim.step()
-    after = sim.state()
+    sim.advance(20)
+    before = sim.read()
+    sim.advance()
+    after = sim.read()
     rotation = quaternion_to_matrix(before.orientation)
     moved = (after.position - before.position) / sim.timestep
     turned = pin.log3(rotation.T @ quaternion_to_matrix(after.orientation)) / sim.timestep
@@ -147,59 +147,59 @@ def test_foot_heights_are_those_of_the_tree() -> None:
     sim, state = simulator(), random_state(np.random.default_rng(4))
     sim.reset(state)
     feet = state.position + foot_positions(ROBOT, state.joint_positions) @ quaternion_to_matrix(state.orientation).T
-    assert np.allclose(sim.foot_heights(), feet[:, 2] - ROBOT.foot_radius, atol=1e-12)
+    assert np.allclose(sim.truth().foot_heights, feet[:, 2] - ROBOT.foot_radius, atol=1e-12)
 
 
 def test_free_fall() -> None:
     sim = simulator()
     sim.reset(raised(2.0))
-    start = sim.state().position[2]
-    sim.step(300)
+    start = sim.read().position[2]
+    sim.advance(300)
     # The semi-implicit steps of MuJoCo add g h t / 2 to the parabola.
     elapsed = 300 * sim.timestep
     fallen = 0.5 * 9.81 * elapsed * (elapsed + sim.timestep)
-    assert sim.state().position[2] == pytest.approx(start - fallen, abs=1e-6)
-    assert sim.contact_forces().max() == 0.0
-    assert np.abs(sim.specific_force()).max() < 1e-6
-    assert (sim.foot_heights() > 1.0).all()
+    assert sim.read().position[2] == pytest.approx(start - fallen, abs=1e-6)
+    assert sim.truth().contact_forces.max() == 0.0
+    assert np.abs(sim.truth().specific_force).max() < 1e-6
+    assert (sim.truth().foot_heights > 1.0).all()
 
 
 def test_standing_feet_carry_the_weight() -> None:
     sim = simulator()
-    sim.apply(STAND)
-    sim.step(2000)
-    forces, state = sim.contact_forces(), sim.state()
+    sim.write(STAND)
+    sim.advance(2000)
+    forces, state = sim.truth().contact_forces, sim.read()
     assert forces[:, 2].sum() == pytest.approx(WEIGHT, rel=1e-3)
     assert (forces[:, 2] > 0.2 * WEIGHT).all()
     assert np.abs(forces[:, :2].sum(axis=0)).max() < 0.1
-    assert np.abs(sim.foot_heights()).max() < 1e-3
+    assert np.abs(sim.truth().foot_heights).max() < 1e-3
     assert np.abs(quaternion_to_rpy(state.orientation)).max() < 0.01
     assert np.abs(state.linear_velocity).max() < 1e-3
-    assert np.allclose(sim.specific_force(), 9.81 * up_in_body(state.orientation), atol=0.05)
+    assert np.allclose(sim.truth().specific_force, 9.81 * up_in_body(state.orientation), atol=0.05)
 
 
 def test_a_hundred_newton_press_a_foot_in_by_less_than_a_millimetre() -> None:
     sim = simulator()
-    sim.apply(STAND)
-    sim.step(1000)
+    sim.write(STAND)
+    sim.advance(1000)
     sim.push(np.array([0.0, 0.0, -(400.0 - WEIGHT)]), 1.0)
-    sim.step(900)
-    forces = sim.contact_forces()[:, 2]
+    sim.advance(900)
+    forces = sim.truth().contact_forces[:, 2]
     assert forces.sum() == pytest.approx(400.0, rel=0.02)
-    assert (sim.foot_heights() > -1e-3).all()
+    assert (sim.truth().foot_heights > -1e-3).all()
 
 
 def test_landing_is_inelastic_and_symmetric() -> None:
     sim = simulator()
     sim.reset(raised(0.1))
-    sim.apply(STAND)
+    sim.write(STAND)
     touched, bounce = False, 0.0
     for _ in range(300):
-        sim.step()
-        touched = touched or bool((sim.contact_forces()[:, 2] > 0.0).any())
-        bounce = max(bounce, float(sim.foot_heights().max())) if touched else bounce
-        assert not touched or sim.foot_heights().min() > -2e-3
-    state = sim.state()
+        sim.advance()
+        touched = touched or bool((sim.truth().contact_forces[:, 2] > 0.0).any())
+        bounce = max(bounce, float(sim.truth().foot_heights.max())) if touched else bounce
+        assert not touched or sim.truth().foot_heights.min() > -2e-3
+    state = sim.read()
     roll, _, yaw = quaternion_to_rpy(state.orientation)
     sides = state.joint_positions.reshape(2, 2, 3) * np.array([[[-1.0, 1.0, 1.0]], [[1.0, 1.0, 1.0]]]).transpose(
         1, 0, 2
@@ -225,12 +225,12 @@ def sliding_velocities(sim: MujocoSimulator) -> Array:
 def test_sliding_feet_feel_the_friction_coefficient_times_the_normal_force(friction: float) -> None:
     sim = simulator(friction=friction)
     sim.reset(dataclasses.replace(ROBOT.standing_state(), linear_velocity=np.array([2.0, 1.0, 0.0])))
-    sim.apply(STAND)
+    sim.write(STAND)
     checked = 0
     for _ in range(30):
         before = sliding_velocities(sim)
-        sim.step()
-        forces, after = sim.contact_forces(), sliding_velocities(sim)
+        sim.advance()
+        forces, after = sim.truth().contact_forces, sliding_velocities(sim)
         for force, first, last in zip(forces, before, after, strict=True):
             tangential = np.linalg.norm(force[:2])
             assert tangential <= friction * force[2] * 1.001 + 1e-9
@@ -247,10 +247,10 @@ def test_a_push_changes_the_momentum_by_its_impulse(force: list[float]) -> None:
     for pushed in (False, True):
         sim = simulator()
         sim.reset(raised(2.0))
-        sim.apply(STAND)
+        sim.write(STAND)
         if pushed:
             sim.push(np.array(force), duration)
-        sim.step(150)
+        sim.advance(150)
         mujoco.mj_subtreeVel(sim.model, sim.data)
         velocities.append(sim.data.subtree_linvel[sim.model.body(BASE_LINK).id].copy())
     change = velocities[1] - velocities[0]
@@ -264,9 +264,9 @@ def test_a_moment_changes_the_angular_momentum_by_its_impulse(force: list[float]
     for moment in (np.zeros(3), torque):
         sim = simulator()
         sim.reset(raised(2.0))
-        sim.apply(STAND)
+        sim.write(STAND)
         sim.push(np.array(force), duration, moment)
-        sim.step(100)
+        sim.advance(100)
         mujoco.mj_subtreeVel(sim.model, sim.data)
         momenta.append(sim.data.subtree_angmom[sim.model.body(BASE_LINK).id].copy())
     assert np.allclose(momenta[1] - momenta[0], torque * duration, atol=0.02 * np.linalg.norm(torque) * duration)
@@ -278,7 +278,7 @@ def test_pushes_add_up_and_end_and_keep_their_impulse() -> None:
     sim.push(np.array([0.0, 8.0, 0.0]), 0.0014)
     seen = []
     for _ in range(4):
-        sim.step()
+        sim.advance()
         seen.append(sim.data.xfrc_applied[sim.model.body(BASE_LINK).id, :3].copy())
     assert np.allclose(seen[0], [10.0, 8.0 * 1.4, 0.0])
     assert np.allclose(seen[1], [10.0, 0.0, 0.0])
@@ -293,8 +293,8 @@ def test_drives_follow_their_law_and_clip() -> None:
         state.joint_positions + rng.normal(scale=0.1, size=N), rng.normal(size=N), rng.normal(size=N)
     )
     sim.reset(state)
-    sim.apply(command)
-    sim.step()
+    sim.write(command)
+    sim.advance()
     assert command.positions is not None
     wanted = (
         command.torques
@@ -302,15 +302,15 @@ def test_drives_follow_their_law_and_clip() -> None:
         + GAINS.kd * (command.velocities - state.joint_velocities)
     )
     assert np.abs(wanted).max() > ROBOT.effort_limits.min()
-    assert np.allclose(sim.applied_torques(), np.clip(wanted, -ROBOT.effort_limits, ROBOT.effort_limits))
+    assert np.allclose(sim.truth().applied_torques, np.clip(wanted, -ROBOT.effort_limits, ROBOT.effort_limits))
 
 
 def test_huge_feedforward_is_clipped_in_the_physics_too() -> None:
     sim = simulator()
     sim.reset(raised(2.0))
-    sim.apply(JointCommand(ROBOT.standing, np.zeros(N), np.full(N, 1e6)))
-    sim.step()
-    assert np.allclose(sim.applied_torques(), ROBOT.effort_limits)
+    sim.write(JointCommand(ROBOT.standing, np.zeros(N), np.full(N, 1e6)))
+    sim.advance()
+    assert np.allclose(sim.truth().applied_torques, ROBOT.effort_limits)
     assert np.allclose(sim.data.qfrc_actuator[sim._v_index], ROBOT.effort_limits)
 
 
@@ -318,12 +318,14 @@ def test_damping_only_takes_energy_out() -> None:
     sim = simulator()
     state = random_state(np.random.default_rng(7))
     sim.reset(state)
-    sim.apply(JointCommand.damping(N))
-    sim.step()
+    sim.write(JointCommand.damping(N))
+    sim.advance()
     limits = ROBOT.effort_limits
-    assert np.allclose(sim.applied_torques(), np.clip(-GAINS.kd_damping * state.joint_velocities, -limits, limits))
-    sim.step(400)
-    assert np.abs(sim.state().joint_velocities).max() < 0.2 * np.abs(state.joint_velocities).max()
+    assert np.allclose(
+        sim.truth().applied_torques, np.clip(-GAINS.kd_damping * state.joint_velocities, -limits, limits)
+    )
+    sim.advance(400)
+    assert np.abs(sim.read().joint_velocities).max() < 0.2 * np.abs(state.joint_velocities).max()
 
 
 def test_dry_friction_holds_a_joint_against_less_than_its_torque() -> None:
@@ -337,9 +339,9 @@ def test_dry_friction_holds_a_joint_against_less_than_its_torque() -> None:
         torques[knee] = torque
         free = dataclasses.replace(GAINS, kp=np.zeros(N), kd=np.zeros(N))
         sim._gains = free
-        sim.apply(JointCommand(ROBOT.standing, np.zeros(N), torques))
-        sim.step(200)
-        travelled = abs(sim.state().joint_positions[knee] - ROBOT.standing[knee])
+        sim.write(JointCommand(ROBOT.standing, np.zeros(N), torques))
+        sim.advance(200)
+        travelled = abs(sim.read().joint_positions[knee] - ROBOT.standing[knee])
         assert (travelled > 0.05) == moves, travelled
 
 
@@ -348,10 +350,10 @@ def test_runs_repeat_exactly() -> None:
     ends = []
     for _ in range(2):
         sim = simulator(noise=noise, seed=3)
-        sim.apply(STAND)
+        sim.write(STAND)
         sim.push(np.array([5.0, 20.0, 0.0]), 0.05)
-        sim.step(200)
-        ends.append(sim.state())
+        sim.advance(200)
+        ends.append(sim.read())
     for field in dataclasses.fields(RobotState):
         assert np.array_equal(getattr(ends[0], field.name), getattr(ends[1], field.name))
 
@@ -361,11 +363,11 @@ def test_noise_has_its_deviation_and_leaves_the_truth_alone() -> None:
     sim = simulator(noise=noise, seed=1)
     errors: dict[str, list[Array]] = {name: [] for name in ("position", "joint_positions", "joint_velocities")}
     turns = []
-    sim.apply(STAND)
+    sim.write(STAND)
     for _ in range(400):
-        sim.step()
-        seen, true = sim.state(), sim.true_state()
-        assert sim.state() is seen
+        sim.advance()
+        seen, true = sim.read(), sim.truth().state
+        assert sim.read() is seen
         assert np.linalg.norm(seen.orientation) == pytest.approx(1.0)
         turns.append(pin.log3(quaternion_to_matrix(true.orientation).T @ quaternion_to_matrix(seen.orientation)))
         for name, values in errors.items():
@@ -379,10 +381,10 @@ def test_a_diverged_state_is_named() -> None:
     sim = simulator()
     sim.data.qvel[sim._v_index[2]] = np.nan
     with pytest.raises(SimulationError, match="joint velocities"):
-        sim.step()
+        sim.advance()
     sim.reset()
-    sim.step()
-    assert sim.state().is_finite()
+    sim.advance()
+    assert sim.read().is_finite()
 
 
 def test_bad_input_is_refused() -> None:
@@ -393,11 +395,11 @@ def test_bad_input_is_refused() -> None:
         sim.reset(dataclasses.replace(ROBOT.standing_state(), joint_positions=np.zeros(7)))
     with pytest.raises(SimulationError, match="quaternion"):
         sim.reset(dataclasses.replace(ROBOT.standing_state(), orientation=np.zeros(4)))
-    sim.apply(STAND)
+    sim.write(STAND)
     with pytest.raises(SimulationError, match="12 finite"):
-        sim.apply(JointCommand(ROBOT.standing, np.zeros(N), np.full(N, np.inf)))
+        sim.write(JointCommand(ROBOT.standing, np.zeros(N), np.full(N, np.inf)))
     with pytest.raises(SimulationError, match="12 finite"):
-        sim.apply(JointCommand(np.zeros(4), np.zeros(N), np.zeros(N)))
+        sim.write(JointCommand(np.zeros(4), np.zeros(N), np.zeros(N)))
     assert sim._command is STAND
     for force, duration in (([1.0, 2.0], 0.1), ([np.nan, 0.0, 0.0], 0.1), ([1.0, 0.0, 0.0], 0.0)):
         with pytest.raises(ParameterError, match="push"):
@@ -412,7 +414,7 @@ def test_options_out_of_range_are_refused(options: dict[str, float]) -> None:
 
 def test_only_the_ground_touches_the_robot() -> None:
     sim = simulator()
-    sim.step(1500)
+    sim.advance(1500)
     pairs = {frozenset(pair) for pair in sim.data.contact.geom.tolist()}
     assert pairs
     assert all(sim.model.geom(GROUND_NAME).id in pair for pair in pairs)
@@ -429,26 +431,26 @@ def placed(x: float, height: float) -> RobotState:
 def test_the_robot_stands_on_either_level_of_a_step(height: float, x: float, level: float) -> None:
     sim = simulator(terrain=f"step:2,{height}")
     sim.reset(placed(x, level * height + 0.01))
-    sim.apply(STAND)
-    sim.step(1500)
-    state = sim.state()
+    sim.write(STAND)
+    sim.advance(1500)
+    state = sim.read()
     feet = state.position + foot_positions(ROBOT, state.joint_positions) @ quaternion_to_matrix(state.orientation).T
     assert np.allclose(feet[:, 2] - ROBOT.foot_radius, level * height, atol=1e-3)
-    assert np.abs(sim.foot_heights()).max() < 1e-3
-    assert sim.contact_forces()[:, 2].sum() == pytest.approx(WEIGHT, rel=1e-3)
+    assert np.abs(sim.truth().foot_heights).max() < 1e-3
+    assert sim.truth().contact_forces[:, 2].sum() == pytest.approx(WEIGHT, rel=1e-3)
 
 
 def test_feet_before_and_beyond_the_edge_stand_on_their_own_levels() -> None:
     sim = simulator(terrain="step:2,0.03")
     sim.reset(placed(2.0, 0.031))
-    sim.apply(STAND)
-    sim.step(2000)
+    sim.write(STAND)
+    sim.advance(2000)
     front = np.array([name.startswith("f") for name in FOOT_NAMES])
     heights = sim.data.geom_xpos[sim._feet, 2] - ROBOT.foot_radius
     assert np.allclose(heights, np.where(front, 0.03, 0.0), atol=1e-3)
-    assert np.abs(sim.foot_heights()).max() < 1e-3
-    assert (sim.contact_forces()[:, 2] > 0.1 * WEIGHT).all()
-    assert quaternion_to_rpy(sim.state().orientation)[1] < -0.05
+    assert np.abs(sim.truth().foot_heights).max() < 1e-3
+    assert (sim.truth().contact_forces[:, 2] > 0.1 * WEIGHT).all()
+    assert quaternion_to_rpy(sim.read().orientation)[1] < -0.05
 
 
 def test_a_step_far_away_changes_nothing() -> None:
@@ -456,7 +458,7 @@ def test_a_step_far_away_changes_nothing() -> None:
     for terrain in ("flat", "step:5,0.03"):
         sim = simulator(terrain=terrain)
         sim.reset(raised(0.05))
-        sim.apply(STAND)
-        sim.step(300)
+        sim.write(STAND)
+        sim.advance(300)
         ends.append(sim.data.qpos.copy())
     assert np.array_equal(*ends)

@@ -20,7 +20,7 @@ def simulator(**options) -> MujocoSimulator:
 
 def test_constant_errors_are_in_the_measured_state_alone() -> None:
     sim = simulator(error=StateErrorOptions(z=0.02, roll=0.03, pitch=-0.04, yaw=0.5))
-    measured, true = sim.state(), sim.true_state()
+    measured, true = sim.read(), sim.truth().state
     assert measured.position[2] - true.position[2] == pytest.approx(0.02)
     np.testing.assert_allclose(quaternion_to_rpy(measured.orientation), [0.03, -0.04, 0.5], atol=1e-12)
     np.testing.assert_array_equal(measured.joint_positions, true.joint_positions)
@@ -30,10 +30,10 @@ def test_a_delayed_state_keeps_its_stamp() -> None:
     sim, prompt = simulator(delay=DelayOptions(state=0.01)), simulator()
     past = []
     for _ in range(30):
-        past.append(prompt.state())
+        past.append(prompt.read())
         for each in (sim, prompt):
-            each.step()
-    late = sim.state()
+            each.advance()
+    late = sim.read()
     assert sim.time - late.time == pytest.approx(0.01)
     np.testing.assert_array_equal(late.joint_positions, past[20].joint_positions)
 
@@ -41,15 +41,15 @@ def test_a_delayed_state_keeps_its_stamp() -> None:
 @pytest.mark.parametrize("kind", ["command", "torque"])
 def test_commands_and_torques_act_later(kind: str) -> None:
     sim = simulator(delay=DelayOptions(**{kind: 0.005}))
-    sim.step(10)
+    sim.advance(10)
     torques = np.zeros(12)
     torques[2] = 3.0
-    sim.apply(JointCommand(ROBOT.standing, np.zeros(12), torques))
+    sim.write(JointCommand(ROBOT.standing, np.zeros(12), torques))
     seen = []
     for _ in range(8):
-        before = sim.applied_torques()[2]
-        sim.step()
-        seen.append(abs(sim.applied_torques()[2] - before) > 1.0)
+        before = sim.truth().applied_torques[2]
+        sim.advance()
+        seen.append(abs(sim.truth().applied_torques[2] - before) > 1.0)
     assert seen.index(True) == 5
 
 
@@ -58,9 +58,9 @@ def test_weak_motors_give_their_share() -> None:
     pulls = []
     for scale in (1.0, 0.55):
         sim = simulator(torque_scale=scale)
-        sim.apply(command)
-        sim.step()
-        pulls.append(sim.applied_torques().copy())
+        sim.write(command)
+        sim.advance()
+        pulls.append(sim.truth().applied_torques.copy())
     np.testing.assert_allclose(pulls[1], 0.55 * pulls[0])
 
 
@@ -72,7 +72,7 @@ def test_a_payload_weighs_and_lies_where_asked() -> None:
     assert body.pos[2] > 0.03
     # what MuJoCo makes of that: the whole robot's centre moves by the payload's share of the way to it
     at = [sim.data.subtree_com[sim.model.body("base_link").id] for sim in (loaded, plain)]
-    trunk = loaded.true_state().position
+    trunk = loaded.truth().state.position
     expected = (8.912 * (at[1] - trunk) + 2.0 * body.pos) / 10.912
     np.testing.assert_allclose(at[0] - trunk, expected, atol=1e-3)
 
@@ -80,16 +80,16 @@ def test_a_payload_weighs_and_lies_where_asked() -> None:
 @pytest.mark.parametrize("terrain", ["slope:10", "slope:-8,30", "slope:10,90"])
 def test_the_robot_begins_standing_on_a_slope(terrain: str) -> None:
     sim = simulator(terrain=terrain)
-    assert np.abs(sim.foot_heights()).max() < 1e-3
+    assert np.abs(sim.truth().foot_heights).max() < 1e-3
 
 
 def test_errors_noise_and_weakness_may_change_while_it_runs() -> None:
     sim = simulator()
     sim.tune(GAINS, SimOptions(error=StateErrorOptions(z=0.02), torque_scale=0.5))
-    sim.apply(JointCommand(ROBOT.standing + 0.1, np.zeros(12), np.zeros(12)))
-    sim.step()
+    sim.write(JointCommand(ROBOT.standing + 0.1, np.zeros(12), np.zeros(12)))
+    sim.advance()
     strong = simulator()
-    strong.apply(JointCommand(ROBOT.standing + 0.1, np.zeros(12), np.zeros(12)))
-    strong.step()
-    np.testing.assert_allclose(sim.applied_torques(), 0.5 * strong.applied_torques())
-    assert sim.state().position[2] - sim.true_state().position[2] == pytest.approx(0.02)
+    strong.write(JointCommand(ROBOT.standing + 0.1, np.zeros(12), np.zeros(12)))
+    strong.advance()
+    np.testing.assert_allclose(sim.truth().applied_torques, 0.5 * strong.truth().applied_torques)
+    assert sim.read().position[2] - sim.truth().state.position[2] == pytest.approx(0.02)

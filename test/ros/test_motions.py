@@ -43,14 +43,14 @@ class Rig:
             executor.add_node(one)
 
     def publish(self, message: bytes) -> None:
-        self.simulator.apply(joint_command(deserialize_message(message, JointTrajectory)))
+        self.simulator.write(joint_command(deserialize_message(message, JointTrajectory)))
 
     def tick(self) -> None:
-        state = self.simulator.state()
+        state = self.simulator.read()
         messages = joint_state_message(state, np.zeros(12)), odometry_message(state)
         joints, odometry = map(serialize_message, messages)
         self.node._answer(round(state.time * 1e9), joints, odometry)
-        self.simulator.step(STEPS)
+        self.simulator.advance(STEPS)
 
     def until(self, mode: ControlMode, longest: float = 6.0) -> None:
         end = self.simulator.time + longest
@@ -76,7 +76,7 @@ def test_it_jumps_where_it_is_told_to_and_stands(make_node: NodeMaker, executor:
     rig.until(ControlMode.MOTION)
     accepted, reason = rig.call(jump)
     assert not accepted and reason == "still in jump"
-    begun, planned = rig.simulator.state().position[0], [rig.controller.contacts]
+    begun, planned = rig.simulator.read().position[0], [rig.controller.contacts]
     while rig.controller.mode is ControlMode.MOTION:
         rig.tick()
         planned += [rig.controller.contacts] if rig.controller.contacts != planned[-1] else []
@@ -85,14 +85,14 @@ def test_it_jumps_where_it_is_told_to_and_stands(make_node: NodeMaker, executor:
     assert rig.simulator.time > load_motion("jump").duration
     for _ in range(300):
         rig.tick()
-    state = rig.simulator.state()
+    state = rig.simulator.read()
     assert state.position[0] - begun == pytest.approx(0.6, abs=0.05)
     assert rig.controller.standing and abs(state.position[2] - load_robot().standing_height()) < 0.02
 
 
 def test_from_its_back_it_gets_onto_its_feet(make_node: NodeMaker, executor: SingleThreadedExecutor) -> None:
     rig = Rig(make_node, executor, " recovery , recovery_side")
-    lying = rig.simulator.state()
+    lying = rig.simulator.read()
     lying.position[:] = 0.0, 0.0, 0.12
     lying.orientation[:] = 0.0, 1.0, 0.0, 0.0
     rig.simulator.reset(lying)
@@ -104,7 +104,7 @@ def test_from_its_back_it_gets_onto_its_feet(make_node: NodeMaker, executor: Sin
     rig.until(ControlMode.STAND)
     for _ in range(300):
         rig.tick()
-    state = rig.simulator.state()
+    state = rig.simulator.read()
     assert quaternion_to_matrix(state.orientation)[2, 2] > 0.99
     assert abs(state.position[2] - load_robot().standing_height()) < 0.02
 

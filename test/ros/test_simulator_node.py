@@ -17,8 +17,8 @@ from contact_ddp_ros.ros import simulator_node
 from contact_ddp_ros.ros.runtime import publisher, subscribe
 from contact_ddp_ros.ros.simulator_node import SimulatorNode
 
-LOOKS = ("state", "applied_torques", "specific_force", "foot_heights", "contact_forces")
-CHANGES = ("apply", "step", "push", "reset")
+LOOKS = ("read", "truth", "_specific_force", "_foot_heights", "_contact_forces")
+CHANGES = ("write", "advance", "push", "reset")
 
 LONG_ENOUGH = 0.0005
 """Time that every call is made to take, so that others get their turn in it [s]."""

@@ -197,10 +197,10 @@ def test_it_survives_a_planner_delay():
 def test_a_state_that_is_not_finite_ends_in_damping():
     """For one tick, at which a plan is due: the controller damps, stays there, and the run goes on."""
     loop = ClosedLoop(replace(OPTIONS, duration=1.5))
-    measure, commands, apply = loop.simulator.state, [], loop.simulator.apply
+    measure, commands, write = loop.simulator.read, [], loop.simulator.write
     bad = []
 
-    def state():
+    def read():
         measured = measure()
         if measured.time >= 1.0 and not bad:
             if loop._tick % loop.ticks_per_plan == 0:
@@ -210,9 +210,9 @@ def test_a_state_that_is_not_finite_ends_in_damping():
 
     def record(command):
         commands.append((loop.simulator.time, command))
-        apply(command)
+        write(command)
 
-    loop.simulator.state, loop.simulator.apply = state, record
+    loop.simulator.read, loop.simulator.write = read, record
     recording = loop.run()
     assert len(bad) == 1
     assert recording.ticks["time"][-1] == pytest.approx(1.498)
@@ -256,7 +256,7 @@ def test_a_fork_goes_on_alike_and_by_itself():
         for loop in (original, alike, other, undisturbed, heard):
             loop.tick()
         assert alike._links.bits == heard._links.bits
-    states = [astuple(loop.simulator.true_state()) for loop in (original, undisturbed, alike, other)]
+    states = [astuple(loop.simulator.truth().state) for loop in (original, undisturbed, alike, other)]
     same = [all(np.array_equal(a, b) for a, b in zip(states[0], state)) for state in states]
     assert same == [True, True, True, False]
     assert original.planner.config.iterations == 2

@@ -45,7 +45,7 @@ def advance(loop: ClosedLoop, seconds: float) -> float:
     end, tilt = loop.simulator.time + seconds, 0.0
     while loop.simulator.time < end - 1e-9:
         loop.tick()
-        roll, pitch, _ = quaternion_to_rpy(loop.simulator.true_state().orientation)
+        roll, pitch, _ = quaternion_to_rpy(loop.simulator.truth().state.orientation)
         tilt = max(tilt, abs(float(roll)), abs(float(pitch)))
     return tilt
 
@@ -83,4 +83,4 @@ def test_without_policies_for_good_it_stays_standing(moving: ClosedLoop) -> None
     assert loop.controller.standing and loop.controller.waiting_for == ""
     advance(loop, 0.5)
     assert loop.controller.standing, "the wish to bound is over"
-    assert float(np.abs(loop.simulator.true_state().linear_velocity).max()) < 0.02
+    assert float(np.abs(loop.simulator.truth().state.linear_velocity).max()) < 0.02

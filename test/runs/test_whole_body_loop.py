@@ -145,9 +145,9 @@ def test_a_controller_keeps_its_model() -> None:
     planar = ClosedLoop(RunOptions(overrides={"planner.model": "planar"}))
     with pytest.raises(ParameterError, match="model is fixed while the controller exists, at planar"):
         planar.controller.configure(loop.controller.config)
-    policy = loop.planner.plan(loop.simulator.state(), 0.5, hold=True).policy
+    policy = loop.planner.plan(loop.simulator.read(), 0.5, hold=True).policy
     assert policy is not None
-    planar.controller.update(planar.simulator.state(), 0.0)
+    planar.controller.update(planar.simulator.read(), 0.0)
     answer = planar.controller.set_policy(policy, 0.0)
     assert not answer.accepted
     assert "states has shape" in answer.reason

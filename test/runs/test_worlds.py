@@ -104,6 +104,6 @@ def test_contact_is_felt_as_the_simulator_has_it() -> None:
         loop.tick()
         if loop.simulator.time > 2.5:
             felt.append(loop.controller.estimator.contacts.contact.copy())
-            true.append(loop.simulator.contact_forces()[:, 2] > 5.0)
+            true.append(loop.simulator.truth().contact_forces[:, 2] > 5.0)
     wrong = np.array(felt) != np.array(true)
     assert wrong.mean() < 0.05

@@ -66,7 +66,7 @@ class Recovery:
 
     def _height(self) -> float:
         """Of the trunk above the lowest foot [m]."""
-        state = self._loop.simulator.true_state()
+        state = self._loop.simulator.truth().state
         feet = foot_positions(self._robot, state.joint_positions) @ quaternion_to_matrix(state.orientation).T
         return float(-feet[:, 2].min())
 
@@ -78,15 +78,15 @@ def back_on_feet(loop: ClosedLoop, robot: Robot) -> None:
         SimulationError: where it lies is not known.
     """
     simulator, controller = loop.simulator, loop.controller
-    lying, standing = simulator.true_state(), robot.standing_state(simulator.time + _MOVED)
+    lying, standing = simulator.truth().state, robot.standing_state(simulator.time + _MOVED)
     yaw = 0.5 * float(quaternion_to_rpy(lying.orientation)[2])
     place = np.array([*lying.position[:2], standing.position[2]])
     upright = replace(standing, position=place, orientation=np.array([0.0, 0.0, math.sin(yaw), math.cos(yaw)]))
     if not upright.is_finite():
         raise SimulationError("where the robot lies is not known; reset")
     simulator.reset(upright)
-    place[2] -= min(simulator.foot_heights())
+    place[2] -= min(simulator.truth().foot_heights)
     simulator.reset(upright)
     controller.request(ControlMode.DAMP)
-    controller.update(simulator.state(), simulator.time)
+    controller.update(simulator.read(), simulator.time)
     loop.want(ControlMode.MOVE)

@@ -88,7 +88,8 @@ class Session:
     def snapshot(self) -> Snapshot:
         """The present instant."""
         loop, recorder = self.loop, self.recorder
-        state = loop.simulator.true_state()
+        truth = loop.simulator.truth()
+        state = truth.state
         moving = loop.controller.mode is ControlMode.MOVE
         sample = loop.controller.sample(state.time) if moving else None
         running = not self.idle
@@ -104,7 +105,7 @@ class Session:
             plan=None if recorder.plan is None or not moving else plan_of(recorder.plan),
             planned_contacts=loop.controller.contacts,
             touch=touch_of(loop.controller),
-            contact_forces=loop.simulator.contact_forces(),
+            contact_forces=truth.contact_forces,
             planned_forces=None if sample is None else sample.forces,
             push=self._disturbances.force,
             spring=self._disturbances.spring,

@@ -47,7 +47,7 @@ class Disturbances:
             ParameterError: a number is not finite, or the duration is not positive.
         """
         simulator = self._simulator
-        yaw = float(quaternion_to_rpy(simulator.true_state().orientation)[2])
+        yaw = float(quaternion_to_rpy(simulator.truth().state.orientation)[2])
         forward, left, up = push.force
         cos, sin = math.cos(yaw), math.sin(yaw)
         force = np.array([cos * forward - sin * left, sin * forward + cos * left, up])

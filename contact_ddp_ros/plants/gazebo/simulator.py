@@ -1,7 +1,7 @@
 """A Gazebo server in lock-step as the simulator of the closed loop: the same planner and controller, other physics."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.base.errors import ParameterError, SimulationError
 from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge
 from contact_ddp_ros.plants.options import SimOptions
+from contact_ddp_ros.plants.plant import Capabilities
 from contact_ddp_ros.plants.sensing import sensed
 from contact_ddp_ros.plants.terrain.words import parse_terrain
 from contact_ddp_ros.robot.model import Robot, foot_positions
@@ -18,11 +19,24 @@ from contact_ddp_ros.robot.state import JointCommand, RobotState
 Array = NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class _Truth:
+    """The :class:`contact_ddp_ros.plants.plant.Truth` of a Gazebo world; NaN for what it does not tell."""
+
+    state: RobotState
+    foot_heights: Array
+    contact_forces: Array
+    applied_torques: Array
+    specific_force: Array
+
+
 class GazeboSimulator:
-    """A :class:`contact_ddp_ros.plants.plant.Simulator`; its clock begins at zero with the bridge's first state.
+    """A :class:`contact_ddp_ros.plants.plant.SimulatedPlant`; its clock begins at zero with the bridge's first state.
 
     A server tells no forces at the feet in terms that this package could check, so these are not known there.
     """
+
+    capabilities = Capabilities(places=False)
 
     def __init__(
         self,
@@ -50,12 +64,11 @@ class GazeboSimulator:
         self._rng = np.random.default_rng(self._options.seed)
         self._measured: RobotState | None = None
         self._begin = bridge.start().time
-        self._torques = np.zeros(robot.n_joints)
 
     @property
     def time(self) -> float:
         """The simulation's clock [s]."""
-        return self.true_state().time
+        return self._true_state().time
 
     @property
     def timestep(self) -> float:
@@ -74,22 +87,21 @@ class GazeboSimulator:
         self._rng = np.random.default_rng(self._options.seed)
         self._measured = None
 
-    def state(self) -> RobotState:
+    def read(self) -> RobotState:
         """The newest state as it is measured; repeated calls at one instant return the same state."""
         if self._measured is None:
-            self._measured = sensed(self.true_state(), self._options, self._rng)
+            self._measured = sensed(self._true_state(), self._options, self._rng)
         return self._measured
 
-    def true_state(self) -> RobotState:
-        """The newest state without the sensors' errors."""
+    def _true_state(self) -> RobotState:
         state = self._bridge.state
         return replace(state, time=state.time - self._begin)
 
-    def apply(self, command: JointCommand) -> None:
+    def write(self, command: JointCommand) -> None:
         """Set the drives' command."""
         self._bridge.apply(command)
 
-    def step(self, n: int = 1) -> None:
+    def advance(self, n: int = 1) -> None:
         """Advance n physics steps with the efforts that answer the present state."""
         self._bridge.advance(n)
         self._measured = None
@@ -104,24 +116,16 @@ class GazeboSimulator:
             raise ParameterError(f"a push with a moment of {torque} N m: in Gazebo a push is a force alone")
         self._bridge.push(force, duration)
 
-    def foot_heights(self) -> Array:
-        """(4,) height of each foot's lowest point above the ground below it [m]."""
-        state = self._bridge.state
-        rotation = quaternion_to_matrix(state.orientation)
-        feet = foot_positions(self._robot, state.joint_positions)
-        return self._terrain.clearances(feet @ rotation.T + state.position, self._robot.foot_radius)
-
-    def contact_forces(self) -> Array:
-        """(4, 3) force of the ground on each foot during the last step, in `odom` axes [N]; NaN where not known."""
-        if self._foot_forces is not None:
-            return self._foot_forces()
-        return np.full((len(self._robot.tree.contacts), 3), np.nan)
-
-    def applied_torques(self) -> Array:
-        """(12,) torques sent last [N m]."""
-        return self._bridge.torques
-
-    def specific_force(self) -> Array:
-        """(3,) specific force of the IMU, in `base_link` axes [m/s^2]; NaN before its first message."""
-        force = self._bridge.specific_force
-        return np.full(3, np.nan) if force is None else force
+    def truth(self) -> _Truth:
+        """Quantities without the errors of sensors, at the present instant; NaN for what the world does not tell."""
+        robot, bridge = self._robot, self._bridge
+        state = bridge.state
+        feet = foot_positions(robot, state.joint_positions) @ quaternion_to_matrix(state.orientation).T
+        unknown, force = np.full((len(robot.tree.contacts), 3), np.nan), bridge.specific_force
+        return _Truth(
+            state=self._true_state(),
+            foot_heights=self._terrain.clearances(feet + state.position, robot.foot_radius),
+            contact_forces=unknown if self._foot_forces is None else self._foot_forces(),
+            applied_torques=bridge.torques,
+            specific_force=np.full(3, np.nan) if force is None else force,
+        )

@@ -99,7 +99,7 @@ class RobotEmulator:
         self._targets: Frame | None = None
         self._received = -np.inf
         self._tripped = True
-        self._origin = self._simulator.state().joint_positions
+        self._origin = self._simulator.read().joint_positions
         self._initial_pose = np.tile(_INITIAL_POSE, len(LEG_NAMES))
         self._initial_pose[:: len(_INITIAL_POSE)] *= [1.0 if name.endswith("l") else -1.0 for name in LEG_NAMES]
         self._executed: _Commanded | None = None
@@ -117,12 +117,12 @@ class RobotEmulator:
     @property
     def applied_torques(self) -> np.ndarray:
         """(12,) torques of the drives during the last step [N m]."""
-        return self._simulator.applied_torques()
+        return self._simulator.truth().applied_torques
 
     @property
     def state(self) -> RobotState:
         """The state that is published, with sensor noise."""
-        return self._simulator.state()
+        return self._simulator.read()
 
     def run(self, stop: Event) -> None:
         """Run until `stop` is set."""
@@ -141,10 +141,10 @@ class RobotEmulator:
             self._pace.start(self.time)
             return
         self._executed = self._commanded(answer)
-        self._simulator.apply(*self._executed)
+        self._simulator.write(*self._executed)
         for push in self._pushes.due(self.time):
             self._simulator.push(np.array(push.force), push.duration, np.array(push.torque))
-        self._simulator.step(self._steps)
+        self._simulator.advance(self._steps)
         if self._config.lockstep:
             self._pace.measure(self.time)
         else:
@@ -155,7 +155,8 @@ class RobotEmulator:
     def tell(self) -> None:
         """Publish the frames of the present state: the tick first, then the robot's own."""
         simulator, layout = self._simulator, self._layout
-        state, torques, forces = simulator.state(), simulator.applied_torques(), simulator.contact_forces()
+        state, truth = simulator.read(), simulator.truth()
+        torques, forces = truth.applied_torques, truth.contact_forces
         self._count += 1
         numbered = conventions.stamps(state.time, self._count) if layout is not CHEETAH_SOFTWARE else {}
         tick = {
@@ -163,11 +164,11 @@ class RobotEmulator:
             "wall_time": clock.perf_counter(),
             **conventions.tick_values(state),
             "torques": torques,
-            "foot_heights": simulator.foot_heights(),
+            "foot_heights": truth.foot_heights,
             "contact_forces": forces.ravel(),
         }
         legs = conventions.leg_data_values(self._robot, state, torques)
-        trunk = conventions.estimate_values(layout, state, simulator.specific_force(), forces)
+        trunk = conventions.estimate_values(layout, state, truth.specific_force, forces)
         self._link.publish(TICK_CHANNEL, encode(EMULATOR_TICK, tick))
         if layout.command_channel and self._executed is not None:
             executed = conventions.executed_values(*self._executed)

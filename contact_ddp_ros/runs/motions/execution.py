@@ -22,7 +22,7 @@ from contact_ddp_ros.control.turning import follower_of
 from contact_ddp_ros.mpc.motions.optimizer import MotionPlan
 from contact_ddp_ros.plants.engines import make_simulator
 from contact_ddp_ros.plants.options import SimOptions
-from contact_ddp_ros.plants.plant import Simulator
+from contact_ddp_ros.plants.plant import SimulatedPlant
 from contact_ddp_ros.plants.terrain.words import FLAT
 from contact_ddp_ros.robot.joint_pd import TorqueSpeedCurve
 from contact_ddp_ros.robot.model import Robot
@@ -253,11 +253,11 @@ def execute_motion(
             simulator.push(np.array([*push, 0.0]) / _PUSH_TIME, _PUSH_TIME)
         if tick == asked:
             controller.perform(law)
-        state = simulator.state()
+        state = simulator.read()
         command = controller.update(state, state.time)
         log.add()
-        simulator.apply(command)
-        simulator.step(steps)
+        simulator.write(command)
+        simulator.advance(steps)
     return log.finish(world)
 
 
@@ -270,10 +270,10 @@ class _Log:
     """Rows of a run while it happens."""
 
     def __init__(
-        self, plan: MotionPlan, robot: Robot, simulator: Simulator, controller: Controller, law: MotionLaw
+        self, plan: MotionPlan, robot: Robot, simulator: SimulatedPlant, controller: Controller, law: MotionLaw
     ) -> None:
         self._plan, self._simulator, self._controller, self._law = plan, simulator, controller, law
-        self._body = follower_of(model_for(plan.task, robot), simulator.true_state(), plan.task.start_turn)
+        self._body = follower_of(model_for(plan.task, robot), simulator.truth().state, plan.task.start_turn)
         self._limits = robot.effort_limits
         self._curve = TorqueSpeedCurve.of(robot.velocity_limits, controller.config.motor)
         self._rows: list[tuple[Array, Array, Array, Array, Array, float, float]] = []
@@ -281,15 +281,15 @@ class _Log:
         self._stages: list[MotionStage] = []
 
     def add(self) -> None:
-        simulator, state = self._simulator, self._simulator.true_state()
-        torques = simulator.applied_torques()
+        truth = self._simulator.truth()
+        state, torques = truth.state, truth.applied_torques
         left = np.clip((self._curve.idle - abs(state.joint_velocities)) / (self._curve.idle - self._curve.full), 0, 1)
         driving = torques * state.joint_velocities > 0.0
         available = self._limits * np.where(driving, left, 1.0)
         planned = self._law.sample.state
         x = self._body.state(state)
         rise = self._plan.task.rise if x[0] > self._plan.task.edge else 0.0
-        row = (x, planned, torques, available, simulator.contact_forces(), rise, self._body.tilt(state))
+        row = (x, planned, torques, available, truth.contact_forces, rise, self._body.tilt(state))
         self._rows.append(row)
         self._states.append(state)
         self._stages.append(MotionStage.FAULT if self._controller.fault else self._law.stage)

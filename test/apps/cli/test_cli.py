@@ -283,9 +283,9 @@ def test_a_fall_has_an_exit_status_of_its_own(fake_loop, tmp_path, capsys):
 
 def test_a_run_without_a_stand_says_so_and_has_that_exit_status(tmp_path, capsys, monkeypatch):
     """The controller finds the first state at fault, so the stand is refused."""
-    first = MujocoSimulator.state
+    first = MujocoSimulator.read
     monkeypatch.setattr(
-        MujocoSimulator, "state", lambda self: replace(first(self), linear_velocity=np.array([0.0, 0.0, 421.5]))
+        MujocoSimulator, "read", lambda self: replace(first(self), linear_velocity=np.array([0.0, 0.0, 421.5]))
     )
     words = ["--no-video", "--duration", "0.1", "--model", "planar", "--out", str(tmp_path / "new")]
     assert main(["sim", *words]) == EXIT_FELL

@@ -95,7 +95,7 @@ def test_a_direction_counts_from_the_heading_of_a_robot_that_turns(monkeypatch: 
     pushed: list[np.ndarray] = []
     monkeypatch.setattr(MujocoSimulator, "push", lambda self, force, *_: pushed.append(force))
     travel = Travel(speed=1.0, turn=1.0)
-    state = travel.steady().simulator.true_state()
+    state = travel.steady().simulator.truth().state
     assert state.linear_velocity[0] == pytest.approx(1.0, abs=0.15)
     assert state.angular_velocity[2] == pytest.approx(1.0, abs=0.5)
     CellSearch(0.5 * math.pi, 0.0, (), travel).holds(2.0)

@@ -344,9 +344,9 @@ def test_runs_in_lock_step_do_not_depend_on_the_order_of_messages() -> None:
             with GazeboBridge(ROBOT, GAINS, bindings, control, config) as bridge:
                 simulator = GazeboSimulator(ROBOT, bridge)
                 for _ in range(60):
-                    simulator.apply(JointCommand(ROBOT.standing, np.zeros(12), np.zeros(12)))
-                    simulator.step(2)
-                ends.append(simulator.state())
+                    simulator.write(JointCommand(ROBOT.standing, np.zeros(12), np.zeros(12)))
+                    simulator.advance(2)
+                ends.append(simulator.read())
     np.testing.assert_array_equal(ends[0].position, ends[1].position)
     np.testing.assert_array_equal(ends[0].joint_velocities, ends[1].joint_velocities)
     assert ends[0].time == ends[1].time == pytest.approx(0.12)
@@ -432,11 +432,11 @@ def test_a_push_moves_the_robot_in_dart() -> None:
         control = DirectControl(bindings, Names(), bindings.node())
         with GazeboBridge(ROBOT, GAINS, bindings, control, BridgeConfig(settle=False)) as bridge:
             simulator = GazeboSimulator(ROBOT, bridge)
-            height = simulator.state().position[2]
+            height = simulator.read().position[2]
             simulator.push(np.array([0.0, 0.0, 2.0 * 9.81 * ROBOT.mass]), 0.05)
-            simulator.step(50)
-            assert simulator.state().linear_velocity[2] == pytest.approx(9.81 * 0.05, rel=0.35)
-            assert simulator.state().position[2] > height + 0.005
+            simulator.advance(50)
+            assert simulator.read().linear_velocity[2] == pytest.approx(9.81 * 0.05, rel=0.35)
+            assert simulator.read().position[2] > height + 0.005
 
 
 def damping(state: RobotState) -> np.ndarray:

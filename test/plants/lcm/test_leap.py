@@ -50,7 +50,7 @@ class Loop:
         self.torques: list[float] = []
         self.cut = self.stopped = False
         self._tells = tells
-        self._origin = self.simulator.state().joint_positions
+        self._origin = self.simulator.read().joint_positions
         self._steps = round(TICK / self.simulator.timestep)
 
     @property
@@ -63,11 +63,11 @@ class Loop:
         if self._tells:
             told = encode(LEG_CONTROL_COMMAND, executed_values(command, gains))
             self.controller.execution = self.watch.executed(told, self.now)
-        self.simulator.apply(command, gains)
-        self.simulator.step(self._steps)
-        state, now = self.simulator.state(), self.now
+        self.simulator.write(command, gains)
+        self.simulator.advance(self._steps)
+        state, now = self.simulator.read(), self.now
         self.heights.append(float(state.position[2]))
-        self.torques.append(float(np.abs(self.simulator.applied_torques()).max()))
+        self.torques.append(float(np.abs(self.simulator.truth().applied_torques).max()))
         self.guard.measured(state, now)
         self.guard.command(self.controller.update(state, now), now, now)
         frame = self.guard.frame(now)

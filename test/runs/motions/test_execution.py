@@ -183,7 +183,7 @@ def test_it_bounds_flips_and_bounds_on() -> None:
         seen += [mode] if not seen or mode is not seen[-1] else []
         if mode is ControlMode.MOTION and not law.touchdowns:
             assert loop.want(ControlMode.MOVE).accepted, "afterwards"
-            upside_down |= bool(quaternion_to_matrix(loop.simulator.true_state().orientation)[2, 2] < -0.9)
+            upside_down |= bool(quaternion_to_matrix(loop.simulator.truth().state.orientation)[2, 2] < -0.9)
     stand, move, motion = ControlMode.STAND, ControlMode.MOVE, ControlMode.MOTION
     assert seen == [stand, move, stand, motion, stand, move] and upside_down
     recording = loop.recorder.finish()
