@@ -2,7 +2,7 @@
 
 As a program it reads a line of JSON per job and writes one with the result:
 
-    {"job": "stages", "count": n}          processor time of each stage of n iterations at the optimum
+    {"job": "plans", "rate": f, ...}       processor time of each plan of a bound in lock-step
     {"job": "live", "states": [...], ...}  solves for the newest of recorded states as they pass on the wall clock
 """
 
@@ -57,62 +57,67 @@ class PlannerWorker:
         self._process.wait()
 
 
-def _stages(count: int) -> list[dict[str, float]]:
-    from benchmarks.solver.case import mpc_cases
-    from benchmarks.solver.iteration import ours
+def _plans(rate: float, seconds: float, speed: float) -> list[float]:
+    """Processor time of each plan of a bound in lock-step at a planner's rate [s]."""
+    from benchmarks.loop.cases import bounding
+    from benchmarks.loop.harness import PlannerProxy, advance, loop_with
 
-    run = _kept("stages", lambda: ours(mpc_cases().optimum, "ddp"))
-    return [dict(run()) for _ in range(count)]
+    found = []
+
+    class Timed(PlannerProxy):
+        def solve(self, state: Any, speed: float, **options: Any) -> Any:
+            used = time.thread_time()
+            result = super().solve(state, speed, **options)
+            found.append(time.thread_time() - used)
+            return result
+
+    loop, _ = loop_with(bounding({"planner.rate": rate}, speed, duration=60.0), Timed)
+    advance(loop, seconds)
+    return found
 
 
 def _live(states: Sequence[Mapping[str, Any]], speed: float, seconds: float, share: float) -> list[dict[str, float]]:
     """Per solve: `start` [s], elapsed and processor time [s], iterations; `share` of a period is the deadline's."""
+    from contact_ddp_ros.mpc.plan_rate import PlanRate
     from contact_ddp_ros.mpc.planner import Planner
     from contact_ddp_ros.robot.model import load_robot
-    from contact_ddp_ros.robot.models.planar import PlanarModel
+    from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
     from contact_ddp_ros.robot.state import RobotState
 
-    robot = _kept("robot", load_robot)
-    planner = Planner(PlanarModel(robot))
+    planner, chosen = Planner(WholeBodyModel(load_robot())), PlanRate()
     course = [RobotState(float(s["time"]), *(np.array(s[name]) for name in ARRAYS)) for s in states]
     planner.plan(course[0], speed)
-    period = 1.0 / planner.config.rate
+    most = planner.config.rate
     found: list[dict[str, float]] = []
-    began, next_tick = time.perf_counter(), 0
+    began, due = time.perf_counter(), 0
     while True:
         now = time.perf_counter() - began
-        tick = int(now / period)
-        if tick < next_tick:
-            time.sleep(next_tick * period - now)
+        tick = int(now * most)
+        if tick < due:
+            time.sleep(due / most - now)
             continue
         if now >= seconds or tick >= len(course):
             return found
-        next_tick = tick + 1
+        rate = chosen.of(most)
+        due = tick + round(most / rate)
         started, used = time.perf_counter(), time.process_time()
-        result = planner.plan(course[tick], speed, deadline=started + share * period)
+        result = planner.plan(course[tick], speed, deadline=started + share / rate)
+        elapsed, n = time.perf_counter() - started, len(result.iterations)
+        chosen.took(elapsed * max(planner.config.iterations / n, 1.0), started + elapsed, most, share)
         found.append(
             {
                 "start": now,
-                "elapsed": time.perf_counter() - started,
+                "rate": rate,
+                "elapsed": elapsed,
                 "processor": time.process_time() - used,
-                "iterations": len(result.iterations),
+                "iterations": n,
                 "ok": float(result.policy is not None),
             }
         )
 
 
-_KEPT: dict[str, Any] = {}
-
-
-def _kept(name: str, make: Any) -> Any:
-    """Made once in the process."""
-    if name not in _KEPT:
-        _KEPT[name] = make()
-    return _KEPT[name]
-
-
 def _main() -> None:
-    jobs: dict[str, Callable[..., Any]] = {"stages": _stages, "live": _live}
+    jobs: dict[str, Callable[..., Any]] = {"plans": _plans, "live": _live}
     for line in sys.stdin:
         request = json.loads(line)
         print(json.dumps(jobs[request.pop("job")](**request)), flush=True)

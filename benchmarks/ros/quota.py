@@ -6,6 +6,7 @@ rhythm, which takes the share of elapsed time instead of processor time.
 """
 
 import contextlib
+import math
 import os
 import signal
 import time
@@ -17,6 +18,27 @@ PERIOD = 0.1
 """Of the limit [s]."""
 
 _ROOT = Path("/sys/fs/cgroup")
+
+
+class Throttle:
+    """Model of such a limit: in each period work goes on until the share is used, and then waits for the next one."""
+
+    def __init__(self, share: float) -> None:
+        """`share` of a core."""
+        self._share, self._period, self._used = share * PERIOD, -1, 0.0
+
+    def end(self, begins: float, work: float) -> float:
+        """When work of a processor time [s] is done that begins at a time [s], after all work so far."""
+        now = begins
+        while True:
+            period = math.floor(now / PERIOD + 1e-9)
+            if period != self._period:
+                self._period, self._used = period, 0.0
+            room = min(self._share - self._used, (period + 1) * PERIOD - now)
+            if work <= room:
+                self._used += work
+                return now + work
+            work, now = work - room, (period + 1) * PERIOD
 
 
 @contextlib.contextmanager

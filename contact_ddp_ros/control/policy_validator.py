@@ -3,8 +3,8 @@
 From what age on a policy is late, of a planner that may be slower than its nominal period.
 
 A planner that shares a small processor takes longer than its period for a solve, drops the requests that come meanwhile
-and answers the newest one next: its policies are as old when they arrive as it takes to make them, and so far apart.
-What is late is then counted in these periods.
+and answers the newest one next, or chooses a lower rate: its policies are old when they arrive, or far apart. What is
+late is then counted in these periods.
 """
 
 import numba as nb
@@ -29,16 +29,16 @@ With more periods allowed a policy still has to reach beyond the present and to 
 
 
 class PlannerPace:
-    """Running mean of the age at which policies arrive."""
+    """Running mean of the age at which policies arrive, or of the time between them where that is longer."""
 
     def __init__(self, config: SafetyConfig) -> None:
         self.config = config
         self._age = 0.0
 
-    def arrived(self, age: float) -> None:
-        """Take the age [s] of a policy at its arrival into the mean."""
+    def arrived(self, age: float, interval: float = 0.0) -> None:
+        """Take the age of a policy at its arrival, and how much later than the last one it begins [s], into the mean."""
         if age >= 0.0:
-            self._age += _SHARE * (min(age, _SLOWEST) - self._age)
+            self._age += _SHARE * (min(max(age, interval), _SLOWEST) - self._age)
 
     @property
     def period(self) -> float:
@@ -83,7 +83,7 @@ class PolicyGate:
         fine = finding is None and self._is_fine(policy)
         finding = finding or (None if fine else self._finite(policy)) or self._order(policy, now, following)
         if finding is None:
-            self.pace.arrived(now - policy.start)
+            self.pace.arrived(now - policy.start, 0.0 if self._last is None else policy.start - self._last.start)
         finding = finding or self._age(policy, now, following)
         finding = finding or (None if fine else self._range(policy) or self._torque(policy))
         finding = finding or self.away(policy, now, state)

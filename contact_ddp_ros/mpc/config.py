@@ -309,7 +309,13 @@ class PlannerConfig:
     )
     iterations: int = parameter(2, low=1, high=100, description="DDP iterations per solve")
     first_iterations: int = parameter(60, low=1, high=1000, description="iterations of the first, cold solve")
-    rate: float = parameter(100.0, low=10.0, high=500.0, unit="Hz", description="solves per second")
+    rate: float = parameter(
+        100.0,
+        low=10.0,
+        high=500.0,
+        unit="Hz",
+        description="solves per second; the node plans less often, down to 12.5, where its processor is too slow",
+    )
     gait: GaitConfig = field(default_factory=GaitConfig)
     horizon: HorizonConfig = field(default_factory=HorizonConfig)
     reference: ReferenceConfig = field(default_factory=ReferenceConfig)

@@ -1,8 +1,9 @@
 """The planner as a node: a policy for every state that the controller asks one for.
 
 The main thread receives requests and solves; everything else is received by an executor in another thread. Of the
-requests that arrive during a solve only the last is answered. A solve without a usable policy, and the end of the
-node's work, are answered by a message that holds a status and no policy.
+requests that arrive during a solve only the last is answered, and on the wall clock at the rate that the processor
+bears (:mod:`contact_ddp_ros.mpc.plan_rate`). A solve without a usable policy, and the end of the node's work, are
+answered by a message that holds a status and no policy.
 """
 
 import sys
@@ -19,6 +20,7 @@ from rclpy.node import Node
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.base.process import settle
 from contact_ddp_ros.mpc.gait_kernels import GaitCompiler
+from contact_ddp_ros.mpc.plan_rate import PlanRate
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.robot.body_pose import BodyPose
@@ -82,6 +84,7 @@ class PlannerNode:
         self._pose: BodyPose | None = None
         self._answered: int | None = None
         self._answer: Any = None
+        self._rate = PlanRate()
         self._solves = 0
         self._failures = 0
         self._monitor = LoopMonitor()
@@ -117,6 +120,7 @@ class PlannerNode:
         self._gaits.request(config.gait, self._on_compiled)
 
     def _take_over(self, config: PlannerNodeConfig) -> None:
+        config = replace(config, rate=self._rate.of(config.rate))
         prepared = self._planner.prepared(config)
         with self._planning:
             self._planner.configure(config, prepared)
@@ -149,8 +153,26 @@ class PlannerNode:
                 continue
             if request.stamp == self._answered:
                 self._policies.publish(self._answer)
-            else:
+            elif self._lockstep or self._is_due(request):
                 self._solve(request)
+
+    def _is_due(self, request: PlanRequest) -> bool:
+        """Whether a plan from a request's state is wanted at the present rate, to half of what the largest one asks."""
+        if self._answered is None:
+            return True
+        since = 1e-9 * (request.stamp - self._answered)
+        return not 0.0 <= since < 1.0 / self._planner.config.rate - 0.5 / self._parameters.config.rate
+
+    def _adapt(self, result: PlanResult, duration: float) -> None:
+        """Plan from now on at the rate that the processor bears, by a solve that took `duration` [s]."""
+        config, planner = self._parameters.config, self._planner
+        whole = duration * max(planner.config.iterations / max(len(result.iterations), 1), 1.0)
+        if result.cold or not self._rate.took(whole, clock.perf_counter(), config.rate, config.node.solve_share):
+            return
+        with self._changing:
+            self._take_over(replace(config, gait=planner.config.gait))
+        rate = planner.config.rate
+        self.node.get_logger().info(f"planning at {rate:.3g} Hz, of {config.rate:g}: what the processor bears")
 
     def wake(self) -> None:
         """Nothing to do: every wait of :meth:`run` ends within the inlet's timeout."""
@@ -170,7 +192,8 @@ class PlannerNode:
             "failures": self._failures,
             **loop.values("solve"),
             "last solve [ms]": np.nan if last is None else 1e3 * last.solve_time,
-            "period [ms]": 1e3 / self._parameters.config.rate,
+            "rate [Hz]": self._planner.config.rate,
+            "period [ms]": 1e3 / self._planner.config.rate,
             "epoch": self._planner.epoch,
             "gait": self._planner.config.gait.name,
             "compiling": "" if self._awaited is None else self._awaited.gait.name,
@@ -181,9 +204,11 @@ class PlannerNode:
             return WARN, last.message, values
         if loop.overruns > _LATE_SHARE * loop.rate:
             return WARN, f"{loop.overruns} late solves since the last report", values
-        if last is not None and last.cut:
-            return OK, f"planning; command: {last.cut}", values
-        return OK, "planning" if last is not None else "ready", values
+        if last is None:
+            return OK, "ready", values
+        rate, most = self._planner.config.rate, self._parameters.config.rate
+        pace = f" at {rate:.3g} of {most:g} Hz, as the processor bears" if rate < most else ""
+        return OK, f"planning{pace}; command: {last.cut}" if last.cut else f"planning{pace}", values
 
     def _solve(self, request: PlanRequest) -> None:
         began, config = clock.perf_counter(), self._parameters.config
@@ -197,7 +222,8 @@ class PlannerNode:
                 wanted = VelocityCommand()
             pose = self._pose
             with self._planning:
-                deadline = None if self._lockstep else began + config.node.solve_share / config.rate
+                share = config.node.solve_share / self._planner.config.rate
+                deadline = None if self._lockstep else began + share
                 result = self._planner.plan(
                     state,
                     wanted.forward,
@@ -220,6 +246,8 @@ class PlannerNode:
             self.node.get_logger().warning(f"no policy: {result.message}", throttle_duration_sec=1.0)
         self._publish(request, message)
         self._tell(request, state, (wanted, pose), result)
+        if not self._lockstep:
+            self._adapt(result, clock.perf_counter() - began)
 
     def _publish(self, request: PlanRequest, message: Any) -> None:
         """Send an answer and keep it for a repeated request."""
