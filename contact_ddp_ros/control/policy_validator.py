@@ -36,7 +36,7 @@ class PlannerPace:
         self._age = 0.0
 
     def arrived(self, age: float, interval: float = 0.0) -> None:
-        """Take the age of a policy at its arrival, and how much later than the last one it begins [s], into the mean."""
+        """Take the age of a policy at its arrival and the time since the last one began [s] into the mean."""
         if age >= 0.0:
             self._age += _SHARE * (min(max(age, interval), _SLOWEST) - self._age)
 

@@ -26,6 +26,13 @@ def test_a_slower_one_is_late_after_as_many_of_its_own_periods() -> None:
     assert pace.timeout == pytest.approx(CONFIG.policy_periods * 0.04, rel=1e-3)
 
 
+def test_a_planner_that_chose_a_lower_rate_is_late_after_as_many_of_its_periods() -> None:
+    pace = PlannerPace(CONFIG)
+    for _ in range(50):
+        pace.arrived(0.006, 0.04)
+    assert pace.timeout == pytest.approx(CONFIG.policy_periods * 0.04, rel=1e-3)
+
+
 def test_it_is_learnt_within_a_few_policies_and_forgotten_again() -> None:
     pace = pace_after(*[0.04] * 4)
     assert pace.timeout > 0.04, "the next one is in time"

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.ros import processor, quota
-from benchmarks.ros.processor import Live, Slow, slow_loop
-from benchmarks.timing import Spread, Times
-from contact_ddp_ros.control.policy_validator import PlannerPace
+from benchmarks.ros.processor import Held, Pace
 
 PERIOD = 0.01
 
@@ -48,31 +46,28 @@ def test_without_control_groups_signals_stop_and_continue_it(sleeper, monkeypatc
     assert state_of(sleeper.pid) != "T"
 
 
-def test_the_robot_bounds_with_a_planner_that_takes_forty_milliseconds() -> None:
-    loop, found = slow_loop(0.04, 4.0)
-    assert found.fell == "" and found.stands == 0
-    assert found.speed == pytest.approx(processor.SPEED, abs=0.2)
-    assert loop.controller.move.policy_age(loop.simulator.time) < 0.1
+def test_a_throttled_process_works_for_its_share_of_each_period_and_waits_for_the_next() -> None:
+    throttle = quota.Throttle(0.25)
+    assert throttle.end(0.0, 0.02) == pytest.approx(0.02)
+    assert throttle.end(0.05, 0.01) == pytest.approx(0.105), "5 ms are left, the other 5 are in the next period"
+    assert throttle.end(0.2, 0.06) == pytest.approx(0.41)
+    assert quota.Throttle(1.0).end(0.03, 0.5) == pytest.approx(0.53)
 
 
-def test_it_would_not_begin_to_if_lateness_were_counted_in_nominal_periods(monkeypatch) -> None:
-    monkeypatch.setattr(PlannerPace, "period", property(lambda pace: pace.config.planner_period))
-    _, found = slow_loop(0.04, 2.0)
-    assert found.fell == "does not bound"
+def test_the_robot_bounds_with_policies_forty_milliseconds_apart_and_old() -> None:
+    pace = Pace(25.0, 0.04, 0.04)
+    errors = processor.commanded(pace, (processor.SPEED, 0.0, 0.0), 7.0)
+    assert errors is not None and errors.max() < 0.02
 
 
-def test_the_table_has_every_build_quota_and_delay() -> None:
-    parts = {stage: np.array([1.0, 1.1]) for stage in (processor.ITERATION, *processor.STAGES)}
-    slower = {stage: 2.0 * times for stage, times in parts.items()}
-    times = Times({processor.NATIVE: parts, processor.SMALL: slower})
-    spread = Spread.of([0.01, 0.02])
-    live = [Live(processor.SMALL, 0.25, "signals", 40.0, 1.2, spread, spread)]
-    slow = [Slow(0.04, "", 0, 0.5), Slow(0.08, "tilt", 1, 0.1)]
-    rows = {row.name: row for row in processor.metrics(times, live, slow)}
-    assert rows["iteration, without AVX / native"].number == pytest.approx(2.0)
-    assert rows["silvermont, 25 % of a core"].number == 40.0
-    assert rows["lock-step, 40 ms for a solve: stays up"].met is True
-    assert rows["lock-step, 80 ms for a solve: stays up"].number == 0.0
+def test_the_table_has_a_row_for_every_build_and_share() -> None:
+    held = Held(0, 0.001, 0.002, 0.003, np.array([[24.0, 12.0], [0.0, 24.0]]))
+    live = {"means": "signals", "seconds": 2.0, "solves": [{"elapsed": 0.01, "ok": 1.0}] * 50}
+    row = processor._row(processor.SMALL, 0.25, [0.008, 0.01], Pace(25.0, 0.009, 0.07), held, live)
+    table = processor.table([row])
+    cells = [next(iter(column.cells)) for column in table.columns]
+    assert cells[0] == "silvermont, 25 %" and cells[2] == "25" and cells[4] == "0 of 9"
+    assert cells[6] == "3; 2" and cells[7] == "25.0"
 
 
 def test_the_worker_solves_for_states_as_they_pass() -> None:
