@@ -3,7 +3,7 @@
     python -m benchmarks.golden_gate write hashes.json     before a change
     python -m benchmarks.golden_gate check hashes.json     after it, on the same machine and the same versions
 
-Sixteen lock-step scenarios, every recorded array by SHA-256, and the iterates of fifteen problems of the suite.
+Fifteen lock-step scenarios, every recorded array by SHA-256, and the iterates of fifteen problems of the suite.
 Times of the wall clock are left out. A change that reorders floating-point operations changes hashes; then costs
 (to 1e-12) and iteration counts, which are written beside them, are to be equal.
 """
@@ -96,7 +96,6 @@ def scenarios() -> dict[str, Callable[[], Row]]:
 
     found = {gait: run(overrides={"planner.gait.name": gait}) for gait in GAITS}
     found |= {
-        "planar bound": run(overrides={"planner.model": "planar"}),
         "ilqr": run(variant="ilqr"),
         "push and turn": run(pushes=(push,), turn=0.5, left=0.2),
         "stairs": run(terrain="stairs:0.05,3", duration=3.0),

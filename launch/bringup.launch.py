@@ -143,13 +143,6 @@ ARGUMENTS = [
         description="solver of the planner; auto: as params_file says, else ddp",
     ),
     DeclareLaunchArgument(
-        "planning_model",
-        default_value=AUTO,
-        choices=[AUTO, "planar", "whole_body"],
-        description="what is planned for: the sagittal plane or the whole body; auto: as params_file says, else "
-        "whole_body",
-    ),
-    DeclareLaunchArgument(
         "gait",
         default_value=AUTO,
         description="gait of config/gaits, or a .yaml file; auto: as params_file says, else bound",
@@ -229,12 +222,9 @@ def _bring_up(context, *_args, **_kwargs) -> list:
     actions += [SetEnvironmentVariable(name, value) for name, value in known["loopback"].items()]
     if given["backend"] == "gazebo":
         actions += _gazebo_server(given, known)
-    both = {
-        **_switch(given, "autostart", "node.autostart"),
-        **_switch(given, "stamped_cmd_vel", "node.enable_stamped_cmd_vel"),
-    }
-    actions.append(_process(given, known, "planner_node", {"planner": {**_plan(given), **both}}))
-    follows = {**_planning_model(given), **_motions(given), **both}
+    autostart = _switch(given, "autostart", "node.autostart")
+    actions.append(_process(given, known, "planner_node", {"planner": {**_plan(given), **autostart}}))
+    follows = {**_motions(given), **autostart}
     own = _gazebo_parameters(given, known["world"]) if given["backend"] == "gazebo" else {}
     if given["composed"] == "true":
         if backend is None:
@@ -290,12 +280,7 @@ def _plan(given: dict[str, str]) -> dict[str, str]:
     """The planner's own parameters among the arguments."""
     variant = {} if given["variant"] == AUTO else {"variant": given["variant"]}
     gait = {} if given["gait"] == AUTO else {"gait.name": _in_full(given["gait"])}
-    return {**_planning_model(given), **variant, **gait}
-
-
-def _planning_model(given: dict[str, str]) -> dict[str, str]:
-    """What planner and controller must agree on."""
-    return {} if given["planning_model"] == AUTO else {"model": given["planning_model"]}
+    return {**variant, **gait, **_switch(given, "stamped_cmd_vel", "node.enable_stamped_cmd_vel")}
 
 
 def _motions(given: dict[str, str]) -> dict[str, str]:

@@ -27,7 +27,7 @@ from benchmarks.loop.harness import PlannerProxy
 from benchmarks.solver.case import VARIANTS, mpc_cases
 from benchmarks.solver.iteration import ITERATION, ours
 from benchmarks.timing import Progress, Spread, interleave
-from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.base.choices import WHOLE_BODY
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.ocp.solution import Iteration
 from contact_ddp_ros.robot.state import RobotState
@@ -124,10 +124,10 @@ class PacedPlanner(PlannerProxy):
 
 
 def measure_costs(
-    rounds: int, repeats: int, progress: Progress | None = None, model: str = PlannerConfig.model
+    rounds: int, repeats: int, progress: Progress | None = None
 ) -> tuple[StageCosts, Mapping[str, Spread]]:
-    """Costs of a model's problem on this machine, and for people the ratios DDP / iLQR of an iteration and a sweep."""
-    optimum = mpc_cases(model=model).optimum
+    """Costs of the MPC's problem on this machine, and for people the ratios DDP / iLQR of an iteration and a sweep."""
+    optimum = mpc_cases(model=WHOLE_BODY).optimum
     times = interleave({variant: ours(optimum, variant) for variant in VARIANTS}, rounds, repeats, progress)
 
     def cost(variant: str, stage: str) -> float:

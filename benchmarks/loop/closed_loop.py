@@ -40,7 +40,6 @@ from benchmarks.loop.sweeps import SweepExtent, SweepSettings
 from benchmarks.loop.trials import SweepJob, paced_run, perform
 from benchmarks.output import record_of, table_of
 from benchmarks.solver.case import VARIANTS
-from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.runs.report.progress import say, working
 from contact_ddp_ros.runs.study.journal import Journal
 from contact_ddp_ros.runs.study.statistics import Paired, Proportion
@@ -80,9 +79,8 @@ def planned_jobs(settings: SweepSettings, extent: SweepExtent, groups: Sequence[
 
 def _measured_costs(run: Run) -> dict[str, Any]:
     """Of the solver's stages, for the budgets of a new run."""
-    model = dict(run.options.set or ()).get("planner.model", PlannerConfig.model)
     with working(run.terminal, "Timing the solver's stages"):
-        costs, ratios = measure_costs(_COST_ROUNDS, _COST_REPEATS, model=model)
+        costs, ratios = measure_costs(_COST_ROUNDS, _COST_REPEATS)
     return {"costs": costs, "ratios": ratios}
 
 

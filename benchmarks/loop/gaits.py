@@ -1,8 +1,8 @@
 """`contact-ddp bench gaits`: every packaged gait under commands ahead, to the side and around, in lock-step.
 
 A run holds where the robot does not fall, moves at the end, and follows: forward and sideways speed within 2 % or
-0.02 m/s, the turn within 10 %. Runs have the sensor noise of `bench robustness`, and `--seeds` of it. The gaits that a
-model cannot move are left out. Solve times are wall-clock times of one thread, beside whatever else the machine does.
+0.02 m/s, the turn within 10 %. Runs have the sensor noise of `bench robustness`, and `--seeds` of it. Solve times are
+wall-clock times of one thread, beside whatever else the machine does.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,12 +19,10 @@ from benchmarks.engine import add_engine_options, journalled
 from benchmarks.loop.cases import Case, bounding, cases
 from benchmarks.loop.harness import moved, settled, settling
 from benchmarks.output import table_of
-from contact_ddp_ros.base.choices import MODEL_NAMES
-from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.mpc.config import PlannerConfig, for_model
+from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.reference import gait_schedule
 from contact_ddp_ros.robot.gaits.gait import packaged_gaits
-from contact_ddp_ros.robot.models.choice import MODELS
+from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.runs.options import SENSOR_NOISE, RunOptions
 from contact_ddp_ros.runs.report.panels import heat_map
 from contact_ddp_ros.runs.report.style import figure
@@ -84,20 +82,13 @@ def run(item: Case) -> GaitOutcome:
     return replace(about, **figures, follows=follows, solve_median=float(median), solve_p99=float(p99))
 
 
-def gaits_of(model: str) -> list[str]:
-    """The packaged gaits that a model can move in; a stand, of which no foot leaves the ground, follows no command."""
-    found, config = [], for_model(PlannerConfig(), model).gait
-    for name in packaged_gaits():
-        try:
-            schedule = gait_schedule(MODELS[model], replace(config, name=name))
-        except ParameterError:
-            continue
-        if len(schedule.modes) > 1:
-            found.append(name)
-    return found
+def moving_gaits() -> list[str]:
+    """The packaged gaits but for a stand, of which no foot leaves the ground: it follows no command."""
+    config = PlannerConfig().gait
+    return [n for n in packaged_gaits() if len(gait_schedule(WholeBodyModel, replace(config, name=n)).modes) > 1]
 
 
-def table(model: str, outcomes: Sequence[GaitOutcome]) -> Table:
+def table(outcomes: Sequence[GaitOutcome]) -> Table:
     """Every gait under every command: how many runs followed, means of those that did not fall, their solve times."""
 
     def mean(name: str) -> Any:
@@ -116,7 +107,7 @@ def table(model: str, outcomes: Sequence[GaitOutcome]) -> Table:
             own, lambda up: f"{np.median([a.solve_median for a in up]):.1f}, p99 {max(a.solve_p99 for a in up):.1f}"
         ),
     }
-    return table_of(f"Gaits, {model} model", _cells(outcomes).values(), columns, whole_names=False)
+    return table_of("Gaits", _cells(outcomes).values(), columns, whole_names=False)
 
 
 def _of_standing(own: Sequence[GaitOutcome], text: Any) -> str:
@@ -144,14 +135,12 @@ def draw(outcomes: Sequence[GaitOutcome], path: Path) -> None:
 
 
 def runs(
-    model: str, gaits: Sequence[str], commands: Sequence[Mapping[str, Any]], duration: float, seeds: int, **chosen: Any
+    gaits: Sequence[str], commands: Sequence[Mapping[str, Any]], duration: float, seeds: int, **chosen: Any
 ) -> list[Case]:
     """Every gait under every command with every seed; `chosen` are the user's parameters."""
     found = []
     for gait in gaits:
-        base = bounding(
-            {**SENSOR_NOISE, **chosen, "planner.model": model, "planner.gait.name": gait}, duration=duration
-        )
+        base = bounding({**SENSOR_NOISE, **chosen, "planner.gait.name": gait}, duration=duration)
         for command in commands:
             name = f"{gait} {command_of(replace(base, **command))}"
             found += cases(base, {gait: {f"{name} #{seed}": {**command, "seed": seed} for seed in range(seeds)}})
@@ -162,21 +151,20 @@ def _measure(run_of: Run) -> Findings:
     options = run_of.options
     duration, seeds = (8.0, 1) if options.quick else (20.0, options.seeds)
     commands = COMMANDS[1:2] if options.quick else COMMANDS
-    gaits = [gait for gait in gaits_of(options.model) if not options.only or gait in options.only]
-    items = runs(options.model, gaits, commands, duration, seeds, **dict(options.set))
-    settings = {"quick": options.quick, "model": options.model, "seeds": seeds, "overrides": dict(options.set)}
+    gaits = [gait for gait in moving_gaits() if not options.only or gait in options.only]
+    items = runs(gaits, commands, duration, seeds, **dict(options.set))
+    settings = {"quick": options.quick, "seeds": seeds, "overrides": dict(options.set)}
     outcomes = journalled(run, items, run_of, {**settings, "only": options.only}, GaitOutcome)
     return Findings(
         settings=settings,
         results={"outcomes": outcomes},
-        tables=[table(options.model, outcomes)],
+        tables=[table(outcomes)],
         drawings={"gaits.png": lambda path: draw(outcomes, path)},
         exit_code=0 if all(one.follows for one in outcomes) else 1,
     )
 
 
 OPTIONS = (
-    option("--model", choices=MODEL_NAMES, default="whole_body", help="what is planned for"),
     option("--only", action="append", metavar="GAIT", help="of the packaged gaits; repeatable"),
     count("--seeds", 3, "of the sensor noise"),
     add_engine_options,

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from benchmarks.loop.cases import bounding
 from contact_ddp_ros.base.errors import BenchmarkError, ContactDdpError
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.channel import Links
@@ -36,19 +35,18 @@ def advance(loop: ClosedLoop, time: float, *, past_faults: bool = False) -> None
         loop.tick()
 
 
-def bounding_loop(seconds: float, links: Links | None = None, model: str = PlannerConfig.model) -> ClosedLoop:
-    """A loop of its own that has been bounding for a while [s], by plans of a model, from now on through `links`.
+def bounding_loop(seconds: float, links: Links | None = None) -> ClosedLoop:
+    """A loop of its own that has been bounding for a while [s], from now on through `links`.
 
     Raises:
         BenchmarkError: it does not bound.
     """
-    return _made(seconds, model).fork(links)
+    return _made(seconds).fork(links)
 
 
 @cache
-def _made(seconds: float, model: str) -> ClosedLoop:
-    overrides = {"controller.stand.ramp_time": STANDING, "planner.model": model}
-    loop = ClosedLoop(bounding(overrides, duration=60.0, video=True))
+def _made(seconds: float) -> ClosedLoop:
+    loop = ClosedLoop(bounding({"controller.stand.ramp_time": STANDING}, duration=60.0, video=True))
     advance(loop, STANDING + seconds)
     if loop.controller.mode is not ControlMode.MOVE:
         raise BenchmarkError(f"it does not bound before anything happens: {loop.controller.fault}")

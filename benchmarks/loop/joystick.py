@@ -16,11 +16,10 @@ from rich.table import Table
 from benchmarks.benchmark import Benchmark, Findings, Run, add_setting_option, count, option
 from benchmarks.engine import add_engine_options, journalled
 from benchmarks.loop.cases import Case, bounding, cases
-from benchmarks.loop.gaits import gaits_of
+from benchmarks.loop.gaits import moving_gaits
 from benchmarks.output import table_of
-from contact_ddp_ros.base.choices import MODEL_NAMES, WHOLE_BODY
 from contact_ddp_ros.base.config import replace, specs
-from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig, for_model
+from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig
 from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.runs.channel import Links
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
@@ -77,7 +76,7 @@ class Joystick(Links):
         if now >= self._next_command:
             self._next_command = now + self._rng.uniform(*_COMMANDS)
             self._forward, left, turn = (self._axis(limit) for limit in self._limits)
-            loop.controller.steer(turn, left)
+            loop.steering = (turn, left)
             if self._gaits:
                 bounds = specs(loop.planner.config.reference)
                 names = ("height", "roll", "pitch")
@@ -97,9 +96,8 @@ class Joystick(Links):
 
 def run(item: Case) -> JoystickOutcome:
     """Run one closed loop under a joystick until it falls."""
-    options, gaits = item.options, gaits_of(WHOLE_BODY) if item.group == MIXED else ()
-    planner = for_model(PlannerConfig(), options.overrides["planner.model"])
-    limit = planner.reference.speed_limit
+    options, gaits = item.options, moving_gaits() if item.group == MIXED else ()
+    limit = PlannerConfig().reference.speed_limit
     stick = Joystick(options.seed, (limit, limit, MOST_TURN), gaits)
     loop = ClosedLoop(options, links=stick)
     for gait in gaits:
@@ -146,10 +144,8 @@ def runs(gaits: Sequence[str], seeds: Sequence[int], duration: float, **chosen: 
     """Every gait, or :data:`MIXED`, with every seed; `chosen` are the user's parameters."""
     found = []
     for gait in gaits:
-        name = gaits_of(WHOLE_BODY)[0] if gait == MIXED else gait
-        base = bounding(
-            {"planner.model": WHOLE_BODY, **SENSOR_NOISE, **chosen, "planner.gait.name": name}, 0.0, duration=duration
-        )
+        name = moving_gaits()[0] if gait == MIXED else gait
+        base = bounding({**SENSOR_NOISE, **chosen, "planner.gait.name": name}, 0.0, duration=duration)
         found += cases(base, {gait: {f"{gait} #{seed}": {"seed": seed} for seed in seeds}})
     return found
 
@@ -158,8 +154,8 @@ def _measure(run_of: Run) -> Findings:
     options = run_of.options
     duration, number = (8.0, 1) if options.quick else (options.duration, options.seeds)
     seeds = range(options.seed, options.seed + number)
-    gaits = options.only or [*gaits_of(options.model), *([MIXED] if options.mixed else ())]
-    chosen = {**dict(options.set), "planner.model": options.model}
+    gaits = options.only or [*moving_gaits(), *([MIXED] if options.mixed else ())]
+    chosen = dict(options.set)
     settings = {"quick": options.quick, "gaits": gaits, "seeds": list(seeds), "duration": duration, "overrides": chosen}
     items = runs(gaits, seeds, duration, **chosen)
     outcomes = journalled(run, items, run_of, settings, JoystickOutcome)
@@ -172,7 +168,6 @@ def _measure(run_of: Run) -> Findings:
 
 
 OPTIONS = (
-    option("--model", choices=MODEL_NAMES, default=WHOLE_BODY, help="what is planned for"),
     option("--only", action="append", metavar="GAIT", help=f"of the packaged gaits, or {MIXED}; repeatable"),
     option("--mixed", action="store_true", help="runs, too, in which gait and trunk pose change"),
     option("--duration", type=float, default=60.0, metavar="S", help="of a run [s] (default: 60)"),

@@ -7,7 +7,7 @@ the check of a whole configuration and the object's own `configure`, as from a n
 * plans are asked for at the period that follows from `planner.rate`, and at `controller.safety.planner_period`.
 
 The simulator is symmetric, so what acts sideways shows in a disturbed robot only: it gets a push to the left right
-after the change. The stabiliser's parameters (`controller.lateral.*`) are tried with plans of the plane, which need it.
+after the change.
 
 What acts on the way back to a stand (`controller.stand.*`, `controller.move.exit_*`) is followed by one.
 """
@@ -31,7 +31,6 @@ from contact_ddp_ros.control.safety import Violation
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.plants.mujoco import MujocoSimulator
 from contact_ddp_ros.plants.options import SimOptions
-from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.runs.closed_loop import CONTROL_PERIOD, ClosedLoop
 
 BOUND_FIRST = 1.0
@@ -45,9 +44,6 @@ SIDES = ("low", "high")
 
 _LIMITS = "controller.safety."
 """Parameters that are there to end in damping."""
-
-_PLANAR = "controller.lateral."
-"""Parameters that count for plans of the plane only."""
 
 _STANDING = ("controller.stand.", "controller.move.exit_")
 
@@ -219,8 +215,7 @@ def search(change: Change, spec: ParameterSpec, judged: Callable[[Value], Verdic
 
 def run(parameter: str, value: Value, seconds: float) -> Verdict:
     """Change a parameter in a loop of its own and go on; an error of the run is a verdict, not an end."""
-    model = PlanarModel.name if parameter.startswith(_PLANAR) else PlannerConfig.model
-    loop = bounding_loop(BOUND_FIRST, model=model)
+    loop = bounding_loop(BOUND_FIRST)
     try:
         apply(loop, parameter, value)
     except ParameterError as error:

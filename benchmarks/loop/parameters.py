@@ -44,10 +44,10 @@ QUICK = (
     "controller.drive.kp",
     "controller.move.feedback",
     "controller.move.exit_instant",
-    "controller.lateral.roll_stiffness",
+    "controller.stand.kd",
     "controller.safety.roll",
 )
-"""One parameter of every kind: whole, number, several numbers, switch, choice; of planner, drives, stabiliser, limits;
+"""One parameter of every kind: whole, number, several numbers, switch, choice; of planner, drives, stand, limits;
 one that does not hold all the way, one that is there to damp, one with another beside it, one with a stand after it."""
 
 _FULL: Mapping[str, Any] = {"steps": 4, "seconds": 2.5}

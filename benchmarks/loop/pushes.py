@@ -30,7 +30,7 @@ from contact_ddp_ros.base.errors import BenchmarkError, ContactDdpError
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.mpc.config import GaitConfig
 from contact_ddp_ros.mpc.reference import gait_schedule
-from contact_ddp_ros.robot.models.choice import MODELS
+from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.recording import FALL_HEIGHT
@@ -60,11 +60,15 @@ _GAIT = "planner.gait.name"
 
 @dataclass(frozen=True)
 class Travel:
-    """Steady motion that is disturbed: parameters, among them the gait, speed [m/s] and rate of the heading [rad/s]."""
+    """Steady motion that is disturbed.
+
+    Parameters, among them the gait, speed [m/s], rate of the heading [rad/s], and how late policies arrive [s].
+    """
 
     overrides: dict[str, Any] = field(default_factory=dict)
     speed: float = SPEED
     turn: float = 0.0
+    delay: float = 0.0
 
     @property
     def name(self) -> str:
@@ -77,11 +81,11 @@ class Travel:
         """Duration of a cycle of the gait [s]."""
         options = bounding(self.overrides)
         config = planner_config(options, robot_of(options))
-        return gait_schedule(MODELS[config.model], config.gait).period
+        return gait_schedule(WholeBodyModel, config.gait).period
 
     def steady(self) -> ClosedLoop:
         """The loop that moves so, at the beginning of a cycle: one for all pushes in a process, to be forked."""
-        return _steady(json.dumps(self.overrides), self.speed, self.turn)
+        return _steady(json.dumps(self.overrides), self.speed, self.turn, self.delay)
 
 
 @dataclass(frozen=True)
@@ -119,9 +123,9 @@ class CellSearch:
 
 
 @lru_cache(maxsize=1)
-def _steady(overrides: str, speed: float, turn: float) -> ClosedLoop:
+def _steady(overrides: str, speed: float, turn: float, delay: float) -> ClosedLoop:
     chosen = json.loads(overrides)
-    loop = ClosedLoop(bounding(chosen, speed=speed, turn=turn, duration=60.0))
+    loop = ClosedLoop(bounding(chosen, speed=speed, turn=turn, planner_delay=delay, duration=60.0))
     settled = SETTLED + max(abs(speed) - SPEED, 0.0)
     advance(loop, settled)
     modes = [_mode(loop)] * 2

@@ -14,6 +14,7 @@ from threading import Event, Thread
 
 import numpy as np
 
+from benchmarks.ros.quota import quota
 from contact_ddp_ros.base.process import environment
 
 _BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    for _ in range(10**6): pass"
@@ -114,3 +115,23 @@ def stalls(
 
     with _beside(stall):
         yield times
+
+
+@contextlib.contextmanager
+def throttled(planner: Callable[[], int | None], share: float) -> Iterator[None]:
+    """A quota of a core for the planner's process from when on `planner` gives its id.
+
+    It loses real-time priority, to which a quota would not apply.
+    """
+
+    def limit(stop: Event) -> None:
+        while (pid := planner()) is None:
+            if stop.wait(0.05):
+                return
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            os.sched_setscheduler(int(thread), os.SCHED_OTHER, os.sched_param(0))
+        with quota(pid, share):
+            stop.wait()
+
+    with _beside(limit):
+        yield

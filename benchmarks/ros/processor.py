@@ -5,12 +5,15 @@
 * For 100, 50 and 25 % of a core: the rate that the planner chooses with plans of these times, and how old they arrive,
   by a model of the quota: of every 100 ms the planner gets its share and is then stopped.
 * The bound in lock-step at that rate, with policies as old as 99 of 100 at most: commands, and pushes by direction.
-* Live: states of a bound pass on the wall clock, and the planner solves for the newest one under a real quota.
 """
 
+import json
 import math
+import os
+import subprocess
+import sys
+import time as clock
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -19,20 +22,22 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from benchmarks.benchmark import Benchmark, Findings, Run
-from benchmarks.loop.cases import SPEED, bounding, push_of
-from benchmarks.loop.harness import advance, bounding_loop
+from benchmarks.loop.cases import bounding
+from benchmarks.loop.gaits import COMMANDS, GaitOutcome, run, runs
+from benchmarks.loop.harness import PlannerProxy, advance, loop_with
+from benchmarks.loop.pushes import Travel, searches
+from benchmarks.loop.pushes import run as run_cell
 from benchmarks.output import table_of
-from benchmarks.ros.planner_worker import PlannerWorker
-from benchmarks.ros.quota import Throttle, quota
+from benchmarks.ros.quota import Throttle
 from benchmarks.timing import watched
 from contact_ddp_ros.base.compiled.compiler import PROCESSOR_VARIABLE
-from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.base.errors import BenchmarkError
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.plan_rate import PlanRate
-from contact_ddp_ros.robot.rotation import quaternion_to_rpy
-from contact_ddp_ros.runs.closed_loop import CONTROL_PERIOD, ClosedLoop
-from contact_ddp_ros.runs.options import SENSOR_NOISE, RunOptions
-from contact_ddp_ros.runs.recording import FALL_HEIGHT
+from contact_ddp_ros.mpc.plan_result import PlanResult
+from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.runs.closed_loop import CONTROL_PERIOD
+from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.report.progress import progress_bar
 
 NATIVE, SMALL = "native", "silvermont"
@@ -44,12 +49,6 @@ BUILDS: Mapping[str, Mapping[str, str]] = {
 
 SHARES = (1.0, 0.5, 0.25)
 """Of a core."""
-
-COMMANDS = (
-    *((speed, 0.0, 0.0) for speed in (0.0, 0.5, 1.0, 1.5, 2.0, -0.5)),
-    *((0.3, 0.3, 0.0), (0.5, 0.0, 1.0), (0.0, 0.0, -1.0)),
-)
-"""Speeds ahead and to the left [m/s], turn [rad/s]."""
 
 LADDER = (12.0, 24.0)
 """Impulses of pushes of which each is tried where the one below is held [N s]."""
@@ -63,22 +62,18 @@ OVERHEAD = 5e-4
 _MODEL_TIME, _SETTLED = 300.0, 120.0
 """How long the planner adapts in the model, and from when on it counts [s]."""
 
-_COMMANDED, _AFTER_PUSH, _UNDER_WAY = 5.0, 3.0, 3.0
-"""From when on speeds count; how long a pushed robot is watched; when it is pushed first [s]."""
-
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is measured: seconds of plans, of each command, and live; phases and directions of pushes."""
+    """How much is measured: seconds of plans and of each command; phases and directions of pushes."""
 
     plans: float
     command: float
-    live: float
     phases: int
     directions: int
 
 
-FULL, QUICK = Effort(10.0, 12.0, 20.0, 6, 8), Effort(3.0, 7.0, 4.0, 1, 4)
+FULL, QUICK = Effort(10.0, 12.0, 6, 8), Effort(3.0, 7.0, 1, 4)
 
 
 @dataclass(frozen=True)
@@ -95,16 +90,30 @@ class Held:
     """The bound at a pace.
 
     Attributes:
-        falls: commands that it does not survive.
-        ahead, left, turn: worst errors of the speeds [m/s] and of the turn [rad/s].
+        falls, follows: commands that it does not survive, and that it follows as `bench gaits` asks.
+        errors: (3,) worst ones of the speeds ahead and to the left [m/s] and of the turn [rad/s].
         impulses: (directions, phases) largest impulse that is held, with all below it [N s].
     """
 
     falls: int
-    ahead: float
-    left: float
-    turn: float
+    follows: int
+    errors: NDArray[np.float64]
     impulses: NDArray[np.float64]
+
+
+class TimedPlanner(PlannerProxy):
+    """A planner that notes the processor time of every plan [s]."""
+
+    def __init__(self, planner: Any) -> None:
+        super().__init__(planner)
+        self.found: list[float] = []
+
+    def solve(self, state: RobotState, speed: float, **options: Any) -> PlanResult:
+        """As the planner's."""
+        began = clock.thread_time()
+        result = super().solve(state, speed, **options)
+        self.found.append(clock.thread_time() - began)
+        return result
 
 
 def pace_of(times: Sequence[float], share: float, seed: int = 0) -> Pace:
@@ -132,88 +141,39 @@ def _solve_share() -> float:
     return PlannerNodeOptions().solve_share
 
 
-def options_at(pace: Pace, **others: Any) -> RunOptions:
-    """A bound with plans at a pace."""
-    late = CONTROL_PERIOD * math.ceil(pace.oldest / CONTROL_PERIOD - 1e-9)
-    return replace(bounding({"planner.rate": pace.rate}, duration=60.0, planner_delay=late), **others)
-
-
-def commanded(pace: Pace, command: tuple[float, float, float], seconds: float) -> NDArray[np.float64] | None:
-    """(3,) errors of the speeds ahead and to the left [m/s] and of the turn [rad/s]; None where it falls or stands."""
-    ahead, left, turn = command
-    noisy = options_at(pace, speed=((0.0, ahead),), left=left, turn=turn, seed=1)
-    loop = ClosedLoop(replace(noisy, overrides={**noisy.overrides, **SENSOR_NOISE}))
-    advance(loop, seconds)
-    if loop.controller.fault is not None or loop.controller.mode is not ControlMode.MOVE:
-        return None
-    recording = loop.recorder.finish()
-    rows = recording.ticks["time"] >= _COMMANDED
-    means = [*recording.heading_velocity[rows].mean(axis=0)[:2], recording.heading_rate[rows].mean()]
-    return np.abs(np.array(means) - command)
-
-
-def pushed(pace: Pace, directions: int, phases: int) -> NDArray[np.float64]:
-    """(directions, phases) of the bound at 0.5 m/s, largest of the ladder's impulses that is held, or zero [N s]."""
-    loop = ClosedLoop(options_at(pace))
-    advance(loop, _UNDER_WAY)
-    begun, cycle = loop.simulator.time, loop.planner.builder.sequence.period
-    held = np.zeros((directions, phases))
-    for phase in range(phases):
-        advance(loop, begun + phase / phases * cycle)
-        for direction in range(directions):
-            for impulse in LADDER:
-                if not _survives(loop, impulse, 2.0 * math.pi * direction / directions):
-                    break
-                held[direction, phase] = impulse
-    return held
-
-
-def _survives(loop: ClosedLoop, impulse: float, direction: float) -> bool:
-    """Survival of a push, by its angle from the heading [rad]; the loop itself stays as it is."""
-    twin = loop.fork()
-    heading = float(quaternion_to_rpy(twin.simulator.true_state().orientation)[2])
-    push = push_of(impulse, heading + direction, twin.simulator.time)
-    twin.simulator.push(np.array(push.force), push.duration)
-    advance(twin, twin.simulator.time + _AFTER_PUSH)
-    up = twin.simulator.true_state().position[2] >= FALL_HEIGHT
-    return bool(up) and twin.controller.fault is None and twin.controller.mode is ControlMode.MOVE
-
-
 def held_at(pace: Pace, effort: Effort) -> Held:
-    """Commands and pushes at a pace."""
-    errors = [commanded(pace, command, effort.command) for command in COMMANDS]
-    known = [one for one in errors if one is not None]
-    worst = np.max(known, axis=0) if known else np.full(3, np.nan)
-    return Held(len(errors) - len(known), *map(float, worst), pushed(pace, effort.directions, effort.phases))
+    """Commands and pushes at a pace, with policies as old as 99 of 100 at most."""
+    late, at_rate = CONTROL_PERIOD * math.ceil(pace.oldest / CONTROL_PERIOD - 1e-9), {"planner.rate": pace.rate}
+    cases = runs(["bound"], COMMANDS, effort.command, 1, **at_rate)
+    outcomes = [run(replace(case, options=replace(case.options, planner_delay=late))) for case in cases]
+    errors = [_errors(case.options, one) for case, one in zip(cases, outcomes, strict=True) if not one.fall]
+    worst = np.max(errors, axis=0, initial=0.0)
+    cells = searches(effort.directions, effort.phases, LADDER, Travel(at_rate, delay=late))
+    held = np.array([run_cell(cell)["held"] for cell in cells], float).reshape(effort.directions, effort.phases)
+    return Held(sum(bool(one.fall) for one in outcomes), sum(one.follows for one in outcomes), worst, held)
 
 
-def recorded_states(seconds: float) -> list[dict[str, Any]]:
-    """States of the bound at the planner's ticks, as JSON takes them."""
-    loop = bounding_loop(1.0)
-    found = []
-    for _ in range(round(seconds * loop.planner.config.rate)):
-        state = asdict(loop.simulator.read())
-        found.append({name: np.asarray(value).tolist() for name, value in state.items()})
-        advance(loop, loop.simulator.time + 1.0 / loop.planner.config.rate)
-    return found
+def _errors(wanted: RunOptions, found: GaitOutcome) -> NDArray[np.float64]:
+    """(3,) of the speeds ahead and to the left [m/s] and of the turn [rad/s]."""
+    means = np.array([found.forward, found.left, found.turn], float)
+    return np.abs(means - [wanted.speed[0][1], wanted.left, wanted.turn])
 
 
-def _row(build: str, share: float, times: Sequence[float], pace: Pace, held: Held, live: Mapping[str, Any]) -> Any:
-    solves, means = live["solves"], live["means"]
-    ages = np.array([one["elapsed"] for one in solves])
-    return {
-        "build": build,
-        "share": share,
-        "plan": np.quantile(times, (0.5, 0.99)).tolist(),
-        **asdict(pace),
-        **asdict(held),
-        "live": {
-            "means": means,
-            "rate": len(solves) / live["seconds"],
-            "age": np.quantile(ages, (0.5, 0.99)).tolist(),
-            "ok": float(np.mean([one["ok"] for one in solves])),
-        },
-    }
+def plan_times(rate: float, seconds: float) -> list[float]:
+    """Processor time of each plan of a bound in lock-step at a planner's rate [s]."""
+    loop, timed = loop_with(bounding({"planner.rate": rate}, duration=60.0), TimedPlanner)
+    advance(loop, seconds)
+    return timed.found
+
+
+def _plan_times_of(build: str, seconds: float) -> list[float]:
+    """The same of a build, in a process of its own."""
+    command = [sys.executable, "-m", __name__, str(TIMED_AT), str(seconds)]
+    done = subprocess.run(command, env={**os.environ, **BUILDS[build]}, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise BenchmarkError(f"the planner's process ended with status {done.returncode}")
+    times: list[float] = json.loads(done.stdout)
+    return times
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -230,38 +190,25 @@ def table(rows: Sequence[Mapping[str, Any]]) -> Table:
         "plan, processor (median, 99 %) [ms]": lambda row: milliseconds(row["plan"]),
         "rate [Hz]": lambda row: f"{row['rate']:.3g}",
         "age (median, 99 %) [ms]": lambda row: milliseconds((row["age"], row["oldest"])),
-        "falls": lambda row: f"{row['falls']} of {len(COMMANDS)}",
-        "errors [m/s, m/s, rad/s]": lambda row: f"{row['ahead']:.3f}, {row['left']:.3f}, {row['turn']:.3f}",
+        "falls, follows": lambda row: f"{row['falls']}, {row['follows']} of {len(COMMANDS)}",
+        "errors [m/s, m/s, rad/s]": lambda row: ", ".join(f"{error:.3f}" for error in row["errors"]),
         f"cells of {np.size(rows[0]['impulses'])} that hold {LADDER} N s": cells,
-        "live: solves per second": lambda row: f"{row['live']['rate']:.1f}",
-        "live: age [ms]": lambda row: milliseconds(row["live"]["age"]),
     }
     return table_of("The planner on a slow processor", rows, columns)
 
 
-def _measure(run: Run) -> Findings:
-    effort, rows = QUICK if run.options.quick else FULL, []
-    with ExitStack() as stack:
-        workers = {name: PlannerWorker(environment) for name, environment in BUILDS.items()}
-        for worker in workers.values():
-            stack.callback(worker.close)
-        plans = {
-            name: one.ask(job="plans", rate=TIMED_AT, seconds=effort.plans, speed=SPEED)
-            for name, one in workers.items()
-        }
-        states = recorded_states(effort.live)
-        with progress_bar(run.terminal, "shares") as progress:
-            for build, share in watched([(build, share) for build in workers for share in SHARES], progress):
-                worker = workers[build]
-                with quota(worker.pid, share) as means:
-                    job = {"job": "live", "states": states, "speed": SPEED, "seconds": effort.live}
-                    solves = worker.ask(**job, share=_solve_share())
-                pace = pace_of(plans[build], share)
-                live = {"means": means, "solves": solves, "seconds": effort.live}
-                rows.append(_row(build, share, plans[build], pace, held_at(pace, effort), live))
-    held = all(not row["falls"] and np.asarray(row["impulses"]).min() >= LADDER[0] for row in rows)
+def _measure(job: Run) -> Findings:
+    effort, rows = QUICK if job.options.quick else FULL, []
+    plans = {build: _plan_times_of(build, effort.plans) for build in BUILDS}
+    with progress_bar(job.terminal, "shares") as progress:
+        for build, share in watched([(build, share) for build in BUILDS for share in SHARES], progress):
+            pace = pace_of(plans[build], share)
+            quantiles = np.quantile(plans[build], (0.5, 0.99)).tolist()
+            about = {"build": build, "share": share, "plan": quantiles}
+            rows.append({**about, **asdict(pace), **asdict(held_at(pace, effort))})
+    held = all(row["follows"] == len(COMMANDS) and row["impulses"].min() >= LADDER[0] for row in rows)
     return Findings(
-        settings={"quick": run.options.quick, **asdict(effort)},
+        settings={"quick": job.options.quick, **asdict(effort)},
         results={"rows": rows, "plans": plans},
         tables=[table(rows)],
         exit_code=0 if held else 1,
@@ -269,3 +216,6 @@ def _measure(run: Run) -> Findings:
 
 
 BENCHMARK = Benchmark("processor", __doc__, "fewer plans, shorter runs, fewer pushes", _measure)
+
+if __name__ == "__main__":
+    print(json.dumps(plan_times(*map(float, sys.argv[1:]))))

@@ -56,7 +56,9 @@ def quota(pid: int, share: float) -> Iterator[str]:
     try:
         yield "control group"
     finally:
-        (group.parent / "cgroup.procs").write_text(str(pid))
+        for one in (group / "cgroup.procs").read_text().split():  # its children are there, too
+            with contextlib.suppress(ProcessLookupError):
+                (group.parent / "cgroup.procs").write_text(one)
         with contextlib.suppress(OSError):
             group.rmdir()
 

@@ -26,11 +26,8 @@ from rich.table import Table
 from benchmarks.benchmark import Benchmark, Findings, Run, add_setting_option, at_least, option
 from benchmarks.loop.cases import SPEED, bounding
 from benchmarks.output import Metric, table_of
-from benchmarks.ros.disturbances import neighbours, observers, stalls
-from benchmarks.solver.case import GAITS
-from contact_ddp_ros.base.choices import MODEL_NAMES
+from benchmarks.ros.disturbances import neighbours, observers, stalls, throttled
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.runs.recording import Recorder
 from contact_ddp_ros.runs.report.progress import say
 from contact_ddp_ros.runs.report.summary import summarise
@@ -66,6 +63,7 @@ class Condition:
         composed: whether controller and simulator share a process.
         stall: time that the planner is stopped for, again and again [s]; zero for never.
         every: time between two stalls [s].
+        share: of a core that the planner gets.
     """
 
     name: str
@@ -76,11 +74,15 @@ class Condition:
     composed: bool = False
     stall: float = 0.0
     every: float = 1.5
+    share: float = 1.0
 
 
 @dataclass(frozen=True)
 class LiveRun:
-    """What became of one run; ages, median and 99th percentile of the solves in [ms], `cores` by node."""
+    """What became of one run; ages, median and 99th percentile of the solves in [ms], `cores` by node.
+
+    `rate`: solves per second of the second half [Hz].
+    """
 
     condition: str
     fell: str
@@ -95,6 +97,7 @@ class LiveRun:
     cores: dict[str, float]
     solve: float = float("nan")
     slow_solve: float = float("nan")
+    rate: float = float("nan")
 
 
 def conditions(quick: bool, runs: int | None) -> list[Condition]:
@@ -115,6 +118,9 @@ def conditions(quick: bool, runs: int | None) -> list[Condition]:
         length = _STAND + (3 if quick else 20) * (every + stall) + 2.0
         name = f"planner stalled for {1e3 * stall:g} ms"
         found.append(Condition(name, runs or 1, length, stall=stall, every=every))
+    found += [
+        Condition(f"planner on {100.0 * part:g} % of a core", runs or 1, duration, share=part) for part in (0.5, 0.25)
+    ]
     return found
 
 
@@ -136,6 +142,8 @@ def live_run(condition: Condition, seed: int, overrides: Mapping[str, Any]) -> L
         if condition.stall:
             begin = _STAND - condition.every
             stalled = stack.enter_context(stalls(demo.bounding_planner, condition.stall, condition.every, seed, begin))
+        if condition.share < 1.0:
+            stack.enter_context(throttled(demo.bounding_planner, condition.share))
         demo.run()
         n_stalls = len(stalled)
     recording = recorder.finish()
@@ -154,6 +162,7 @@ def live_run(condition: Condition, seed: int, overrides: Mapping[str, Any]) -> L
         cores=dict(summary.processor_cores),
         solve=summary.solve_ms.median,
         slow_solve=summary.solve_ms.p99,
+        rate=(recording.solves["time"] >= 0.5 * condition.duration).sum() / (0.5 * condition.duration),
     )
 
 
@@ -174,6 +183,7 @@ def _table(runs: Sequence[LiveRun]) -> Table:
         "stalls": lambda of: sum(one.stalls for one in of),
         "speed": median("speed", "{:.3f} m/s".format),
         "factor": median("real_time_factor", "{:.3f}".format),
+        "solves per second": median("rate", "{:.1f}".format),
         "late": median("late_solves", lambda share_of: f"{1e2 * share_of:.1f} %"),
         "solve": median("solve", "{:.1f} ms".format),
         "99 %": median("slow_solve", "{:.1f} ms".format),
@@ -223,9 +233,8 @@ def _chosen(options: argparse.Namespace) -> list[Condition]:
 
 
 def _measure(run: Run) -> Findings:
-    model, chosen = run.options.model, _chosen(run.options)
-    gait = run.options.gait or GAITS[model]
-    overrides = {"planner.model": model, "planner.gait.name": gait, **dict(run.options.set)}
+    gait, chosen = run.options.gait, _chosen(run.options)
+    overrides = {"planner.gait.name": gait, **dict(run.options.set)}
     runs = []
     for condition in chosen:
         for seed in range(condition.runs):
@@ -235,7 +244,7 @@ def _measure(run: Run) -> Findings:
     return Findings(
         settings={"speed": SPEED, "conditions": chosen, "set": overrides},
         results={"outcomes": runs},
-        title=f"The live nodes beside other work: {model}, {gait}",
+        title=f"The live nodes beside other work: {gait}",
         metrics=found,
         tables=[_table(runs)],
         exit_code=int(any(one.met is False for one in found)),
@@ -244,8 +253,7 @@ def _measure(run: Run) -> Findings:
 
 OPTIONS = (
     option("--runs", type=at_least(1), metavar="N", help="repetitions of every condition"),
-    option("--model", choices=MODEL_NAMES, default=PlannerConfig.model, help="what is planned for"),
-    option("--gait", metavar="NAME", help="by default bound in the plane, and trot of the whole body"),
+    option("--gait", metavar="NAME", default="trot", help="packaged, or a file (default: trot)"),
     option("--only", metavar="TEXT", help="conditions whose name holds this text"),
     add_setting_option,
 )

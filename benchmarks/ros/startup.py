@@ -93,15 +93,14 @@ def _main() -> None:
     import yaml  # noqa: F401
 
     mark()
-    from contact_ddp_ros.mpc.config import PlannerConfig
     from contact_ddp_ros.mpc.planner import Planner
     from contact_ddp_ros.robot.model import load_robot
-    from contact_ddp_ros.robot.models.choice import model_of
+    from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 
     mark()
     robot = load_robot()
     mark()
-    model = model_of(PlannerConfig.model, robot)
+    model = WholeBodyModel(robot)
     _build_kernels(model)
     mark()
     planner = Planner(model)

@@ -129,7 +129,7 @@ def point_feet(robot: Robot) -> Robot:
 
 def mpc_cases(variant: str = "ddp", speed: float = SPEED, model: str = PlanarModel.name) -> Cases:
     """The MPC's own problem."""
-    return _cases(load_robot(), configured(_of_model(model), {"variant": variant}), speed)
+    return _cases(load_robot(), configured(_of_model(model), {"variant": variant}), speed, model)
 
 
 def _of_model(model: str) -> PlannerConfig:
@@ -145,12 +145,12 @@ def planner_kernels(variant: str) -> KernelSet:
 
 def mpc_cold(variant: str, speed: float, model: str = PlanarModel.name, turn: float = 0.0) -> Case:
     """The MPC's own problem, but for what peers do not state, from its cold guess only."""
-    return cold_case(load_robot(), configured(_of_model(model), {"variant": variant, **UNSTATED}), speed, turn)
+    return cold_case(load_robot(), configured(_of_model(model), {"variant": variant, **UNSTATED}), speed, turn, model)
 
 
 def shared_cases(variant: str = "ddp", speed: float = SPEED, model: str = PlanarModel.name) -> Cases:
     """The problem that peers can state too: point feet, no joint damping, no Baumgarte stabilisation."""
-    return _cases(point_feet(load_robot()), configured(_of_model(model), {"variant": variant, **_SHARED}), speed)
+    return _cases(point_feet(load_robot()), configured(_of_model(model), {"variant": variant, **_SHARED}), speed, model)
 
 
 def tailed_cases(speed: float = SPEED) -> tuple[Case, Case]:
@@ -168,13 +168,14 @@ def tailed_cases(speed: float = SPEED) -> tuple[Case, Case]:
     }
     alone = {"gait.horizon_cycles": (NEAR + N_FAR * config.gait.step) / period}
     robot = point_feet(load_robot())
-    tailed, whole = (_optimum(cold_case(robot, configured(config, one), speed)) for one in (tail, alone))
+    body = WholeBodyModel.name
+    tailed, whole = (_optimum(cold_case(robot, configured(config, one), speed, model=body)) for one in (tail, alone))
     return tailed, whole
 
 
 def shared_cold(speed: float, model: str = PlanarModel.name, turn: float = 0.0) -> Case:
     """The problem that peers can state too from its cold guess only."""
-    return cold_case(point_feet(load_robot()), configured(_of_model(model), _SHARED), speed, turn)
+    return cold_case(point_feet(load_robot()), configured(_of_model(model), _SHARED), speed, turn, model)
 
 
 def long_case(n_steps: int, speed: float = SPEED) -> Case:
@@ -212,19 +213,21 @@ def solver_of(variant: str) -> DdpSolver:
     return DdpSolver(SolverOptions(variant=variant, tolerance=0.0, max_iterations=_ITERATIONS))
 
 
-def cold_case(robot: Robot, config: PlannerConfig, speed: float, turn: float = 0.0) -> Case:
+def cold_case(
+    robot: Robot, config: PlannerConfig, speed: float, turn: float = 0.0, model: str = PlanarModel.name
+) -> Case:
     """The problem of a configuration from its cold guess, for a robot that stands at first.
 
     `speed` [m/s] and, of the whole body, `turn` [rad/s] are commanded.
     """
-    model = model_of(config.model, robot)
-    planner = Planner(model, config)
+    planned = model_of(model, robot)
+    planner = Planner(planned, config)
     schedule = planner.builder.sequence
     grid = horizon_grid(schedule, config.gait.horizon_cycles, 0.0, config.horizon)
-    x0 = model.state(robot.standing_state())
+    x0 = planned.state(robot.standing_state())
     problem, reference = planner.builder.build(grid, config, Motion(speed, turn=turn, x=float(x0[0])))
     return Case(
-        tree=model.tree,
+        tree=planned.tree,
         problem=problem,
         penalty=planner.builder.penalty(config),
         mode_contacts=tuple(mode.contacts for mode in schedule.modes),
@@ -233,8 +236,8 @@ def cold_case(robot: Robot, config: PlannerConfig, speed: float, turn: float = 0
     )
 
 
-def _cases(robot: Robot, config: PlannerConfig, speed: float) -> Cases:
-    cold = cold_case(robot, config, speed)
+def _cases(robot: Robot, config: PlannerConfig, speed: float, model: str) -> Cases:
+    cold = cold_case(robot, config, speed, model=model)
     optimum = _optimum(cold)
     offset = np.random.default_rng(_SEED).normal(scale=_DISTURBANCE, size=cold.x0.size)
     return Cases(cold, optimum, replace(optimum, x0=cold.x0 + offset))

@@ -1,4 +1,4 @@
-"""The fast joint controller: modes, safety, policy tracking, and what keeps a 3-D robot upright under a planar plan."""
+"""The fast joint controller: modes, safety, policy tracking."""
 
 from contact_ddp_ros.base import numba_cache
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from contact_ddp_ros.base.choices import MODEL_NAMES, WHOLE_BODY
 from contact_ddp_ros.base.config import parameter
 from contact_ddp_ros.control.estimation.config import EstimationConfig
 from contact_ddp_ros.robot.joint_pd import MotorConfig
@@ -142,75 +141,6 @@ class MoveConfig:
 
 
 @dataclass(frozen=True)
-class LateralConfig:
-    """The stabiliser of lateral velocity, roll and heading; see :mod:`contact_ddp_ros.control.lateral`."""
-
-    velocity_gain: float = parameter(
-        10.0, low=0.0, high=40.0, unit="1/s", description="lateral deceleration per lateral velocity in stance"
-    )
-    position_gain: float = parameter(
-        1.0, low=0.0, high=3.0, unit="1/s", description="lateral velocity wanted per offset from the straight line"
-    )
-    velocity_limit: float = parameter(
-        0.2, low=0.0, high=1.0, unit="m/s", description="largest lateral velocity that the position gain asks for"
-    )
-    velocity_integral: float = parameter(
-        1.0, low=0.0, high=10.0, unit="1/s", description="how fast the wanted velocity makes up for one not reached"
-    )
-    velocity_trim: float = parameter(0.5, low=0.0, high=2.0, unit="m/s", description="most that it makes up for")
-    roll_integral: float = parameter(
-        1.5, low=0.0, high=10.0, unit="1/s", description="how fast the wanted roll makes up for one not reached"
-    )
-    roll_trim: float = parameter(0.5, low=0.0, high=0.5, unit="rad", description="most that it makes up for")
-    roll_stiffness: float = parameter(
-        130.0, low=0.0, high=500.0, unit="1/s^2", description="roll acceleration per roll in stance"
-    )
-    roll_damping: float = parameter(
-        25.0, low=0.0, high=60.0, unit="1/s", description="roll acceleration per roll rate in stance"
-    )
-    yaw_stiffness: float = parameter(
-        80.0, low=0.0, high=500.0, unit="1/s^2", description="yaw acceleration per heading error in stance"
-    )
-    yaw_damping: float = parameter(
-        20.0, low=0.0, high=60.0, unit="1/s", description="yaw acceleration per yaw rate error in stance"
-    )
-    yaw_error_limit: float = parameter(
-        0.3, low=0.01, high=1.0, unit="rad", description="the heading error counts no more than this"
-    )
-    minimum_load: float = parameter(
-        10.0, low=0.0, high=60.0, unit="N", description="normal force that stays on each stance foot"
-    )
-    contact_clearance: float = parameter(
-        0.03,
-        low=0.005,
-        high=10.0,
-        unit="m",
-        description="height of a foot above the ground plane from which it gets no lateral stance force",
-    )
-    turn_limit: float = parameter(
-        1.0, low=0.0, high=6.0, unit="rad/s", description="largest turn of a planar plan's robot; what is beyond is cut"
-    )
-    side_limit: float = parameter(
-        0.3, low=0.0, high=2.5, unit="m/s", description="largest commanded velocity to the left of it, either way"
-    )
-    placement_gain: float = parameter(
-        0.12, low=0.0, high=0.4, unit="s", description="lateral foot offset in swing per lateral velocity"
-    )
-    placement_roll_gain: float = parameter(
-        0.0, low=-0.3, high=0.3, unit="m/rad", description="lateral foot offset in swing per roll"
-    )
-    stance_width: float = parameter(
-        0.0, low=-0.03, high=0.06, unit="m", description="outward offset of every foot from straight below its hip"
-    )
-    abad_limit: float = parameter(
-        0.45, low=0.05, high=1.0, unit="rad", description="largest abduction angle asked for in swing"
-    )
-    abad_rate: float = parameter(
-        8.0, low=0.5, high=30.0, unit="rad/s", description="fastest change of the abduction angle asked for"
-    )
-
-
-@dataclass(frozen=True)
 class SafetyConfig:
     """Limits of the supervisor; beyond any of them the controller falls back to damping."""
 
@@ -337,11 +267,9 @@ class SafetyConfig:
 class ControllerConfig:
     """All parameters of the joint controller."""
 
-    model: str = parameter(WHOLE_BODY, choices=MODEL_NAMES, description="what the planner plans for", structural=True)
     drive: DriveConfig = field(default_factory=DriveConfig)
     motor: MotorConfig = field(default_factory=MotorConfig)
     stand: StandConfig = field(default_factory=StandConfig)
     move: MoveConfig = field(default_factory=MoveConfig)
-    lateral: LateralConfig = field(default_factory=LateralConfig)
     estimation: EstimationConfig = field(default_factory=EstimationConfig)
     safety: SafetyConfig = field(default_factory=SafetyConfig)

@@ -31,7 +31,7 @@ from contact_ddp_ros.robot.joints import FOOT_NAMES
 from contact_ddp_ros.robot.known_pose import KnownPose
 from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.models.choice import model_of
+from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.policy import Policy, PolicySample
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
@@ -50,7 +50,7 @@ class Controller:
         """
         self._robot = robot
         self._geometry = LegGeometry.from_tree(robot.tree, FOOT_NAMES)
-        self._model = model_of(config.model, robot)
+        self._model = WholeBodyModel(robot)
         self._lock = Lock()
         self._modes = ModeMachine()
         self._now: float | None = None
@@ -71,7 +71,7 @@ class Controller:
         self.estimator = Estimator(robot, config.estimation)
         """What is felt, for diagnosis."""
         expected = robot.model_hash if model_hash is None else model_hash
-        self.move = MoveLaw(self._model, self._geometry, expected, config)
+        self.move = MoveLaw(self._model, expected, config)
         """What follows the policies, for diagnosis."""
         self.execution = ""
         """Text on joints that do something else than they are commanded; empty where nothing else is known."""
@@ -157,17 +157,6 @@ class Controller:
         with self._lock:
             self._adopt(config)
 
-    def steer(self, yaw_rate: float, lateral_velocity: float = 0.0) -> None:
-        """Command the yaw rate [rad/s] and the velocity to the left [m/s]; kept until changed.
-
-        Raises:
-            ParameterError: one of them is not finite.
-        """
-        if not (math.isfinite(yaw_rate) and math.isfinite(lateral_velocity)):
-            raise ParameterError(f"steering command is ({yaw_rate}, {lateral_velocity}); allowed: finite numbers")
-        with self._lock:
-            self.move.steer(yaw_rate, lateral_velocity)
-
     def rearm(self) -> Answer:
         """Clear a latched fault and stay in DAMP."""
         with self._lock:
@@ -251,10 +240,9 @@ class Controller:
             return JointCommand.damping(self._robot.n_joints)
         if finding is not None or state is None:
             return self._fail(finding or Finding(Violation.NO_STATE, "no robot state has arrived"), now)
-        dt = 0.0 if last is None else now - last
         self._stand.watch(state, now)
         self._move_mode(state, now)
-        targets = self._targets(state, now, dt)
+        targets = self._targets(state, now)
         if isinstance(targets, Finding):
             return self._fail(targets, now)
         limited = limited_command(targets, state, self.drive_gains, self._robot.effort_limits, self._curve)
@@ -282,8 +270,6 @@ class Controller:
 
     def _adopt(self, config: ControllerConfig) -> None:
         validate(config)
-        if config.model != self._model.name:
-            raise ParameterError(f"model is fixed while the controller exists, at {self._model.name}; restart it")
         for name in ("pose", "fold"):
             angles = np.tile(np.asarray(getattr(config.stand, name), float), len(FOOT_NAMES))
             if not ((angles >= self._robot.lower) & (angles <= self._robot.upper)).all():
@@ -305,7 +291,7 @@ class Controller:
             capture.take_over(self._capture)
         self.config, self._supervisor, self._continuity = config, supervisor, continuity
         self.drive_gains, self._stand, self._capture = drive, stand, capture
-        self.move.configure(config, following=self.mode is ControlMode.MOVE)
+        self.move.configure(config)
         self._curve = TorqueSpeedCurve.of(self._robot.velocity_limits, config.motor)
         self.estimator.config = config.estimation
 
@@ -393,13 +379,13 @@ class Controller:
         self.estimator.forget()
         self._stand.start(now, state.joint_positions, duration)
 
-    def _targets(self, state: RobotState, now: float, dt: float) -> JointTargets | Finding:
+    def _targets(self, state: RobotState, now: float) -> JointTargets | Finding:
         """What the law of the present mode wants, or of the stand where that mode ends now."""
         late = now + self.config.move.command_delay - state.time
         if self.mode is ControlMode.MOVE:
             reason = self.move.reason_to_stand(state, now)
             if reason is None:
-                return self.move.targets(state, now, dt, self.estimator)
+                return self.move.targets(state, now, self.estimator)
             if reason.violation is Violation.NO_POLICY:
                 return reason
             self.retreats += 1

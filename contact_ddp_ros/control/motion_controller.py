@@ -28,14 +28,14 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.config import parameter, validate
 from contact_ddp_ros.control.config import ControllerConfig, Triple
-from contact_ddp_ros.control.lateral_kernel import ABADS
 from contact_ddp_ros.control.recover import lies
 from contact_ddp_ros.control.safety import Finding, Violation
 from contact_ddp_ros.control.stand import StandLaw, minimum_jerk
 from contact_ddp_ros.control.turning import follower_of
 from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.joint_pd import JointTargets
-from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
+from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_JOINTS, LEG_NAMES
+from contact_ddp_ros.robot.legs import JOINTS_PER_LEG
 from contact_ddp_ros.robot.model import Robot, foot_positions
 from contact_ddp_ros.robot.models.model import Model
 from contact_ddp_ros.robot.models.planar import PlanarModel
@@ -143,6 +143,9 @@ def turning_index(model: Model) -> int:
     return model.tree.n - len(model.torque_limits) - 1
 
 
+_ABADS = slice(LEG_JOINTS.index("abad"), None, JOINTS_PER_LEG)
+"""The abductions in the joint arrays."""
+
 _BEFORE_TOUCHDOWN = 1e-6
 """Where the clock waits for the ground: in the last step of the flight [s]."""
 
@@ -222,7 +225,7 @@ class MotionLaw:
         self._task, self._policy, self._model = task, policy, model_for(task, robot)
         gains = config.drive.gains(len(FOOT_NAMES))
         self._drive_kp, self._drive_kd = gains.kp, gains.kd
-        self._abad_kp, self._abad_kd = config.stand.kp[0] - gains.kp[ABADS], config.stand.kd[0] - gains.kd[ABADS]
+        self._abad_kp, self._abad_kd = config.stand.kp[0] - gains.kp[_ABADS], config.stand.kd[0] - gains.kd[_ABADS]
         self._start = start_state(task, robot)
         self._ends = np.cumsum([phase.duration for phase in task.phases])
         self.begin(self._start, None)
@@ -320,8 +323,8 @@ class MotionLaw:
             torques += (self.execution.kp - self._drive_kp) * (targets.positions - state.joint_positions)
             torques += (self.execution.kd - self._drive_kd) * (targets.velocities - state.joint_velocities)
         if isinstance(self._model, PlanarModel):  # whose plan has no abductions
-            torques[ABADS] -= self._abad_kp * state.joint_positions[ABADS]
-            torques[ABADS] -= self._abad_kd * state.joint_velocities[ABADS]
+            torques[_ABADS] -= self._abad_kp * state.joint_positions[_ABADS]
+            torques[_ABADS] -= self._abad_kd * state.joint_velocities[_ABADS]
         return JointTargets(targets.positions, targets.velocities, torques)
 
     def _into_posture(self, state: RobotState, late: float, stand: StandLaw) -> JointTargets | Finding:

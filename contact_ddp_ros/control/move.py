@@ -6,22 +6,12 @@ from collections import Counter
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.estimation.estimator import Estimator
 from contact_ddp_ros.control.gait_clock import GaitClock
-from contact_ddp_ros.control.lateral import LateralCommand
-from contact_ddp_ros.control.policy_tracking import (
-    PlanarTracker,
-    PolicySlot,
-    Tracker,
-    WholeBodyTracker,
-    exit_obstacle,
-    last_exit,
-)
+from contact_ddp_ros.control.policy_tracking import PolicySlot, PolicyTracker, exit_obstacle, last_exit
 from contact_ddp_ros.control.policy_validator import PolicyGate
 from contact_ddp_ros.control.safety import Finding, Violation
 from contact_ddp_ros.robot.joint_pd import JointTargets, softness
 from contact_ddp_ros.robot.joints import FOOT_NAMES, LEG_NAMES
-from contact_ddp_ros.robot.legs import LegGeometry
-from contact_ddp_ros.robot.models.model import Model
-from contact_ddp_ros.robot.models.planar import PlanarModel
+from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.policy import Policy, PolicySample
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import joint_inertias
@@ -32,9 +22,9 @@ _ALL_FEET = (True,) * len(FOOT_NAMES)
 class MoveLaw:
     """Admits policies and follows the one in use; its public attributes are for diagnosis."""
 
-    def __init__(self, model: Model, geometry: LegGeometry, model_hash: int, config: ControllerConfig) -> None:
+    def __init__(self, model: WholeBodyModel, model_hash: int, config: ControllerConfig) -> None:
         """`model_hash` is the fingerprint that policies must carry."""
-        self._model, self._geometry = model, geometry
+        self._model = model
         self._gate = PolicyGate(model, model_hash, config.safety)
         self._slot = PolicySlot()
         groups = [[LEG_NAMES.index(leg) for leg in legs] for legs in model.legs_of.values()]
@@ -46,24 +36,16 @@ class MoveLaw:
         """Counts of policies refused or not found so far, by violation."""
         self._in_vain = 0
         """Plans in a row that gave no policy to follow."""
-        self.steering = (0.0, 0.0)
-        """Commanded yaw rate [rad/s] and velocity to the left [m/s]."""
         self.contacts = _ALL_FEET
         """Feet that the plan had on the ground at the last update, in the order of FOOT_NAMES; all unless it moves."""
-        self._moved = False
         self._inertias = joint_inertias(model.robot.tree, model.robot.standing)
-        self._tracker: Tracker
-        self.configure(config, following=False)
+        self._tracker = PolicyTracker(model, config)
+        self.configure(config)
 
     @property
     def heading(self) -> float:
         """Yaw that is held while moving [rad]."""
         return self._tracker.heading
-
-    @property
-    def lateral_command(self) -> LateralCommand | None:
-        """What the stabiliser did in the last update; None unless the robot moves."""
-        return self._tracker.lateral_command if self._moved else None
 
     def policy_age(self, now: float) -> float:
         """Age of the policy in use at time `now` [s]; not a number where there is none."""
@@ -79,23 +61,11 @@ class MoveLaw:
         policy = self._slot.at(now)
         return None if policy is None else policy.sample(self.clock.time(policy, now))
 
-    def configure(self, config: ControllerConfig, following: bool) -> None:
-        """Take over new parameters; where a policy is being followed, from where the robot is."""
-        planar = self._model.name == PlanarModel.name
-        tracker: Tracker = (
-            PlanarTracker(self._model, self._geometry, config) if planar else WholeBodyTracker(self._model, config)
-        )
-        tracker.steer(*self.steering)
-        if following:
-            tracker.take_over(self._tracker)
-        self._config, self._tracker = config, tracker
+    def configure(self, config: ControllerConfig) -> None:
+        """Take over new parameters."""
+        self._config = self._tracker.config = config
         self._softness = softness(config.drive.gains(len(FOOT_NAMES)), self._inertias, config.move.drive_delay)
         self._gate.config = self._gate.pace.config = config.safety
-
-    def steer(self, yaw_rate: float, lateral_velocity: float) -> None:
-        """Command the yaw rate [rad/s] and the velocity to the left [m/s]."""
-        self.steering = (yaw_rate, lateral_velocity)
-        self._tracker.steer(yaw_rate, lateral_velocity)
 
     def offer(self, policy: Policy, now: float, following: bool, state: RobotState | None) -> Finding | None:
         """Use a policy that arrives at time `now` [s]; what is wrong with it where it is refused."""
@@ -130,7 +100,7 @@ class MoveLaw:
 
     def rest(self) -> None:
         """Note that no policy is followed, until :meth:`targets` does."""
-        self._moved, self.contacts = False, _ALL_FEET
+        self.contacts = _ALL_FEET
 
     def entry_obstacle(self, now: float) -> str:
         """Why no policy can be followed from time `now` [s] on; empty where one can."""
@@ -166,7 +136,7 @@ class MoveLaw:
         plans = "the last plan was" if self._in_vain == 1 else f"{self._in_vain} plans in a row were"
         return f", since {plans} refused or failed: {self.refused}"
 
-    def targets(self, state: RobotState, now: float, dt: float, estimator: Estimator) -> JointTargets:
+    def targets(self, state: RobotState, now: float, estimator: Estimator) -> JointTargets:
         """Follow the policy where it will be when the command acts, from where it was when the state was measured.
 
         There must be one, for which :meth:`reason_to_stand` finds none; contact that is felt moves the gait's clock.
@@ -177,8 +147,8 @@ class MoveLaw:
         acts, was = now + self._config.move.command_delay, min(state.time, now)
         sample = policy.sample(self.clock.time(policy, acts))
         measured = sample if was == acts else policy.sample(self.clock.time(policy, was))
-        self._moved, self.contacts = True, self._tracker.contacts(sample)
-        return self.softened(self._tracker.targets(sample, state, dt, measured), state)
+        self.contacts = self._tracker.contacts(sample)
+        return self.softened(self._tracker.targets(sample, state, measured), state)
 
     def softened(self, targets: JointTargets, state: RobotState) -> JointTargets:
         """Targets as drives bear them whose torque comes late."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.safety import Finding, Violation
-from contact_ddp_ros.robot.models.model import Model
+from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.policy import CHECKED, NUMBERS, Policy, all_within
 from contact_ddp_ros.robot.rotation import COMPILED, READ
 from contact_ddp_ros.robot.state import RobotState
@@ -57,7 +57,7 @@ Array = NDArray[np.float64]
 class PolicyGate:
     """Validates policies one after another: right sizes, finite, of this model, in order, not late."""
 
-    def __init__(self, model: Model, model_hash: int, config: SafetyConfig) -> None:
+    def __init__(self, model: WholeBodyModel, model_hash: int, config: SafetyConfig) -> None:
         """`model` is the planner's, and `model_hash` the fingerprint that its policies must carry."""
         self.config = config
         self.pace = PlannerPace(config)

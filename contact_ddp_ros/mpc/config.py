@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from contact_ddp_ros.base.choices import CONSTRAINTS, INTERIOR_POINT, MODEL_NAMES, PLANAR, VARIANTS, WHOLE_BODY
+from contact_ddp_ros.base.choices import CONSTRAINTS, INTERIOR_POINT, PLANAR, VARIANTS, WHOLE_BODY
 from contact_ddp_ros.base.config import Config, parameter, replace
 from contact_ddp_ros.robot.ground import Ground, Payload
 
@@ -287,12 +287,6 @@ class ConstraintConfig:
 class PlannerConfig:
     """All parameters of the planner."""
 
-    model: str = parameter(
-        WHOLE_BODY,
-        choices=MODEL_NAMES,
-        description="what is planned for: the sagittal plane, or all 18 coordinates",
-        structural=True,
-    )
     variant: str = parameter("ddp", choices=VARIANTS, description="partials that the solver uses", structural=True)
     cost_terms: str = parameter(
         "", description="cost terms of one's own: module:Class or file.py:Class, with commas between", structural=True
@@ -340,7 +334,7 @@ class PlannerConfig:
         """
         tensors = self.variant == "ddp_tensor"
         own = (self.cost_terms, self.constraints, self.own_reference)
-        return self.model, replace(self.gait, {"name": ""}), self.horizon, tensors, *own
+        return replace(self.gait, {"name": ""}), self.horizon, tensors, *own
 
 
 MODEL_DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {PLANAR: {"gait.step": 0.004}, WHOLE_BODY: {"gait.step": 0.01}}
@@ -354,4 +348,4 @@ def for_model(config: Config, model: str) -> Config:
         config: a :class:`PlannerConfig`, or a node's with its fields; what the model has defaults of is set to them.
         model: one of :data:`~contact_ddp_ros.base.choices.MODEL_NAMES`.
     """
-    return replace(config, {"model": model, **MODEL_DEFAULTS.get(model, {})}) if model in MODEL_NAMES else config
+    return replace(config, MODEL_DEFAULTS.get(model, {}))

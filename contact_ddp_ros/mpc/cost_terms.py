@@ -11,7 +11,8 @@ from contact_ddp_ros.mpc.warm_start import heuristic_guess
 from contact_ddp_ros.ocp.derivatives import DerivativeReport, check_derivatives
 from contact_ddp_ros.robot.gaits.grid import knot_grid
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.models.choice import model_of
+from contact_ddp_ros.robot.models.model import Model
+from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 
 _BARRIERS = (1.0, 0.1, 0.1)
 """Penalty (σ, δ, ε) of a check that looks at barriers."""
@@ -21,34 +22,50 @@ _STATE, _TORQUE = 0.05, 2.0
 
 
 def check_cost_term(
-    term: CostTerm, config: PlannerConfig | None = None, *, speed: float = 0.5, seed: int = 0
+    term: CostTerm,
+    config: PlannerConfig | None = None,
+    *,
+    model: Model | None = None,
+    speed: float = 0.5,
+    seed: int = 0,
 ) -> DerivativeReport:
     """Check the derivatives of the planner's problem with a term, along a bound with noise.
 
     Args:
         term: to be added.
         config: of the planner, the default one by default; its own `cost_terms` and `constraints` are left out.
+        model: that is planned for, the whole body of the default robot by default.
         speed: commanded [m/s].
         seed: of the noise.
 
     Raises:
         ParameterError: the term, or the configuration, cannot be used.
     """
-    return _check(term, config, speed, seed, None)
+    return _check(term, config, model, speed, seed, None)
 
 
 def check_constraint(
-    constraint: Constraint, config: PlannerConfig | None = None, *, speed: float = 0.5, seed: int = 0
+    constraint: Constraint,
+    config: PlannerConfig | None = None,
+    *,
+    model: Model | None = None,
+    speed: float = 0.5,
+    seed: int = 0,
 ) -> DerivativeReport:
     """Check the derivatives of the planner's problem with a constraint; arguments as :func:`check_cost_term`."""
-    return _check(constraint, config, speed, seed, _BARRIERS)
+    return _check(constraint, config, model, speed, seed, _BARRIERS)
 
 
 def _check(
-    term: UserTerm, config: PlannerConfig | None, speed: float, seed: int, penalty: tuple[float, ...] | None
+    term: UserTerm,
+    config: PlannerConfig | None,
+    model: Model | None,
+    speed: float,
+    seed: int,
+    penalty: tuple[float, ...] | None,
 ) -> DerivativeReport:
     config = config or PlannerConfig()
-    model = model_of(config.model, load_robot())
+    model = model or WholeBodyModel(load_robot())
     tree = model.tree
     problem = ProblemBuilder(model, config, terms=OwnTerms(tree, model.axes, (term,)))
     steps = round(config.gait.horizon_cycles * problem.sequence.period / config.gait.step)

@@ -91,8 +91,6 @@ class Planner:
         """
         self.config = config or for_model(PlannerConfig(), model.name)
         validate(self.config)
-        if self.config.model != model.name:
-            raise ParameterError(f"model is {self.config.model!r}, and what is to be planned for is {model.name!r}")
         _check_payload(self.config.payload, model)
         self.model = model
         self.model_hash = model.robot.model_hash

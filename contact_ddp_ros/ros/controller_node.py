@@ -14,23 +14,21 @@ from functools import partial
 from threading import Event
 from typing import Any
 
-from geometry_msgs.msg import Twist
 from rclpy.duration import Duration
 from rclpy.node import Node
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from contact_ddp_ros.base.errors import ContactDdpError, MessageError
+from contact_ddp_ros.base.errors import MessageError
 from contact_ddp_ros.base.process import settle
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import Answer, ControlMode
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand, RobotState
-from contact_ddp_ros.robot.velocity import Expiring, VelocityCommand
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.cdr import stamp_of
 from contact_ddp_ros.ros.controller_report import ControllerReport
-from contact_ddp_ros.ros.conversions import time_ns, velocity_command
+from contact_ddp_ros.ros.conversions import time_ns
 from contact_ddp_ros.ros.exchange import Synchroniser
 from contact_ddp_ros.ros.lifecycle import managed_part
 from contact_ddp_ros.ros.loop_messages import CommandWriter, StateReader
@@ -41,7 +39,6 @@ from contact_ddp_ros.ros.plan_request import HOLD, MOVE, STOP, PlanRequest
 from contact_ddp_ros.ros.policy_message import PolicyAnswer
 from contact_ddp_ros.ros.receiver import Inlet
 from contact_ddp_ros.ros.runtime import publisher, run_parts, serve
-from contact_ddp_ros.ros.steering import subscribe_velocity
 from contact_ddp_ros.ros.timebase import Timebase
 from contact_ddp_ros.runs.motions.library import laws, optimised
 
@@ -90,7 +87,6 @@ class ControllerNode:
         self._writer = CommandWriter()
         self._pairing: Synchroniser[bytes] = Synchroniser(time_ns(config.node.pairing_tolerance))
         self._pair: Pair | None = None
-        self._steering = Expiring(VelocityCommand())
         self._last_stamp: int | None = None
         self._last_state: RobotState | None = None
         self._last_answer = b""
@@ -109,7 +105,6 @@ class ControllerNode:
             io.JOINT_STATES, partial(self._on_state, 0), raw=True, reliable=self._lockstep, depth=_DEPTH
         )
         self._inlet.subscribe(io.EXECUTION, self._on_execution, wakes=False)
-        subscribe_velocity(node, config.node.enable_stamped_cmd_vel, self._on_cmd_vel)
         for service, mode in (
             (io.DAMP, ControlMode.DAMP),
             (io.STAND, ControlMode.STAND),
@@ -204,8 +199,6 @@ class ControllerNode:
         self._report.refused_state = ""
         now = self._now(state)
         self._follow_planner(stamp, state, now)
-        steering = self._steering.at(state.time, self._config.node.cmd_vel_timeout)
-        self._controller.steer(steering.yaw_rate, steering.left)
         self._last_answer = self._writer.message(stamp, self._controller.update(state, now))
         self._commands.publish(self._last_answer)
         period = math.inf if last is None or last > stamp else 1e-9 * (stamp - last)
@@ -276,12 +269,6 @@ class ControllerNode:
 
     def _on_execution(self, message: String) -> None:
         self._controller.execution = message.data
-
-    def _on_cmd_vel(self, message: Twist) -> None:
-        try:
-            self._steering.put(velocity_command(message))
-        except ContactDdpError as error:
-            self._report.malformed(error)
 
     def _perform(self, name: str) -> Answer:
         return self._controller.perform(self._motions[name])

@@ -158,9 +158,7 @@ class Demo:
         robot = self._bridge() if options.backend == "lcm" else self._simulator()
         return {
             "controller": {
-                **patience,
                 **options.parameters("controller"),
-                "model": self.planner.model,
                 "safety.planner_period": self.controller.safety.planner_period,
                 "safety.policy_periods": self.controller.safety.policy_periods,
                 "node.planner_delay": options.planner_delay,

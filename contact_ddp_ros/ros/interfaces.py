@@ -116,7 +116,7 @@ CMD_VEL = Topic(
     "cmd_vel",
     Twist,
     NEWEST,
-    "linear.x, linear.y and angular.z to the planner; of a planar model the latter two to the controller",
+    "linear.x, linear.y and angular.z: speed ahead, to the left and turn",
 )
 BODY_POSE = Topic(
     "body_pose",

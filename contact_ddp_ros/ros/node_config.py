@@ -39,16 +39,6 @@ def _discovery_time() -> float:
     )
 
 
-def _stamped() -> bool:
-    """The parameter of those who hear velocity commands."""
-    value: bool = parameter(
-        False,
-        description="subscribe to cmd_vel as geometry_msgs/TwistStamped instead of geometry_msgs/Twist",
-        structural=True,
-    )
-    return value
-
-
 @dataclass(frozen=True)
 class PlannerNodeOptions:
     """Options of the planner's node."""
@@ -66,7 +56,11 @@ class PlannerNodeOptions:
         description="share of the planner's period that a solve may take: iterations that would take longer are left"
         " out, but for one; not in lock-step",
     )
-    enable_stamped_cmd_vel: bool = _stamped()
+    enable_stamped_cmd_vel: bool = parameter(
+        False,
+        description="subscribe to cmd_vel as geometry_msgs/TwistStamped instead of geometry_msgs/Twist",
+        structural=True,
+    )
     plan_rate: float = parameter(5.0, low=0.1, high=50.0, unit="Hz", description="rate of the plan for displays")
     discovery_time: float = _discovery_time()
     scheduling: SchedulingOptions = field(default_factory=partial(SchedulingOptions, priority=10))
@@ -94,10 +88,6 @@ class ControllerNodeOptions:
         description="age at which a policy reaches the controller in lock-step",
         structural=True,
     )
-    cmd_vel_timeout: float = parameter(
-        0.5, low=0.05, high=10.0, unit="s", description="age at which a steering command counts as zero"
-    )
-    enable_stamped_cmd_vel: bool = _stamped()
     motions: str = parameter(
         "",
         description="motions to have ready, by name or .yaml file, separated by commas; each is a service motion/NAME",

@@ -79,7 +79,7 @@ class Observer:
         count = self.node.count_publishers
         topics = (io.POLICY, io.JOINT_COMMAND, io.CONTROLLER_EVENTS, io.SOLVES, io.RECORD, io.JOINT_STATES)
         found = {topic.name: count(topic.name) > 0 for topic in topics}
-        found[io.CMD_VEL.name] = self.node.count_subscribers(io.CMD_VEL.name) > 1
+        found[io.CMD_VEL.name] = self.node.count_subscribers(io.CMD_VEL.name) > 0
         return [name for name, ready in {**services, **found}.items() if not ready]
 
     def command_speed(self) -> None:

@@ -18,7 +18,7 @@ from rclpy.node import Node
 
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.config import ControllerConfig, DriveConfig
-from contact_ddp_ros.mpc.config import PlannerConfig, for_model
+from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.plants.gazebo.config import BridgeConfig
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.model import has_profile, load_robot
@@ -103,7 +103,7 @@ _SECTIONS = {"planner": PlannerConfig, "controller": ControllerConfig, "simulato
 
 
 def fitted(node: Node, defaults: Config) -> Config:
-    """Fit `defaults` to the robot, and the model of it, that the command line or a parameter file names.
+    """Fit `defaults` to the robot that the command line or a parameter file names.
 
     Nodes that simulate the drives get the controller's gains. A bare URDF changes only the name of the model in Gazebo,
     which is the robot's.
@@ -112,13 +112,7 @@ def fitted(node: Node, defaults: Config) -> Config:
         ContactDdpError: there is no such robot, or its file or its description cannot be used.
     """
     given = given_parameters(node)
-    fit = _to_robot(given["node.urdf"].value if "node.urdf" in given else None, defaults)
-    if isinstance(fit, PlannerConfig) and "model" in given:
-        return for_model(fit, given["model"].value)
-    return fit
-
-
-def _to_robot(source: Any, defaults: Config) -> Config:
+    source = given["node.urdf"].value if "node.urdf" in given else None
     if not isinstance(source, str) or not source:
         return defaults
     if isinstance(getattr(defaults, "gazebo", None), BridgeConfig):

@@ -26,7 +26,7 @@ from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.gaits.gait import packaged_gaits
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.models.choice import model_of
+from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.velocity import Expiring, VelocityCommand
 from contact_ddp_ros.ros import interfaces as io
@@ -71,7 +71,7 @@ class PlannerNode:
         self._robot = load_robot(config.node.urdf or None)
         node.get_logger().info("building the planner; the first time its kernels are compiled, which takes a while")
         began = clock.monotonic()
-        self._planner = Planner(model_of(config.model, self._robot), config, epoch=clock.time_ns() // 1_000_000)
+        self._planner = Planner(WholeBodyModel(self._robot), config, epoch=clock.time_ns() // 1_000_000)
         self._planning, self._changing = Lock(), Lock()
         self._gaits = GaitCompiler(config.node.urdf, self._planner.model, config)
         self._awaited: PlannerNodeConfig | None = None

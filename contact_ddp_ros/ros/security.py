@@ -107,7 +107,7 @@ ROLES = {
             io.CONTROLLER_ACTIVE,
             io.DIAGNOSTICS,
         ),
-        subscribes=(*_STATES, io.CMD_VEL, io.POLICY, io.EXECUTION, io.CLOCK),
+        subscribes=(*_STATES, io.POLICY, io.EXECUTION, io.CLOCK),
         serves=(io.DAMP, io.STAND, io.BOUND, io.RECOVER, *map(io.motion_service, packaged_motions())),
         managed=True,
     ),

@@ -27,7 +27,7 @@ from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.plant import SimulatedPlant
 from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.models.choice import model_of
+from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 from contact_ddp_ros.runs.channel import Links
@@ -81,8 +81,9 @@ class ClosedLoop:
         robot = robot_of(options)
         planner = planner_config(options, robot)
         self.controller = Controller(robot, controller_config(options, robot, policy_timing(options, planner)))
-        self.controller.steer(options.turn, options.left)
-        self.planner = Planner(model_of(planner.model, robot), planner)
+        self.steering = (options.turn, options.left)
+        """Commanded yaw rate [rad/s] and velocity to the left [m/s]."""
+        self.planner = Planner(WholeBodyModel(robot), planner)
         self._gaits = list(options.gaits)
         for _, gait in self._gaits:
             self.planner.know(gait)
@@ -215,7 +216,7 @@ class ClosedLoop:
         """What makes a plan for a state and a commanded speed [m/s]."""
         controller = self.controller
         hold = controller.mode is not ControlMode.MOVE
-        turn, lateral = (0.0, 0.0) if controller.stopping else controller.move.steering
+        turn, lateral = (0.0, 0.0) if controller.stopping else self.steering
         wanted = self._wanted_speed(speed)
         plan = self.planner.plan
         felt, pose = controller.felt, self.pose

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
-from contact_ddp_ros.base.choices import DEFAULT_ROBOT
+from contact_ddp_ros.base.choices import DEFAULT_ROBOT, WHOLE_BODY
 from contact_ddp_ros.base.config import Config, replace, scaled, specs
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig, StandConfig
@@ -40,7 +40,6 @@ SIMILAR: Final[Mapping[str, tuple[str, ...]]] = {
         "stand.capture_",
         "move.exit_speed",
         "move.ready_height",
-        "lateral.",
         "estimation.force_",
         "estimation.foothold_",
         "estimation.early_",
@@ -63,15 +62,14 @@ def robot_of(options: RunOptions) -> Robot:
     return load_robot(options.robot)
 
 
-def planner_config(options: RunOptions, robot: Robot) -> PlannerConfig:
-    """The planner's parameters of a run.
+def planner_config(options: RunOptions, robot: Robot, model: str = WHOLE_BODY) -> PlannerConfig:
+    """The planner's parameters of a run, or of plans for another model.
 
     Raises:
         ParameterError: a name or a value is not allowed.
     """
-    given = options.parameters("planner")
-    fitted = for_model(fitted_config(PlannerConfig(), robot, "planner"), given.get("model", PlannerConfig.model))
-    return replace(fitted, {"variant": options.variant, **given})
+    fitted = for_model(fitted_config(PlannerConfig(), robot, "planner"), model)
+    return replace(fitted, {"variant": options.variant, **options.parameters("planner")})
 
 
 def controller_config(options: RunOptions, robot: Robot, timing: Mapping[str, Any]) -> ControllerConfig:
@@ -183,10 +181,7 @@ def _tuned_for() -> tuple[float, float]:
 
 
 def policy_timing(options: RunOptions, planner: PlannerConfig) -> dict[str, Any]:
-    """The controller's parameters that follow from the planner's: its model, and from when on a policy is late.
-
-    That is the default, and the modelled delay beside it.
-    """
+    """The controller's parameters of when a policy is late: the default, and the modelled delay beside it."""
     period = 1.0 / planner.rate
     periods = SafetyConfig().policy_periods + options.planner_delay / period
-    return {"model": planner.model, "safety.planner_period": period, "safety.policy_periods": periods}
+    return {"safety.planner_period": period, "safety.policy_periods": periods}

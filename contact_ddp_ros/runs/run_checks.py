@@ -3,12 +3,14 @@
 import dataclasses
 import math
 
+from contact_ddp_ros.base.choices import WHOLE_BODY
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig
 from contact_ddp_ros.mpc.reference import gait_schedule
 from contact_ddp_ros.mpc.reference_choice import reference_of
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.models.choice import MODELS, model_of
+from contact_ddp_ros.robot.models.choice import MODELS
+from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.runs.options import SECTIONS, RunOptions
 from contact_ddp_ros.runs.robot_scaling import (
     controller_config,
@@ -33,14 +35,10 @@ def check_run(options: RunOptions) -> Robot:
     planner = checked_planner(options, robot)
     for time, name in options.gaits:
         try:
-            gait_schedule(MODELS[planner.model], dataclasses.replace(planner.gait, name=name))
+            gait_schedule(WholeBodyModel, dataclasses.replace(planner.gait, name=name))
         except ParameterError as error:
             raise ParameterError(f"the gait from {time:g} s on: {error}") from error
-    model = controller_config(options, robot, policy_timing(options, planner)).model
-    if model != planner.model:
-        raise ParameterError(
-            f"controller.model is {model} and planner.model {planner.model}; allowed: the same, for policies are of one"
-        )
+    controller_config(options, robot, policy_timing(options, planner))
     simulator_options(options, robot)
     check_speed(max((speed for _, speed in options.speed), key=abs), planner)
     check_speed(options.left, planner, " to the left")
@@ -72,15 +70,15 @@ def _check_times(options: RunOptions) -> None:
         )
 
 
-def checked_planner(options: RunOptions, robot: Robot) -> PlannerConfig:
-    """The planner's parameters of a run, whose gait fits its grid.
+def checked_planner(options: RunOptions, robot: Robot, model: str = WHOLE_BODY) -> PlannerConfig:
+    """The planner's parameters of a run, or of plans for another model, whose gait fits its grid.
 
     Raises:
         ParameterError: a name or a value is not allowed, or the gait is not for this model or this grid.
     """
-    planner = planner_config(options, robot)
+    planner = planner_config(options, robot, model)
     try:
-        gait_schedule(MODELS[planner.model], planner.gait)
+        gait_schedule(MODELS[model], planner.gait)
     except ParameterError as error:
         raise ParameterError(f"planner.gait: {error}") from error
     return planner
@@ -91,7 +89,7 @@ def _check_reach(options: RunOptions, robot: Robot, planner: PlannerConfig) -> N
 
     A gait that goes nowhere ignores what is commanded, which is of the gaits after it.
     """
-    model = model_of(planner.model, robot)
+    model = WholeBodyModel(robot)
     gaits = [(0.0, planner.gait.name), *options.gaits]
     ends = [*(time for time, _ in gaits[1:]), math.inf]
     for (begin, name), end in zip(gaits, ends, strict=True):

@@ -10,7 +10,7 @@ from contact_ddp_ros.mpc.custom_terms import configured_terms
 from contact_ddp_ros.mpc.reference import gait_schedule, gait_sequence
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.models.choice import model_of
+from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import FALL_HEIGHT, RunInfo, plain_options
 from contact_ddp_ros.runs.robot_scaling import controller_config, policy_timing, scales, simulator_options
@@ -29,7 +29,7 @@ def run_info(
     Raises:
         ParameterError: a gait of the run does not exist or is not for its model.
     """
-    model = model_of(planner.model, robot)
+    model = WholeBodyModel(robot)
     sequence = gait_sequence(model, planner.gait)
     for _, name in options.gaits:
         sequence = sequence.knowing(name, gait_schedule(model, dataclasses.replace(planner.gait, name=name)))

@@ -21,7 +21,6 @@ def simulate(
     options: RunOptions | None = None,
     *,
     gait: str | Path | None = None,
-    model: str | None = None,
     listener: Callable[[Recorder], None] | None = None,
     duration: float | None = None,
     speed: float | tuple[tuple[float, float], ...] | None = None,
@@ -55,7 +54,6 @@ def simulate(
         options: of the run, :class:`RunOptions` by default; each further argument that is given is the field of its
             name on top, and described there.
         gait: name of a packaged gait or path of a gait file, short for the override `planner.gait.name`.
-        model: what is planned for, "whole_body" or "planar", short for the override `planner.model`.
         listener: called with the recorder after every control tick, for progress.
         speed: one number [m/s], or breakpoints (time [s], speed [m/s]).
         unknown: nothing; names that do not exist are refused with the nearest one.
@@ -67,7 +65,7 @@ def simulate(
     known = [field.name for field in fields(RunOptions) if field.name not in WITHOUT_EFFECT]
     given = {name: value for name, value in locals().items() if name in known and value is not None}
     for name in unknown:
-        meant = did_you_mean(name, [*known, "options", "gait", "model", "listener"])
+        meant = did_you_mean(name, [*known, "options", "gait", "listener"])
         raise ParameterError(f"simulate has no option {name!r}; {meant}")
     if isinstance(speed, int | float):
         given["speed"] = ((0.0, float(speed)),)
@@ -80,7 +78,5 @@ def simulate(
         is_file = Path(gait).suffix in GAIT_SUFFIXES
         name = str(Path(gait).absolute()) if is_file else str(gait)
         chosen = replace(chosen, overrides={**chosen.overrides, "planner.gait.name": name})
-    if model is not None:
-        chosen = replace(chosen, overrides={**chosen.overrides, "planner.model": model})
     check_run(chosen)
     return run(chosen, Recorder(listener, chosen.record_plans))

@@ -1,9 +1,8 @@
 import pytest
 
+from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.robot.model import Robot, load_robot
-
-from .support import PLANE
 
 
 @pytest.fixture(scope="session")
@@ -13,4 +12,4 @@ def robot() -> Robot:
 
 @pytest.fixture
 def controller(robot: Robot) -> Controller:
-    return Controller(robot, PLANE)
+    return Controller(robot, ControllerConfig())

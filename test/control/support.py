@@ -4,22 +4,18 @@ import dataclasses
 
 import numpy as np
 
-from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.control.safety import Finding, Violation
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.models.planar import PlanarModel
+from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
 
-PLANE = ControllerConfig(model=PlanarModel.name)
-"""For policies of the plane, as those of :func:`bounding_policy`."""
-
 KNOT = 0.004
 MODE_KNOTS = (20, 25, 20, 25)
-BACK, FRONT = slice(2, 4), slice(0, 2)
+BACK, FRONT = slice(6, 12), slice(0, 6)
 
 
 def state_at(state: RobotState, time: float, **changes: object) -> RobotState:
@@ -41,16 +37,16 @@ def tilted(state: RobotState, roll: float = 0.0, pitch: float = 0.0, yaw: float 
 def bounding_policy(robot: Robot, start: float, sequence: int = 0, epoch: int = 0, load: float = 180.0) -> Policy:
     """Stays in the standing pose, with the forces of one bounding cycle from back stance on."""
     n = sum(MODE_KNOTS)
-    x = PlanarModel(robot).state(robot.standing_state())
+    x = WholeBodyModel(robot).state(robot.standing_state())
     modes = np.repeat(np.arange(len(MODE_KNOTS)), MODE_KNOTS)
-    forces = np.zeros((n, 4))
-    forces[modes == 0, BACK] = (5.0, load)
-    forces[modes == 2, FRONT] = (-5.0, load)
+    forces = np.zeros((n, 12))
+    forces[modes == 0, BACK] = np.tile((2.5, 0.0, 0.5 * load), 2)
+    forces[modes == 2, FRONT] = np.tile((-2.5, 0.0, 0.5 * load), 2)
     return Policy(
         times=start + KNOT * np.arange(n + 1),
         states=np.tile(x, (n + 1, 1)),
-        controls=np.zeros((n, 4)),
-        gains=np.zeros((n, 4, len(x))),
+        controls=np.zeros((n, 12)),
+        gains=np.zeros((n, 12, len(x))),
         modes=modes,
         forces=forces,
         sequence=sequence,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contact_ddp_ros.control.config import SafetyConfig
+from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.control.safety import Violation
@@ -14,7 +14,7 @@ from contact_ddp_ros.control.state_plausibility import StateContinuity
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.state import RobotState
 
-from .support import PLANE, alive, start_bound, state_at, tilted
+from .support import alive, start_bound, state_at, tilted
 
 CONFIG = SafetyConfig()
 TICK = 0.002
@@ -98,7 +98,7 @@ def test_how_long_it_stood_still_does_not_count_when_it_bounds(continuity: State
 
 
 def test_the_controller_damps_on_a_jump_and_can_be_armed_again(robot: Robot) -> None:
-    controller = Controller(robot, PLANE)
+    controller = Controller(robot, ControllerConfig())
     now = start_bound(controller, robot) + TICK
     swapped = robot.standing[[6, 7, 8, 9, 10, 11, 0, 1, 2, 3, 4, 5]] + np.repeat([0.4, -0.4], 6)
     controller.update(state_at(alive(robot, now), now, joint_positions=swapped), now)
@@ -110,9 +110,9 @@ def test_the_controller_damps_on_a_jump_and_can_be_armed_again(robot: Robot) -> 
 
 
 def test_new_parameters_keep_the_memory(robot: Robot) -> None:
-    controller = Controller(robot, PLANE)
+    controller = Controller(robot, ControllerConfig())
     now = start_bound(controller, robot)
-    controller.configure(dataclasses.replace(PLANE, safety=dataclasses.replace(CONFIG, roll=0.4)))
+    controller.configure(ControllerConfig(safety=dataclasses.replace(CONFIG, roll=0.4)))
     now += TICK
     controller.update(state_at(alive(robot, now), now, joint_positions=robot.standing + 0.4), now)
     assert controller.fault is not None and controller.fault.violation is Violation.STATE_JUMP
@@ -136,7 +136,7 @@ def test_states_that_jump_to_and_fro_are_never_believed(continuity: StateContinu
 
 
 def test_after_a_reset_it_stands_up_as_soon_as_it_is_told(robot: Robot) -> None:
-    controller = Controller(robot, PLANE)
+    controller = Controller(robot, ControllerConfig())
     now = start_bound(controller, robot)
     for k in range(1, 8):
         state = alive(robot, now + k * TICK)

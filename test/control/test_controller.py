@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.control.config import SafetyConfig
+from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.control.policy_tracking import last_exit
@@ -18,7 +18,7 @@ from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 
-from .support import BACK, PLANE, alive, bounding_policy, stand_up, start_bound, state_at, tilted, unchecked_policy
+from .support import alive, bounding_policy, stand_up, start_bound, state_at, tilted, unchecked_policy
 
 DAMP, STAND, BOUND = ControlMode.DAMP, ControlMode.STAND, ControlMode.MOVE
 TICK = 0.002
@@ -197,17 +197,15 @@ def test_the_bound_law_is_the_policys(controller: Controller, robot: Robot) -> N
     state = alive(robot, now)
     command = controller.update(state, now)
     sample = policy.sample(now)
-    x = np.concatenate([[0, state.position[2], 0, -0.8, 1.6, -0.8, 1.6], np.zeros(7)])
+    x = np.concatenate([[0.0, 0.0, state.position[2]], np.zeros(3), robot.standing, np.zeros(18)])
     u = sample.control + sample.gain @ (x - sample.state)
-    hips_and_knees = [1, 2, 4, 5, 7, 8, 10, 11]
-    np.testing.assert_allclose(command.torques[hips_and_knees], np.tile(0.5 * u.reshape(2, 2), 2).ravel())
-    np.testing.assert_allclose(command.positions[[1, 2]], sample.state[3:5])
-    np.testing.assert_allclose(command.positions[[10, 11]], sample.state[5:7])
-    np.testing.assert_allclose(command.velocities[[4, 5]], sample.state[10:12])
+    np.testing.assert_allclose(command.torques, u, atol=1e-6)
+    np.testing.assert_allclose(command.positions, sample.state[6:18])
+    np.testing.assert_allclose(command.velocities, sample.state[24:])
     without = replace(controller.config, {"move.feedback": False})
     controller.configure(without)
     command = controller.update(state, now)
-    np.testing.assert_allclose(command.torques[hips_and_knees], np.tile(0.5 * sample.control.reshape(2, 2), 2).ravel())
+    np.testing.assert_allclose(command.torques, sample.control)
 
 
 def test_feet_on_the_ground_are_those_that_carry_load_by_plan(controller: Controller, robot: Robot) -> None:
@@ -325,7 +323,7 @@ def test_no_bound_begins_but_from_a_stand(
 ) -> None:
     controller.configure(
         replace(
-            PLANE,
+            ControllerConfig(),
             {
                 "safety.joint_jump": 3.0,
                 "safety.policy_angle": 6.0,
@@ -349,18 +347,18 @@ def test_fresh_policies_keep_it_bounding_and_a_future_one_waits_its_turn(control
         now += TICK
         if sequence % 5 == 0:
             ahead = dataclasses.replace(
-                bounding_policy(robot, now + 0.005, sequence), controls=np.full((90, 4), 0.1 * sequence)
+                bounding_policy(robot, now + 0.005, sequence), controls=np.full((90, 12), 0.05 * sequence)
             )
             assert controller.set_policy(ahead, now).accepted
         command = controller.update(alive(robot, now), now)
         assert controller.mode is BOUND
         held = 0.05 * ((sequence - 3) // 5 * 5 if sequence >= 8 else 0)
-        assert command.torques[1] - controller.move.lateral_command.torques[1] == pytest.approx(held)
+        assert command.torques[1] == pytest.approx(held, abs=1e-6)
 
 
 def test_refused_policies_are_named_counted_and_not_used(controller: Controller, robot: Robot) -> None:
     now = start_bound(controller, robot)
-    good = dataclasses.replace(bounding_policy(robot, now, 5), controls=np.full((90, 4), 7.0))
+    good = dataclasses.replace(bounding_policy(robot, now, 5), controls=np.full((90, 12), 7.0))
     controls = good.controls.copy()
     controls[3] = np.nan
     broken = {
@@ -468,7 +466,7 @@ def test_a_small_step_back_is_jitter(controller: Controller, robot: Robot) -> No
 
 
 def test_coming_to_a_stand_at_once(robot: Robot) -> None:
-    controller = Controller(robot, replace(PLANE, {"move.exit_instant": "now"}))
+    controller = Controller(robot, replace(ControllerConfig(), {"move.exit_instant": "now"}))
     now = start_bound(controller, robot) + TICK
     assert controller.request(STAND).accepted and controller.stopping
     command = controller.update(alive(robot, now), now)
@@ -481,7 +479,7 @@ def test_coming_to_a_stand_at_once(robot: Robot) -> None:
 
 
 def test_a_fast_robot_slows_down_before_it_stands(robot: Robot) -> None:
-    controller = Controller(robot, replace(PLANE, {"move.exit_instant": "now"}))
+    controller = Controller(robot, replace(ControllerConfig(), {"move.exit_instant": "now"}))
     now = start_bound(controller, robot) + TICK
     assert controller.request(STAND).accepted
     fast = np.array([1.01 * controller.config.move.exit_speed, 0.0, 0.0])
@@ -498,7 +496,7 @@ def test_a_fast_robot_slows_down_before_it_stands(robot: Robot) -> None:
 
 @pytest.mark.parametrize(("instant", "delay"), [("flight", 0.080), ("touchdown", 0.180 - 0.03)])
 def test_the_exit_instant_is_waited_for(robot: Robot, instant: str, delay: float) -> None:
-    controller = Controller(robot, replace(PLANE, {"move.exit_instant": instant}))
+    controller = Controller(robot, replace(ControllerConfig(), {"move.exit_instant": instant}))
     start = start_bound(controller, robot)
     assert controller.request(STAND).accepted
     switched = None
@@ -520,7 +518,7 @@ def test_the_exit_instant_is_waited_for(robot: Robot, instant: str, delay: float
 
 
 def test_the_wait_for_the_exit_instant_is_bounded(robot: Robot) -> None:
-    config = replace(PLANE, {"move.exit_instant": "flight", "move.exit_timeout": 0.01})
+    config = replace(ControllerConfig(), {"move.exit_instant": "flight", "move.exit_timeout": 0.01})
     controller = Controller(robot, config)
     now = start_bound(controller, robot)
     controller.request(STAND)
@@ -548,21 +546,18 @@ def test_a_moving_trunk_has_its_feet_put_under_it(controller: Controller, robot:
 
 def test_new_parameters_take_over_without_a_jump(controller: Controller, robot: Robot) -> None:
     now = start_bound(controller, robot)
-    controller.steer(0.5)
     for _ in range(5):
         now += TICK
         before = controller.update(alive(robot, now), now)
-    heading = controller.move.heading
-    assert heading > 0.0
     controller.configure(replace(controller.config, {"safety.roll": 0.4}))
     after = controller.update(alive(robot, now), now)
-    assert controller.mode is BOUND and controller.move.heading == heading
+    assert controller.mode is BOUND
     np.testing.assert_allclose(after.torques, before.torques, atol=0.2)
 
 
 @pytest.mark.parametrize(
     "changes",
-    [{"stand": {"pose": (0.0, -3.0, 3.0)}}, {"safety": {"roll": -1.0}}, {"lateral": {"minimum_load": np.nan}}],
+    [{"stand": {"pose": (0.0, -3.0, 3.0)}}, {"safety": {"roll": -1.0}}, {"move": {"exit_speed": np.nan}}],
 )
 def test_bad_parameters_are_refused_and_the_old_ones_stay(controller: Controller, changes: dict) -> None:
     old = controller.config
@@ -570,12 +565,6 @@ def test_bad_parameters_are_refused_and_the_old_ones_stay(controller: Controller
     with pytest.raises(ParameterError):
         controller.configure(dataclasses.replace(old, **parts))
     assert controller.config is old
-
-
-@pytest.mark.parametrize("command", [(np.nan, 0.0), (0.0, np.inf)])
-def test_steering_must_be_finite(controller: Controller, command: tuple[float, float]) -> None:
-    with pytest.raises(ParameterError):
-        controller.steer(*command)
 
 
 def anything(shape: tuple[int, ...]) -> st.SearchStrategy[np.ndarray]:
@@ -614,10 +603,10 @@ def wild_policy(start: float, sequence: int, draw) -> Policy:
     base = bounding_policy(ROBOT, start, sequence)
     return dataclasses.replace(
         base,
-        states=base.states + draw(plausible((14,), 1e6)),
-        controls=base.controls + draw(plausible((4,), 1e6)),
-        gains=base.gains + draw(plausible((4, 14), 1e6)),
-        forces=base.forces + draw(plausible((4,), 1e6)),
+        states=base.states + draw(plausible((36,), 1e6)),
+        controls=base.controls + draw(plausible((12,), 1e6)),
+        gains=base.gains + draw(plausible((12, 36), 1e6)),
+        forces=base.forces + draw(plausible((12,), 1e6)),
     )
 
 
@@ -625,7 +614,7 @@ def wild_policy(start: float, sequence: int, draw) -> Policy:
 @settings(deadline=None, max_examples=150)
 @given(data=st.data())
 def test_torques_are_finite_and_within_limits_whatever_comes(data) -> None:
-    controller = Controller(ROBOT, PLANE)
+    controller = Controller(ROBOT, ControllerConfig())
     now = start_bound(controller, ROBOT)
     for step in range(3):
         now += TICK
@@ -638,17 +627,6 @@ def test_torques_are_finite_and_within_limits_whatever_comes(data) -> None:
         if command.positions is not None:
             assert np.isfinite(command.positions).all()
             assert (np.abs(drive_torques(command, state, controller)) <= slack).all()
-
-
-def test_the_planned_stance_reaches_the_abductions(controller: Controller, robot: Robot) -> None:
-    now = start_bound(controller, robot)
-    command = controller.update(alive(robot, now), now)
-    load = bounding_policy(robot, now).forces[0, BACK][1]
-    lateral = controller.move.lateral_command
-    assert lateral is not None and set(lateral.forces) == {"back"}
-    offset = 0.066
-    np.testing.assert_allclose(np.abs(command.torques[[6, 9]]), 0.5 * load * offset, rtol=0.03)
-    assert command.torques[0] == command.torques[3] == 0.0
 
 
 def test_the_last_exit_of_a_policy_is_in_the_air(robot: Robot) -> None:

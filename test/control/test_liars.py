@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from contact_ddp_ros.control.config import SafetyConfig
+from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.control.safety import Violation
@@ -14,7 +14,7 @@ from contact_ddp_ros.robot.joint_pd import MotorConfig
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import RobotState
 
-from .support import PLANE, alive, stand_up, start_bound, state_at, tilted
+from .support import alive, stand_up, start_bound, state_at, tilted
 
 Lie = Callable[[RobotState, float], RobotState]
 
@@ -83,7 +83,7 @@ IN_TIME: dict[str, tuple[Lie, float]] = {
 
 def fault_of(robot: Robot, lie: Lie) -> tuple[Violation | None, float]:
     """Violation that ends it, and time until then [s]."""
-    controller = Controller(robot, PLANE)
+    controller = Controller(robot, ControllerConfig())
     begin = start_bound(controller, robot) + TICK
     for k in range(60):
         now = begin + k * TICK
@@ -113,7 +113,7 @@ def test_a_joint_that_is_driven_beyond_its_limit_is_a_fault_sooner_than_one_that
     robot: Robot, sign: float, allowed: float
 ) -> None:
     """The stand pulls the knee to its pose, with motors that have torque at any speed."""
-    controller = Controller(robot, dataclasses.replace(PLANE, motor=MotorConfig(full_speed=4.0, idle_speed=5.0)))
+    controller = Controller(robot, ControllerConfig(motor=MotorConfig(full_speed=4.0, idle_speed=5.0)))
     begin = stand_up(controller, robot) + 0.2
     for k in range(60):
         now = begin + k * TICK

@@ -11,7 +11,7 @@ from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.policy_validator import PolicyGate
 from contact_ddp_ros.control.safety import Violation
 from contact_ddp_ros.robot.model import Robot, load_robot
-from contact_ddp_ros.robot.models.planar import PlanarModel
+from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.policy import NUMBERS, Policy
 from contact_ddp_ros.robot.state import RobotState
 
@@ -24,7 +24,7 @@ NOT_NUMBERS = (np.nan, np.inf, -np.inf)
 
 @pytest.fixture
 def gate(robot: Robot) -> PolicyGate:
-    return PolicyGate(PlanarModel(robot), robot.model_hash, CONFIG)
+    return PolicyGate(WholeBodyModel(robot), robot.model_hash, CONFIG)
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_policies_of_another_time_are_named(gate: PolicyGate, policy: Policy) ->
 
 
 def test_policies_that_ask_for_more_than_the_joints_can_give_are_named(gate: PolicyGate, policy: Policy) -> None:
-    limits = CONFIG.policy_torque_factor * np.array([34.0, 52.0, 34.0, 52.0])
+    limits = CONFIG.policy_torque_factor * np.tile([17.0, 17.0, 26.0], 4)
     for sign in (-1.0, 1.0):
         for control, limit in enumerate(limits):
             controls = policy.controls.copy()
@@ -131,11 +131,11 @@ def test_policies_that_ask_for_more_than_the_joints_can_give_are_named(gate: Pol
 
 
 @pytest.mark.parametrize(
-    ("index", "limit"), [(1, CONFIG.policy_height), (2, CONFIG.policy_angle), (6, CONFIG.policy_angle)]
+    ("index", "limit"), [(2, CONFIG.policy_height), (4, CONFIG.policy_angle), (8, CONFIG.policy_angle)]
 )
 def test_policies_for_another_place_are_named(gate: PolicyGate, policy: Policy, index: int, limit: float) -> None:
     robot = load_robot()
-    model, x = PlanarModel(robot), policy.states[0].copy()
+    model, x = WholeBodyModel(robot), policy.states[0].copy()
 
     def measured() -> RobotState:
         return model.robot_state(x, robot.standing_state())
@@ -154,7 +154,7 @@ def test_policies_for_another_place_are_named(gate: PolicyGate, policy: Policy, 
     [
         ("gains", (1, 3), CONFIG.policy_gain),
         ("forces", 2, CONFIG.policy_force),
-        ("states", 9, CONFIG.policy_velocity),
+        ("states", 20, CONFIG.policy_velocity),
     ],
 )
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -200,7 +200,7 @@ def test_plans_that_run_back_in_time_or_leave_gaps_are_named(gate: PolicyGate, p
 )
 def test_all_checks_at_once_say_the_same_as_those_that_name(field: str, at: int, value: float, many: bool) -> None:
     robot = load_robot()
-    gate, policy = PolicyGate(PlanarModel(robot), robot.model_hash, CONFIG), None
+    gate, policy = PolicyGate(WholeBodyModel(robot), robot.model_hash, CONFIG), None
     good = bounding_policy(robot, NOW)
     values = np.full_like(getattr(good, field), value) if many else getattr(good, field).copy()
     values.flat[at % values.size] = value

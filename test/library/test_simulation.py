@@ -41,7 +41,6 @@ def test_options_come_from_both_ends() -> None:
         ({"duration": 1.0, "stop_time": 2.0}, "stop_time is at 2 s, and the run ends at 1 s"),
         ({"duration": -1.0}, "duration is -1.0"),
         ({"speed": 3.5}, "beyond the 2.5 m/s of planner.reference.speed_limit"),
-        ({"gait": "trot", "overrides": {"planner.model": "planar"}}, "moves fr and fl alike"),
         ({"gait": "no_such.yaml"}, "no_such.yaml cannot be read"),
         ({"gait": 3}, "gait is 3; allowed: a packaged gait's name"),
         ({"options": RunOptions(backend="lcm")}, "backend is 'lcm', which has nodes"),
@@ -56,7 +55,7 @@ def test_what_is_not_allowed_is_refused_before_anything_runs(choices, text) -> N
 def test_an_editor_is_told_every_option_of_a_run_with_its_type() -> None:
     offered, wanted = get_type_hints(simulate), get_type_hints(RunOptions)
     names = [field.name for field in fields(RunOptions) if field.name not in WITHOUT_EFFECT]
-    extra = ["options", "gait", "model", "listener"]
+    extra = ["options", "gait", "listener"]
     assert list(inspect.signature(simulate).parameters) == [*extra, *names, "unknown"]
     for name in names:
         optional = wanted[name] | None

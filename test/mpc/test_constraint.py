@@ -15,7 +15,7 @@ from contact_ddp_ros.mpc.custom_terms import OwnTerms, configured_terms
 from contact_ddp_ros.mpc.reference import Motion
 from contact_ddp_ros.ocp.penalties import inequality, relaxed_barrier
 from contact_ddp_ros.robot.models.planar import AXES
-from test.mpc.support import TREE, config_with, planner_with, start_state
+from test.mpc.support import MODEL, TREE, config_with, planner_with, start_state
 
 HERE = "test.mpc.test_constraint"
 DELTA, EPSILON = 0.05, 0.3
@@ -56,7 +56,7 @@ class Pitch(CostTerm):
 
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "implicit_midpoint"])
 def test_derivatives_are_exact_also_through_contact_forces(integrator):
-    report = check_constraint(Entangled(), config_with(gait__integrator=integrator))
+    report = check_constraint(Entangled(), config_with(gait__integrator=integrator), model=MODEL)
     assert report.ok, str(report)
 
 

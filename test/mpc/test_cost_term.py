@@ -77,7 +77,7 @@ class Plain(CostTerm):
     ],
 )
 def test_derivatives_are_exact_also_through_contact_forces(variant, integrator):
-    report = check_cost_term(Entangled(), config_with(variant=variant, gait__integrator=integrator))
+    report = check_cost_term(Entangled(), config_with(variant=variant, gait__integrator=integrator), model=MODEL)
     assert report.ok, str(report)
 
 

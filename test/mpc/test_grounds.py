@@ -8,7 +8,7 @@ import pytest
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.dynamics.contact import n_parameters
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.mpc.grounds import FootGrounds, GroundModel, planes_in
 from contact_ddp_ros.mpc.horizon import horizon_grid
 from contact_ddp_ros.mpc.planner import Planner
@@ -79,7 +79,7 @@ def landings(planner: Planner, policy) -> list[tuple[str, np.ndarray, int]]:
 
 @pytest.mark.parametrize(("model", "gait"), [("planar", "bound"), ("whole_body", "trot")])
 def test_feet_land_on_the_grounds_that_are_given(model: str, gait: str) -> None:
-    planner = Planner(model_of(model, ROBOT), config_with(gait__name=gait, model=model))
+    planner = Planner(model_of(model, ROBOT), for_model(config_with(gait__name=gait), model))
     planner.reset(0.0)
     grounds = {
         foot: Ground(height=0.01 * k, slope_x=0.05 * (-1) ** k) for k, foot in enumerate(planner.builder.feet, start=1)

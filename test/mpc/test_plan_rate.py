@@ -20,7 +20,7 @@ def after(chosen: PlanRate, duration: float, seconds: float, time: float = 0.0) 
 
 def test_a_planner_in_time_keeps_the_largest_rate_and_single_slow_solves_change_nothing() -> None:
     chosen = PlanRate()
-    time = after(chosen, 0.0069, 5.0)
+    time = after(chosen, 0.006, 5.0)
     chosen.took(0.03, time, MOST, SHARE)
     time = after(chosen, 0.006, 1.0, time)
     assert chosen.of(MOST) == MOST

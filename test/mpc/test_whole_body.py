@@ -524,11 +524,6 @@ def test_the_default_step_is_the_models() -> None:
     assert Planner(PLANAR).config == for_model(PlannerConfig(), "planar")
 
 
-def test_a_configuration_for_another_model_is_refused() -> None:
-    with pytest.raises(ParameterError, match="model is 'whole_body', and what is to be planned for is 'planar'"):
-        Planner(PLANAR, PlannerConfig())
-
-
 class Sidestep(Reference):
     """A quarter of a metre per second to the left, whatever was commanded."""
 

@@ -1,17 +1,13 @@
 """Robots with names and signs of their own become the same kind of robot, with the dynamics of their own URDF."""
 
 from importlib import metadata
-from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 import pytest
 import quadruped
-from rich.console import Console
 
-from contact_ddp_ros.apps.cli.remarks import say_of_robot
-from contact_ddp_ros.base.choices import MODEL_NAMES
 from contact_ddp_ros.base.errors import ModelError, ParameterError
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import Robot, foot_positions, load_robot
@@ -115,12 +111,6 @@ def test_small_differences_of_left_and_right_are_averaged_and_named(tmp_path: Pa
     hips = [tree.joints[3] for tree in (exact, reduce_to_plane(robot))]
     assert hips[1].com[0] - hips[0].com[0] == pytest.approx(0.001)
     assert robot.tree.joints[7].com[0] == pytest.approx(0.012), "the robot itself stays as it is described"
-    said = {}
-    for model in MODEL_NAMES:
-        say_of_robot(robot, model, Console(file=(text := StringIO()), width=200))
-        said[model] = text.getvalue()
-    assert "the planner averages left and right" in said["planar"]
-    assert said["whole_body"] == "", "nothing is averaged there"
 
 
 def test_real_asymmetries_are_refused(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ PATIENCE = 300.0
 
 COMMON = {"use_sim_time": True, "node.lockstep": True}
 PARAMETERS = {
-    "controller": {**COMMON, "node.cmd_vel_timeout": 10.0, "node.motions": "jump"},
+    "controller": {**COMMON, "node.motions": "jump"},
     "planner": {**COMMON, "node.cmd_vel_timeout": 10.0},
     "simulator": COMMON,
 }

@@ -22,7 +22,7 @@ from trajectory_msgs.msg import JointTrajectory
 from contact_ddp_ros.base.errors import NodeError
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.models.planar import PlanarModel
+from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.state import JointCommand
 from contact_ddp_ros.ros import composed_node
@@ -46,9 +46,7 @@ def processes(loopback: dict[str, str]) -> Iterator[NodeProcesses]:
 
 @pytest.fixture
 def fake(make_node: NodeMaker, executor: SingleThreadedExecutor, processes: NodeProcesses) -> FakeRobot:
-    """Its plans are of the plane."""
     parameters = {"node.lockstep": True, "use_sim_time": True, "node.lockstep_timeout": 0.2, "stand.ramp_time": 0.2}
-    parameters["model"] = "planar"
     processes.start("controller", parameters)
     return FakeRobot(make_node, executor)
 
@@ -118,15 +116,15 @@ def test_policies_that_do_not_fit_never_move_the_robot(fake: FakeRobot) -> None:
     def plan(n_x: int, model: int, schema: float = SCHEMA) -> Callable[[PlanRequest], Float64MultiArray]:
         def answer(request: PlanRequest) -> Float64MultiArray:
             times = 1e-9 * request.stamp + np.array([0.0, 0.5])
-            controls, gains, modes = np.full((1, 4), 30.0), np.zeros((1, 4, n_x)), np.zeros(1, dtype=int)
-            policy = Policy(times, np.zeros((2, n_x)), controls, gains, modes, np.zeros((1, 4)), 1, 1, model)
+            controls, gains, modes = np.full((1, 12), 15.0), np.zeros((1, 12, n_x)), np.zeros(1, dtype=int)
+            policy = Policy(times, np.zeros((2, n_x)), controls, gains, modes, np.zeros((1, 12)), 1, 1, model)
             message = policy_message(policy, request.stamp)
             message.data[0] = schema
             return message
 
         return answer
 
-    fake.plan = plan(14, model_hash + 1)
+    fake.plan = plan(36, model_hash + 1)
     fake.stand_up()
     fake.tick_until(lambda: any("policy_model" in event for event in fake.events), lambda word: not damping(word))
     future = fake.bound.call_async(Trigger.Request())
@@ -136,14 +134,14 @@ def test_policies_that_do_not_fit_never_move_the_robot(fake: FakeRobot) -> None:
         fake.tick()  # ten policies in a tenth of a second
     fake.until(lambda: "refused or failed: policy_model" in fake.events[-1])
     assert sum("policy refused: policy_model" in event for event in fake.events) == 1, "one event a second"
-    fake.plan = plan(12, model_hash)
+    fake.plan = plan(14, model_hash)
     fake.tick_until(lambda: any("policy_size" in event for event in fake.events), lambda word: not damping(word))
-    kinds = itertools.cycle((plan(14, model_hash + 1), plan(12, model_hash)))
+    kinds = itertools.cycle((plan(36, model_hash + 1), plan(14, model_hash)))
     fake.plan = lambda request: next(kinds)(request)
     for _ in range(50):
         fake.tick()
     assert sum("policy refused" in event for event in fake.events) == 2, "one event a second of each kind"
-    fake.plan = plan(14, model_hash, schema=3.0)
+    fake.plan = plan(36, model_hash, schema=3.0)
     for _ in range(10):
         assert not damping(fake.tick())
     assert not any(event.startswith("move") for event in fake.events)
@@ -158,8 +156,8 @@ def test_a_bound_that_waits_for_a_fresh_policy_says_so_once_a_second(fake: FakeR
             return no_policy_message(request.stamp, STATUS_FAILED, model)
         good = False
         times = 1e-9 * request.stamp + np.array([0.0, 0.08])
-        states = np.tile(PlanarModel(fake.robot).state(fake.robot.standing_state()), (2, 1))
-        arrays = np.full((1, 4), 5.0), np.zeros((1, 4, 14)), np.zeros(1, dtype=int), np.zeros((1, 4))
+        states = np.tile(WholeBodyModel(fake.robot).state(fake.robot.standing_state()), (2, 1))
+        arrays = np.full((1, 12), 2.5), np.zeros((1, 12, 36)), np.zeros(1, dtype=int), np.zeros((1, 12))
         return policy_message(Policy(times, states, *arrays, 1, 1, model), request.stamp)
 
     fake.plan = plan

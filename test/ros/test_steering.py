@@ -55,6 +55,6 @@ def test_who_sends_the_other_type_is_named(
     operator = Operator(make_node, executor)
     operator.node.create_publisher(Twist if wanted else TwistStamped, io.CMD_VEL.name, io.CMD_VEL.qos)
     with NodeProcesses(loopback) as processes:
-        processes.start("controller", {"node.enable_stamped_cmd_vel": wanted})
+        processes.start("planner", {"node.enable_stamped_cmd_vel": wanted})
         word = "geometry_msgs/msg/Twist," if wanted else "geometry_msgs/msg/TwistStamped,"
-        operator.until(lambda: f"operator sends cmd_vel as {word}" in processes.log("controller"))
+        operator.until(lambda: f"operator sends cmd_vel as {word}" in processes.log("planner"))

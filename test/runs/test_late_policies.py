@@ -15,7 +15,7 @@ from contact_ddp_ros.runs.options import RunOptions
 MOVING = 3.0
 CYCLE = 0.36
 BOUND: dict[str, object] = {}
-TROT, WALK = ({"planner.model": "whole_body", "planner.gait.name": gait} for gait in ("trot", "walk"))
+TROT, WALK = ({"planner.gait.name": gait} for gait in ("trot", "walk"))
 """Gaits with flights, with one pair of feet after the other, and with feet that land beside others."""
 
 BRIDGED = {"bound": 0.25, "trot": 0.15, "walk": 0.25}

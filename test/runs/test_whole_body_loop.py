@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from benchmarks.loop.pushes import CellSearch, Travel
-from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.mpc.config import ReferenceConfig
 from contact_ddp_ros.plants.pushes import Push
@@ -15,7 +14,7 @@ from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import Recording
 
 NOISE = {"simulator.noise.joint_velocities": 0.1, "simulator.noise.orientation": 0.003}
-WHOLE = {"planner.model": "whole_body", "planner.gait.name": "trot", **NOISE}
+WHOLE = {"planner.gait.name": "trot", **NOISE}
 
 
 def trotted(duration: float = 5.0, **options: object) -> Recording:
@@ -111,7 +110,7 @@ def test_a_walk_that_is_told_to_run_goes_as_fast_as_its_legs_reach() -> None:
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_a_bound_survives_roll_impulses_that_lift_a_foot_as_it_lands(sign: float) -> None:
     """1.5 N m s over 0.1 s; where plans may count on a foot that rises (`impulse_time` of 0) it falls at all three."""
-    overrides = {"planner.model": "whole_body", "planner.gait.name": "bound"}
+    overrides = {"planner.gait.name": "bound"}
     loop, fallen = ClosedLoop(RunOptions(duration=60.0, speed=((0.0, 0.5),), overrides=overrides)), []
     for phase in (0.60, 0.94, 0.98):
         while loop.simulator.time < 3.0 + 0.36 * phase:
@@ -137,17 +136,3 @@ def test_it_stops_and_stands() -> None:
     recording = loop.run()
     assert not [event for event in recording.events if event.fault]
     assert loop.controller.mode is ControlMode.STAND
-
-
-def test_a_controller_keeps_its_model() -> None:
-    loop = ClosedLoop(RunOptions(overrides=WHOLE))
-    assert loop.controller.config.model == "whole_body"
-    planar = ClosedLoop(RunOptions(overrides={"planner.model": "planar"}))
-    with pytest.raises(ParameterError, match="model is fixed while the controller exists, at planar"):
-        planar.controller.configure(loop.controller.config)
-    policy = loop.planner.plan(loop.simulator.read(), 0.5, hold=True).policy
-    assert policy is not None
-    planar.controller.update(planar.simulator.read(), 0.0)
-    answer = planar.controller.set_policy(policy, 0.0)
-    assert not answer.accepted
-    assert "states has shape" in answer.reason

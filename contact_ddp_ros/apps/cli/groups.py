@@ -14,7 +14,7 @@ from contact_ddp_ros.apps.cli.values import (
     parse_state_error,
     parse_step,
 )
-from contact_ddp_ros.base.choices import MODEL_NAMES, TERRAIN_WORDS, VARIANTS
+from contact_ddp_ros.base.choices import TERRAIN_WORDS, VARIANTS
 from contact_ddp_ros.base.config import parse_setting
 from contact_ddp_ros.plants.engines import add_engine_option
 from contact_ddp_ros.runs.options import SECTIONS, RunOptions
@@ -167,9 +167,6 @@ def add_common(parser: argparse.ArgumentParser, *, setting: bool = True) -> None
     group = parser.add_argument_group("parameters")
     group.add_argument(
         "--variant", choices=VARIANTS, default=DEFAULTS.variant, help=f"solver (default: {DEFAULTS.variant})"
-    )
-    group.add_argument(
-        "--model", choices=MODEL_NAMES, help="what is planned for: the sagittal plane, or all 18 coordinates (default)"
     )
     group.add_argument(
         "--gait",

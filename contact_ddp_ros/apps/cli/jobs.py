@@ -173,17 +173,14 @@ def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
     """
     from rich.console import Console
 
-    from contact_ddp_ros.apps.cli.remarks import say_of_robot
     from contact_ddp_ros.base.files import kept_unless_empty, new_folder
     from contact_ddp_ros.runs.recording import Recorder
     from contact_ddp_ros.runs.report.progress import LiveProgress
-    from contact_ddp_ros.runs.robot_scaling import planner_config
     from contact_ddp_ros.runs.run_checks import check_run
 
     options = run_options(arguments)
-    robot = check_run(options)
+    check_run(options)
     console = Console()
-    say_of_robot(robot, planner_config(options, robot).model, console)
     progress = LiveProgress(console, options.duration)
     recorder = Recorder(progress, options.record_plans)
     with kept_unless_empty(new_folder(job, options.out)) as folder:

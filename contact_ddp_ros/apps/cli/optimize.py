@@ -11,9 +11,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from contact_ddp_ros.apps.cli.remarks import say_of_robot
 from contact_ddp_ros.apps.cli.values import overrides
 from contact_ddp_ros.base import versions as provenance
+from contact_ddp_ros.base.choices import PLANAR
 from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.base.files import kept_unless_empty, new_folder, write_json, written_whole
@@ -65,16 +65,20 @@ def _prepare(arguments: argparse.Namespace, options: RunOptions, console: Consol
             raise ParameterError(f"--{name} is {getattr(arguments, name)}; it must be at least 1")
     from contact_ddp_ros.mpc.offline import OfflineOptimiser
     from contact_ddp_ros.robot.models.choice import model_of
+    from contact_ddp_ros.robot.models.planar import averaged
     from contact_ddp_ros.runs.robot_scaling import robot_of
     from contact_ddp_ros.runs.run_checks import check_speed, checked_planner
 
     robot = robot_of(options)
-    planner = checked_planner(options, robot)
-    say_of_robot(robot, planner.model, console)
+    planner = checked_planner(options, robot, arguments.model)
+    difference = averaged(robot) if arguments.model == PLANAR else None
+    if difference is not None:
+        words = "the planar model averages left and right; they differ at most in the"
+        say(console, f"{robot.tree.name}: {words} {difference}")
     check_speed(arguments.speed, planner)
     chosen = {"first_iterations": arguments.iterations, "gait.horizon_cycles": float(arguments.cycles)}
     config = replace(planner, chosen)
-    model = model_of(config.model, robot)
+    model = model_of(arguments.model, robot)
     optimiser = OfflineOptimiser(model, config, robot.model_hash, arguments.shooting, arguments.constraints)
     return optimiser, model.state(robot.standing_state())
 

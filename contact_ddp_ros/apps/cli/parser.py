@@ -20,7 +20,7 @@ from contact_ddp_ros.apps.cli.groups import (
 )
 from contact_ddp_ros.apps.cli.run_words import add_run_words
 from contact_ddp_ros.apps.cli.values import parse_integer, parse_number, parse_pace, parse_port, parse_rate
-from contact_ddp_ros.base.choices import CONSTRAINTS, INTERIOR_POINT, SHOOTINGS
+from contact_ddp_ros.base.choices import CONSTRAINTS, INTERIOR_POINT, MODEL_NAMES, SHOOTINGS, WHOLE_BODY
 from contact_ddp_ros.base.config import parse_setting
 from contact_ddp_ros.base.errors import did_you_mean
 from contact_ddp_ros.runs.options import BACKENDS
@@ -200,6 +200,9 @@ def _add_optimize(words: Any) -> None:
     )
     parser.set_defaults(job=jobs.run_optimize)
     add_robot(parser)
+    parser.add_argument(
+        "--model", choices=MODEL_NAMES, default=WHOLE_BODY, help="all 18 coordinates (default), or the sagittal plane"
+    )
     parser.add_argument("--speed", type=float, default=0.5, metavar="V", help="forward speed [m/s] (default: 0.5)")
     parser.add_argument("--cycles", type=int, default=1, metavar="N", help="gait cycles in the horizon (default: 1)")
     parser.add_argument(

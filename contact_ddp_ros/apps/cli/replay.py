@@ -14,7 +14,7 @@ from contact_ddp_ros.base import versions as provenance
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.base.files import kept_unless_empty, new_folder, write_json
 from contact_ddp_ros.mpc.planner import Planner
-from contact_ddp_ros.robot.models.choice import model_of
+from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.replay import Comparison, replay
 from contact_ddp_ros.runs.report import style
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         kept_unless_empty(new_folder("replay", arguments.out)) as folder,
         progress_bar(console, "Planning again") as advance,
     ):
-        compared = replay(Planner(model_of(config.model, robot), config), solves, advance)
+        compared = replay(Planner(WholeBodyModel(robot), config), solves, advance)
     agree = compared.agrees(arguments.tolerance)
     write_json(
         folder / RESULT_FILE,

@@ -60,8 +60,6 @@ def _terrain(word: str) -> str:
 def overrides(namespace: argparse.Namespace) -> dict[str, Any]:
     """The parameters that options set, the first gait and the simulated world's troubles among them."""
     first = {"planner.gait.name": namespace.gait[0][1]} if namespace.gait else {}
-    if namespace.model is not None:
-        first["planner.model"] = namespace.model
     set_ = dict(namespace.set)
     for name, value in first.items():
         if set_.get(name, value) != value:

@@ -8,7 +8,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from contact_ddp_ros.base.errors import ContactDdpError, ParameterError
-from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.control.motion_controller import MotionLaw
 from contact_ddp_ros.robot.model import Robot
@@ -37,10 +36,6 @@ class CommandedMotion(Links):
         if not all(map(math.isfinite, (drive.forward, drive.turn, drive.sideways))):
             raise ParameterError(f"the commanded motion is {drive}; allowed: finite numbers")
         self.drive = drive
-
-    def steer(self, controller: Controller) -> None:
-        """Tell a controller what is its part of it."""
-        controller.steer(self.drive.turn, self.drive.sideways)
 
     def speed(self, speed: float, now: float) -> float:
         """The commanded one, whatever the options say."""

@@ -145,7 +145,7 @@ class Session:
         assert self._repertoire is not None
         self._performance = Performance(self.loop, self._repertoire)
         self._broken = ""
-        self._motion.steer(self.loop.controller)
+        self.loop.steering = self._motion.drive.turn, self._motion.drive.sideways
         self._restart_clock()
 
     def _loops(self) -> tuple[ClosedLoop, ClosedLoop]:
@@ -188,7 +188,7 @@ class Session:
                 self._wanted = True
             case do.Drive():
                 self._motion.take(command)
-                self._motion.steer(self.loop.controller)
+                self.loop.steering = self._motion.drive.turn, self._motion.drive.sideways
             case do.SetMode(mode):
                 return self._set_mode(mode)
             case do.Perform(motion):

@@ -190,14 +190,6 @@ class Model(Protocol):
         """Velocity of the trunk's origin along its heading [m/s]."""
         ...
 
-    def difference(self, x: Array, nominal: Array) -> Array:
-        """(n_x,) from a nominal state to another, as feedback gains multiply it."""
-        ...
-
-    def deviation(self, state: RobotState, nominal: Array, chart: Chart) -> Array:
-        """(n_x,) of a measured state from a nominal one in a chart, as feedback gains of that chart multiply it."""
-        ...
-
     def robot_state(self, x: Array, actual: RobotState, time: float = 0.0) -> RobotState:
         """The robot in a state of the model; what the model does not have is as in `actual`. Velocities are zero."""
         ...

@@ -268,14 +268,6 @@ class PlanarModel:
         """Velocity of the trunk's origin along the plane [m/s]."""
         return float(x[self.tree.n])
 
-    def difference(self, x: Array, nominal: Array) -> Array:
-        """(14,) from a nominal state to another: coordinates of a plane may be subtracted, and their rates."""
-        return x - nominal
-
-    def deviation(self, state: RobotState, nominal: Array, chart: Chart = Chart.YAW_PITCH_ROLL) -> Array:
-        """(14,) of a measured state from a nominal one."""
-        return self.difference(self.state(state), nominal)
-
     def robot_state(self, x: Array, actual: RobotState, time: float = 0.0) -> RobotState:
         """The robot in a planar state, in the plane of its actual one; velocities are zero."""
         yaw = float(quaternion_to_rpy(actual.orientation)[2])

@@ -9,13 +9,13 @@ _COMMIT = 7
 
 
 def run_title(recording: Recording) -> str:
-    """Job, robot, gait, speed, solver, model, clock, ground and commit; what is usual is left out."""
+    """Job, robot, gait, speed, solver, clock, ground and commit; what is usual is left out."""
     info, options = recording.info, recording.info.options
     terrain = str(options.get("terrain", "flat"))
     parts = [
         f"{info.job}: {Path(str(options.get('robot', 'robot'))).stem}",
         f"{gait_name(recording)} at {speed_words(recording)}",
-        f"{options.get('variant', '')}, {'planar model' if info.force_dimension == 2 else 'whole body'}",
+        str(options.get("variant", "")),
         "lock-step" if options.get("lockstep", True) else "real time",
         "" if terrain == "flat" else terrain,
         commit_words(info.commit),

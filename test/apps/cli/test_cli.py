@@ -141,17 +141,16 @@ BAD_WORDS = [
     ("sim --unknown", "--unknown"),
     ("sim --set planer.rate=50", "did you mean planner?"),
     ("sim --set planner.friction=0.5", "did you mean ground.friction?"),
-    ("sim --set controller.lateral.rol_damping=1", "did you mean lateral.roll_damping"),
+    ("sim --set controller.stand.rmp_time=1", "did you mean stand.ramp_time"),
     ("sim --set simulator.fricton=1", "did you mean friction?"),
     ("sim --speed 4", "2.5 m/s of planner.reference.speed_limit"),
     ("sim --speed 0:0,1:-3,2:1", "speed of -3 m/s"),
     ("sim --left 3", "speed to the left of 3 m/s"),
     ("sim --turn 50", "turn is 50 rad/s; allowed: -6 to 6"),
-    ("sim --set controller.model=planar", "controller.model is planar and planner.model whole_body"),
-    ("sim --model planar --set planner.model=whole_body", "planar by an option and whole_body by --set"),
+    ("sim --gait trot --set planner.gait.name=pace", "trot by an option and pace by --set"),
     ("sim --gait walks", "no gait is called"),
     ("demo --set planner.gait.step=0.007", "whole number of steps"),
-    ("sim --model planar --gait trot", "planar model moves fr and fl alike"),
+    ("optimize --model planar --gait trot", "planar model moves fr and fl alike"),
     ("sim --gait walk --speed 1.2", "1.2 m/s is beyond the 1.05 m/s of the gait walk"),
     ("sim --gait walk --speed 0.5 --left -1.2", "beyond the 1.05 m/s of the gait walk"),
     ("sim --gait 0:trot,5:walk --speed 0:0.5,6:1.5", "beyond the 1.05 m/s of the gait walk"),
@@ -159,7 +158,7 @@ BAD_WORDS = [
     ("demo --gait trott", "did you mean trot or fly_trot?"),
     ("play --engine havok", "allowed: mujoco, dart, bullet"),
     ("motion jump --engine havok", "allowed: mujoco, dart, bullet"),
-    ("demo --model planar --gait 0:bound,2:trot", "from 2 s on: gait 'trot': the planar model moves fr and fl alike"),
+    ("demo --gait 0:bound,2:trott", "from 2 s on: no gait is called"),
     ("sim --gait 0:bound,3:pronk,2:bound", "times must increase"),
     ("optimize --gait 0:bound,3:pronk", "one trajectory is optimised in one gait"),
     ("optimize --gait /no/such/gait.yaml", "/no/such/gait.yaml cannot be read"),
@@ -287,7 +286,7 @@ def test_a_run_without_a_stand_says_so_and_has_that_exit_status(tmp_path, capsys
     monkeypatch.setattr(
         MujocoSimulator, "read", lambda self: replace(first(self), linear_velocity=np.array([0.0, 0.0, 421.5]))
     )
-    words = ["--no-video", "--duration", "0.1", "--model", "planar", "--out", str(tmp_path / "new")]
+    words = ["--no-video", "--duration", "0.1", "--out", str(tmp_path / "new")]
     assert main(["sim", *words]) == EXIT_FELL
     told = capsys.readouterr().out
     assert "The robot never stood: at 0 s stand refused: cannot stand up" in " ".join(told.split())

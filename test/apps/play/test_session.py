@@ -79,8 +79,8 @@ def test_there_is_no_such_link_to_pull(player: Player) -> None:
 
 def test_parameters_change_while_it_moves_all_or_none(player: Player) -> None:
     player.run_until("move")
-    answer = player.say(do.SetParameters({"planner.weight.pitch": 60, "controller.lateral.roll_damping": 20.0}))
-    assert answer.parameters == {"planner.weight.pitch": 60.0, "controller.lateral.roll_damping": 20.0}
+    answer = player.say(do.SetParameters({"planner.weight.pitch": 60, "controller.stand.ramp_time": 0.8}))
+    assert answer.parameters == {"planner.weight.pitch": 60.0, "controller.stand.ramp_time": 0.8}
     refused = player.say(do.SetParameters({"planner.weight.pitch": 70, "planner.reference.height": 9.0}))
     assert not refused.accepted
     assert "planner.reference.height is 9.0; allowed: 0.15 to 0.36 m" in refused.text
@@ -228,7 +228,7 @@ def test_it_jumps_on_request_and_moves_on(player: Player) -> None:
 @pytest.mark.parametrize("engine", ["dart", "bullet"])
 def test_another_engine_can_do_all_but_be_pulled(engine: str) -> None:
     pytest.importorskip(PACKAGES[engine])
-    other = Player(RunOptions(overrides={"simulator.engine": engine, "planner.model": "planar"}))
+    other = Player(RunOptions(overrides={"simulator.engine": engine}))
     assert EVERYTHING - other.world.abilities == {"Grab"}
     other.run_until("move")
     assert "4.0 N·s" in other.say(do.PushTrunk((0.0, 40.0, 0.0), 0.1)).text

@@ -10,7 +10,7 @@ from benchmarks.loop import limit_runs, limits
 from benchmarks.loop.harness import loop_with
 from benchmarks.loop.limit_runs import Compared, Outside, Settled, Side, WatchedPlanner, run, runs
 from benchmarks.loop.limits import ANY, LOOP, SETTLED, TOUCHDOWN, draw, metrics, run_table, table, tallies
-from contact_ddp_ros.base.choices import CONSTRAINTS, INTERIOR_POINT, PENALTIES, PLANAR
+from contact_ddp_ros.base.choices import CONSTRAINTS, INTERIOR_POINT, PENALTIES
 from contact_ddp_ros.runs.run_checks import check_run
 
 SAMPLED = Settled(carried=5, plans=4, landings=[1, 0])
@@ -93,7 +93,7 @@ def test_both_methods_bound_in_the_same_run() -> None:
 
 def test_a_plan_outside_is_carried_on() -> None:
     """With little torque relaxed limits are exceeded, and iterations do not change that."""
-    little = {"planner.constraint.torque_share": 0.3, "planner.constraint.method": PENALTIES, "planner.model": PLANAR}
+    little = {"planner.constraint.torque_share": 0.3, "planner.constraint.method": PENALTIES}
     case = runs(1, 0, little)[0]
     loop, planner = loop_with(replace(case.options, pushes=()), WatchedPlanner)
     while loop.simulator.time < 0.7:

@@ -153,14 +153,14 @@ def test_a_run_holds_trips_and_is_refused() -> None:
 
 
 def test_refused_values_leave_no_trace() -> None:
-    report = offer(Refusals(("planner.weight.height", "controller.lateral.roll_stiffness", "controller.move.feedback")))
+    report = offer(Refusals(("planner.weight.height", "controller.stand.ramp_time", "controller.move.feedback")))
     assert report["found"] == []
     assert report["offered"] > 20
 
 
 def test_a_value_that_is_taken_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refusals, "spoilt", lambda spec: [0.5 * spec.default])
-    found = offer(Refusals(("planner.weight.height", "controller.lateral.velocity_gain")))["found"]
+    found = offer(Refusals(("planner.weight.height", "controller.stand.ramp_time")))["found"]
     name = "planner.weight.height"
     assert found == [f"{name} took 400.0", f"{name} changed the configuration", f"{name} changed the command"]
 

@@ -38,7 +38,7 @@ def test_the_robot_bounds_in_dart(ground: str) -> None:
 
 def test_a_robot_that_is_not_settled_first_stands_up_too() -> None:
     """Spawned robot: the first pose is that of straight legs, 0.42 m above the origin."""
-    options = RunOptions(duration=0.5, overrides={"gazebo_bridge.gazebo.settle": False, "planner.model": "planar"})
+    options = RunOptions(duration=0.5, overrides={"gazebo_bridge.gazebo.settle": False})
     recording = run_in_gazebo(options, Recorder(), "", emulator=True)
     assert np.abs(recording.ticks["linear_velocity"]).max() < 3.0
     assert not [event for event in recording.events if event.fault]
