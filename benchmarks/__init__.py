@@ -58,7 +58,7 @@ ROOMS: dict[str, dict[str, str]] = {
 """By room: the name of each benchmark, which with underscores is that of its module, and what it measures."""
 
 BENCHMARKS = {name: text for listed in ROOMS.values() for name, text in listed.items()}
-"""What each benchmark measures, by name."""
+"""Subject of each benchmark, by name."""
 
 
 def load(name: str) -> "Benchmark":

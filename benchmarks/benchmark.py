@@ -1,4 +1,4 @@
-"""What all benchmarks have in common: options, an output folder, tables, a record, drawings, an exit code.
+"""Common part of all benchmarks: options, an output folder, tables, a record, drawings, an exit code.
 
 A benchmark says how it is called and measures; what becomes of its findings is the same for all:
 
@@ -23,15 +23,16 @@ from contact_ddp_ros.runs.report.progress import say
 
 @dataclass(frozen=True)
 class Run:
-    """What a benchmark gets to measure with: its options, the folder of its output, and where it may print."""
+    """Run of a benchmark: options and their defaults, the folder of its output, the terminal."""
 
     options: argparse.Namespace
     folder: Path
     terminal: Console
+    defaults: argparse.Namespace = field(default_factory=argparse.Namespace)
 
     @property
     def resumes(self) -> bool:
-        """Whether it goes on in the folder of a run that was cut off."""
+        """True where it goes on in the folder of a run that was cut off."""
         return getattr(self.options, "resume", None) is not None
 
 
@@ -41,7 +42,7 @@ AddOptions = Callable[[argparse.ArgumentParser], Any]
 
 @dataclass(frozen=True)
 class Findings:
-    """What a benchmark has measured, and what is shown of it.
+    """Findings of a benchmark, and the part of them that is shown.
 
     Attributes:
         settings, results: for the record.
@@ -51,8 +52,8 @@ class Findings:
         exit_code: of the whole command.
     """
 
-    settings: Mapping[str, Any]
-    results: Mapping[str, Any]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    results: Mapping[str, Any] = field(default_factory=dict)
     title: str = ""
     metrics: Sequence[Metric] | None = None
     tables: Sequence[Table] = ()
@@ -89,10 +90,11 @@ class Benchmark:
 
     def main(self, arguments: Sequence[str]) -> int:
         """Measure, save, print and draw; the exit code."""
-        options = self._parser().parse_args(arguments)
+        parser = self._parser()
+        options = parser.parse_args(arguments)
         self.check(options)
         folder = getattr(options, "resume", None) or new_folder(f"bench-{self.name}", options.out)
-        run = Run(options, folder, console())
+        run = Run(options, folder, console(), parser.parse_args([]))
         found = self.measure(run)
         save_record(run.folder, self.name, found.settings, found.results, found.metrics)
         for table in found.tables:
@@ -135,12 +137,12 @@ def at_least(least: int) -> Callable[[str], int]:
 
 
 def option(*words: str, **settings: Any) -> AddOptions:
-    """What adds one option, as `add_argument` takes it."""
+    """Adder of one option, as `add_argument` takes it."""
     return lambda parser: parser.add_argument(*words, **settings)
 
 
 def count(word: str, default: int, text: str) -> AddOptions:
-    """What adds an option that is a number of things, one at least."""
+    """Adder of an option that is a number of things, one at least."""
     return option(word, type=at_least(1), default=default, metavar="N", help=f"{text} (default: {default})")
 
 

@@ -1,4 +1,4 @@
-"""What every benchmark leaves behind: a JSON record, and tables, one of them of figures beside their targets."""
+"""Output of every benchmark: a JSON record, and tables, one of them of figures beside their targets."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -19,7 +19,7 @@ from contact_ddp_ros.base.files import write_json
 _PEERS = ("crocoddyl",)
 
 _WIDTH = 130
-"""Of a table that goes to a file [columns]."""
+"""Width of a table that goes to a file [columns]."""
 
 RECORD_FILE = "benchmark.json"
 
@@ -53,7 +53,7 @@ class Metric:
 
     @property
     def met(self) -> bool | None:
-        """Whether the target is met; None where there is none."""
+        """True where the target is met; None where there is none."""
         if self.target is None:
             return None
         return self.number >= self.target if self.at_least else self.number <= self.target

@@ -52,29 +52,29 @@ class Spread:
 
     @classmethod
     def of(cls, values: ArrayLike, of_minima: float | None = None) -> "Spread":
-        """Of (n,) samples."""
+        """Spread of (n,) samples."""
         samples = np.asarray(values, dtype=float)
         lower, median, upper = map(float, np.percentile(samples, (25.0, 50.0, 75.0)))
         return cls(median, float(samples.min()), lower, upper, samples.size, of_minima)
 
     @classmethod
     def of_ratio(cls, above: Array, below: Array) -> "Spread":
-        """Of the ratios of (n,) samples, one by one."""
+        """Spread of the ratios of (n,) samples, one by one."""
         return cls.of(above / below, float(above.min() / below.min()))
 
 
 @dataclass(frozen=True)
 class Times:
-    """What interleaving gave: per candidate and part, (rounds,) seconds."""
+    """Times of interleaved candidates: per candidate and part, (rounds,) seconds."""
 
     parts: Mapping[str, Mapping[str, Array]]
 
     def spread(self, candidate: str, part: str, scale: float = 1.0) -> Spread:
-        """Of one part's time, times `scale`."""
+        """Spread of one part's time, times `scale`."""
         return Spread.of(scale * self.parts[candidate][part])
 
     def ratio(self, of: tuple[str, str], to: tuple[str, str]) -> Spread:
-        """Of the ratios, round by round, of one (candidate, part) to another."""
+        """Spread of the ratios, round by round, of one (candidate, part) to another."""
         return Spread.of_ratio(self.parts[of[0]][of[1]], self.parts[to[0]][to[1]])
 
 

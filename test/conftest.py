@@ -34,6 +34,7 @@ SLOW = (
     "bench/solver",
     "bench/test_engine.py",
     "bench/test_output.py",
+    "bench/test_study.py",
     "control/test_stand_simulated.py",
     "dynamics",
     "library",

@@ -1,1 +1,1 @@
-"""What the closed loop in lock-step bears: disturbances, faults, parameters, and either variant of the solver."""
+"""Limits of the closed loop in lock-step: disturbances, faults, parameters, and either variant of the solver."""

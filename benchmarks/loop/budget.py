@@ -1,4 +1,4 @@
-"""Equal time for unequal iterations: what the solver's work costs, and a planner that keeps to a budget.
+"""Equal time for unequal iterations: costs of the solver's stages, and a planner that keeps to a budget.
 
 A DDP iteration takes longer than iLQR's, so equal numbers of iterations would favour DDP, and equal wall-clock time
 would make every run depend on how busy the machine is. Instead the costs of the solver's stages are measured once, as
@@ -17,13 +17,22 @@ left or overdrawn carries over to the next solve, so that the mean is kept: iLQR
 where 2.6 fit. No more than one iteration's cost is ever saved up, for time cannot be. A solve has one iteration at
 least; one that takes longer than there is budget for makes debts, and while they exceed the budget of a period the
 planner is still busy, so that period passes without a plan.
+
+:func:`measure_in_loop` shows what the solver really does in the receding horizon: how often at full curvature, with how
+many sweeps, at what cost. Closed loops in lock-step at 0.5 m/s with one push from behind take turns, tick by tick, so
+that a slow moment of the machine meets all of them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from time import thread_time
 from typing import Any
 
-from benchmarks.loop.harness import PlannerProxy
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.loop.cases import bounding, push_of
+from benchmarks.loop.harness import PlannerProxy, loop_with
 from benchmarks.solver.case import VARIANTS, mpc_cases
 from benchmarks.solver.iteration import ITERATION, ours
 from benchmarks.timing import Progress, Spread, interleave
@@ -32,8 +41,12 @@ from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.ocp.solution import Iteration
 from contact_ddp_ros.robot.state import RobotState
 
+Array = NDArray[np.float64]
+
 _DIGITS = 4
-"""Of a cost, so that it is the same in a journal as in memory."""
+"""Digits of a cost, so that it is the same in a journal as in memory."""
+
+_PUSH = push_of(4.0, (1.0, 0.0), 3.0)
 
 _ROUNDING = 1e-9
 
@@ -57,11 +70,11 @@ class StageCosts:
     rollout: float
 
     def iteration(self, variant: str) -> float:
-        """Of a variant's iteration without backtracking."""
+        """Cost of a variant's iteration without backtracking."""
         return self.partials + (self.flat_sweep if variant == "ilqr" else self.curved_sweep) + self.rollout
 
     def spent(self, iterations: Sequence[Iteration]) -> float:
-        """What a solve took, its first rollout included, which its first iteration counts."""
+        """Cost of a solve, its first rollout included, which its first iteration counts."""
         return sum(
             self.partials
             + one.second_order_sweeps * self.curved_sweep
@@ -73,7 +86,7 @@ class StageCosts:
 
 @dataclass(frozen=True)
 class Budget:
-    """What a planner may spend per solve, on average.
+    """Budget of a planner per solve, on average.
 
     Attributes:
         ddp_iterations: how many DDP iterations without backtracking it is worth.
@@ -101,7 +114,7 @@ class PacedPlanner(PlannerProxy):
 
     @property
     def spent_share(self) -> float:
-        """Of the budget, over all periods of the bound; NaN before the first."""
+        """Share of the budget, over all periods of the bound; NaN before the first."""
         return self.spent / (self.periods * self._budget.per_solve) if self.periods else float("nan")
 
     def solve(self, state: RobotState, speed: float, **options: Any) -> PlanResult:
@@ -136,3 +149,75 @@ def measure_costs(
     partials, rollout = cost("ddp", "partials"), cost("ddp", "rollout")
     costs = StageCosts(partials, round(1.0 - partials - rollout, _DIGITS), cost("ilqr", "sweep"), rollout)
     return costs, {stage: times.ratio(("ddp", stage), ("ilqr", stage)) for stage in (ITERATION, "sweep")}
+
+
+@dataclass(frozen=True)
+class InLoop:
+    """Work of the solver in one run.
+
+    Attributes:
+        variant: of the solver. solves: number of those counted, which are those of the bound.
+        iterations: per solve. sweeps, rollouts: per iteration.
+        full_curvature: share of the iterations with θ = 1.
+        times: (solves,) processor time of each whole call of the planner [s].
+    """
+
+    variant: str
+    solves: int
+    iterations: float
+    sweeps: float
+    rollouts: float
+    full_curvature: float
+    times: Array
+
+
+class OverheardPlanner(PlannerProxy):
+    """A planner that remembers what it did during the bound."""
+
+    def __init__(self, planner: Any) -> None:
+        super().__init__(planner)
+        self.results: list[PlanResult] = []
+        self.times: list[float] = []
+
+    def solve(self, state: RobotState, speed: float, **options: Any) -> PlanResult:
+        """One plan of the bound."""
+        started = thread_time()
+        result = super().solve(state, speed, **options)
+        self.times.append(thread_time() - started)
+        self.results.append(result)
+        return result
+
+
+def measure_in_loop(duration: float, variants: Iterable[str], progress: Progress | None = None) -> dict[str, InLoop]:
+    """A run of some simulated seconds with each variant, in turns of a control tick."""
+    loops, planners = {}, {}
+    for name in variants:
+        options = bounding({}, duration=duration, variant=name, pushes=(_PUSH,))
+        loops[name], planners[name] = loop_with(options, OverheardPlanner)
+    time = 0.0
+    while time < duration - 1e-9:
+        for loop in loops.values():
+            loop.tick()
+        time = min(loop.simulator.time for loop in loops.values())
+        if progress is not None:
+            progress(min(time / duration, 1.0))
+    return {name: _summary(name, planner) for name, planner in planners.items()}
+
+
+def time_ratio(one: InLoop, other: InLoop) -> Spread:
+    """Ratio of the times of simultaneous solves."""
+    both = min(one.times.size, other.times.size)
+    return Spread.of_ratio(one.times[:both], other.times[:both])
+
+
+def _summary(variant: str, planner: OverheardPlanner) -> InLoop:
+    iterations = [iteration for result in planner.results for iteration in result.iterations]
+    return InLoop(
+        variant=variant,
+        solves=len(planner.results),
+        iterations=len(iterations) / max(len(planner.results), 1),
+        sweeps=float(np.mean([one.sweeps for one in iterations])),
+        rollouts=float(np.mean([one.rollouts for one in iterations])),
+        full_curvature=float(np.mean([one.hessian_blend == 1.0 for one in iterations])),
+        times=np.array(planner.times),
+    )

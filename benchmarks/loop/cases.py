@@ -1,4 +1,4 @@
-"""Closed loops as data: what all benchmarks of the loop have in common, and what is unlike that in one run.
+"""Closed loops as data: the common options of all benchmarks of the loop, and the changes of one case.
 
 Where nothing else is said, the nominal robot bounds at 0.5 m/s on level ground of friction 0.8, without noise, planner
 delay and pushes.
@@ -6,46 +6,29 @@ delay and pushes.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from contact_ddp_ros.mpc.config import GaitConfig
 from contact_ddp_ros.mpc.planar_reference import planar_schedule
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.study.study import Case, Target
 
 SPEED = 0.5
 """Commanded speed unless it is what varies [m/s]."""
 
 CYCLE = planar_schedule(GaitConfig()).period
-"""Of the gait [s]."""
+"""Period of the gait [s]."""
 
 PUSH_DURATION = 0.1
-"""[s]"""
+"""Duration of a push [s]."""
 
 RECOVERY = 2.0
-"""How long the robot may take to be straight again after a push [s]."""
+"""Longest time until the robot is straight again after a push [s]."""
 
 DIRECTIONS = {"forward": (1.0, 0.0), "backward": (-1.0, 0.0), "left": (0.0, 1.0), "right": (0.0, -1.0)}
 """Unit vectors in `odom` axes, x forward, y left."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """One run.
-
-    Attributes:
-        group: those that are judged together. name: unique in a benchmark. options: of the closed loop.
-    """
-
-    group: str
-    name: str
-    options: RunOptions
-
-    @property
-    def cost(self) -> float:
-        """Its simulated time [s]; physics engines other than the default take longer for it."""
-        return (1.0 + ("simulator.engine" in self.options.overrides)) * self.options.duration
 
 
 def bounding(overrides: Mapping[str, Any], speed: float = SPEED, **options: Any) -> RunOptions:
@@ -58,10 +41,12 @@ def changed(options: RunOptions, overrides: Mapping[str, Any] | None = None, **o
     return replace(options, overrides={**(overrides or {}), **options.overrides}, **others)
 
 
-def cases(base: RunOptions, groups: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[Case]:
-    """The runs of a grid: by group and name, what of the options is unlike the base."""
+def cases(
+    base: RunOptions, groups: Mapping[str, Mapping[str, Mapping[str, Any]]], target: Target | None = None
+) -> list[Case]:
+    """The runs of a grid: by group and name, the options that are unlike the base; a target of every group."""
     return [
-        Case(group, name, changed(base, **unlike))
+        Case(group, name, changed(base, **unlike), target=target)
         for group, members in groups.items()
         for name, unlike in members.items()
     ]

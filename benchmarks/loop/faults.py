@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 KINDS = ("off", "stuck", "garbage", "wrong", "slow", "delayed", "intermittent")
 
 STATE_INTERVAL, STATE_DELAY = 0.03, 0.03
-"""How slow and how late states are [s]."""
+"""Interval and delay of states [s]."""
 
 _COMMAND_PERIOD = 0.1
 """Between two velocity commands [s]."""
@@ -86,7 +86,7 @@ class Fault(Links):
         return faulty
 
     def _in_gap(self, now: float, gaps: tuple[float, float]) -> bool:
-        """Whether the link is gone: gaps and the times between them are of random length in a range [s]."""
+        """True while the link is gone: gaps and the times between them are of random length in a range [s]."""
         if now >= max(self._gap_until, self._fine_until):
             gap = float(self._rng.uniform(*gaps))
             self._gap_until = now + gap
@@ -106,7 +106,7 @@ Message = TypeVar("Message", RobotState, Policy, float)
 
 
 class MessageFault(Fault, Generic[Message]):
-    """Of messages, one by one.
+    """Fault of messages, one by one.
 
     Attributes:
         interval, delay, gaps: how slow, how late, and for how long gone [s].
@@ -123,7 +123,7 @@ class MessageFault(Fault, Generic[Message]):
         self._arrived = -np.inf
 
     def _through(self, message: Message, now: float) -> Message | None:
-        """What arrives in place of a message; None for nothing."""
+        """The message that arrives in place of one; None for nothing."""
         self._sent.append((now, message))
         arrives: Message | None = getattr(self, f"_{self.kind}")(message, now) if self._active(now) else message
         return arrives
@@ -146,7 +146,7 @@ class MessageFault(Fault, Generic[Message]):
 
 
 class StateFault(MessageFault[RobotState]):
-    """Of the robot's measured state."""
+    """Fault of the robot's measured state."""
 
     interval, delay, gaps = STATE_INTERVAL, STATE_DELAY, (0.005, 0.06)
 
@@ -173,12 +173,12 @@ class StateFault(MessageFault[RobotState]):
 
 
 class PolicyFault(MessageFault[Policy]):
-    """Of the planner's policies; each is due at some time."""
+    """Fault of the planner's policies; each is due at some time."""
 
     interval, delay, gaps = 0.1, 0.06, (0.02, 0.15)
 
     def policies(self, policy: Policy, due: float) -> Sequence[tuple[float, Policy]]:
-        """What arrives instead of a policy, and when."""
+        """Policies that arrive instead of one, and when."""
         arrives, when = self._through(policy, due), due
         if self.kind == "delayed" and self._active(due):
             when += self.delay
@@ -209,7 +209,7 @@ class PolicyFault(MessageFault[Policy]):
 
 
 class VelocityFault(MessageFault[float]):
-    """Of the velocity command, which is sent ten times a second and counts for half a second."""
+    """Fault of the velocity command, which is sent ten times a second and counts for half a second."""
 
     interval, delay, gaps = 1.0, 0.3, (0.1, 1.5)
 
@@ -242,13 +242,13 @@ class VelocityFault(MessageFault[float]):
 
 
 class ClockFault(Fault):
-    """Of the controller's clock."""
+    """Fault of the controller's clock."""
 
     delay, ahead, gaps = 0.03, 1.0, (0.005, 0.06)
     _shown = 0.0
 
     def clock(self, now: float) -> float:
-        """What it shows [s]."""
+        """Reading of the clock [s]."""
         shown = getattr(self, f"_{self.kind}")(now) if self._active(now) else now
         self._faulty(now, shown != now)
         self._shown = shown if np.isfinite(shown) else self._shown

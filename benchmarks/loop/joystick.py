@@ -6,25 +6,22 @@ gait changes every 0.4 to 2 s, too, and with every command the trunk is to be he
 sensor noise of `bench robustness`. A run holds where the robot neither falls nor gives the gait up for a stand.
 """
 
+import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from rich.table import Table
 
-from benchmarks.benchmark import Benchmark, Findings, Run, add_setting_option, count, option
-from benchmarks.engine import add_engine_options, journalled
-from benchmarks.loop.cases import Case, bounding, cases
+from benchmarks.benchmark import count, option
+from benchmarks.loop.cases import bounding, cases
 from benchmarks.loop.gaits import moving_gaits
-from benchmarks.output import table_of
+from benchmarks.study import STANDING, Rows, Study
 from contact_ddp_ros.base.config import replace, specs
 from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig
 from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.runs.channel import Links
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.options import SENSOR_NOISE
-from contact_ddp_ros.runs.study.statistics import grouped, share
+from contact_ddp_ros.runs.study.study import Case, Figures, Group
 
 MIXED = "mixed"
 """Group of the runs whose gait and trunk pose change, too."""
@@ -34,26 +31,6 @@ _COMMANDS, _GAITS = (0.1, 2.0), (0.4, 2.0)
 
 _ENDS = 0.4
 """Share of an axis's draws that are at one of its ends; half as many are at rest."""
-
-
-@dataclass(frozen=True)
-class JoystickOutcome:
-    """Outcome of one run: time and reason of its fall or stand (empty where there was none), distance [m], plans.
-
-    Attributes:
-        stands: how often no usable plan came, so that the robot stood.
-        refused: policies that the controller refused. failed: solves without a policy.
-    """
-
-    group: str
-    seed: int
-    fall: str = ""
-    stands: int = 0
-    refused: int = 0
-    failed: int = 0
-    plans: int = 0
-    distance: float = 0.0
-    fastest: float = 0.0
 
 
 class Joystick(Links):
@@ -94,9 +71,13 @@ class Joystick(Links):
         return 0.0 if draw < 1.5 * _ENDS else value
 
 
-def run(item: Case) -> JoystickOutcome:
-    """Run one closed loop under a joystick until it falls."""
-    options, gaits = item.options, moving_gaits() if item.group == MIXED else ()
+def run(case: Case) -> Figures:
+    """Run one closed loop under a joystick until it falls.
+
+    Figures: `stands`, how often no usable plan came, so that the robot stood, `refused` policies, `failed` solves of
+    all `plans`, `distance` [m] and the `fastest` speed [m/s].
+    """
+    options, gaits = case.options, moving_gaits() if case.group == MIXED else ()
     limit = PlannerConfig().reference.speed_limit
     stick = Joystick(options.seed, (limit, limit, MOST_TURN), gaits)
     loop = ClosedLoop(options, links=stick)
@@ -109,72 +90,56 @@ def run(item: Case) -> JoystickOutcome:
         state = loop.simulator.truth().state
         distance, before = distance + float(np.hypot(*(state.position - before)[:2])), state.position
         fastest = max(fastest, float(np.hypot(*state.linear_velocity[:2])))
-    solves, fault, retreat = loop.recorder.finish().solves, loop.controller.fault, loop.controller.retreat
-    told = fault or retreat
-    return JoystickOutcome(
-        item.group,
-        options.seed,
-        fall="" if told is None else f"{told.time:.2f} s: {told}",
-        stands=loop.controller.retreats,
-        refused=sum(loop.controller.move.refusals.values()),
-        failed=int((~solves["ok"].astype(bool)).sum()),
-        plans=len(solves["ok"]),
-        distance=distance,
-        fastest=fastest,
-    )
-
-
-def table(outcomes: Sequence[JoystickOutcome]) -> Table:
-    """Runs by gait: how many held, and what became of the others."""
-    columns: dict[str, Any] = {
-        "gait": lambda own: own[0].group,
-        "runs": len,
-        "held": lambda own: share(not one.fall for one in own).successes,
-        "95 %": lambda own: share(not one.fall for one in own).percent,
-        "refused": lambda own: sum(one.refused for one in own),
-        "failed": lambda own: sum(one.failed for one in own),
-        "plans": lambda own: sum(one.plans for one in own),
-        "fastest, m/s": lambda own: f"{max(one.fastest for one in own):.1f}",
-        "first fall": lambda own: next((f"#{one.seed} {one.fall}" for one in own if one.fall), ""),
+    solves, told = loop.recorder.finish().solves, loop.controller.fault or loop.controller.retreat
+    return {
+        "fall": "" if told is None else f"{told.time:.2f} s: {told}",
+        "stands": loop.controller.retreats,
+        "refused": sum(loop.controller.move.refusals.values()),
+        "failed": int((~solves["ok"].astype(bool)).sum()),
+        "plans": len(solves["ok"]),
+        "distance": distance,
+        "fastest": fastest,
     }
-    return table_of("A joystick at full range", grouped(outcomes, lambda one: one.group).values(), columns)
 
 
-def runs(gaits: Sequence[str], seeds: Sequence[int], duration: float, **chosen: Any) -> list[Case]:
-    """Every gait, or :data:`MIXED`, with every seed; `chosen` are the user's parameters."""
-    found = []
-    for gait in gaits:
+def runs(options: argparse.Namespace) -> list[Case]:
+    """Every gait, or :data:`MIXED`, with every seed."""
+    duration, number = (8.0, 1) if options.quick else (options.duration, options.seeds)
+    seeds = range(options.seed, options.seed + number)
+    found: list[Case] = []
+    for gait in options.only or [*moving_gaits(), *([MIXED] if options.mixed else ())]:
         name = moving_gaits()[0] if gait == MIXED else gait
-        base = bounding({**SENSOR_NOISE, **chosen, "planner.gait.name": name}, 0.0, duration=duration)
+        own = {**dict(options.set), "planner.gait.name": name}
+        base = bounding({**SENSOR_NOISE, **own}, 0.0, duration=duration)
         found += cases(base, {gait: {f"{gait} #{seed}": {"seed": seed} for seed in seeds}})
     return found
 
 
-def _measure(run_of: Run) -> Findings:
-    options = run_of.options
-    duration, number = (8.0, 1) if options.quick else (options.duration, options.seeds)
-    seeds = range(options.seed, options.seed + number)
-    gaits = options.only or [*moving_gaits(), *([MIXED] if options.mixed else ())]
-    chosen = dict(options.set)
-    settings = {"quick": options.quick, "gaits": gaits, "seeds": list(seeds), "duration": duration, "overrides": chosen}
-    items = runs(gaits, seeds, duration, **chosen)
-    outcomes = journalled(run, items, run_of, settings, JoystickOutcome)
-    return Findings(
-        settings=settings,
-        results={"outcomes": outcomes},
-        tables=[table(outcomes)],
-        exit_code=0 if not any(one.fall for one in outcomes) else 1,
-    )
+def _first_fall(group: Group) -> str:
+    pairs = zip(group.cases, group.figures)
+    return next((f"#{case.options.seed} {one['fall']}" for case, one in pairs if one["fall"]), "")
 
 
-OPTIONS = (
+REPORT = Rows(
+    "A joystick at full range",
+    {
+        "gait": lambda group: group.name,
+        **STANDING,
+        "refused": lambda group: group.total("refused"),
+        "failed": lambda group: group.total("failed"),
+        "plans": lambda group: group.total("plans"),
+        "fastest, m/s": lambda group: f"{max(one['fastest'] for one in group.figures):.1f}",
+        "first fall": _first_fall,
+    },
+)
+
+BENCHMARK = Study(runs, run, REPORT).benchmark(
+    "joystick",
+    __doc__,
+    "one short run of each gait",
     option("--only", action="append", metavar="GAIT", help=f"of the packaged gaits, or {MIXED}; repeatable"),
     option("--mixed", action="store_true", help="runs, too, in which gait and trunk pose change"),
     option("--duration", type=float, default=60.0, metavar="S", help="of a run [s] (default: 60)"),
     count("--seeds", 10, "of commands and noise"),
     option("--seed", type=int, default=0, metavar="N", help="the first of them (default: 0)"),
-    add_engine_options,
-    add_setting_option,
 )
-
-BENCHMARK = Benchmark("joystick", __doc__, "one short run of each gait", _measure, OPTIONS, resumable=True)

@@ -7,22 +7,56 @@ is carried on from where it is until it converges, so that it is known whether m
 measured state cannot keep the limit. The exit code is 0 where no converged plan of the interior point is outside.
 """
 
-from collections.abc import Sequence
+import argparse
+import copy
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.table import Table
 
-from benchmarks.benchmark import Benchmark, Findings, Run, add_seed, add_setting_option, count
-from benchmarks.engine import add_engine_options, journalled
-from benchmarks.loop.limit_runs import BOUNDS, HEIGHTS, Compared, Limits, Side, run, runs
+from benchmarks.benchmark import Findings, add_seed, count
+from benchmarks.loop.budget import OverheardPlanner
+from benchmarks.loop.cases import bounding, cases, changed, push_of
+from benchmarks.loop.harness import STANDING, loop_with
+from benchmarks.loop.world import Unlike, mixture
 from benchmarks.output import Metric, table_of
+from benchmarks.paired import paired
+from benchmarks.study import Study
 from benchmarks.timing import Spread
 from contact_ddp_ros.base.choices import CONSTRAINTS, INTERIOR_POINT, PENALTIES
+from contact_ddp_ros.base.config import replace
+from contact_ddp_ros.base.errors import ContactDdpError
+from contact_ddp_ros.mpc.plan_result import PlanResult
+from contact_ddp_ros.ocp.solution import Termination
+from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.runs.closed_loop import ClosedLoop
+from contact_ddp_ros.runs.options import SENSOR_NOISE
 from contact_ddp_ros.runs.report.panels import bars
 from contact_ddp_ros.runs.report.style import FOOT_COLOURS, figure
-from contact_ddp_ros.runs.study.statistics import Proportion, paired, share, wilson
+from contact_ddp_ros.runs.study.statistics import Proportion, share, wilson
+from contact_ddp_ros.runs.study.study import Case, Figures, Group
+
+DURATION = 3.5
+"""Duration of a run, of which it stands for the first half second [s]."""
+
+BOUNDS = (1e-6, 1e-2)
+"""A plan is outside an inequality beyond these, relative to its scale."""
+
+HEIGHTS = (1e-6, 1e-3)
+"""A plan's touchdown is off by more than these [m]."""
+
+EVERY = 25
+"""One plan of so many is carried on until it converges, and every one that is outside."""
+
+_CARRIED = 100
+"""Iterations that this may take."""
+
+Limits = dict[str, list[float]]
+"""By kind of limit the largest violation, relative to its scale, and its node; those beyond the first bound."""
 
 ANY, TOUCHDOWN = "any inequality", "touchdown height"
 """Limits of a table besides the inequalities' own kinds."""
@@ -35,12 +69,129 @@ LOOP, SETTLED = "in the loop", "converged"
 """Plans as they are followed, and plans that were carried on until they converged."""
 
 
+class WatchedPlanner(OverheardPlanner):
+    """A planner whose plans outside an inequality are kept; a copy of it carries plans on.
+
+    Attributes:
+        outside: of each plan outside an inequality the `time` [s], whether its solve `converged`, its `limits`, those
+            of the plan that is `carried` on, and whether that has `settled`.
+        carried: one plan of EVERY, carried on.
+    """
+
+    def __init__(self, planner: Any) -> None:
+        super().__init__(planner)
+        self.outside: list[dict[str, Any]] = []
+        self.carried: list[PlanResult] = []
+
+    def solve(self, state: RobotState, speed: float, **options: Any) -> PlanResult:
+        """One plan of the bound."""
+        result = super().solve(state, speed, **options)
+        beyond, sampled = _violations(result), len(self.results) % EVERY == 0
+        if not beyond and not sampled:
+            return result
+        twin = copy.deepcopy(self.planner)
+        twin.configure(replace(twin.config, {"iterations": _CARRIED}))
+        more: PlanResult = twin.plan(state, speed, hold=False, **options)
+        if beyond:
+            plan = {"time": state.time, "converged": _converged(result), "limits": beyond}
+            self.outside.append({**plan, "carried": _violations(more), "settled": _converged(more)})
+        if sampled:
+            self.carried.append(more)
+        return result
+
+    def side(self, fall: str) -> dict[str, Any]:
+        """Figures of one method in a run.
+
+        `fall`, numbers of `plans` and of those that `converged` or had `further` iterations than others, `landings`
+        that are off by more than each of HEIGHTS, plans `outside`, the same of those carried on until they had
+        `settled`, and the median processor `time` of a solve [s].
+        """
+        settled = [one for one in self.carried if _converged(one)]
+        usual = self.planner.config.iterations
+        return {
+            "fall": fall,
+            "plans": len(self.results),
+            "converged": sum(_converged(one) for one in self.results),
+            "further": sum(len(one.iterations) > usual and not one.cold for one in self.results),
+            "landings": _landings(self.results),
+            "outside": self.outside,
+            "settled": {
+                "carried": len(self.carried),
+                "plans": len(settled),
+                "landings": _landings(settled),
+                "outside": [limits for limits in map(_violations, settled) if limits],
+            },
+            "time": float(np.median(self.times)) if self.times else None,
+        }
+
+
+def _landings(results: Sequence[PlanResult]) -> list[int]:
+    return [sum(one.touchdown_error > height for one in results) for height in HEIGHTS]
+
+
+def _converged(result: PlanResult) -> bool:
+    return result.status == Termination.CONVERGED.name
+
+
+def _violations(result: PlanResult) -> Limits:
+    found = result.violations().items()
+    return {kind: [one.amount, one.node] for kind, one in found if one.amount > BOUNDS[0]}
+
+
+def random_run(seed: int, k: int) -> Unlike:
+    """Run number k: the world of a mixture, a command that changes, and a push."""
+    rng = np.random.default_rng([seed, k, 2])
+    first, then = (float(speed) for speed in rng.uniform(-0.5, 2.0, 2))
+    speed = ((0.0, first), (float(rng.uniform(1.0, 2.0)), then))
+    push = push_of(rng.uniform(0.0, 8.0), rng.uniform(0.0, 2.0 * math.pi), float(rng.uniform(1.5, 2.2)))
+    steering = {"left": float(rng.uniform(-0.2, 0.2)), "turn": float(rng.uniform(-0.5, 0.5))}
+    own = {"speed": speed, "pushes": (push,), "friction": float(rng.uniform(0.4, 1.0)), "seed": seed + k}
+    return {**mixture(seed, k, DURATION), **own, **steering}
+
+
+def runs(options: argparse.Namespace) -> list[Case]:
+    """All runs, without the method."""
+    number = 4 if options.quick else options.runs
+    own = {**SENSOR_NOISE, "controller.stand.ramp_time": STANDING, **dict(options.set)}
+    unlike = {f"#{k}": random_run(options.seed, k) for k in range(number)}
+    return cases(bounding(own, duration=DURATION), {"random": unlike})
+
+
+def run(case: Case) -> Figures:
+    """Both methods in one run, tick by tick, each until it falls, and the median ratio of simultaneous solves."""
+    loops, planners, falls = {}, {}, dict.fromkeys(CONSTRAINTS, "")
+    for method in CONSTRAINTS:
+        options = changed(case.options, {"planner.constraint.method": method})
+        loops[method], planners[method] = loop_with(options, WatchedPlanner)
+    duration, ticking = case.options.duration, True
+    while ticking:
+        ticking = False
+        for method, loop in loops.items():
+            if not falls[method] and loop.simulator.time < duration - 1e-9:
+                falls[method], ticking = _tick(loop), True
+    hard, relaxed = (np.array(planners[method].times) for method in (INTERIOR_POINT, PENALTIES))
+    both = min(hard.size, relaxed.size)
+    ratio = float(np.median(hard[:both] / relaxed[:both])) if both else None
+    sides = {method: planners[method].side(falls[method]) for method in CONSTRAINTS}
+    return {"fall": "", "sides": sides, "ratio": ratio}
+
+
+def _tick(loop: ClosedLoop) -> str:
+    """One tick; why the run ends with it, or nothing."""
+    try:
+        loop.tick()
+    except ContactDdpError as error:
+        return f"failed: {error}"
+    fault = loop.controller.fault
+    return "" if fault is None else f"{fault.time:.2f} s: {fault}"
+
+
 @dataclass(frozen=True)
 class Tally:
     """Plans of all runs with one method that are outside one kind of limit.
 
     Attributes:
-        method, limit: which.
+        method, limit: names.
         plans: how many there are, by LOOP and SETTLED.
         beyond: by the same, how many are outside by more than the two bounds.
     """
@@ -51,38 +202,37 @@ class Tally:
     beyond: dict[str, list[int]]
 
     def part(self, kind: str, index: int) -> Proportion:
-        """Of the plans of a kind those beyond bound number `index`."""
+        """Share of the plans of a kind that are beyond bound number `index`."""
         return wilson(self.beyond[kind][index], self.plans[kind])
 
 
-def tallies(found: Sequence[Compared]) -> list[Tally]:
+def tallies(found: Sequence[Figures]) -> list[Tally]:
     """By method: any inequality, each kind of them, touchdown heights."""
-    sides = {method: [run.sides[method] for run in found] for method in CONSTRAINTS}
-    outside = {method: _outside(own) for method, own in sides.items()}
-    every = [limits for of_method in outside.values() for own in of_method.values() for limits in own]
-    names = sorted({limit for limits in every for limit in limits})
+    outside = {method: _outside(_sides(found, method)) for method in CONSTRAINTS}
+    names = sorted({limit for own in outside.values() for all_ in own.values() for limits in all_ for limit in limits})
     rows = []
-    for method, own in sides.items():
-        plans = {LOOP: sum(one.plans for one in own), SETTLED: sum(one.settled.plans for one in own)}
+    for method in CONSTRAINTS:
+        own = {LOOP: _sides(found, method), SETTLED: [one["settled"] for one in _sides(found, method)]}
+        plans = {kind: sum(one["plans"] for one in sides) for kind, sides in own.items()}
         for limit in (ANY, *names):
-            rows.append(
-                Tally(method, limit, plans, {kind: _beyond(all_, limit) for kind, all_ in outside[method].items()})
-            )
-        landings = {
-            LOOP: [sum(one.landings[i] for one in own) for i in range(2)],
-            SETTLED: [sum(one.settled.landings[i] for one in own) for i in range(2)],
-        }
+            beyond = {kind: _beyond(all_, limit) for kind, all_ in outside[method].items()}
+            rows.append(Tally(method, limit, plans, beyond))
+        landings = {kind: [sum(one["landings"][i] for one in sides) for i in range(2)] for kind, sides in own.items()}
         rows.append(Tally(method, TOUCHDOWN, plans, landings))
     return rows
 
 
-def _outside(sides: Sequence[Side]) -> dict[str, list[Limits]]:
+def _sides(found: Sequence[Figures], method: str) -> list[dict[str, Any]]:
+    return [one["sides"][method] for one in found]
+
+
+def _outside(sides: Sequence[Mapping[str, Any]]) -> dict[str, list[Limits]]:
     """The limits of the plans outside; a plan of the loop that converged there counts as both."""
-    followed = [one for side in sides for one in side.outside]
-    settled = [limits for side in sides for limits in side.settled.outside]
+    followed = [one for side in sides for one in side["outside"]]
+    settled = [limits for side in sides for limits in side["settled"]["outside"]]
     return {
-        LOOP: [one.limits for one in followed],
-        SETTLED: settled + [one.limits for one in followed if one.converged],
+        LOOP: [one["limits"] for one in followed],
+        SETTLED: settled + [one["limits"] for one in followed if one["converged"]],
     }
 
 
@@ -109,35 +259,37 @@ def table(rows: Sequence[Tally]) -> Table:
     return table_of("Plans outside a limit", rows, columns, whole_names=False, text=True)
 
 
-def run_table(found: Sequence[Compared]) -> Table:
+def run_table(found: Sequence[Figures]) -> Table:
     """By method: runs, falls, plans, plans outside and what became of them when carried on, time of a solve."""
-    columns = {
+
+    def standing(method: str) -> str:
+        held = share(not one["fall"] for one in _sides(found, method))
+        return f"{held.successes} ({held.percent})"
+
+    def carried(method: str) -> str:
+        outside = [one for side in _sides(found, method) for one in side["outside"]]
+        inside, settled = sum(not one["carried"] for one in outside), sum(one["settled"] for one in outside)
+        return f"{len(outside)}: {inside} inside, {settled} converged"
+
+    def sampled(method: str) -> str:
+        own = [side["settled"] for side in _sides(found, method)]
+        return f"{sum(one['carried'] for one in own)}: {sum(one['plans'] for one in own)} converged"
+
+    def time(method: str) -> str:
+        times = [1e3 * side["time"] for side in _sides(found, method) if side["time"] is not None]
+        return f"{Spread.of(times).median:.2f} ms" if times else "–"
+
+    columns: dict[str, Callable[[str], object]] = {
         "method": lambda method: method.replace("_", " "),
         "runs": lambda _: len(found),
-        "without a fall (95 %)": lambda method: _standing(found, method),
-        "plans": lambda method: sum(run.sides[method].plans for run in found),
-        "with further iterations": lambda method: sum(run.sides[method].further for run in found),
-        "outside, carried on": lambda method: _carried(found, method),
-        "one of 25, carried on": lambda method: _sampled(found, method),
-        "solve, median": lambda method: f"{1e3 * Spread.of([run.sides[method].time for run in found]).median:.2f} ms",
+        "without a fall (95 %)": standing,
+        "plans": lambda method: sum(side["plans"] for side in _sides(found, method)),
+        "with further iterations": lambda method: sum(side["further"] for side in _sides(found, method)),
+        "outside, carried on": carried,
+        "one of 25, carried on": sampled,
+        "solve, median": time,
     }
     return table_of("Runs", CONSTRAINTS, columns, whole_names=False, text=True)
-
-
-def _standing(found: Sequence[Compared], method: str) -> str:
-    standing = share(not run.sides[method].fall for run in found)
-    return f"{standing.successes} ({standing.percent})"
-
-
-def _carried(found: Sequence[Compared], method: str) -> str:
-    outside = [one for run in found for one in run.sides[method].outside]
-    inside, settled = sum(not one.carried for one in outside), sum(one.settled for one in outside)
-    return f"{len(outside)}: {inside} inside, {settled} converged"
-
-
-def _sampled(found: Sequence[Compared], method: str) -> str:
-    carried, settled = (sum(getattr(run.sides[method].settled, name) for run in found) for name in ("carried", "plans"))
-    return f"{carried}: {settled} converged"
 
 
 def draw(rows: Sequence[Tally], path: Path) -> None:
@@ -152,47 +304,37 @@ def draw(rows: Sequence[Tally], path: Path) -> None:
             axes.set_xlabel(f"by more than {bound:g} of its scale [%], line: 95 % interval")
 
 
-def metrics(found: Sequence[Compared], rows: Sequence[Tally]) -> list[Metric]:
+def metrics(found: Sequence[Figures], rows: Sequence[Tally]) -> list[Metric]:
     """The figures that have targets."""
     hard = next(row for row in rows if row.method == INTERIOR_POINT and row.limit == ANY)
-    ratios = [run.ratio for run in found if run.ratio == run.ratio]
+    ratios = [one["ratio"] for one in found if one["ratio"] is not None]
     figures = [Metric("converged plans outside an inequality, interior point", hard.beyond[SETTLED][0], 0.0)]
     if ratios:
         figures.append(Metric("time of a solve, interior point / relaxed barriers", Spread.of(ratios), SLOWER))
     return figures
 
 
-def _measure(run_of: Run) -> Findings:
-    options = run_of.options
-    number = 4 if options.quick else options.runs
-    overrides = dict(options.set)
-    settings = {"runs": number, "seed": options.seed, "overrides": overrides, "bounds": BOUNDS, "heights": HEIGHTS}
-    items = runs(number, options.seed, overrides)
-    raw: list[dict[str, Any]] = journalled(run, items, run_of, settings, dict)
-    found = [Compared.read(**one) for one in raw]
-    rows = tallies(found)
-    falls = {method: [not run.sides[method].fall for run in found] for method in (INTERIOR_POINT, PENALTIES)}
-    against = paired(*falls.values())
+def report(groups: Sequence[Group], options: argparse.Namespace) -> Findings:
+    """Tallies of the plans outside; the exit code is 0 where no converged one of the interior point is."""
+    (group,) = groups
+    rows, targets = tallies(group.figures), metrics(group.figures, tallies(group.figures))
+    falls = [[not one["fall"] for one in _sides(group.figures, method)] for method in (INTERIOR_POINT, PENALTIES)]
+    against = paired(*falls)
     return Findings(
-        settings=settings,
-        results={
-            "tallies": rows,
-            "runs": {item.name: one for item, one in zip(items, raw, strict=True)},
-            "falls": {"interior_point_only_held": against.first, "penalties_only_held": against.second},
-        },
+        results={"tallies": rows, "bounds": BOUNDS, "heights": HEIGHTS, "held": against},
         title="Hard limits",
-        metrics=metrics(found, rows),
-        tables=[run_table(found), table(rows)],
+        metrics=targets,
+        tables=[run_table(group.figures), table(rows)],
         remarks=[
             f"Held by the interior point only: {against.first} runs, by relaxed barriers only: {against.second} "
             f"(sign test: p = {against.p_value:.2g}). Touchdown heights count beyond {HEIGHTS[0]:g} and "
             f"{HEIGHTS[1]:g} m."
         ],
         drawings={"limits.png": lambda path: draw(rows, path)},
-        exit_code=0 if all(one.met for one in metrics(found, rows)[:1]) else 1,
+        exit_code=0 if targets[0].met else 1,
     )
 
 
-OPTIONS = (count("--runs", 1000, "random runs"), add_seed, add_engine_options, add_setting_option)
-
-BENCHMARK = Benchmark("limits", __doc__, "4 runs", _measure, OPTIONS, resumable=True)
+BENCHMARK = Study(runs, run, report).benchmark(
+    "limits", __doc__, "4 runs", count("--runs", 1000, "random runs"), add_seed
+)

@@ -1,7 +1,7 @@
 """One parameter changed while the robot bounds: how far it may go before the robot no longer does.
 
-A :class:`Change` is a job: towards one of the parameter's bounds, or to another of its choices. The value goes through
-the check of a whole configuration and the object's own `configure`, as from a node. What must change together does:
+A case is one parameter towards one of its bounds, or to another of its choices. The value goes through the check of a
+whole configuration and the object's own `configure`, as from a node. What must change together does:
 
 * the simulated drives take over the controller's gains (`controller.drive.*`);
 * plans are asked for at the period that follows from `planner.rate`, and at `controller.safety.planner_period`.
@@ -9,12 +9,13 @@ the check of a whole configuration and the object's own `configure`, as from a n
 The simulator is symmetric, so what acts sideways shows in a disturbed robot only: it gets a push to the left right
 after the change.
 
-What acts on the way back to a stand (`controller.stand.*`, `controller.move.exit_*`) is followed by one.
+What acts on the way back to a stand (`controller.stand.*`, `controller.move.exit_*`) is followed by one. Values that a
+parameter does not allow are offered to a loop of their own (:func:`offer`).
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from enum import Enum
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,14 @@ from benchmarks.loop.cases import DIRECTIONS, push_of
 from benchmarks.loop.harness import advance, bounding_loop
 from contact_ddp_ros.base.config import ParameterSpec, Value, replace, specs
 from contact_ddp_ros.base.errors import BenchmarkError, ContactDdpError, ParameterError
-from contact_ddp_ros.base.safe_ranges import SafeRange, shown
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.control.safety import Violation
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.plants.mujoco import MujocoSimulator
 from contact_ddp_ros.plants.options import SimOptions
+from contact_ddp_ros.robot.state import JointCommand
+from contact_ddp_ros.runs.channel import Links
 from contact_ddp_ros.runs.closed_loop import CONTROL_PERIOD, ClosedLoop
 
 BOUND_FIRST = 1.0
@@ -40,7 +42,7 @@ PUSH = 2.0
 """Sideways impulse with a change [N s], half of what it comes through in any phase by default."""
 
 SIDES = ("low", "high")
-"""Towards which bound the value of a number goes."""
+"""Bounds towards which the value of a number goes."""
 
 _LIMITS = "controller.safety."
 """Parameters that are there to end in damping."""
@@ -52,57 +54,6 @@ _STAND_PATIENCE, _STAND_AFTER = 6.0, 1.5
 
 _DECADES = 100.0
 """Ratio of bound and default from which on a range is searched by factors."""
-
-
-class End(Enum):
-    """What became of a run; the values are for people."""
-
-    HELD = "held"
-    DAMPS = "damps"
-    FALLS = "falls"
-    STAYS = "does not stand"
-    REFUSED = "refused"
-    FAILS = "fails"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """How a run ended, and by which sign or fault."""
-
-    end: End
-    sign: str = ""
-
-    @property
-    def text(self) -> str:
-        """For people."""
-        return f"{self.end.value}: {self.sign}" if self.sign else self.end.value
-
-
-@dataclass(frozen=True)
-class Change:
-    """One parameter, one direction.
-
-    Attributes:
-        parameter: with its section.
-        towards: one of SIDES where it is a number or several, else the value as text.
-        steps: halvings of the search where the bound itself does not hold.
-        seconds: bounding after the change [s].
-    """
-
-    parameter: str
-    towards: str
-    steps: int
-    seconds: float
-
-    @property
-    def name(self) -> str:
-        """Unique."""
-        return f"{self.parameter} {self.towards}"
-
-    @property
-    def cost(self) -> float:
-        """Simulated time at least [s]."""
-        return BOUND_FIRST + self.seconds
 
 
 def tunable() -> dict[str, ParameterSpec]:
@@ -118,15 +69,13 @@ def tunable() -> dict[str, ParameterSpec]:
     }
 
 
-def changes(parameter: str, spec: ParameterSpec, steps: int, seconds: float) -> list[Change]:
-    """Away from the default of a parameter, everywhere it can go."""
+def directions(spec: ParameterSpec) -> list[str]:
+    """Ways off the default of a parameter: of a number SIDES as far as there is room, else the other values."""
     if isinstance(spec.default, bool):
-        towards = [str(not spec.default).lower()]
-    elif isinstance(spec.default, str):
-        towards = [choice for choice in spec.choices if choice != spec.default]
-    else:
-        towards = [side for side in SIDES if value_at(spec, side, 1.0) != spec.default]
-    return [Change(parameter, each, steps, seconds) for each in towards]
+        return [str(not spec.default).lower()]
+    if isinstance(spec.default, str):
+        return [choice for choice in spec.choices if choice != spec.default]
+    return [side for side in SIDES if value_at(spec, side, 1.0) != spec.default]
 
 
 def value_at(spec: ParameterSpec, side: str, share: float) -> Value:
@@ -172,75 +121,76 @@ def apply(loop: ClosedLoop, parameter: str, value: Any) -> None:
         loop.simulator.tune(loop.controller.drive_gains, SimOptions())
 
 
-def perform(change: Change) -> dict[str, Any]:
-    """Run a job: the last value that held, the verdict on what lies beyond it, and all that was tried."""
-    spec = tunable()[change.parameter]
-    return search(change, spec, lambda value: run(change.parameter, value, change.seconds))
+Judge = Callable[[Value], str]
+"""Verdict on a value: why it does not hold, empty where it does."""
 
 
-def search(change: Change, spec: ParameterSpec, judged: Callable[[Value], Verdict]) -> dict[str, Any]:
-    """The same with the runs of one's choice. The default is taken as held; no value is judged twice."""
-    verdicts: dict[Value, Verdict] = {}
+def search(spec: ParameterSpec, towards: str, steps: int, judged: Judge) -> dict[str, Any]:
+    """The last value that held, why the one beyond it did not, and all that was tried.
+
+    The default is taken as held; no value is judged twice. `steps` are halvings where the bound itself does not hold.
+    """
+    verdicts: dict[Value, str] = {}
 
     def held(value: Value) -> bool:
         if value == spec.default:
             return True
         if value not in verdicts:
             verdicts[value] = judged(value)
-        return verdicts[value].end is End.HELD
+        return not verdicts[value]
 
-    if change.towards in SIDES and not isinstance(spec.default, bool | str):
+    if towards in SIDES and not isinstance(spec.default, bool | str):
 
         def on_the_way(share: float) -> bool:
-            return held(value_at(spec, change.towards, share))
+            return held(value_at(spec, towards, share))
 
-        limit = bisection.search(on_the_way, 0.0, 1.0, change.steps)
+        limit = bisection.search(on_the_way, 0.0, 1.0, steps)
         if not limit.held and limit.lost is not None:  # finer, where hardly anything holds
-            limit = bisection.search(on_the_way, 0.0, limit.lost, change.steps)
+            limit = bisection.search(on_the_way, 0.0, limit.lost, steps)
         # a bound may hold where the way to it does not: halfway must hold too
         while limit.held > 0.0 and not on_the_way(0.5 * limit.held):
-            limit = bisection.search(on_the_way, 0.0, 0.5 * limit.held, change.steps)
-        last = value_at(spec, change.towards, limit.held)
-        beyond = None if limit.lost is None else value_at(spec, change.towards, limit.lost)
+            limit = bisection.search(on_the_way, 0.0, 0.5 * limit.held, steps)
+        last = value_at(spec, towards, limit.held)
+        beyond = None if limit.lost is None else value_at(spec, towards, limit.lost)
     else:
-        value: Value = change.towards == "true" if isinstance(spec.default, bool) else change.towards
+        value: Value = towards == "true" if isinstance(spec.default, bool) else towards
         last, beyond = (value, None) if held(value) else (spec.default, value)
     return {
         "held": last,
         "lost": beyond,
-        "why": "" if beyond is None else verdicts[beyond].text,
-        "tried": [[value, verdict.text] for value, verdict in verdicts.items()],
+        "why": "" if beyond is None else verdicts[beyond],
+        "tried": [[value, verdict or "held"] for value, verdict in verdicts.items()],
     }
 
 
-def run(parameter: str, value: Value, seconds: float) -> Verdict:
-    """Change a parameter in a loop of its own and go on; an error of the run is a verdict, not an end."""
+def run(parameter: str, value: Value, seconds: float) -> str:
+    """Change a parameter in a loop of its own and go on [s]; why it does not hold, an error of the run included."""
     loop = bounding_loop(BOUND_FIRST)
     try:
         apply(loop, parameter, value)
     except ParameterError as error:
-        return Verdict(End.REFUSED, str(error))
+        return f"refused: {error}"
     push = push_of(PUSH, DIRECTIONS["left"], loop.simulator.time)
     loop.simulator.push(np.array(push.force), push.duration)
     try:
         advance(loop, loop.simulator.time + seconds)
         stood = _stand(loop) if parameter.startswith(_STANDING) else True
     except ContactDdpError as error:
-        return Verdict(End.FAILS, str(error))
+        return f"fails: {error}"
     fault, fall = loop.controller.fault, loop.recorder.finish().fall
     return judge(parameter, None if fault is None else fault.violation, "" if fall is None else fall.reason, stood)
 
 
-def judge(parameter: str, fault: Violation | None, fall: str, stood: bool = True) -> Verdict:
-    """Of what a run showed: the controller's fault, the first sign of a fall, whether it stood where it had to.
+def judge(parameter: str, fault: Violation | None, fall: str, stood: bool = True) -> str:
+    """Verdict on a run: the controller's fault, the first sign of a fall, whether it stood where it had to.
 
     A limit of the supervisor that ends in damping does its work. Of any other parameter a tilt is a fall.
     """
     if fault is not None and (parameter.startswith(_LIMITS) or fault is not Violation.TILT):
-        return Verdict(End.DAMPS, fault.value)
+        return f"damps: {fault.value}"
     if fault is not None or fall:
-        return Verdict(End.FALLS, fall if fault is None else fault.value)
-    return Verdict(End.HELD) if stood else Verdict(End.STAYS)
+        return f"falls: {fall if fault is None else fault.value}"
+    return "" if stood else "does not stand"
 
 
 def _stand(loop: ClosedLoop) -> bool:
@@ -254,9 +204,70 @@ def _stand(loop: ClosedLoop) -> bool:
     return controller.standing
 
 
-def as_range(spec: ParameterSpec, results: Mapping[str, Mapping[str, Any]]) -> SafeRange:
-    """What held and why not more, from the results of a parameter's changes by direction."""
-    lost = {towards: f"{one['why']} at {shown(one['lost'])}" for towards, one in results.items() if one["why"]}
-    if isinstance(spec.default, bool | str):
-        return SafeRange([spec.default, *(one["held"] for one in results.values() if not one["why"])], lost)
-    return SafeRange([results[side]["held"] if side in results else spec.default for side in SIDES], lost)
+class _Tap(Links):
+    """Keeps the bits of the last command."""
+
+    bits: tuple[bytes, ...] = ()
+
+    def command(self, command: JointCommand, now: float) -> JointCommand:
+        self.bits = tuple(np.asarray(each).tobytes() for each in astuple(command))
+        return command
+
+
+def offer(parameters: Sequence[str]) -> dict[str, Any]:
+    """Offer what parameters do not allow: number of values, and each that was not refused or changed something.
+
+    Two loops run side by side from the same start. One is offered everything that must be refused; after each parameter
+    its configurations must be the very same objects, and the commands to the drives equal to the last bit, until a plan
+    made afterwards has been followed; and in the end for a cycle of the gait.
+    """
+    twins = [(tap, bounding_loop(BOUND_FIRST, tap)) for tap in (_Tap(), _Tap())]
+    loop, table, offered, found = twins[0][1], tunable(), 0, []
+    for parameter in parameters:
+        before = (loop.planner.config, loop.controller.config, loop.ticks_per_plan)
+        for value in spoilt(table[parameter]):
+            offered += 1
+            try:
+                apply(loop, parameter, value)
+            except ParameterError:
+                continue
+            found.append(f"{parameter} took {value!r}")
+        after = (loop.planner.config, loop.controller.config, loop.ticks_per_plan)
+        if any(now is not then for now, then in zip(after, before, strict=True)):
+            found.append(f"{parameter} changed the configuration")
+        if not _same_commands(twins, loop.ticks_per_plan if parameter.startswith("planner.") else 1):
+            found.append(f"{parameter} changed the command")
+        if found:
+            break  # what follows would differ too
+    cycle = round(loop.planner.builder.schedule.period / CONTROL_PERIOD)
+    if not found and not _same_commands(twins, cycle):
+        found.append("the commands of the next cycle differ")
+    return {"offered": offered, "found": found}
+
+
+def _same_commands(twins: Sequence[tuple[_Tap, ClosedLoop]], ticks: int) -> bool:
+    for _ in range(ticks):
+        for _, loop in twins:
+            loop.tick()
+        if len({tap.bits for tap, _ in twins}) > 1:
+            return False
+    return True
+
+
+def spoilt(spec: ParameterSpec) -> list[Any]:
+    """Values of every kind that the parameter does not allow: just beyond its bounds, none at all, another type."""
+    default = spec.default
+    if isinstance(default, bool):
+        return [1, 0.5, "true", None, [default]]
+    if isinstance(default, str):
+        return ["", default.upper(), 1, True, None, [default]]
+    if spec.low is None or spec.high is None:
+        raise BenchmarkError(f"parameter {spec.name} lacks a bound")
+    if isinstance(default, int):
+        beyond: list[Any] = [int(spec.low) - 1, int(spec.high) + 1, 1.5]
+    else:
+        beyond = [math.nextafter(spec.low, -math.inf), math.nextafter(spec.high, math.inf)]
+    wrong = [*beyond, math.nan, math.inf, -math.inf, "text", True, None, [1.0]]
+    if not isinstance(default, tuple):
+        return wrong
+    return [(*default[:-1], each) for each in wrong] + [(), (*default, default[-1]), default[0], "text", None]

@@ -8,11 +8,9 @@ but going on at its height three seconds later. The interval of a median over ph
 """
 
 import argparse
-import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,11 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
-from benchmarks.benchmark import Benchmark, Findings, Run, add_setting_option, count, option
-from benchmarks.engine import add_engine_options, journalled
+from benchmarks.benchmark import Findings, count, option
 from benchmarks.loop.cases import PUSH_DURATION, SPEED, bounding, push_of
 from benchmarks.loop.harness import advance
 from benchmarks.output import table_of
+from benchmarks.paired import median_interval
+from benchmarks.study import Study, counted
 from contact_ddp_ros.base.errors import BenchmarkError, ContactDdpError
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.mpc.config import GaitConfig
@@ -33,11 +32,15 @@ from contact_ddp_ros.mpc.reference import gait_schedule
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
+from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import FALL_HEIGHT
 from contact_ddp_ros.runs.report.panels import heat_map
 from contact_ddp_ros.runs.report.style import figure
 from contact_ddp_ros.runs.robot_scaling import planner_config, robot_of
-from contact_ddp_ros.runs.study.statistics import Proportion, grouped, median_interval, share
+from contact_ddp_ros.runs.study.statistics import share
+from contact_ddp_ros.runs.study.study import Case, Figures, Group
+
+Array = NDArray[np.float64]
 
 SETTLED = 3.0
 """Time after which the first push begins at 0.5 m/s; at a higher speed a second later for each m/s more [s]."""
@@ -58,79 +61,42 @@ QUICK_LADDER = (6.0, 10.0, 14.0)
 _GAIT = "planner.gait.name"
 
 
-@dataclass(frozen=True)
-class Travel:
-    """Steady motion that is disturbed.
-
-    Parameters, among them the gait, speed [m/s], rate of the heading [rad/s], and how late policies arrive [s].
-    """
-
-    overrides: dict[str, Any] = field(default_factory=dict)
-    speed: float = SPEED
-    turn: float = 0.0
-    delay: float = 0.0
-
-    @property
-    def name(self) -> str:
-        """Gait, speed and turn for people."""
-        turning = f", {self.turn:g} rad/s" if self.turn else ""
-        return f"{self.overrides.get(_GAIT, GaitConfig().name)}, {self.speed:g} m/s{turning}"
-
-    @property
-    def period(self) -> float:
-        """Duration of a cycle of the gait [s]."""
-        options = bounding(self.overrides)
-        config = planner_config(options, robot_of(options))
-        return gait_schedule(WholeBodyModel, config.gait).period
-
-    def steady(self) -> ClosedLoop:
-        """The loop that moves so, at the beginning of a cycle: one for all pushes in a process, to be forked."""
-        return _steady(json.dumps(self.overrides), self.speed, self.turn, self.delay)
+def motion(overrides: Mapping[str, Any], speed: float = SPEED, turn: float = 0.0) -> RunOptions:
+    """Steady motion that is disturbed: parameters, among them the gait, speed [m/s] and rate of the heading [rad/s]."""
+    return bounding(overrides, speed, turn=turn, duration=60.0)
 
 
-@dataclass(frozen=True)
-class CellSearch:
-    """One direction [rad, from the heading to the left] and phase (share of a cycle): the way up an impulse ladder."""
-
-    direction: float
-    phase: float
-    ladder: tuple[float, ...]
-    travel: Travel = field(default_factory=Travel)
-
-    @property
-    def name(self) -> str:
-        """Unique in a benchmark."""
-        return f"{self.travel.name}, {math.degrees(self.direction):.0f}° at {self.phase:.3f}"
-
-    @property
-    def cost(self) -> float:
-        """Simulated time at most [s]."""
-        return len(self.ladder) * AFTER
-
-    def holds(self, impulse: float) -> bool:
-        """Survival of an impulse [N s]: True where the robot stays up."""
-        loop = self.travel.steady().fork()
-        advance(loop, loop.simulator.time + self.phase * self.travel.period)
-        heading = float(quaternion_to_rpy(loop.simulator.truth().state.orientation)[2])
-        push = push_of(impulse, heading + self.direction, loop.simulator.time)
-        loop.simulator.push(np.array(push.force), push.duration)
-        try:
-            advance(loop, loop.simulator.time + AFTER)
-        except ContactDdpError:
-            return False
-        up = loop.simulator.truth().state.position[2] >= FALL_HEIGHT
-        return bool(up) and loop.controller.fault is None and loop.controller.mode is ControlMode.MOVE
+def name_of(options: RunOptions) -> str:
+    """Gait, speed and turn of a motion for people."""
+    turning = f", {options.turn:g} rad/s" if options.turn else ""
+    return f"{options.overrides.get(_GAIT, GaitConfig().name)}, {options.speed[0][1]:g} m/s{turning}"
 
 
-@lru_cache(maxsize=1)
-def _steady(overrides: str, speed: float, turn: float, delay: float) -> ClosedLoop:
-    chosen = json.loads(overrides)
-    loop = ClosedLoop(bounding(chosen, speed=speed, turn=turn, planner_delay=delay, duration=60.0))
-    settled = SETTLED + max(abs(speed) - SPEED, 0.0)
+def period_of(options: RunOptions) -> float:
+    """Duration of a cycle of a motion's gait [s]."""
+    config = planner_config(options, robot_of(options))
+    return gait_schedule(WholeBodyModel, config.gait).period
+
+
+_STEADY: dict[str, ClosedLoop] = {}
+
+
+def steady(options: RunOptions) -> ClosedLoop:
+    """The loop in a motion, at the beginning of a cycle: one for all pushes in a process, to be forked."""
+    key = repr(options)
+    if key not in _STEADY:
+        _STEADY.clear()
+        _STEADY[key] = _settled(options)
+    return _STEADY[key]
+
+
+def _settled(options: RunOptions) -> ClosedLoop:
+    loop = ClosedLoop(options)
+    settled = SETTLED + max(abs(options.speed[0][1]) - SPEED, 0.0)
     advance(loop, settled)
     modes = [_mode(loop)] * 2
     while not modes[0] > modes[1] == FIRST_MODE:
-        if loop.controller.fault is not None or loop.simulator.time > settled + 2.0 * Travel(chosen).period:
+        if loop.controller.fault is not None or loop.simulator.time > settled + 2.0 * period_of(options):
             raise BenchmarkError(f"it does not move before anything happens: {loop.controller.fault}")
         loop.tick()
         modes = [modes[1], _mode(loop)]
@@ -143,54 +109,92 @@ def _mode(loop: ClosedLoop) -> int:
     return -1 if sample is None else sample.mode
 
 
-def run(search: CellSearch) -> dict[str, float | None]:
+def holds(options: RunOptions, direction: float, phase: float, impulse: float) -> bool:
+    """Survival of an impulse [N s] in a direction [rad, from the heading to the left] at a phase of the gait."""
+    loop = steady(options).fork()
+    advance(loop, loop.simulator.time + phase * period_of(options))
+    heading = float(quaternion_to_rpy(loop.simulator.truth().state.orientation)[2])
+    push = push_of(impulse, heading + direction, loop.simulator.time)
+    loop.simulator.push(np.array(push.force), push.duration)
+    try:
+        advance(loop, loop.simulator.time + AFTER)
+    except ContactDdpError:
+        return False
+    up = loop.simulator.truth().state.position[2] >= FALL_HEIGHT
+    return bool(up) and loop.controller.fault is None and loop.controller.mode is ControlMode.MOVE
+
+
+def run(case: Case) -> Figures:
     """The largest impulse `held` below which all are (0 where none is), and the one that was `lost` after it [N s]."""
     held = 0.0
-    for impulse in search.ladder:
-        if not search.holds(impulse):
-            return {"held": held, "lost": impulse}
+    for impulse in case.values["ladder"]:
+        if not holds(case.options, case.values["direction"], case.values["phase"], impulse):
+            return {"fall": "", "held": held, "lost": impulse}
         held = impulse
-    return {"held": held, "lost": None}
+    return {"fall": "", "held": held, "lost": None}
 
 
-@dataclass(frozen=True)
-class PushMap:
-    """Impulses that one steady motion survives.
-
-    Attributes:
-        name: of the motion. directions: (D,) [rad]. phases: (P,) shares of a cycle.
-        held: (D, P) largest impulse that was survived, with all below it [N s]. ladder: the impulses tried [N s].
-    """
-
-    name: str
-    directions: NDArray[np.float64]
-    phases: NDArray[np.float64]
-    held: NDArray[np.float64]
-    ladder: tuple[float, ...]
+def motions(options: argparse.Namespace) -> list[RunOptions]:
+    """The motion of each map; ParameterError for a gait that does not exist or that the model cannot move."""
+    chosen = dict(options.set)
+    gaits = [{**chosen, _GAIT: gait} for gait in dict.fromkeys(options.gait)] if options.gait else [chosen]
+    found = [motion(overrides, speed, turn) for overrides in gaits for turn in options.turn for speed in options.speed]
+    for one in found:
+        period_of(one)
+    return found
 
 
-def searches(directions: int, phases: int, ladder: tuple[float, ...], travel: Travel) -> list[CellSearch]:
-    """All of a map, direction by direction."""
+def cell(options: RunOptions, direction: float, phase: float, ladder: Sequence[float]) -> Case:
+    """The way up a ladder of impulses in one direction at one phase."""
+    name, place = name_of(options), f"{math.degrees(direction):.0f}° at {phase:.3f}"
+    values = {"direction": direction, "phase": phase, "ladder": ladder}
+    return Case(name, f"{name}, {place}", options, values, runs=len(ladder) * AFTER / options.duration)
+
+
+def cells(options: argparse.Namespace) -> list[Case]:
+    """Every motion, direction and phase."""
+    directions, phases, ladder = options.directions, options.phases, options.ladder
+    if options.quick:
+        directions, phases, ladder = 4, 2, QUICK_LADDER
     return [
-        CellSearch(2.0 * math.pi * k / directions, phase / phases, ladder, travel)
+        cell(one, 2.0 * math.pi * k / directions, phase / phases, ladder)
+        for one in motions(options)
         for k in range(directions)
         for phase in range(phases)
     ]
 
 
-def table(maps: Sequence[PushMap], target: float) -> Table:
+def held_map(group: Group) -> Array:
+    """(directions, phases) largest impulse of a motion that was survived, with all below it [N s]."""
+    return np.array([one["held"] for one in group.figures]).reshape(len(_distinct(group, "direction")), -1)
+
+
+def _distinct(group: Group, name: str) -> list[float]:
+    return list(dict.fromkeys(case.values[name] for case in group.cases))
+
+
+def report(groups: Sequence[Group], options: argparse.Namespace) -> Findings:
+    """The maps of all motions; the exit code is 0 where every cell survives the target."""
+    ladder = groups[0].values["ladder"]
+    columns = len(groups) // max(len(options.gait or ()), 1)
+    return Findings(
+        tables=[table(groups, options.target)],
+        remarks=[f"Tried from below up to the first that fells it: {', '.join(f'{one:g}' for one in ladder)} N s."],
+        drawings={"pushes.png": partial(draw, groups, columns)},
+        exit_code=0 if all(held_map(group).min() >= options.target for group in groups) else 1,
+    )
+
+
+def table(groups: Sequence[Group], target: float) -> Table:
     """Motion by motion and direction by direction: worst, median and best phase, how many survive a target [N s]."""
 
-    def largest(value: float, found: PushMap) -> str:
-        return f"{value:.1f}" if value < found.ladder[-1] else f"≥ {value:.1f}"
+    def largest(value: float, group: Group) -> str:
+        return f"{value:.1f}" if value < group.values["ladder"][-1] else f"≥ {value:.1f}"
 
     def median(row: Any) -> str:
-        found, _, held = row
+        group, _, held = row
         low, high = median_interval(held)
-        return f"{largest(float(np.median(held)), found)} ({low:.1f} to {high:.1f})"
-
-    def of_target(one: Proportion) -> str:
-        return f"{one.successes} of {one.trials} ({one.percent})"
+        return f"{largest(float(np.median(held)), group)} ({low:.1f} to {high:.1f})"
 
     columns = {
         "motion": lambda row: row[0].name,
@@ -198,30 +202,30 @@ def table(maps: Sequence[PushMap], target: float) -> Table:
         "worst": lambda row: largest(row[2].min(), row[0]),
         "median (95 %)": median,
         "best": lambda row: largest(row[2].max(), row[0]),
-        f"cells that survive {target:g} N s (95 %)": lambda row: of_target(share(row[2].ravel() >= target)),
+        f"cells that survive {target:g} N s (95 %)": lambda row: counted(share(row[2].ravel() >= target)),
     }
     rows = []
-    for found in maps:
-        degrees = (f"{math.degrees(direction):.0f}°" for direction in found.directions)
-        rows += [(found, name, held) for name, held in zip(degrees, found.held, strict=True)]
-        rows.append((found, "all", found.held))
+    for group in groups:
+        held, degrees = held_map(group), (f"{math.degrees(one):.0f}°" for one in _distinct(group, "direction"))
+        rows += [(group, name, own) for name, own in zip(degrees, held, strict=True)]
+        rows.append((group, "all", held))
     return table_of("Largest impulse that is survived [N s]", rows, columns)
 
 
-def draw(maps: Sequence[PushMap], columns: int, path: Path) -> None:
+def draw(groups: Sequence[Group], columns: int, path: Path) -> None:
     """Draw the maps by direction and phase, so many beside each other."""
-    columns = min(columns, len(maps))
-    rows = math.ceil(len(maps) / columns)
+    columns = min(columns, len(groups))
+    rows = math.ceil(len(groups) / columns)
     title = f"Largest push of {PUSH_DURATION:g} s that is survived [N s]"
     with figure(path, max(1.0 + 3.6 * columns, 6.0), 0.9 + 2.7 * rows, title) as drawn:
-        for index, found in enumerate(maps):
-            cells = drawn.add_subplot(rows, columns, index + 1)
-            names = [_name(direction) for direction in found.directions] if index % columns == 0 else []
-            phases = [f"{phase:.2f}" for phase in found.phases]
-            image = heat_map(cells, found.held, names, phases, (0.0, found.ladder[-1]), form="{:.0f}".format)
-            cells.set_yticks(range(len(found.directions)), names or [""] * len(found.directions))
-            cells.tick_params(axis="x", labelsize=6)
-            cells.set_title(found.name, fontsize=9)
+        for index, group in enumerate(groups):
+            axes, directions = drawn.add_subplot(rows, columns, index + 1), _distinct(group, "direction")
+            names = [_name(one) if index % columns == 0 else "" for one in directions]
+            phases = [f"{phase:.2f}" for phase in _distinct(group, "phase")]
+            limits = (0.0, group.values["ladder"][-1])
+            image = heat_map(axes, held_map(group), names, phases, limits, form="{:.0f}".format)
+            axes.tick_params(axis="x", labelsize=6)
+            axes.set_title(group.name, fontsize=9)
         drawn.colorbar(image, ax=drawn.axes)
         drawn.supxlabel("phase of the gait at which the push begins (0: its first mode)", fontsize=9)
 
@@ -231,48 +235,6 @@ def _name(direction: float) -> str:
     words |= {225: "back right", 270: "right", 315: "ahead right"}
     degrees = round(math.degrees(direction))
     return words.get(degrees, f"{degrees}°")
-
-
-def _travels(options: argparse.Namespace) -> list[Travel]:
-    """The motion of each map; ParameterError for a gait that does not exist or that the model cannot move."""
-    chosen = dict(options.set)
-    gaits = [{**chosen, _GAIT: gait} for gait in dict.fromkeys(options.gait)] if options.gait else [chosen]
-    found = [Travel(overrides, speed, turn) for overrides in gaits for turn in options.turn for speed in options.speed]
-    for travel in found:
-        _ = travel.period
-    return found
-
-
-def _measure(run_of: Run) -> Findings:
-    options = run_of.options
-    directions, phases = (4, 2) if options.quick else (options.directions, options.phases)
-    ladder = QUICK_LADDER if options.quick else options.ladder
-    travels = _travels(options)
-    items = [cell for travel in travels for cell in searches(directions, phases, ladder, travel)]
-    settings = {"directions": directions, "phases": phases, "ladder": list(ladder)}
-    settings |= {"overrides": dict(options.set), "gaits": options.gait}
-    settings |= {"speeds": list(options.speed), "turns": list(options.turn)}
-    limits: list[dict[str, Any]] = journalled(run, items, run_of, settings, dict)
-    found = grouped(zip(items, limits, strict=True), lambda pair: pair[0].travel.name)
-    maps = [
-        PushMap(
-            name,
-            np.array([item.direction for item, _ in own[::phases]]),
-            np.array([item.phase for item, _ in own[:phases]]),
-            np.array([limit["held"] for _, limit in own]).reshape(directions, phases),
-            ladder,
-        )
-        for name, own in found.items()
-    ]
-    columns = len(travels) // max(len(options.gait or ()), 1)
-    return Findings(
-        settings=settings,
-        results={item.name: limit for item, limit in zip(items, limits, strict=True)},
-        tables=[table(maps, options.target)],
-        remarks=[f"Tried from below up to the first that fells it: {', '.join(f'{one:g}' for one in ladder)} N s."],
-        drawings={"pushes.png": partial(draw, maps, columns)},
-        exit_code=0 if all(one.held.min() >= options.target for one in maps) else 1,
-    )
 
 
 def _numbers(text: str) -> tuple[float, ...]:
@@ -298,7 +260,10 @@ def ladder_of(text: str) -> tuple[float, ...]:
     return found
 
 
-OPTIONS = (
+BENCHMARK = Study(cells, run, report).benchmark(
+    "pushes",
+    __doc__,
+    "4 directions, 2 phases, coarser",
     count("--directions", 8, "of the push"),
     count("--phases", 12, "of the gait"),
     option("--gait", action="append", metavar="NAME", help="in which it goes, in place of the bound; repeatable"),
@@ -316,8 +281,5 @@ OPTIONS = (
         metavar="LIST",
         help="impulses that are tried [N s], as 12,16,20 (default: 4 to 24 in steps of 2)",
     ),
-    add_engine_options,
-    add_setting_option,
+    check=motions,
 )
-
-BENCHMARK = Benchmark("pushes", __doc__, "4 directions, 2 phases, coarser", _measure, OPTIONS, _travels, resumable=True)

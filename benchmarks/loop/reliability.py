@@ -13,100 +13,216 @@ hold:
 The exit code is 0 where all of that holds, 1 otherwise.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import argparse
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from benchmarks.benchmark import Benchmark, Findings, Run, count, option
-from benchmarks.engine import add_engine_options, do
-from benchmarks.loop.faults import FAULTS, KINDS
-from benchmarks.loop.injection import LIMITS, QUICK, Course, Injection, Reaction, inject
-from benchmarks.output import record_of, table_of
+from benchmarks.benchmark import count, option
+from benchmarks.loop.cases import CYCLE, SPEED, bounding
+from benchmarks.loop.faults import FAULTS, KINDS, Fault
+from benchmarks.loop.harness import STANDING, advance, bounding_loop
+from benchmarks.study import Columns, Rows, Study
 from contact_ddp_ros.base.files import write_text
+from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.runs.closed_loop import CONTROL_PERIOD, ClosedLoop
 from contact_ddp_ros.runs.report import style
-from contact_ddp_ros.runs.study.statistics import grouped
+from contact_ddp_ros.runs.study.study import Case, Figures, Group
+
+LIMITS = {"state": 0.02, "clock": 0.02}
+"""Longest time from the beginning of a fault to damping [s]; policy and velocity command have none."""
+
+FULL = {"before": 1.0, "fault": 0.5, "after": 0.5, "again": 1.5}
+QUICK = {"before": 0.45, "fault": 0.5, "after": 0.2, "again": 0.5}
+"""Durations [s]: bounding until the first instant at which the fault may begin, the fault, from its end to the request
+to stand, and bounding afterwards until the speed is looked at."""
+
+_HISTORY = 0.35
+"""Time before a fault from which it listens to what it may hand out late [s]."""
+
+_STAND_PATIENCE = 5.0
+"""Longest way up after a fault [s]."""
+
+_SPEED_BAND = 0.15
+"""Mean speed of the last cycle, about the command [m/s]."""
 
 TABLE_FILE = "reliability.md"
 
 
-def by_fault(reaction: Reaction) -> tuple[str, str]:
-    """What was faulty in a run, and how."""
-    return reaction.injection.target, reaction.injection.kind
+def injections(options: argparse.Namespace) -> list[Case]:
+    """Every kind of fault of every link, from every seed."""
+    seeds = range(options.seed, options.seed + (1 if options.quick else options.seeds))
+    durations = QUICK if options.quick else FULL
+    found = []
+    for target in FAULTS:
+        for kind in KINDS:
+            for seed in seeds:
+                name, values = f"{target}, {kind}", {"target": target, "kind": kind, **durations}
+                found.append(Case(name, f"{name}, seed {seed}", bounding({}, seed=seed), values))
+    return found
 
 
-@dataclass(frozen=True)
-class ReactionRow:
-    """What the runs of one kind of fault had in common."""
+def inject(case: Case) -> Figures:
+    """Reaction to a fault: `damped_after` [s], `reason`, `stood`, `torque` as a share of the limit, `rearmed`, ...
 
-    target: str
-    kind: str
-    runs: int
-    good: int
-    slowest: float
-    stood: int
-    faults: str
-    torque: float
-    rearmed: int
+    `fall` names all that must hold and did not; an exception that the fault lets escape is a finding, too.
+    """
+    reaction: dict[str, Any] = {"damped_after": None, "reason": "", "bounding": True, "stood": False}
+    reaction |= {"torque": 0.0, "rearmed": False, "failed": ""}
+    try:
+        _Injection.of(case).run(reaction)
+    except Exception as error:  # noqa: BLE001
+        reaction["failed"] = f"{type(error).__name__}: {error}"
+    return {"fall": "; ".join(complaints(case.values["target"], reaction)), **reaction}
+
+
+def complaints(target: str, reaction: Figures) -> list[str]:
+    """All that must hold of the reaction to a fault of a link, and did not."""
+    limit, damped, torque = LIMITS.get(target), reaction["damped_after"], reaction["torque"]
+    found = [reaction["failed"]] if reaction["failed"] else []
+    if limit is not None and not (damped is not None and damped <= limit + 1e-6):
+        after = "never damped" if damped is None else f"damped after {1e3 * damped:.0f} ms"
+        found.append(f"{after}, allowed: {1e3 * limit:.0f} ms")
+    if target == "velocity" and not reaction["bounding"]:
+        found.append("the bound ended")
+    if target == "policy" and reaction["reason"]:
+        found.append(f"damped: {reaction['reason']}")
+    if not torque <= 1.0 + 1e-6:
+        found.append(f"torque at {torque:.3f} of the limit")
+    if not reaction["rearmed"]:
+        found.append("did not bound again")
+    return found
+
+
+@dataclass
+class _Injection:
+    """One closed loop with a fault in it, stepped to its end."""
+
+    loop: ClosedLoop
+    fault: Fault
+    after: float
+    again: float
 
     @classmethod
-    def of(cls, runs: Sequence[Reaction]) -> "ReactionRow":
-        """Of the reactions to one kind of fault of one link."""
-        target, kind = by_fault(runs[0])
-        delays = [one.damped_after for one in runs if not np.isnan(one.damped_after)]
-        return cls(
-            target=target,
-            kind=kind,
-            runs=len(runs),
-            good=sum(not one.complaints for one in runs),
-            slowest=max(delays, default=float("nan")),
-            stood=sum(one.stood for one in runs),
-            faults=", ".join(sorted({one.fault for one in runs if one.fault})),
-            torque=max(max(one.torque_share, one.applied_share) for one in runs),
-            rearmed=sum(one.rearmed for one in runs),
-        )
+    def of(cls, case: Case) -> "_Injection":
+        values, seed = case.values, case.options.seed
+        number = (list(FAULTS).index(values["target"]), KINDS.index(values["kind"]))
+        phase = float(np.random.default_rng((seed, *number)).uniform(0.0, CYCLE))
+        begin = CONTROL_PERIOD * round((STANDING + values["before"] + phase) / CONTROL_PERIOD)
+        make, limits = FAULTS[values["target"]], load_robot().effort_limits
+        fault = make(values["kind"], begin, begin + values["fault"], seed, limits)
+        return cls(bounding_loop(values["before"] - _HISTORY, fault), fault, values["after"], values["again"])
+
+    def run(self, reaction: dict[str, Any]) -> None:
+        """Fill in the reaction as far as it comes."""
+        self._go_on_to(self.fault.begin)
+        if self.loop.controller.mode is not ControlMode.MOVE:
+            reaction["failed"] = f"it did not bound before the fault: {self.loop.controller.fault}"
+            return
+        self._watch(reaction)
+        self._go_on_to(self.fault.end + self.after)
+        reaction["rearmed"] = self._rearm()
+        applied = np.abs(self.loop.recorder.finish().ticks["torques"]) / load_robot().effort_limits
+        largest = float(applied.max()) if np.isfinite(applied).all() else float("inf")
+        reaction["torque"] = max(self.fault.torque_share, largest)
+
+    def _watch(self, reaction: dict[str, Any]) -> None:
+        """Through the fault, until a little after its end: when the controller damps, and why."""
+        controller = self.loop.controller
+        while self._now < self.fault.end + self.after / 2:
+            now, onset = self._now, self.fault.onset
+            self.loop.tick()
+            onset = min(onset, self.fault.onset)
+            reaction["bounding"] &= controller.mode is ControlMode.MOVE
+            reaction["stood"] |= controller.mode is ControlMode.STAND
+            if controller.mode is ControlMode.DAMP and reaction["damped_after"] is None:
+                reaction["reason"] = "" if controller.fault is None else controller.fault.violation.value
+                reaction["damped_after"] = now - onset if np.isfinite(onset) else float("inf")
+
+    def _rearm(self) -> bool:
+        """Stand up and bound again where it damps; whether it bounds at the commanded speed at the end."""
+        controller = self.loop.controller
+        if controller.mode is not ControlMode.MOVE:
+            if not controller.request(ControlMode.STAND).accepted:
+                return False
+            give_up = self._now + _STAND_PATIENCE
+            while not controller.standing:
+                if controller.fault is not None or self._now > give_up:
+                    return False
+                self.loop.tick()
+            if not controller.request(ControlMode.MOVE).accepted:
+                return False
+        self._go_on_to(self._now + self.again)
+        start = self.loop.simulator.truth().state
+        self._go_on_to(self._now + CYCLE)
+        end = self.loop.simulator.truth().state
+        distance = float(np.linalg.norm((end.position - start.position)[:2]))
+        near = abs(distance / (end.time - start.time) - SPEED) < _SPEED_BAND
+        return controller.mode is ControlMode.MOVE and near
+
+    def _go_on_to(self, time: float) -> None:
+        advance(self.loop, time, past_faults=True)
 
     @property
-    def reaction(self) -> str:
-        """What the controller did, for people."""
-        if not np.isnan(self.slowest):
-            return f"damping, {self.faults}"
-        return f"stands ({self.stood} of {self.runs})" if self.stood else "goes on bounding"
+    def _now(self) -> float:
+        return self.loop.simulator.time
 
 
-COLUMNS: Mapping[str, Callable[[ReactionRow], str]] = {
-    "of": lambda row: row.target,
-    "fault": lambda row: row.kind,
-    "reaction": lambda row: row.reaction,
-    "at latest after": lambda row: "" if np.isnan(row.slowest) else f"{1e3 * row.slowest:.0f} ms",
-    "allowed": lambda row: f"{1e3 * LIMITS[row.target]:.0f} ms" if row.target in LIMITS else "",
-    "torque / limit": lambda row: f"{100.0 * row.torque:.0f} %",
-    "bounds again": lambda row: f"{row.rearmed}/{row.runs}",
+def _delays(group: Group) -> list[float]:
+    return [one["damped_after"] for one in group.figures if one["damped_after"] is not None]
+
+
+def _reaction(group: Group) -> str:
+    """Reaction of the controller, for people."""
+    if _delays(group):
+        reasons = sorted({one["reason"] for one in group.figures if one["reason"]})
+        return f"damping, {', '.join(reasons)}"
+    stood = group.total("stood")
+    return f"stands ({stood} of {len(group.cases)})" if stood else "goes on bounding"
+
+
+def _torque(group: Group) -> float:
+    """Largest share of an actuator's limit; infinite where a torque was no number."""
+    return max(np.inf if one["torque"] is None else one["torque"] for one in group.figures)
+
+
+def _allowed(group: Group) -> str:
+    limit = LIMITS.get(group.values["target"])
+    return "" if limit is None else f"{1e3 * limit:.0f} ms"
+
+
+COLUMNS: Columns = {
+    "of": lambda group: group.values["target"],
+    "fault": lambda group: group.values["kind"],
+    "reaction": _reaction,
+    "at latest after": lambda group: f"{1e3 * max(_delays(group)):.0f} ms" if _delays(group) else "",
+    "allowed": _allowed,
+    "torque / limit": lambda group: f"{100.0 * _torque(group):.0f} %",
+    "bounds again": lambda group: f"{group.total('rearmed')}/{len(group.cases)}",
 }
 
 
-def _verdict(row: ReactionRow) -> str:
-    return "[green]held[/]" if row.good == row.runs else "[red]failed[/]"
-
-
-def markdown(rows: Sequence[ReactionRow]) -> str:
+def markdown(groups: Sequence[Group]) -> str:
     """The table for the documentation."""
-    lines = [tuple(COLUMNS), ("---",) * len(COLUMNS), *([cell(row) for cell in COLUMNS.values()] for row in rows)]
+    lines = [list(COLUMNS), ["---"] * len(COLUMNS), *([str(cell(one)) for cell in COLUMNS.values()] for one in groups)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def draw(reactions: Sequence[Reaction], path: Path) -> None:
+def draw(groups: Sequence[Group], path: Path) -> None:
     """A panel per faulty link that has a limit, a row per kind of fault, a dot per run."""
     targets = [target for target in FAULTS if target in LIMITS]
     with style.figure(path, 9.0, 3.2, "From the beginning of a fault to damping") as drawn:
-        panels, found = drawn.subplots(1, len(targets), sharey=True), grouped(reactions, by_fault)
+        panels, found = drawn.subplots(1, len(targets), sharey=True), {group.name: group for group in groups}
         for axes, target in zip(panels, targets, strict=True):
             for row, kind in enumerate(KINDS):
-                runs = found[target, kind]
-                delays = 1e3 * np.array([one.damped_after for one in runs])
+                runs = found[f"{target}, {kind}"].figures
+                delays = 1e3 * np.array([one["damped_after"] for one in runs], dtype=float)
                 spread = row + np.linspace(-0.25, 0.25, len(runs)) if len(runs) > 1 else np.array([float(row)])
-                bad = np.array([bool(one.complaints) for one in runs])
+                bad = np.array([bool(one["fall"]) for one in runs])
                 axes.plot(delays[~bad], spread[~bad], "o", color=style.PLANNED, markersize=3)
                 axes.plot(delays[bad], spread[bad], "x", color=style.COMMAND, markersize=5)
             limit = 1e3 * LIMITS[target]
@@ -118,29 +234,18 @@ def draw(reactions: Sequence[Reaction], path: Path) -> None:
         panels[0].invert_yaxis()
 
 
-def _measure(run: Run) -> Findings:
-    options = run.options
-    seeds = range(options.seed, options.seed + (1 if options.quick else options.seeds))
-    course = QUICK if options.quick else Course()
-    injections = [Injection(target, kind, seed, course) for target in FAULTS for kind in KINDS for seed in seeds]
-    reactions = do(inject, injections, run)
-    rows = [ReactionRow.of(runs) for runs in grouped(reactions, by_fault).values()]
-    write_text(run.folder / TABLE_FILE, markdown(rows))
-    complaints = [f"[red]{one.injection.name}: {complaint}[/]" for one in reactions for complaint in one.complaints]
-    return Findings(
-        settings={"quick": options.quick, "seeds": list(seeds), "limits": LIMITS},
-        results={"reactions": [record_of(one, "complaints") for one in reactions]},
-        tables=[table_of("Faults while bounding", rows, {**COLUMNS, "": _verdict}, text=True)],
-        remarks=complaints,
-        drawings={"reliability.png": lambda path: draw(reactions, path)},
-        exit_code=1 if complaints else 0,
-    )
-
-
-OPTIONS = (
-    count("--seeds", 8, "runs of each fault"),
-    option("--seed", type=int, default=0, metavar="N", help="the first (default: 0)"),
-    add_engine_options,
+REPORT = Rows(
+    "Faults while bounding",
+    {**COLUMNS, "": lambda group: "[green]held[/]" if group.held() else "[red]failed[/]"},
+    drawings={"reliability.png": draw, TABLE_FILE: lambda groups, path: write_text(path, markdown(groups))},
+    falls=True,
 )
 
-BENCHMARK = Benchmark("reliability", __doc__, "one seed, shorter runs, in under a minute", _measure, OPTIONS)
+BENCHMARK = Study(injections, inject, REPORT).benchmark(
+    "reliability",
+    __doc__,
+    "one seed, shorter runs, in under a minute",
+    count("--seeds", 8, "runs of each fault"),
+    option("--seed", type=int, default=0, metavar="N", help="the first (default: 0)"),
+    settable=False,
+)

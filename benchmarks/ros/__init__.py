@@ -1,1 +1,1 @@
-"""What the processes do: on the wall clock, over LCM and ROS 2, for hours, in another physics engine, at start-up."""
+"""Behaviour of processes: on the wall clock, over LCM and ROS 2, for hours, in another physics engine, at start-up."""

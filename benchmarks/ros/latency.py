@@ -25,7 +25,7 @@ from contact_ddp_ros.runs.report.style import LIMIT, POINT_COLOURS, figure
 Array = NDArray[np.float64]
 
 PERIOD_MS = 2.0
-"""Of control, which the whole way should keep within [ms]."""
+"""Period of control, which the whole way should keep within [ms]."""
 
 WATCHDOG_MS = 20.0
 """Silence after which joints damp, which the slowest word should stay below [ms]."""
@@ -110,7 +110,7 @@ def _draw_hops(axes: Axes, hops: Mapping[str, Array]) -> None:
 
 
 def _draw_ways(axes: Axes, ways: Mapping[str, Array]) -> None:
-    """How large a share of the words took longer than a time."""
+    """Share of the words that took longer than a time."""
     axes.set_title("Whole ways")
     for (name, times), style, colour in zip(ways.items(), _STYLES, POINT_COLOURS):
         ordered = np.sort(times)

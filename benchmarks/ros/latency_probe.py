@@ -52,7 +52,7 @@ _LOST = 0.2
 """Time after which a word counts as lost [s]."""
 
 _ROUNDING_NS = 1000
-"""What floats leave of the stamps of our days [ns]."""
+"""Resolution of today's stamps as floats [ns]."""
 
 _ECHO_CHANNEL = "latency_echo"
 
@@ -60,7 +60,7 @@ _TOLERANT = {
     "controller": {"safety.state_timeout": 0.5, "stand.ramp_time": 0.2},
     "bridge": {"guard.command_timeout": 1.0},
 }
-"""What keeps both nodes at work on a machine that has other things to do, too."""
+"""Parameters that keep both nodes at work on a machine that has other things to do, too."""
 
 
 @dataclass(frozen=True)

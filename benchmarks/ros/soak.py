@@ -11,8 +11,10 @@ import argparse
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -21,15 +23,14 @@ from rich.table import Table
 from benchmarks.benchmark import Benchmark, Findings, Run, option
 from benchmarks.fits import Trend, trend
 from benchmarks.output import Metric, number, table_of
-from benchmarks.ros import soak_figure
-from benchmarks.ros.soak_loop import run_loop
-from benchmarks.ros.soak_tally import FellError, Sample, Seen, Tally, rates, series
+from benchmarks.ros.soak_tally import FellError, Sample, Seen, Tally, processes, rates, run_loop, series
 from benchmarks.timing import Spread
 from contact_ddp_ros.base.errors import BenchmarkError, NodeError, ParameterError
 from contact_ddp_ros.base.process import interruptible
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.report.style import LIMIT, MUTED, POINT_COLOURS, figure, legend
 
 Array = NDArray[np.float64]
 
@@ -72,6 +73,8 @@ OBSERVER = "observer"
 _MEMORY = "memory of the "
 _INTERRUPTED = "interrupted"
 
+_STYLES = ("-", "--", "-.", ":")
+
 _LINES = 20
 """Lines of progress where the output is no terminal."""
 
@@ -80,7 +83,7 @@ Through = Callable[[RunOptions, float, Seen, Callable[[Sample], None]], None]
 
 
 def schedule(duration: float) -> RunOptions:
-    """What the robot does in that time [s]: speed up and down, pushes in turns."""
+    """Commands and pushes of that time [s]: speed up and down, pushes in turns."""
     turns = math.ceil(duration / _SPEED_TIME) + 1
     speed = tuple((i * _SPEED_TIME, _SPEEDS[i % 2]) for i in range(turns))
     count = math.ceil(duration / _PUSH_EVERY) - 1
@@ -98,8 +101,8 @@ def watch(options: RunOptions, every: float, terminal: Console, through: Through
 
         def show(sample: Sample) -> None:
             text = _progress(seen.samples[0], sample, options.duration)
-            bar.update(task, completed=sample.time, description=text)
-            if not terminal.is_terminal and int(sample.time / lines) > int((sample.time - every) / lines):
+            bar.update(task, completed=sample["time"], description=text)
+            if not terminal.is_terminal and int(sample["time"] / lines) > int((sample["time"] - every) / lines):
                 terminal.print(text, highlight=False)
 
         try:
@@ -123,35 +126,32 @@ def _through_nodes(options: RunOptions, every: float, seen: Seen, listener: Call
 
 
 def _progress(first: Sample, last: Sample, duration: float) -> str:
-    elapsed = last.wall_time - first.wall_time
-    factor = (last.time - first.time) / elapsed if elapsed > 0.0 else 0.0
-    memory = "  ".join(f"{name} {one.memory:.1f}" for name, one in last.vitals.items())
-    return f"{last.time:.0f} / {duration:g} s at {factor:.2f} of real time; MB: {memory}"
+    elapsed = last["wall_time"] - first["wall_time"]
+    factor = (last["time"] - first["time"]) / elapsed if elapsed > 0.0 else 0.0
+    memory = "  ".join(f"{name} {last[f'{name} memory']:.1f}" for name in processes(last))
+    return f"{last['time']:.0f} / {duration:g} s at {factor:.2f} of real time; MB: {memory}"
 
 
 def after_warm_up(samples: Sequence[Sample]) -> Sequence[Sample]:
     """The samples of the last part of the run, two at least."""
-    end = samples[-1].time
+    end = samples[-1]["time"]
     begin = min(max(WARM_UP * end, _FILLED), _LONGEST_WARM_UP * end)
-    later = [sample for sample in samples if sample.time >= begin]
+    later = [sample for sample in samples if sample["time"] >= begin]
     return later if len(later) > 1 else samples[-2:]
 
 
 def memory_trends(samples: Sequence[Sample]) -> dict[str, Trend]:
     """Per process, growth of memory [MB per simulated hour]."""
-    return {name: trend(_times(samples), series(samples, name, "memory")).scaled(_HOUR) for name in samples[0].vitals}
-
-
-def _times(samples: Sequence[Sample]) -> Array:
-    return np.array([sample.time for sample in samples])
+    memory = {name: series(samples, f"{name} memory") for name in processes(samples[0])}
+    return {name: trend(series(samples, "time"), one).scaled(_HOUR) for name, one in memory.items()}
 
 
 def _long_enough(steady: Sequence[Sample]) -> bool:
-    return steady[-1].time - steady[0].time >= _JUDGED
+    return steady[-1]["time"] - steady[0]["time"] >= _JUDGED
 
 
 def _verdict(growth: Trend, steady: Sequence[Sample]) -> bool | None:
-    """Whether memory stays within what is allowed; None where the run is too short to tell."""
+    """Verdict on memory; None where the run is too short to tell."""
     return growth.verdict(GROWTH) if _long_enough(steady) else None
 
 
@@ -166,8 +166,8 @@ def _rate_metrics(samples: Sequence[Sample]) -> list[Metric]:
             Metric(f"{name} per simulated second", Spread.of(seen[name]), None, f"{rate:g} asked for", "Hz"),
             Metric("    largest deviation between two looks", worst, _EXACT, "relative"),
         ]
-    solve_ms = np.array([sample.solve_ms for sample in samples])
-    drift = _interval(trend(_times(samples), solve_ms).scaled(_HOUR), "ms per hour")
+    solve_ms = series(samples, "solve_ms")
+    drift = _interval(trend(series(samples, "time"), solve_ms).scaled(_HOUR), "ms per hour")
     return [
         *found,
         Metric("simulated / wall-clock time", Spread.of(seen["real time"]), None, "the machine's other work included"),
@@ -186,7 +186,7 @@ def _growth_metrics(samples: Sequence[Sample], growth: Mapping[str, Trend]) -> l
             limit = GROWTH if _long_enough(samples) else None
         found.append(Metric(f"{_MEMORY}{name} grows by", one.slope, limit, note, "MB/h"))
     for what, noun in (("descriptors", "open files"), ("threads", "threads")):
-        grown = max(float(np.diff(series(samples, name, what)[[0, -1]])[0]) for name in growth)
+        grown = max(float(np.diff(series(samples, f"{name} {what}")[[0, -1]])[0]) for name in growth)
         found.append(Metric(f"{noun} more at the end than after the warm-up", grown, 0.0, "of any process"))
     return found
 
@@ -209,20 +209,71 @@ def _process_table(samples: Sequence[Sample], steady: Sequence[Sample]) -> Table
     looks = samples[0], steady[0], samples[-1]
 
     def memory(look: Sample) -> Callable[[str], str]:
-        return lambda name: f"{look.vitals[name].memory:.1f}"
+        return lambda name: f"{look[f'{name} memory']:.1f}"
 
     def work(name: str) -> str:
-        spent = samples[-1].vitals[name].processor_time - steady[0].vitals[name].processor_time
-        return number(spent / (samples[-1].time - steady[0].time))
+        spent = samples[-1][f"{name} processor_time"] - steady[0][f"{name} processor_time"]
+        return number(spent / (samples[-1]["time"] - steady[0]["time"]))
 
     columns: dict[str, Callable[[str], object]] = {
         "process": str,
         **dict(zip(("MB at first", "after warm-up", "at the end"), map(memory, looks), strict=True)),
-        "files": lambda name: samples[-1].vitals[name].descriptors,
-        "threads": lambda name: samples[-1].vitals[name].threads,
+        "files": lambda name: samples[-1][f"{name} descriptors"],
+        "threads": lambda name: samples[-1][f"{name} threads"],
         "CPU s / simulated s": work,
     }
-    return table_of("Processes", samples[0].vitals, columns, whole_names=False, whole_numbers=False)
+    return table_of("Processes", processes(samples[0]), columns, whole_names=False, whole_numbers=False)
+
+
+def draw(samples: Sequence[Sample], growth: Mapping[str, Trend], warm: float, path: Path) -> None:
+    """Draw memory, work, rates and speed over time; `growth` [MB/h] is that from `warm` [s] on."""
+    times, found = series(samples, "time"), rates(samples)
+    used = {name: np.diff(series(samples, f"{name} processor_time")) / np.diff(times) for name in growth}
+    speed = np.hypot(*(np.diff(series(samples, name)) for name in "xy")) / np.diff(times)
+    commanded = series(samples, "commanded_speed")[1:]
+    with figure(path, 11.0, 6.4, f"Bounding for {times[-1]:.0f} simulated seconds") as drawn:
+        (memory, work), (counts, ground) = drawn.subplots(2, 2, sharex=True)
+        _draw_memory(memory, times, samples, growth, warm)
+        _lines(work, "Processor time", times, used, "per simulated time [s / s]")
+        told = {name: found[name] for name in ("ticks", "solves")}
+        _lines(counts, "Rates", times, told, "per simulated second [Hz]")
+        _lines(ground, "Speed", times, {"over ground": speed, "commanded": commanded}, "[m/s]")
+        factor = counts.twinx()
+        factor.plot(times[1:], found["real time"], color=MUTED, linewidth=0.9)
+        factor.set_ylabel("simulated / wall-clock time", color=MUTED)
+        factor.set_ylim(bottom=0.0)
+        factor.grid(visible=False)
+        for one in (memory, work, counts, ground):
+            one.axvspan(0.0, warm, color="#f3f3f3", zorder=0, linewidth=0)
+            one.set_xlim(0.0, times[-1])
+        for one in (counts, ground):
+            one.set_xlabel("simulated time [s]; grey: warm-up")
+
+
+def _lines(axes: Axes, title: str, times: Array, values: Mapping[str, Array], unit: str) -> None:
+    """A line for each of some quantities between two looks."""
+    axes.set_title(title)
+    for (name, one), style, colour in zip(values.items(), _STYLES, POINT_COLOURS):
+        axes.plot(times[1:], one, style, color=colour, label=name)
+    axes.set_ylabel(unit)
+    axes.set_ylim(bottom=0.0)
+    legend(axes)
+
+
+def _draw_memory(axes: Axes, times: Array, samples: Sequence[Sample], growth: Mapping[str, Trend], warm: float) -> None:
+    """Resident memory relative to that at the end of the warm-up; what came before may leave the panel."""
+    axes.set_title("Memory since the warm-up")
+    begin, largest = int(np.searchsorted(times, warm)), GROWTH
+    for (name, one), style, colour in zip(growth.items(), _STYLES, POINT_COLOURS):
+        memory = series(samples, f"{name} memory")
+        largest = max(largest, float(np.abs(memory[begin:] - memory[begin]).max()))
+        label = f"{name}: {memory[begin]:.0f} MB, {one.slope:+.2f} MB/h"
+        axes.plot(times, memory - memory[begin], style, color=colour, label=label)
+    span = times[-1] - warm
+    axes.plot([warm, times[-1]], [0.0, GROWTH * span / _HOUR], color=LIMIT, linewidth=0.9, label=f"{GROWTH:g} MB/h")
+    axes.set_ylabel("resident [MB]")
+    axes.set_ylim(-2.2 * largest, 1.2 * largest)
+    axes.legend(loc="lower right")
 
 
 def _measure(run: Run) -> Findings:
@@ -247,19 +298,19 @@ def _measure(run: Run) -> Findings:
         },
         results={
             "ended_early": ending,
-            "simulated_s": samples[-1].time,
-            "wall_s": samples[-1].wall_time - samples[0].wall_time,
+            "simulated_s": samples[-1]["time"],
+            "wall_s": samples[-1]["wall_time"] - samples[0]["wall_time"],
             "pushes": seen.pushes,
             "faults": seen.faults,
             "fall": seen.fell,
             "memory_mb_per_hour": growth,
             "samples": samples,
         },
-        title=f"Soak, {samples[-1].time:.0f} simulated seconds",
+        title=f"Soak, {samples[-1]['time']:.0f} simulated seconds",
         metrics=found,
         tables=[_process_table(samples, steady)],
         remarks=[f"Ended early: {ending}"] if ending else [],
-        drawings={"soak.png": lambda path: soak_figure.draw(samples, growth, steady[0].time, GROWTH, path)},
+        drawings={"soak.png": lambda path: draw(samples, growth, steady[0]["time"], path)},
         exit_code=int(surely_grows or missed or ending not in ("", _INTERRUPTED)),
     )
 

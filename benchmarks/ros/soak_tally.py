@@ -6,48 +6,48 @@ how late a message about a solve comes, and in lock-step it is exact unless one 
 """
 
 import math
+import multiprocessing
+import os
+import time as clock
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import BenchmarkError, ContactDdpError
+from contact_ddp_ros.base.process import environment
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
-from contact_ddp_ros.runs.recording import FALL_HEIGHT, RunInfo
+from contact_ddp_ros.runs.closed_loop import ClosedLoop
+from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.recording import FALL_HEIGHT, Recorder
 from contact_ddp_ros.runs.recording.falls import FALL_TILT
+from contact_ddp_ros.runs.study.batch import ONE_THREAD, depend_on_the_parent
 
 Array = NDArray[np.float64]
+
+LOOP = "loop"
+"""Name of the process of the loop without ROS."""
 
 REFUSED = "policy refused"
 """Beginning of the controller's event for a policy that it does not take."""
 
-
 _ROUNDING = 1e-9
-"""Of sums of periods [s], and of their ratios."""
+"""Rounding of sums of periods [s], and of their ratios."""
 
 
-@dataclass(frozen=True)
-class Vitals:
-    """One look at a process.
-
-    Attributes:
-        memory: resident [MB].
-        descriptors: open files and sockets.
-        threads: of the process.
-        processor_time: of all its threads since it began [s].
-    """
-
-    memory: float
-    descriptors: int
-    threads: int
-    processor_time: float
+Sample = dict[str, float]
+"""One look: simulated `time` [s], `wall_time` of a monotonic clock [s], `ticks` and `solves` since the beginning, stamp
+of the `last_solve` [s], `solve_ms`, mean time of the solves since the look before [ms], both not a number where there
+was none, `x` and `y` of the trunk in `odom` [m], `commanded_speed` [m/s]; by name of the process and a space before it,
+resident `memory` [MB], open `descriptors`, `threads` and `processor_time` of all of them since it began [s]."""
 
 
-def vitals(pid: int) -> Vitals:
-    """Of a process of this user.
+def vitals(pid: int) -> dict[str, float]:
+    """Look at a process of this user.
 
     Raises:
         BenchmarkError: there is no psutil.
@@ -60,47 +60,21 @@ def vitals(pid: int) -> Vitals:
     process = psutil.Process(pid)
     with process.oneshot():
         times = process.cpu_times()
-        return Vitals(
-            memory=process.memory_info().rss / 1e6,
-            descriptors=process.num_fds(),
-            threads=process.num_threads(),
-            processor_time=times.user + times.system,
-        )
+        return {
+            "memory": process.memory_info().rss / 1e6,
+            "descriptors": process.num_fds(),
+            "threads": process.num_threads(),
+            "processor_time": times.user + times.system,
+        }
 
 
 class FellError(ContactDdpError):
     """The robot lies: the rest of the run would say nothing."""
 
 
-@dataclass(frozen=True)
-class Sample:
-    """One look.
-
-    Attributes:
-        time: simulated [s].
-        wall_time: of a monotonic clock [s].
-        ticks, solves: since the beginning.
-        last_solve: stamp of the last of them [s]; not a number before the first.
-        solve_ms: mean time of the solves since the look before [ms]; not a number where there was none.
-        position: (x, y) of the trunk in `odom` [m].
-        commanded_speed: [m/s].
-        vitals: by name of the process.
-    """
-
-    time: float
-    wall_time: float
-    ticks: int
-    solves: int
-    last_solve: float
-    solve_ms: float
-    position: tuple[float, float]
-    commanded_speed: float
-    vitals: Mapping[str, Vitals]
-
-
 @dataclass
 class Seen:
-    """What has happened so far, or since somebody was told last."""
+    """Findings so far, or since somebody was told last."""
 
     samples: list[Sample] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
@@ -119,53 +93,47 @@ class Seen:
         self.pushes += later.pushes
 
 
-class Tally:
-    """A run's log that counts; `seen` is what it has found."""
+class Tally(Recorder):
+    """A run's recorder that counts and keeps nothing else; `seen` is what it has found."""
 
     def __init__(
         self, every: float, processes: Callable[[], Mapping[str, int]], listener: Callable[[Sample], None]
     ) -> None:
         """Look every `every` [s] of simulated time at `processes()`, ids by name; tell the `listener`."""
+        super().__init__()
         self._every = every
         self._processes = processes
-        self._listener = listener
-        self._info: RunInfo | None = None
+        self._tell = listener
         self._next = 0.0
-        self._ticks = self._solves = 0
+        self._n_ticks = self._n_solves = 0
         self._last_solve = math.nan
         self._solve_ms: list[float] = []
         self._bounding = False
         self._fault = ""
         self.seen = Seen()
 
-    def begin(self, info: RunInfo) -> None:
-        """Take over what is known of the run."""
-        self._info = info
-
-    def tick(
-        self, state: RobotState, *, control_mode: str, wall_time: float, commanded_speed: float, **_columns: Any
-    ) -> None:
+    def tick(self, state: RobotState, **columns: Any) -> None:  # type: ignore[override]
         """Count a tick; look, where it is time to.
 
         Raises:
             FellError: the robot has fallen.
         """
-        self._ticks += 1
+        self._n_ticks += 1
         roll, pitch, _ = quaternion_to_rpy(state.orientation)
-        self._bounding |= control_mode == "move"
-        height = state.position[2] if self._info is None else self._info.heights(state.position[None])[0]
+        self._bounding |= columns["control_mode"] == "move"
+        height = self.info.heights(state.position[None])[0] if self.begun else state.position[2]
         upright = height >= FALL_HEIGHT and max(abs(roll), abs(pitch)) <= FALL_TILT
         if state.time >= self._next - _ROUNDING:
             self._next = (math.floor(state.time / self._every + _ROUNDING) + 1.0) * self._every
-            self._look(state, wall_time, commanded_speed)
+            self._look(state, columns.get("wall_time") or clock.perf_counter(), columns["commanded_speed"])
         if self._bounding and (self._fault or not upright):
             reason = self._fault or f"height {height:.3f} m, roll {roll:.2f}, pitch {pitch:.2f} rad"
             self.seen.fell = f"at {state.time:.2f} s: {reason}"
             raise FellError(f"the robot fell {self.seen.fell}")
 
-    def solve(self, time: float, *, solve_ms: float, ok: bool, **_columns: Any) -> None:
+    def solve(self, time: float, *, solve_ms: float, ok: bool, **_columns: Any) -> None:  # type: ignore[override]
         """Count a solve."""
-        self._solves += 1
+        self._n_solves += 1
         self._last_solve = time
         self.seen.failed_solves += not ok
         self._solve_ms.append(solve_ms)
@@ -183,34 +151,86 @@ class Tally:
 
     def _look(self, state: RobotState, wall_time: float, commanded_speed: float) -> None:
         solve_ms, self._solve_ms = self._solve_ms, []
-        found = {name: vitals(pid) for name, pid in self._processes().items()}
-        sample = Sample(
-            time=state.time,
-            wall_time=wall_time,
-            ticks=self._ticks,
-            solves=self._solves,
-            last_solve=self._last_solve,
-            solve_ms=sum(solve_ms) / len(solve_ms) if solve_ms else math.nan,
-            position=(float(state.position[0]), float(state.position[1])),
-            commanded_speed=commanded_speed,
-            vitals=found,
-        )
+        sample = {
+            "time": state.time,
+            "wall_time": wall_time,
+            "ticks": self._n_ticks,
+            "solves": self._n_solves,
+            "last_solve": self._last_solve,
+            "solve_ms": sum(solve_ms) / len(solve_ms) if solve_ms else math.nan,
+            "x": float(state.position[0]),
+            "y": float(state.position[1]),
+            "commanded_speed": commanded_speed,
+        }
+        for name, pid in self._processes().items():
+            sample |= {f"{name} {what}": value for what, value in vitals(pid).items()}
         self.seen.samples.append(sample)
-        self._listener(sample)
+        self._tell(sample)
 
 
-def series(samples: Sequence[Sample], process: str, what: str) -> Array:
-    """(samples,) one of a process's :class:`Vitals`."""
-    return np.array([float(getattr(sample.vitals[process], what)) for sample in samples])
+def processes(sample: Sample) -> list[str]:
+    """Names of the processes that were looked at."""
+    return [name.removesuffix(" memory") for name in sample if name.endswith(" memory")]
+
+
+def series(samples: Sequence[Sample], name: str) -> Array:
+    """(samples,) one quantity of each look."""
+    return np.array([sample[name] for sample in samples], dtype=float)
 
 
 def rates(samples: Sequence[Sample]) -> dict[str, Array]:
     """(samples − 1,) between two looks: ticks and solves per simulated second [Hz], simulated over wall-clock time."""
     columns = ("time", "wall_time", "ticks", "solves", "last_solve")
-    steps = {name: np.diff([float(getattr(sample, name)) for sample in samples]) for name in columns}
+    steps = {name: np.diff(series(samples, name)) for name in columns}
     with np.errstate(invalid="ignore", divide="ignore"):
         return {
             "ticks": steps["ticks"] / steps["time"],
             "solves": steps["solves"] / steps["last_solve"],
             "real time": steps["time"] / steps["wall_time"],
         }
+
+
+def run_loop(options: RunOptions, every: float, seen: Seen, listener: Callable[[Sample], None]) -> None:
+    """Let the loop run in lock-step, without ROS, and add to `seen` what it tells every `every` [s] of simulated time.
+
+    It runs in a process of its own, which keeps nothing of what it measures, so that its memory is the loop's.
+
+    Raises:
+        ContactDdpError: the robot fell, or the loop could not be built or ended before its time.
+    """
+    context = multiprocessing.get_context("spawn")
+    inlet, outlet = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(outlet, options, every), name=LOOP, daemon=True)
+    with environment(ONE_THREAD):
+        process.start()
+    outlet.close()
+    try:
+        while (told := inlet.recv()) is not None:
+            if isinstance(told, ContactDdpError):
+                raise told
+            seen.add(told)
+            for sample in told.samples:
+                listener(sample)
+    except EOFError:
+        process.join()
+        raise BenchmarkError(f"the loop's process ended with code {process.exitcode}") from None
+    finally:
+        process.terminate()
+        process.join()
+
+
+def _work(outlet: "Connection[Any, Any]", options: RunOptions, every: float) -> None:
+    """The process: tells what was seen since it told last; at the end None, or what went wrong."""
+    depend_on_the_parent()
+
+    def tell(_sample: Sample) -> None:
+        outlet.send(tally.seen)
+        tally.seen = Seen()
+
+    tally, ending = Tally(every, lambda: {LOOP: os.getpid()}, tell), None
+    try:
+        ClosedLoop(options, tally, job="soak").run()
+    except ContactDdpError as error:
+        ending = FellError(str(error)) if isinstance(error, FellError) else BenchmarkError(str(error))
+    outlet.send(tally.seen)
+    outlet.send(ending)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from benchmarks.benchmark import Benchmark, Findings, Run, option
 from benchmarks.dynamics import kernel_times
 from benchmarks.dynamics.partial_costs import PAPER_RATIO
-from benchmarks.loop import in_loop
+from benchmarks.loop.budget import measure_in_loop, time_ratio
 from benchmarks.output import Metric, number
 from benchmarks.peers import MISSING_CROCODDYL
 from benchmarks.ros import startup
@@ -184,13 +184,13 @@ def _measure_convergence(task: Task) -> tuple[Any, list[Metric]]:
 
 
 def _measure_loop(task: Task) -> tuple[Any, list[Metric]]:
-    runs = in_loop.measure(task.effort.loop_duration, VARIANTS, task.progress)
+    runs = measure_in_loop(task.effort.loop_duration, VARIANTS, task.progress)
     full, gauss = runs["ddp"], runs["ilqr"]
     note = f"{full.solves} solves of {full.iterations:.2f} iterations"
     return runs, [
         Metric("in the loop: iterations at full curvature", full.full_curvature, None, note),
         Metric("    sweeps per iteration", full.sweeps),
-        Metric("    processor time of a solve, DDP / iLQR", in_loop.time_ratio(full, gauss)),
+        Metric("    processor time of a solve, DDP / iLQR", time_ratio(full, gauss)),
     ]
 
 

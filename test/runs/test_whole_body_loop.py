@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.loop.pushes import CellSearch, Travel
+from benchmarks.loop.pushes import holds, motion
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.mpc.config import ReferenceConfig
 from contact_ddp_ros.plants.pushes import Push
@@ -127,8 +127,8 @@ def test_a_bound_survives_roll_impulses_that_lift_a_foot_as_it_lands(sign: float
 @pytest.mark.parametrize(("direction", "phase"), [(1.5 * np.pi, 0.0), (0.0, 0.5)])
 def test_a_push_at_speed_ends_stances_before_their_legs_are_straight(direction: float, phase: float) -> None:
     """The trunk goes on at 2.9 or 4.2 m/s, where the leg of a stance of 0.2 s reaches no further than at 3.1 m/s."""
-    travel = Travel({"planner.gait.name": "trot"}, speed=1.5)
-    assert CellSearch(direction, phase, (), travel).holds(24.0)
+    trotting = motion({"planner.gait.name": "trot"}, speed=1.5)
+    assert holds(trotting, direction, phase, 24.0)
 
 
 def test_it_stops_and_stands() -> None:

@@ -15,10 +15,10 @@ from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.report.progress import say
 from contact_ddp_ros.runs.robot_scaling import planner_config, robot_of
-from contact_ddp_ros.runs.study import figures, results, work
+from contact_ddp_ros.runs.study import figures
 from contact_ddp_ros.runs.study.axes import Axis, check_metrics
-from contact_ddp_ros.runs.study.grid import NOISE, Study, folder_name
-from contact_ddp_ros.runs.study.results import Point
+from contact_ddp_ros.runs.study.grid import CSV_FILE, NOISE, Grid, folder_name, run_grid, save, with_noise
+from contact_ddp_ros.runs.study.study import Group
 
 DEFAULT_METRIC = "mean_speed"
 
@@ -26,7 +26,7 @@ _WIDTH = 130
 """Of a table that goes to a file [columns]."""
 
 _MOST_ROWS = 60
-"""Points in the printed table; of larger studies only the CSV has all."""
+"""Groups in the printed table; of larger studies only the CSV has all."""
 
 
 def sweep(arguments: argparse.Namespace) -> int:
@@ -39,15 +39,15 @@ def sweep(arguments: argparse.Namespace) -> int:
     console = Console()
     if not console.is_terminal:
         console = Console(width=_WIDTH)
-    found = work.outcomes(study, folder, console, processes=arguments.jobs, keep=arguments.keep)
-    results.save(folder, study, found, metrics)
+    found = run_grid(study, folder, console, processes=arguments.jobs, keep=arguments.keep)
+    save(folder, study, found, metrics)
     console.print(_table(study, found, metrics))
     _draw(console, study, found, metrics, folder)
     say(console, f"Saved in {folder}")
     return 0
 
 
-def _study(arguments: argparse.Namespace) -> Study:
+def _study(arguments: argparse.Namespace) -> Grid:
     """Axes of one value are settings of every run."""
     axes: Sequence[Axis] = arguments.axes
     names = [axis.name for axis in axes]
@@ -56,11 +56,11 @@ def _study(arguments: argparse.Namespace) -> Study:
             raise ParameterError(f"--set {name} is given {names.count(name)} times; list its values in one")
     options = run_options(arguments)
     if arguments.noise:
-        options = work.with_noise(options)
-    return Study(options, tuple(axes), arguments.seeds)
+        options = with_noise(options)
+    return Grid(options, tuple(axes), arguments.seeds)
 
 
-def _table(study: Study, found: Sequence[Point], metrics: Sequence[str]) -> Table:
+def _table(study: Grid, found: Sequence[Group], metrics: Sequence[str]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for axis in study.axes:
         table.add_column(escape(axis.name), justify="right")
@@ -70,14 +70,14 @@ def _table(study: Study, found: Sequence[Point], metrics: Sequence[str]) -> Tabl
     table.add_column("fell", justify="right")
     for point in found[:_MOST_ROWS]:
         values = [escape(axis.label(point.values[axis.name])) for axis in study.axes]
-        falls = f"[red]{point.falls} of {len(point.outcomes)}[/]" if point.falls else ""
+        falls = f"[red]{point.falls} of {len(point.figures)}[/]" if point.falls else ""
         table.add_row(*values, *(_words(point, metric) for metric in metrics), falls)
     if len(found) > _MOST_ROWS:
-        table.caption = f"and {len(found) - _MOST_ROWS} more points in {results.CSV_FILE}"
+        table.caption = f"and {len(found) - _MOST_ROWS} more points in {CSV_FILE}"
     return table
 
 
-def _words(point: Point, metric: str) -> str:
+def _words(point: Group, metric: str) -> str:
     spread = point.spread(metric)
     if not spread.runs:
         return "–"
@@ -87,8 +87,8 @@ def _words(point: Point, metric: str) -> str:
 
 def _draw(
     console: Console,
-    study: Study,
-    found: Sequence[Point],
+    study: Grid,
+    found: Sequence[Group],
     metrics: Sequence[str],
     folder: Path,
 ) -> None:
@@ -97,10 +97,10 @@ def _draw(
         if not any(point.spread(metric).runs for point in found):
             say(console, f"No run has {metric}: it is not drawn.")
         elif not figures.draw(study, found, metric, folder / figures.file_name(metric), subject):
-            say(console, f"More than {figures.MOST_MAPS} heat maps: {metric} is not drawn, {results.CSV_FILE} has it.")
+            say(console, f"More than {figures.MOST_MAPS} heat maps: {metric} is not drawn, {CSV_FILE} has it.")
 
 
-def _subject(study: Study) -> str:
+def _subject(study: Grid) -> str:
     """What all runs have in common, in a line."""
     options: RunOptions = study.options
     varied = {axis.name for axis in study.axes}

@@ -1,4 +1,4 @@
-"""Independent pieces of work, done in processes of this machine or on a Dask cluster, with a journal or without.
+"""Independent pieces of work, done in processes of this machine or by another engine, with a journal or without.
 
 An engine takes a function of a module and things to call it with, and hands results back as they come, each with the
 index of its item. What a call gives must depend on its item only, so neither the engine nor the order shows in the
@@ -8,7 +8,7 @@ results.
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -18,7 +18,6 @@ from typing import Any, Protocol, TypeVar
 
 from rich.console import Console
 
-from contact_ddp_ros.base import versions as provenance
 from contact_ddp_ros.base.errors import BenchmarkError
 from contact_ddp_ros.base.process import environment
 from contact_ddp_ros.runs.report.progress import progress_bar
@@ -29,9 +28,6 @@ Result = TypeVar("Result")
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """Environment of a process that leaves the other cores to its siblings."""
-
-_ANSWER = 10.0
-"""Time that a scheduler gets to answer [s]."""
 
 
 class Engine(Protocol):
@@ -47,7 +43,7 @@ class Engine(Protocol):
 
     @property
     def size(self) -> int | None:
-        """How many items are worked on at a time; None where that is not known."""
+        """Number of items that are worked on at a time; None where that is not known."""
         ...
 
 
@@ -58,7 +54,7 @@ class LocalProcesses:
     size: int
 
     def results(self, work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[tuple[int, Result]]:
-        """As the protocol says."""
+        """Results of the items, each with its index."""
         if not items:
             return
         context = multiprocessing.get_context("spawn")
@@ -74,47 +70,6 @@ class LocalProcesses:
                 raise BenchmarkError(f"a process of the benchmark died; is there memory for {self.size}?") from error
             finally:
                 pool.shutdown(cancel_futures=True)
-
-
-@dataclass(frozen=True)
-class DaskCluster:
-    """The workers of a Dask scheduler; this package must be installed there in the same versions."""
-
-    address: str
-    size: None = None
-
-    def results(self, work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[tuple[int, Result]]:
-        """As the protocol says."""
-        try:
-            from distributed import Client, as_completed
-        except ModuleNotFoundError as error:
-            raise BenchmarkError("--scheduler needs Dask: pip install -r requirements-bench.txt") from error
-        try:
-            client = Client(self.address, timeout=_ANSWER, set_as_default=False)
-        except (OSError, TimeoutError, ValueError) as error:
-            raise BenchmarkError(f"no Dask scheduler answers at {self.address!r}: {error}") from error
-        with client:
-            check_workers(client)
-            futures = client.map(work, items, pure=False)
-            index = {future.key: position for position, future in enumerate(futures)}
-            for future, result in as_completed(futures, loop=client.loop, with_results=True):
-                yield index[future.key], result
-
-
-def check_workers(client: Any) -> None:
-    """Raises BenchmarkError where there is no worker, or one whose results may differ from ours."""
-    own = provenance.versions()
-    try:
-        workers: Mapping[str, Mapping[str, str]] = client.run(provenance.versions)
-    except ModuleNotFoundError as error:
-        raise BenchmarkError(f"the workers of the Dask cluster lack the package {error.name!r}") from error
-    if not workers:
-        raise BenchmarkError("the Dask scheduler has no worker; start some with `dask worker ADDRESS`")
-    for address, versions in workers.items():
-        differing = [name for name in own if versions.get(name) != own[name]]
-        if differing:
-            found = ", ".join(f"{name} {versions.get(name, 'missing')} instead of {own[name]}" for name in differing)
-            raise BenchmarkError(f"the Dask worker {address} has {found}; install what this machine has")
 
 
 def depend_on_the_parent() -> None:
@@ -140,7 +95,7 @@ class Job(Protocol):
 
     @property
     def cost(self) -> float:
-        """How long it takes about, in any unit."""
+        """Expected duration, in any unit."""
         ...
 
 

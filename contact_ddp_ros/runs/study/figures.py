@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from contact_ddp_ros.runs.report.panels import heat_map
 from contact_ddp_ros.runs.report.style import LIMIT, MEASURED, PLANNED, figure
 from contact_ddp_ros.runs.study.axes import OF_FALLS, Axis
-from contact_ddp_ros.runs.study.grid import Study
-from contact_ddp_ros.runs.study.results import Point
+from contact_ddp_ros.runs.study.grid import Grid
+from contact_ddp_ros.runs.study.study import Group
 
 MOST_MAPS = 12
 """Heat maps in one figure; a study with more has its numbers alone."""
@@ -26,17 +26,17 @@ _MOST_TEXTS = 150
 """Cells of a heat map that still have their number written into them."""
 
 _CELL = (0.75, 0.5)
-"""Of a heat map [inch]."""
+"""Size of a cell of a heat map [inch]."""
 
 _COLOURS = "viridis"
 
 
 def file_name(metric: str) -> str:
-    """Of the figure of a metric."""
+    """File name of the figure of a metric."""
     return f"{metric.replace('.', '_')}.png"
 
 
-def draw(study: Study, found: Sequence[Point], metric: str, path: Path, subject: str) -> bool:
+def draw(study: Grid, found: Sequence[Group], metric: str, path: Path, subject: str) -> bool:
     """Draw a metric; False where there are more heat maps than a figure holds.
 
     Args:
@@ -60,7 +60,7 @@ def counted(metric: str) -> str:
     return "mean of the runs that fell" if metric in OF_FALLS else "mean of the runs that did not fall"
 
 
-def _line(study: Study, axis: Axis, found: Sequence[Point], metric: str, path: Path, subject: str) -> None:
+def _line(study: Grid, axis: Axis, found: Sequence[Group], metric: str, path: Path, subject: str) -> None:
     places = np.array(axis.values, dtype=float) if axis.numeric else np.arange(len(axis.values), dtype=float)
     spreads = [point.spread(metric) for point in found]
     mean = np.array([one.mean for one in spreads])
@@ -82,7 +82,7 @@ def _line(study: Study, axis: Axis, found: Sequence[Point], metric: str, path: P
         panel.legend(handles=handles, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, borderaxespad=0.1)
 
 
-def _mark_falls(panel: Axes, places: NDArray[np.float64], found: Sequence[Point]) -> None:
+def _mark_falls(panel: Axes, places: NDArray[np.float64], found: Sequence[Group]) -> None:
     """A cross on the lower edge where runs fell, with how many of how many."""
     falls = [(place, point) for place, point in zip(places, found) if point.falls]
     across = panel.get_xaxis_transform()
@@ -91,13 +91,13 @@ def _mark_falls(panel: Axes, places: NDArray[np.float64], found: Sequence[Point]
         style: dict[str, Any] = {"color": LIMIT, "markersize": 8, "markeredgewidth": 2.0, "clip_on": False}
         panel.plot(xs, [0.0] * len(xs), "x", transform=across, label="fell (of so many runs)", zorder=5, **style)
     for place, point in falls:
-        text = f"{point.falls}/{len(point.outcomes)}"
+        text = f"{point.falls}/{len(point.figures)}"
         panel.annotate(
             text, (place, 0.0), xycoords=across, xytext=(0, 7), textcoords="offset points", ha="center", color=LIMIT
         )
 
 
-def _maps(study: Study, axes: Sequence[Axis], found: Sequence[Point], metric: str, path: Path, subject: str) -> bool:
+def _maps(study: Grid, axes: Sequence[Axis], found: Sequence[Group], metric: str, path: Path, subject: str) -> bool:
     """A heat map over the first two axes for every combination of the others."""
     across, up, others = axes[0], axes[1], axes[2:]
     combinations = list(product(*(axis.values for axis in others)))
@@ -137,7 +137,7 @@ def _key(names: Sequence[str], values: dict[str, Any]) -> tuple[str, ...]:
     return tuple(repr(values[name]) for name in names)
 
 
-def _map(panel: Axes, across: Axis, up: Axis, table: Sequence[Sequence[Point]], metric: str, scale: Normalize) -> None:
+def _map(panel: Axes, across: Axis, up: Axis, table: Sequence[Sequence[Group]], metric: str, scale: Normalize) -> None:
     values = np.array([[point.spread(metric).mean for point in row] for row in table])
     rows, columns = ([axis.label(value) for value in axis.values] for axis in (up, across))
     form = "{:.3g}".format if values.size <= _MOST_TEXTS else None
@@ -147,6 +147,6 @@ def _map(panel: Axes, across: Axis, up: Axis, table: Sequence[Sequence[Point]], 
     for (row, column), _ in np.ndenumerate(values):
         point = table[row][column]
         if point.falls:
-            text, place = f"× {point.falls}/{len(point.outcomes)}", (column - 0.44, row + 0.42)
+            text, place = f"× {point.falls}/{len(point.figures)}", (column - 0.44, row + 0.42)
             panel.text(*place, text, color=LIMIT, fontsize=7, va="top", weight="bold", bbox=box)
     panel.set(xlabel=across.name, ylabel=up.name)

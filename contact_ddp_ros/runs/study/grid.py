@@ -1,54 +1,46 @@
-"""The runs of a study: every point of the grid, with every seed, checked before the first one begins."""
+"""Grid: the study of `contact-ddp sweep`, a closed loop at every point of some axes with every seed.
 
+It is checked before the first run, done with a journal, so that what was cut off goes on where it was, and saved run by
+run as CSV and point by point as JSON.
+"""
+
+import csv
 import hashlib
+import io
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 from contact_ddp_ros import __version__
 from contact_ddp_ros.base import versions as provenance
 from contact_ddp_ros.base.errors import ContactDdpError, ParameterError
-from contact_ddp_ros.base.files import plain
-from contact_ddp_ros.runs.closed_loop import ClosedLoop
-from contact_ddp_ros.runs.options import RunOptions
-from contact_ddp_ros.runs.recording import Recorder, plain_options, save
-from contact_ddp_ros.runs.report.compare.tables import figures_of
-from contact_ddp_ros.runs.report.summary import summarise
+from contact_ddp_ros.base.files import new_folder, plain, write_json, write_text
+from contact_ddp_ros.runs.options import SENSOR_NOISE, RunOptions
+from contact_ddp_ros.runs.recording import plain_options
+from contact_ddp_ros.runs.report.progress import say
 from contact_ddp_ros.runs.run_checks import check_run
-from contact_ddp_ros.runs.study.axes import Axis, options_at
+from contact_ddp_ros.runs.study.axes import Axis, metric_names, options_at
+from contact_ddp_ros.runs.study.batch import LocalProcesses, run_all
+from contact_ddp_ros.runs.study.journal import JOURNAL_FILE, Journal
+from contact_ddp_ros.runs.study.study import Case, Group, groups_of, run_case
+
+CSV_FILE, JSON_FILE = "study.csv", "study.json"
 
 RUNS_FOLDER = "runs"
-"""Of the recordings, where they are kept."""
+"""Folder of the recordings, where they are kept."""
 
 NOISE = "simulator.noise."
 
 
 @dataclass(frozen=True)
-class StudyRun:
-    """One run: its point of the grid by number, its values, its options, and where to keep its recording."""
-
-    point: int
-    values: Mapping[str, Any]
-    options: RunOptions
-    folder: Path | None = None
-
-    @property
-    def name(self) -> str:
-        """Unique in a study."""
-        return run_name(self.values, self.options.seed)
-
-    @property
-    def cost(self) -> float:
-        """Its simulated time [s]."""
-        return self.options.duration
-
-
-@dataclass(frozen=True)
-class Study:
-    """What is to be run: axes around the options of a run, and how many seeds at each point."""
+class Grid:
+    """Axes around the options of a run, and how many seeds at each point."""
 
     options: RunOptions
     axes: Sequence[Axis]
@@ -56,7 +48,7 @@ class Study:
 
     @property
     def points(self) -> list[dict[str, Any]]:
-        """The grid, the last axis changing fastest."""
+        """The points, the last axis changing fastest."""
         names = [axis.name for axis in self.axes]
         return [dict(zip(names, values)) for values in product(*(axis.values for axis in self.axes))]
 
@@ -87,19 +79,20 @@ class Study:
                     f"{NOISE}position or another of {NOISE}*"
                 )
 
-    def runs(self, folder: Path | None = None) -> list[StudyRun]:
+    def cases(self, folder: Path | None = None) -> list[Case]:
         """All runs, point by point; with a folder, their recordings are kept in folders of it."""
         found = []
         for number, point in enumerate(self.points):
             at_point = options_at(self.options, point)
+            place = " ".join(f"{name}={value}" for name, value in point.items())
             for k in range(self.seeds):
                 options = replace(at_point, seed=self.options.seed + k)
-                place = None if folder is None else folder / RUNS_FOLDER / f"{number:04d}-seed-{options.seed}"
-                found.append(StudyRun(number, point, options, place))
+                kept = None if folder is None else folder / RUNS_FOLDER / f"{number:04d}-seed-{options.seed}"
+                found.append(Case(place, f"{place} seed={options.seed}", options, point, folder=kept))
         return found
 
     def settings(self) -> dict[str, Any]:
-        """What decides the results, as plain data."""
+        """Settings that decide the results, as plain data."""
         return plain(  # type: ignore[no-any-return]
             {
                 "axes": {axis.name: axis.values for axis in self.axes},
@@ -112,26 +105,75 @@ class Study:
         )
 
 
-def folder_name(study: Study) -> str:
-    """A name that only the same study has: what is repeated finds its own folder."""
-    text = json.dumps(study.settings(), sort_keys=True)
+def folder_name(grid: Grid) -> str:
+    """A name that only the same grid has: what is repeated finds its own folder."""
+    text = json.dumps(grid.settings(), sort_keys=True)
     return f"sweep-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
 
 
-def run_name(values: Mapping[str, Any], seed: int) -> str:
-    """Of one run."""
-    return " ".join([*(f"{name}={value}" for name, value in values.items()), f"seed={seed}"])
+def with_noise(options: RunOptions) -> RunOptions:
+    """The options with the benchmarks' noise of the measured states, where they set none of their own."""
+    return replace(options, overrides={**SENSOR_NOISE, **options.overrides})
 
 
-def perform(run: StudyRun) -> dict[str, Any]:
-    """Run one closed loop; its figures, or `error` where it could not go on."""
-    try:
-        recording = ClosedLoop(run.options, Recorder(plans_every=run.options.record_plans)).run()
-    except ContactDdpError as error:
-        return {"error": str(error)}
-    if run.folder is not None:
-        save(recording, run.folder)
-    return figures_of(summarise(recording))
+def run_grid(
+    grid: Grid, folder: Path, console: Console, *, processes: int | None = None, keep: bool = False
+) -> list[Group]:
+    """A group for every point, after doing what the folder's journal does not hold yet.
+
+    Args:
+        grid: checked.
+        folder: of the study; new, empty or begun by the same study.
+        console: for the progress.
+        processes: at a time, of one thread each; as many as there are cores where left out.
+        keep: whether recordings are kept in the folder, too.
+
+    Raises:
+        BenchmarkError: the folder holds another study or a damaged journal, or a process died.
+        ParameterError: it holds something else.
+    """
+    cases = grid.cases(folder if keep else None)
+    goes_on = (folder / JOURNAL_FILE).exists()
+    place = folder if goes_on else new_folder("sweep", folder)
+    with Journal.begin_or_resume(place, grid.settings(), resume=goes_on, unset={}) as journal:
+        finished = len(journal.finished)
+        say(console, f"{len(grid.points)} points, {len(cases)} runs" + (f", {finished} done" if finished else ""))
+        engine = LocalProcesses(processes or len(os.sched_getaffinity(0)))
+        return groups_of(cases, run_all(run_case, cases, engine, console, journal))
+
+
+def save(folder: Path, grid: Grid, found: Sequence[Group], metrics: Sequence[str]) -> None:
+    """Write every run's figures as CSV, and the spread of the metrics at each point as JSON."""
+    write_text(folder / CSV_FILE, as_csv(grid, found))
+    record = {
+        "settings": grid.settings(),
+        "metrics": metrics,
+        "points": [
+            {
+                "values": point.values,
+                "runs": len(point.figures),
+                "falls": point.falls,
+                **{metric: point.spread(metric).__dict__ for metric in metrics},
+            }
+            for point in found
+        ],
+        "machine": provenance.machine(),
+        "versions": provenance.versions(),
+    }
+    write_json(folder / JSON_FILE, record)
+
+
+def as_csv(grid: Grid, found: Sequence[Group]) -> str:
+    """A line for each run: values, seed, why it fell or failed, every figure."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    names, figures = [axis.name for axis in grid.axes], metric_names()
+    writer.writerow([*names, "seed", "error", "fall_reason", *figures])
+    for point in found:
+        for case, one in zip(point.cases, point.figures):
+            reasons = [one.get("error", ""), one.get("fall_reason") or ""]
+            writer.writerow([*point.values.values(), case.options.seed, *reasons, *map(one.get, figures)])
+    return text.getvalue()
 
 
 def _is_noisy(options: RunOptions) -> bool:

@@ -1,4 +1,4 @@
-"""What a long benchmark has finished so far, as lines of JSON, so that a run that was cut off can go on.
+"""Journal of a long benchmark: finished items as lines of JSON, so that a run that was cut off can go on.
 
 The first line holds the settings, each further one the name of a finished item and its result. A line is on the disk
 before the next item counts as finished; one that was torn by a crash is cut off when the journal is opened again.
@@ -12,10 +12,14 @@ from types import TracebackType
 from typing import Any
 
 from contact_ddp_ros import __version__
+from contact_ddp_ros.base.config import dotted
 from contact_ddp_ros.base.errors import BenchmarkError
 from contact_ddp_ros.base.files import plain
 
 JOURNAL_FILE = "journal.jsonl"
+
+_NAMED = 3
+"""Differences of settings that are named at most."""
 
 
 class Journal:
@@ -83,7 +87,7 @@ class Journal:
             wanted: settings by the names of their options.
             measured: more of them, found once at the beginning of a new run.
             resume: go on; then what is wanted must be what the run has.
-            unset: values that stand for options that were left out.
+            unset: values that stand for settings that were left out; empty where none was, None where all were.
 
         Raises:
             BenchmarkError: there is no run to go on with, or it was begun with another version or other settings.
@@ -91,14 +95,19 @@ class Journal:
         if not resume:
             return cls.create(folder, {**wanted, **measured(), "version": __version__})
         journal = cls.resume(folder)
-        begun, wanted = journal.settings, plain(wanted)
-        differing = [one for one in unset or {} if wanted[one] not in ((unset or {})[one], begun.get(one))]
-        words = ", ".join(f"--{name} {wanted[name]} (it has {begun.get(name)})" for name in differing)
-        if begun.get("version") != __version__:
-            words = f"version {__version__} (it has {begun.get('version')})"
-        if words:
+        begun, now = dotted(journal.settings), dotted(plain({**wanted, "version": __version__}))
+        free = dotted(plain(wanted if unset is None else unset))
+        names = dict.fromkeys([*begun, *now] if unset == {} else now)
+        differing = [
+            name for name in names if now.get(name) != begun.get(name) and (not free or now.get(name) != free.get(name))
+        ]
+        if differing:
             journal.close()
-            raise BenchmarkError(f"{folder} was begun with other settings than {words}; leave them out, or start anew")
+            words = [f"{name} is {begun.get(name, 'absent')}" for name in differing[:_NAMED]]
+            raise BenchmarkError(
+                f"{folder} was begun with other settings: {'; '.join(words + ['…'] * (len(differing) > _NAMED))}; "
+                "leave them out, give another --out, or remove it"
+            )
         return journal
 
     def add(self, name: str, result: Any) -> Any:

@@ -1,11 +1,9 @@
-"""What a number of successes says about a probability, and about the difference of two; items put into groups."""
+"""Statistics of studies: intervals of probabilities; items put into groups."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-import numpy as np
-from numpy.typing import ArrayLike
 from scipy import stats
 
 Item = TypeVar("Item")
@@ -49,40 +47,6 @@ def wilson(successes: int, trials: int) -> Proportion:
 
 
 def share(flags: Iterable[object]) -> Proportion:
-    """How many of some are true."""
+    """Proportion of some flags that are true."""
     found = [bool(one) for one in flags]
     return wilson(sum(found), len(found))
-
-
-def median_interval(values: ArrayLike, resamples: int = 2000) -> tuple[float, float]:
-    """95 % interval of a median from resampled values (percentile bootstrap, the same at every call); any shape."""
-    found = np.ravel(values)
-    drawn = np.random.default_rng(0).choice(found, (resamples, found.size))
-    low, high = np.percentile(np.median(drawn, axis=1), [2.5, 97.5])
-    return float(low), float(high)
-
-
-@dataclass(frozen=True)
-class Paired:
-    """Two variants under the same conditions, one by one.
-
-    Attributes:
-        first, second: how often only the one, or only the other, was better.
-        equal: how often neither was.
-    """
-
-    first: int
-    second: int
-    equal: int
-
-    @property
-    def p_value(self) -> float:
-        """Of the exact two-sided sign test of "neither is better"; 1 without a difference (McNemar, for survivals)."""
-        differing = self.first + self.second
-        return float(stats.binomtest(self.first, differing).pvalue) if differing else 1.0
-
-
-def paired(first: Sequence[float], second: Sequence[float]) -> Paired:
-    """Compare two equally long sequences entry by entry; larger is better, True larger than False."""
-    pairs = list(zip(first, second, strict=True))
-    return Paired(sum(a > b for a, b in pairs), sum(a < b for a, b in pairs), sum(a == b for a, b in pairs))

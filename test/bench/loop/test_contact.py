@@ -4,16 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.loop import contact
-from benchmarks.loop.cases import Case
-from benchmarks.loop.contact import (
-    ContactOutcome,
-    outcome,
-    run,
-    runs,
-    slipped,
-    table,
-)
-from benchmarks.output import console
+from benchmarks.loop.contact import BENCHMARK, figures, run, slipped
 from contact_ddp_ros.robot.model import foot_positions
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
@@ -21,6 +12,8 @@ from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import Recorder, Recording
 from contact_ddp_ros.runs.robot_scaling import planner_config, robot_of, simulator_options
 from contact_ddp_ros.runs.run_info import run_info
+from contact_ddp_ros.runs.study.study import Case
+from test.bench.studies import cases_of, group
 
 OPTIONS = RunOptions(duration=4.0)
 ROBOT = robot_of(OPTIONS)
@@ -74,40 +67,27 @@ def test_a_foot_that_rolls_does_not_slip() -> None:
 
 
 def test_figures_are_those_of_the_motion() -> None:
-    found = outcome(moving(lambda time: np.array([0.4 * time, 0.0, 0.27]), lambda time: -0.1))
-    assert found.speed == pytest.approx(0.4)
-    assert found.height == pytest.approx(0.27)
-    assert found.pitch == pytest.approx(np.degrees(0.1))
-    assert found.depth == pytest.approx(4.0)
-    assert found.force == pytest.approx(np.hypot(40.0, 3.0))
-    assert found.slip == pytest.approx(1e3 * 0.4 * moving(lambda time: np.zeros(3)).info.gait_period, rel=0.02)
+    found = figures(moving(lambda time: np.array([0.4 * time, 0.0, 0.27]), lambda time: -0.1))
+    expected = {"speed": 0.4, "height": 0.27, "pitch": np.degrees(0.1), "depth": 4.0, "force": np.hypot(40.0, 3.0)}
+    assert {name: found[name] for name in expected} == pytest.approx(expected)
+    assert found["over_weight"] == pytest.approx(found["force"] / (9.81 * ROBOT.mass))
+    assert found["slip"] == pytest.approx(1e3 * 0.4 * moving(lambda time: np.zeros(3)).info.gait_period, rel=0.02)
 
 
 def test_every_row_is_a_world_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contact, "missing", list)
-    items = runs(2, 4.0, {"planner.weight.pitch": 61.0})
-    assert len({item.name for item in items}) == len(items)
-    assert {item.options.seed for item in items} == {0, 1}
-    assert all(item.options.parameters("planner") == {"weight.pitch": 61.0} for item in items)
-    worlds = {item.group: simulator_options(item.options, ROBOT) for item in items}
+    worlds = {case.group: simulator_options(case.options, ROBOT) for case in cases_of(BENCHMARK, "--seeds", "2")}
     assert worlds["spring, 10 kN/m"].contact.stiffness == 10_000.0
     assert worlds["stiff"].contact.model == "stiff"
     assert worlds["DART, rigid"].engine == "dart"
     monkeypatch.setattr(contact, "missing", lambda: ["dart"])
-    assert {item.group for item in runs(1, 4.0, {})} == set(worlds) - {"DART, rigid"}
+    assert {case.group for case in cases_of(BENCHMARK)} == set(worlds) - {"DART, rigid"}
 
 
-def test_what_fails_is_said() -> None:
-    options = RunOptions(duration=1.0, overrides={"simulator.contact.stiffness": 1.0})
-    assert "contact.stiffness" in run(Case("spring", "spring #0", options)).fall
-
-
-def test_the_table_leaves_out_runs_that_fell() -> None:
-    good = ContactOutcome("", 0.5, 0.27, 12.0, 0.2, 1.0, 175.0)
-    terminal = console()
-    with terminal.capture() as shown:
-        terminal.print(table({"stiff": [good, ContactOutcome("2.00 s: tilt")], "soft": [good, good]}, 87.5))
-    text = shown.get()
-    assert "1 of 2" in text
-    assert "0.500 ± 0.000" in text
-    assert "2.00" in text
+def test_falls_and_missing_engines_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contact, "missing", lambda: ["dart"])
+    found = contact.report([group("spring", {"speed": 0.5}, {"fall": "2.00 s: tilt"})], None)
+    assert found.exit_code == 1
+    assert "spring #1: 2.00 s: tilt" in found.remarks[0] and "pip install" in found.remarks[1]
+    wrong = RunOptions(duration=1.0, overrides={"simulator.contact.stiffness": 1.0})
+    assert "contact.stiffness" in run(Case("spring", "spring #0", wrong))["fall"]

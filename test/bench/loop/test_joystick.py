@@ -1,37 +1,39 @@
 """The benchmark of the joystick: random full-range commands, which felled gaits within seconds without a governor."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from rich.console import Console
 
 from benchmarks.loop.gaits import moving_gaits
-from benchmarks.loop.joystick import MIXED, Joystick, JoystickOutcome, run, runs, table
-from benchmarks.output import console
-from contact_ddp_ros.runs.run_checks import check_run
+from benchmarks.loop.joystick import BENCHMARK, MIXED, REPORT, Joystick, run
+from contact_ddp_ros.runs.study.study import Figures
+from test.bench.studies import cases_of, group
 
 
 def test_every_gait_gets_every_seed() -> None:
-    items = runs(["bound", "trot", MIXED], range(3), 8.0, **{"planner.weight.pitch": 61.0})
-    assert len({item.name for item in items}) == len(items) == 9
-    assert {item.group for item in items} == {"bound", "trot", MIXED}
-    assert all(item.options.parameters("planner")["weight.pitch"] == 61.0 for item in items)
-    check_run(items[0].options)
+    words = [word for gait in ("bound", "trot", MIXED) for word in ("--only", gait)]
+    cases = cases_of(BENCHMARK, *words, "--seeds", "3", "--duration", "8")
+    assert len(cases) == 9 and {case.group for case in cases} == {"bound", "trot", MIXED}
+    assert {case.options.duration for case in cases} == {8.0}
+
+
+def ridden(gait: str, seed: int, duration: float, *words: str) -> Figures:
+    choice = ("--only", gait, "--seed", str(seed), "--seeds", "1", "--duration", str(duration), *words)
+    (case,) = cases_of(BENCHMARK, *choice)
+    return run(case)
 
 
 @pytest.mark.parametrize(("gait", "seed"), [("trot", 1), ("bound", 1)])
 def test_a_full_range_joystick_fells_no_gait(gait: str, seed: int) -> None:
     """Each of these fell within three seconds without a governor."""
-    (item,) = runs([gait], [seed], 4.0)
-    found = run(item)
-    assert (found.fall, found.stands, found.refused, found.failed) == ("", 0, 0, 0)
-    assert found.distance > 1.0 and found.plans > 200
+    found = ridden(gait, seed, 4.0)
+    assert [found[name] for name in ("fall", "stands", "refused", "failed")] == ["", 0, 0, 0]
+    assert found["distance"] > 1.0 and found["plans"] > 200
 
 
 def test_gait_and_pose_change_with_the_commands() -> None:
-    (item,) = runs([MIXED], [100], 5.2)
-    found = run(item)
-    assert (found.fall, found.refused, found.failed) == ("", 0, 0)
+    found = ridden(MIXED, 100, 5.2)
+    assert [found[name] for name in ("fall", "refused", "failed")] == ["", 0, 0]
 
 
 class FakeLoop:
@@ -65,8 +67,7 @@ def test_draws_reach_the_ends_and_rest() -> None:
 
 
 def test_the_table_says_what_fell_first() -> None:
-    good = JoystickOutcome("trot", 0, plans=100, distance=5.0, fastest=2.0)
-    terminal = console()
-    with terminal.capture() as shown:
-        terminal.print(table([good, replace(good, seed=1, fall="2.00 s: tilt")]))
-    assert "#1 2.00 s: tilt" in shown.get()
+    good = {"refused": 0, "failed": 0, "plans": 100, "distance": 5.0, "fastest": 2.0}
+    with (console := Console(width=160)).capture() as shown:
+        console.print(REPORT([group("trot", good, {**good, "fall": "2.00 s: tilt"})], None).tables[0])
+    assert "#0 2.00 s: tilt" in shown.get()

@@ -1,32 +1,31 @@
 """Searches find what holds, verdicts name what does not, and a parameter that is refused leaves no trace."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from benchmarks import engine
-from benchmarks.loop import parameters, refusals
+from benchmarks.loop import live_change, parameters
 from benchmarks.loop.harness import bounding_loop
 from benchmarks.loop.live_change import (
     BOUND_FIRST,
-    Change,
-    End,
-    Verdict,
     apply,
-    as_range,
-    changes,
+    directions,
     judge,
-    perform,
+    offer,
     run,
     search,
+    spoilt,
     tunable,
     value_at,
 )
-from benchmarks.loop.refusals import Refusals, offer, spoilt
+from benchmarks.loop.parameters import as_range
 from contact_ddp_ros.base.config import ParameterSpec, check
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.base.safe_ranges import SafeRange, read
 from contact_ddp_ros.control.safety import Violation
+from contact_ddp_ros.runs.study.study import Case, Figures
 from test.runs.study.serial import Serial
 
 NUMBER = ParameterSpec("number", 1.0, low=-3.0, high=9.0)
@@ -51,63 +50,62 @@ def test_three_digits_never_pass_the_bound() -> None:
 
 
 def test_every_way_off_the_default_is_tried() -> None:
-    assert [one.towards for one in changes("n", NUMBER, 4, 2.5)] == ["low", "high"]
-    assert [one.towards for one in changes("n", ParameterSpec("n", 0.0, low=0.0, high=1.0), 4, 2.5)] == ["high"]
-    assert [one.towards for one in changes("n", CHOICE, 4, 2.5)] == ["two", "three"]
-    assert [one.towards for one in changes("n", SWITCH, 4, 2.5)] == ["false"]
+    assert directions(NUMBER) == ["low", "high"]
+    assert directions(ParameterSpec("n", 0.0, low=0.0, high=1.0)) == ["high"]
+    assert directions(CHOICE) == ["two", "three"]
+    assert directions(SWITCH) == ["false"]
 
 
-def verdict(held: bool) -> Verdict:
-    return Verdict(End.HELD) if held else Verdict(End.FALLS, "tilt")
+def verdict(held: bool) -> str:
+    return "" if held else "falls: tilt"
 
 
 @pytest.mark.parametrize("truth", [1.2, 3.3, 8.9])
 def test_the_last_value_that_holds_is_found(truth: float) -> None:
-    found = search(Change("n", "high", 4, 2.5), NUMBER, lambda value: verdict(value <= truth))
+    found = search(NUMBER, "high", 4, lambda value: verdict(value <= truth))
     assert found["held"] <= truth < found["lost"]
     assert found["lost"] - found["held"] <= 0.51
     assert found["why"] == "falls: tilt"
 
 
 def test_a_bound_that_holds_is_the_end_and_halfway_is_tried() -> None:
-    found = search(Change("n", "low", 4, 2.5), NUMBER, lambda value: verdict(True))
+    found = search(NUMBER, "low", 4, lambda value: verdict(True))
     assert (found["held"], found["lost"], found["why"]) == (-3.0, None, "")
     assert [value for value, _ in found["tried"]] == [-3.0, -1.0]
 
 
 def test_a_bound_that_holds_beyond_a_gap_does_not_count() -> None:
-    found = search(Change("n", "high", 4, 2.5), NUMBER, lambda value: verdict(value <= 2.6 or value >= 6.0))
+    found = search(NUMBER, "high", 4, lambda value: verdict(value <= 2.6 or value >= 6.0))
     assert found["held"] <= 2.6 < found["lost"] <= 5.0
 
 
 def test_where_hardly_anything_holds_the_search_goes_on() -> None:
-    found = search(Change("n", "high", 3, 2.5), NUMBER, lambda value: verdict(value <= 1.3))
+    found = search(NUMBER, "high", 3, lambda value: verdict(value <= 1.3))
     assert 1.0 < found["held"] <= 1.3 < found["lost"]
 
 
 def test_no_value_is_judged_twice_and_the_default_never() -> None:
     judged = []
-    search(Change("n", "high", 4, 2.5), WHOLE, lambda value: judged.append(value) or verdict(value <= 2))
+    search(WHOLE, "high", 4, lambda value: judged.append(value) or verdict(value <= 2))
     assert len(set(judged)) == len(judged)
     assert 2 not in judged
 
 
 @pytest.mark.parametrize(("spec", "towards", "value"), [(CHOICE, "two", "two"), (SWITCH, "false", False)])
 def test_what_is_no_number_holds_or_does_not(spec: ParameterSpec, towards: str, value: object) -> None:
-    change = Change("n", towards, 4, 2.5)
-    held = as_range(spec, {towards: search(change, spec, lambda one: verdict(one == value))})
+    held = as_range(spec, {towards: search(spec, towards, 4, lambda one: verdict(one == value))})
     assert held.held == [spec.default, value] and not held.lost
-    lost = as_range(spec, {towards: search(change, spec, lambda one: verdict(False))})
+    lost = as_range(spec, {towards: search(spec, towards, 4, lambda one: verdict(False))})
     assert lost.held == [spec.default] and "falls" in lost.lost[towards]
 
 
 def test_verdicts_tell_limits_that_trip_from_falls() -> None:
-    assert judge("controller.safety.roll", Violation.TILT, "fault: tilt").end is End.DAMPS
-    assert judge("planner.weight.pitch", Violation.TILT, "fault: tilt").end is End.FALLS
-    assert judge("planner.weight.pitch", Violation.POLICY_STALE, "fault: ...").text == "damps: policy_stale"
-    assert judge("controller.safety.roll", None, "trunk below 0.15 m").end is End.FALLS
-    assert judge("controller.stand.kp", None, "", stood=False).end is End.STAYS
-    assert judge("controller.stand.kp", None, "").end is End.HELD
+    assert judge("controller.safety.roll", Violation.TILT, "fault: tilt") == "damps: tilt"
+    assert judge("planner.weight.pitch", Violation.TILT, "fault: tilt") == "falls: tilt"
+    assert judge("planner.weight.pitch", Violation.POLICY_STALE, "fault: ...") == "damps: policy_stale"
+    assert judge("controller.safety.roll", None, "trunk below 0.15 m") == "falls: trunk below 0.15 m"
+    assert judge("controller.stand.kp", None, "", stood=False) == "does not stand"
+    assert judge("controller.stand.kp", None, "") == ""
 
 
 @pytest.mark.parametrize("name", tunable())
@@ -143,46 +141,50 @@ def test_what_belongs_together_changes_together() -> None:
     assert (loop.simulator._gains.kp == loop.controller.drive_gains.kp).all()
 
 
+def searched(name: str, towards: str, steps: int, seconds: float) -> Figures:
+    values = {"parameter": name, "towards": towards, "steps": steps, "seconds": seconds}
+    return parameters.measure(Case(name, f"{name} {towards}", values=values))
+
+
 def test_a_run_holds_trips_and_is_refused() -> None:
-    harmless = perform(Change("planner.weight.pitch", "low", 0, 0.1))
+    harmless = searched("planner.weight.pitch", "low", 0, 0.1)
     assert harmless["lost"] is None and harmless["tried"]
-    tripping = run("controller.safety.velocity_factor", 0.1, 0.4)
-    assert tripping == Verdict(End.DAMPS, "joint_velocity")
-    refused = perform(Change("controller.stand.pose", "high", 0, 0.05))
-    assert (refused["why"].startswith("refused") and refused["held"] == [0.0, -0.8, 1.6]) or refused["held"]
+    assert run("controller.safety.velocity_factor", 0.1, 0.4) == "damps: joint_velocity"
+    refused = searched("controller.stand.pose", "high", 0, 0.05)
+    assert refused["why"].startswith("refused") and list(refused["held"]) == [0.0, -0.8, 1.6]
 
 
 def test_refused_values_leave_no_trace() -> None:
-    report = offer(Refusals(("planner.weight.height", "controller.stand.ramp_time", "controller.move.feedback")))
+    report = offer(("planner.weight.height", "controller.stand.ramp_time", "controller.move.feedback"))
     assert report["found"] == []
     assert report["offered"] > 20
 
 
 def test_a_value_that_is_taken_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refusals, "spoilt", lambda spec: [0.5 * spec.default])
-    found = offer(Refusals(("planner.weight.height", "controller.stand.ramp_time")))["found"]
+    monkeypatch.setattr(live_change, "spoilt", lambda spec: [0.5 * spec.default])
+    found = offer(("planner.weight.height", "controller.stand.ramp_time"))["found"]
     name = "planner.weight.height"
     assert found == [f"{name} took 400.0", f"{name} changed the configuration", f"{name} changed the command"]
 
 
-def synthetic(job: parameters.Job) -> dict:
-    if isinstance(job, Refusals):
-        return {"offered": 3, "found": []}
-    spec = tunable()[job.parameter]
-    return search(job, spec, lambda value: verdict(isinstance(value, float) and value < 1.0))
+def synthetic(case: Case) -> Figures:
+    if case.group == "refusals":
+        return {"fall": "", "offered": 3, "found": []}
+    spec, towards = tunable()[case.values["parameter"]], case.values["towards"]
+    return {"fall": "", **search(spec, towards, 4, lambda value: verdict(isinstance(value, float) and value < 1.0))}
 
 
 def test_a_run_that_was_cut_off_goes_on_and_leaves_its_files(tmp_path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     folder = tmp_path / "out"
     names = ["planner.weight.height", "controller.safety.roll", "controller.move.exit_instant"]
     only = [word for name in names for word in ("--only", name)]
-    monkeypatch.setattr(parameters, "work", synthetic)
+    benchmark = replace(parameters.BENCHMARK, measure=replace(parameters.BENCHMARK.measure, measure=synthetic))
     monkeypatch.setattr(engine, "chosen_engine", lambda options: Serial(interrupt=3))
     with pytest.raises(KeyboardInterrupt):
-        parameters.BENCHMARK.main(["--out", str(folder), *only])
+        benchmark.main(["--out", str(folder), *only])
     assert sum(one is not None for one in read(folder / "safe_ranges.yaml").values()) < len(names)
     monkeypatch.setattr(engine, "chosen_engine", lambda options: Serial())
-    assert parameters.BENCHMARK.main(["--resume", str(folder)]) == 0
+    assert benchmark.main(["--resume", str(folder)]) == 0
     ranges = read(folder / "safe_ranges.yaml")
     assert list(ranges) == list(tunable())
     assert {name for name, one in ranges.items() if one is not None} == set(names)
@@ -191,11 +193,9 @@ def test_a_run_that_was_cut_off_goes_on_and_leaves_its_files(tmp_path, monkeypat
     assert "refused without a trace" in capsys.readouterr().out
 
 
-def test_a_pattern_without_a_match_and_a_resumed_run_with_settings_are_refused(tmp_path) -> None:
+def test_a_pattern_without_a_match_is_refused(tmp_path) -> None:
     with pytest.raises(ParameterError, match="matches none"):
         parameters.BENCHMARK.main(["--only", "nothing.*", "--out", str(tmp_path / "out")])
-    with pytest.raises(ParameterError, match="--resume goes on"):
-        parameters.BENCHMARK.main(["--resume", str(tmp_path), "--quick"])
 
 
 def test_a_figure_is_made_of_every_kind_of_number(tmp_path) -> None:

@@ -7,11 +7,13 @@ import pytest
 
 from benchmarks.loop import reliability
 from benchmarks.loop.faults import FAULTS, KINDS, STATE_DELAY, STATE_INTERVAL, Fault
-from benchmarks.loop.injection import LIMITS, Injection, Reaction, inject
+from benchmarks.loop.reliability import LIMITS, complaints, inject
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.state import JointCommand
+from contact_ddp_ros.runs.study.study import Figures, groups_of
+from test.bench.studies import cases_of
 
 TICK = 0.002
 BEGIN, END = 0.1, 0.3
@@ -111,16 +113,21 @@ def test_unknown_kinds_are_refused(robot: Robot) -> None:
 
 
 def test_complaints_name_all_that_did_not_hold() -> None:
-    fine = Reaction(Injection("state", "off", 0), damped_after=LIMITS["state"], bounding=False, rearmed=True)
-    assert fine.complaints == []
-    assert len(dataclasses.replace(fine, damped_after=0.022, torque_share=1.1, rearmed=False).complaints) == 3
-    assert dataclasses.replace(fine, damped_after=float("nan")).complaints, "it never damped"
-    planned = Reaction(Injection("policy", "off", 0), bounding=False, stood=True, rearmed=True)
-    assert planned.complaints == []
-    assert dataclasses.replace(planned, fault="policy_over").complaints == ["damped: policy_over"]
-    driven = Reaction(Injection("velocity", "off", 0), rearmed=True)
-    assert driven.complaints == []
-    assert dataclasses.replace(driven, bounding=False).complaints == ["the bound ended"]
+    fine = {"damped_after": LIMITS["state"], "reason": "", "bounding": False, "stood": False, "torque": 0.5}
+    fine |= {"rearmed": True, "failed": ""}
+    assert complaints("state", fine) == []
+    assert len(complaints("state", {**fine, "damped_after": 0.022, "torque": 1.1, "rearmed": False})) == 3
+    assert complaints("state", {**fine, "damped_after": None}) == ["never damped, allowed: 20 ms"]
+    planned = {**fine, "damped_after": None, "stood": True}
+    assert complaints("policy", planned) == []
+    assert complaints("policy", {**planned, "reason": "policy_over"}) == ["damped: policy_over"]
+    assert complaints("velocity", {**fine, "bounding": True}) == []
+    assert complaints("velocity", fine) == ["the bound ended"]
+
+
+def injected(target: str, kind: str) -> Figures:
+    cases = {case.group: case for case in cases_of(reliability.BENCHMARK, "--seeds", "1")}
+    return inject(cases[f"{target}, {kind}"])
 
 
 @pytest.mark.slow
@@ -129,27 +136,25 @@ def test_complaints_name_all_that_did_not_hold() -> None:
     [("state", "wrong", "state_jump"), ("clock", "stuck", "state_from_future")],
 )
 def test_it_damps_in_time_and_bounds_again(target: str, kind: str, violation: str) -> None:
-    reaction = inject(Injection(target, kind, 0))
-    assert reaction.complaints == []
-    assert reaction.fault == violation
+    reaction = injected(target, kind)
+    assert (reaction["fall"], reaction["reason"]) == ("", violation)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["off", "wrong", "delayed"])
 def test_without_good_policies_it_never_damps(kind: str) -> None:
-    reaction = inject(Injection("policy", kind, 0))
-    assert reaction.complaints == []
-    assert reaction.fault == ""
-    assert reaction.stood == (kind != "delayed"), "late ones still serve"
+    reaction = injected("policy", kind)
+    assert (reaction["fall"], reaction["reason"]) == ("", "")
+    assert reaction["stood"] == (kind != "delayed"), "late ones still serve"
 
 
 def test_a_figure_and_a_table_are_made(tmp_path) -> None:
-    runs = [
-        Reaction(Injection(target, kind, 0), 0.01, "f", False, False, 0.5, 0.5, True)
-        for target in FAULTS
-        for kind in KINDS
-    ]
-    reliability.draw(runs, tmp_path / "figure.png")
-    assert (tmp_path / "figure.png").stat().st_size > 1000
-    rows = [reliability.ReactionRow.of([one]) for one in runs]
-    assert reliability.markdown(rows).count("\n") == 2 + len(FAULTS) * len(KINDS)
+    cases = cases_of(reliability.BENCHMARK, "--seeds", "1")
+    figures = {"damped_after": 0.01, "reason": "f", "stood": False, "torque": 0.5, "rearmed": True}
+    groups = groups_of(cases, [{"fall": "torque" * (case.values["kind"] == "off"), **figures} for case in cases])
+    found = reliability.REPORT(groups, None)
+    assert (found.exit_code, len(found.remarks)) == (1, len(FAULTS))
+    for name, draw in found.drawings.items():
+        draw(tmp_path / name)
+    assert (tmp_path / "reliability.png").stat().st_size > 1000
+    assert (tmp_path / reliability.TABLE_FILE).read_text().count("\n") == 2 + len(FAULTS) * len(KINDS)

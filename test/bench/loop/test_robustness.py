@@ -1,97 +1,81 @@
-"""Scenarios, judgement and totals, on recordings made by hand: no physics."""
+"""Pushes at every phase, judgement of a push, and the report of runs, on figures made by hand: no physics."""
 
 import math
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from benchmarks.loop.cases import CYCLE, RECOVERY
-from benchmarks.loop.outcome import Outcome, Straightness, straightness
-from benchmarks.loop.robustness import BENCHMARK, GROUPS, QUICK, Extent, Settings, runs, totals
+from benchmarks.loop.outcome import is_straight, straightness
+from benchmarks.loop.robustness import BENCHMARK, REPORT
+from contact_ddp_ros.base.files import plain
+from test.bench.studies import cases_of, group
 
-ALL = runs(Settings(), Extent())
-
-
-def test_names_are_unique() -> None:
-    assert len({scenario.name for scenario in ALL}) == len(ALL)
+FIGURES = {"speed_error": 0.02, "commanded_speed": 0.5, "touchdown_error_max_m": 0.001}
 
 
-def test_pushes_cover_one_cycle_each_way() -> None:
-    pushes = runs(Settings(), Extent(), ["pushes"])
-    assert len(pushes) == 4 * 24
-    starts = sorted({scenario.options.pushes[0].time for scenario in pushes})
-    assert len(starts) == 24
-    assert starts[-1] - starts[0] == pytest.approx(CYCLE * 23 / 24)
-    impulses = {tuple(round(f * s.options.pushes[0].duration, 9) for f in s.options.pushes[0].force) for s in pushes}
+def pushed(direction, *found):
+    straight = {"straightness": {"roll": 0.0, "lateral_velocity": 0.0, "yaw": 0.0}, "straight": True}
+    options = cases_of(BENCHMARK, "--quick", "--only", "pushes")[0].options
+    return group(f"push {direction}", *({**FIGURES, **straight, **one} for one in found), options=options)
+
+
+def test_pushes_cover_one_cycle_each_way_and_last_until_they_can_be_judged() -> None:
+    pushes = cases_of(BENCHMARK, "--only", "pushes")
+    assert len(pushes) == 4 * 24 and len({case.group for case in pushes}) == 4
+    starts = sorted({case.options.pushes[0].time for case in pushes})
+    assert len(starts) == 24 and starts[-1] - starts[0] == pytest.approx(CYCLE * 23 / 24)
+    impulses = {tuple(round(f * c.options.pushes[0].duration, 9) for f in c.options.pushes[0].force) for c in pushes}
     assert impulses == {(4.0, 0.0, 0.0), (-4.0, 0.0, 0.0), (0.0, 4.0, 0.0), (0.0, -4.0, 0.0)}
+    assert all(case.options.duration >= case.options.pushes[0].end + RECOVERY + CYCLE for case in pushes)
 
 
-def test_a_pushed_run_lasts_until_it_can_be_judged() -> None:
-    for scenario in runs(Settings(), QUICK, ["pushes"]):
-        (push,) = scenario.options.pushes
-        assert scenario.options.duration >= push.end + RECOVERY + CYCLE
-
-
-def test_settings_reach_every_run() -> None:
-    settings = Settings("ilqr", 7, {"planner.iterations": 2})
-    for scenario in runs(settings, QUICK):
-        options = scenario.options
-        assert options.variant == "ilqr"
-        assert options.overrides["planner.iterations"] == 2
-        assert options.seed == 7 or scenario.group == "noise"
-    assert {scenario.group for scenario in runs(settings, QUICK)} == set(GROUPS)
-
-
-def test_noise_differs_by_its_seed_only() -> None:
-    noisy = runs(Settings(seed=4), QUICK, ["noise"])
-    assert [run.options.seed for run in noisy] == [4, 5, 6]
-    assert all(run.options.parameters("simulator")["noise.orientation"] > 0.0 for run in noisy)
+def test_options_reach_every_run() -> None:
+    cases = cases_of(BENCHMARK, "--quick", "--variant", "ilqr", "--seed", "4")
+    assert {case.options.variant for case in cases} == {"ilqr"}
+    noisy = [case.options for case in cases if "noise" in case.group]
+    assert [options.seed for options in noisy] == [4, 5, 6]
+    assert all(options.parameters("simulator")["noise.orientation"] > 0.0 for options in noisy)
 
 
 @pytest.mark.parametrize(
-    "values, expected",
-    [((0.0, 0.0, 0.0), True), ((0.2, 0.0, 0.0), False), ((0.0, -0.1, 0.0), False), ((0.0, 0.0, -0.2), False)],
+    "roll, sideways, yaw, expected",
+    [(0.0, 0.0, 0.0, True), (0.2, 0.0, 0.0, False), (0.0, -0.1, 0.0, False), (0.0, 0.0, -0.2, False)],
 )
-def test_bands(values, expected) -> None:
-    assert Straightness(*values).straight is expected
-
-
-def test_what_is_not_finite_is_not_straight() -> None:
-    assert not Straightness(math.nan, 0.0, 0.0).straight
-
-
-def test_an_outcome_survives_only_without_any_failure() -> None:
-    held = Outcome("g", "n", fell=False)
-    assert held.survived
-    assert held.straight is None
-    assert not replace(held, fell=True).survived
-    assert not replace(held, failed="no kernels").survived
-    assert not replace(held, stood=False).survived
-    assert replace(held, fell=True, straightness=Straightness(0.0, 0.0, 0.0)).straight is False
-
-
-def test_totals_count_per_direction() -> None:
-    straight, crooked = Straightness(0.0, 0.0, 0.0), Straightness(0.3, 0.0, 0.0)
-    outcomes = [
-        Outcome("pushes", "push left, phase 0/2", fell=False, straightness=straight),
-        Outcome("pushes", "push left, phase 1/2", fell=False, straightness=crooked),
-        Outcome("pushes", "push right, phase 0/2", fell=True, straightness=straight),
-        Outcome("mass", "trunk mass × 1.1", fell=False),
-    ]
-    assert totals(outcomes) == {
-        "push left": {"runs": 2, "survived": 2, "straight": 1},
-        "push right": {"runs": 1, "survived": 0, "straight": 0},
-        "mass": {"runs": 1, "survived": 1, "straight": None},
-    }
+def test_bands(roll, sideways, yaw, expected) -> None:
+    assert is_straight({"roll": roll, "lateral_velocity": sideways, "yaw": yaw}) == expected
+    assert not is_straight({"roll": math.nan, "lateral_velocity": sideways, "yaw": yaw})
 
 
 def test_a_recording_that_ended_early_is_not_straight() -> None:
-    scenario = runs(Settings(), QUICK, ["pushes"])[0]
+    push = cases_of(BENCHMARK, "--quick", "--only", "pushes")[0].options.pushes[0]
+    found = straightness(SimpleNamespace(ticks={"time": np.arange(0.0, 1.0, 0.1)}), push)
+    assert not is_straight(found)
+    assert plain(found) == {"roll": None, "lateral_velocity": None, "yaw": None}
 
-    recording = SimpleNamespace(ticks={"time": np.arange(0.0, 1.0, 0.1)})
-    assert not straightness(recording, scenario.options.pushes[0]).straight
+
+def test_the_report_counts_per_direction_and_names_what_did_not_hold(tmp_path) -> None:
+    crooked = {"straight": False, "straightness": {"roll": 0.3, "lateral_velocity": 0.0, "yaw": 0.0}}
+    lost = {"straight": False, "straightness": dict.fromkeys(("roll", "lateral_velocity", "yaw"))}
+    groups = [
+        pushed("left", {}, crooked),
+        pushed("right", {"fall": "2.00 s: tilt", **lost}),
+        group("mass", {**FIGURES, "touchdown_error_max_m": 0.01}),
+        group("delay", {"fall": "failed: no kernels"}),
+    ]
+    found = REPORT(groups, None)
+    assert found.exit_code == 1
+    with (console := Console(width=160)).capture() as shown:
+        for table in found.tables:
+            console.print(table)
+    for words in ("push left", "not straight: roll 0.30", "2.00 s: tilt", "above 5 mm", "no kernels"):
+        assert words in shown.get()
+    assert [str(cell) for cell in found.tables[0].columns[3].cells] == ["1", "0", "", ""]
+    for name, own in (("some", groups), ("empty", [])):
+        REPORT(own, None).drawings["robustness.png"](tmp_path / f"{name}.png")
+        assert (tmp_path / f"{name}.png").stat().st_size > 1000
 
 
 @pytest.mark.parametrize("words", [["--jobs", "0"], ["--only", "nothing"]])

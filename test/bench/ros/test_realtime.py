@@ -7,28 +7,38 @@ import time as clock
 
 import pytest
 
+from benchmarks.loop.cases import bounding
 from benchmarks.ros.disturbances import neighbours, stalls
-from benchmarks.ros.realtime import NODES, Condition, LiveRun, conditions, live_run, metrics
+from benchmarks.ros.realtime import BENCHMARK, NODES, live_run, metrics
+from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.runs.study.statistics import grouped
+from contact_ddp_ros.runs.study.study import Case, Group
+from test.bench.studies import cases_of, group
 
 
-def outcome(condition: str, fell: str = "", cores: float = 0.1) -> LiveRun:
-    return LiveRun(condition, fell, 0, 0, 1.0, 0.5, 0.0, 2.0, 12.0, 2.0, dict.fromkeys(NODES, cores))
+def condition(name: str, *falls: str, cores: float = 0.1) -> Group:
+    alike = {"deadline_miss_fraction": 0.0, "cores": dict.fromkeys(NODES, cores)}
+    return group(name, *({**alike, "fall": fall} for fall in falls))
 
 
 def test_every_disturbance_is_there_and_quick_runs_are_single() -> None:
-    names = [one.name for one in conditions(quick=False, runs=None)]
-    assert [name for name in names if name.endswith("neighbours")] == [f"{n} busy neighbours" for n in (0, 1, 2, 4)]
-    assert [name for name in names if "one process" in name] == [f"{n} busy neighbours, one process" for n in (0, 2)]
-    assert sum("stalled" in name for name in names) == 5
-    assert all(one.runs == 1 for one in conditions(quick=True, runs=None))
-    assert all(one.runs == 3 for one in conditions(quick=False, runs=3))
-    long = conditions(quick=False, runs=None)
-    assert all(one.duration >= 20 * (one.every + one.stall) for one in long if one.stall)
+    full, quick = (grouped(cases_of(BENCHMARK, *words), lambda case: case.group) for words in ((), ("--quick",)))
+    assert [name for name in full if name.endswith("neighbours")] == [f"{n} busy neighbours" for n in (0, 1, 2, 4)]
+    assert [name for name in full if "one process" in name] == [f"{n} busy neighbours, one process" for n in (0, 2)]
+    assert sum("stalled" in name for name in full) == 5
+    assert all(len(runs) == 1 for runs in quick.values())
+    assert len(cases_of(BENCHMARK, "--runs", "3")) == 3 * len(full)
+    for case, *_ in full.values():
+        values = case.values
+        if "stall" in values:
+            assert case.options.duration >= 20 * (values["every"] + values["stall"])
+    with pytest.raises(ParameterError, match="no condition's name holds"):
+        cases_of(BENCHMARK, "--only", "nothing")
 
 
 def test_falls_and_processor_time_are_held_against_their_targets() -> None:
-    runs = [outcome("0 busy neighbours"), outcome("0 busy neighbours", fell="late states", cores=0.5)]
-    figures = {one.name: one for one in metrics([*runs, outcome("4 busy neighbours", fell="tilt")])}
+    groups = [condition("0 busy neighbours", "", "late states", cores=0.3), condition("4 busy neighbours", "tilt")]
+    figures = {one.name: one for one in metrics(groups)}
     assert figures["no fall: 0 busy neighbours"].value == 0.5
     assert figures["no fall: 0 busy neighbours"].met is False
     assert figures["no fall: 4 busy neighbours"].met is None, "without a target"
@@ -62,7 +72,9 @@ def test_a_process_is_stopped_for_a_while_and_goes_on() -> None:
 
 @pytest.mark.slow
 def test_a_run_beside_a_stalled_planner_is_measured() -> None:
-    made = live_run(Condition("stalled", 1, 5.0, stall=0.05, every=0.5), 0, {"planner.rate": 50})
-    assert made.stalls > 0
-    assert all(cores > 0.0 for cores in made.cores.values())
-    assert made.oldest_policy > 0.0 and not math.isnan(made.longest_silence)
+    values = {"stall": 0.05, "every": 0.5}
+    options = bounding({"planner.rate": 50}, lockstep=False, duration=5.0)
+    made = live_run(Case("stalled", "stalled, 1 of 1", options, values))
+    assert made["stalls"] > 0
+    assert all(cores > 0.0 for cores in made["cores"].values())
+    assert made["oldest"] > 0.0 and not math.isnan(made["silence"])

@@ -6,17 +6,18 @@ import json
 import numpy as np
 import pytest
 from PIL import Image
+from rich.console import Console
 
 from contact_ddp_ros.apps.cli import main
 from contact_ddp_ros.apps.cli.parser import build_parser
 from contact_ddp_ros.base.errors import BenchmarkError, ParameterError
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.report.summary import Summary
-from contact_ddp_ros.runs.study import work
+from contact_ddp_ros.runs.study import grid
 from contact_ddp_ros.runs.study.axes import Axis, check_metrics, metric_names, options_at, parse_axis
 from contact_ddp_ros.runs.study.figures import draw
-from contact_ddp_ros.runs.study.grid import Study, folder_name
-from contact_ddp_ros.runs.study.results import Point
+from contact_ddp_ros.runs.study.grid import Grid, folder_name, run_grid, with_noise
+from contact_ddp_ros.runs.study.study import Case, Group
 
 PITCH = "planner.weight.pitch"
 NOISY = {"simulator.noise.position": 0.002}
@@ -76,35 +77,35 @@ def test_options_and_parameters_are_set_at_a_point():
 
 def test_a_grid_is_checked_as_a_whole_before_anything_runs():
     with pytest.raises(ParameterError, match=rf"at {PITCH}=-5, speed=0\.5: .*allowed: 0 to"):
-        Study(RunOptions(), [Axis(PITCH, (1, -5)), Axis("speed", (0.5,))]).check()
+        Grid(RunOptions(), [Axis(PITCH, (1, -5)), Axis("speed", (0.5,))]).check()
     with pytest.raises(ParameterError, match=r"at speed=3\.0: .*speed_limit"):
-        Study(RunOptions(), [Axis("speed", (0.5, 3.0))]).check()
+        Grid(RunOptions(), [Axis("speed", (0.5, 3.0))]).check()
     with pytest.raises(ParameterError, match="nothing is varied"):
-        Study(RunOptions(), []).check()
+        Grid(RunOptions(), []).check()
     with pytest.raises(ParameterError, match="lock-step"):
-        Study(RunOptions(lockstep=False), [Axis("speed", (0.5,))]).check()
+        Grid(RunOptions(lockstep=False), [Axis("speed", (0.5,))]).check()
 
 
 def test_seeds_without_anything_random_are_refused():
     with pytest.raises(ParameterError, match="--noise"):
-        Study(RunOptions(), [Axis("speed", (0.5,))], seeds=2).check()
-    Study(RunOptions(overrides=NOISY), [Axis("speed", (0.5,))], seeds=2).check()
-    Study(work.with_noise(RunOptions()), [Axis("speed", (0.5,))], seeds=2).check()
+        Grid(RunOptions(), [Axis("speed", (0.5,))], seeds=2).check()
+    Grid(RunOptions(overrides=NOISY), [Axis("speed", (0.5,))], seeds=2).check()
+    Grid(with_noise(RunOptions()), [Axis("speed", (0.5,))], seeds=2).check()
 
 
 def test_every_point_is_run_with_every_seed():
-    study = Study(RunOptions(seed=4), [Axis("speed", (0.5, 1.0)), Axis("friction", (0.4,))], seeds=2)
-    runs = study.runs()
-    assert [run.point for run in runs] == [0, 0, 1, 1]
+    study = Grid(RunOptions(seed=4), [Axis("speed", (0.5, 1.0)), Axis("friction", (0.4,))], seeds=2)
+    runs = study.cases()
+    assert [run.group for run in runs] == ["speed=0.5 friction=0.4"] * 2 + ["speed=1.0 friction=0.4"] * 2
     assert [run.options.seed for run in runs] == [4, 5, 4, 5]
     assert {run.options.friction for run in runs} == {0.4}
     assert len({run.name for run in runs}) == 4
 
 
 def test_a_study_has_a_folder_of_its_own_name():
-    study = Study(RunOptions(), [Axis("speed", (0.5, 1.0))])
-    assert folder_name(study) == folder_name(Study(RunOptions(), [Axis("speed", (0.5, 1.0))]))
-    assert folder_name(study) != folder_name(Study(RunOptions(seed=1), [Axis("speed", (0.5, 1.0))]))
+    study = Grid(RunOptions(), [Axis("speed", (0.5, 1.0))])
+    assert folder_name(study) == folder_name(Grid(RunOptions(), [Axis("speed", (0.5, 1.0))]))
+    assert folder_name(study) != folder_name(Grid(RunOptions(seed=1), [Axis("speed", (0.5, 1.0))]))
 
 
 def test_metrics_are_the_numbers_of_a_summary():
@@ -117,17 +118,22 @@ def test_metrics_are_the_numbers_of_a_summary():
         check_metrics(["fell", "fell"])
 
 
+def point(values, *figures):
+    return Group("point", [Case("point", str(k), values=values) for k in range(len(figures))], figures)
+
+
+FALLEN = {"fall": "2.00 s: tilt", "fell": True, "mean_speed": 1.0, "fall_time_s": 2.0}
+
+
 def test_runs_that_fell_count_as_falls_and_not_as_figures():
-    fallen, failed = {"fell": True, "mean_speed": 9.0, "fall_time_s": 2.0}, {"error": "no memory"}
-    point = Point(
-        {}, range(4), [{"fell": False, "mean_speed": 1.0}, {"fell": False, "mean_speed": 2.0}, fallen, failed]
-    )
-    assert point.falls == 2
-    assert point.spread("mean_speed").mean == 1.5
-    assert (point.spread("mean_speed").low, point.spread("mean_speed").high) == (1.0, 2.0)
-    assert point.spread("fell").mean == 0.5
-    assert point.spread("fall_time_s").mean == 2.0
-    assert point.spread("yaw_drift").runs == 0
+    failed = {"fall": "failed: no memory", "error": "no memory"}
+    own = point({}, {"fall": "", "mean_speed": 1.0}, {"fall": "", "mean_speed": 2.0}, FALLEN, failed)
+    assert own.falls == 2
+    assert own.spread("mean_speed").mean == 1.5
+    assert (own.spread("mean_speed").low, own.spread("mean_speed").high) == (1.0, 2.0)
+    assert own.spread("fell").mean == 0.5
+    assert own.spread("fall_time_s").mean == 2.0
+    assert own.spread("yaw_drift").runs == 0
 
 
 class Inline:
@@ -154,10 +160,15 @@ def performed(monkeypatch):
         done.append(run.name)
         speed = run.options.speed[0][1]
         fell = speed == 1.5 and run.options.seed % 2 == 1
-        return {"fell": fell, "mean_speed": 0.9 * speed, "solve_ms.median": 3.0 + run.options.seed}
+        return {
+            "fall": "tilt" * fell,
+            "fell": fell,
+            "mean_speed": 0.9 * speed,
+            "solve_ms.median": 3.0 + run.options.seed,
+        }
 
-    monkeypatch.setattr(work, "perform", perform)
-    monkeypatch.setattr(work, "LocalProcesses", Inline)
+    monkeypatch.setattr(grid, "run_case", perform)
+    monkeypatch.setattr(grid, "LocalProcesses", Inline)
     return done
 
 
@@ -210,26 +221,26 @@ def test_a_study_that_is_refused_leaves_no_folder(performed, tmp_path, capsys):
 
 @pytest.mark.parametrize("axes", [[Axis("variant", ("ilqr", "ddp"))], [Axis("speed", (0.5, 1.0)), Axis("a", (1,))]])
 def test_one_axis_is_drawn_as_a_line(axes, tmp_path):
-    study = Study(RunOptions(), axes, seeds=2)
-    found = [Point(values, (0, 1), [{"fell": False, "mean_speed": 1.0}, {"fell": True}]) for values in study.points]
+    study = Grid(RunOptions(), axes, seeds=2)
+    found = [point(values, {"fall": "", "mean_speed": 1.0}, {"fall": "tilt"}) for values in study.points]
     assert draw(study, found, "mean_speed", tmp_path / "x.png", "of a test")
     assert (tmp_path / "x.png").exists()
 
 
 def test_many_axes_are_drawn_as_long_as_their_maps_fit(tmp_path):
     axes = [Axis("speed", (0.5, 1.0)), Axis("friction", (0.4, 0.5)), Axis("gait", ("bound", "pronk"))]
-    study = Study(RunOptions(), axes)
-    found = [Point(values, (0,), [{"fell": True, "mean_speed": 1.0}]) for values in study.points]
+    study = Grid(RunOptions(), axes)
+    found = [point(values, FALLEN) for values in study.points]
     assert draw(study, found, "mean_speed", tmp_path / "x.png", "where all fell")
-    wide = Study(RunOptions(), [*axes, Axis("seed", tuple(range(7)))])
+    wide = Grid(RunOptions(), [*axes, Axis("seed", tuple(range(7)))])
     assert not draw(wide, [], "mean_speed", tmp_path / "y.png", "")
 
 
 def test_work_needs_the_journal_to_be_whole(performed, tmp_path):
     (tmp_path / "journal.jsonl").write_text("{}\n")
-    study = Study(RunOptions(), [Axis("speed", (0.5,))])
+    study = Grid(RunOptions(), [Axis("speed", (0.5,))])
     with pytest.raises(BenchmarkError):
-        work.outcomes(study, tmp_path, work.Console())
+        run_grid(study, tmp_path, Console())
 
 
 def test_all_options_of_a_run_are_there():

@@ -1,0 +1,164 @@
+"""Study: cases × metrics × targets, the contract of `sweep` and of the benchmarks of the closed loop.
+
+    Case     one closed loop as data: what it is called, what it is judged with, its options
+    metrics  a function from the recording of a case to numbers, by default those of its summary
+    Target   largest value of a number in every run of a group
+    Group    cases that are judged together, and their figures: who fell, means, spreads, the verdict
+
+The figures of a case are plain data, fit for a journal. Among them is `fall`: why the run fell, could not go on or was
+not what it should be, empty where nothing of that happened.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from contact_ddp_ros.base.errors import ContactDdpError
+from contact_ddp_ros.runs.closed_loop import ClosedLoop
+from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.recording import Recorder, Recording, save
+from contact_ddp_ros.runs.report.compare.tables import figures_of
+from contact_ddp_ros.runs.report.summary import summarise
+from contact_ddp_ros.runs.study.axes import OF_FALLS
+from contact_ddp_ros.runs.study.statistics import Proportion, grouped, share
+
+Figures = Mapping[str, Any]
+"""Figures of a case by name: numbers, truths, texts, None where there is none."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """Largest value of a figure that every run of a group keeps, and its unit for people."""
+
+    figure: str
+    most: float
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run of a study.
+
+    Attributes:
+        group: those that are judged together. name: unique in a study. options: of the closed loop.
+        values: what else is unlike in other cases, as plain data.
+        target: of the group.
+        runs: how many loops it takes at most, where it is a search.
+        folder: of the recording, where it is kept.
+    """
+
+    group: str
+    name: str
+    options: RunOptions = field(default_factory=RunOptions)
+    values: Mapping[str, Any] = field(default_factory=dict)
+    target: Target | None = None
+    runs: float = 1.0
+    folder: Path | None = None
+
+    @property
+    def cost(self) -> float:
+        """Simulated time at most [s]; physics engines other than the default take twice as long for it."""
+        return self.runs * (1.0 + ("simulator.engine" in self.options.overrides)) * self.options.duration
+
+
+def summary_figures(recording: Recording) -> dict[str, Any]:
+    """Figures of a recording's summary, with `fall`: when and by which sign it fell, else empty."""
+    summary = summarise(recording)
+    fall = f"{summary.fall_time_s:.2f} s: {summary.fall_reason}" if summary.fell else ""
+    return {"fall": fall, **figures_of(summary)}
+
+
+def run_case(case: Case, metrics: Callable[[Recording], Figures] = summary_figures) -> Figures:
+    """Figures of a case after its closed loop has run; of one that could not go on `fall` and `error` alone."""
+    try:
+        recording = ClosedLoop(case.options, Recorder(plans_every=case.options.record_plans)).run()
+    except ContactDdpError as error:
+        return {"fall": f"failed: {error}", "error": str(error)}
+    if case.folder is not None:
+        save(recording, case.folder)
+    return metrics(recording)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A figure over the runs of a group that count for it; NaN where none does."""
+
+    mean: float
+    low: float
+    high: float
+    runs: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """Cases that are judged together and the figures of each, in the same order."""
+
+    name: str
+    cases: Sequence[Case]
+    figures: Sequence[Figures]
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """The values of its first case."""
+        return self.cases[0].values
+
+    @property
+    def target(self) -> Target | None:
+        """The target of its cases."""
+        return self.cases[0].target
+
+    @property
+    def standing(self) -> Proportion:
+        """Runs without a fall."""
+        return share(not one["fall"] for one in self.figures)
+
+    @property
+    def falls(self) -> int:
+        """Number of runs that fell or could not go on."""
+        return len(self.figures) - self.standing.successes
+
+    @property
+    def first_fall(self) -> str:
+        """Reason of the first fall; empty where none fell."""
+        return next((str(one["fall"]) for one in self.figures if one["fall"]), "")
+
+    def counted(self, figure: str) -> list[float]:
+        """Known values of a figure, of the runs that did not fall unless it tells of falls."""
+        if figure == "fell":
+            return [float(bool(one["fall"])) for one in self.figures]
+        own = [one for one in self.figures if figure in OF_FALLS or not one["fall"]]
+        return [float(one[figure]) for one in own if one.get(figure) is not None]
+
+    def spread(self, figure: str) -> Spread:
+        """Mean, least and most of a figure over the runs that count for it."""
+        known = self.counted(figure)
+        if not known:
+            return Spread(math.nan, math.nan, math.nan, 0)
+        return Spread(float(np.mean(known)), min(known), max(known), len(known))
+
+    def total(self, figure: str) -> int:
+        """Sum of a count over all runs."""
+        return sum(int(one.get(figure) or 0) for one in self.figures)
+
+    def share(self, figure: str) -> Proportion:
+        """Runs of which a truth holds."""
+        return share(one.get(figure) for one in self.figures)
+
+    def held(self) -> bool:
+        """Verdict: no run fell, and the figure of the target was measured in each and kept."""
+        if self.falls:
+            return False
+        if self.target is None:
+            return True
+        known = self.counted(self.target.figure)
+        return len(known) == len(self.figures) and max(known) <= self.target.most
+
+
+def groups_of(cases: Sequence[Case], figures: Iterable[Figures]) -> list[Group]:
+    """Cases and their figures put together by group, in the order in which groups come."""
+    found = grouped(zip(cases, figures, strict=True), lambda pair: pair[0].group)
+    return [Group(name, *(list(part) for part in zip(*members))) for name, members in found.items()]
