@@ -26,7 +26,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "integrators": "error of each integration scheme against its step and the time of an iteration",
     },
     "dynamics": {
-        "partials": "partials of the dynamics against n, by mRNEAc and by tensors, and the choice of joint angles",
+        "partials": "partials of the dynamics against n, by mRNEAc and by tensors",
     },
     "ros": {
         "latency": "the way of a state to the torque that answers it, hop by hop, over LCM and ROS 2",

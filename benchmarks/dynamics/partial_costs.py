@@ -4,15 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import casadi as cs
 import numpy as np
 
 from benchmarks.dynamics import kernel_times
-from benchmarks.dynamics.coordinates import operations
 from benchmarks.dynamics.knot_partials import EXPANSION, FIRST, MODE, SECOND, TENSOR, KnotPartials
 from benchmarks.timing import Array, Candidate, Progress, Spread, Times, interleave
 from contact_ddp_ros.dynamics.kernel_code import kernel_functions
 from contact_ddp_ros.robot.models.planar import AXES
-from contact_ddp_ros.robot.tree import RigidBodyTree
+from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
 
 NAMES = {FIRST: "first order", SECOND: "second, mRNEAc", TENSOR: "second, tensors"}
 
@@ -28,6 +28,18 @@ PAPER_RATIO = 1.39
 KERNELS = {FIRST: ("system", "first"), SECOND: ("second",), TENSOR: ("tensor",)}
 """Compiled graphs behind each level; the rest of a level is dense algebra in loops."""
 
+_NOT_ARITHMETIC = {cs.OP_INPUT, cs.OP_OUTPUT, cs.OP_CONST, cs.OP_PARAMETER, cs.OP_ASSIGN}
+
+PIN = "pin"
+"""Contact point at the tip of the pendubot's last link."""
+
+LENGTH, MASS = 0.3, 1.0
+"""Length and mass of one link of the pendubot [m, kg]."""
+
+_TORQUE = 10.0
+_THICKNESS = 0.02
+"""Thickness of a rod, for its inertia about its own axis, which a planar motion does not feel [m]."""
+
 
 @dataclass(frozen=True)
 class Model:
@@ -42,6 +54,36 @@ class Model:
     def levels(self) -> tuple[str, ...]:
         """First order, second order, and by tensors."""
         return (FIRST, SECOND, TENSOR) if self.tensor else (FIRST, SECOND)
+
+
+def pendubot(n: int) -> RigidBodyTree:
+    """The n-link pendubot whose last link is pinned to the ground, the paper's model for how costs grow with n.
+
+    n equal uniform rods hang one from the other in the x-z plane, from the origin at q = 0; the tip of the last one is
+    held by a revolute joint to the ground, a contact of two rows without a radius. All joints but the last have a
+    motor, as in the two-link pendubot.
+    """
+    across, along = MASS * LENGTH**2 / 12.0, MASS * _THICKNESS**2 / 8.0
+    joints = tuple(
+        Joint(
+            name=f"joint_{i}",
+            kind="revolute",
+            axis=np.array([0.0, 1.0, 0.0]),
+            parent=i - 1,
+            translation=np.array([0.0, 0.0, 0.0 if i == 0 else -LENGTH]),
+            mass=MASS,
+            com=np.array([0.0, 0.0, -LENGTH / 2.0]),
+            inertia=np.diag([across, across, along]),
+            effort_limit=_TORQUE if i < n - 1 else 0.0,
+        )
+        for i in range(n)
+    )
+    return RigidBodyTree(f"pendubot_{n}", joints, (ContactPoint(PIN, n - 1, np.array([0.0, 0.0, -LENGTH])),))
+
+
+def operations(function: cs.Function) -> int:
+    """Arithmetic operations of a function of scalar expressions, which no noise of a machine touches."""
+    return sum(function.instruction_id(i) not in _NOT_ARITHMETIC for i in range(function.n_instructions()))
 
 
 def count(model: Model) -> dict[str, int]:

@@ -1,10 +1,10 @@
-"""`contact-ddp bench partials`: what partials of the dynamics cost, how that grows with n, and in which coordinates.
+"""`contact-ddp bench partials`: what partials of the dynamics cost, and how that grows with n.
 
 * scaling: the n-link pendubot pinned to the ground; time of first-order partials (iLQR), of contracted second-order
   partials by mRNEAc (DDP) and by tensors, their exponents in n, and the ratio of mRNEAc's to the first order's at every
-  n; the same of the operations of the graphs behind them. `bench.dynamics.knot_partials` says what each level contains;
-* robot: the planar Mini Cheetah, mode by mode;
-* coordinates: absolute against relative joint angles, see `bench.dynamics.coordinates`.
+  n; the same of the operations of the graphs behind them. `benchmarks.dynamics.knot_partials` says what each level
+  contains;
+* robot: the planar Mini Cheetah, mode by mode.
 
 As in the paper a second-order time does not include the first-order one, which DDP needs too: both together over the
 first is that ratio plus one. The ratio to the first order after a rollout, which has left K's factor and ν behind, is
@@ -15,17 +15,20 @@ The straight code of a large graph is sensitive to where its library lies in mem
 place has been 1.7 times as fast. A single n out of line is such a case.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, NullLocator
 from rich.progress import Progress
 
 from benchmarks import fits
 from benchmarks.benchmark import Benchmark, Findings, Run, option
-from benchmarks.dynamics import coordinates, partial_costs, partials_figure
-from benchmarks.dynamics.coordinates import ABSOLUTE, MAPPED, RELATIVE, Size
+from benchmarks.dynamics import partial_costs
 from benchmarks.dynamics.knot_partials import EXPANSION, FIRST, SECOND, TENSOR
 from benchmarks.dynamics.partial_costs import (
     ALL,
@@ -34,20 +37,29 @@ from benchmarks.dynamics.partial_costs import (
     NAMES,
     PAPER_RATIO,
     PAPER_SLOPES,
+    PIN,
     Costs,
     Model,
+    pendubot,
 )
-from benchmarks.dynamics.pendubot import PIN, pendubot
 from benchmarks.fits import PowerLaw
 from benchmarks.output import Metric, number
+from benchmarks.panels import panel
 from benchmarks.timing import Spread
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.planar_reference import planar_schedule
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.models.planar import reduce_to_plane
+from contact_ddp_ros.runs.report.style import LIMIT, MUTED, POINT_COLOURS, figure
 
 _LARGE = 8
 """From this n on fixed costs hardly count."""
+
+_COLOURS = dict(zip((FIRST, SECOND, TENSOR), POINT_COLOURS, strict=False))
+_MARKERS = {FIRST: "o", SECOND: "s", TENSOR: "^"}
+_MICROSECONDS = 1e6
+_ROBOT_N = 7
+"""Degrees of freedom of the planar Mini Cheetah, where its marks stand."""
 
 
 @dataclass(frozen=True)
@@ -190,29 +202,74 @@ def _timed(models: list[Model], effort: Effort, bars: Progress) -> Costs:
     )
 
 
-def _measure_coordinates(effort: Effort, bars: Progress) -> tuple[dict[str, Any], list[Metric]]:
-    pendulums = {n: coordinates.sizes(pendubot(n), ()) for n in bars.track(effort.n, description="coordinates")}
-    robots = {model.name: coordinates.sizes(model.tree, model.contacts) for model in _robot()}
-    found = []
-    largest = max(effort.n)
-    for name, sizes in ((f"{largest}-link pendulum", pendulums[largest]), *robots.items()):
-        relative, mapped = sizes[RELATIVE], sizes[MAPPED]
-        found += [
-            _beside_relative(sizes, "hessian", f"{name}: Hessian, absolute / relative", 1.0),
-            Metric("    ours / relative", mapped.hessian / relative.hessian, 1.0, f"{mapped.hessian}"),
-            _beside_relative(sizes, "nonzeros", "    its nonzeros, absolute / relative"),
-            _beside_relative(sizes, "residual", "    residual, absolute / relative"),
-        ]
-    return {"pendulum": pendulums, "robot": robots}, found
+PARTS = {"scaling": _measure_scaling, "robot": _measure_robot}
 
 
-def _beside_relative(sizes: Mapping[str, Size], what: str, name: str, target: float | None = None) -> Metric:
-    of, to = getattr(sizes[ABSOLUTE], what), getattr(sizes[RELATIVE], what)
-    unit = f"of {sizes[ABSOLUTE].entries}" if what == "nonzeros" else "operations"
-    return Metric(name, of / to, target, f"{of} / {to} {unit}")
+def _draw(results: dict[str, Any], path: Path) -> None:
+    """Draw what was measured."""
+    with figure(path, 18.0, 4.5, "Partials of one knot, one thread") as drawn:
+        times, counts, ratios = drawn.subplots(1, 3)
+        scaling, robot = results.get("scaling"), results.get("robot")
+        panel(times, "Time, n-link pendubot", scaling, partial(_draw_growth, what="time"))
+        panel(counts, "Operations of the graphs, n-link pendubot", scaling, partial(_draw_growth, what="operations"))
+        title = "Second order by mRNEAc over first order"
+        panel(ratios, title, scaling or robot, lambda axes, _: _draw_ratios(axes, scaling, robot))
 
 
-PARTS = {"scaling": _measure_scaling, "robot": _measure_robot, "coordinates": _measure_coordinates}
+def _draw_growth(axes: Axes, measured: Any, what: str) -> None:
+    """A log-log panel with the fitted power laws; `what` is "time" or "operations"."""
+    for level, name in NAMES.items():
+        if what == "time":
+            spreads = {n: m["time"][level] for n, m in measured["models"].items() if level in m["time"]}
+            n, y = np.array(list(spreads)), _MICROSECONDS * np.array([one.median for one in spreads.values()])
+        else:
+            counted = measured["operations"][level]
+            n, y = np.array(list(counted)), np.array(list(counted.values()), dtype=float)
+        law = measured["slopes"][what][level][ALL]
+        label = f"{name}: {law.exponent:.2f} ({law.lower:.2f} to {law.upper:.2f})"
+        if what == "time":
+            label += f", paper {PAPER_SLOPES[level]}"
+        axes.loglog(n, y, _MARKERS[level], color=_COLOURS[level], markersize=5, label=label)
+        scale = _MICROSECONDS if what == "time" else 1.0
+        axes.loglog(n, scale * law.at(n), color=_COLOURS[level], linewidth=0.9)
+    _n_axis(axes, list(measured["models"]))
+    axes.set_ylabel("processor time [µs]" if what == "time" else "arithmetic operations")
+    axes.legend(loc="lower right", title="slope (95 % interval)", title_fontsize=8)
+
+
+def _draw_ratios(axes: Axes, measured: Any, robot: Any) -> None:
+    kinds = {
+        "all of it": ("ratio", FIRST),
+        "over the first order after a rollout (K's factor and ν known)": ("ratio", EXPANSION),
+        "compiled graphs alone": ("kernel_ratio", FIRST),
+    }
+    for (label, (table, level)), colour in zip(kinds.items(), POINT_COLOURS, strict=False):
+        key = f"{SECOND} over {level}"
+        if measured:
+            models = measured["models"]
+            spreads = [model[table][key] for model in models.values()]
+            axes.semilogx(list(models), [one.median for one in spreads], "o-", color=colour, label=label, ms=4)
+            lower, upper = ([getattr(one, end) for one in spreads] for end in ("lower", "upper"))
+            axes.fill_between(list(models), lower, upper, color=colour, alpha=0.2, linewidth=0)
+        medians = [model[table][key].median for model in (robot or {}).values()]
+        axes.plot([_ROBOT_N] * len(medians), medians, "D", color=colour, markerfacecolor="white", markersize=6)
+    axes.plot([], [], "D", color=MUTED, markerfacecolor="white", label="planar Mini Cheetah, each mode (n = 7)")
+    axes.axhline(PAPER_RATIO, color=LIMIT, linewidth=1.0)
+    axes.annotate(
+        f"the paper's largest, {PAPER_RATIO}", (2, PAPER_RATIO), (0, 3), textcoords="offset points", color=LIMIT
+    )
+    axes.set_ylim(0.0, 2.4)
+    axes.set_ylabel("ratio of times; bands: quartiles")
+    _n_axis(axes, list(measured["models"]) if measured else [_ROBOT_N])
+    axes.legend(loc="upper left")
+
+
+def _n_axis(axes: Axes, n: list[int]) -> None:
+    """Ticks at the n that were measured."""
+    axes.xaxis.set_major_locator(FixedLocator(n))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xticklabels([str(one) for one in n])
+    axes.set_xlabel("links n")
 
 
 def _measure(run: Run) -> Findings:
@@ -228,7 +285,7 @@ def _measure(run: Run) -> Findings:
         results=results,
         title="Partials of one knot, one thread",
         metrics=found,
-        drawings={"partials.png": lambda path: partials_figure.draw(results, path)},
+        drawings={"partials.png": lambda path: _draw(results, path)},
     )
 
 

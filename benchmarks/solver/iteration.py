@@ -1,21 +1,26 @@
-"""What one iteration costs, split by stage: ours in its three variants, and Crocoddyl's FDDP on the same problem.
+"""Cost of one iteration, split by stage: ours in its three variants, and Crocoddyl's FDDP on the same problem.
 
 An iteration is first-order partials, backward sweep (contracted second-order partials included) and one rollout; of
 Crocoddyl calcDiff, backwardPass and forwardPass. Every sample starts from the same trajectory, at the optimum, where
 full second order is positive definite. "solve" is a whole call of a solver for one iteration from a start nearby or
 from the cold guess: evaluation of the first trajectory, bookkeeping, and as many sweeps and rollouts as it takes.
 
+Beside it: an iteration over a horizon with a tail of a rigid body, and the number of iterations from the cold guess to
+the optimum, which is the first iteration whose cost is within 1e-8 of the variant's own final cost, relative to it.
+
 Time is the processor time of the thread: what other processes take away does not count.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from time import thread_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.solver.case import Case, solver_of
-from benchmarks.timing import Candidate
+from benchmarks.output import Metric
+from benchmarks.solver.case import VARIANTS, Case, mpc_cold, solver_of, tailed_cases
+from benchmarks.timing import Candidate, Progress, interleave, watched
 from contact_ddp_ros.base.errors import SolverError
 from contact_ddp_ros.ocp.backward import backward_of
 from contact_ddp_ros.ocp.defects import slope
@@ -28,6 +33,43 @@ if TYPE_CHECKING:
 
 STAGES = ("partials", "sweep", "rollout")
 ITERATION, SOLVE = "iteration", "solve"
+
+TARGET_TAIL = 2.0
+"""Processor time of an iteration over a horizon with a tail of a rigid body [ms]."""
+
+PUBLISHED = "Cafe-MPC: 5.3 ms of multiple-shooting iLQR, four threads"
+
+_TAILED, _WHOLE = "tail", "whole"
+
+SPEEDS = (0.5, 1.0, 2.0)
+"""Commanded speeds of the cold solves [m/s]."""
+
+COLD_TOLERANCE = 1e-8
+"""Distance to the final cost at which a cold solve counts as done, relative to it."""
+
+
+@dataclass(frozen=True)
+class ColdSolve:
+    """One unconstrained solve from the planner's cold guess, with fixed penalties as the receding horizon does it.
+
+    Attributes:
+        speed: commanded [m/s]. variant: of the solver.
+        iterations: until within the tolerance of the final cost.
+        costs: initial cost, then after every iteration.
+        sweeps, rollouts: until then, in all.
+        processor_time: of the whole solve divided by its iterations, times `iterations` [s].
+        termination: why the solve ended. final: cost at the end.
+    """
+
+    speed: float
+    variant: str
+    iterations: int
+    costs: tuple[float, ...]
+    sweeps: int
+    rollouts: int
+    processor_time: float
+    termination: str
+    final: float
 
 
 class Stages:
@@ -147,3 +189,43 @@ def crocoddyl_solve(peer: "CrocoddylBound", case: Case) -> Candidate:
     xs, us = peer.trajectory(start.xs, start.us)
     solver = peer.solver()
     return timed_call(SOLVE, lambda: solver.solve(xs, us, 1, True))
+
+
+def measure_tail(rounds: int, repeats: int, progress: Progress) -> tuple[Any, list[Metric]]:
+    """Iteration over a horizon whose tail is a rigid body, beside one over as many knots of the whole body."""
+    tailed, whole = tailed_cases()
+    candidates = {_TAILED: ours(tailed, "ddp"), _WHOLE: ours(whole, "ddp")}
+    times = interleave(candidates, rounds, repeats, progress)
+    own, here = times.spread(_TAILED, ITERATION, 1e3), (_TAILED, ITERATION)
+    found = [
+        Metric("DDP, 25 knots and 10 of a rigid body, one iteration", own, TARGET_TAIL, PUBLISHED, "ms"),
+        *(Metric(f"    {stage}", times.spread(_TAILED, stage, 1e3), unit="ms") for stage in STAGES),
+        Metric("    / 35 knots of the whole body", times.ratio(here, (_WHOLE, ITERATION))),
+    ]
+    return {name: times.spread(name, ITERATION, 1e3) for name in candidates}, found
+
+
+def measure_cold(speeds: Sequence[float] = SPEEDS, progress: Progress | None = None) -> list[ColdSolve]:
+    """Cold solves at every speed with every variant."""
+    return [_solve(speed, variant) for speed in watched(speeds, progress) for variant in VARIANTS]
+
+
+def _solve(speed: float, variant: str) -> ColdSolve:
+    case = mpc_cold(variant, speed)
+    started = thread_time()
+    solution = case.solve(solver_of(variant))
+    elapsed = thread_time() - started
+    costs = (solution.initial_cost, *(iteration.cost for iteration in solution.iterations))
+    close = [cost - costs[-1] <= COLD_TOLERANCE * abs(costs[-1]) for cost in costs]
+    needed = close.index(True)
+    return ColdSolve(
+        speed=speed,
+        variant=variant,
+        iterations=needed,
+        costs=costs,
+        sweeps=sum(iteration.sweeps for iteration in solution.iterations[:needed]),
+        rollouts=sum(iteration.rollouts for iteration in solution.iterations[:needed]),
+        processor_time=elapsed * needed / max(len(solution.iterations), 1),
+        termination=solution.termination.name,
+        final=costs[-1],
+    )

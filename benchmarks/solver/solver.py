@@ -9,24 +9,34 @@
 * time from a fresh process to a planner that can plan, with and without anything to compile.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
 
 from benchmarks.benchmark import Benchmark, Findings, Run, option
 from benchmarks.dynamics import kernel_times
 from benchmarks.dynamics.partial_costs import PAPER_RATIO
 from benchmarks.loop.budget import measure_in_loop, time_ratio
 from benchmarks.output import Metric, number
+from benchmarks.panels import panel
 from benchmarks.peers import MISSING_CROCODDYL
 from benchmarks.ros import startup
-from benchmarks.solver import cold_solves, solver_figure, tail
+from benchmarks.ros.startup import STEPS, StartupTimes
 from benchmarks.solver.case import VARIANTS, Cases, mpc_cases, planner_kernels, shared_cases
 from benchmarks.solver.iteration import (
     ITERATION,
     SOLVE,
+    SPEEDS,
     STAGES,
+    ColdSolve,
     crocoddyl,
     crocoddyl_solve,
+    measure_cold,
+    measure_tail,
     our_solve,
     ours,
 )
@@ -37,6 +47,7 @@ from contact_ddp_ros.base.compiled.compiler import flags
 from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.runs.report.progress import progress_bar, say
+from contact_ddp_ros.runs.report.style import LIMIT, MUTED, POINT_COLOURS, figure, legend, name_rows
 
 TARGET_COLD, TARGET_WARM = 60.0, 1.0
 """Seconds until a planner can plan."""
@@ -46,6 +57,18 @@ TARGET_ILQR, TARGET_CROCODDYL = 1.35, 0.3
 
 FORMULATIONS = ("lean", "exact")
 """Settings of the problem for Crocoddyl, see :mod:`benchmarks.peers.crocoddyl_bound`."""
+
+_LABELS = {
+    "ilqr": "iLQR",
+    "ddp": "DDP, mRNEAc",
+    "ddp_tensor": "DDP, tensors",
+    "ddp, shared": "DDP, shared problem",
+    "lean": "Crocoddyl FDDP, lean",
+    "exact": "Crocoddyl FDDP, exact",
+}
+
+_SMALLEST = 1e-12
+"""Relative distance to the optimum below which a curve ends."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +118,7 @@ def _measure_iteration(task: Task) -> tuple[Any, list[Metric]]:
     found = _own_metrics(times) + (_peer_metrics(times, solve_times) if peers else [])
     tailed: Any = None
     if model == WholeBodyModel.name:
-        tailed, more = tail.measure(effort.rounds, effort.repeats, lambda share: progress(0.8 + 0.2 * share))
+        tailed, more = measure_tail(effort.rounds, effort.repeats, lambda share: progress(0.8 + 0.2 * share))
         found += more
     relative = {
         name: {stage: times.ratio((name, stage), ("ddp", ITERATION)) for stage in (*STAGES, ITERATION)}
@@ -172,9 +195,9 @@ def _measure_kernels(task: Task) -> tuple[Any, list[Metric]]:
 
 
 def _measure_convergence(task: Task) -> tuple[Any, list[Metric]]:
-    solves = cold_solves.measure(progress=task.progress)
+    solves = measure_cold(progress=task.progress)
     found = []
-    for speed in cold_solves.SPEEDS:
+    for speed in SPEEDS:
         full, gauss = (next(s for s in solves if (s.speed, s.variant) == (speed, v)) for v in ("ddp", "ilqr"))
         same = abs(full.final - gauss.final) <= 1e-6 * gauss.final
         note = f"{full.iterations} / {gauss.iterations}" + ("" if same else ", different optima")
@@ -223,6 +246,63 @@ PARTS = {
 }
 
 
+def draw(results: dict[str, Any], path: Path) -> None:
+    """Draw what was measured."""
+    with figure(path, 11.0, 6.5, "Solver, one thread") as drawn:
+        stages, curves, starts, breakdown = drawn.subplots(2, 2).ravel()
+        startup = results.get("startup", {})
+        panel(stages, "One iteration", results.get("iteration"), _draw_stages)
+        panel(curves, "From the cold guess", results.get("convergence"), _draw_convergence)
+        panel(starts, "Warm start", startup.get("warm"), _draw_start)
+        panel(breakdown, "Cold start", startup.get("cold"), lambda axes, start: _draw_start(axes, [start]))
+
+
+def _draw_stages(axes: Axes, measured: Mapping[str, Any]) -> None:
+    relative = measured["relative_to_ddp_iteration"]
+    names = [name for name in _LABELS if name in relative]
+    left = np.zeros(len(names))
+    for stage, colour in zip(STAGES, POINT_COLOURS, strict=False):
+        widths = np.array([relative[name][stage].median for name in names])
+        axes.barh(range(len(names)), widths, left=left, color=colour, label=stage, height=0.65)
+        left = left + widths
+    for row, name in enumerate(names):
+        whole = relative[name][ITERATION]
+        axes.plot([whole.lower, whole.upper], [row, row], color="black", linewidth=2.0)
+        axes.text(max(left[row], whole.upper), row, f" {whole.median:.2f}", va="center", fontsize=8)
+    name_rows(axes, [_LABELS[name] for name in names])
+    axes.set_xlabel("processor time over that of DDP by mRNEAc; lines: quartiles")
+    legend(axes)
+
+
+def _draw_convergence(axes: Axes, measured: Sequence[ColdSolve]) -> None:
+    speeds = sorted({solve.speed for solve in measured})
+    for solve in measured:
+        costs = np.array(solve.costs)
+        distance = (costs - costs.min()) / costs.min()
+        distance = distance[: int(np.argmax(distance < _SMALLEST)) + 1 if (distance < _SMALLEST).any() else None]
+        style = "-" if solve.variant == "ddp" else "--"
+        colour = POINT_COLOURS[speeds.index(solve.speed)]
+        axes.semilogy(
+            np.maximum(distance, _SMALLEST), style, color=colour, label=f"{VARIANTS[solve.variant]} {solve.speed:g} m/s"
+        )
+    axes.axhline(1e-8, color=LIMIT, linewidth=0.8)
+    axes.set_xlabel("iteration")
+    axes.set_ylabel("relative distance to the final cost")
+    axes.legend(fontsize=7)
+
+
+def _draw_start(axes: Axes, starts: Sequence[StartupTimes]) -> None:
+    steps = STEPS[:-1]
+    for offset, which, colour in ((-0.2, "elapsed", POINT_COLOURS[0]), (0.2, "processor", MUTED)):
+        medians = [float(np.median([getattr(start, which)[step] for start in starts])) for step in steps]
+        axes.barh(
+            np.arange(len(steps)) + offset, medians, height=0.38, color=colour, label=f"{which} {sum(medians):.2f} s"
+        )
+    name_rows(axes, list(steps))
+    axes.set_xlabel("until the planner is ready [s]")
+    legend(axes)
+
+
 def _measure(run: Run) -> Findings:
     effort, only = QUICK if run.options.quick else FULL, run.options.only
     results: dict[str, Any] = {}
@@ -243,7 +323,7 @@ def _measure(run: Run) -> Findings:
         results=results,
         title="Solver, one thread",
         metrics=found,
-        drawings={"solver.png": lambda path: solver_figure.draw(results, path)},
+        drawings={"solver.png": lambda path: draw(results, path)},
     )
 
 

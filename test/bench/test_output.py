@@ -9,9 +9,8 @@ from rich.console import Console
 
 from benchmarks.output import RECORD_FILE, Metric, print_metrics, save_record, table_of
 from benchmarks.ros.startup import STEPS, StartupTimes
-from benchmarks.solver import solver, solver_figure
-from benchmarks.solver.cold_solves import ColdSolve
-from benchmarks.solver.iteration import ITERATION, STAGES
+from benchmarks.solver import solver
+from benchmarks.solver.iteration import ITERATION, STAGES, ColdSolve
 from benchmarks.timing import Spread
 
 
@@ -65,7 +64,7 @@ def test_figures_are_drawn(tmp_path) -> None:
         "startup": {"warm": [start], "cold": None},
     }
     for name, given in (("all", results), ("none", {})):
-        solver_figure.draw(given, tmp_path / f"{name}.png")
+        solver.draw(given, tmp_path / f"{name}.png")
         assert (tmp_path / f"{name}.png").stat().st_size > 1000
 
 

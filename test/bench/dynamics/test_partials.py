@@ -1,19 +1,12 @@
 """What `bench partials` times are partials of one and the same dynamics, and what it counts grows as it says."""
 
-import casadi as cs
 import numpy as np
 import pytest
 
-from benchmarks.dynamics import coordinates, partial_costs, partials
+from benchmarks.dynamics import partial_costs, partials
 from benchmarks.dynamics.knot_partials import FIRST, SECOND, TENSOR, KnotPartials
-from benchmarks.dynamics.partial_costs import Model
-from benchmarks.dynamics.pendubot import LENGTH, PIN, pendubot
+from benchmarks.dynamics.partial_costs import LENGTH, PIN, Model, pendubot
 from benchmarks.fits import exponent
-from contact_ddp_ros.dynamics import partials as graphs
-from contact_ddp_ros.dynamics.contact import contact_system
-from contact_ddp_ros.dynamics.mechanism import prepare
-from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.models.planar import AXES, reduce_to_plane
 
 N = 3
 COUNTED = (2, 4, 6)
@@ -102,38 +95,9 @@ def test_operations_do_not_grow_unnoticed(counts) -> None:
     assert counts[32][SECOND] < 26000
 
 
-@pytest.mark.parametrize("model", ["pendulum", "robot"])
-def test_absolute_angles_are_sparser_and_cheaper(model) -> None:
-    tree, contacts = (pendubot(6), ()) if model == "pendulum" else (reduce_to_plane(load_robot()), ("back_foot",))
-    sizes = coordinates.sizes(tree, contacts)
-    absolute, relative, mapped = (sizes[one] for one in coordinates.FORMULATIONS)
-    assert absolute.nonzeros < relative.nonzeros <= relative.entries == absolute.entries
-    assert absolute.hessian < mapped.hessian < relative.hessian
-    assert absolute.residual < relative.residual
-
-
-def test_both_kinds_of_angles_are_the_same_mechanics() -> None:
-    """The Hessian by relative angles equals the mapped one, which the planner uses."""
-    tree = reduce_to_plane(load_robot())
-    n, of = tree.n, contact_system(prepare(tree), ("front_foot",), AXES)
-    x = of.symbols()
-    hessian, _ = cs.hessian(of.scalar(coordinates.at_relative(of, x)), cs.vertcat(x.q, x.v, x.nu))
-    relative = cs.Function("relative", x.inputs(), [hessian])
-    rng = np.random.default_rng(1)
-    arguments = [rng.normal(size=one.numel()) for one in x.inputs()]
-    h = np.array(relative(*arguments))
-    blocks = h[:n, :n], h[n : 2 * n, :n], h[n : 2 * n, n : 2 * n], h[:n, 2 * n :]
-    for found, expected in zip(graphs.second("second", of)(*arguments), blocks, strict=True):
-        np.testing.assert_allclose(np.array(found), expected, atol=1e-10 * np.abs(h).max())
-
-
 def test_the_whole_benchmark_runs(tmp_path, monkeypatch, capsys) -> None:
     small = partials.Effort((2, 3, 4), (2, 3, 4), (), rounds=2, repeats=1)
     monkeypatch.setattr(partials, "QUICK", small)
-    for part in ("scaling", "coordinates"):
-        folder = tmp_path / part
-        assert partials.BENCHMARK.main(["--quick", "--only", part, "--out", str(folder)]) == 0
-        assert {one.name for one in folder.iterdir()} == {"benchmark.json", "partials.png"}
-    printed = capsys.readouterr().out
-    assert "slope of time, second, mRNEAc" in printed
-    assert "ours / relative" in printed
+    assert partials.BENCHMARK.main(["--quick", "--only", "scaling", "--out", str(tmp_path)]) == 0
+    assert {one.name for one in tmp_path.iterdir()} == {"benchmark.json", "partials.png"}
+    assert "slope of time, second, mRNEAc" in capsys.readouterr().out
