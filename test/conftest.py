@@ -107,8 +107,12 @@ LIVE = (
 )
 """Folders and modules of tests that wait for other processes, on a machine that others may keep busy.
 
-One that fails is run once more, and the summary says so; a failure that is not by chance fails twice.
+One that fails is run once more, and the summary says so; a failure that is not by chance fails twice. Where more than
+MOST_RERUNS of them needed that, the run fails, too: a fault of one in ten would show as one in a hundred otherwise.
 """
+
+MOST_RERUNS = 0.01
+"""Largest share of the live tests of a run that may need their second try; one always may."""
 
 PROGRAMS = ("cc", "gcc", "clang", "git", "fc-list")
 """Programs that a quick test may start: compilers of kernels, git, and what lists fonts for Matplotlib."""
@@ -129,13 +133,31 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the marked tests, too; give the live ones a second try."""
     for item in items:
-        place = item.path.relative_to(HERE) if item.path.is_relative_to(HERE) else Path()
-        if any(str(one) in LIVE for one in (place, *place.parents)):
+        if _is_live(item):
             item.add_marker(pytest.mark.flaky(reruns=1))
     if config.getoption("--quick"):
         marked = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=marked)
         items[:] = [item for item in items if item not in marked]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a run in which too many live tests passed at their second try only."""
+    terminal = session.config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is None or hasattr(session.config, "workerinput"):
+        return
+    outcomes = ("passed", "failed", "error", "skipped")
+    live = {report.nodeid for outcome in outcomes for report in terminal.stats.get(outcome, []) if _is_live(report)}
+    again = {report.nodeid for report in terminal.stats.get("rerun", [])}
+    if len(again) > max(1.0, MOST_RERUNS * len(live)) and session.exitstatus == pytest.ExitCode.OK:
+        terminal.write_line(f"{len(again)} of {len(live)} live tests needed a second try: {', '.join(sorted(again))}")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _is_live(test: pytest.TestReport | pytest.Item) -> bool:
+    place = Path(test.nodeid.partition("::")[0])
+    place = place.relative_to(HERE.name) if place.is_relative_to(HERE.name) else place
+    return any(str(one) in LIVE for one in (place, *place.parents))
 
 
 class ProcessStartedError(Exception):

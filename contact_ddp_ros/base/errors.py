@@ -26,7 +26,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def no_such(kind: str, name: str, packaged: Iterable[str]) -> str:
-    """That no `kind` of thing in the package has this name, and what is allowed: those there are, and files."""
+    """Error text for a name that no `kind` of thing in the package has, with the names and files that are allowed."""
     names = list(packaged)
     meant = did_you_mean(name, names)
     asked = f"; {meant} Allowed: " if meant.endswith("?") else "; allowed: "

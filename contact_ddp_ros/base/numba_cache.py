@@ -1,4 +1,4 @@
-"""Where Numba keeps what it compiled for this package: one folder per state of the sources.
+"""Folder of Numba's compiled code for this package: one per state of the sources.
 
 Numba notices a change of the file that a compiled function stands in, but not of the files whose functions it calls,
 and would go on using the old code. The folder's name therefore holds a fingerprint of all modules that are compiled or

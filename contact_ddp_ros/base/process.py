@@ -55,7 +55,7 @@ END_WITH_STDIN = "CONTACT_DDP_END_WITH_STDIN"
 
 
 def end_with_parent() -> None:
-    """From now on, where the environment asks for it, SIGTERM comes when standard input closes."""
+    """Have SIGTERM sent to this process when standard input closes, where the environment asks for it."""
     if os.environ.get(END_WITH_STDIN) == "1":
         Thread(target=_watch_stdin, name="stdin", daemon=True).start()
 
@@ -95,7 +95,7 @@ _LOCK_NOW, _LOCK_LATER, _LOCK_ON_FAULT = 1, 2, 4
 
 @dataclass(frozen=True)
 class SchedulingOptions:
-    """How a node's process is scheduled."""
+    """Scheduling of a node's process: priority, real-time policy, cores."""
 
     policy: str = parameter(
         AUTO,

@@ -1,4 +1,4 @@
-"""What `config/safe_ranges.yaml` says: between which values each parameter was held while the robot bounded.
+"""Safe ranges of parameters (`config/safe_ranges.yaml`): values held in simulation while the robot bounded.
 
 `contact-ddp bench parameters` measures and writes it; the page of parameters shows it beside what is allowed.
 """
@@ -26,7 +26,7 @@ _HEAD = """\
 
 @dataclass(frozen=True)
 class SafeRange:
-    """What one parameter may be.
+    """Range of one parameter that was held in simulation.
 
     Attributes:
         held: (lowest, highest) of a number or of several at once; else every value that held.

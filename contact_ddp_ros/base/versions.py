@@ -1,4 +1,4 @@
-"""Where a figure comes from: versions of the packages in use and the machine, as plain data for a record."""
+"""Provenance of a figure: versions of the packages in use and the machine, as plain data for a record."""
 
 import os
 import platform

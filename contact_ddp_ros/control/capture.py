@@ -192,7 +192,7 @@ class CaptureLaw:
         return np.asarray(forces)
 
     def _pushing(self, feet: Array, state: RobotState, level: Array, ground: Ground) -> Array:
-        """The same of feet that only push: those that would pull, most first, have none."""
+        """Forces of feet that only push: those that would pull, most first, have none."""
         forces, kept = np.zeros_like(feet), np.ones(len(feet), bool)
         while kept.any():
             forces[kept] = self._forces(feet[kept], state, level, ground)

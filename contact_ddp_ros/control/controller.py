@@ -59,20 +59,20 @@ class Controller:
         self._measured: RobotState | None = None
         """The last state, whatever is."""
         self.finding: Finding | None = Finding(Violation.NO_STATE, "no robot state has arrived")
-        """What is wrong at present, in DAMP too; None where all is well."""
+        """Present safety violation, in DAMP too; None where all is well."""
         self.retreat: Fault | None = None
         """Why and when the robot last had to stand because no policy came in time; None where it never had."""
         self.retreats = 0
-        """How often it had to."""
+        """Number of times that the robot had to stand for want of policies."""
         self.config: ControllerConfig
         """The parameters in use."""
         self.drive_gains: DriveGains
         """The gains that the joint drives must have."""
         self.estimator = Estimator(robot, config.estimation)
-        """What is felt, for diagnosis."""
+        """Contact and terrain estimator, for diagnosis."""
         expected = robot.model_hash if model_hash is None else model_hash
         self.move = MoveLaw(self._model, expected, config)
-        """What follows the policies, for diagnosis."""
+        """Tracking of the policies, for diagnosis."""
         self.execution = ""
         """Text on joints that do something else than they are commanded; empty where nothing else is known."""
         self._known_pose = KnownPose(robot)
@@ -97,7 +97,7 @@ class Controller:
 
     @property
     def mode(self) -> ControlMode:
-        """What the controller is doing."""
+        """Present control mode."""
         return self._modes.mode
 
     @property
@@ -107,7 +107,7 @@ class Controller:
 
     @property
     def waiting_for(self) -> str:
-        """What an accepted request that has not been carried out yet waits for; empty where there is none."""
+        """Condition that an accepted request still waits for; empty where there is none."""
         return self._modes.waiting_for
 
     @property
@@ -117,14 +117,14 @@ class Controller:
 
     @property
     def standing(self) -> bool:
-        """Whether it stands, the way up completed."""
+        """True if the robot stands, the way up completed."""
         if self.mode is not ControlMode.STAND or self._now is None or not self._capture.done:
             return False
         return self._stand.progress(self._now) >= 1.0
 
     @property
     def stopping(self) -> bool:
-        """Whether it is to leave the gait for a stand: the speed command should now be zero."""
+        """True if the robot is to leave the gait for a stand: the speed command should be zero."""
         return self._modes.wish is ControlMode.STAND
 
     @property
@@ -138,7 +138,7 @@ class Controller:
 
     @property
     def felt(self) -> Felt:
-        """What contact has taught, for the planner."""
+        """Terrain and load estimate from contact, for the planner."""
         feeling = self.estimator
         own = feeling.payload, feeling.drive_inertia
         return Felt(feeling.ground, self.move.clock.advance, feeling.feet, feeling.roughness, *own)
@@ -254,7 +254,7 @@ class Controller:
 
     @property
     def _lies(self) -> bool:
-        """Whether it may lie on anything but its feet, so that what they feel is not the ground's alone."""
+        """True if the robot may lie on anything but its feet, whose forces are then not the ground's alone."""
         lying = self.mode is ControlMode.MOTION and self._motion is not None and self._motion.on_the_ground
         return lying or self.mode is ControlMode.RECOVER
 

@@ -22,11 +22,11 @@ from contact_ddp_ros.robot.policy import Policy
 Array = NDArray[np.float64]
 
 _BEFORE = 0.002
-"""How long before a touchdown the clock stands [s]."""
+"""Time before a touchdown at which the clock stands [s]."""
 
 
 class GaitClock:
-    """How far the gait is ahead of its schedule: `advance` [s], which policies and planner count from."""
+    """Gait clock: phase shift `advance` [s] of the gait over its schedule, which policies and planner count from."""
 
     def __init__(self, groups: Sequence[Sequence[int]], n_axes: int) -> None:
         """`groups` are the feet that each contact point of the plan stands for, `n_axes` the forces at each."""
@@ -37,7 +37,7 @@ class GaitClock:
         self._airborne: set[int] = set()
         """The contact points that have been in the air in the present flight."""
         self._due = -math.inf
-        """When the last touchdown was, or is, on the gait's clock [s]."""
+        """Time of the last touchdown, past or due, on the gait's clock [s]."""
         self._waits_since: float | None = None
         self._expected: set[int] = set()
         """The contact points that land there and are not felt yet."""
@@ -47,7 +47,7 @@ class GaitClock:
         self._flying, self._due, self._waits_since, self._expected = False, -math.inf, None, set()
 
     def time(self, policy: Policy, now: float) -> float:
-        """Where a policy is to be looked up at `now` [s]."""
+        """Time in a policy that belongs to `now` [s]."""
         return now + self.advance - policy.advance
 
     def follow(self, policy: Policy, now: float, felt: Sequence[bool], config: EstimationConfig) -> None:
@@ -88,7 +88,7 @@ class GaitClock:
         landed: set[int],
         config: EstimationConfig,
     ) -> None:
-        """From flight, jump to the next touchdown where its foot is felt; `loads` begin with the policy's node k."""
+        """Jump from flight to the next touchdown where its foot is felt; `loads` begin with the policy's node k."""
         ahead = np.flatnonzero(loads.any(axis=1))
         if not ahead.size:
             return

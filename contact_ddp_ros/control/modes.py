@@ -43,7 +43,7 @@ _WAYS_UP = {
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether a request or a policy was accepted, and why, or why not, in words."""
+    """Answer to a request or a policy: accepted or not, and the reason in words."""
 
     accepted: bool
     reason: str
@@ -63,7 +63,7 @@ class ModeMachine:
         self.wish: ControlMode | None = None
         self.waiting_for = ""
         self.resuming = False
-        """Whether the request that waits was carried out before, and is to be again."""
+        """True if the request that waits was carried out before, and is to be again."""
         self.given_up = ""
         """Obstacle that an accepted request to move did not outlast; empty where there is none, or another came."""
         self._since = 0.0

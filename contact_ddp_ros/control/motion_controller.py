@@ -55,12 +55,12 @@ class Motion(Protocol):
 
     @property
     def lies(self) -> bool:
-        """Whether it begins lying, not standing."""
+        """True if the motion begins lying, not standing."""
         ...
 
     @property
     def on_the_ground(self) -> bool:
-        """Whether the trunk may still lie: what the feet feel means nothing yet."""
+        """True if the trunk may still lie: what the feet feel means nothing yet."""
         ...
 
     @property
@@ -70,7 +70,7 @@ class Motion(Protocol):
 
     @property
     def done(self) -> bool:
-        """Whether it is over."""
+        """True if the motion is over."""
         ...
 
     def obstacle(self, state: RobotState) -> str:
@@ -147,7 +147,7 @@ _ABADS = slice(LEG_JOINTS.index("abad"), None, JOINTS_PER_LEG)
 """The abductions in the joint arrays."""
 
 _BEFORE_TOUCHDOWN = 1e-6
-"""Where the clock waits for the ground: in the last step of the flight [s]."""
+"""Lead over the touchdown at which the clock waits for the ground: in the last step of the flight [s]."""
 
 _POSTURE_SPEED = 3.0
 """Mean speed of the furthest joint on its way into the posture that a motion starts from [rad/s]."""
@@ -156,15 +156,13 @@ POSTURE_TIME, POSTURE_REST = 0.2, 0.1
 _POSTURE_PATIENCE = 3.0
 """Longest wait for that rest [s]."""
 _POSTURE_AWAY, _POSTURE_MOVING = 0.25, 0.5
-"""How far a joint may be from the posture [rad], and how fast the trunk may be, to rest in it [m/s, rad/s]."""
+"""Largest distance of a joint from the posture [rad], and speed of the trunk, to rest in it [m/s, rad/s]."""
 _TILTED, _LYING = 0.2, 0.5
 """Largest angle of the trunk's vertical axis to that at the start: where it begins, and where it is asked to [rad]."""
 
 
 class MotionStage(Enum):
-    """How far a motion is: on the way into its posture, or not begun; on the ground between two flights it strides, and
-    lands after the last one.
-    """
+    """Stage of a motion; on the ground between two flights it strides, and it lands after the last one."""
 
     START = "start"
     STAND = "stand"
@@ -178,7 +176,7 @@ class MotionStage(Enum):
 
 @dataclass(frozen=True)
 class ExecutionConfig:
-    """How a motion is executed."""
+    """Execution of a motion: touchdown detection, gains, catching time."""
 
     early: float = parameter(
         0.5, low=0.0, high=1.0, description="share of the flight after which a foot that is felt is a landing"
@@ -204,7 +202,7 @@ class ExecutionConfig:
 
 
 class MotionLaw:
-    """Of one robot and one plan; see :class:`contact_ddp_ros.control.motion_controller.Motion`. May be done again."""
+    """Tracking of one plan by one robot; see :class:`contact_ddp_ros.control.motion_controller.Motion`. Reusable."""
 
     def __init__(
         self,
@@ -237,12 +235,12 @@ class MotionLaw:
 
     @property
     def lies(self) -> bool:
-        """Whether it begins lying, not standing."""
+        """True if the motion begins lying, not standing."""
         return bool(self._task.start)
 
     @property
     def on_the_ground(self) -> bool:
-        """Whether the trunk may still lie: what the feet feel means nothing yet."""
+        """True if the trunk may still lie: what the feet feel means nothing yet."""
         return self.stage is MotionStage.START
 
     @property
@@ -253,7 +251,7 @@ class MotionLaw:
 
     @property
     def done(self) -> bool:
-        """Whether it is over."""
+        """True if the motion is over."""
         return self.stage is MotionStage.END
 
     @property
@@ -263,7 +261,7 @@ class MotionLaw:
 
     @property
     def touchdowns(self) -> tuple[float, ...]:
-        """When the ground was felt after each flight so far, on the clock of the states [s]."""
+        """Times at which the ground was felt after each flight so far, on the clock of the states [s]."""
         return tuple(self._touchdowns)
 
     @property
@@ -294,7 +292,7 @@ class MotionLaw:
         self._body = follower_of(self._model, state, self._task.start_turn, height)
         self._ground = ground
         self.begun = state.time
-        """When the policy began, on the clock of the states [s]."""
+        """Time at which the policy began, on the clock of the states [s]."""
         self._shift = self._clock = 0.0
         self._touchdowns: list[float] = []
 
@@ -341,12 +339,12 @@ class MotionLaw:
 
     @property
     def _posture_time(self) -> float:
-        """For the way into the posture [s]."""
+        """Duration of the way into the posture [s]."""
         far = float(np.abs(self._start.joint_positions - self._origin).max())
         return max(POSTURE_TIME, far / _POSTURE_SPEED)
 
     def _rests(self, state: RobotState) -> bool:
-        """Whether the robot has rested in the posture for a while."""
+        """True if the robot has rested in the posture for a while."""
         moving = max(np.abs(state.linear_velocity).max(), np.abs(state.angular_velocity).max())
         there = self._furthest(state)[1] <= _POSTURE_AWAY and self._tilt(state) <= _TILTED
         fine = moving <= _POSTURE_MOVING and there
@@ -374,11 +372,11 @@ class MotionLaw:
 
     @property
     def _stiff(self) -> bool:
-        """Whether the joints have the gains of a landing."""
+        """True if the joints have the gains of a landing."""
         return self._clock >= self._held_until or self.stage in (MotionStage.STRIDE, MotionStage.LANDING)
 
     def _share(self) -> float:
-        """Of the policy's gains in the present stage; none while the ground is late, which the policy does not know."""
+        """Share of the policy's gains in the present stage; 0 while the ground is late."""
         if self._clock >= self._held_until:
             return 0.0
         before, flying, after = self.execution.feedback

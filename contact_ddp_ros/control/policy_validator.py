@@ -19,7 +19,7 @@ from contact_ddp_ros.robot.rotation import COMPILED, READ
 from contact_ddp_ros.robot.state import RobotState
 
 _SHARE = 0.2
-"""Of the last policy in the running mean of the ages at arrival."""
+"""Share of the last policy in the running mean of the ages at arrival."""
 
 _SLOWEST = 0.06
 """Longest period that is believed [s]: three of them are half a horizon of the bound.
@@ -73,7 +73,7 @@ class PolicyGate:
         self._last = None
 
     def check(self, policy: Policy, now: float, following: bool, state: RobotState | None = None) -> Finding | None:
-        """What is wrong with a policy at time `now` [s], or None, and then its successors must come after it.
+        """Fault of a policy at time `now` [s], or None, and then its successors must come after it.
 
         `state` is the measured one, where one is known: a policy must pass near it.
         Where the last policy is being followed (`following`), one of another epoch is refused; otherwise a later epoch
@@ -188,7 +188,7 @@ class PolicyGate:
         return Finding(Violation.POLICY_TORQUE, f"{text}; allowed: ±{allowed[control]:.1f}")
 
     def away(self, policy: Policy, now: float, state: RobotState | None) -> Finding | None:
-        """How a policy's state at `now` [s] is too far from a measured one: height, then angles; or None."""
+        """Text on a policy's state at `now` [s] that is too far from a measured one: height, then angles; or None."""
         if state is None:
             return None
         n_q, up = policy.states.shape[1] // 2, self._model.height
@@ -205,7 +205,7 @@ class PolicyGate:
 
 @nb.njit(nb.boolean(*CHECKED, nb.types.UniTuple(nb.float64, 5), READ), **COMPILED)
 def _is_fine(times, states, controls, gains, forces, limits, torques):  # type: ignore[no-untyped-def]
-    """Whether every number lies within its limits, which are finite: so are the numbers then."""
+    """True if every number lies within its limits, which are finite: so are the numbers then."""
     longest, step, velocity, gain, force = limits
     n, n_q = len(controls), states.shape[1] // 2
     fine = all_within(gains.ravel(), gain) and all_within(forces.ravel(), force)

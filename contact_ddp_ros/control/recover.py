@@ -33,7 +33,7 @@ _BELLY_DOWN = 0.7
 """Upward part of the trunk's vertical axis from which on it lies on its belly: a tilt of 45 degrees."""
 
 _ATTEMPTS = 8
-"""How often it is rolled before it is left alone."""
+"""Largest number of attempts to roll."""
 
 _LEFT = np.array([1.0 if name.endswith("l") else -1.0 for name in LEG_NAMES])
 
@@ -63,7 +63,7 @@ class RecoverLaw:
     """Joint targets from wherever a fallen robot lies until it lies on its belly with its legs folded."""
 
     def __init__(self, robot: Robot) -> None:
-        """Nothing is done before :meth:`targets`."""
+        """Start idle until :meth:`targets`."""
         self._lower, self._upper = robot.lower, robot.upper
         self._knees = np.sign(robot.standing[2::3])
         self.start()
@@ -75,9 +75,9 @@ class RecoverLaw:
         self._origin = self._goal = np.zeros(len(self._lower))
         self._began, self._duration, self._end = 0.0, 1.0, math.nan
         self.rolls = 0
-        """How often it has been rolled."""
+        """Number of attempts to roll so far."""
         self.done = False
-        """Whether it lies on its belly, legs folded."""
+        """True if the robot lies on its belly, legs folded."""
 
     def shift(self, offset: float) -> None:
         """Move the start of the way by `offset` [s]: the clock has jumped by it."""

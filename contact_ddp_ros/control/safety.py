@@ -26,7 +26,7 @@ from contact_ddp_ros.robot.state import RobotState
 
 
 class Violation(Enum):
-    """What can be wrong; the values are the names used in diagnostics."""
+    """Kinds of safety violations; the values are the names used in diagnostics."""
 
     NO_STATE = "no_state"
     STATE_SIZE = "state_size"
@@ -85,7 +85,7 @@ class Fault:
 
     @property
     def violation(self) -> Violation:
-        """What was wrong."""
+        """Kind of the violation."""
         return self.finding.violation
 
     def __str__(self) -> str:
@@ -98,7 +98,7 @@ _Pair = tuple[float, float]
 """Roll and pitch [rad]."""
 
 _QUATERNION_TOLERANCE = 1e-2
-"""How far the norm of an orientation may be from one."""
+"""Tolerance of an orientation's norm about one."""
 _BASE_SIZES = {"position": 3, "orientation": 4, "linear_velocity": 3, "angular_velocity": 3}
 _BEYOND_BELIEF = 2.0
 """Joint velocity over its limit that is a fault at once."""
@@ -107,7 +107,7 @@ _CONFIRMED = 0.5
 _BEYOND_RETURN = 1.9
 """Tilt over its limit that is a fault at once."""
 _STOPS = 5.0
-"""How far a stop may give way to a leg that is thrown against it, over the margin; further is a fault at once."""
+"""Excess over a joint's margin, in margins, that a stop may yield to a thrown leg; further is a fault at once."""
 _PAIR = nb.types.UniTuple(nb.float64, 2)
 _TORQUE_SLACK = 1e-6
 """Rounding allowed in the sum of feedforward and drive torque, relative to the limit."""
@@ -130,9 +130,9 @@ class Supervisor:
         self._fast_since, self._fast_from = self._never, np.zeros(robot.n_joints)
         """Times [s] and positions [rad] (12,) at which joints became too fast; infinite times elsewhere."""
         self._tilted_since: float | None = None
-        """When the trunk began to be tilted beyond its limits [s]."""
+        """Time since which the trunk is tilted beyond its limits [s]."""
         self._beyond_since: float | None = None
-        """When a joint began to be beyond its range and the margin [s]."""
+        """Time since which a joint is beyond its range and the margin [s]."""
         self._trunk_limits = config.trunk_speed, config.trunk_turn_rate
 
     def state(
@@ -194,7 +194,7 @@ class Supervisor:
         )
 
     def command(self, feedforward: Array, total: Array) -> Finding | None:
-        """Whether joint torques, as fed forward and as the drives will add them up (12,) [N m], are within limits."""
+        """True if joint torques, as fed forward and as the drives will add them up (12,) [N m], are within limits."""
         if _within(feedforward, total, self._effort):
             return None
         if not (np.isfinite(feedforward).all() and np.isfinite(total).all()):
@@ -300,13 +300,13 @@ class Supervisor:
 
 
 def _earlier(since: float | None, now: float) -> float:
-    """When something began that goes on `now` [s]; a clock that has jumped back begins it anew."""
+    """Beginning of something that goes on `now` [s]; a clock that has jumped back begins it anew."""
     return now if since is None else min(since, now)
 
 
 @nb.njit(nb.boolean(READ, READ, READ), **COMPILED)
 def _within(feedforward, total, limits):  # type: ignore[no-untyped-def]
-    """Whether every torque lies in ± its limit; a NaN does not."""
+    """True if every torque lies in ± its limit; a NaN does not."""
     inside = True
     for fed, summed, limit in zip(feedforward, total, limits):
         inside &= abs(fed) <= limit and abs(summed) <= limit
@@ -315,7 +315,7 @@ def _within(feedforward, total, limits):  # type: ignore[no-untyped-def]
 
 @nb.njit(nb.boolean(READ, nb.float64), **COMPILED)
 def _below(values, limit):  # type: ignore[no-untyped-def]
-    """Whether every value lies strictly within ± one limit; a NaN does not."""
+    """True if every value lies strictly within ± one limit; a NaN does not."""
     inside = True
     for value in values:
         inside &= abs(value) < limit

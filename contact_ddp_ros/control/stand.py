@@ -43,7 +43,7 @@ _LEAN_TIME = 0.2
 _NEWTON_STEPS = 6
 """Steps of the inverse kinematics of a shifted foot; half a millimetre is left of the deepest crouch."""
 _RISE_SPEED = 0.2
-"""Of the lowest corner of a trunk that comes out of a gait, on the mean [m/s]."""
+"""Mean rising speed of the lowest corner of a trunk that comes out of a gait [m/s]."""
 _DEEPEST = 0.7
 """The furthest that a foot is drawn up for that, as a share of its depth in the standing pose."""
 
@@ -66,7 +66,7 @@ class StandLaw:
         """(n_legs, 3) contact points of the pose in trunk axes [m]."""
         self._inverses = np.linalg.inv(jacobians)
         self._load = robot.mass / n_legs * float(np.linalg.norm(robot.tree.gravity))
-        """Of a foot [N]."""
+        """Load of a foot [N]."""
         self._origin = self._pose
         self._aim = self._pose
         """(12,) where the way leads, leant against the ground [rad]."""
@@ -113,7 +113,7 @@ class StandLaw:
         self._lifts = other._lifts
 
     def progress(self, now: float) -> float:
-        """How much of the way has passed, from 0 to 1."""
+        """Progress of the way to the stand, from 0 to 1."""
         duration = self._folding + max(self._duration, self._rise_time)
         return min(max((now - self._started) / duration, 0.0), 1.0)
 
@@ -177,7 +177,7 @@ class StandLaw:
 
     @property
     def _rise_time(self) -> float:
-        """How long the trunk rises out of a gait [s]."""
+        """Duration of the trunk's rise out of a gait [s]."""
         return float(self._lifts[:, 2].max()) / _RISE_SPEED
 
     def _fold_progress(self, elapsed: float) -> tuple[Array, Array]:

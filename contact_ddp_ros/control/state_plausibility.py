@@ -67,7 +67,7 @@ class StateContinuity:
         self._resting, self._jumped, self._jumped_at = other._resting, other._jumped, other._jumped_at
 
     def check(self, state: RobotState, moving: bool) -> Finding | None:
-        """What is wrong with the sequence up to `state`, or None; `moving`: the robot is to be in motion."""
+        """Fault of the sequence up to `state`, or None; `moving`: the robot is to be in motion."""
         last = self._last
         if last is None or not 0.0 < state.time - last.time <= _MEMORY:
             if last is None or state.time != last.time:
@@ -83,7 +83,7 @@ class StateContinuity:
         return finding
 
     def _has_settled(self, state: RobotState) -> bool:
-        """Whether a state that has jumped goes on from others that jumped there, for long enough."""
+        """True if a state that has jumped goes on from others that jumped there, for long enough."""
         before, self._jumped = self._jumped, state
         if before is None or not 0.0 < state.time - before.time <= _MEMORY or self._jump(before, state) is not None:
             self._jumped_at = state.time
@@ -98,7 +98,7 @@ class StateContinuity:
         self._last, self._jumped = state, None
 
     def _compare(self, last: RobotState, state: RobotState) -> tuple[bool, bool, bool]:
-        """Whether a state is as near to the last one as it can be, and whether joints and trunk differ from it."""
+        """True if a state is as near to the last one as it can be, and whether joints and trunk differ from it."""
         config, dt = self._config, state.time - last.time
         return _compare(
             last.joint_positions,
@@ -150,7 +150,7 @@ class StateContinuity:
         return None
 
     def _begins_to_move(self, state: RobotState) -> bool:
-        """Whether no joint has moved by much since the trunk last did."""
+        """True if no joint has moved by much since the trunk last did."""
         resting = self._resting
         return resting is not None and bool(
             (np.abs(state.joint_positions - resting.joint_positions) <= _BEGINNING).all()

@@ -88,7 +88,7 @@ class TurningBody:
         self._angles = np.array([0.0, 0.0, turn])
 
     def inside(self, state: RobotState) -> RobotState:
-        """The same state as the frame has it."""
+        """State as the frame has it."""
         return replace(
             state,
             position=self.axes @ (state.position - self.origin),
@@ -117,7 +117,7 @@ class TurningBody:
 def follower_of(
     model: PlanarModel | WholeBodyModel, state: RobotState, turn: float = 0.0, ground: float = 0.0
 ) -> TurningPlane | TurningBody:
-    """What follows a robot's turns for a model, from a state on; `turn`, `ground` as for :class:`TurningBody`."""
+    """Follower of a robot's turns for a model, from a state on; `turn`, `ground` as for :class:`TurningBody`."""
     if isinstance(model, PlanarModel):
         return TurningPlane(model, state, ground)
     return TurningBody(model, state, turn, ground)

@@ -31,7 +31,7 @@ from contact_ddp_ros.dynamics.motion import Geometry
 from contact_ddp_ros.dynamics.mrneac import Stabilisation, mrneac
 
 ALPHA, RESTITUTION, UP, PAYLOAD, ROTOR, GROUNDS = 0, 1, 2, 5, 9, 10
-"""Where they are in p; grounds follow each other in the order of the mechanism's feet."""
+"""Offsets in p; grounds follow each other in the order of the mechanism's feet."""
 
 GROUND_SIZE = 4
 """Numbers of a foot's ground: d, then m."""

@@ -31,7 +31,7 @@ _SYSTEMS: dict[str, tuple[_Of, _Make]] = {
     "": (contact_system, contact_tensor),
     "impact_": (impact_system, impact_tensor),
 }
-"""Of a time step and of an impact, what their kernels' names begin with, and how tensors are made of them."""
+"""Systems of a time step and of an impact: prefix of their kernels' names, and how tensors are made of them."""
 
 _SAMPLES = 3
 """Random configurations at which contacts are looked at: one alone may happen to be singular."""
@@ -65,7 +65,7 @@ def kernel_functions(tree: RigidBodyTree, modes: Modes, axes: Axes, levels: tupl
 
 
 def _motion(of: Callable[[], ScalarSystem], tensor: _Make, prefix: str, suffix: str) -> dict[str, Build]:
-    """How the kernels of one system are built, by level."""
+    """Builders of one system's kernels, by level."""
     system, first, second, by_tensor = (prefix + level for level in (*_MOTION, "tensor"))
     expansion = functools.cache(lambda: partials.expansion(first + suffix, second + suffix, of()))
     return {

@@ -21,8 +21,7 @@ from contact_ddp_ros.robot.tree import RigidBodyTree
 _LOG = logging.getLogger(__name__)
 
 _SOURCES = tuple(source.read_bytes() for source in (*sorted(Path(__file__).parent.glob("*.[pc]*")), BLOCKS))
-"""Of this room, and of what its C begins with, as they were imported: what is written to them while a process runs must
-not name its kernels."""
+"""Sources of this room and the head of its C as imported: an edit while a process runs must not name its kernels."""
 
 
 def build_kernels(

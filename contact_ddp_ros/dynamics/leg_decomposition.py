@@ -102,7 +102,7 @@ class _Apart:
         return told
 
     def inertia(self, inertia: SpatialInertia) -> SpatialInertia:
-        """The same of an inertia, which stays symmetric."""
+        """Inertia in these axes, which stays symmetric."""
         upper = self(np.triu(inertia.rotational))
         return SpatialInertia(
             float(self(np.array(inertia.mass))), self(inertia.first_moment), upper + np.triu(upper, 1).T

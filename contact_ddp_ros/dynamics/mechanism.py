@@ -145,7 +145,7 @@ class Mechanism:
 
 
 _ORTHONORMAL = 1e-6
-"""How far an axis may be from length 1, and a frame's R R' from the identity."""
+"""Tolerance of an axis's length about 1, and of a frame's R R' about the identity."""
 
 _NEGATIVE_INERTIA = 1e-9
 """Slack for rounding of the least principal moment of inertia, relative to the largest entry [or to 1 kg m^2]."""

@@ -62,7 +62,7 @@ class Geometry:
         return offset
 
     def enters_frame(self, link: Link) -> bool:
-        """Whether the link's expression frame differs from its parent's; then it is the parent's axes."""
+        """True if the link's expression frame differs from its parent's; then it is the parent's axes."""
         return link.parent >= 0 and self.mechanism.links[link.parent].frame != link.frame
 
     def into(self, link: Link, vector: cs.SX) -> cs.SX:

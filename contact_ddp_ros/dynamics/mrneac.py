@@ -38,7 +38,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Stabilisation:
-    """Of the constraints, by Baumgarte's alpha, towards the ground of each foot.
+    """Baumgarte stabilisation of the constraints towards the ground of each foot.
 
     Attributes:
         alpha: (1,) [1/s].
@@ -135,7 +135,7 @@ def _rotational_power(i: int, link: Link, directions: Velocities, accelerations:
 
 
 def _only_along(vector: cs.SX, axis: int) -> bool:
-    """Whether the other components of a (3,) vector are the constant zero: the motion is planar."""
+    """True if the other components of a (3,) vector are the constant zero: the motion is planar."""
     return all(vector[k].is_zero() for k in range(3) if k != axis)
 
 

@@ -39,7 +39,7 @@ static inline lane lane_cos(lane x) {{ return each(cos, x); }}
 #define sin lane_sin
 #define cos lane_cos
 """
-"""What comes before C of CasADi. Most angles are the trunk's, the same in all lanes."""
+"""Head of the C files: CasADi's code on vectors. Most angles are the trunk's, the same in all lanes."""
 
 _ENTRY = """
 int {symbol}_work(long long *arg, long long *res, long long *iw, long long *w)
@@ -69,7 +69,7 @@ class Lanes:
     """C of a mechanism's kernels for contacts along some axes; see :func:`of`."""
 
     def __init__(self, mechanism: Mechanism, trunk: int, limbs: tuple[Limb, ...], axes: Axes) -> None:
-        """Of the parts that :func:`contact_ddp_ros.dynamics.leg_decomposition.trunk_and_limbs` gives."""
+        """Build lanes from the parts of :func:`contact_ddp_ros.dynamics.leg_decomposition.trunk_and_limbs`."""
         self._mechanism = mechanism
         self._trunk = trunk
         self._limbs = limbs
@@ -82,7 +82,7 @@ class Lanes:
         return cls(mechanism, trunk, limbs, axes) if len(limbs) == WIDTH else None
 
     def parts(self) -> list[tuple[Mechanism, tuple[str, ...], Axes]]:
-        """Of every limb the mechanism, its contact and the axes: what systems are made of."""
+        """Mechanism, contact and axes of every limb, which systems are made of."""
         return [(limb.mechanism, (limb.mechanism.feet[0].name,), self._axes) for limb in self._limbs]
 
     def unit(

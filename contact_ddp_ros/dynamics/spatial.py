@@ -84,7 +84,7 @@ class SpatialInertia:
 
     @classmethod
     def of_body(cls, mass: float, com: Array, inertia: Array) -> "SpatialInertia":
-        """From mass, centre of mass and rotational inertia about the centre of mass."""
+        """Inertia from mass, centre of mass and rotational inertia about the centre of mass."""
         offset = skew_constant(com)
         return cls(mass, mass * np.asarray(com), np.asarray(inertia) - mass * offset @ offset)
 
@@ -94,13 +94,13 @@ class SpatialInertia:
         return 0.5 * np.trace(self.rotational) * np.eye(3) - self.rotational
 
     def __add__(self, other: "SpatialInertia") -> "SpatialInertia":
-        """Of two bodies in the same frame taken together."""
+        """Inertia of two bodies in the same frame taken together."""
         return SpatialInertia(
             self.mass + other.mass, self.first_moment + other.first_moment, self.rotational + other.rotational
         )
 
     def __sub__(self, other: "SpatialInertia") -> "SpatialInertia":
-        """Of what remains of a body after the other is taken out of it."""
+        """Inertia of what remains of a body after the other is taken out of it."""
         return SpatialInertia(
             self.mass - other.mass, self.first_moment - other.first_moment, self.rotational - other.rotational
         )
@@ -110,7 +110,7 @@ class SpatialInertia:
         return SpatialInertia(float(tidy(np.array(self.mass))), tidy(self.first_moment), tidy(self.rotational))
 
     def in_parent(self, rotation: Array, translation: Array) -> "SpatialInertia":
-        """The same body in a frame where its own frame has this orientation and origin."""
+        """Inertia of the body in a frame where its own frame has this orientation and origin."""
         moment = rotation @ self.first_moment
         shift, total = translation, moment + self.mass * translation
         # I_P = I_O + (2 h.t + m t.t) 1 - (h t' + t h' + m t t'), the parallel-axis theorem about a point off the CoM.

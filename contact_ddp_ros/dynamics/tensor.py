@@ -24,7 +24,7 @@ def impact_tensor(name: str, of: ScalarSystem) -> cs.Function:
 
 
 def _tensor(name: str, of: ScalarSystem, forced: bool) -> cs.Function:
-    """Of the contact dynamics, driven by torques tau, or of the impact, which nothing drives."""
+    """Tensor of the contact dynamics, driven by torques tau, or of the impact, which nothing drives."""
     n, n_c = of.mechanism.n, of.n_c
     x, tau, gamma = of.symbols(), cs.SX.sym("tau", n), cs.SX.sym("gamma", n + n_c)
     nu = _solution(of, x, cs.vertcat(tau, cs.SX(n_c, 1)) if forced else cs.SX(n + n_c, 1))

@@ -20,7 +20,7 @@ from contact_ddp_ros.ocp.protocol import INTEGERS, MATRIX, VECTOR
 
 @nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX), **COMPILED)
 def motion_curvature(integers, block, impact, x, row, aux, hxx, hux):
-    """By mRNEAc: ξ = −K⁻¹γ, then γᵀν_zy = s_zy + s_zν ν_y + (s_yν ν_z)ᵀ; needs K's factor and ν_z in aux."""
+    """Curvature by mRNEAc: ξ = −K⁻¹γ, then γᵀν_zy = s_zy + s_zν ν_y + (s_yν ν_z)ᵀ; needs K's factor and ν_z in aux."""
     n, n_u, n_f, n_a = sizes_of(integers)
     own = aux_offsets(n, n_u, n_f, n_a)
     n_s = n + integers[block + at.CONTACTS] * n_a

@@ -37,7 +37,7 @@ _MODE = "contact"
 
 @dataclass(frozen=True)
 class Motion:
-    """Where a state and torques lead.
+    """Result of the contact forward dynamics: accelerations and contact forces, or velocities and impulses.
 
     Attributes:
         accelerations: (n,) v̇ [rad/s², or m/s²].

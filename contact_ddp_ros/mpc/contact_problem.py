@@ -143,7 +143,7 @@ class ContactProblem:
         self.schedule = schedule
         self.n_axes = len(axes)
         self.halved = integrator == "semi_implicit_euler"
-        """Whether positions follow from velocities, q⁺ = q + h v⁺."""
+        """True if positions follow from velocities, q⁺ = q + h v⁺."""
         self.feet = tuple(point.name for point in tree.contacts)
         modes = {mode.name: mode.contacts for mode in schedule.modes}
         levels = kernel_levels(variant)
@@ -259,7 +259,7 @@ class ContactProblem:
         return changing
 
     def _constraint_names(self) -> tuple[str, ...]:
-        """In the order of a node's residuals: equalities, inequalities, those of the user's constraints."""
+        """Names of a node's residuals in their order: equalities, inequalities, those of the user's constraints."""
         motors = [self.tree.joints[joint].name for joint in self.tree.actuated]
         names: dict[bool, list[str]] = {True: [], False: []}
         for term in TERMS:

@@ -31,13 +31,13 @@ Array = NDArray[np.float64]
 
 
 class Reference(ABC):
-    """What a user wants along a horizon; the planner makes one object of the class, and asks it at every solve.
+    """Reference of a user along a horizon; the planner makes one object of the class, and asks it at every solve.
 
     The methods must leave the arrays of the horizon as they are.
     """
 
     name: ClassVar[str]
-    """For messages."""
+    """Name of the reference, for messages."""
 
     @abstractmethod
     def states(self, horizon: GaitHorizon) -> Array:

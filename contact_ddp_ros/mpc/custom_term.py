@@ -104,7 +104,7 @@ class ByFoot(dict[str, cs.SX]):
 
 @dataclass(frozen=True)
 class NodeSymbols:
-    """What a term may depend on, as CasADi SX.
+    """Arguments of a user's term, as CasADi SX.
 
     Attributes:
         q, v: (n,) coordinates of the model and their rates. u: (n_u,) torques of the actuated ones [N m].
@@ -127,7 +127,7 @@ class NodeSymbols:
         return self.q[self._index(name)]
 
     def rate(self, name: str) -> cs.SX:
-        """Its rate."""
+        """Rate of the coordinate of that name; ParameterError where there is none."""
         return self.v[self._index(name)]
 
     def _index(self, name: str) -> int:
@@ -140,10 +140,10 @@ class UserTerm(ABC):
     """One expression r(x, u, λ; p) of a node; the planner makes one object of the class."""
 
     kind: ClassVar[str]
-    """What it is, for messages."""
+    """Kind of the object, for messages."""
 
     name: ClassVar[str]
-    """For records and messages."""
+    """Name of the term, for records and messages."""
 
     parameters: ClassVar[tuple[str, ...]] = ()
     """Names of its numbers p, which each node has its own of."""

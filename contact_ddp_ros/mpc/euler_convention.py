@@ -1,4 +1,4 @@
-"""In which chart of the attitude a planner works: the default one, but near its singularity."""
+"""Choice of the attitude's Euler convention (chart): the default one, another near its singularity."""
 
 import logging
 import threading
@@ -27,7 +27,7 @@ class ChartChoice:
         self._others: dict[Chart, ProblemBuilder] = {}
         self._coming: Future[ProblemBuilder] | None = None
         self._refused = False
-        """Whether there can be no other chart, as a user's term knows one only."""
+        """True if there can be no other chart, as a user's term knows one only."""
 
     def builder(self, present: ProblemBuilder, state: RobotState, *, wait: bool) -> ProblemBuilder:
         """The problem builder in the chart for a finite state: the present one, or the same in the other chart.

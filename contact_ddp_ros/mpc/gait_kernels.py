@@ -37,7 +37,7 @@ class GaitCompiler:
     """Compiles the kernels of gaits one after the other, in another process that ends when nothing is left to do."""
 
     def __init__(self, robot: str, model: Model, config: PlannerConfig) -> None:
-        """For planners of that model and configuration, but for the gait; `robot` is what `load_robot` was given."""
+        """Compiler for planners of that model and configuration; `robot` is the argument of `load_robot`."""
         self._model = model
         gait = config.gait
         self._words = [robot, model.name, config.variant, repr(gait.step), repr(gait.stretch)]

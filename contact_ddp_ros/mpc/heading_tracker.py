@@ -142,7 +142,7 @@ class Course:
 
 
 def _within(excess: float, velocity: float, limit: float) -> float:
-    """What may be added to a velocity that is within a limit."""
+    """Room of a velocity within its limit."""
     return min(max(velocity + excess, -limit), limit) - velocity
 
 

@@ -29,7 +29,7 @@ _SHORTEST_STEP = 0.25
 
 @dataclass(frozen=True)
 class Horizon:
-    """What the numbers of a term may depend on, for N nodes and the end.
+    """Horizon data that the numbers of a term may depend on, for N nodes and the end.
 
     Attributes:
         times: (N+1,) from the gait's epoch [s].

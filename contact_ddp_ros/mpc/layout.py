@@ -1,4 +1,4 @@
-"""Where everything lies in the flat arrays that the compiled node functions of the contact problem read and write.
+"""Layout of the flat arrays that the compiled node functions of the contact problem read and write.
 
 The arrays of :data:`contact_ddp_ros.ocp.protocol.DATA`, for a tree of n joints with n_f feet of n_a contact axes
 each (the last axis is the normal):
@@ -41,8 +41,7 @@ FORWARD_EULER, SEMI_IMPLICIT_EULER, IMPLICIT_MIDPOINT = 0, 1, 2
 
 N, N_U, N_FEET, N_AXES, SCHEME, TERMS, TERMS_FIRST, TERMS_SECOND, PLACES, EQUALITIES = range(10)
 BODY, BODY_FIRST, BODY_SECOND, FOOTHOLDS, INERTIA = range(10, 15)
-"""Of nodes of the rigid body: addresses of its kernels, and where its feet's places begin in a node's parameters and
-its inertia in all nodes'."""
+"""Header slots of rigid-body nodes: kernel addresses, offsets of footholds (per node) and inertia (all nodes)."""
 
 SOLVE_MIDPOINT, MIDPOINT_PARTIALS, MIDPOINT_CURVATURE = range(15, 18)
 BODY_NODE_STEP, BODY_NODE_FIRST, BODY_NODE_SECOND = range(18, 21)
@@ -65,24 +64,24 @@ CHANGE, CHANGE_FIRST, CHANGE_SECOND = 16, 17, 18
 MODE_HEADER = 19
 
 ATTITUDE = 3
-"""Where the angles of the attitude begin among the coordinates of a floating base."""
+"""Offset of the attitude's angles in the coordinates of a floating base."""
 
 NODE_MODE, NODE_KIND = 0, 1
 
 DURATION, MODEL = 0, 1
-"""Where they are in a node's row; MODEL is where the dynamics' parameters begin."""
+"""Offsets in a node's row; MODEL is where the dynamics' parameters begin."""
 
 N_BODY = 10
 """The rigid body of the tail: mass [kg], centre (3,) [m], inertia xx, yy, zz, xy, xz, yz about it [kg m²]."""
 
 PAYLOAD = MODEL + contact.PAYLOAD
-"""Where in a node's row the payload begins: its mass [kg], then its place (3,) in the trunk [m]."""
+"""Offset of the payload in a node's row: its mass [kg], then its place (3,) in the trunk [m]."""
 
 ROTOR = MODEL + contact.ROTOR
-"""Where in a node's row the inertia of the drives beside the armature is [kg m²]."""
+"""Offset in a node's row of the inertia of the drives beside the armature [kg m²]."""
 
 GROUNDS = MODEL + contact.GROUNDS
-"""Where in a node's row the grounds of the feet begin, each d, then m of its plane m . x = d."""
+"""Offset in a node's row of the grounds of the feet, each d, then m of its plane m . x = d."""
 
 
 def model_row(p: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -135,7 +134,7 @@ def sizes_of(integers):
 
 @nb.njit(_AUX(*_INTEGERS), cache=True, inline="always")
 def aux_offsets(n, n_u, n_f, n_a):
-    """Where the parts of a node's aux lie."""
+    """Offsets of the parts of a node's aux."""
     n_s = n + n_f * n_a
     n_z = 2 * n + n_u
     positions = n_s
@@ -154,7 +153,7 @@ def aux_offsets(n, n_u, n_f, n_a):
 
 @nb.njit(nb.int64(nb.int64), cache=True, inline="always")
 def lands_of(n_f):
-    """Where in a node's row it says which of the n_f feet land."""
+    """Offset in a node's row of the flags of the n_f feet that land."""
     return GROUNDS + GROUND_SIZE * n_f
 
 

@@ -28,7 +28,7 @@ from contact_ddp_ros.ocp.solution import Guess, Solution, Termination
 Array = NDArray[np.float64]
 
 _SLACK_MIN = 0.05
-"""For plans that begin near their optimum; a solve from afar keeps more distance."""
+"""Least slack of plans that begin near their optimum; a solve from afar keeps more distance."""
 
 _LARGEST = 1e4
 """Bound of multipliers that a solve begins with; active limits have up to 10³. Where a state keeps no limit they grow
@@ -113,6 +113,6 @@ class LoopSolver:
 
 
 def _goes_on(solution: Solution, most: int) -> bool:
-    """Whether more iterations may bring a plan within its limits."""
+    """True if more iterations may bring a plan within its limits."""
     ended = solution.termination is not Termination.ITERATIONS
     return not ended and len(solution.iterations) < most and not solution.inequality_violation <= FEASIBLE

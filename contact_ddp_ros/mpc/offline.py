@@ -124,7 +124,7 @@ class OfflineOptimiser:
         continuation: Continuation | None = None,
         max_iterations: int | None = None,
     ) -> ConstrainedSolution:
-        """How :meth:`solve` ends, however it does: an optimisation that diverges is an outcome, too.
+        """Outcome of :meth:`solve`, however it ends: an optimisation that diverges is one, too.
 
         Raises:
             SolverError: the state or the guess is not finite.

@@ -1,4 +1,4 @@
-"""What one call of the planner gives."""
+"""Result of one call of the planner."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ OUTSIDE_LIMITS = "OUTSIDE_LIMITS"
 
 
 class Provenance(NamedTuple):
-    """Where a policy comes from, as :class:`contact_ddp_ros.robot.policy.Policy` has it."""
+    """Provenance of a policy, in the fields of :class:`contact_ddp_ros.robot.policy.Policy`."""
 
     sequence: int
     epoch: int
@@ -39,7 +39,7 @@ class Provenance(NamedTuple):
 
 @dataclass(frozen=True)
 class PlanResult:
-    """What one call of the planner gave.
+    """Result of one call of the planner.
 
     Attributes:
         policy: None where the solve failed.
@@ -87,7 +87,7 @@ def plan_result(
     started: float,
     hard: bool = True,
 ) -> PlanResult:
-    """What a solution on a grid in times of the states' clock gives, its policy in `odom`.
+    """Plan of a solution on a grid in times of the states' clock, with its policy in `odom`.
 
     Where limits are `hard`, torques beyond what the joints can give are cut off, and a solution that is lost gives no
     policy. The call `started` at that time of `time.perf_counter` [s].

@@ -93,7 +93,7 @@ def hip_of(tree: RigidBodyTree, leg: PlanarLeg, ahead: float, aside: float, up: 
 
 
 def two_link_angles(x: Array, z: Array, thigh: Any, shank: Any) -> tuple[Array, Array]:
-    """As :meth:`PlanarLeg.inverse`, for links of one length each, or of arrays of them that broadcast [m]."""
+    """Joint angles as by :meth:`PlanarLeg.inverse`, for links of one length each, or arrays of them [m]."""
     reach = _REACH_MARGIN * (thigh + shank)
     distance = np.clip(np.hypot(x, z), abs(thigh - shank) + 1e-3, reach)
     cosine = (distance**2 - thigh**2 - shank**2) / (2.0 * thigh * shank)

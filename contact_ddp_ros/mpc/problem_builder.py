@@ -61,11 +61,11 @@ class ProblemBuilder(ContactProblem):
         self._pair_share = 0.5 * np.array([len(model.legs_of[foot]) for foot in self.feet])
 
     def along(self, sequence: GaitSequence) -> "ProblemBuilder":
-        """The same along another sequence of the gaits that are known."""
+        """Copy along another sequence of the gaits that are known."""
         return self._with(self.kernels, sequence)
 
     def knowing(self, gait: GaitConfig) -> tuple["ProblemBuilder", int]:
-        """The same with one more gait, whose kernels are loaded or compiled now, and that gait's index.
+        """Copy with one more gait, whose kernels are loaded or compiled now, and that gait's index.
 
         Raises:
             ParameterError: the gait is not for the model or the grid.
@@ -81,7 +81,7 @@ class ProblemBuilder(ContactProblem):
         reference_of(self.model, gait)
 
     def in_chart(self, chart: Chart) -> "ProblemBuilder":
-        """The same in a chart of the attitude, for a whole body; loads or compiles that chart's kernels the first time.
+        """Copy in another Euler convention, for a whole body; loads or compiles its kernels the first time.
 
         Raises:
             ParameterError: a user's term cannot be used in its coordinates.
@@ -168,7 +168,7 @@ class ProblemBuilder(ContactProblem):
         return Penalty(constraint.touchdown_penalty, constraint.barrier_width, constraint.barrier_weight).array()
 
     def horizon(self, grid: KnotGrid, config: PlannerConfig, motion: Motion, ground: LocalGround) -> GaitHorizon:
-        """What is wanted along a grid: the packaged reference, or what the user's makes of it.
+        """References and weights along a grid: the packaged ones, or what the user's class makes of them.
 
         Raises:
             ParameterError: the user's reference gives an array of another shape, or a number that is not finite.
@@ -211,7 +211,7 @@ def compile_gait(model: Model, gait: GaitConfig, variant: str) -> None:
 
 
 def _kernels(model: Model, sequence: GaitSequence, variant: str) -> KernelSet:
-    """Of all known gaits: a library for each, so that one more gait compiles its own only."""
+    """Kernels of all known gaits: a library for each, so that one more gait compiles its own only."""
     levels, names = kernel_levels(variant), iter(sequence.modes)
     merged = None
     for _, schedule in sequence.gaits:

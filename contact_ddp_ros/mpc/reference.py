@@ -36,12 +36,12 @@ _CROUCHED = 0.38
 _EVEN_CLEARANCE = 0.05
 """Up to which a swing's height is symmetric in time; higher ones rise earlier and stay up until the middle [m]."""
 _EARLIER = 0.4
-"""What is taken off the power 1 of a swing's progress for the highest: it is up after 0.31 of its time."""
+"""Exponent taken off the power 1 of a swing's progress for the highest: it is up after 0.31 of its time."""
 
 
 @dataclass(frozen=True)
 class Motion:
-    """What the trunk is to do from the first instant of a horizon on.
+    """Trunk command from the first instant of a horizon on: velocities, turn rate, tilt.
 
     Attributes:
         forward: velocity along the heading [m/s].
@@ -95,18 +95,18 @@ def gait_sequence(model: AnyModel, config: GaitConfig) -> GaitSequence:
 
 
 class Hip(NamedTuple):
-    """What the stances of a leg follow from [m]."""
+    """Hip geometry that the stances of a leg follow from [m]."""
 
     ahead: float
-    """Of the hip, from the trunk's origin."""
+    """Distance of the hip ahead of the trunk's origin."""
     aside: float
-    """To the left, as above."""
+    """Distance of the hip to the left of the trunk's origin."""
     offset: float
     """Distance of the leg's plane from the axis of its abduction, outwards."""
     above: float
-    """How much higher the hip is over the centre of a foot on the ground than the trunk's origin over the ground."""
+    """Height of the hip over the centre of a foot on the ground, beyond that of the trunk's origin over the ground."""
     length: float
-    """From the hip to the centre of the foot where the leg is straight."""
+    """Length from the hip to the centre of the foot where the leg is straight."""
 
 
 class GaitReference(ABC):
@@ -254,7 +254,7 @@ class GaitReference(ABC):
 
     @staticmethod
     def _middle(schedule: ModeSchedule, feet: Iterable[str]) -> tuple[float, float]:
-        """When the stances of some feet have their middle [s], and how much alike they are, 0 to 1."""
+        """Middle of the stances of some feet [s], and their likeness, 0 to 1."""
         middles = [start + 0.5 * duration for start, duration in (schedule.stance(foot) for foot in feet)]
         if len(set(middles)) == 1:
             return middles[0], 1.0

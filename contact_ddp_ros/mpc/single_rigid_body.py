@@ -64,14 +64,14 @@ class RigidBody:
 
 @dataclass(frozen=True)
 class Tail:
-    """What the nodes of the tail need beside the problem's own: compiled kernels, and the body."""
+    """Single rigid-body model (SRBD) of a horizon's far part: compiled kernels, and the body."""
 
     kernels: KernelSet
     body: RigidBody
 
     @classmethod
     def of(cls, tree: RigidBodyTree, axes: tuple[int, ...], posture: Array) -> "Tail":
-        """That of a robot whose joints keep a posture (n,) [rad].
+        """Model of a robot whose joints keep a posture (n,) [rad].
 
         Raises:
             ModelError: the robot has no floating base, or the feet more force components than there are motors, whose
@@ -99,7 +99,7 @@ class Tail:
 
 
 def base_of(tree: RigidBodyTree) -> int:
-    """How many joints, the first ones, carry the trunk.
+    """Number of joints, the first ones, that carry the trunk.
 
     Raises:
         ModelError: they are no chain of prismatic joints and then revolute ones, all other joints having motors.

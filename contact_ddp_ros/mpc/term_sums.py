@@ -76,7 +76,7 @@ class TermLayout:
 
 
 def n_entries(term: PackagedTerm, sizes: Sizes) -> int:
-    """How many entries, or feet, the term is a sum over."""
+    """Number of entries, or feet, that the term is a sum over."""
     of_kind = {Argument.STATE: 2 * sizes.n, Argument.TORQUE: sizes.n_u}
     return of_kind.get(term.argument, sizes.n_f)
 
@@ -84,7 +84,7 @@ def n_entries(term: PackagedTerm, sizes: Sizes) -> int:
 def _slices(
     blocks_of_terms: Iterable[tuple[Block, ...]], sizes: Sizes, begin: int
 ) -> tuple[dict[str, slice], list[int], int]:
-    """Of the blocks by name, one after the other; where each term's begin; the end."""
+    """Slices of the blocks by name, one after the other; offset of each term; the end."""
     slices, begins = {}, []
     for blocks in blocks_of_terms:
         begins.append(begin)

@@ -114,7 +114,7 @@ class Excess:
 
 
 def no_violations() -> Mapping[str, Excess]:
-    """Of a plan whose limits nothing is known of."""
+    """Violations of a plan whose limits nothing is known of."""
     return {}
 
 
@@ -185,7 +185,7 @@ class Challenge:
         self._last = -math.inf
 
     def is_due(self, time: float) -> bool:
-        """Whether a challenge is due at `time` [s]; if so, the next one is due an interval later."""
+        """True if a challenge is due at `time` [s]; if so, the next one is due an interval later."""
         if 0.0 <= time - self._last < _INTERVAL - _TIE:
             return False
         self._last = time
@@ -193,12 +193,12 @@ class Challenge:
 
 
 def is_lost(solution: Solution) -> bool:
-    """Whether a solution is no plan: it diverged, or breaks a limit by more than :data:`LOST`."""
+    """True if a solution is no plan: it diverged, or breaks a limit by more than :data:`LOST`."""
     return solution.termination is Termination.DIVERGED or not solution.inequality_violation <= LOST
 
 
 def better(warm: Solution, cold: Solution) -> Solution:
-    """Of two solutions of one problem the cheaper; where one is lost the other, of two lost ones the less violated."""
+    """Feasible solution with the lower cost, or the less violated one where both are infeasible."""
     if is_lost(warm) or is_lost(cold):
         return min(warm, cold, key=_violation)
     return cold if cold.cost < warm.cost else warm
@@ -210,7 +210,7 @@ def _violation(solution: Solution) -> float:
 
 
 class WarmStart:
-    """What the last solve has left; nothing of it at first."""
+    """Warm start: trajectory and multipliers that the last solve has left; empty at first."""
 
     def __init__(self, step: float) -> None:
         """`step` of the grid [s]."""
@@ -222,7 +222,7 @@ class WarmStart:
         self.policy: Policy | None = None
         """The last one with its tail, in `odom`."""
         self.near: int | None = None
-        """Of its grid."""
+        """Number of fine steps of that grid."""
         self.inequalities: Array = np.zeros((0, 0))
         """(N, n_i) multipliers of its inequalities."""
         self.hessian_blend = 1.0

@@ -55,7 +55,7 @@ class _Shape:
 
     @classmethod
     def of(cls, tree: RigidBodyTree, legs: LegGeometry, links: Sequence[PlanarLeg]) -> "_Shape":
-        """Of a robot's legs."""
+        """Shape of a robot's legs."""
         origins, hip, knee = legs.translations.transpose(1, 0, 2)
         aside = hip[:, 1] + knee[:, 1] + legs.feet[:, 1]
         columns = (aside, [link.thigh for link in links], [link.shank for link in links])

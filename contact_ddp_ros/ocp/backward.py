@@ -45,8 +45,7 @@ from contact_ddp_ros.ocp.protocol import MATRIX, SECOND_TYPE, VECTOR
 from contact_ddp_ros.ocp.riccati import ARGUMENTS, SWEPT, sweep_of
 
 _OWN_SIZE = 12
-"""From this number of states on a size is compiled by itself, which takes seconds, once: the compiler then knows the
-length of every loop."""
+"""Number of states from which on a size is compiled by itself, once, for seconds: loops then have known lengths."""
 
 _second_at = function_at(SECOND_TYPE)
 

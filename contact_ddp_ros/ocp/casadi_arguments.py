@@ -1,4 +1,4 @@
-"""What a user gives for a problem, checked: CasADi symbols, expressions or functions, bounds and parameters."""
+"""Arguments of a user's CasADi problem, checked: symbols, expressions or functions, bounds and parameters."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,7 +24,7 @@ class Symbols:
     """(n_u,) control with its fixed entries in their values, which expressions are written in; u where None."""
 
     def fixed(self, bounds: Array) -> "Symbols":
-        """The same with the controls fixed for which (2, n_u) bounds are equal."""
+        """Copy in which controls with equal (2, n_u) bounds are fixed."""
         entries = [float(low) if low == up else self.u[i] for i, (low, up) in enumerate(bounds.T)]
         return replace(self, held=cs.SX(cs.vertcat(*entries)))
 

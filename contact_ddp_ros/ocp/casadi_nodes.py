@@ -49,7 +49,7 @@ def _distance(u, bound, inverse):
 
 @nb.njit(types.void(VECTOR, VECTOR, VECTOR, nb.int64, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
 def _add_bounds(parameters, penalty, multipliers, dual, u, lu, luu):
-    """What the control's bounds add: diagonal."""
+    """Add the control bounds' part of the Hessian, which is diagonal."""
     n_u, weight = u.size, parameters[0]
     for side in range(2):
         sign = 1.0 - 2.0 * side
@@ -83,7 +83,7 @@ def _add_outer(slope, bend, row, d):
 
 @nb.njit(types.void(INTEGERS, nb.float64, VECTOR, VECTOR, VECTOR, DERIVATIVES), cache=True, error_model="numpy")
 def _add_constraints(integers, weight, penalty, multipliers, aux, d):
-    """What inequalities h and equalities g add."""
+    """Add the part of inequalities h and equalities g."""
     n_z, n_u = d[2].size + d[3].size, d[3].size
     n_h, n_e, n_g = integers[N_INEQUALITIES], integers[N_EQUALITIES], integers[N_MIXED]
     _, jacobian, _ = aux_offsets(n_h + n_g, n_z)

@@ -28,7 +28,7 @@ from contact_ddp_ros.ocp.symmetric import factorise, solve
 _OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 _GROW, _SHRINK, _LEAST = 4.0, 1.0 / 3.0, 1e-4
-"""Of a node's own δ: factor after a failure, factor on the last one to begin with, least one."""
+"""Factors of a node's own δ after a failure and on the last one to begin with; its least value."""
 
 _second_at = function_at(SECOND_TYPE)
 

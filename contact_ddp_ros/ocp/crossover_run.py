@@ -37,7 +37,7 @@ from contact_ddp_ros.ocp.workspace import Workspace
 Array = NDArray[np.float64]
 
 _SWEEPS, _SETTLED = 6, 3e-4
-"""Of a linearisation, at most; mean |y s − μ| / μ below which there are no more."""
+"""Largest number of sweeps of a linearisation; mean |y s − μ| / μ below which no more follow."""
 
 _FULL = 0.9
 """Least step before a crossover."""

@@ -76,7 +76,7 @@ class Gaps:
 
     @property
     def are_open(self) -> bool:
-        """Whether any gap differs from zero."""
+        """True if any gap differs from zero."""
         return len(self.d) > 0
 
     @property

@@ -27,10 +27,10 @@ from contact_ddp_ros.ocp.protocol import FIRST, SECOND, STEP, Problem, check_pro
 Array = NDArray[np.float64]
 
 BLOCKS = ("fx", "fu", "lx", "lu", "Hxx", "Hux", "Huu")
-"""What is compared: first-order partials of a node, and the Hessian of ℓ + V'ₓᵀf."""
+"""Blocks that are compared: first-order partials of a node, and the Hessian of ℓ + V'ₓᵀf."""
 
 _STEPS = (1e-3, 1e-5)
-"""Of the differences, relative to 1 + |z_i|."""
+"""Steps of the differences, relative to 1 + |z_i|."""
 
 _STENCIL = ((1.0, 2.0 / 3.0), (2.0, -1.0 / 12.0))
 
@@ -73,7 +73,7 @@ class DerivativeReport:
 
     @property
     def ok(self) -> bool:
-        """Whether every block is within the tolerance."""
+        """True if every block is within the tolerance."""
         return not self.wrong
 
     @property
@@ -224,7 +224,7 @@ def _node_errors(evaluation: _Evaluation, k: int, x: Array, u: Array, vx: Array)
 
 
 def _check_positions(s: float, k: int, x: Array, value: Array) -> None:
-    """That q⁺ = q + s v⁺ for x = (q, v) and a value that begins with x⁺; SolverError."""
+    """Check that q⁺ = q + s v⁺ for x = (q, v) and a value that begins with x⁺; raises SolverError."""
     n = x.size // 2
     error = np.abs(x[:n] + s * value[n : 2 * n] - value[:n])
     if (error > _NOISE * (1.0 + np.abs(value[:n]))).any():
@@ -236,7 +236,7 @@ def _check_positions(s: float, k: int, x: Array, value: Array) -> None:
 
 
 def _differences(function: Callable[[Array], Array], z: Array) -> list[Array]:
-    """For each of the steps the (size of the function, size of z) numerical derivative."""
+    """Numerical derivative (size of the function, size of z) for each of the steps."""
     found = []
     for step in _STEPS:
         columns = []

@@ -49,7 +49,7 @@ from contact_ddp_ros.ocp.workspace import Workspace
 Array = NDArray[np.float64]
 _FIRST, _MOST = 1e-4, 1e20
 _FALL, _GROW, _FIRST_GROW = 1.0 / 3.0, 8.0, 100.0
-"""Of δ: the first one and the largest; share of the last one to begin with, factors on failures."""
+"""First and largest δ; share of the last one to begin with, factors on failures."""
 
 _ATTEMPTS, _RAISE = 12, 10.0
 """Sweeps of an iteration whose every step is refused, and the factor on δ from one to the next."""
@@ -99,7 +99,7 @@ class InertiaRun(TrialRun):
         self._relative = False
 
     def begin(self, warm: Multipliers | None, held: float | None) -> None:
-        """As InteriorRun; mixed equalities need no penalty."""
+        """Begin a solve; mixed equalities need no penalty."""
         super().begin(warm, held)
         self._penalty[SIGMA] = 0.0
 
@@ -186,7 +186,7 @@ class InertiaRun(TrialRun):
         )
 
     def _ends(self, gradient: float) -> bool:
-        """Whether E is within the tolerance; lowers μ as long as the barrier's problem is solved."""
+        """True if E is within the tolerance; lowers μ as long as the barrier's problem is solved."""
         error = self._error(gradient)
         tolerance = self.interior.kkt_tolerance
         if self._held or error(0.0) <= tolerance:

@@ -117,7 +117,7 @@ class InteriorPointSolver:
 
 
 def _kind_of(options: InteriorPointOptions, held: bool) -> type[InteriorRun]:
-    """How a solve goes on; what only one strategy compiles is imported where it is asked for, as that takes seconds."""
+    """Class of run for a strategy; one that compiles for seconds is imported only when it is asked for."""
     if options.strategy == "inertia":
         from contact_ddp_ros.ocp.inertia_run import InertiaRun
 

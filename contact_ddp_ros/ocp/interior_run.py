@@ -159,7 +159,7 @@ class InteriorRun(Run):
         return self._objective if self._begun else self.cost
 
     def _measure(self) -> tuple[float, float, float, float, float]:
-        """What :func:`contact_ddp_ros.ocp.slacks.measure` tells of the nominal trajectory."""
+        """Measures of the nominal trajectory by :func:`contact_ddp_ros.ocp.slacks.measure`."""
         found: tuple[float, float, float, float, float] = slacks.measure(
             self.work.nominal[3], self._multipliers, self._weights, self._penalty, *self._sizes
         )
@@ -234,7 +234,7 @@ class InteriorRun(Run):
 
     @property
     def _is_settled(self) -> bool:
-        """Whether equalities hold, and slacks are their inequalities."""
+        """True if equalities hold, and slacks are their inequalities."""
         apart, _, _, _, worst = self._measured
         return max(worst, apart / max(self._total, _TOTAL_MIN)) <= self.interior.equality_tolerance
 

@@ -82,7 +82,7 @@ class InteriorPointOptions:
 
 @dataclass(frozen=True)
 class Multipliers:
-    """Of a problem's constraints, node by node.
+    """Multipliers of a problem's constraints, node by node.
 
     Attributes:
         equalities: (N+1, n_e).
@@ -119,7 +119,7 @@ class InteriorSolution:
 
     @property
     def feasible(self) -> bool:
-        """Whether the dynamics hold exactly and every constraint within FEASIBLE."""
+        """True if the dynamics hold exactly and every constraint within FEASIBLE."""
         found = self.solution
         worst = max(found.equality_violation, found.inequality_violation)
         return found.is_finite and found.gap == 0.0 and worst <= FEASIBLE

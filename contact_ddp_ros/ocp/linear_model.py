@@ -1,4 +1,4 @@
-"""What the linearised problem tells of a step: the adjoint, stationarity, slopes, and multipliers along a rollout.
+"""Linear model of a step: adjoint, stationarity, slopes, and multipliers along a rollout.
 
 Companions of :mod:`contact_ddp_ros.ocp.constrained_riccati`; `expansion` is that of every node
 (:data:`contact_ddp_ros.ocp.rollout.EXPANSION`).

@@ -158,7 +158,7 @@ class Run:
         return None
 
     def _is_optimal(self, reduction: float) -> bool:
-        """Whether the reduction that a full step is expected to bring ends the solve."""
+        """True if the reduction that a full step is expected to bring ends the solve."""
         return not self.gaps.are_open and reduction <= self.options.tolerance * (self._floor + abs(self.cost))
 
     def _after_step(self, alpha: float, reduction: float) -> None:

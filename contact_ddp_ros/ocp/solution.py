@@ -106,7 +106,7 @@ class Solution:
 
     @property
     def is_finite(self) -> bool:
-        """Whether cost, states, controls and gains hold finite numbers only."""
+        """True if cost, states, controls and gains hold finite numbers only."""
         return bool(np.isfinite(self.cost) and all(np.isfinite(one).all() for one in (self.xs, self.us, self.gains)))
 
     @property

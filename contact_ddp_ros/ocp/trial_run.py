@@ -48,7 +48,7 @@ class Filter:
     entries: list[tuple[float, float]] = field(default_factory=list)
 
     def accepts(self, now: tuple[float, float], trial: tuple[float, float], descent: float, alpha: float) -> bool:
-        """Whether a step from `now` to `trial`, pairs (ϑ, φ), is accepted; `descent` is m."""
+        """True if a step from `now` to `trial`, pairs (ϑ, φ), is accepted; `descent` is m."""
         (violation, value), (new_violation, new_value) = now, trial
         if not new_violation <= _LIMIT * max(1.0, self.first):
             return False

@@ -29,7 +29,7 @@ from contact_ddp_ros.robot.tree import RigidBodyTree
 Array = NDArray[np.float64]
 
 ANGLES: Final = slice(3, 6)
-"""Where the attitude's angles are among the coordinates q of a floating base."""
+"""Slice of the attitude's angles in the coordinates q of a floating base."""
 
 STAY: Final = math.radians(60.0)
 """Middle angle beyond which the other chart is taken [rad]; from 45° on the other one is the better."""
@@ -52,13 +52,13 @@ class Chart(IntEnum):
 
     @property
     def names(self) -> tuple[str, str, str]:
-        """Of the angles."""
+        """Names of the three angles."""
         first, second, third = self.name.lower().split("_")
         return first, second, third
 
     @property
     def axes(self) -> tuple[Array, Array, Array]:
-        """Of the rotations, each in the frame that it turns."""
+        """Axes of the three rotations, each in the frame that it turns."""
         x, y, z = np.eye(3)
         return (z, y, x) if self is Chart.YAW_PITCH_ROLL else (z, x, y)
 
@@ -80,7 +80,7 @@ class Chart(IntEnum):
         return np.array([-math.cos(middle) * math.sin(last), math.sin(middle), math.cos(middle) * math.cos(last)])
 
     def sine(self, rotation: Array) -> float:
-        """Of the middle angle."""
+        """Sine of the middle angle."""
         value = -rotation[2, 0] if self is Chart.YAW_PITCH_ROLL else rotation[2, 1]
         return min(max(float(value), -1.0), 1.0)
 

@@ -1,4 +1,4 @@
-"""How the trunk is to be held while the robot moves or stands under the planner."""
+"""Commanded body pose: height, roll and pitch of the trunk while the robot moves or stands under the planner."""
 
 import math
 from dataclasses import astuple, dataclass
@@ -8,7 +8,7 @@ from contact_ddp_ros.base.errors import MessageError
 
 @dataclass(frozen=True)
 class BodyPose:
-    """Of the trunk over the ground that is felt.
+    """Commanded pose of the trunk over the estimated ground.
 
     Attributes:
         height: above the ground [m]; None: as configured.

@@ -18,7 +18,7 @@ class Trim:
         self.value = 0.0
 
     def follow(self, error: float, gain: float, limit: float, dt: float) -> float:
-        """What to add to the target, `dt` [s] after the last time, where measured is short of wanted by `error`.
+        """Correction of the target, `dt` [s] after the last one, where the measurement is short of wanted by `error`.
 
         `gain` is in 1/s; the result stays within ± `limit`.
         """
@@ -27,7 +27,7 @@ class Trim:
 
 
 class LastingError:
-    """How far the mean of a measurement is from all that was wanted of it, while a wanted value could be answered.
+    """Steady-state error: distance of a measurement's mean from the range of all values wanted meanwhile.
 
     What is wanted may move faster than what is measured can follow: while it does, the error between them is none that
     lasts. So the mean over one cycle is held against the range of what was wanted in that cycle and the one before; a
@@ -43,7 +43,7 @@ class LastingError:
         self._samples.clear()
 
     def follow(self, wanted: float, measured: float, time: float, cycle: float) -> float:
-        """What the mean is short of that range at `time` [s]; 0 until two cycles [s] were seen."""
+        """Distance of the mean from that range at `time` [s]; 0 until two cycles [s] were seen."""
         samples = self._samples
         if samples and time <= samples[-1][0]:
             samples.clear()

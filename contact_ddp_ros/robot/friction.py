@@ -7,7 +7,7 @@ Array = NDArray[np.float64]
 
 
 def cone_excess(forces: Array, friction: float, slopes: Array | None = None) -> Array:
-    """How far forces (..., d), the vertical last, lie outside their friction cone [N]; negative inside.
+    """Excess of forces (..., d), the vertical last, over their friction cone [N]; negative inside.
 
     The larger of |tangential| - friction * normal and -normal, so that pulling counts too. The cone is about the normal
     of ground that rises by `slopes` (..., d - 1) along the other axes; level by default.

@@ -83,7 +83,7 @@ class Ground:
 
 @dataclass(frozen=True)
 class FootHeights:
-    """How far the ground under single feet lies above the plane through all footholds, in the order of FOOT_NAMES.
+    """Heights of the ground under single feet above the plane through all footholds [m], in the order of FOOT_NAMES.
 
     Attributes:
         standing: where each foot stands, or has stood last [m].
@@ -105,7 +105,7 @@ class FootHeights:
 
 @dataclass(frozen=True)
 class Felt:
-    """What contact has taught the controller, for the planner.
+    """Terrain and load estimate from contact, for the planner.
 
     Attributes:
         ground: the plane that the feet have found, with a friction of which nothing is known; None where there is none.

@@ -1,4 +1,4 @@
-"""From wanted joint torques to a drive command whose total torque stays within the limits.
+"""Joint PD command whose total torque stays within the limits, from wanted joint torques.
 
 A drive adds kp (q* - q) + kd (v* - v) to the fed-forward torque. With the measured state that part is known, so the
 feedforward is chosen such that the sum is the wanted torque, clipped to the actuator. Where that would take more
@@ -43,7 +43,7 @@ class MotorConfig:
 
 @dataclass(frozen=True)
 class JointTargets:
-    """What a control law wants of the joints.
+    """Joint targets of a control law: positions, velocities and torques.
 
     Attributes:
         positions: (12,) targets [rad].
@@ -74,7 +74,7 @@ class TorqueSpeedCurve:
 
     @classmethod
     def of(cls, velocity_limits: Array, config: MotorConfig) -> "TorqueSpeedCurve":
-        """From the joints' velocity limits (12,) [rad/s].
+        """Curve from the joints' velocity limits (12,) [rad/s].
 
         Raises:
             ParameterError: there is no torque where it should all be there.

@@ -56,7 +56,7 @@ class KnownPose:
     """Check that the joints have been seen in the known pose since the drives were switched on."""
 
     def __init__(self, robot: Robot) -> None:
-        """Nothing has been seen."""
+        """Start without a state."""
         self.seen = False
         """Result of the check: all joints have rested in the known pose."""
         self._robot = robot

@@ -130,7 +130,7 @@ def load_robot(source: str | Path | None = None) -> Robot:
 
 
 def has_profile(source: str | Path) -> bool:
-    """Whether that is the name of a robot or the path of its file: neither nothing nor the path of a URDF."""
+    """True for the name of a robot or the path of its file; False for nothing and for the path of a URDF."""
     path = Path(source)
     is_name = isinstance(source, str) and bool(source) and not path.suffix and path.name == source
     return is_name or path.suffix in ROBOT_SUFFIXES

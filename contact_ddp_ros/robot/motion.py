@@ -37,7 +37,7 @@ from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.package_data import share_places
 
 FOLDER = "config/motions"
-"""Where the packaged motions are."""
+"""Folder of the packaged motions."""
 
 _SUFFIXES = (".yaml", ".yml")
 
@@ -54,7 +54,7 @@ class MotionPhase:
 
 @dataclass(frozen=True)
 class MotionTask:
-    """From a stand or from lying to a stand.
+    """Specification of a jump or flip, from a stand or from lying to a stand.
 
     Attributes:
         name: of the motion.
@@ -135,7 +135,7 @@ class MotionTask:
 
     @property
     def turns(self) -> float:
-        """By how much it turns about the axis that it turns about [rad]."""
+        """Angle by which the trunk turns about the motion's axis [rad]."""
         return self.roll or self.rotation
 
     @property
@@ -144,7 +144,7 @@ class MotionTask:
         return _TURN * round(self.turns / _TURN) - self.turns if self.start else 0.0
 
     def rises(self, legs_of: Mapping[str, Iterable[str]]) -> tuple[float, ...]:
-        """How much higher each contact point of a model, which stands for some legs, lands than it begins [m].
+        """Rise of the ground at each contact point of a model, which stands for some legs, over the motion [m].
 
         Raises:
             ParameterError: legs that the model moves alike land on unlike heights.
@@ -161,16 +161,16 @@ class MotionTask:
 
     @property
     def duration(self) -> float:
-        """Of all phases [s]."""
+        """Duration of all phases [s]."""
         return sum(phase.duration for phase in self.phases)
 
     @property
     def flights(self) -> tuple[tuple[float, float], ...]:
-        """When the last foot leaves the ground and the first one lands [s], flight by flight."""
+        """Take-off of the last foot and touchdown of the first [s], flight by flight."""
         return self.swings(LEG_NAMES)
 
     def swings(self, legs: Iterable[str]) -> tuple[tuple[float, float], ...]:
-        """When the last of some legs leaves the ground and the first of them lands [s], as often as none stands."""
+        """Take-off of the last of some legs and touchdown of the first [s], each time that none of them stands."""
         found: list[tuple[float, float]] = []
         standing = [not set(legs).isdisjoint(phase.feet) for phase in self.phases]
         for stands, group in groupby(range(len(self.phases)), standing.__getitem__):
@@ -207,7 +207,7 @@ class MotionModes:
 
     @classmethod
     def of(cls, task: MotionTask, legs_of: Mapping[str, Iterable[str]]) -> "MotionModes":
-        """For a model whose contact points stand for groups of legs.
+        """Modes for a model whose contact points stand for groups of legs.
 
         Raises:
             ParameterError: the motion moves legs of a group apart.

@@ -23,7 +23,7 @@ _SMALLEST_SHAPE = 0.005
 """Shapes no larger than this in any direction mark a place and are not drawn [m]."""
 
 _BAR_WIDTH = 0.02
-"""Of the bars that stand for links without a shape [m]."""
+"""Width of the bars that stand for links without a shape [m]."""
 
 
 def add_shapes(link: Element, source: ForeignRobot, joint: int, kind: str) -> None:

@@ -30,7 +30,7 @@ AXES: Final = {"abad": (1.0, 0.0, 0.0), "hip": (0.0, -1.0, 0.0), "knee": (0.0, -
 """Axis of every joint, in the trunk's directions."""
 
 _AXIS_TOLERANCE = 1e-6
-"""How far the axis of a joint may point beside x or y."""
+"""Largest component of a joint's axis beside x or y."""
 
 _FOOT_SHARE = 1.0 / 64.0
 """Share of the shank's inertia that the foot's link gets: readers give a link without one 1 kg. A power of two."""

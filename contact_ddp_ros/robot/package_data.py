@@ -1,4 +1,4 @@
-"""Where the files are that come with the package beside its code: robot description, parameter files."""
+"""Data files that come with the package beside its code: robot description, parameter files."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ PACKAGE_NAME = "contact_ddp_ros"
 
 
 def share_places(relative: str) -> list[Path]:
-    """Where a file such as `urdf/NAME` may be: in the source checkout, else in a share folder above the code.
+    """Candidate paths of a file such as `urdf/NAME`: in the source checkout, else in a share folder above the code.
 
     An installation has its code in PREFIX/lib/.../site-packages and its files in PREFIX/share, whoever made it: pip for
     an environment, for a user or into a folder, colcon for a workspace, Debian for the system.

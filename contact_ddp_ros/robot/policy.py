@@ -151,11 +151,11 @@ class Policy:
 
     @property
     def shown(self) -> "Policy":
-        """The same policy with states in the default chart, for recordings and displays."""
+        """Copy with states in the default Euler convention, for recordings and displays."""
         return self.in_chart(Chart.YAW_PITCH_ROLL)
 
     def in_chart(self, chart: Chart) -> "Policy":
-        """The same policy with states and gains in another chart, of states (x, y, z, angles, ...) and their rates.
+        """Copy with states and gains in another Euler convention, of states (x, y, z, angles, ...) and their rates.
 
         A gain multiplies the difference of the new coordinates by the derivative of the change back.
         """
@@ -187,7 +187,7 @@ def _look_up(times, states, modes, time):  # type: ignore[no-untyped-def]
 
 @nb.njit(nb.boolean(nb.types.Array(nb.float64, 1, "C", readonly=True), nb.float64), **COMPILED)
 def all_within(values, limit):  # type: ignore[no-untyped-def]
-    """Whether every value lies in ± a limit; a NaN does not."""
+    """True if every value lies in ± a limit; a NaN does not."""
     inside = True
     for value in values:
         inside &= abs(value) <= limit
@@ -196,7 +196,7 @@ def all_within(values, limit):  # type: ignore[no-untyped-def]
 
 @nb.njit(nb.boolean(*CHECKED), **COMPILED)
 def _is_sound(times, states, controls, gains, forces):  # type: ignore[no-untyped-def]
-    """Whether all numbers are finite and the times do not decrease."""
+    """True if all numbers are finite and the times do not decrease."""
     sound = all_within(times, _LARGEST) and all_within(states.ravel(), _LARGEST)
     sound &= all_within(controls.ravel(), _LARGEST) and all_within(gains.ravel(), _LARGEST)
     sound &= all_within(forces.ravel(), _LARGEST)

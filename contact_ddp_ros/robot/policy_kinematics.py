@@ -59,7 +59,7 @@ class PlannedRobot:
 
     @staticmethod
     def knows(coordinates: Sequence[str]) -> bool:
-        """Whether there is a model with these coordinates."""
+        """True if there is a model with these coordinates."""
         return tuple(coordinates) in [model.coordinates for model in MODELS.values()]
 
     def state(self, x: Array, actual: RobotState, time: float = 0.0) -> RobotState:

@@ -29,13 +29,13 @@ from contact_ddp_ros.robot.joints import LEG_JOINTS, LEG_NAMES
 from contact_ddp_ros.robot.package_data import share_places
 
 FOLDER = "config/robots"
-"""Where the packaged robots are."""
+"""Folder of the packaged robots."""
 
 JOINT_KEYS: Final = ("armature", "damping", "dry_friction", "gear", "effort", "velocity", "lower", "upper")
-"""What may be said of the joints of a leg, as triples."""
+"""Properties that a file may give for the joints of a leg, as triples."""
 
 PARAMETER_SECTIONS: Final = ("planner", "controller", "simulator")
-"""Whose parameters a robot's file may set."""
+"""Nodes whose parameters a robot's file may set."""
 
 _OF_THE_RUN = ("friction", "trunk_mass_scale", "seed")
 """Parameters of the simulator that are options of a run, whatever the robot."""
@@ -56,7 +56,7 @@ class Leg:
 
 @dataclass(frozen=True)
 class RobotProfile:
-    """What a robot's file says.
+    """Content of a robot's file.
 
     Attributes:
         name: of the robot.
@@ -145,7 +145,7 @@ def _joints(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _urdf(path: Path, package: str | None, urdf: str) -> Path:
-    """Where the description is: beside the robot's file, or among those of an installed PyPI package."""
+    """Path of the URDF: beside the robot's file, or among the descriptions of an installed PyPI package."""
     if package is None:
         return (path.parent / urdf).resolve()
     remedy = f"install it with `pip install {package}` (./run does so where --robot is given)"

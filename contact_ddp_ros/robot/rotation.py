@@ -49,7 +49,7 @@ def _unit(quaternion: Array) -> tuple[float, float, float, float]:
 
 @nb.njit("f8(f8)", **COMPILED)
 def wrap_angle(angle: float) -> float:
-    """The same angle in (-π, π]."""
+    """Angle wrapped into (-π, π]."""
     return angle - 2.0 * math.pi * np.ceil((angle - math.pi) / (2.0 * math.pi))
 
 

@@ -48,7 +48,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Outline:
-    """What a URDF says beyond the tree of bodies.
+    """Outline of a URDF's links: shapes, and the links that move together.
 
     Attributes:
         moved_links: name of the link that each joint moves, by the joint's name.

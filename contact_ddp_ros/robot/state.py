@@ -39,7 +39,7 @@ class RobotState:
     joint_velocities: Array
 
     def has_sizes(self, n_joints: int) -> bool:
-        """Whether every array has the shape that the class says, for that many joints."""
+        """True if every array has the shape that the class says, for that many joints."""
         return (
             np.shape(self.position) == np.shape(self.linear_velocity) == np.shape(self.angular_velocity) == (3,)
             and np.shape(self.orientation) == (4,)
@@ -47,7 +47,7 @@ class RobotState:
         )
 
     def is_finite(self) -> bool:
-        """Whether every entry, the stamp included, is a finite number."""
+        """True if every entry, the stamp included, is a finite number."""
         return math.isfinite(self.time) and _are_finite(
             self.position,
             self.orientation,
@@ -69,7 +69,7 @@ def _are_finite(position, orientation, linear_velocity, angular_velocity, joint_
 
 @dataclass(frozen=True)
 class JointCommand:
-    """What the joint drives execute until the next command arrives.
+    """Joint command that the drives execute until the next one arrives.
 
     A drive applies `torques + kp (positions - q) + kd (velocities - v)`, clipped to the actuator, with the fixed
     gains of :class:`DriveGains`. Where `positions` is None the drive only damps: `torques` and kp count as zero

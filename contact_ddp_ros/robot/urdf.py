@@ -27,7 +27,7 @@ _INERTIA_TOLERANCE = 1e-9
 """Relative slack of the triangle inequality: written numbers are rounded."""
 
 _UNIT_TOLERANCE = 1e-3
-"""How far the length of a written axis may be from one."""
+"""Tolerance of a written axis's length about one."""
 
 REVOLUTE = ("JointModelRX", "JointModelRY", "JointModelRZ", "JointModelRevoluteUnaligned")
 """Pinocchio's joints with one angle and limits."""
@@ -66,7 +66,7 @@ class RobotDescription:
 
 
 def default_urdf() -> Path:
-    """Where the robot description is: in the source checkout, else in the installed package's share folder.
+    """Path of the home robot's description: in the source checkout, else in the installed package's share folder.
 
     Raises:
         ModelError: it is in none of the places looked at, which the text lists.
@@ -173,7 +173,7 @@ def _motion(name: str, joint: pin.JointModel) -> tuple[Literal["revolute", "pris
 
 
 def _check_written(path: Path, root: ElementTree.Element) -> None:
-    """What pinocchio would hide: it adds up links that are fixed to each other and gives every axis unit length."""
+    """Check of what pinocchio would hide: it adds up fixed links and normalises every axis."""
     for link in root.findall("link"):
         mass = link.find("inertial/mass")
         if mass is not None and number(path, f"the mass of link {link.get('name')}", mass.get("value", "")) < 0.0:

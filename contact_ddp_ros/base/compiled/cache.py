@@ -36,7 +36,7 @@ def cache_folder() -> Path:
 
 
 _SOURCES = tuple(source.read_bytes() for source in sorted(Path(__file__).parent.glob("*.py")))
-"""Of this room as they were imported: an edit while a process runs must not name what it compiles."""
+"""Sources of this room as imported: an edit while a process runs must not name what it compiles."""
 
 
 def content_key(*described: Any) -> str:
@@ -109,7 +109,7 @@ def exclusive(content: str) -> Iterator[None]:
 
 
 def _processor() -> str:
-    """What identifies the processor's instruction set."""
+    """Identification of the processor's instruction set."""
     seen: dict[str, str] = {}
     try:
         with open("/proc/cpuinfo") as lines:

@@ -38,7 +38,7 @@ def call_kernel(typing_context, address, arguments, results, integer_work, work)
 
 @intrinsic
 def call_with_id(typing_context, address, index, arguments, results, integer_work, work):
-    """The same for a function at `address` that takes an int `index` before a kernel's arguments."""
+    """Variant of :func:`call` for a function at `address` that takes an int `index` before a kernel's arguments."""
     if not isinstance(address, types.Integer) or not isinstance(index, types.Integer):
         return None
     if not _is_data(arguments, results, integer_work, work):
@@ -47,7 +47,7 @@ def call_with_id(typing_context, address, index, arguments, results, integer_wor
 
 
 def _is_data(*operands):
-    """Whether the types can be tables or scratch."""
+    """True if the types can be tables or scratch."""
     return all(isinstance(one, types.BaseTuple | types.Array | types.Integer) for one in operands)
 
 

@@ -33,7 +33,7 @@ class Compiler:
 
 
 def flags() -> tuple[str, ...]:
-    """What every unit is compiled with."""
+    """Compiler flags of every unit."""
     return (*_FLAGS, f"-march={os.environ.get(PROCESSOR_VARIABLE) or 'native'}")
 
 

@@ -90,7 +90,7 @@ class KernelSet:
         return cls(kernels, addresses, work, True, path, library)
 
     def renamed(self, modes: Mapping[str, str]) -> "KernelSet":
-        """The same kernels under other names of modes."""
+        """Copy with other names of modes."""
         kernels = {}
         for name, kernel in self.kernels.items():
             level, slash, mode = name.partition("/")
@@ -98,11 +98,11 @@ class KernelSet:
         return replace(self, kernels=kernels)
 
     def aliased(self, names: Mapping[str, str]) -> "KernelSet":
-        """The same kernels, some of them under further names: those by which `names` has them."""
+        """Copy in which some kernels have further names: those by which `names` has them."""
         return replace(self, kernels={**self.kernels, **{new: self.kernel(old) for new, old in names.items()}})
 
     def labelled(self, label: str) -> "KernelSet":
-        """The same kernels under symbols that end with a label: for :meth:`merged` with those of another model."""
+        """Copy whose symbols end with a label: for :meth:`merged` with kernels of another model."""
         return replace(
             self,
             kernels={name: replace(one, symbol=one.symbol + label) for name, one in self.kernels.items()},

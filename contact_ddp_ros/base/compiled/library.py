@@ -19,7 +19,7 @@ from contact_ddp_ros.base.errors import CompilerError
 _LOG = logging.getLogger(__name__)
 
 BLOCKS = Path(__file__).with_name("blocks.h")
-"""What every file begins with: products by register blocks."""
+"""C header that every file begins with: matrix products by register blocks."""
 
 
 @dataclass(frozen=True)

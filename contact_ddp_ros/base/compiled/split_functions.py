@@ -55,7 +55,7 @@ def _cut(function: re.Match[str], longest: int, prefix: str) -> str:
 
 
 def _needed_after(chunks: list[list[Statement]]) -> list[set[str]]:
-    """Of each chunk the locals that later ones read."""
+    """Locals of each chunk that later chunks read."""
     needed: list[set[str]] = []
     live: set[str] = set()
     for chunk in reversed(chunks):

@@ -25,11 +25,11 @@ What is felt of a foot that swings on is an error of the torques, as of drives t
 """
 
 _ROUNDING = 1e-9
-"""Of times [s]."""
+"""Tolerance of times [s]."""
 
 
 class Estimator:
-    """Of one robot; keeps what it needs from one state to the next."""
+    """Contact, terrain and load estimator of one robot; keeps what it needs from one state to the next."""
 
     def __init__(self, robot: Robot, config: EstimationConfig) -> None:
         """Begin with nothing felt."""
@@ -41,7 +41,7 @@ class Estimator:
         self._ground = GroundEstimate(n_feet)
         self._heights = FootHeightEstimate(n_feet)
         self._met = np.zeros((n_feet, 3))
-        """Where the feet's contact began, or the feet are, (n_feet, 3) in `odom` [m]."""
+        """Places where the feet's contact began, or where the feet are, (n_feet, 3) in `odom` [m]."""
         self._stumble = Stumble(n_feet)
         self._payload = PayloadEstimate(robot)
         self._drives = DriveInertiaEstimate(n_feet)
@@ -58,7 +58,7 @@ class Estimator:
 
     @property
     def roughness(self) -> float:
-        """How far the ground is off that plane, as footholds and stumbles tell [m]; 0 without a ground."""
+        """Roughness of the ground about that plane, by footholds and stumbles [m]; 0 without a ground."""
         return max(self._ground.roughness, self._stumble.roughness(self.config)) if self.ground is not None else 0.0
 
     @property
@@ -71,12 +71,12 @@ class Estimator:
 
     @property
     def payload(self) -> Payload | None:
-        """What the trunk carries by the weight on the feet; None where it is not asked for."""
+        """Estimated payload on the trunk by the weight on the feet; None where it is not asked for."""
         return self._payload.payload(self.config) if self.config.payload else None
 
     @property
     def drive_inertia(self) -> float | None:
-        """What each drive has beside the description's armature [kg m²]; None where it is not looked for."""
+        """Estimated inertia of each drive beside the armature [kg m²]; None where it is not looked for."""
         return self._drives.inertia(self.config) if self.config.drives else None
 
     @property

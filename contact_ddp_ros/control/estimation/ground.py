@@ -75,7 +75,7 @@ _PLANE_WEIGHT = 0.3
 
 
 class FootHeightEstimate:
-    """Where each foot stands or has stood last, and how far it went from the foothold before."""
+    """Estimate of each foot's present or last foothold, and its distance from the foothold before."""
 
     def __init__(self, n_feet: int) -> None:
         """Begin with nothing felt."""
@@ -139,7 +139,7 @@ class GroundEstimate:
         self._plane: Array | None = None
         """Height at the robot and slopes, as they are told."""
         self.roughness = 0.0
-        """Of the footholds about the plane [m]."""
+        """Deviation of the footholds from the plane [m]."""
         self._at = np.zeros(2)
         self._time = -math.inf
 

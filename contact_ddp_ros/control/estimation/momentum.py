@@ -33,7 +33,7 @@ from contact_ddp_ros.robot.tree import BASE, free_flyer_model
 Array = NDArray[np.float64]
 
 _DAMPING = 0.02
-"""Of the inverse of a leg's Jacobian [m]."""
+"""Damping of the inverse of a leg's Jacobian [m]."""
 _DRY = 0.2
 """Joint velocity at which dry friction is mostly there [rad/s]."""
 _LONGEST_STEP = 0.02
@@ -105,7 +105,7 @@ class MomentumObserver:
         self._look(state, np.stack([self.moments, torques]))
 
     def _look(self, state: RobotState, moments: Array) -> None:
-        """Where feet and knees are, and the forces at the feet that explain moments of the joints, (2, n_joints)."""
+        """Places of feet and knees, and forces at the feet that explain moments of the joints, (2, n_joints)."""
         legs = self._legs
         rotation = quaternion_to_matrix(state.orientation)
         self.points, self.knees, (self.forces, self.driven), of_feet = _felt(
@@ -165,9 +165,9 @@ def _felt(position, rotation, joints, moments, rotations, translations, axes, fe
 
 
 _LASTS = 0.009
-"""How long a foot must have been stopped [s]."""
+"""Least time for which a foot must have been stopped [s]."""
 _ABOVE = 0.03
-"""How far a knee is above its foot at least: below, it may be the knee that has met the ground [m]."""
+"""Least height of a knee above its foot: below, the knee may have met the ground [m]."""
 _TAKEN = 0.8
 """Share of the torques' push along the ground that a foot which has been stopped loses at least."""
 
@@ -183,7 +183,7 @@ class Stumble:
     def forget(self) -> None:
         """Begin anew."""
         self._since = np.full(self._n_feet, np.inf)
-        """When the force on each foot that swings began [s]."""
+        """Beginning of the force on each foot that swings [s]."""
         self._place: Array | None = None
 
     def update(
@@ -219,5 +219,5 @@ class Stumble:
             self._place = None
 
     def roughness(self, config: EstimationConfig) -> float:
-        """Of the ground near that place [m]; 0 elsewhere."""
+        """Roughness of the ground near that place [m]; 0 elsewhere."""
         return config.stumble_roughness if self._place is not None else 0.0

@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 _FURTHEST = 1.3
 """Ahead of the trunk's origin or beside it that a payload is believed to be, in distances of the hips from there."""
 _LIGHTEST, _HEAVIEST = -0.5, 1.0
-"""Of a payload, as a share of the trunk's mass and one of the robot's."""
+"""Bounds of a payload, as a share of the trunk's mass and one of the robot's."""
 _SOONEST = 0.2
 """Before so long nothing is said of it [s]."""
 _LONGEST_STEP = 0.1
@@ -32,7 +32,7 @@ _LONGEST_STEP = 0.1
 
 
 class PayloadEstimate:
-    """Of one robot, from one state to the next."""
+    """Payload estimate of one robot, from one state to the next."""
 
     def __init__(self, robot: Robot) -> None:
         """Begin with nothing weighed."""
@@ -64,7 +64,7 @@ class PayloadEstimate:
         self._mean = self._mean + min(share, 1.0) * (self._smoothed - self._mean)
 
     def payload(self, config: EstimationConfig) -> Payload:
-        """What the trunk carries, as far as it is more than `payload_least`."""
+        """Load of the trunk, as far as it is more than `payload_least`."""
         force, about_x, about_y = self._mean.tolist()
         mass = min(max(-force / self._gravity, _LIGHTEST * self._trunk), _HEAVIEST * self._mass)
         least = config.payload_least * self._mass

@@ -32,7 +32,7 @@ _SETTLED = 4.0
 
 
 class DriveInertiaEstimate:
-    """Of one robot, from one state to the next."""
+    """Estimate of the drives' reflected inertia of one robot, from one state to the next."""
 
     def __init__(self, n_feet: int) -> None:
         """Begin with nothing seen."""
@@ -45,7 +45,7 @@ class DriveInertiaEstimate:
         self._smoothed = np.zeros((self._n_feet, JOINTS_PER_LEG))
         self._squares, self._products = np.zeros((2, 2)), np.zeros(2)
         self._clear = np.zeros(self._n_feet)
-        """For how long each foot has touched nothing [s]."""
+        """Time for which each foot has touched nothing [s]."""
 
     def update(self, time: float, residual: Array, velocities: Array, odds: Array, config: EstimationConfig) -> None:
         """Take in residual and joint velocities, (n_joints,) each, and the logarithm of each foot's odds of contact."""
@@ -65,7 +65,7 @@ class DriveInertiaEstimate:
         self._products = kept * self._products + moved @ missing
 
     def inertia(self, config: EstimationConfig) -> float:
-        """What each drive has beside its armature, as far as it is more than `drives_least` [kg m²]."""
+        """Inertia of each drive beside its armature, as far as it is more than `drives_least` [kg m²]."""
         found = float(np.linalg.solve(self._squares + np.diag(_SURE), self._products)[0])
         least = config.drives_least
         if found <= least:

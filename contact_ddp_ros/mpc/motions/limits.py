@@ -18,7 +18,7 @@ from contact_ddp_ros.robot.tree import RigidBodyTree
 Array = NDArray[np.float64]
 
 _LENGTH = 0.1
-"""By which distances are divided [m]."""
+"""Length by which distances are divided [m]."""
 
 _EDGE_WIDTH = 0.02
 """Over about twice this much the ground that is kept clear of rises before an edge [m]."""

@@ -25,11 +25,11 @@ from contact_ddp_ros.robot.policy import Policy
 Array = NDArray[np.float64]
 
 ITERATIONS = 300
-"""Of one optimisation at most."""
+"""Largest number of iterations of one optimisation."""
 
 
 _END_TOLERANCE = 0.1
-"""How far the planned end may be from the wanted one, in any coordinate [m, rad]."""
+"""Tolerance of the planned end about the wanted one, in any coordinate [m, rad]."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,12 @@ class MotionPlan:
 
     @property
     def iterations(self) -> int:
-        """Of both passes."""
+        """Iterations of both passes."""
         return sum(len(one.solution.iterations) for one in (self.first, self.found))
 
     @property
     def is_optimum(self) -> bool:
-        """Whether the second pass has converged; otherwise all limits hold, but the cost might fall further."""
+        """True if the second pass has converged; otherwise all limits hold, but the cost might fall further."""
         return self.found.solution.termination is Termination.CONVERGED
 
     @property

@@ -42,7 +42,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class MotionConfig:
-    """What a motion may use and what it pays for; weights per second, those of the end once."""
+    """Limits and weights of a motion; weights per second, those of the end once."""
 
     baumgarte_rate: float = parameter(
         30.0, low=0.0, high=200.0, unit="1/s", description="stabilisation rate of the contacts"
@@ -120,7 +120,7 @@ class MotionProblem(ABC):
         self.reference = sketch(task, model, self.times, rise=rise, tilt=tilt, tuck=self.config.tuck)
 
     def problem(self, touchdown: bool = True) -> Problem:
-        """In the layout of the compiled node functions; without the costs before the impact where not `touchdown`."""
+        """Problem in the layout of the compiled node functions; with the costs before the impact if `touchdown`."""
         law = ContactLaw(
             grounds=self._grounds(),
             baumgarte_rate=self.config.baumgarte_rate,
@@ -141,7 +141,7 @@ class MotionProblem(ABC):
 
     @property
     def weight(self) -> float:
-        """Of the robot [N]."""
+        """Weight of the robot [N]."""
         tree = self.model.tree
         return -tree.mass * float(tree.gravity[2])
 
@@ -163,7 +163,7 @@ class MotionProblem(ABC):
 
     @abstractmethod
     def _clearance(self) -> Constraint:
-        """What must not touch the ground."""
+        """Clearance of the parts that must not touch the ground."""
 
     def _limits(self) -> Sequence[Constraint]:
         tree, config, task = self.model.tree, self.config, self.task
@@ -232,7 +232,7 @@ class PlanarMotionProblem(MotionProblem):
     def __init__(
         self, model: PlanarModel, task: MotionTask, config: MotionConfig | None = None, motor: MotorConfig | None = None
     ) -> None:
-        """As :class:`MotionProblem`."""
+        """Build the problem; arguments of :class:`MotionProblem`."""
         self.joints = model.pairs[:, 0]
         super().__init__(model, task, config, motor)
 

@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 Span = tuple[float, float]
 
 _FOLDED_HIP, _FOLDED_KNEE = -1.25, 2.5
-"""Of a leg drawn in [rad]."""
+"""Joint angles of a leg drawn in [rad]."""
 
 
 def sketch(task: MotionTask, model: Model, times: Array, *, rise: float, tilt: float, tuck: float) -> Array:

@@ -32,16 +32,16 @@ from contact_ddp_ros.robot.tree import RigidBodyTree
 Array = NDArray[np.float64]
 
 _LENGTH = 0.1
-"""By which distances are divided [m]."""
+"""Length by which distances are divided [m]."""
 
 _SINK = 0.008
-"""How far the drives of a robot that lies may be below the ground in the plan, whose discs end at the hip [m]."""
+"""Depth below the ground allowed to the drives of a robot that lies, whose discs end at the hip in the plan [m]."""
 
 _FOOT_HEIGHT = 0.005
-"""How far above the ground feet may be at the beginning [m]."""
+"""Largest height of the feet above the ground at the beginning [m]."""
 
 _ROUNDING = 1e-4
-"""Of the corner that the lowest height of a disc has where it lies flat."""
+"""Radius of rounding of the corner that the lowest height of a disc has where it lies flat."""
 
 
 def motion_problem(task: MotionTask, robot: Robot, config: MotionConfig | None = None) -> MotionProblem:
@@ -86,7 +86,7 @@ class SpatialClearance(Constraint):
         return cs.vertcat(*rows) / _LENGTH
 
     def heights(self, q: Any) -> list[tuple[Any, Any]]:
-        """Of the lowest point of the hip and of the axis of the knee of each leg [m]."""
+        """Heights of the lowest point of the hip and of the axis of the knee of each leg [m]."""
         geometry = Geometry(self._mechanism, self._mechanism.absolute(q))
 
         def height(joint: int, point: Array) -> Any:
@@ -116,7 +116,7 @@ class SpatialMotionProblem(MotionProblem):
         config: MotionConfig | None = None,
         motor: MotorConfig | None = None,
     ) -> None:
-        """As :class:`MotionProblem`; the model in the chart of the task.
+        """Build the problem in the Euler convention of the task; arguments of :class:`MotionProblem`.
 
         Raises:
             ParameterError: the motion begins in a posture that is beyond a limit.

@@ -24,4 +24,4 @@ TERMS: tuple[PackagedTerm, ...] = (
     TOUCHDOWN,
     TOUCHDOWN_IMPULSE,
 )
-"""In the order of recordings; those of one argument are added up in this order."""
+"""Packaged terms in the order of recordings; those of one argument are added up in this order."""

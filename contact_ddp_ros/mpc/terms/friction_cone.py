@@ -46,7 +46,7 @@ TIP = 0.05
 
 @nb.njit(nb.boolean(VECTOR, nb.int64, nb.int64), cache=True, inline="always")
 def _is_second_order(parameters, own, n_a):
-    """Whether the second inequality is the whole cone; own parameters begin at `own`."""
+    """True if the second inequality is the whole cone; own parameters begin at `own`."""
     return n_a == 3 and parameters[own + IS_PYRAMID] == 0.0
 
 

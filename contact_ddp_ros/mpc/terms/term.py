@@ -1,4 +1,4 @@
-r"""What a packaged term of a node's cost is: its value and derivatives, and the numbers that it reads.
+r"""Packaged cost term of a node: its value and derivatives, and the numbers that it reads.
 
 A term is a function of one kind of :class:`Argument`, whose chain rule to (x, u) the node functions have. Where its
 numbers lie is a :class:`Place`, which follows from the order of the list of all terms
@@ -27,7 +27,7 @@ COMPILED: Final[Mapping[str, Any]] = {"cache": True, "forceinline": True, "error
 
 
 class Argument(Enum):
-    """What a term is a function of, and at which nodes it counts.
+    """Argument of a term, and the nodes at which it counts.
 
     All but the last are entry by entry: the term is a sum of scalar functions of one entry each.
     """
@@ -47,16 +47,16 @@ class Argument(Enum):
 
 
 class Place(NamedTuple):
-    """Where the numbers of a term begin; its blocks follow each other in the order in which it declares them."""
+    """Offsets of a term's numbers; its blocks follow each other in the order in which it declares them."""
 
     row: int
-    """In a node's row of node_parameters."""
+    """Offset in a node's row of node_parameters."""
     parameters: int
-    """In the parameters of all nodes."""
+    """Offset in the parameters of all nodes."""
     residual: int
-    """In a node's residuals."""
+    """Offset in a node's residuals."""
     dual: int
-    """In a node's multipliers: one for an equality, slack and multiplier for an inequality."""
+    """Offset in a node's multipliers: one for an equality, slack and multiplier for an inequality."""
 
 
 PLACE = types.NamedUniTuple(nb.int64, len(Place._fields), Place)

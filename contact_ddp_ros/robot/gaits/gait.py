@@ -21,7 +21,7 @@ from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.package_data import share_places
 
 FOLDER = "config/gaits"
-"""Where the packaged gaits are."""
+"""Folder of the packaged gaits."""
 
 _KEYS = ("period", "stances")
 
@@ -34,7 +34,7 @@ class Stance:
     lift_off: float
 
     def __str__(self) -> str:
-        """As a person reads it."""
+        """Readable text, such as `0.1 to 0.35`."""
         return f"{self.touchdown:g} to {self.lift_off:g}"
 
 
@@ -157,7 +157,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _mode_names(contacts: list[tuple[str, ...]]) -> list[str]:
-    """Who stands, or who lands after a flight; numbered where that happens twice in a period."""
+    """Names of the modes by the feet that stand, or land after a flight; numbered where one comes twice in a period."""
     everybody = max(contacts, key=len)
     names: list[str] = []
     for down, following in zip(contacts, [*contacts[1:], contacts[0]]):

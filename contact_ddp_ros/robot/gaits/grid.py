@@ -26,7 +26,7 @@ from contact_ddp_ros.base.errors import ParameterError
 
 
 class Timetable(Protocol):
-    """What a grid lies on: which mode each step has, of steps that count from the epoch [s]."""
+    """Timetable of modes that a grid lies on, by steps that count from the epoch [s]."""
 
     @property
     def epoch(self) -> float:
@@ -93,7 +93,7 @@ def knot_grid(
 
 
 _ROUNDING = 1e-9
-"""By how much a mode may last longer than a whole number of long steps [s]."""
+"""Tolerance of a mode's duration over a whole number of long steps [s]."""
 
 
 def coarsened(grid: KnotGrid, timetable: Timetable, step: float, near: int, far: float) -> KnotGrid:

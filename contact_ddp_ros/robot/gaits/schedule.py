@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.base.errors import ParameterError
 
 ALIGNMENT = 1e-9
-"""How far a duration may be from a whole number of steps: periods are summed over a long run [s]."""
+"""Tolerance of a duration on a whole number of steps: periods are summed over a long run [s]."""
 
 _SWITCH_TOLERANCE = 1e-9
 """An instant this close before a switch counts as the switch: times are sums of floating-point steps [s]."""
@@ -33,7 +33,7 @@ class Mode:
 
 @dataclass(frozen=True)
 class Phase:
-    """Where an instant lies in the schedule: index of the mode, time since it began and until it ends [s]."""
+    """Phase of an instant in the schedule: index of the mode, time since it began and until it ends [s]."""
 
     mode: int
     elapsed: float
@@ -95,7 +95,7 @@ class ModeSchedule:
         return np.repeat(np.arange(len(counts)), counts)[steps % sum(counts)]
 
     def stance(self, point: str) -> tuple[float, float]:
-        """When a contact point lands, from 0 up to the period, and how long it then stays on the ground [s].
+        """Stance of a contact point: touchdown, from 0 up to the period, and duration on the ground [s].
 
         That may be through several modes; a point that is never in the air lands at 0.
 

@@ -27,7 +27,7 @@ Steps = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Section:
-    """From `first_step` on the gait with this index, until the next section begins."""
+    """Section of a sequence: one gait, by its index, from `first_step` on until the next section begins."""
 
     gait: int
     first_step: int = 0
@@ -51,7 +51,7 @@ class GaitSequence:
 
     @property
     def modes(self) -> tuple[Mode, ...]:
-        """Of all known gaits, one gait after the other; where there are several, names begin with that of the gait."""
+        """Modes of all known gaits, gait by gait; where there are several, names begin with that of the gait."""
         if len(self.gaits) == 1:
             return self.gaits[0][1].modes
         modes, names = [], [name for name, _ in self.gaits]
@@ -90,22 +90,22 @@ class GaitSequence:
         return modes
 
     def knowing(self, name: str, schedule: ModeSchedule) -> "GaitSequence":
-        """The same, with a gait that may be followed later; itself where that is known."""
+        """Copy that knows one more gait, which may be followed later; itself where that is known."""
         return self if (name, schedule) in self.gaits else replace(self, gaits=(*self.gaits, (name, schedule)))
 
     def only(self, gait: int) -> "GaitSequence":
-        """Nothing but the gait with this index, from step 0 on."""
+        """Copy with a single gait, by its index, from step 0 on."""
         return replace(self, sections=(Section(gait),))
 
     def then(self, gait: int, earliest: int) -> "GaitSequence":
-        """The same, and the gait with this index from the first end of a cycle on that is at `earliest` or later."""
+        """Copy that goes on with another gait, by its index, from the first end of a cycle at `earliest` or later."""
         last = self.sections[-1]
         cycle = round(self.schedule(-1).period / self.step)
         cycles = max(-(-(earliest - last.first_step) // cycle), 1)
         return replace(self, sections=(*self.sections, Section(gait, last.first_step + cycles * cycle)))
 
     def since(self, step: int) -> "GaitSequence":
-        """The same without sections that ended before a step."""
+        """Copy without sections that ended before a step."""
         return replace(self, sections=self.sections[self.section_at(step) :])
 
 
@@ -164,7 +164,7 @@ class FootTiming:
         return np.maximum(np.searchsorted(self._begins, times + _TOLERANCE, side="right") - 1, 0)
 
     def phases(self, times: Array, foot: int, sections: NDArray[np.int64] | None = None) -> FootPhases:
-        """Where a foot is at times from the epoch [s]; `sections` to take the gaits from, by default those owning them.
+        """Phases of a foot at times from the epoch [s]; gaits by `sections`, by default those owning the times.
 
         A time just beyond its section's end, as differences need it, goes on in that section's gait.
         """
@@ -172,12 +172,12 @@ class FootTiming:
         return self._phases(times, sections, slice(foot, foot + 1)).of(0)
 
     def all_phases(self, times: Array, sections: NDArray[np.int64] | None = None) -> FootPhases:
-        """The same of all feet, in arrays (n_f, N)."""
+        """Phases of all feet, in arrays (n_f, N)."""
         sections = self.sections(times) if sections is None else sections
         return self._phases(times, sections, slice(None))
 
     def _phases(self, times: Array, sections: NDArray[np.int64], feet: slice) -> FootPhases:
-        """Of some feet, (n, N)."""
+        """Phases of some feet, (n, N)."""
         start, stance = self._stances[feet, sections].transpose(2, 0, 1)
         period = self._periods[sections]
         elapsed = np.mod(times - self._begins[sections] - start + _TOLERANCE, period)

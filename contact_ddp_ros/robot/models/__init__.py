@@ -1,1 +1,1 @@
-"""What is planned for: models of the robot with fewer or all of its coordinates."""
+"""Robot models of the planner: all coordinates, or those of the sagittal plane."""

@@ -108,15 +108,15 @@ class OwnFrame:
     heading: float
 
     def into(self, xs: Array) -> Array:
-        """The same states."""
+        """States unchanged: this frame is `odom`."""
         return xs
 
     def policy_into(self, policy: Policy) -> Policy:
-        """The same policy."""
+        """Policy unchanged."""
         return policy
 
     def policy_out_of(self, policy: Policy) -> Policy:
-        """The same policy."""
+        """Policy unchanged."""
         return policy
 
     def ground(self, ground: Ground) -> LocalGround:
@@ -130,7 +130,7 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """For messages."""
+        """Name of the model, for messages."""
         ...
 
     @property
@@ -155,12 +155,12 @@ class Model(Protocol):
 
     @property
     def legs_of(self) -> Mapping[str, tuple[str, ...]]:
-        """By contact point, in the tree's order, the legs that it stands for."""
+        """Legs that each contact point, in the tree's order, stands for."""
         ...
 
     @property
     def chart(self) -> Chart:
-        """Of the attitude; the default one where the coordinates have none."""
+        """Euler convention of the attitude; the default one where the coordinates have none."""
         ...
 
     @property

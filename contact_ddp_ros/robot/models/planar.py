@@ -61,7 +61,7 @@ PLANAR_JOINT_NAMES: Final = (
 PLANAR_FOOT_NAMES: Final = tuple(f"{pair}_foot" for pair in PAIRS)
 
 _SYMMETRY_TOLERANCE = 1e-9
-"""How far left and right may differ [m, kg, kg m^2] for the reduction to count as exact."""
+"""Tolerance between left and right [m, kg, kg m^2] for the planar reduction to count as exact."""
 
 _REMEDY = "; a robot file's asymmetry allows for small differences"
 
@@ -200,7 +200,7 @@ def _body(joint: Joint) -> _Body:
 
 
 def _moved(body: _Body, shift: Array) -> _Body:
-    """The same body seen from a frame displaced by -shift."""
+    """Body seen from a frame displaced by -shift."""
     return replace(body, com=body.com + shift)
 
 
@@ -234,7 +234,7 @@ class PlanarModel:
     second_order_below = 1e-2  # which takes a sixth less time
 
     def __init__(self, robot: Robot) -> None:
-        """What needs the tree raises ModelError where left and right are not mirror images."""
+        """Model of a robot; its planar tree raises ModelError where left and right are not mirror images."""
         self.robot = robot
         self.pairs: NDArray[np.int64] = np.array(
             [[joint_index(leg, joint) for leg in legs] for legs in PAIRS.values() for joint in PLANAR_LEG_JOINTS]
@@ -291,7 +291,7 @@ class PlanarModel:
         return positions, velocities
 
     def joint_targets(self, x: Array, u: Array) -> tuple[Array, Array, Array]:
-        """As :meth:`joint_state`, and (12,) torques [N m] of planar ones `u` (4,): half to each leg of a pair."""
+        """Joint positions, velocities and torques (12,) of a planar state and torques `u` (4,) [N m]."""
         return _joint_targets(x, u, self.pairs, self.robot.n_joints)
 
 

@@ -56,7 +56,7 @@ class WholeBodyModel:
         self.coordinates = (*self.coordinates[: ANGLES.start], *names, *self.coordinates[ANGLES.stop :])
 
     def in_chart(self, chart: Chart) -> "WholeBodyModel":
-        """The same model in a chart."""
+        """Copy in another Euler convention."""
         return self if chart is self.chart else WholeBodyModel(self.robot, chart)
 
     @cached_property
@@ -77,7 +77,7 @@ class WholeBodyModel:
         return np.concatenate([state.position, angles, state.joint_positions, moving, rates, state.joint_velocities])
 
     def frame(self, state: RobotState, heading: float) -> HorizontalFrame:
-        """Where the trunk is, along the heading [rad]."""
+        """Place and heading [rad] of the trunk."""
         x, y, _ = state.position.tolist()
         return HorizontalFrame(x, y, heading, YAW)
 

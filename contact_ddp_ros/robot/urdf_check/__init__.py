@@ -1,1 +1,1 @@
-"""What the package understands of a quadruped's URDF, what is missing, and a robot's file to start from."""
+"""Check of a quadruped's URDF: legs found, properties missing, and a robot's file to start from."""

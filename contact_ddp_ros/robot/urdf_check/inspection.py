@@ -27,7 +27,7 @@ MARK = "CHECK"
 
 @dataclass(frozen=True)
 class Additions:
-    """What the file says beside the legs; None and "" for nothing.
+    """Additions of the file beside the legs; None and "" for nothing.
 
     Attributes:
         estimates: of the joints.
@@ -90,13 +90,13 @@ _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 Array = NDArray[np.float64]
 
 MOST_ASYMMETRY = 0.2
-"""What a robot's file may allow at most."""
+"""Largest left-right asymmetry that a robot's file may allow."""
 
 _NO_DIFFERENCE = 1e-9
 """Shares below are rounding."""
 
 _STRAIGHT = 0.05
-"""How far, over the leg's length, a foot may be before or behind the hip when all joints are at zero."""
+"""Largest offset of a foot before or behind its hip, over the leg's length, with all joints at zero."""
 
 _STRONG_ENOUGH = 0.95
 """Share of a knee's torque that the mean force of a stance may need."""
@@ -126,7 +126,7 @@ class Inspection:
 
     @property
     def fits(self) -> bool:
-        """Whether `--robot` takes the starting file."""
+        """True if `--robot` takes the starting file."""
         return self.robot is not None and not self.problems
 
     def starting_file(self, folder: Path) -> str:
@@ -206,7 +206,7 @@ def _loaded(found: FoundLegs, additions: Additions, *, canonical: bool) -> Robot
 
 
 def _asymmetry(robot: Robot, additions: Additions) -> tuple[Additions, list[str]]:
-    """How far left and right differ, rounded up to two digits. Raises ModelError where that is too far."""
+    """Difference of left and right, rounded up to two digits. Raises ModelError where it is too large."""
     _, largest = symmetrised(robot.tree, math.inf)
     if largest.share <= _NO_DIFFERENCE:
         return additions, []
@@ -247,7 +247,7 @@ def _posture_problems(robot: Robot) -> list[str]:
 
 
 def triples(values: Sequence[float] | Array) -> list[str]:
-    """Of an array (12,): the three numbers of a leg, or a range where legs differ."""
+    """Text of an array (12,): the three numbers of a leg, or a range where legs differ."""
     by_leg = np.asarray(values).reshape(len(LEG_NAMES), len(LEG_JOINTS))
     low, high = by_leg.min(axis=0), by_leg.max(axis=0)
     return [f"{a:.4g}" if a == b else f"{a:.4g} to {b:.4g}" for a, b in zip(low, high)]

@@ -1,4 +1,4 @@
-"""Which joints of a URDF are the legs of a quadruped, found by structure and place; names do not matter.
+"""Leg finder: joints of a URDF that are the legs of a quadruped, by structure and place; names do not matter.
 
 A leg is a chain of three revolute joints that begins at the trunk and does not branch: abduction about x, hip and knee
 about y, the trunk's x pointing forward and z up. Front and hind, left and right are told apart by where the hips are.
@@ -29,18 +29,18 @@ from contact_ddp_ros.robot.urdf import REVOLUTE, joint_extras, parse, read_text
 Array = NDArray[np.float64]
 
 _AXIS_TOLERANCE = 1e-6
-"""How far an axis may point beside x or y."""
+"""Largest component of an axis beside x or y."""
 
 _NEAR_KNEE = 0.3
 """A link no further from the knee than this share of the thigh is no foot."""
 
 _DIRECTIONS = (1, 1, -1, -1)
-"""Of the legs' hips along x, in the order of LEG_NAMES."""
+"""Signs of the hips' places along x, in the order of LEG_NAMES."""
 
 
 @dataclass(frozen=True)
 class FoundLegs:
-    """What was found, and what stands in the way.
+    """Legs that were found, and obstacles.
 
     Attributes:
         path: of the URDF.
@@ -121,7 +121,7 @@ class _Search:
         return [first, *(joint for child in self.children[first] for joint in self._chain(child))]
 
     def _is_straight(self, chain: list[int]) -> bool:
-        """Whether each joint carries the next and none carries two."""
+        """True if each joint carries the next and none carries two."""
         return all(self.children[joint] == [after] for joint, after in pairwise(chain))
 
     def _height(self, body: int) -> float:
@@ -229,7 +229,7 @@ class Estimate:
 
 
 def scale_of(found: FoundLegs) -> Scale:
-    """How large the robot is. Its legs must have been found."""
+    """Scale of the robot over the home robot. Its legs must have been found."""
     reference = load_robot()
     model = found.model
     leg = found.legs[LEG_NAMES[0]]
@@ -244,7 +244,7 @@ def scale_of(found: FoundLegs) -> Scale:
 
 
 def estimates(found: FoundLegs, scale: Scale) -> list[Estimate]:
-    """What the robot's file has to say because the URDF does not."""
+    """Estimated properties that the URDF does not give, for the robot's file."""
     result = []
     reference = load_robot()
     drives = reference.tree.joints[len(BASE_JOINTS) : len(BASE_JOINTS) + len(LEG_JOINTS)]
@@ -270,7 +270,7 @@ def estimates(found: FoundLegs, scale: Scale) -> list[Estimate]:
 
 
 def has_spheres(found: FoundLegs) -> bool:
-    """Whether every foot has a collision sphere, which says its radius."""
+    """True if every foot has a collision sphere, which says its radius."""
     spheres = {one.link for one in found.outline.shapes if one.purpose == "collision" and one.kind == "sphere"}
     return all(leg.foot in spheres for leg in found.legs.values())
 
