@@ -24,7 +24,7 @@ _HOMES = {
     "mpc.contact_dynamics": (
         "ContactDynamics",
         "FirstPartials",
-        "Motion",
+        "ContactDynamicsResult",
         "SecondPartials",
     ),
     "mpc.cost_terms": (
@@ -43,10 +43,10 @@ _HOMES = {
         "execute_motion",
     ),
     "runs.motions.film": ("film_motion",),
-    "control.motion_controller": ("MotionLaw",),
+    "control.motion_controller": ("MotionController",),
     "robot.motion": (
         "MotionPhase",
-        "MotionTask",
+        "MotionSpec",
         "load_motion",
     ),
     "mpc.motions.optimizer": (
@@ -82,7 +82,7 @@ _HOMES = {
     ),
     "robot.body_pose": ("BodyPose",),
     "robot.ground": (
-        "Felt",
+        "TerrainEstimate",
         "FootHeights",
         "Ground",
         "Payload",
@@ -146,7 +146,7 @@ __all__ = [  # noqa: RUF022
     "ConstrainedSolution",
     # dynamics of a tree with contacts
     "ContactDynamics",
-    "Motion",
+    "ContactDynamicsResult",
     "FirstPartials",
     "SecondPartials",
     "read_tree",
@@ -158,7 +158,7 @@ __all__ = [  # noqa: RUF022
     "Robot",
     "RobotState",
     "Ground",
-    "Felt",
+    "TerrainEstimate",
     "FootHeights",
     "Payload",
     "BodyPose",
@@ -188,14 +188,14 @@ __all__ = [  # noqa: RUF022
     "save_recording",
     # jumps and flips
     "load_motion",
-    "MotionTask",
+    "MotionSpec",
     "MotionPhase",
     "optimise_motion",
     "MotionConfig",
     "MotionPlan",
     "execute_motion",
     "MotionRun",
-    "MotionLaw",
+    "MotionController",
     "perturbed_run",
     "film_motion",
     "Spread",
@@ -209,9 +209,14 @@ __all__ = [  # noqa: RUF022
 
 if TYPE_CHECKING:
     from contact_ddp_ros.base.errors import CompilerError, ContactDdpError, ModelError, ParameterError, SolverError
-    from contact_ddp_ros.control.motion_controller import MotionLaw
+    from contact_ddp_ros.control.motion_controller import MotionController
     from contact_ddp_ros.mpc.config import PlannerConfig
-    from contact_ddp_ros.mpc.contact_dynamics import ContactDynamics, FirstPartials, Motion, SecondPartials
+    from contact_ddp_ros.mpc.contact_dynamics import (
+        ContactDynamics,
+        ContactDynamicsResult,
+        FirstPartials,
+        SecondPartials,
+    )
     from contact_ddp_ros.mpc.cost_terms import check_constraint, check_cost_term
     from contact_ddp_ros.mpc.custom_reference import Reference
     from contact_ddp_ros.mpc.custom_term import Constraint, CostTerm, NodeSymbols
@@ -231,11 +236,11 @@ if TYPE_CHECKING:
     from contact_ddp_ros.ocp.solution import Guess, Iteration, Solution, Termination
     from contact_ddp_ros.plants.pushes import Push
     from contact_ddp_ros.robot.body_pose import BodyPose
-    from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, Payload
+    from contact_ddp_ros.robot.ground import FootHeights, Ground, Payload, TerrainEstimate
     from contact_ddp_ros.robot.model import Robot, load_robot
     from contact_ddp_ros.robot.models.planar import PlanarModel
     from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
-    from contact_ddp_ros.robot.motion import MotionPhase, MotionTask, load_motion
+    from contact_ddp_ros.robot.motion import MotionPhase, MotionSpec, load_motion
     from contact_ddp_ros.robot.policy import Policy
     from contact_ddp_ros.robot.state import RobotState
     from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree

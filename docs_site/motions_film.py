@@ -13,7 +13,15 @@ from typing import Final
 import imageio.v3 as iio
 from PIL import Image
 
-from contact_ddp_ros import ClosedLoop, MotionLaw, RunOptions, execute_motion, load_motion, load_robot, optimise_motion
+from contact_ddp_ros import (
+    ClosedLoop,
+    MotionController,
+    RunOptions,
+    execute_motion,
+    load_motion,
+    load_robot,
+    optimise_motion,
+)
 from contact_ddp_ros.apps.cli.motion import save_plot
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.plants.render import View
@@ -65,7 +73,7 @@ def between_gaits(folder: Path) -> None:
     for plan in plans:
         loop.want(ControlMode.STAND)
         run_until(ControlMode.STAND)
-        answer = loop.controller.perform(MotionLaw(robot, plan.task, plan.policy, loop.controller.config))
+        answer = loop.controller.perform(MotionController(robot, plan.task, plan.policy, loop.controller.config))
         assert answer.accepted, answer.reason
         run_until(ControlMode.MOTION)
         run_until(ControlMode.STAND)

@@ -11,7 +11,7 @@ import argparse
 from contact_ddp_ros import (
     MotionConfig,
     MotionPhase,
-    MotionTask,
+    MotionSpec,
     SolverError,
     execute_motion,
     load_robot,
@@ -34,7 +34,7 @@ def main() -> None:
         MotionPhase((), options.flight),
         MotionPhase(ALL, 0.50),
     )
-    task = MotionTask("my_jump", phases, displacement=options.forward)
+    task = MotionSpec("my_jump", phases, displacement=options.forward)
     robot, config = load_robot(), MotionConfig(torque_share=options.torque_share)
     try:
         plan = optimise_motion(task, robot, config)

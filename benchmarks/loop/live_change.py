@@ -27,7 +27,7 @@ from contact_ddp_ros.base.config import ParameterSpec, Value, replace, specs
 from contact_ddp_ros.base.errors import BenchmarkError, ContactDdpError, ParameterError
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety import Violation
+from contact_ddp_ros.control.safety import ViolationKind
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.plants.mujoco import MujocoSimulator
 from contact_ddp_ros.plants.options import SimOptions
@@ -181,12 +181,12 @@ def run(parameter: str, value: Value, seconds: float) -> str:
     return judge(parameter, None if fault is None else fault.violation, "" if fall is None else fall.reason, stood)
 
 
-def judge(parameter: str, fault: Violation | None, fall: str, stood: bool = True) -> str:
+def judge(parameter: str, fault: ViolationKind | None, fall: str, stood: bool = True) -> str:
     """Verdict on a run: the controller's fault, the first sign of a fall, whether it stood where it had to.
 
     A limit of the supervisor that ends in damping does its work. Of any other parameter a tilt is a fall.
     """
-    if fault is not None and (parameter.startswith(_LIMITS) or fault is not Violation.TILT):
+    if fault is not None and (parameter.startswith(_LIMITS) or fault is not ViolationKind.TILT):
         return f"damps: {fault.value}"
     if fault is not None or fall:
         return f"falls: {fall if fault is None else fault.value}"

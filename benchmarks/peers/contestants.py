@@ -18,7 +18,7 @@ from benchmarks.solver.case import Case, solver_of
 from contact_ddp_ros.mpc.offline import cold_solver
 from contact_ddp_ros.ocp.continuation import ConstrainedSolution, Continuation, solve_constrained
 from contact_ddp_ros.ocp.ddp import DdpSolver
-from contact_ddp_ros.ocp.interior_solution import InteriorSolution, Multipliers
+from contact_ddp_ros.ocp.interior_solution import DualVariables, InteriorSolution
 from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.solution import Solution
 
@@ -145,7 +145,7 @@ def ours_constrained(case: Case, programme: BoundNlp, loop: OuterLoop) -> Contes
     return Contestant(run, read, loop.passes.max_passes)
 
 
-def interior(case: Case, warm: Multipliers | None = None) -> Contestant:
+def interior(case: Case, warm: DualVariables | None = None) -> Contestant:
     """Our interior point; warm from multipliers where they are given."""
     solver = cold_solver(SolverOptions(), case.model.second_order_below)
 

@@ -34,7 +34,7 @@ from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import joint_state_message, odometry_message
 from contact_ddp_ros.ros.processes import NodeProcesses
-from contact_ddp_ros.ros.receiver import Inlet
+from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.runtime import publisher
 from contact_ddp_ros.ros.single_instance import loopback_environment, reserved_domain
 from contact_ddp_ros.ros.timebase import stamp_ns
@@ -131,7 +131,7 @@ class _Probe:
         self._own.subscribe(_ECHO_CHANNEL, self._on_echo)
         self._joints = publisher(node, io.JOINT_STATES)
         self._odometry = publisher(node, io.ODOM)
-        self._inlet = Inlet(node)
+        self._inlet = Receiver(node)
         self._inlet.subscribe(io.JOINT_STATES, self._on_joints)
         self._inlet.subscribe(io.JOINT_COMMAND, self._on_command)
         self._stand = node.create_client(Trigger, io.STAND.name)

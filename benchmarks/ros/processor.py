@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from benchmarks.benchmark import Benchmark, Findings, Run
-from benchmarks.loop.cases import bounding
-from benchmarks.loop.gaits import COMMANDS, GaitOutcome, run, runs
+from benchmarks.loop.cases import bounding, cases
+from benchmarks.loop.gaits import COMMANDS, run
 from benchmarks.loop.harness import PlannerProxy, advance, loop_with
-from benchmarks.loop.pushes import Travel, searches
+from benchmarks.loop.pushes import cell, motion
 from benchmarks.loop.pushes import run as run_cell
 from benchmarks.output import table_of
 from benchmarks.ros.quota import Throttle
@@ -37,8 +37,9 @@ from contact_ddp_ros.mpc.plan_rate import PlanRate
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.closed_loop import CONTROL_PERIOD
-from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.options import SENSOR_NOISE, RunOptions
 from contact_ddp_ros.runs.report.progress import progress_bar
+from contact_ddp_ros.runs.study.study import Figures
 
 NATIVE, SMALL = "native", "silvermont"
 BUILDS: Mapping[str, Mapping[str, str]] = {
@@ -144,18 +145,23 @@ def _solve_share() -> float:
 def held_at(pace: Pace, effort: Effort) -> Held:
     """Commands and pushes at a pace, with policies as old as 99 of 100 at most."""
     late, at_rate = CONTROL_PERIOD * math.ceil(pace.oldest / CONTROL_PERIOD - 1e-9), {"planner.rate": pace.rate}
-    cases = runs(["bound"], COMMANDS, effort.command, 1, **at_rate)
-    outcomes = [run(replace(case, options=replace(case.options, planner_delay=late))) for case in cases]
-    errors = [_errors(case.options, one) for case, one in zip(cases, outcomes, strict=True) if not one.fall]
+    base = bounding({**SENSOR_NOISE, **at_rate}, duration=effort.command, planner_delay=late)
+    commanded = cases(base, {"bound": {str(k): {**command, "seed": 0} for k, command in enumerate(COMMANDS)}})
+    found = [run(case) for case in commanded]
+    errors = [_errors(case.options, one) for case, one in zip(commanded, found, strict=True) if not one["fall"]]
     worst = np.max(errors, axis=0, initial=0.0)
-    cells = searches(effort.directions, effort.phases, LADDER, Travel(at_rate, delay=late))
-    held = np.array([run_cell(cell)["held"] for cell in cells], float).reshape(effort.directions, effort.phases)
-    return Held(sum(bool(one.fall) for one in outcomes), sum(one.follows for one in outcomes), worst, held)
+    pushed = replace(motion(at_rate), planner_delay=late)
+    places = [(d, k) for d in range(effort.directions) for k in range(effort.phases)]
+    held = [
+        run_cell(cell(pushed, math.tau * d / effort.directions, k / effort.phases, LADDER))["held"] for d, k in places
+    ]
+    impulses = np.array(held, float).reshape(effort.directions, effort.phases)
+    return Held(sum(bool(one["fall"]) for one in found), sum(one["follows"] for one in found), worst, impulses)
 
 
-def _errors(wanted: RunOptions, found: GaitOutcome) -> NDArray[np.float64]:
+def _errors(wanted: RunOptions, found: Figures) -> NDArray[np.float64]:
     """(3,) of the speeds ahead and to the left [m/s] and of the turn [rad/s]."""
-    means = np.array([found.forward, found.left, found.turn], float)
+    means = np.array([found["forward"], found["left"], found["turn"]], float)
     return np.abs(means - [wanted.speed[0][1], wanted.left, wanted.turn])
 
 

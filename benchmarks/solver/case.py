@@ -22,7 +22,7 @@ from contact_ddp_ros.mpc.config import RIGID_BODY, PlannerConfig, for_model
 from contact_ddp_ros.mpc.horizon import horizon_grid
 from contact_ddp_ros.mpc.planar_reference import planar_schedule
 from contact_ddp_ros.mpc.planner import Planner
-from contact_ddp_ros.mpc.reference import Motion, gait_schedule
+from contact_ddp_ros.mpc.reference import TrunkCommand, gait_schedule
 from contact_ddp_ros.mpc.warm_start import heuristic_guess
 from contact_ddp_ros.ocp.ddp import DdpSolver
 from contact_ddp_ros.ocp.options import SolverOptions
@@ -225,7 +225,7 @@ def cold_case(
     schedule = planner.builder.sequence
     grid = horizon_grid(schedule, config.gait.horizon_cycles, 0.0, config.horizon)
     x0 = planned.state(robot.standing_state())
-    problem, reference = planner.builder.build(grid, config, Motion(speed, turn=turn, x=float(x0[0])))
+    problem, reference = planner.builder.build(grid, config, TrunkCommand(speed, turn=turn, x=float(x0[0])))
     return Case(
         tree=planned.tree,
         problem=problem,

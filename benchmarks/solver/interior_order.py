@@ -24,7 +24,7 @@ from benchmarks.solver.near_optimum import order
 from benchmarks.solver.paper_bound import PaperBound
 from benchmarks.timing import Progress, watched
 from contact_ddp_ros.ocp.interior_point import InteriorPointSolver
-from contact_ddp_ros.ocp.interior_solution import InteriorPointOptions, InteriorSolution, Multipliers
+from contact_ddp_ros.ocp.interior_solution import DualVariables, InteriorPointOptions, InteriorSolution
 from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.solution import Guess
@@ -171,6 +171,6 @@ def _central(case: Limited, mu: float) -> InteriorSolution:
 
 
 def _iterated(
-    options: InteriorPointOptions, case: Limited, guess: Guess, warm: Multipliers, iterations: int
+    options: InteriorPointOptions, case: Limited, guess: Guess, warm: DualVariables, iterations: int
 ) -> InteriorSolution:
     return _solver(options).solve(case.problem, guess.xs[0], guess, warm=warm, max_iterations=iterations)

@@ -20,7 +20,7 @@ from contact_ddp_ros.control.motion_controller import ExecutionConfig
 from contact_ddp_ros.mpc.motions.optimizer import optimise_motion
 from contact_ddp_ros.plants.engines import add_engine_option, chosen_engine
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.motion import MotionTask, load_motion, packaged_motions
+from contact_ddp_ros.robot.motion import MotionSpec, load_motion, packaged_motions
 from contact_ddp_ros.runs.motions.trials import Spread, perturbed_run
 from contact_ddp_ros.runs.study.statistics import wilson
 
@@ -62,7 +62,7 @@ class Landings:
     trials: int
 
 
-def variants_of(task: MotionTask, longer: Sequence[float], further: Sequence[float]) -> list[MotionTask]:
+def variants_of(task: MotionSpec, longer: Sequence[float], further: Sequence[float]) -> list[MotionSpec]:
     """The motion with other durations of its longest flight and other displacements."""
     at, found = task.longest, []
     for time in longer:
@@ -72,7 +72,7 @@ def variants_of(task: MotionTask, longer: Sequence[float], further: Sequence[flo
     return found
 
 
-def solve(task: MotionTask, variant: str) -> MotionSolve:
+def solve(task: MotionSpec, variant: str) -> MotionSolve:
     """Optimise once."""
     flight = task.flight[1] - task.flight[0]
     started = thread_time()
@@ -85,7 +85,7 @@ def solve(task: MotionTask, variant: str) -> MotionSolve:
     return MotionSolve(task.name, flight, task.displacement, variant, plan.iterations, cost, spent)
 
 
-def land(task: MotionTask, trials: int, spread: float, engine: str) -> list[Landings]:
+def land(task: MotionSpec, trials: int, spread: float, engine: str) -> list[Landings]:
     """Landings in worlds of an engine perturbed by a multiple of the usual, with the gains and without."""
     robot, found, worlds = load_robot(), [], Spread().scaled(spread)
     plan = optimise_motion(task, robot)

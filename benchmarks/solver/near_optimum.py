@@ -24,7 +24,7 @@ from benchmarks.solver.paper_bound import STEP, PaperBound
 from benchmarks.solver.paper_optimisation import CONTINUATION
 from contact_ddp_ros.ocp.continuation import solve_constrained
 from contact_ddp_ros.ocp.ddp import DdpSolver
-from contact_ddp_ros.ocp.multipliers import Multipliers
+from contact_ddp_ros.ocp.multipliers import AugmentedLagrangian
 from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.solution import Guess, Solution
 
@@ -201,7 +201,7 @@ def outer_loop(bound: PaperBound, sigma: float, learning: bool) -> Outer:
     """Passes from zero multipliers at a fixed penalty, limits left out."""
     start, problem = bound.start(), bound.problem
     solver = DdpSolver(SolverOptions(tolerance=1e-13, max_iterations=200))
-    duals = Multipliers(np.zeros((problem.n_nodes + 1, problem.n_e)))
+    duals = AugmentedLagrangian(np.zeros((problem.n_nodes + 1, problem.n_e)))
     guess, residuals = start.guess, []
     for _ in range(_PASSES):
         penalty = np.array([sigma, 1.0, 0.0])

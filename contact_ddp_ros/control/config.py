@@ -61,12 +61,10 @@ class StandConfig:
         low=0.05,
         high=6.3,
         unit="rad",
-        description="legs further from the pose are folded before it gets up",
+        description="distance from the pose beyond which legs are folded before the robot gets up",
     )
-    fold_time: float = parameter(1.0, low=0.2, high=10.0, unit="s", description="time for that")
-    catch_time: float = parameter(
-        0.1, low=0.05, high=2.0, unit="s", description="time to reach the pose when coming out of bounding"
-    )
+    fold_time: float = parameter(1.0, low=0.2, high=10.0, unit="s", description="duration of folding the legs")
+    catch_time: float = parameter(0.1, low=0.05, high=2.0, unit="s", description="time to reach the pose out of a gait")
     capture_gain: float = parameter(
         0.1,
         low=0.0,
@@ -75,13 +73,13 @@ class StandConfig:
         description="horizontal shift of the feet's targets per trunk velocity: steps under a moving trunk while in"
         " the air, brakes it on the ground",
     )
-    capture_reach: float = parameter(0.1, low=0.0, high=0.15, unit="m", description="largest such shift")
+    capture_reach: float = parameter(
+        0.1, low=0.0, high=0.15, unit="m", description="largest shift of the feet's targets"
+    )
     rest_speed: float = parameter(
-        0.2, low=0.01, high=5.0, unit="m/s", description="a trunk no faster than this along any axis is at rest"
+        0.2, low=0.01, high=5.0, unit="m/s", description="largest speed of a trunk at rest, along any axis"
     )
-    rest_time: float = parameter(
-        0.1, low=0.0, high=5.0, unit="s", description="how long it must have been at rest where a bound begins"
-    )
+    rest_time: float = parameter(0.1, low=0.0, high=5.0, unit="s", description="time at rest before a gait begins")
 
 
 @dataclass(frozen=True)
@@ -90,19 +88,23 @@ class MoveConfig:
 
     feedback: bool = parameter(True, description="apply the policy's feedback gains, not only its feedforward")
     request_timeout: float = parameter(
-        10.0, low=0.1, high=120.0, unit="s", description="how long a request to bound waits for a policy"
+        10.0, low=0.1, high=120.0, unit="s", description="longest wait of a request to move for a policy"
     )
     exit_instant: str = parameter(
         "touchdown",
         choices=("now", "flight", "touchdown"),
-        description="when a request to stand takes the robot out of bounding: at once, when the feet leave the"
-        " ground next, or shortly before they land next",
+        description="instant at which a request to stand ends the gait: at once, when the feet leave the ground next, "
+        "or shortly before they land next",
     )
     exit_lead: float = parameter(
         0.03, low=0.0, high=0.1, unit="s", description="time before touchdown at which exit_instant touchdown acts"
     )
     exit_speed: float = parameter(
-        0.8, low=0.05, high=4.0, unit="m/s", description="a faster robot is waited for to slow down before it stands"
+        0.8,
+        low=0.05,
+        high=4.0,
+        unit="m/s",
+        description="largest speed of the trunk at which the robot stands; a faster one slows down first",
     )
     exit_timeout: float = parameter(
         3.0, low=0.0, high=10.0, unit="s", description="longest wait for speed and instant; then stand at once"
@@ -115,28 +117,30 @@ class MoveConfig:
         low=0.0,
         high=0.05,
         unit="s",
-        description="how late torque answers the joint inside the drives; a moving leg is softened",
+        description="delay inside the drives from a joint's motion to its torque; a moving leg is softened",
     )
     resume_timeout: float = parameter(
         3.0,
         low=0.0,
         high=60.0,
         unit="s",
-        description="a robot that had to stand because no policy came bounds again where one comes within this time",
+        description="time within which a late policy resumes locomotion after a fallback to stand",
     )
     ready_angle: float = parameter(
         0.3,
         low=0.02,
         high=3.2,
         unit="rad",
-        description="how far joints may be from the standing pose, and the trunk from level, where a bound begins",
+        description="largest distance of joints from the standing pose, and of the trunk from level, at the start of "
+        "a gait",
     )
     ready_height: float = parameter(
         0.08,
         low=0.01,
         high=1.0,
         unit="m",
-        description="how far the trunk may be from its standing height above the plan's ground where a bound begins",
+        description="largest distance of the trunk from its standing height above the plan's ground at the start of a "
+        "gait",
     )
 
 
@@ -148,12 +152,16 @@ class SafetyConfig:
         0.02, low=0.002, high=0.5, unit="s", description="oldest robot state that is acted on"
     )
     clock_tolerance: float = parameter(
-        0.008, low=0.0, high=0.1, unit="s", description="how far stamps may lie in the future, or the clock step back"
+        0.008,
+        low=0.0,
+        high=0.1,
+        unit="s",
+        description="largest lead of a stamp over the clock, and largest step back of the clock",
     )
     check_known_pose: bool = parameter(
         False,
-        description="before the first stand the robot must have lain on its belly with folded legs, which shows"
-        " encoders that woke in a wrong turn of their motor; for real drives",
+        description="require the robot to lie on its belly with folded legs before the first stand, which reveals "
+        "encoders that started in a wrong turn of their motor; for real drives",
     )
     planner_period: float = parameter(
         0.01, low=0.001, high=1.0, unit="s", description="nominal time between two policies"
@@ -162,8 +170,8 @@ class SafetyConfig:
         3.0,
         low=1.0,
         high=50.0,
-        description="age from which a policy is late, in planner periods: no bound begins with it, and one that is"
-        " under way follows it while the robot stays near it, until the horizon ends",
+        description="age from which a policy is late, in planner periods: no gait begins with it, and a gait under "
+        "way follows it while the robot stays near it, until the horizon ends",
     )
     roll: float = parameter(0.8, low=0.05, high=1.5, unit="rad", description="largest roll against the ground")
     pitch: float = parameter(0.8, low=0.05, high=1.5, unit="rad", description="largest pitch against the ground")
@@ -172,33 +180,33 @@ class SafetyConfig:
         low=0.0,
         high=1.0,
         unit="s",
-        description="how long roll or pitch of a robot that moves must be beyond that to be a fault; at once from 1.9"
-        " times as much on, or where it stands",
+        description="time beyond the tilt limits that is a fault while the robot moves; at once from 1.9 times the "
+        "limit on, or where it stands",
     )
     position_margin: float = parameter(
-        0.1, low=0.0, high=1.0, unit="rad", description="how far beyond its limits a joint may be measured"
+        0.1, low=0.0, high=1.0, unit="rad", description="largest measured joint angle beyond its limits"
     )
     position_time: float = parameter(
         0.1,
         low=0.0,
         high=1.0,
         unit="s",
-        description="how long a joint of a robot that moves must be beyond that to be a fault; at once from 5 times as"
-        " far on, or where it stands",
+        description="time beyond the position margin that is a fault while the robot moves; at once from 5 times the "
+        "margin on, or where it stands",
     )
     velocity_factor: float = parameter(
         1.2, low=0.1, high=5.0, description="largest measured joint velocity, as a multiple of its limit"
     )
     velocity_time: float = parameter(
-        0.02, low=0.0, high=1.0, unit="s", description="how long a joint must be faster than that to be a fault"
+        0.02, low=0.0, high=1.0, unit="s", description="time of a joint beyond its speed limit that is a fault"
     )
     coasting_time: float = parameter(
         0.06,
         low=0.0,
         high=1.0,
         unit="s",
-        description="the same of a joint that no commanded torque drives on, such as one that an impact throws, and"
-        " whose position moves with its velocity",
+        description="time beyond the speed limit that is a fault for a joint that no commanded torque drives on (such "
+        "as after an impact) and whose position moves with its velocity",
     )
     trunk_speed: float = parameter(
         10.0, low=0.5, high=100.0, unit="m/s", description="largest measured speed of the trunk along an axis"
@@ -211,36 +219,43 @@ class SafetyConfig:
         low=0.0,
         high=3.0,
         unit="rad",
-        description="how much further than its speed allows a joint may have moved from one state to the next",
+        description="largest step of a joint between two states beyond what its speed explains",
     )
     base_jump: float = parameter(
         0.05,
         low=0.0,
         high=10.0,
         unit="m",
-        description="the same of the trunk; raise it where the estimator corrects itself in steps",
+        description="largest step of the trunk between two states beyond what its speed explains; raise it where the "
+        "estimator corrects itself in steps",
     )
-    turn_jump: float = parameter(0.1, low=0.0, high=3.2, unit="rad", description="the same of the trunk's orientation")
+    turn_jump: float = parameter(
+        0.1,
+        low=0.0,
+        high=3.2,
+        unit="rad",
+        description="largest step of the trunk's orientation between two states beyond what its rate explains",
+    )
     stuck_timeout: float = parameter(
         0.01,
         low=0.002,
         high=1.0,
         unit="s",
-        description="longest time that all joints, or the trunk, may repeat their"
-        " state to the last bit while the robot bounds",
+        description="longest time that all joints, or the trunk, may repeat their state to the last bit while the "
+        "robot moves",
     )
     policy_torque_factor: float = parameter(
         1.5, low=1.0, high=10.0, description="largest planned torque, as a multiple of what the joints can give"
     )
     policy_height: float = parameter(
-        0.15, low=0.01, high=1.0, unit="m", description="how far the trunk may be from where a new policy has it now"
+        0.15, low=0.01, high=1.0, unit="m", description="largest distance of the trunk from its place in a new policy"
     )
     policy_angle: float = parameter(
         1.0,
         low=0.05,
         high=6.3,
         unit="rad",
-        description="how far pitch or a joint may be from where a new policy has it now",
+        description="largest distance of pitch or a joint from its value in a new policy",
     )
 
     policy_knot: float = parameter(

@@ -22,10 +22,10 @@ from contact_ddp_ros.control.modes import Answer, ControlMode, ModeMachine
 from contact_ddp_ros.control.motion_controller import Motion
 from contact_ddp_ros.control.move import MoveLaw
 from contact_ddp_ros.control.recover import RecoverLaw
-from contact_ddp_ros.control.safety import Fault, Finding, Supervisor, Violation
+from contact_ddp_ros.control.safety import Fault, SafetyViolation, Supervisor, ViolationKind
 from contact_ddp_ros.control.stand import StandLaw
 from contact_ddp_ros.control.state_plausibility import StateContinuity
-from contact_ddp_ros.robot.ground import Felt, Ground
+from contact_ddp_ros.robot.ground import Ground, TerrainEstimate
 from contact_ddp_ros.robot.joint_pd import JointTargets, TorqueSpeedCurve, limited_command
 from contact_ddp_ros.robot.joints import FOOT_NAMES
 from contact_ddp_ros.robot.known_pose import KnownPose
@@ -58,7 +58,7 @@ class Controller:
         """The last state, where nothing is wrong with it."""
         self._measured: RobotState | None = None
         """The last state, whatever is."""
-        self.finding: Finding | None = Finding(Violation.NO_STATE, "no robot state has arrived")
+        self.finding: SafetyViolation | None = SafetyViolation(ViolationKind.NO_STATE, "no robot state has arrived")
         """Present safety violation, in DAMP too; None where all is well."""
         self.retreat: Fault | None = None
         """Why and when the robot last had to stand because no policy came in time; None where it never had."""
@@ -137,11 +137,11 @@ class Controller:
         return self.move.contacts
 
     @property
-    def felt(self) -> Felt:
+    def felt(self) -> TerrainEstimate:
         """Terrain and load estimate from contact, for the planner."""
         feeling = self.estimator
         own = feeling.payload, feeling.drive_inertia
-        return Felt(feeling.ground, self.move.clock.advance, feeling.feet, feeling.roughness, *own)
+        return TerrainEstimate(feeling.ground, self.move.clock.advance, feeling.feet, feeling.roughness, *own)
 
     def sample(self, now: float) -> PolicySample | None:
         """The policy in use at time `now` [s]; None where there is none."""
@@ -215,7 +215,7 @@ class Controller:
     def miss_policy(self, reason: str) -> None:
         """Note that the planner had no policy to offer, and why: what the robot does for want of one says so."""
         with self._lock:
-            self.move.miss(Finding(Violation.SOLVE_FAILED, reason))
+            self.move.miss(SafetyViolation(ViolationKind.SOLVE_FAILED, reason))
 
     def update(self, state: RobotState | None, now: float) -> JointCommand:
         """The command for the joint drives at time `now` [s], from the latest state (None where none has arrived)."""
@@ -239,11 +239,11 @@ class Controller:
         if self.mode is ControlMode.DAMP:
             return JointCommand.damping(self._robot.n_joints)
         if finding is not None or state is None:
-            return self._fail(finding or Finding(Violation.NO_STATE, "no robot state has arrived"), now)
+            return self._fail(finding or SafetyViolation(ViolationKind.NO_STATE, "no robot state has arrived"), now)
         self._stand.watch(state, now)
         self._move_mode(state, now)
         targets = self._targets(state, now)
-        if isinstance(targets, Finding):
+        if isinstance(targets, SafetyViolation):
             return self._fail(targets, now)
         limited = limited_command(targets, state, self.drive_gains, self._robot.effort_limits, self._curve)
         finding = self._supervisor.command(limited.command.torques, limited.total)
@@ -258,7 +258,7 @@ class Controller:
         lying = self.mode is ControlMode.MOTION and self._motion is not None and self._motion.on_the_ground
         return lying or self.mode is ControlMode.RECOVER
 
-    def _judge(self, state: RobotState | None, now: float) -> Finding | None:
+    def _judge(self, state: RobotState | None, now: float) -> SafetyViolation | None:
         moving = self.mode in (ControlMode.MOVE, ControlMode.MOTION)
         may_lie = self.mode in (ControlMode.RECOVER, ControlMode.MOTION)
         ground, torques = self.estimator.ground, self._torques
@@ -266,7 +266,7 @@ class Controller:
         if finding is not None or state is None:
             return finding
         finding = self._continuity.check(state, moving=moving)
-        return finding or (Finding(Violation.NOT_EXECUTED, self.execution) if self.execution else None)
+        return finding or (SafetyViolation(ViolationKind.NOT_EXECUTED, self.execution) if self.execution else None)
 
     def _adopt(self, config: ControllerConfig) -> None:
         validate(config)
@@ -295,10 +295,10 @@ class Controller:
         self._curve = TorqueSpeedCurve.of(self._robot.velocity_limits, config.motor)
         self.estimator.config = config.estimation
 
-    def _advance_clock(self, now: float) -> Finding | None:
+    def _advance_clock(self, now: float) -> SafetyViolation | None:
         """Note the time. Where it jumps back, ages count from the new time, and policies of the old one are dropped."""
         if not math.isfinite(now):
-            return Finding(Violation.CLOCK_NOT_FINITE, f"the time is {now}")
+            return SafetyViolation(ViolationKind.CLOCK_NOT_FINITE, f"the time is {now}")
         last, self._now = self._now, now
         if last is None or now >= last - self.config.safety.clock_tolerance:
             return None
@@ -311,7 +311,7 @@ class Controller:
         self._recover.shift(now - last)
         if self.mode not in (ControlMode.MOVE, ControlMode.MOTION):
             return None
-        return Finding(Violation.CLOCK_BACKWARDS, f"the clock stepped back by {last - now:.3f} s")
+        return SafetyViolation(ViolationKind.CLOCK_BACKWARDS, f"the clock stepped back by {last - now:.3f} s")
 
     def _obstacle(self, mode: ControlMode) -> str:
         """Why a mode cannot begin at present; empty where it can."""
@@ -319,7 +319,7 @@ class Controller:
             return ""
         if self.config.safety.check_known_pose and self.mode is ControlMode.DAMP and not self._known_pose.seen:
             return self._known_pose.obstacle
-        tilted = self.finding is not None and self.finding.violation is Violation.TILT
+        tilted = self.finding is not None and self.finding.violation is ViolationKind.TILT
         if mode is ControlMode.RECOVER and tilted:
             return ""
         if mode is ControlMode.MOTION and self._motion is not None and self._motion.lies:
@@ -379,14 +379,14 @@ class Controller:
         self.estimator.forget()
         self._stand.start(now, state.joint_positions, duration)
 
-    def _targets(self, state: RobotState, now: float) -> JointTargets | Finding:
+    def _targets(self, state: RobotState, now: float) -> JointTargets | SafetyViolation:
         """What the law of the present mode wants, or of the stand where that mode ends now."""
         late = now + self.config.move.command_delay - state.time
         if self.mode is ControlMode.MOVE:
             reason = self.move.reason_to_stand(state, now)
             if reason is None:
                 return self.move.targets(state, now, self.estimator)
-            if reason.violation is Violation.NO_POLICY:
+            if reason.violation is ViolationKind.NO_POLICY:
                 return reason
             self.retreats += 1
             self.retreat = Fault(reason, now)
@@ -400,7 +400,7 @@ class Controller:
         elif self.mode is ControlMode.MOTION and self._motion is not None:
             found = self._motion.targets(state, late, self.estimator.contacts.contact, self._stand)
             if not self._motion.done:
-                return found if isinstance(found, Finding) else self.move.softened(found, state)
+                return found if isinstance(found, SafetyViolation) else self.move.softened(found, state)
             self._stand_up(state, now, self._motion.catch_time)
         if not self._capture.done:
             ground = self.estimator.ground or self._ground
@@ -410,10 +410,12 @@ class Controller:
             self._stand.catch(state, now, ground)
         return self._stand.targets(state, now, late, self.estimator.ground)
 
-    def _fail(self, finding: Finding, now: float) -> JointCommand:
+    def _fail(self, finding: SafetyViolation, now: float) -> JointCommand:
         retreat = self.retreat
         if retreat is not None and self._modes.resuming and now - retreat.time < _WAY_DOWN:
-            finding = Finding(finding.violation, f"{finding.text}; on the way down for want of policies: {retreat}")
+            finding = SafetyViolation(
+                finding.violation, f"{finding.text}; on the way down for want of policies: {retreat}"
+            )
         self._modes.fail(finding, now)
         self.move.drop()
         self.estimator.forget()

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from contact_ddp_ros.base.errors import short_numbers
-from contact_ddp_ros.control.safety import Fault, Finding
+from contact_ddp_ros.control.safety import Fault, SafetyViolation
 
 
 class ControlMode(Enum):
@@ -123,7 +123,7 @@ class ModeMachine:
         self.mode = ControlMode.DAMP
         self._forget_wish()
 
-    def fail(self, finding: Finding, now: float) -> None:
+    def fail(self, finding: SafetyViolation, now: float) -> None:
         """Damp and latch a fault at time `now` [s]."""
         self.fault = Fault(finding, now)
         self.damp()

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.base.config import parameter, validate
 from contact_ddp_ros.control.config import ControllerConfig, Triple
 from contact_ddp_ros.control.recover import lies
-from contact_ddp_ros.control.safety import Finding, Violation
+from contact_ddp_ros.control.safety import SafetyViolation, ViolationKind
 from contact_ddp_ros.control.stand import StandLaw, minimum_jerk
 from contact_ddp_ros.control.turning import follower_of
 from contact_ddp_ros.robot.attitude import Chart
@@ -40,7 +40,7 @@ from contact_ddp_ros.robot.model import Robot, foot_positions
 from contact_ddp_ros.robot.models.model import Model
 from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
-from contact_ddp_ros.robot.motion import MotionTask
+from contact_ddp_ros.robot.motion import MotionSpec
 from contact_ddp_ros.robot.policy import Policy, PolicySample
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
@@ -83,7 +83,7 @@ class Motion(Protocol):
 
     def targets(
         self, state: RobotState, late: float, contact: NDArray[np.bool_], stand: StandLaw
-    ) -> JointTargets | Finding:
+    ) -> JointTargets | SafetyViolation:
         """Targets for a checked state that act `late` [s] after it was measured, or why it is given up.
 
         `contact` says which feet are felt; `stand` has the gains of stiff joints.
@@ -94,7 +94,7 @@ class Motion(Protocol):
 Array = NDArray[np.float64]
 
 
-def start_state(task: MotionTask, robot: Robot) -> RobotState:
+def start_state(task: MotionSpec, robot: Robot) -> RobotState:
     """The robot at rest at the beginning of a motion, its lowest foot on the ground."""
     state = robot.standing_state()
     if not task.start:
@@ -111,7 +111,7 @@ def put_down(state: RobotState, robot: Robot, clearance: float = 0.0) -> RobotSt
     return replace(state, position=position)
 
 
-def foot_heights(task: MotionTask, robot: Robot) -> Array:
+def foot_heights(task: MotionSpec, robot: Robot) -> Array:
     """(4,) of the feet above the ground at the beginning [m]; 0 of the lowest."""
     soles = _soles(start_state(task, robot), robot)
     return np.asarray(soles - soles.min())
@@ -123,14 +123,14 @@ def _soles(state: RobotState, robot: Robot) -> Array:
     return foot_positions(robot, state.joint_positions) @ up - robot.foot_radius
 
 
-def model_for(task: MotionTask, robot: Robot) -> PlanarModel | WholeBodyModel:
+def model_for(task: MotionSpec, robot: Robot) -> PlanarModel | WholeBodyModel:
     """The model of a robot that a motion is planned with, in the chart whose last angle it turns about."""
     if task.model == PlanarModel.name:
         return PlanarModel(robot)
     return WholeBodyModel(robot, Chart.YAW_ROLL_PITCH if task.rotation else Chart.YAW_PITCH_ROLL)
 
 
-def start_coordinates(task: MotionTask, model: Model) -> Array:
+def start_coordinates(task: MotionSpec, model: Model) -> Array:
     """(2n,) of the same state in a model, with turns counted."""
     x = model.state(start_state(task, model.robot))
     if task.start:
@@ -201,13 +201,13 @@ class ExecutionConfig:
     )
 
 
-class MotionLaw:
+class MotionController:
     """Tracking of one plan by one robot; see :class:`contact_ddp_ros.control.motion_controller.Motion`. Reusable."""
 
     def __init__(
         self,
         robot: Robot,
-        task: MotionTask,
+        task: MotionSpec,
         policy: Policy,
         config: ControllerConfig | None = None,
         execution: ExecutionConfig | None = None,
@@ -298,7 +298,7 @@ class MotionLaw:
 
     def targets(
         self, state: RobotState, late: float, contact: NDArray[np.bool_], stand: StandLaw
-    ) -> JointTargets | Finding:
+    ) -> JointTargets | SafetyViolation:
         """See :meth:`contact_ddp_ros.control.motion_controller.Motion.targets`."""
         if self.stage is MotionStage.START:
             if not self._rests(state):
@@ -325,14 +325,14 @@ class MotionLaw:
             torques[_ABADS] -= self._abad_kd * state.joint_velocities[_ABADS]
         return JointTargets(targets.positions, targets.velocities, torques)
 
-    def _into_posture(self, state: RobotState, late: float, stand: StandLaw) -> JointTargets | Finding:
+    def _into_posture(self, state: RobotState, late: float, stand: StandLaw) -> JointTargets | SafetyViolation:
         """Bring the joints where the motion starts from."""
         if state.time - self._asked > self._posture_time + _POSTURE_PATIENCE:
             (joint, away), tilt = self._furthest(state), self._tilt(state)
             text = (
                 f"{self.name} did not begin: {joint} is {away:.2f} rad from where it starts, the trunk {tilt:.2f} rad"
             )
-            return Finding(Violation.TILT, f"{text}; the robot {lies(state)}")
+            return SafetyViolation(ViolationKind.TILT, f"{text}; the robot {lies(state)}")
         share, rate = minimum_jerk(state.time - self._asked, self._posture_time)
         way = self._start.joint_positions - self._origin
         return stand.stiffly(self._origin + share * way, rate * way, state, late)

@@ -7,8 +7,8 @@ from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.estimation.estimator import Estimator
 from contact_ddp_ros.control.gait_clock import GaitClock
 from contact_ddp_ros.control.policy_tracking import PolicySlot, PolicyTracker, exit_obstacle, last_exit
-from contact_ddp_ros.control.policy_validator import PolicyGate
-from contact_ddp_ros.control.safety import Finding, Violation
+from contact_ddp_ros.control.policy_validator import PolicyValidator
+from contact_ddp_ros.control.safety import SafetyViolation, ViolationKind
 from contact_ddp_ros.robot.joint_pd import JointTargets, softness
 from contact_ddp_ros.robot.joints import FOOT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
@@ -25,14 +25,14 @@ class MoveLaw:
     def __init__(self, model: WholeBodyModel, model_hash: int, config: ControllerConfig) -> None:
         """`model_hash` is the fingerprint that policies must carry."""
         self._model = model
-        self._gate = PolicyGate(model, model_hash, config.safety)
+        self._gate = PolicyValidator(model, model_hash, config.safety)
         self._slot = PolicySlot()
         groups = [[LEG_NAMES.index(leg) for leg in legs] for legs in model.legs_of.values()]
         self.clock = GaitClock(groups, len(model.axes))
         """Where the gait is."""
-        self.refused: Finding | None = None
-        """Finding on the last policy, or on why the planner had none; None where all was well."""
-        self.refusals: Counter[Violation] = Counter()
+        self.refused: SafetyViolation | None = None
+        """SafetyViolation on the last policy, or on why the planner had none; None where all was well."""
+        self.refusals: Counter[ViolationKind] = Counter()
         """Counts of policies refused or not found so far, by violation."""
         self._in_vain = 0
         """Plans in a row that gave no policy to follow."""
@@ -67,7 +67,7 @@ class MoveLaw:
         self._softness = softness(config.drive.gains(len(FOOT_NAMES)), self._inertias, config.move.drive_delay)
         self._gate.config = self._gate.pace.config = config.safety
 
-    def offer(self, policy: Policy, now: float, following: bool, state: RobotState | None) -> Finding | None:
+    def offer(self, policy: Policy, now: float, following: bool, state: RobotState | None) -> SafetyViolation | None:
         """Use a policy that arrives at time `now` [s]; what is wrong with it where it is refused."""
         found = self._gate.check(policy, now, following=following, state=state)
         if found is None:
@@ -77,11 +77,11 @@ class MoveLaw:
             self.miss(found)
         return found
 
-    def miss(self, reason: Finding) -> None:
+    def miss(self, reason: SafetyViolation) -> None:
         """Count a plan that gives no policy to follow, and why."""
         self.refused = reason
         self.refusals[reason.violation] += 1
-        self._in_vain += reason.violation is not Violation.POLICY_SEQUENCE  # one that came late, or twice
+        self._in_vain += reason.violation is not ViolationKind.POLICY_SEQUENCE  # one that came late, or twice
 
     def drop(self) -> None:
         """Drop the policies."""
@@ -115,19 +115,19 @@ class MoveLaw:
         policy = self._slot.at(now)
         return "" if policy is None else exit_obstacle(policy, state, self.clock.time(policy, now), self._config.move)
 
-    def reason_to_stand(self, state: RobotState, now: float) -> Finding | None:
+    def reason_to_stand(self, state: RobotState, now: float) -> SafetyViolation | None:
         """Why the robot must stop now: there is no policy, it is late and no longer fits, or about to end; or None."""
         policy = self._slot.at(now)
         late = self._gate.lateness(policy, now)
         if late is None or policy is None:
             return late
-        if late.violation is not Violation.POLICY_OVER:
+        if late.violation is not ViolationKind.POLICY_OVER:
             away = self._gate.away(policy, self.clock.time(policy, now), state)
             if away is not None:
-                late = Finding(late.violation, f"{late.text}; it {away.text}")
+                late = SafetyViolation(late.violation, f"{late.text}; it {away.text}")
             elif self.clock.time(policy, now) < last_exit(policy, self._config.move.exit_lead):
                 return None
-        return Finding(late.violation, f"{late.text}{self._why_none()}")
+        return SafetyViolation(late.violation, f"{late.text}{self._why_none()}")
 
     def _why_none(self) -> str:
         """Why no policy has taken the place of the last one, where plans came: they failed or were refused."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.config import SafetyConfig
-from contact_ddp_ros.control.safety import Finding, Violation
+from contact_ddp_ros.control.safety import SafetyViolation, ViolationKind
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.policy import CHECKED, NUMBERS, Policy, all_within
 from contact_ddp_ros.robot.rotation import COMPILED, READ
@@ -54,7 +54,7 @@ class PlannerPace:
 Array = NDArray[np.float64]
 
 
-class PolicyGate:
+class PolicyValidator:
     """Validates policies one after another: right sizes, finite, of this model, in order, not late."""
 
     def __init__(self, model: WholeBodyModel, model_hash: int, config: SafetyConfig) -> None:
@@ -72,7 +72,9 @@ class PolicyGate:
         """Forget the order so far: the next policy may be of any epoch and sequence."""
         self._last = None
 
-    def check(self, policy: Policy, now: float, following: bool, state: RobotState | None = None) -> Finding | None:
+    def check(
+        self, policy: Policy, now: float, following: bool, state: RobotState | None = None
+    ) -> SafetyViolation | None:
         """Fault of a policy at time `now` [s], or None, and then its successors must come after it.
 
         `state` is the measured one, where one is known: a policy must pass near it.
@@ -91,19 +93,21 @@ class PolicyGate:
             self._last = policy
         return finding
 
-    def lateness(self, policy: Policy | None, now: float) -> Finding | None:
+    def lateness(self, policy: Policy | None, now: float) -> SafetyViolation | None:
         """Why a policy is not fresh at `now` [s]: none has come, it is late, or its horizon is over; None if it is."""
         if policy is None:
-            return Finding(Violation.NO_POLICY, "no policy has arrived")
+            return SafetyViolation(ViolationKind.NO_POLICY, "no policy has arrived")
         if not now < policy.end:
-            return Finding(Violation.POLICY_OVER, f"the policy ended {now - policy.end:.3f} s ago, and no other came")
+            return SafetyViolation(
+                ViolationKind.POLICY_OVER, f"the policy ended {now - policy.end:.3f} s ago, and no other came"
+            )
         age = now - policy.start
         if not age <= self.pace.timeout:
             text = f"the policy is {age:.3f} s old; in time: {self.pace.timeout:.3f} s"
-            return Finding(Violation.POLICY_STALE, text)
+            return SafetyViolation(ViolationKind.POLICY_STALE, text)
         return None
 
-    def _size(self, policy: Policy) -> Finding | None:
+    def _size(self, policy: Policy) -> SafetyViolation | None:
         n = len(policy.controls)
         n_x, n_u, n_forces = self._sizes.values()
         wanted = {
@@ -117,7 +121,9 @@ class PolicyGate:
         for name, shape in wanted.items():
             found = np.shape(getattr(policy, name))
             if found != shape or n == 0:
-                return Finding(Violation.POLICY_SIZE, f"{name} has shape {found}; allowed: {shape}, at least one knot")
+                return SafetyViolation(
+                    ViolationKind.POLICY_SIZE, f"{name} has shape {found}; allowed: {shape}, at least one knot"
+                )
         return None
 
     def _is_fine(self, policy: Policy) -> bool:
@@ -126,16 +132,16 @@ class PolicyGate:
         limits = config.policy_knot, config.policy_step, config.policy_velocity, config.policy_gain, config.policy_force
         return _is_fine(*policy.numbers(), limits, config.policy_torque_factor * self._torques)
 
-    def _finite(self, policy: Policy) -> Finding | None:
+    def _finite(self, policy: Policy) -> SafetyViolation | None:
         for name in NUMBERS:
             if not np.isfinite(getattr(policy, name)).all():
-                return Finding(Violation.POLICY_NOT_FINITE, f"not a finite number in {name}")
+                return SafetyViolation(ViolationKind.POLICY_NOT_FINITE, f"not a finite number in {name}")
         return None
 
-    def _order(self, policy: Policy, now: float, following: bool) -> Finding | None:
+    def _order(self, policy: Policy, now: float, following: bool) -> SafetyViolation | None:
         if policy.model_hash != self._model_hash:
             text = f"made for model {policy.model_hash:x}; this controller runs {self._model_hash:x}"
-            return Finding(Violation.POLICY_MODEL, text)
+            return SafetyViolation(ViolationKind.POLICY_MODEL, text)
         last = self._last
         if last is None:
             return None
@@ -143,26 +149,26 @@ class PolicyGate:
         if policy.epoch != last.epoch:
             if following or (policy.epoch < last.epoch and not expired):
                 text = f"epoch {policy.epoch} while following epoch {last.epoch}"
-                return Finding(Violation.POLICY_EPOCH, text)
+                return SafetyViolation(ViolationKind.POLICY_EPOCH, text)
         elif policy.sequence <= last.sequence and not (expired and not following):
             text = f"sequence {policy.sequence} after {last.sequence} of the same epoch"
-            return Finding(Violation.POLICY_SEQUENCE, text)
+            return SafetyViolation(ViolationKind.POLICY_SEQUENCE, text)
         return None
 
-    def _age(self, policy: Policy, now: float, following: bool) -> Finding | None:
+    def _age(self, policy: Policy, now: float, following: bool) -> SafetyViolation | None:
         """A late policy is better than the one before it, but none to begin with."""
         age = now - policy.start
         if not now < policy.end:
-            return Finding(Violation.POLICY_OVER, f"ended {now - policy.end:.3f} s ago")
+            return SafetyViolation(ViolationKind.POLICY_OVER, f"ended {now - policy.end:.3f} s ago")
         if not following and not age <= self.pace.timeout:
             text = f"starts {age:.3f} s ago; allowed: {self.pace.timeout:.3f} s"
-            return Finding(Violation.POLICY_STALE, text)
+            return SafetyViolation(ViolationKind.POLICY_STALE, text)
         if not -age <= self.pace.timeout + self.config.clock_tolerance:
             text = f"starts {-age:.3f} s from now; allowed: {self.pace.timeout:.3f} s"
-            return Finding(Violation.POLICY_FROM_FUTURE, text)
+            return SafetyViolation(ViolationKind.POLICY_FROM_FUTURE, text)
         return None
 
-    def _range(self, policy: Policy) -> Finding | None:
+    def _range(self, policy: Policy) -> SafetyViolation | None:
         """No plan of this robot runs back in time, jumps from knot to knot, or needs such velocities and gains."""
         config, n_q = self.config, policy.states.shape[1] // 2
         for what, values, low, high in (
@@ -175,19 +181,19 @@ class PolicyGate:
             low = -high if low is None else low
             if not (values.min() >= low and values.max() <= high):
                 text = f"{what} from {values.min():.3g} to {values.max():.3g}; allowed: {low:g} to {high:g}"
-                return Finding(Violation.POLICY_RANGE, text)
+                return SafetyViolation(ViolationKind.POLICY_RANGE, text)
         return None
 
-    def _torque(self, policy: Policy) -> Finding | None:
+    def _torque(self, policy: Policy) -> SafetyViolation | None:
         allowed = self.config.policy_torque_factor * self._torques
         within = np.abs(policy.controls) <= allowed
         if within.all():
             return None
         knot, control = np.argwhere(~within)[0]
         text = f"control {control} of knot {knot} is {policy.controls[knot, control]:.1f} N m"
-        return Finding(Violation.POLICY_TORQUE, f"{text}; allowed: ±{allowed[control]:.1f}")
+        return SafetyViolation(ViolationKind.POLICY_TORQUE, f"{text}; allowed: ±{allowed[control]:.1f}")
 
-    def away(self, policy: Policy, now: float, state: RobotState | None) -> Finding | None:
+    def away(self, policy: Policy, now: float, state: RobotState | None) -> SafetyViolation | None:
         """Text on a policy's state at `now` [s] that is too far from a measured one: height, then angles; or None."""
         if state is None:
             return None
@@ -200,7 +206,7 @@ class PolicyGate:
         index = within.index(False)
         what, unit = self._coordinates[index + up], "m" if index == 0 else "rad"
         text = f"has {what} {away[index]:.2f} {unit} from where it is; allowed: {allowed[index]:.2f} {unit}"
-        return Finding(Violation.POLICY_AWAY, text)
+        return SafetyViolation(ViolationKind.POLICY_AWAY, text)
 
 
 @nb.njit(nb.boolean(*CHECKED, nb.types.UniTuple(nb.float64, 5), READ), **COMPILED)

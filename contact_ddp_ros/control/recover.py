@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.control.safety import Finding, Violation
+from contact_ddp_ros.control.safety import SafetyViolation, ViolationKind
 from contact_ddp_ros.control.stand import StandLaw, minimum_jerk
 from contact_ddp_ros.robot.joint_pd import JointTargets
 from contact_ddp_ros.robot.joints import LEG_NAMES
@@ -84,11 +84,11 @@ class RecoverLaw:
         self._began += offset
         self._end += offset
 
-    def finding(self, state: RobotState) -> Finding | None:
+    def finding(self, state: RobotState) -> SafetyViolation | None:
         """Why it is given up; None where it is not."""
         if self.rolls <= _ATTEMPTS:
             return None
-        return Finding(Violation.TILT, f"after {_ATTEMPTS} rolls the robot {lies(state)}, not on its belly")
+        return SafetyViolation(ViolationKind.TILT, f"after {_ATTEMPTS} rolls the robot {lies(state)}, not on its belly")
 
     def targets(self, state: RobotState, now: float, stand: StandLaw, late: float = 0.0) -> JointTargets:
         """Joint targets for a finite state at time `now` [s], with a stand's gains and its answer to `late` [s]."""

@@ -25,7 +25,7 @@ from contact_ddp_ros.robot.rotation import COMPILED, READ, quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
 
 
-class Violation(Enum):
+class ViolationKind(Enum):
     """Kinds of safety violations; the values are the names used in diagnostics."""
 
     NO_STATE = "no_state"
@@ -61,10 +61,10 @@ class Violation(Enum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class SafetyViolation:
     """One violation and its description: what was found, what is allowed."""
 
-    violation: Violation
+    violation: ViolationKind
     text: str
 
     def __post_init__(self) -> None:
@@ -80,11 +80,11 @@ class Finding:
 class Fault:
     """A finding that made the controller fall back to damping at `time` [s]; it stays until re-armed."""
 
-    finding: Finding
+    finding: SafetyViolation
     time: float
 
     @property
-    def violation(self) -> Violation:
+    def violation(self) -> ViolationKind:
         """Kind of the violation."""
         return self.finding.violation
 
@@ -144,14 +144,14 @@ class Supervisor:
         may_lie: bool = False,
         moving: bool = False,
         torques: Array | None = None,
-    ) -> Finding | None:
+    ) -> SafetyViolation | None:
         """The first thing wrong with a state at time `now` [s] above a ground, level by default; or None.
 
         One that `may_lie` may have any tilt, and one that is `moving` may come back from more than the limits.
         `torques` (12,) are those commanded at the last state [N m]; none by default.
         """
         if state is None:
-            return Finding(Violation.NO_STATE, "no robot state has arrived")
+            return SafetyViolation(ViolationKind.NO_STATE, "no robot state has arrived")
         tilts = (math.inf, math.inf) if may_lie else (self.config.roll, self.config.pitch)
         lean = (0.0, 0.0) if ground is None else ground.parallel(float(quaternion_to_rpy(state.orientation)[2]))
         if self._is_fine(state, now, lean, tilts):
@@ -182,7 +182,7 @@ class Supervisor:
 
     def _first_finding(
         self, state: RobotState, now: float, lean: _Pair, tilts: _Pair, moving: bool, torques: Array
-    ) -> Finding | None:
+    ) -> SafetyViolation | None:
         return (
             self._state_size(state)
             or self._state_finite(state)
@@ -193,48 +193,52 @@ class Supervisor:
             or self._joint_velocities(state, torques)
         )
 
-    def command(self, feedforward: Array, total: Array) -> Finding | None:
+    def command(self, feedforward: Array, total: Array) -> SafetyViolation | None:
         """True if joint torques, as fed forward and as the drives will add them up (12,) [N m], are within limits."""
         if _within(feedforward, total, self._effort):
             return None
         if not (np.isfinite(feedforward).all() and np.isfinite(total).all()):
-            return Finding(Violation.COMMAND_NOT_FINITE, f"torque of {JOINT_NAMES[int(np.argmin(np.isfinite(total)))]}")
+            return SafetyViolation(
+                ViolationKind.COMMAND_NOT_FINITE, f"torque of {JOINT_NAMES[int(np.argmin(np.isfinite(total)))]}"
+            )
         for torques in (feedforward, total):
             within = np.abs(torques) <= self._effort
             if not within.all():
                 joint = int(np.argmin(within))
                 text = f"{JOINT_NAMES[joint]} at {torques[joint]:.1f} N m; allowed: {self._effort[joint]:.1f}"
-                return Finding(Violation.TORQUE, text)
+                return SafetyViolation(ViolationKind.TORQUE, text)
         return None
 
-    def _state_size(self, state: RobotState) -> Finding | None:
+    def _state_size(self, state: RobotState) -> SafetyViolation | None:
         for name, allowed in self._shapes.items():
             shape = np.shape(getattr(state, name))
             if shape != allowed:
-                return Finding(Violation.STATE_SIZE, f"{name} has shape {shape}; allowed: {allowed}")
+                return SafetyViolation(ViolationKind.STATE_SIZE, f"{name} has shape {shape}; allowed: {allowed}")
         return None
 
-    def _state_finite(self, state: RobotState) -> Finding | None:
+    def _state_finite(self, state: RobotState) -> SafetyViolation | None:
         if state.is_finite():
             return None
         bad = [name for name in ("time", *self._shapes) if not np.isfinite(getattr(state, name)).all()]
-        return Finding(Violation.STATE_NOT_FINITE, f"not a finite number in {', '.join(bad)}")
+        return SafetyViolation(ViolationKind.STATE_NOT_FINITE, f"not a finite number in {', '.join(bad)}")
 
-    def _state_age(self, stamp: float, now: float) -> Finding | None:
+    def _state_age(self, stamp: float, now: float) -> SafetyViolation | None:
         age = now - stamp
         if not age <= self.config.state_timeout:
             text = f"the robot state is {1e3 * age:.1f} ms old; allowed: {1e3 * self.config.state_timeout:.1f} ms"
-            return Finding(Violation.STATE_STALE, text)
+            return SafetyViolation(ViolationKind.STATE_STALE, text)
         if not age >= -self.config.clock_tolerance:
             text = f"the robot state is stamped {-1e3 * age:.1f} ms ahead of the clock"
-            return Finding(Violation.STATE_FROM_FUTURE, text)
+            return SafetyViolation(ViolationKind.STATE_FROM_FUTURE, text)
         return None
 
-    def _tilt(self, state: RobotState, now: float, lean: _Pair, tilts: _Pair, tilt_time: float) -> Finding | None:
+    def _tilt(
+        self, state: RobotState, now: float, lean: _Pair, tilts: _Pair, tilt_time: float
+    ) -> SafetyViolation | None:
         """Tilted for too long, or so far that nothing brings it back."""
         norm = math.hypot(*state.orientation.tolist())
         if not abs(norm - 1.0) < _QUATERNION_TOLERANCE:
-            return Finding(Violation.ORIENTATION, f"the orientation has norm {norm:.3f}; allowed: 1")
+            return SafetyViolation(ViolationKind.ORIENTATION, f"the orientation has norm {norm:.3f}; allowed: 1")
         angles = quaternion_to_rpy(state.orientation).tolist()[:2]
         away = [angle - own for angle, own in zip(angles, lean, strict=True)]
         shares = np.abs(away) / tilts
@@ -249,9 +253,9 @@ class Supervisor:
         where = f" about the ground's {lean[worst]:.2f}" if abs(lean[worst]) > 0.005 else ""
         longer = f", beyond it for {tilt_time:.2f} s" if returns and tilt_time > 0.0 else ""
         text = f"{('roll', 'pitch')[worst]} is {angles[worst]:.2f} rad; allowed: ±{tilts[worst]:.2f}{where}{longer}"
-        return Finding(Violation.TILT, text)
+        return SafetyViolation(ViolationKind.TILT, text)
 
-    def _joint_positions(self, state: RobotState, now: float, position_time: float) -> Finding | None:
+    def _joint_positions(self, state: RobotState, now: float, position_time: float) -> SafetyViolation | None:
         """Beyond the range for too long, or further than any stop gives way."""
         q = state.joint_positions
         beyond = np.maximum(self._lower - q, q - self._upper)
@@ -263,9 +267,9 @@ class Supervisor:
         if beyond[joint] < (_STOPS - 1.0) * self.config.position_margin and now - since < position_time:
             return None
         text = f"{JOINT_NAMES[joint]} at {q[joint]:.2f} rad; allowed: {self._lower[joint]:.2f} to "
-        return Finding(Violation.JOINT_POSITION, f"{text}{self._upper[joint]:.2f}")
+        return SafetyViolation(ViolationKind.JOINT_POSITION, f"{text}{self._upper[joint]:.2f}")
 
-    def _joint_velocities(self, state: RobotState, torques: Array) -> Finding | None:
+    def _joint_velocities(self, state: RobotState, torques: Array) -> SafetyViolation | None:
         """Too fast for too long, or so fast that it cannot be true.
 
         A joint that the ground or the trunk throws comes back. It has longer than one that is driven on by command, or
@@ -285,9 +289,9 @@ class Supervisor:
             return None
         for_long = f" for {1e3 * lasted[joint]:.0f} ms" if too_long[joint] else ""
         text = f"{JOINT_NAMES[joint]} at {v[joint]:.1f} rad/s{for_long}; allowed: ±{self._velocity[joint]:.1f}"
-        return Finding(Violation.JOINT_VELOCITY, text)
+        return SafetyViolation(ViolationKind.JOINT_VELOCITY, text)
 
-    def _trunk_velocity(self, state: RobotState) -> Finding | None:
+    def _trunk_velocity(self, state: RobotState) -> SafetyViolation | None:
         for name, unit, limit in (
             ("linear_velocity", "m/s", self.config.trunk_speed),
             ("angular_velocity", "rad/s", self.config.trunk_turn_rate),
@@ -295,7 +299,7 @@ class Supervisor:
             largest = float(np.abs(getattr(state, name)).max())
             if not largest < limit:
                 text = f"{name} has a component of {largest:.3g} {unit}; allowed: ±{limit:g}"
-                return Finding(Violation.TRUNK_VELOCITY, text)
+                return SafetyViolation(ViolationKind.TRUNK_VELOCITY, text)
         return None
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.config import SafetyConfig
-from contact_ddp_ros.control.safety import Finding, Violation
+from contact_ddp_ros.control.safety import SafetyViolation, ViolationKind
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import COMPILED, READ
@@ -66,7 +66,7 @@ class StateContinuity:
         self._last, self._changed = other._last, other._changed
         self._resting, self._jumped, self._jumped_at = other._resting, other._jumped, other._jumped_at
 
-    def check(self, state: RobotState, moving: bool) -> Finding | None:
+    def check(self, state: RobotState, moving: bool) -> SafetyViolation | None:
         """Fault of the sequence up to `state`, or None; `moving`: the robot is to be in motion."""
         last = self._last
         if last is None or not 0.0 < state.time - last.time <= _MEMORY:
@@ -120,7 +120,7 @@ class StateContinuity:
             config.trunk_turn_rate * dt + config.turn_jump,
         )
 
-    def _jump(self, last: RobotState, state: RobotState) -> Finding | None:
+    def _jump(self, last: RobotState, state: RobotState) -> SafetyViolation | None:
         dt, config = state.time - last.time, self._config
         moved = np.abs(state.joint_positions - last.joint_positions)
         within = moved <= self._speed * dt + config.joint_jump
@@ -136,7 +136,7 @@ class StateContinuity:
             return _jump_finding("the trunk", angle, config.trunk_turn_rate * dt + config.turn_jump, "rad", dt)
         return None
 
-    def _stuck(self, state: RobotState, changes: Sequence[bool]) -> Finding | None:
+    def _stuck(self, state: RobotState, changes: Sequence[bool]) -> SafetyViolation | None:
         for part, changed in zip(_PARTS, changes):
             if changed:
                 continue
@@ -146,7 +146,7 @@ class StateContinuity:
             if not still <= self._config.stuck_timeout:
                 text = f"no {part} state has changed for {1e3 * still:.0f} ms; "
                 text += f"allowed: {1e3 * self._config.stuck_timeout:.0f} ms"
-                return Finding(Violation.STATE_STUCK, text)
+                return SafetyViolation(ViolationKind.STATE_STUCK, text)
         return None
 
     def _begins_to_move(self, state: RobotState) -> bool:
@@ -177,6 +177,6 @@ def _compare(q0, v0, p0, o0, l0, a0, q, v, p, o, l, a, speed, dt, joint_jump, di
     return near, joints, trunk
 
 
-def _jump_finding(what: str, found: float, allowed: float, unit: str, dt: float) -> Finding:
+def _jump_finding(what: str, found: float, allowed: float, unit: str, dt: float) -> SafetyViolation:
     text = f"{what} moved {found:.2f} {unit} in {1e3 * dt:.1f} ms; allowed: {allowed:.2f} {unit}"
-    return Finding(Violation.STATE_JUMP, text)
+    return SafetyViolation(ViolationKind.STATE_JUMP, text)

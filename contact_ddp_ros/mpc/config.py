@@ -53,7 +53,7 @@ class HorizonConfig:
         low=0.02,
         high=10.0,
         unit="s",
-        description="how far ahead all is as without a far part, which begins there",
+        description="duration of the fine, full-model part of the horizon",
         structural=True,
     )
     far_step: float = parameter(
@@ -61,13 +61,13 @@ class HorizonConfig:
         low=0.0,
         high=0.2,
         unit="s",
-        description="longest integration step beyond horizon.near; up to gait.step: all steps are alike",
+        description="longest integration step beyond horizon.near; up to gait.step: uniform steps",
         structural=True,
     )
     far_model: str = parameter(
         SAME_MODEL,
         choices=(SAME_MODEL, RIGID_BODY),
-        description="what is planned for beyond horizon.near: the same model, or a rigid body moved by forces",
+        description="model beyond horizon.near: the same, or a single rigid body moved by contact forces",
         structural=True,
     )
 
@@ -106,9 +106,9 @@ class ReferenceConfig:
         low=0.0,
         high=5.0,
         unit="1/s",
-        description="how fast the planned speed makes up for one not reached",
+        description="integral gain of the planned speed on the speed error",
     )
-    speed_trim: float = parameter(0.5, low=0.0, high=1.0, unit="m/s", description="most that it makes up for")
+    speed_trim: float = parameter(0.5, low=0.0, high=1.0, unit="m/s", description="limit of the integral correction")
     line_gain: float = parameter(
         1.0,
         low=0.0,
@@ -117,7 +117,7 @@ class ReferenceConfig:
         description="lateral velocity wanted per distance from the straight line, of the whole body",
     )
     line_speed: float = parameter(
-        0.2, low=0.0, high=1.0, unit="m/s", description="largest lateral velocity that is asked for to get there"
+        0.2, low=0.0, high=1.0, unit="m/s", description="largest lateral velocity of the line correction"
     )
     settling: float = parameter(
         0.3,
@@ -131,29 +131,38 @@ class ReferenceConfig:
         low=0.0,
         high=10.0,
         unit="m/s",
-        description="error of the whole body's velocity that is corrected at once; what is beyond it settles",
+        description="velocity error of the whole body that is corrected at once; the rest decays with the settling "
+        "time",
     )
     hurry: float = parameter(
         0.5,
         low=0.0,
         high=4.0,
-        description="how much faster the whole body's gait may run, as a share of its pace, so that stances end before"
-        " the legs of a pushed robot are straight; 0: never",
+        description="largest speed-up of the whole body's gait after a push, as a share of its pace, so that stances "
+        "end before legs are straight; 0: none",
     )
     roll_integral: float = parameter(
         1.5,
         low=0.0,
         high=10.0,
         unit="1/s",
-        description="how fast the wanted roll of the whole body makes up for one never reached",
+        description="integral gain of the whole body's roll reference on the roll error",
     )
-    roll_trim: float = parameter(0.3, low=0.0, high=0.5, unit="rad", description="most that it makes up for")
+    roll_trim: float = parameter(0.3, low=0.0, high=0.5, unit="rad", description="limit of the integral correction")
     height: float = parameter(0.27, low=0.15, high=0.36, unit="m", description="trunk height above the ground")
     roll: float = parameter(
-        0.0, low=-0.3, high=0.3, unit="rad", description="of the whole body's trunk about the ground's, right side down"
+        0.0,
+        low=-0.3,
+        high=0.3,
+        unit="rad",
+        description="roll of the whole body's trunk relative to the ground, right side down",
     )
     pitch: float = parameter(
-        0.0, low=-0.3, high=0.3, unit="rad", description="of the trunk about the ground's and the gait's, nose down"
+        0.0,
+        low=-0.3,
+        high=0.3,
+        unit="rad",
+        description="pitch of the trunk relative to the ground and the gait, nose down",
     )
     tilt_rate: float = parameter(
         0.5, low=0.01, high=5.0, unit="rad/s", description="fastest change of the planned roll and pitch"
@@ -162,7 +171,7 @@ class ReferenceConfig:
         0.12, low=0.0, high=0.4, unit="rad", description="nose down at front touchdown, nose up at back touchdown"
     )
     stance_inset: float = parameter(
-        0.03, low=-0.1, high=0.15, unit="m", description="stance feet this far inwards of the hips at mid-stance"
+        0.03, low=-0.1, high=0.15, unit="m", description="inward offset of the stance feet from the hips at mid-stance"
     )
     clearance: float = parameter(
         0.05, low=0.0, high=CLEARANCE_MOST, unit="m", description="highest foot height of a swing on even ground"
@@ -171,10 +180,11 @@ class ReferenceConfig:
         3.0,
         low=0.0,
         high=10.0,
-        description="how much higher it is on uneven ground, as a multiple of what footholds are off the felt plane by",
+        description="additional foot height of a swing, as a multiple of the footholds' deviation from the estimated "
+        "plane",
     )
     swing_retraction: float = parameter(
-        0.05, low=0.0, high=0.15, unit="m", description="how much a swing leg shortens for its joint references"
+        0.05, low=0.0, high=0.15, unit="m", description="shortening of a swing leg in its joint references"
     )
 
 
@@ -248,7 +258,7 @@ class ConstraintConfig:
     method: str = parameter(
         INTERIOR_POINT,
         choices=CONSTRAINTS,
-        description="how limits are kept: hard, by the interior point, or by relaxed barriers",
+        description="enforcement of limits: hard, by the interior point, or by relaxed barriers",
     )
     further_iterations: int = parameter(
         8, low=0, high=100, description="iterations that a solve may have beyond its own until hard limits hold"
@@ -256,15 +266,16 @@ class ConstraintConfig:
     friction_cone: str = parameter(
         SECOND_ORDER,
         choices=(SECOND_ORDER, PYRAMID),
-        description="of the whole body: the second-order cone about the ground's normal, or its inscribed pyramid",
+        description="friction cone of the whole body: the second-order cone about the ground's normal, or its "
+        "inscribed pyramid",
     )
     impulse_time: float = parameter(
         0.01,
         low=0.0,
         high=0.1,
         unit="s",
-        description="over which the impulse of a foot that lands counts as a force, which must not pull; 0 leaves"
-        " impulses without limits",
+        description="duration over which a landing foot's impulse counts as a force, which must not pull; 0: impulses "
+        "have no limits",
     )
     torque_share: float = parameter(
         0.95, low=0.1, high=1.0, description="share of the actuators' limits that the planner may use"
@@ -287,18 +298,20 @@ class ConstraintConfig:
 class PlannerConfig:
     """All parameters of the planner."""
 
-    variant: str = parameter("ddp", choices=VARIANTS, description="partials that the solver uses", structural=True)
+    variant: str = parameter(
+        "ddp", choices=VARIANTS, description="solver variant: order of the partial derivatives", structural=True
+    )
     cost_terms: str = parameter(
-        "", description="cost terms of one's own: module:Class or file.py:Class, with commas between", structural=True
+        "", description="user-defined cost terms: module:Class or file.py:Class, separated by commas", structural=True
     )
     constraints: str = parameter(
         "",
-        description="inequality constraints of one's own: module:Class or file.py:Class, with commas between",
+        description="user-defined inequality constraints: module:Class or file.py:Class, separated by commas",
         structural=True,
     )
     own_reference: str = parameter(
         "",
-        description="reference of one's own, in place of the packaged one: module:Class or file.py:Class",
+        description="user-defined reference in place of the packaged one: module:Class or file.py:Class",
         structural=True,
     )
     iterations: int = parameter(2, low=1, high=100, description="DDP iterations per solve")
@@ -323,7 +336,7 @@ class PlannerConfig:
         low=0.0,
         high=1.0,
         unit="kg m^2",
-        description="of each drive about its joint beside the description's armature",
+        description="additional reflected inertia of each drive about its joint, beyond the description's armature",
     )
 
     @property

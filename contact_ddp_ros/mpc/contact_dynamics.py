@@ -36,7 +36,7 @@ _MODE = "contact"
 
 
 @dataclass(frozen=True)
-class Motion:
+class ContactDynamicsResult:
     """Result of the contact forward dynamics: accelerations and contact forces, or velocities and impulses.
 
     Attributes:
@@ -145,7 +145,7 @@ class ContactDynamics:
         """
         return cls(read_tree(path, contacts, floating_base=floating_base, radius=radius), axes=axes)
 
-    def motion(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Motion:
+    def motion(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> ContactDynamicsResult:
         """Accelerations and forces at coordinates q (n,), rates v (n,) and torques tau (n_u,) of actuated joints.
 
         Raises:
@@ -158,7 +158,7 @@ class ContactDynamics:
         inverse_pivots = self._aux[start : start + n_s * n_s : n_s + 1][self.n :]
         lost = (inverse_pivots.reshape(len(self.contacts), len(self.axes)) == 0.0).any(axis=1)
         dependent = tuple(name for name, one in zip(self.contacts, lost, strict=True) if one)
-        return Motion(nu[: self.n], nu[self.n :].reshape(len(self.contacts), len(self.axes)), dependent)
+        return ContactDynamicsResult(nu[: self.n], nu[self.n :].reshape(len(self.contacts), len(self.axes)), dependent)
 
     def first_order(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> FirstPartials:
         """ν and its partials at the same arguments; raises as :meth:`motion`."""

@@ -23,7 +23,7 @@ from contact_ddp_ros.mpc.euler_switch_kernels import chart_kernels
 from contact_ddp_ros.mpc.grounds import GroundModel, planes_in
 from contact_ddp_ros.mpc.kernel_table import kernel_table, n_aux
 from contact_ddp_ros.mpc.layout import Sizes, aux_offsets
-from contact_ddp_ros.mpc.single_rigid_body import Tail
+from contact_ddp_ros.mpc.single_rigid_body import SingleRigidBodyModel
 from contact_ddp_ros.mpc.term_sums import TermLayout
 from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.mpc.terms.friction_cone import COEFFICIENT
@@ -123,7 +123,7 @@ class ContactProblem:
         variant: str,
         kernels: KernelSet | None = None,
         terms: OwnTerms | None = None,
-        tail: Tail | None = None,
+        tail: SingleRigidBodyModel | None = None,
         charts: Mapping[str, Chart] | None = None,
     ) -> None:
         """Contacts act along the world's `axes`, the normal last. `tail` serves grids that have one.

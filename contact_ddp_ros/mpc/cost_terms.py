@@ -6,7 +6,7 @@ from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.custom_term import Constraint, CostTerm, UserTerm
 from contact_ddp_ros.mpc.custom_terms import OwnTerms
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.mpc.warm_start import heuristic_guess
 from contact_ddp_ros.ocp.derivatives import DerivativeReport, check_derivatives
 from contact_ddp_ros.robot.gaits.grid import knot_grid
@@ -70,7 +70,7 @@ def _check(
     problem = ProblemBuilder(model, config, terms=OwnTerms(tree, model.axes, (term,)))
     steps = round(config.gait.horizon_cycles * problem.sequence.period / config.gait.step)
     grid = knot_grid(problem.sequence, 0, steps, config.gait.step)
-    made, xs = problem.build(grid, config, Motion(speed))
+    made, xs = problem.build(grid, config, TrunkCommand(speed))
     us = heuristic_guess(problem, grid, xs, config.first_guess).us
     noise = np.random.default_rng(seed)
     return check_derivatives(

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.mpc.config import MOST_TURN, ReferenceConfig
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import TrunkCommand
 
 Array = NDArray[np.float64]
 
@@ -57,7 +57,7 @@ class MotionLimits:
         """Speed straight ahead at which a stance ends with a straight leg [m/s]."""
         return float(self.feet[:, 0].min())
 
-    def share(self, motion: Motion) -> tuple[float, str]:
+    def share(self, motion: TrunkCommand) -> tuple[float, str]:
         """Largest factor, at most 1, of a motion's velocity and turn that keeps the limits; and which one binds."""
         turn = abs(motion.turn)
         factors = {
@@ -67,17 +67,17 @@ class MotionLimits:
         binding = min(factors, key=lambda name: factors[name])
         return min(factors[binding], 1.0), binding
 
-    def hold(self, motion: Motion) -> bool:
+    def hold(self, motion: TrunkCommand) -> bool:
         """Reach check: true where the legs reach for a motion, or nearly so."""
         return self._reached(motion, abs(motion.turn)) < _NEARLY
 
-    def turn(self, motion: Motion) -> float:
+    def turn(self, motion: TrunkCommand) -> float:
         """Fastest turn at the velocity of a motion [rad/s]."""
         ahead, sideways = np.maximum(self.feet, _TINY).T
         left = 1.0 - np.hypot(motion.forward / ahead, motion.lateral / sideways)
         return max(min(float((left * sideways / self.radii).min()), self.acceleration / max(motion.speed, _TINY)), 0.0)
 
-    def _reached(self, motion: Motion, turn: float) -> float:
+    def _reached(self, motion: TrunkCommand, turn: float) -> float:
         """Share of the legs' reach that a motion takes."""
         ahead, sideways = np.maximum(self.feet, _TINY).T
         shares = np.hypot(motion.forward / ahead, motion.lateral / sideways) + turn * self.radii / sideways
@@ -89,21 +89,21 @@ class CommandGovernor:
 
     def __init__(self) -> None:
         """Begin at rest at time 0."""
-        self._motion, self._time = Motion(0.0), 0.0
+        self._motion, self._time = TrunkCommand(0.0), 0.0
         self.cut = ""
         """Text on the part of the last command that is not followed, and why; empty where all of it is."""
 
     @property
-    def motion(self) -> Motion:
+    def motion(self) -> TrunkCommand:
         """Forward and lateral velocity [m/s] and turn [rad/s] that are planned for."""
         return self._motion
 
-    def rest(self, time: float) -> Motion:
+    def rest(self, time: float) -> TrunkCommand:
         """Be at rest at `time` [s]."""
-        self._motion, self._time, self.cut = Motion(0.0), time, ""
+        self._motion, self._time, self.cut = TrunkCommand(0.0), time, ""
         return self._motion
 
-    def follow(self, command: Motion, time: float, limits: MotionLimits, config: ReferenceConfig) -> Motion:
+    def follow(self, command: TrunkCommand, time: float, limits: MotionLimits, config: ReferenceConfig) -> TrunkCommand:
         """The motion to plan for at `time` [s]; a clock set back moves nothing."""
         dt, self._time = max(time - self._time, 0.0), time
         wanted, now = self._allowed(command, limits), self._motion
@@ -113,11 +113,11 @@ class CommandGovernor:
         forward, lateral = now.forward + share * ahead, now.lateral + share * left
         step = config.turn_acceleration * dt
         turn = now.turn + min(max(wanted.turn - now.turn, -step), step)
-        most = limits.turn(Motion(forward, lateral))
-        self._motion = Motion(forward, lateral, min(max(turn, -most), most))
+        most = limits.turn(TrunkCommand(forward, lateral))
+        self._motion = TrunkCommand(forward, lateral, min(max(turn, -most), most))
         return self._motion
 
-    def _allowed(self, command: Motion, limits: MotionLimits) -> Motion:
+    def _allowed(self, command: TrunkCommand, limits: MotionLimits) -> TrunkCommand:
         slower = min(limits.speed / max(command.speed, _TINY), 1.0)
         turn = min(max(command.turn, -MOST_TURN), MOST_TURN)
         single = replace(command, forward=slower * command.forward, lateral=slower * command.lateral, turn=turn)
@@ -133,7 +133,7 @@ class CommandGovernor:
         return wanted
 
 
-def _words(motion: Motion) -> str:
+def _words(motion: TrunkCommand) -> str:
     aside = f", {motion.lateral:.3g} m/s to the left" if motion.lateral else ""
     return f"{motion.forward:.3g} m/s{aside}" + (f", {motion.turn:.3g} rad/s" if motion.turn else "")
 

@@ -2,15 +2,15 @@
 
 A reference that approaches its target no faster than a rate: commands may jump, references may not.
 
-Trim of the planned forward speed: makes up for a speed that is never reached.
+ClampedIntegrator of the planned forward speed: makes up for a speed that is never reached.
 """
 
 import math
 
 from contact_ddp_ros.mpc.config import ReferenceConfig
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.robot.attitude import Chart
-from contact_ddp_ros.robot.clamped_integrator import LastingError, Trim
+from contact_ddp_ros.robot.clamped_integrator import ClampedIntegrator, SteadyStateError
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, wrap_angle
 from contact_ddp_ros.robot.state import RobotState
@@ -44,7 +44,7 @@ class SpeedTrim:
 
     def __init__(self) -> None:
         """Begin with nothing to make up for, at time 0."""
-        self._error, self._trim, self._time = LastingError(), Trim(), 0.0
+        self._error, self._trim, self._time = SteadyStateError(), ClampedIntegrator(), 0.0
 
     @property
     def value(self) -> float:
@@ -73,19 +73,19 @@ _HEADING_AHEAD = 0.5
 """The heading runs no further ahead of the robot's than this [rad]."""
 
 
-class Course:
+class HeadingTracker:
     """Heading and line from one plan to the next."""
 
     def __init__(self) -> None:
         self._time = -math.inf
         self._heading = 0.0
         self._x = self._y = 0.0
-        self._lean = Trim()
+        self._lean = ClampedIntegrator()
 
     def follow(
         self,
         state: RobotState,
-        command: Motion,
+        command: TrunkCommand,
         ground: Ground,
         config: ReferenceConfig,
         *,
@@ -93,7 +93,7 @@ class Course:
         speed_trim: float = 0.0,
         reach: float = math.inf,
         chart: Chart = Chart.YAW_PITCH_ROLL,
-    ) -> Motion:
+    ) -> TrunkCommand:
         """The motion to plan from a state for a command; with `hold` the robot's heading and place are the ones.
 
         Heading and roll are the angles of a chart of the attitude in which the state is regular.
@@ -110,7 +110,7 @@ class Course:
         if hold:
             self._heading, self._x, self._y = yaw, x, y
             self._lean.reset()
-            return Motion(command.forward, heading=yaw, lean=command.lean, pitch=command.pitch)
+            return TrunkCommand(command.forward, heading=yaw, lean=command.lean, pitch=command.pitch)
         behind = wrap_angle(self._heading + command.turn * step - yaw)
         self._heading = yaw + min(max(behind, -_HEADING_AHEAD), _HEADING_AHEAD)
         cos, sin = math.cos(self._heading), math.sin(self._heading)
@@ -128,7 +128,7 @@ class Course:
         lateral_excess = cos * v_y - sin * v_x - lateral
         large = math.hypot(forward_excess, lateral_excess)
         share = 1.0 - config.settling_band / large if large > config.settling_band else 0.0
-        return Motion(
+        return TrunkCommand(
             command.forward,
             lateral,
             command.turn,

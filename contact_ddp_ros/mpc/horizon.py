@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.mpc.config import RIGID_BODY, HorizonConfig
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.robot.gaits.grid import KnotGrid, coarsened, knot_grid, with_tail
 from contact_ddp_ros.robot.gaits.sequence import GaitSequence
 from contact_ddp_ros.robot.ground import LocalGround
@@ -73,7 +73,7 @@ class GaitHorizon(Horizon):
     clearances: Array
     swinging: NDArray[np.bool_]
     forces: Array
-    motion: Motion
+    motion: TrunkCommand
     ground: LocalGround
     coordinates: tuple[str, ...]
     state_weights: Array

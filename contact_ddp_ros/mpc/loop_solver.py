@@ -16,9 +16,9 @@ from contact_ddp_ros.ocp.ddp import DdpSolver
 from contact_ddp_ros.ocp.interior_point import InteriorPointSolver
 from contact_ddp_ros.ocp.interior_solution import (
     FEASIBLE,
+    DualVariables,
     InteriorPointOptions,
     InteriorSolution,
-    Multipliers,
 )
 from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.penalties import DELTA, EPSILON, SIGMA
@@ -40,7 +40,7 @@ class Solved:
     """A solution, the multipliers for the next solve, and the (σ, δ, ε) and multipliers that its cost contains."""
 
     solution: Solution
-    next: Multipliers
+    next: DualVariables
     penalty: Array
     multipliers: Array
 
@@ -69,7 +69,7 @@ class LoopSolver:
         problem: Problem,
         x0: Array,
         guess: Guess,
-        warm: Multipliers,
+        warm: DualVariables,
         hessian_blend: float,
         iterations: int,
         most: int = 0,
@@ -87,7 +87,7 @@ class LoopSolver:
                 max_iterations=iterations,
             )
             heights = solution.residuals[:, : problem.n_e]
-            moved = Multipliers(warm.equalities + self._penalty[SIGMA] * heights, warm.inequalities)
+            moved = DualVariables(warm.equalities + self._penalty[SIGMA] * heights, warm.inequalities)
             return Solved(solution, moved, self._penalty, warm.equalities)
         found = self._hard(problem, x0, guess, warm, hessian_blend, iterations)
         while _goes_on(found.solution, most):
@@ -100,14 +100,14 @@ class LoopSolver:
         return Solved(found.solution, found.multipliers, none, np.zeros_like(warm.equalities))
 
     def _hard(
-        self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, hessian_blend: float, iterations: int
+        self, problem: Problem, x0: Array, guess: Guess, warm: DualVariables, hessian_blend: float, iterations: int
     ) -> InteriorSolution:
         assert self._interior is not None
         return self._interior.solve(
             *(problem, x0, guess),
             hessian_blend=hessian_blend,
             max_iterations=iterations,
-            warm=Multipliers(warm.equalities, np.minimum(warm.inequalities, _LARGEST)),
+            warm=DualVariables(warm.equalities, np.minimum(warm.inequalities, _LARGEST)),
             mu=float(self._penalty[EPSILON]),
         )
 

@@ -14,7 +14,7 @@ from contact_ddp_ros.base.choices import CONSTRAINTS, INTERIOR_POINT
 from contact_ddp_ros.base.errors import SolverError
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.mpc.warm_start import heuristic_guess
 from contact_ddp_ros.ocp.continuation import ConstrainedSolution, Continuation, Pass, solve_constrained
 from contact_ddp_ros.ocp.ddp import DdpSolver
@@ -71,7 +71,7 @@ class OfflineOptimiser:
 
     def problem(self, speed: float) -> tuple[Problem, Array]:
         """The optimal control problem at a speed [m/s] and its reference states (N+1, 2n)."""
-        return self.builder.build(self.grid, self.config, Motion(speed))
+        return self.builder.build(self.grid, self.config, TrunkCommand(speed))
 
     def guess(self, speed: float) -> Guess:
         """The heuristic controller's policy, which the first rollout closes."""

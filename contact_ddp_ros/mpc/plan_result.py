@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.mpc.cost_breakdown import no_cost_terms
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
-from contact_ddp_ros.mpc.warm_start import LOST, Excess, is_lost, no_violations, switches_ahead, worst_violation
+from contact_ddp_ros.mpc.warm_start import LOST, Excess, is_infeasible, no_violations, switches_ahead, worst_violation
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.solution import Iteration, Solution, Termination
 from contact_ddp_ros.robot.attitude import Chart
@@ -127,6 +127,6 @@ def _failure(problem: Problem, solution: Solution, times: Array, hard: bool) -> 
         return solution.termination.name, solution.message
     if not solution.is_finite:
         return Termination.DIVERGED.name, "the plan holds a number that is not finite"
-    if hard and is_lost(solution):
+    if hard and is_infeasible(solution):
         return OUTSIDE_LIMITS, worst_violation(problem, solution, times, LOST)
     return None

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig, ReferenceConfig
-from contact_ddp_ros.mpc.reference import RATE_STEP, GaitReference, Hip, Motion, Nodes, gait_schedule, sway
+from contact_ddp_ros.mpc.reference import RATE_STEP, GaitReference, Hip, Nodes, TrunkCommand, gait_schedule, sway
 from contact_ddp_ros.robot.gaits.grid import KnotGrid
 from contact_ddp_ros.robot.gaits.schedule import ModeSchedule
 from contact_ddp_ros.robot.gaits.sequence import GaitSequence
@@ -115,7 +115,7 @@ class PlanarReference(GaitReference):
             PlanarModel, tree, gait, sequence, [hip_of(tree, leg, leg.hip_x, 0.0, leg.hip_z) for leg in self.legs]
         )
 
-    def states(self, times: Array, config: ReferenceConfig, motion: Motion, ground: LocalGround) -> Array:
+    def states(self, times: Array, config: ReferenceConfig, motion: TrunkCommand, ground: LocalGround) -> Array:
         """(N, 2n) references at times from the epoch [s]; the motion's x is the trunk's at the first one."""
         n, rows, speed, slope = self.tree.n, len(times), motion.forward, ground.slope
         pitch = motion.pitch - math.atan(slope)

@@ -29,37 +29,37 @@ from contact_ddp_ros.mpc.cost_breakdown import cost_terms
 from contact_ddp_ros.mpc.euler_convention import ChartChoice, policy_in_chart
 from contact_ddp_ros.mpc.governor import CommandGovernor, MotionLimits, motion_limits, pose_cut
 from contact_ddp_ros.mpc.grounds import FootGrounds
-from contact_ddp_ros.mpc.heading_tracker import Course, RateLimited, SpeedTrim
+from contact_ddp_ros.mpc.heading_tracker import HeadingTracker, RateLimited, SpeedTrim
 from contact_ddp_ros.mpc.horizon import followed, horizon_grid, steps_of_cycle
 from contact_ddp_ros.mpc.loop_solver import LoopSolver, Solved
 from contact_ddp_ros.mpc.plan_result import PlanResult, Provenance, plan_result
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.mpc.warm_start import (
-    Challenge,
+    ColdRestart,
     IterationBudget,
     WarmStart,
     better,
     heuristic_guess,
-    is_lost,
+    is_infeasible,
     reaches,
     shifted,
     shifted_multipliers,
     violations,
 )
-from contact_ddp_ros.ocp.interior_solution import Multipliers
+from contact_ddp_ros.ocp.interior_solution import DualVariables
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.solution import Guess
 from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.gaits.sequence import GaitSequence
-from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, LocalGround, Payload
+from contact_ddp_ros.robot.ground import FootHeights, Ground, LocalGround, Payload, TerrainEstimate
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.models.model import HorizontalFrame, Model, OwnFrame
 from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]
 
-_NOTHING_FELT = Felt()
+_NOTHING_FELT = TerrainEstimate()
 
 _AS_IT_IS = OwnFrame(0.0, 0.0, 0.0)
 
@@ -107,7 +107,7 @@ class Planner:
         self._advance = self._hurried = 0.0
         self._warm = WarmStart(self.config.gait.step)
         self._charts = ChartChoice()
-        self._challenge = Challenge()
+        self._challenge = ColdRestart()
         self._governor = CommandGovernor()
         self._pose_cut = ""
         self._trim = SpeedTrim()
@@ -115,7 +115,7 @@ class Planner:
         """Reach check of the planned motion in the gait that is to be followed."""
         self._height = RateLimited(self.config.reference.height)
         self._roll, self._pitch = RateLimited(), RateLimited()
-        self._course = Course()
+        self._course = HeadingTracker()
         self._budget = IterationBudget()
 
     def prepared(self, config: PlannerConfig) -> Prepared:
@@ -198,7 +198,7 @@ class Planner:
         hold: bool = False,
         deadline: float | None = None,
         iterations: int | None = None,
-        felt: Felt = _NOTHING_FELT,
+        felt: TerrainEstimate = _NOTHING_FELT,
         pose: BodyPose | None = None,
         grounds: Mapping[str, Ground] | None = None,
     ) -> PlanResult:
@@ -247,7 +247,7 @@ class Planner:
             wanted = self._governor.rest(time)
             self._trim.reset(time)
         else:
-            wanted = self._governor.follow(Motion(speed, lateral, turn), time, limits, reference)
+            wanted = self._governor.follow(TrunkCommand(speed, lateral, turn), time, limits, reference)
             self._slow_enough = limits.hold(wanted)
             reference = replace(reference, speed_limit=limits.speed)
             measured, cycle = self.model.forward_velocity(x0), self.builder.sequence.period
@@ -287,7 +287,7 @@ class Planner:
         self,
         x0: Array,
         time: float,
-        motion: Motion,
+        motion: TrunkCommand,
         config: PlannerConfig | None = None,
         ground: LocalGround | None = None,
         feet: FootHeights | FootGrounds | None = None,
@@ -318,7 +318,7 @@ class Planner:
         cycle = steps_of_cycle(self.builder.sequence, grid.start_step)
         last = self._warm.policy
         multipliers = self._warm.touchdowns.of(phased, cycle, len(self.builder.feet))
-        fresh = Multipliers(multipliers, np.zeros((problem.n_nodes, problem.n_i)))
+        fresh = DualVariables(multipliers, np.zeros((problem.n_nodes, problem.n_i)))
         wanted, near = self.config.iterations, self._warm.near
         most = wanted + self.config.constraint.further_iterations
         allowed = self._budget.iterations(deadline, 2 * most) if iterations is None else iterations
@@ -328,7 +328,7 @@ class Planner:
             warm = replace(fresh, inequalities=shifted_multipliers(last, self._warm.inequalities, grid, near))
             guess = shifted(frame.policy_into(last), grid, heuristic(~reaches(last, grid, near)), near)
             solved = self._solve(problem, x0, guess, warm, min(wanted, allowed), min(most, allowed))
-            if challenge or is_lost(solved.solution):
+            if challenge or is_infeasible(solved.solution):
                 rest = max(allowed - len(solved.solution.iterations), 1)
                 other = self._solve(problem, x0, heuristic(), fresh, min(wanted, rest), min(most, rest))
                 solved = other if better(solved.solution, other.solution) is other.solution else solved
@@ -348,7 +348,7 @@ class Planner:
         return replace(result, cut="; ".join(filter(None, (self._governor.cut, self._pose_cut))))
 
     def _solve(
-        self, problem: Problem, x0: Array, guess: Guess, warm: Multipliers, iterations: int, most: int = 0
+        self, problem: Problem, x0: Array, guess: Guess, warm: DualVariables, iterations: int, most: int = 0
     ) -> Solved:
         started = perf_counter()
         solved = self._solver.solve(problem, x0, guess, warm, self._warm.hessian_blend, iterations, most)

@@ -12,9 +12,9 @@ from contact_ddp_ros.mpc.custom_terms import OwnTerms, configured_terms
 from contact_ddp_ros.mpc.grounds import FootGrounds, GroundModel
 from contact_ddp_ros.mpc.horizon import GaitHorizon
 from contact_ddp_ros.mpc.layout import model_row
-from contact_ddp_ros.mpc.reference import Motion, gait_schedule, gait_sequence
+from contact_ddp_ros.mpc.reference import TrunkCommand, gait_schedule, gait_sequence
 from contact_ddp_ros.mpc.reference_choice import reference_of
-from contact_ddp_ros.mpc.single_rigid_body import Tail, balancing_gains
+from contact_ddp_ros.mpc.single_rigid_body import SingleRigidBodyModel, balancing_gains
 from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.robot.attitude import Chart
@@ -38,7 +38,7 @@ class ProblemBuilder(ContactProblem):
         sequence: GaitSequence | None = None,
         terms: OwnTerms | None = None,
         own_reference: Reference | None = None,
-        tail: Tail | None = None,
+        tail: SingleRigidBodyModel | None = None,
     ) -> None:
         """Without a `sequence` it is the configured gait for ever; what is not given is loaded or compiled.
 
@@ -54,7 +54,7 @@ class ProblemBuilder(ContactProblem):
         terms = terms or OwnTerms(model.tree, model.axes, configured_terms(config))
         integrator = config.gait.integrator
         if tail is None and config.horizon.far_model == RIGID_BODY:
-            tail = Tail.of(model.tree, model.axes, self._posture(config))
+            tail = SingleRigidBodyModel.of(model.tree, model.axes, self._posture(config))
         super().__init__(model.tree, model.axes, self.sequence, integrator, config.variant, kernels, terms, tail)
         self._alike = max(map(len, model.legs_of.values()))
         """Drives of a joint: legs that a model moves alike are one."""
@@ -95,7 +95,7 @@ class ProblemBuilder(ContactProblem):
     def _posture(self, config: PlannerConfig) -> Array:
         """(n,) coordinates of the reference at rest, their mean over a cycle."""
         times = np.arange(0.0, self.sequence.period, config.gait.step)
-        states = self.reference.states(times, config.reference, Motion(0.0), LocalGround(0.0))
+        states = self.reference.states(times, config.reference, TrunkCommand(0.0), LocalGround(0.0))
         return np.asarray(states[:, : self.model.tree.n].mean(axis=0))
 
     def _with(self, kernels: KernelSet | None, sequence: GaitSequence) -> "ProblemBuilder":
@@ -105,7 +105,7 @@ class ProblemBuilder(ContactProblem):
         self,
         grid: KnotGrid,
         config: PlannerConfig,
-        motion: Motion,
+        motion: TrunkCommand,
         ground: LocalGround | None = None,
         feet: FootHeights | FootGrounds | None = None,
     ) -> tuple[Problem, Array]:
@@ -167,7 +167,7 @@ class ProblemBuilder(ContactProblem):
         constraint = config.constraint
         return Penalty(constraint.touchdown_penalty, constraint.barrier_width, constraint.barrier_weight).array()
 
-    def horizon(self, grid: KnotGrid, config: PlannerConfig, motion: Motion, ground: LocalGround) -> GaitHorizon:
+    def horizon(self, grid: KnotGrid, config: PlannerConfig, motion: TrunkCommand, ground: LocalGround) -> GaitHorizon:
         """References and weights along a grid: the packaged ones, or what the user's class makes of them.
 
         Raises:

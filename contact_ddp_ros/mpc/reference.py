@@ -40,7 +40,7 @@ _EARLIER = 0.4
 
 
 @dataclass(frozen=True)
-class Motion:
+class TrunkCommand:
     """Trunk command from the first instant of a horizon on: velocities, turn rate, tilt.
 
     Attributes:
@@ -203,7 +203,7 @@ class GaitReference(ABC):
         return 0.0
 
     @abstractmethod
-    def states(self, times: Array, config: ReferenceConfig, motion: Motion, ground: LocalGround) -> Array:
+    def states(self, times: Array, config: ReferenceConfig, motion: TrunkCommand, ground: LocalGround) -> Array:
         """(N, 2n) references at times from the epoch [s], where the motion begins at the first."""
 
     @abstractmethod

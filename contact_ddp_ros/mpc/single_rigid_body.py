@@ -63,14 +63,14 @@ class RigidBody:
 
 
 @dataclass(frozen=True)
-class Tail:
+class SingleRigidBodyModel:
     """Single rigid-body model (SRBD) of a horizon's far part: compiled kernels, and the body."""
 
     kernels: KernelSet
     body: RigidBody
 
     @classmethod
-    def of(cls, tree: RigidBodyTree, axes: tuple[int, ...], posture: Array) -> "Tail":
+    def of(cls, tree: RigidBodyTree, axes: tuple[int, ...], posture: Array) -> "SingleRigidBodyModel":
         """Model of a robot whose joints keep a posture (n,) [rad].
 
         Raises:
@@ -213,7 +213,9 @@ def _in_space(axes: tuple[int, ...], components: cs.SX) -> cs.SX:
     return cs.vertcat(*vector)
 
 
-def balancing_gains(tail: Tail, tree: RigidBodyTree, axes: tuple[int, ...], feet: Array, place: Array) -> Array:
+def balancing_gains(
+    tail: SingleRigidBodyModel, tree: RigidBodyTree, axes: tuple[int, ...], feet: Array, place: Array
+) -> Array:
     """(n_forces, 2 n_base) gains of feet at `feet` (n_forces,) [m] that bring the trunk back to `place` (3,) [m].
 
     The forces have the least norm whose resultant is that of a spring and a damper on each coordinate of the trunk, as

@@ -178,7 +178,7 @@ _TIE = 1e-7
 """Times that differ by less are equal [s]."""
 
 
-class Challenge:
+class ColdRestart:
     """The clock of the challenges."""
 
     def __init__(self) -> None:
@@ -192,14 +192,14 @@ class Challenge:
         return True
 
 
-def is_lost(solution: Solution) -> bool:
+def is_infeasible(solution: Solution) -> bool:
     """True if a solution is no plan: it diverged, or breaks a limit by more than :data:`LOST`."""
     return solution.termination is Termination.DIVERGED or not solution.inequality_violation <= LOST
 
 
 def better(warm: Solution, cold: Solution) -> Solution:
     """Feasible solution with the lower cost, or the less violated one where both are infeasible."""
-    if is_lost(warm) or is_lost(cold):
+    if is_infeasible(warm) or is_infeasible(cold):
         return min(warm, cold, key=_violation)
     return cold if cold.cost < warm.cost else warm
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig, ReferenceConfig
 from contact_ddp_ros.mpc.planar_reference import PlanarLeg, hip_of, two_link_angles
-from contact_ddp_ros.mpc.reference import RATE_STEP, GaitReference, Motion, Nodes, sway
+from contact_ddp_ros.mpc.reference import RATE_STEP, GaitReference, Nodes, TrunkCommand, sway
 from contact_ddp_ros.robot.attitude import ANGLES, Chart, changed
 from contact_ddp_ros.robot.gaits.grid import KnotGrid
 from contact_ddp_ros.robot.gaits.sequence import GaitSequence
@@ -88,7 +88,7 @@ class WholeBodyReference(GaitReference):
         hips = [hip_of(tree, link, x, y, z, offset) for link, (x, y, z), offset in legs]
         super().__init__(WholeBodyModel, tree, gait, sequence, hips)
 
-    def states(self, times: Array, config: ReferenceConfig, motion: Motion, ground: LocalGround) -> Array:
+    def states(self, times: Array, config: ReferenceConfig, motion: TrunkCommand, ground: LocalGround) -> Array:
         """(N, 36) references at times from the epoch [s], where the motion begins at the first."""
         n, rows = self.tree.n, len(times)
         sections = self.timing.sections(times)
@@ -171,7 +171,7 @@ class WholeBodyReference(GaitReference):
         forward: Array,
         lateral: Array,
         config: ReferenceConfig,
-        motion: Motion,
+        motion: TrunkCommand,
         ground: LocalGround,
     ) -> Array:
         """(N, 18) coordinates with the trunk's origin at zero."""

@@ -36,7 +36,7 @@ from contact_ddp_ros.ocp.diagnosis import (
     worst_constraint,
 )
 from contact_ddp_ros.ocp.infeasibility import is_infeasible
-from contact_ddp_ros.ocp.multipliers import Multipliers
+from contact_ddp_ros.ocp.multipliers import AugmentedLagrangian
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.solution import Guess, Solution, Termination, summary
 
@@ -146,7 +146,7 @@ def solve_constrained(
     """
     settings = continuation or Continuation()
     shape = (problem.n_nodes + 1, max(problem.n_e, 1))
-    duals = Multipliers(np.zeros(shape) if multipliers is None else np.array(multipliers, dtype=np.float64))
+    duals = AugmentedLagrangian(np.zeros(shape) if multipliers is None else np.array(multipliers, dtype=np.float64))
     sigma, delta, epsilon = settings.sigma, settings.delta, settings.epsilon
     constrained = not settings.first_pass_without_inequalities
     passes: list[Pass] = []

@@ -54,8 +54,8 @@ Array = NDArray[np.float64]
 _step_at = function_at(STEP_TYPE)
 
 
-class Gaps:
-    """Gaps of a nominal trajectory and their weight in the merit.
+class Defects:
+    """Defects of a nominal trajectory and their weight in the merit.
 
     Attributes:
         d: (N, n_x) f_k(x̄_k, ū_k) − x̄_{k+1}; no rows where all gaps are zero.

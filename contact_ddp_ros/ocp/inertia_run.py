@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.ocp import constrained_riccati as saddle_sweep
 from contact_ddp_ros.ocp import linear_model, optimality, restoration
-from contact_ddp_ros.ocp.interior_solution import InteriorPointOptions, InteriorSolution, Multipliers
+from contact_ddp_ros.ocp.interior_solution import DualVariables, InteriorPointOptions, InteriorSolution
 from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.penalties import MU, SIGMA
 from contact_ddp_ros.ocp.protocol import Problem
@@ -98,7 +98,7 @@ class InertiaRun(TrialRun):
         self._at_rounding = 0
         self._relative = False
 
-    def begin(self, warm: Multipliers | None, held: float | None) -> None:
+    def begin(self, warm: DualVariables | None, held: float | None) -> None:
         """Begin a solve; mixed equalities need no penalty."""
         super().begin(warm, held)
         self._penalty[SIGMA] = 0.0

@@ -49,9 +49,9 @@ from contact_ddp_ros.ocp.checks import checked_array
 from contact_ddp_ros.ocp.ddp import checked_guess
 from contact_ddp_ros.ocp.interior_run import InteriorRun
 from contact_ddp_ros.ocp.interior_solution import (
+    DualVariables,
     InteriorPointOptions,
     InteriorSolution,
-    Multipliers,
     interior_options,
 )
 from contact_ddp_ros.ocp.options import SolverOptions
@@ -78,7 +78,7 @@ class InteriorPointSolver:
         *,
         hessian_blend: float = 1.0,
         max_iterations: int | None = None,
-        warm: Multipliers | None = None,
+        warm: DualVariables | None = None,
         mu: float | None = None,
     ) -> InteriorSolution:
         """Minimise the problem's cost subject to its constraints from x0, starting at a guess.

@@ -16,9 +16,9 @@ from contact_ddp_ros.ocp.diagnosis import (
 from contact_ddp_ros.ocp.infeasibility import is_infeasible
 from contact_ddp_ros.ocp.interior_solution import (
     FEASIBLE,
+    DualVariables,
     InteriorPointOptions,
     InteriorSolution,
-    Multipliers,
 )
 from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.penalties import MU, SIGMA
@@ -75,7 +75,7 @@ class InteriorRun(Run):
         self._unit = self._total = 1.0
         self._initial = 0.0
 
-    def begin(self, warm: Multipliers | None, held: float | None) -> None:
+    def begin(self, warm: DualVariables | None, held: float | None) -> None:
         """Set slacks, multipliers and μ for the first trajectory; without any given it may be far from the optimum."""
         if warm is None and held is None and self.options.second_order_below > 0.0 and self.hessian_blend > 0.0:
             self._far, self.hessian_blend = True, 0.0
@@ -125,7 +125,7 @@ class InteriorRun(Run):
             solution = replace(solution, message=f"{solution.message}; {remark}")
         return InteriorSolution(
             solution=solution,
-            multipliers=Multipliers(self._multipliers[:, :n_e].copy(), self._multipliers[:-1, n_e + 1 :: 2].copy()),
+            multipliers=DualVariables(self._multipliers[:, :n_e].copy(), self._multipliers[:-1, n_e + 1 :: 2].copy()),
             slacks=self._multipliers[:-1, n_e::2].copy(),
             mu=float(self._penalty[MU]),
             mus=tuple(self.mus),

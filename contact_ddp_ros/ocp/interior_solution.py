@@ -81,8 +81,8 @@ class InteriorPointOptions:
 
 
 @dataclass(frozen=True)
-class Multipliers:
-    """Multipliers of a problem's constraints, node by node.
+class DualVariables:
+    """DualVariables of a problem's constraints, node by node.
 
     Attributes:
         equalities: (N+1, n_e).
@@ -106,7 +106,7 @@ class InteriorSolution:
     """
 
     solution: Solution
-    multipliers: Multipliers = field(repr=False)
+    multipliers: DualVariables = field(repr=False)
     slacks: Array = field(repr=False)
     mu: float = 0.0
     mus: tuple[float, ...] = ()

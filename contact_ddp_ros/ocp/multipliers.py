@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-class Multipliers:
-    """Multipliers of the residuals of one problem, updated pass by pass."""
+class AugmentedLagrangian:
+    """AugmentedLagrangian of the residuals of one problem, updated pass by pass."""
 
     def __init__(self, y: Array) -> None:
         self.y = y

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.ocp.backward import backward_of
-from contact_ddp_ros.ocp.defects import Gaps, evaluate, slope
+from contact_ddp_ros.ocp.defects import Defects, evaluate, slope
 from contact_ddp_ros.ocp.diagnosis import is_unbounded
 from contact_ddp_ros.ocp.node_function import node_function
 from contact_ddp_ros.ocp.options import SolverOptions
@@ -85,7 +85,7 @@ class Run:
         self._far = False
         self.rho = 0.0
         self.message = ""
-        self.gaps = Gaps(problem.n_x)
+        self.gaps = Defects(problem.n_x)
         self.iterations: list[Iteration] = []
         self._effort = _Effort()
         self._expanded = False

@@ -6,7 +6,7 @@ _SAME = 1e-6
 """Instants as near as this are one [s]."""
 
 
-class Trim:
+class ClampedIntegrator:
     """The integral of an error, within bounds."""
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class Trim:
         return self.value
 
 
-class LastingError:
+class SteadyStateError:
     """Steady-state error: distance of a measurement's mean from the range of all values wanted meanwhile.
 
     What is wanted may move faster than what is measured can follow: while it does, the error between them is none that

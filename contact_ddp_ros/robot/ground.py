@@ -21,7 +21,7 @@ from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 class Payload:
     """A mass at a point of the trunk; negative where the robot is lighter than its description says."""
 
-    mass: float = parameter(0.0, low=-10.0, high=50.0, unit="kg", description="of what the trunk carries")
+    mass: float = parameter(0.0, low=-10.0, high=50.0, unit="kg", description="mass of the payload on the trunk")
     x: float = parameter(0.0, low=-1.0, high=1.0, unit="m", description="of that in base_link")
     y: float = parameter(0.0, low=-1.0, high=1.0, unit="m", description="of that in base_link")
     z: float = parameter(0.0, low=-1.0, high=1.0, unit="m", description="of that in base_link")
@@ -104,7 +104,7 @@ class FootHeights:
 
 
 @dataclass(frozen=True)
-class Felt:
+class TerrainEstimate:
     """Terrain and load estimate from contact, for the planner.
 
     Attributes:

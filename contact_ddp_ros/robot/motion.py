@@ -53,7 +53,7 @@ class MotionPhase:
 
 
 @dataclass(frozen=True)
-class MotionTask:
+class MotionSpec:
     """Specification of a jump or flip, from a stand or from lying to a stand.
 
     Attributes:
@@ -206,7 +206,7 @@ class MotionModes:
     epoch: float = 0.0
 
     @classmethod
-    def of(cls, task: MotionTask, legs_of: Mapping[str, Iterable[str]]) -> "MotionModes":
+    def of(cls, task: MotionSpec, legs_of: Mapping[str, Iterable[str]]) -> "MotionModes":
         """Modes for a model whose contact points stand for groups of legs.
 
         Raises:
@@ -237,7 +237,7 @@ class MotionModes:
         return self.owners[np.clip(steps, 0, len(self.owners) - 1)]
 
 
-def load_motion(name: str) -> MotionTask:
+def load_motion(name: str) -> MotionSpec:
     """The packaged motion of that name, or that of a YAML file, whose name ends with .yaml.
 
     Raises:
@@ -265,8 +265,8 @@ def packaged_motions() -> dict[str, Path]:
     return {} if folder is None else {file.stem: file for file in sorted(folder.glob("*.yaml"))}
 
 
-def _motion(name: str, content: Any) -> MotionTask:
-    optional = {field.name: field.default for field in fields(MotionTask) if field.default is not MISSING}
+def _motion(name: str, content: Any) -> MotionSpec:
+    optional = {field.name: field.default for field in fields(MotionSpec) if field.default is not MISSING}
     allowed = ("phases", "landing", "start", *optional)
     if not isinstance(content, dict) or "phases" not in content or not set(content) <= set(allowed):
         found = ", ".join(map(str, content)) if isinstance(content, dict) else type(content).__name__
@@ -291,7 +291,7 @@ def _motion(name: str, content: Any) -> MotionTask:
     given["model"] = str(content.get("model", optional["model"]))
     heights = {leg: float(height) for leg, height in landing.items()}
     legs = {leg: (float(a), float(b), float(c)) for leg, (a, b, c) in start.items()}
-    return MotionTask(name, tuple(_phase(one) for one in content["phases"]), landing=heights, start=legs, **given)
+    return MotionSpec(name, tuple(_phase(one) for one in content["phases"]), landing=heights, start=legs, **given)
 
 
 def _is_number(value: Any) -> bool:

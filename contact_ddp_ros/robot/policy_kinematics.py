@@ -51,7 +51,7 @@ def landings(forces: Array) -> Iterable[tuple[int, list[int]]]:
             yield k, [leg for contact in landing for leg in legs[contact]]
 
 
-class PlannedRobot:
+class PolicyPoses:
     """Robots in planned states."""
 
     def __init__(self, robot: Robot) -> None:

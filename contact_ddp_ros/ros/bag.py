@@ -26,7 +26,7 @@ from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.plan_request import PlanRequest, plan_request
 from contact_ddp_ros.ros.policy_message import serialised_policy_answer
-from contact_ddp_ros.ros.receiver import Inlet
+from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.reports import status_values
 from contact_ddp_ros.ros.timebase import Timebase
 from contact_ddp_ros.runs.replay import RecordedSolve
@@ -48,7 +48,7 @@ class BagWriter:
 
     def __init__(self, folder: Path, node: Node, topics: Sequence[io.Topic] = io.RECORDED) -> None:
         """Raises ReplayError where the folder exists or cannot be written."""
-        self._inlet, self._stop = Inlet(node), Event()
+        self._inlet, self._stop = Receiver(node), Event()
         self._folder, self._logger = folder, node.get_logger()
         self._failure: Exception | None = None
         self._thread = Thread(target=self._run, name="bag", daemon=True)

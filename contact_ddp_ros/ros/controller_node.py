@@ -37,7 +37,7 @@ from contact_ddp_ros.ros.parameters import NodeParameters
 from contact_ddp_ros.ros.plan_client import REPEAT, PlanClient
 from contact_ddp_ros.ros.plan_request import HOLD, MOVE, STOP, PlanRequest
 from contact_ddp_ros.ros.policy_message import PolicyAnswer
-from contact_ddp_ros.ros.receiver import Inlet
+from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.runtime import publisher, run_parts, serve
 from contact_ddp_ros.ros.timebase import Timebase
 from contact_ddp_ros.runs.motions.library import laws, optimised
@@ -96,7 +96,7 @@ class ControllerNode:
         self._commands = publisher(node, io.JOINT_COMMAND)
         self._report = ControllerReport(node, self._controller, self._timebase, lockstep=self._lockstep)
         self._report.watch(self._ages)
-        self._inlet = Inlet(node)
+        self._inlet = Receiver(node)
         self._planner = PlanClient(node, self._inlet, self._timebase, self._report.malformed, lockstep=self._lockstep)
         self._inlet.subscribe(
             io.ODOM, partial(self._on_state, 1), raw=True, wakes=False, reliable=self._lockstep, depth=_DEPTH

@@ -11,7 +11,7 @@ from std_msgs.msg import Float64MultiArray
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety import Fault, Violation
+from contact_ddp_ros.control.safety import Fault, ViolationKind
 from contact_ddp_ros.robot.ground import NO_PAYLOAD
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import contacts_message
@@ -61,7 +61,7 @@ class ControllerReport:
         self._told_at = -math.inf
         self._told_contacts: tuple[bool, ...] = ()
         self._told_retreats = 0
-        self._refusals_told: dict[Violation, float] = {}
+        self._refusals_told: dict[ViolationKind, float] = {}
         self._malformed, self._recent, self._last_malformed = 0, Recent(), ""
         self.refused_state = ""
         """What was wrong with the last state, where it could not be used."""
@@ -125,7 +125,7 @@ class ControllerReport:
         if finding is None or 0.0 <= now - self._refusals_told.get(finding.violation, -math.inf) < _SAY_AGAIN:
             return
         self._refusals_told[finding.violation] = now
-        what = "no policy" if finding.violation is Violation.SOLVE_FAILED else "policy refused"
+        what = "no policy" if finding.violation is ViolationKind.SOLVE_FAILED else "policy refused"
         self._event(now, WARN, f"{what}: {finding}")
 
     def malformed(self, error: ContactDdpError) -> None:

@@ -29,7 +29,7 @@ from contact_ddp_ros.ros.monitor import Recent
 from contact_ddp_ros.ros.node_config import DrivesNodeConfig
 from contact_ddp_ros.ros.parameter_file import fitted
 from contact_ddp_ros.ros.parameters import NodeParameters
-from contact_ddp_ros.ros.receiver import Inlet
+from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.reports import ERROR, OK, WARN, Diagnostics
 from contact_ddp_ros.ros.runtime import run_node
 
@@ -66,7 +66,7 @@ class DrivesNode:
         self._refused, self._recent = 0, Recent()
         self._last_efforts = LastEfforts(config.node.output, arguments)
         self._efforts = EffortPublishers(node, config.node.output)
-        self._inlet = Inlet(node)
+        self._inlet = Receiver(node)
         self._inlet.subscribe(io.JOINT_COMMAND, self._on_command)
         self._inlet.subscribe(io.JOINT_STATES, self._on_joint_states)
         self._diagnostics = Diagnostics(node, self._report)

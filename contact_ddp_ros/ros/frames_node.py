@@ -9,7 +9,7 @@ from rclpy.node import Node
 
 from contact_ddp_ros.base.errors import NodeError
 from contact_ddp_ros.ros import interfaces as io
-from contact_ddp_ros.ros.receiver import Inlet
+from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.runtime import run_node
 from contact_ddp_ros.ros.timebase import stamp_ns
 
@@ -38,7 +38,7 @@ class FramesNode:
         self._message = TFMessage
         self._told = -_PERIOD_NS
         self._frames = node.create_publisher(TFMessage, "/tf", _DEPTH)
-        self._inlet = Inlet(node)
+        self._inlet = Receiver(node)
         self._inlet.subscribe(io.ODOM, self._on_odometry)
 
     def run(self, stop: Event) -> None:

@@ -46,7 +46,7 @@ from contact_ddp_ros.ros.monitor import Recent
 from contact_ddp_ros.ros.node_config import GazeboBridgeNodeConfig
 from contact_ddp_ros.ros.parameter_file import fitted
 from contact_ddp_ros.ros.parameters import NodeParameters
-from contact_ddp_ros.ros.receiver import Inlet
+from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.reports import ERROR, OK, WARN, Diagnostics, Scalar
 from contact_ddp_ros.ros.runtime import Part, publisher, run_parts, serve, subscribe
 
@@ -97,7 +97,7 @@ class GazeboBridgeNode:
         self._imu = publisher(node, io.IMU)
         self._clock = publisher(node, io.CLOCK)
         self._factor = Scalar(node, io.REAL_TIME_FACTOR)
-        self._inlet = Inlet(node)
+        self._inlet = Receiver(node)
         self._inlet.subscribe(io.JOINT_COMMAND, self._on_command, raw=True)
         self._bridge = GazeboBridge(
             robot,

@@ -49,7 +49,7 @@ from contact_ddp_ros.ros.monitor import Recent
 from contact_ddp_ros.ros.node_config import BridgeNodeConfig
 from contact_ddp_ros.ros.parameter_file import fitted
 from contact_ddp_ros.ros.parameters import NodeParameters
-from contact_ddp_ros.ros.receiver import Inlet
+from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.reports import ERROR, OK, WARN, Diagnostics, TickRecord, TickRecords
 from contact_ddp_ros.ros.runtime import Part, publisher, run_parts, serve
 
@@ -113,7 +113,7 @@ class LcmBridgeNode:
         self._executions.publish(String())
         self._link = Link(config.link)
         self._listen()
-        self._inlet = Inlet(node)
+        self._inlet = Receiver(node)
         self._inlet.subscribe(io.CONTACTS, self._on_contacts)
         self._inlet.subscribe(io.JOINT_COMMAND, self._on_command, raw=True)
         self._diagnostics = Diagnostics(node, self._report)

@@ -28,7 +28,7 @@ from contact_ddp_ros.ros.rclpy_internals import OrderlyLifecycleNode
 from contact_ddp_ros.ros.reports import ERROR, OK, WARN, Diagnostics
 from contact_ddp_ros.ros.runtime import Part, Work, describe
 from contact_ddp_ros.ros.shutdown import building
-from contact_ddp_ros.ros.single_instance import Claim, next_step
+from contact_ddp_ros.ros.single_instance import SingleInstanceLock, next_step
 
 Config = TypeVar("Config")
 
@@ -86,7 +86,7 @@ class Lifecycle(Generic[Config]):
         self._build = build
         self._work: ManagedWork | None = None
         self._entities = _Entities(node)
-        self._claim = Claim(node, part)
+        self._claim = SingleInstanceLock(node, part)
         self._transitions: SimpleQueue[_Transition | None] = SimpleQueue()
         self._pause = Event()
         self._ended = False

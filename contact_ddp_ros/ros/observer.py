@@ -17,7 +17,7 @@ from contact_ddp_ros.robot.policy import Policy, PolicySample
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import time_ns
 from contact_ddp_ros.ros.policy_message import PolicyAnswer, policy_answer
-from contact_ddp_ros.ros.receiver import Inlet
+from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.reports import ERROR, PROCESS, PROCESSOR, WARN, TickRecord, status_values, tick_records
 from contact_ddp_ros.ros.runtime import publisher
 from contact_ddp_ros.runs.options import RunOptions
@@ -44,7 +44,7 @@ class Observer:
         """Time [s], node and values of every report while time ran."""
         self._pushes = sorted(options.pushes, key=lambda push: push.time)
         self._velocity = publisher(node, io.CMD_VEL)
-        self.inlet = Inlet(node)
+        self.inlet = Receiver(node)
         # In the order in which they are looked at: a tick comes after what belongs to it.
         self.inlet.subscribe(io.POLICY, self._on_policy)
         self.inlet.subscribe(io.CONTROLLER_EVENTS, self._on_event)

@@ -12,7 +12,7 @@ from contact_ddp_ros.ros.conversions import time_ns
 from contact_ddp_ros.ros.exchange import Answers, PlanTicks, Request
 from contact_ddp_ros.ros.plan_request import PlanRequest, RequestWriter
 from contact_ddp_ros.ros.policy_message import STATUS_STOPPED, PolicyAnswer, serialised_policy_answer
-from contact_ddp_ros.ros.receiver import Inlet
+from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.runtime import publisher
 from contact_ddp_ros.ros.timebase import Timebase
 
@@ -24,7 +24,13 @@ class PlanClient:
     """Requests a plan once a period and returns every answer once."""
 
     def __init__(
-        self, node: Node, inlet: Inlet, timebase: Timebase, refuse: Callable[[ContactDdpError], None], *, lockstep: bool
+        self,
+        node: Node,
+        inlet: Receiver,
+        timebase: Timebase,
+        refuse: Callable[[ContactDdpError], None],
+        *,
+        lockstep: bool,
     ) -> None:
         """Receive policies through `inlet`, their times in those of `timebase`.
 

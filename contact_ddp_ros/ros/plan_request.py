@@ -23,7 +23,7 @@ from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
 from contact_ddp_ros.base.config import validate
 from contact_ddp_ros.base.errors import MessageError, ParameterError
-from contact_ddp_ros.robot.ground import NO_PAYLOAD, Felt, FootHeights, Ground, Payload
+from contact_ddp_ros.robot.ground import NO_PAYLOAD, FootHeights, Ground, Payload, TerrainEstimate
 from contact_ddp_ros.robot.joints import N_JOINTS, N_LEGS
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.ros.cdr import array_of
@@ -66,7 +66,7 @@ class PlanRequest:
     stamp: int
     aim: str
     state: RobotState
-    felt: Felt = field(default_factory=Felt)
+    felt: TerrainEstimate = field(default_factory=TerrainEstimate)
 
 
 def plan_request_message(request: PlanRequest) -> Float64MultiArray:
@@ -133,7 +133,7 @@ def plan_request(message: bytes) -> PlanRequest:
     return PlanRequest(stamp, AIMS[aim], state, _felt(*felt))
 
 
-def _felt(plane: Array, feet: Array, weighed: Array, drives: Array) -> Felt:
+def _felt(plane: Array, feet: Array, weighed: Array, drives: Array) -> TerrainEstimate:
     """Raises MessageError where the numbers are out of their range."""
     advance, known, height, slope_x, slope_y, roughness = plane.tolist()
     if known not in (0.0, 1.0) or not abs(advance) <= _LONGEST_ADVANCE:
@@ -142,13 +142,13 @@ def _felt(plane: Array, feet: Array, weighed: Array, drives: Array) -> Felt:
         raise MessageError(f"plan request with a ground of roughness {roughness} m; allowed: 0 to {_HIGHEST} m")
     body = _payload(weighed), _drive_inertia(drives)
     if known == 0.0:
-        return Felt(None, advance, _heights(feet), roughness, *body)
+        return TerrainEstimate(None, advance, _heights(feet), roughness, *body)
     ground = Ground(height=height, slope_x=slope_x, slope_y=slope_y)
     try:
         validate(ground)
     except ParameterError as error:
         raise MessageError(f"the ground of a plan request: {error}") from error
-    return Felt(ground, advance, _heights(feet), roughness, *body)
+    return TerrainEstimate(ground, advance, _heights(feet), roughness, *body)
 
 
 def _heights(numbers: Array) -> FootHeights | None:

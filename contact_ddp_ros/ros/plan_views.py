@@ -13,7 +13,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import Robot, foot_positions
 from contact_ddp_ros.robot.policy import Policy
-from contact_ddp_ros.robot.policy_kinematics import PlannedRobot, landings
+from contact_ddp_ros.robot.policy_kinematics import PolicyPoses, landings
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.ros.conversions import stamp_message, time_ns, to_stamp
@@ -42,7 +42,7 @@ def path_message(policy: Policy, state: RobotState, robot: Robot, stride: int = 
 
     Times count from the stamp `origin` [ns].
     """
-    planned, policy = PlannedRobot(robot), policy.shown
+    planned, policy = PolicyPoses(robot), policy.shown
     message = Path()
     message.header.stamp = stamp_message(origin + time_ns(state.time))
     message.header.frame_id = ODOM_FRAME
@@ -63,7 +63,7 @@ def plan_markers(policy: Policy, state: RobotState, robot: Robot, stride: int = 
 
     Times count from the stamp `origin` [ns].
     """
-    planned, policy = PlannedRobot(robot), policy.shown
+    planned, policy = PolicyPoses(robot), policy.shown
     stamp = stamp_message(origin + time_ns(state.time))
     trunk = _marker(stamp, "horizon", Marker.LINE_STRIP, _BLUE, (_LINE, 0.0, 0.0))
     trunk.points = [_point(planned.state(x, state).position) for x in policy.states[::stride]]

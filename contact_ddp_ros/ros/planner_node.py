@@ -38,7 +38,7 @@ from contact_ddp_ros.ros.parameters import NodeParameters
 from contact_ddp_ros.ros.plan_request import HOLD, STOP, PlanRequest, plan_request
 from contact_ddp_ros.ros.plan_views import path_message, plan_markers
 from contact_ddp_ros.ros.policy_message import STATUS_FAILED, STATUS_STOPPED, no_policy_message, policy_message
-from contact_ddp_ros.ros.receiver import Inlet
+from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.reports import OK, WARN, Scalar, status
 from contact_ddp_ros.ros.runtime import publisher, run_parts, subscribe
 from contact_ddp_ros.ros.steering import subscribe_velocity
@@ -100,7 +100,7 @@ class PlannerNode:
         self._speed = Scalar(node, io.SPEED)
         subscribe_velocity(node, config.node.enable_stamped_cmd_vel, self._on_cmd_vel)
         subscribe(node, io.BODY_POSE, self._on_body_pose)
-        self._inlet = Inlet(node)
+        self._inlet = Receiver(node)
         self._inlet.subscribe(io.PLAN_REQUEST, self._on_request, raw=True, reliable=self._lockstep, depth=1)
 
     def configure(self, config: PlannerNodeConfig) -> None:

@@ -32,7 +32,7 @@ from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.node_config import SimulatorNodeOptions
 from contact_ddp_ros.ros.play_calls import Calls
 from contact_ddp_ros.ros.play_view import View
-from contact_ddp_ros.ros.receiver import Inlet
+from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.runs.live import commands as do
 from contact_ddp_ros.runs.live.commands import Answer
 from contact_ddp_ros.runs.live.snapshot import Snapshot, World
@@ -125,7 +125,7 @@ class NodesLink:
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
         self._view = View()
-        self._inlet = Inlet(self._node)
+        self._inlet = Receiver(self._node)
         self._view.subscribe(self._inlet)
         self._pushes = self._node.create_publisher(WrenchStamped, io.PUSH.name, io.PUSH.qos)
         self._velocity: Any = None

@@ -18,7 +18,7 @@ from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import contacts, robot_state
 from contact_ddp_ros.ros.felt_message import FeltReport, felt_report
 from contact_ddp_ros.ros.policy_message import policy_answer
-from contact_ddp_ros.ros.receiver import Inlet
+from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.reports import ERROR, status_values, tick_records
 from contact_ddp_ros.runs.live.commands import Drive
 from contact_ddp_ros.runs.live.plan_view import plan_of
@@ -58,7 +58,7 @@ class View:
         self._cut = ""
         self._late = self._total = 0
 
-    def subscribe(self, inlet: Inlet) -> None:
+    def subscribe(self, inlet: Receiver) -> None:
         """Listen to what there is; of all but events and solves only the newest message counts, and none is waited for.
 
         A damaged message is left out: the node that needs it refuses it, and says so.

@@ -2,7 +2,7 @@
 
 The middleware connects a subscription that asks for `reliable`, say, to no publisher that offers `best_effort`, and no
 message says so where one is missed. rclpy's events of incompatible qualities are for an executor, which does not attend
-to the subscriptions of an :class:`~contact_ddp_ros.ros.receiver.Inlet`; the middleware's graph tells of all of them.
+to the subscriptions of an :class:`~contact_ddp_ros.ros.receiver.Receiver`; the middleware's graph tells of all of them.
 """
 
 from rclpy.clock import Clock

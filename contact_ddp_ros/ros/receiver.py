@@ -29,7 +29,7 @@ _BATCH = 64
 """Messages of a subscription that are taken before the next one gets its turn."""
 
 
-class Inlet:
+class Receiver:
     """Subscriptions of one node, read in the order in which they were made when several have messages.
 
     A wake-up costs more than reading a message, so only some subscriptions end a wait; messages of the others are read

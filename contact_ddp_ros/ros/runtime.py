@@ -30,7 +30,7 @@ from contact_ddp_ros.ros import rclpy_internals
 from contact_ddp_ros.ros.interfaces import Service, Topic
 from contact_ddp_ros.ros.intra_process import LocalPublisher, is_local
 from contact_ddp_ros.ros.qos_watch import QosWatch
-from contact_ddp_ros.ros.shutdown import Ending, building
+from contact_ddp_ros.ros.shutdown import Shutdown, building
 
 REFUSED = 1
 """Exit code: the node could not start as it was told to, and would not the next time."""
@@ -97,7 +97,7 @@ def run_parts(parts: Sequence[Part], arguments: Sequence[str] | None = None) -> 
         return REFUSED
     _pass_on_logging(nodes[-1])
     process = _Process(nodes)
-    with Ending(process.ask_to_end) as ending:
+    with Shutdown(process.ask_to_end) as ending:
         end_with_parent()
         code = process.run([part.build for part in parts])
         ending.close()

@@ -40,11 +40,11 @@ _NO_SIGNAL = b"\0"
 """What goes through the socket where the process ends without a signal."""
 
 
-_current: "list[Ending]" = []
+_current: "list[Shutdown]" = []
 """The context in force, if any: signals belong to the process."""
 
 
-class Ending:
+class Shutdown:
     """A context in which the first signal calls `request` in another thread. For the main thread."""
 
     def __init__(self, request: Callable[[], None]) -> None:
@@ -57,7 +57,7 @@ class Ending:
         self._writer.setblocking(False)
         self._thread = Thread(target=self._attend, name="signals", daemon=True)
 
-    def __enter__(self) -> "Ending":
+    def __enter__(self) -> "Shutdown":
         """Hear signals from now on."""
         signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
         for number in _SIGNALS:

@@ -40,10 +40,10 @@ from contact_ddp_ros.ros.node_config import SimulatorNodeConfig
 from contact_ddp_ros.ros.parameter_file import fitted
 from contact_ddp_ros.ros.parameters import NodeParameters
 from contact_ddp_ros.ros.plan_views import force_markers
-from contact_ddp_ros.ros.receiver import Inlet
+from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.reports import ERROR, OK, WARN, Diagnostics, Scalar, TickRecord, TickRecords
 from contact_ddp_ros.ros.runtime import Part, publisher, run_parts, serve, subscribe
-from contact_ddp_ros.ros.single_instance import Claim
+from contact_ddp_ros.ros.single_instance import SingleInstanceLock
 
 NAME = "simulator"
 
@@ -67,7 +67,7 @@ class SimulatorNode:
             ContactDdpError: a parameter or the robot's description is not usable.
         """
         self.node = node
-        self._claim = Claim(node, io.CLOCK)
+        self._claim = SingleInstanceLock(node, io.CLOCK)
         self._parameters = NodeParameters(node, fitted(node, SimulatorNodeConfig()))
         config = self._config
         robot = load_robot(config.node.urdf or None)
@@ -101,7 +101,7 @@ class SimulatorNode:
         self._records = TickRecords(node)
         self._markers = publisher(node, io.FORCE_MARKERS)
         self._factor = Scalar(node, io.REAL_TIME_FACTOR)
-        self._inlet = Inlet(node)
+        self._inlet = Receiver(node)
         self._inlet.subscribe(io.JOINT_COMMAND, self._on_command, raw=True, reliable=config.node.lockstep)
         subscribe(node, io.PUSH, self._on_push)
         serve(node, io.RESET, self._on_reset)

@@ -155,7 +155,7 @@ def next_step(node: Node) -> str:
     return f"planner and controller are active; next: ros2 service call {stand} std_srvs/srv/Trigger"
 
 
-class Claim:
+class SingleInstanceLock:
     """A role that only one node may have, announced by publishing its topic.
 
     A node publishes the topic before it looks for others, so that of two that begin at once neither is overlooked.

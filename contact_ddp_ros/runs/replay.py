@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.base.errors import ReplayError
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.robot.body_pose import BodyPose
-from contact_ddp_ros.robot.ground import Felt
+from contact_ddp_ros.robot.ground import TerrainEstimate
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.state import RobotState
 
@@ -46,7 +46,7 @@ class RecordedSolve:
 
     state: RobotState
     speed: float
-    felt: Felt
+    felt: TerrainEstimate
     hold: bool
     gait: str
     gait_start: float

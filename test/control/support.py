@@ -6,7 +6,7 @@ import numpy as np
 
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety import Finding, Violation
+from contact_ddp_ros.control.safety import SafetyViolation, ViolationKind
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.policy import Policy
@@ -84,5 +84,5 @@ def start_bound(controller: Controller, robot: Robot, now: float = 0.0) -> float
     return now
 
 
-def violation(finding: Finding | None) -> Violation | None:
+def violation(finding: SafetyViolation | None) -> ViolationKind | None:
     return None if finding is None else finding.violation

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety import Violation
+from contact_ddp_ros.control.safety import ViolationKind
 from contact_ddp_ros.control.state_plausibility import StateContinuity
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.state import RobotState
@@ -27,13 +27,13 @@ def continuity(robot: Robot) -> StateContinuity:
     return continuity
 
 
-def violation(continuity: StateContinuity, state: RobotState, moving: bool = False) -> Violation | None:
+def violation(continuity: StateContinuity, state: RobotState, moving: bool = False) -> ViolationKind | None:
     finding = continuity.check(state, moving)
     return None if finding is None else finding.violation
 
 
-@pytest.mark.parametrize(("share", "expected"), [(0.99, None), (1.01, Violation.STATE_JUMP)])
-def test_no_joint_is_faster_than_its_limit(robot: Robot, share: float, expected: Violation | None) -> None:
+@pytest.mark.parametrize(("share", "expected"), [(0.99, None), (1.01, ViolationKind.STATE_JUMP)])
+def test_no_joint_is_faster_than_its_limit(robot: Robot, share: float, expected: ViolationKind | None) -> None:
     for joint, sign in itertools.product(range(robot.n_joints), (-1.0, 1.0)):
         continuity = StateContinuity(robot, CONFIG)
         continuity.check(alive(robot, 1.0), moving=False)
@@ -46,14 +46,14 @@ def test_no_joint_is_faster_than_its_limit(robot: Robot, share: float, expected:
 def test_a_trunk_that_jumps_or_turns_over_is_found(continuity: StateContinuity, robot: Robot) -> None:
     here = alive(robot, 1.0 + TICK)
     away = dataclasses.replace(here, position=here.position + [0.1, 0.0, 0.0])
-    assert violation(continuity, away) is Violation.STATE_JUMP
-    assert violation(continuity, tilted(here, yaw=0.3)) is Violation.STATE_JUMP
+    assert violation(continuity, away) is ViolationKind.STATE_JUMP
+    assert violation(continuity, tilted(here, yaw=0.3)) is ViolationKind.STATE_JUMP
     assert violation(continuity, dataclasses.replace(here, orientation=-here.orientation)) is None, "the same rotation"
 
 
 def test_the_longer_the_gap_the_further_it_may_have_gone(continuity: StateContinuity, robot: Robot) -> None:
     q = robot.standing + 0.5
-    assert violation(continuity, state_at(alive(robot, 1.0), 1.0 + TICK, joint_positions=q)) is Violation.STATE_JUMP
+    assert violation(continuity, state_at(alive(robot, 1.0), 1.0 + TICK, joint_positions=q)) is ViolationKind.STATE_JUMP
     assert violation(continuity, state_at(alive(robot, 1.0), 1.02, joint_positions=q)) is None
 
 
@@ -77,7 +77,7 @@ def test_measurements_that_repeat_are_found_while_bounding(
         moved = dataclasses.replace(state, joint_positions=state.joint_positions + 0.01 * k)
         state = dataclasses.replace(moved, **{field: getattr(first, field) for field in frozen})
         found.append(violation(continuity, state, moving=True))
-    stuck = found.index(Violation.STATE_STUCK)
+    stuck = found.index(ViolationKind.STATE_STUCK)
     assert (stuck + 1) * TICK == pytest.approx(CONFIG.stuck_timeout, abs=1.01 * TICK)
     assert set(found[:stuck]) == {None}
 
@@ -93,7 +93,7 @@ def test_how_long_it_stood_still_does_not_count_when_it_bounds(continuity: State
     for k in range(1, 100):
         assert violation(continuity, state_at(first, 1.0 + k * TICK), moving=False) is None
     found = [violation(continuity, state_at(first, 1.0 + (99 + k) * TICK), moving=True) for k in range(1, 10)]
-    stuck = found.index(Violation.STATE_STUCK)
+    stuck = found.index(ViolationKind.STATE_STUCK)
     assert (stuck + 1) * TICK == pytest.approx(CONFIG.stuck_timeout, abs=1.01 * TICK)
 
 
@@ -103,7 +103,7 @@ def test_the_controller_damps_on_a_jump_and_can_be_armed_again(robot: Robot) -> 
     swapped = robot.standing[[6, 7, 8, 9, 10, 11, 0, 1, 2, 3, 4, 5]] + np.repeat([0.4, -0.4], 6)
     controller.update(state_at(alive(robot, now), now, joint_positions=swapped), now)
     assert controller.mode is ControlMode.DAMP
-    assert controller.fault is not None and controller.fault.violation is Violation.STATE_JUMP
+    assert controller.fault is not None and controller.fault.violation is ViolationKind.STATE_JUMP
     now += 2 * CONFIG.state_timeout
     controller.update(alive(robot, now), now)
     assert controller.request(ControlMode.STAND).accepted
@@ -115,7 +115,7 @@ def test_new_parameters_keep_the_memory(robot: Robot) -> None:
     controller.configure(ControllerConfig(safety=dataclasses.replace(CONFIG, roll=0.4)))
     now += TICK
     controller.update(state_at(alive(robot, now), now, joint_positions=robot.standing + 0.4), now)
-    assert controller.fault is not None and controller.fault.violation is Violation.STATE_JUMP
+    assert controller.fault is not None and controller.fault.violation is ViolationKind.STATE_JUMP
 
 
 def test_a_robot_that_was_put_elsewhere_is_believed_after_a_moment(continuity: StateContinuity, robot: Robot) -> None:
@@ -125,14 +125,14 @@ def test_a_robot_that_was_put_elsewhere_is_believed_after_a_moment(continuity: S
         found.append(violation(continuity, dataclasses.replace(state, position=state.position + [0.5, 0.0, 0.0])))
     believed = found.index(None)
     assert 3 <= believed <= 5
-    assert set(found[:believed]) == {Violation.STATE_JUMP} and set(found[believed:]) == {None}
+    assert set(found[:believed]) == {ViolationKind.STATE_JUMP} and set(found[believed:]) == {None}
 
 
 def test_states_that_jump_to_and_fro_are_never_believed(continuity: StateContinuity, robot: Robot) -> None:
     for k in range(1, 40):
         state = alive(robot, 1.0 + k * TICK)
         place = state.position + [2.0 if k % 2 else -2.0, 0.0, 0.0]
-        assert violation(continuity, dataclasses.replace(state, position=place)) is Violation.STATE_JUMP
+        assert violation(continuity, dataclasses.replace(state, position=place)) is ViolationKind.STATE_JUMP
 
 
 def test_after_a_reset_it_stands_up_as_soon_as_it_is_told(robot: Robot) -> None:
@@ -141,7 +141,7 @@ def test_after_a_reset_it_stands_up_as_soon_as_it_is_told(robot: Robot) -> None:
     for k in range(1, 8):
         state = alive(robot, now + k * TICK)
         controller.update(dataclasses.replace(state, position=state.position + [2.0, 1.0, 0.0]), now + k * TICK)
-    assert controller.fault is not None and controller.fault.violation is Violation.STATE_JUMP
+    assert controller.fault is not None and controller.fault.violation is ViolationKind.STATE_JUMP
     assert controller.request(ControlMode.STAND).accepted
 
 
@@ -152,7 +152,7 @@ def test_a_trunk_may_rest_while_its_joints_begin_to_move(continuity: StateContin
         joints = robot.standing + 1e-4 * k
         state = state_at(still, 1.0 + k * TICK, joint_positions=joints)
         found.append(violation(continuity, state, moving=True))
-    assert 19 <= found.index(Violation.STATE_STUCK) <= 20, "2e-3 rad"
+    assert 19 <= found.index(ViolationKind.STATE_STUCK) <= 20, "2e-3 rad"
 
 
 @settings(deadline=None)

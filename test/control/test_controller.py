@@ -12,7 +12,7 @@ from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.control.policy_tracking import last_exit
-from contact_ddp_ros.control.safety import Violation
+from contact_ddp_ros.control.safety import ViolationKind
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion
@@ -48,7 +48,7 @@ def test_it_begins_damping_and_stays_so(controller: Controller, robot: Robot) ->
 def test_damping_reports_a_bad_state_without_latching_it(controller: Controller, robot: Robot) -> None:
     controller.update(tilted(robot.standing_state(0.1), roll=1.0), 0.1)
     assert controller.fault is None
-    assert controller.finding is not None and controller.finding.violation is Violation.TILT
+    assert controller.finding is not None and controller.finding.violation is ViolationKind.TILT
     answer = controller.request(STAND)
     assert not answer.accepted and "roll" in answer.reason
     assert controller.mode is DAMP
@@ -232,7 +232,7 @@ def test_a_late_policy_is_followed_until_the_last_good_instant_of_its_horizon(
         assert not is_damping(controller.update(alive(robot, now), now))
     assert controller.mode is STAND and controller.fault is None
     assert controller.retreats == 1
-    assert controller.retreat is not None and controller.retreat.violation is Violation.POLICY_OVER
+    assert controller.retreat is not None and controller.retreat.violation is ViolationKind.POLICY_OVER
     assert controller.waiting_for
 
 
@@ -277,7 +277,7 @@ def test_plans_that_failed_or_were_refused_are_why_it_stands(controller: Control
     assert controller.retreat is not None
     count = 2 * round((now - start) / 0.01)
     assert f", since {count} plans in a row were refused or failed: policy_torque: " in str(controller.retreat)
-    assert controller.move.refusals[Violation.SOLVE_FAILED] == controller.move.refusals[Violation.POLICY_TORQUE]
+    assert controller.move.refusals[ViolationKind.SOLVE_FAILED] == controller.move.refusals[ViolationKind.POLICY_TORQUE]
     later = now + 0.01
     assert controller.set_policy(bounding_policy(robot, later, sequence=9), later).accepted
     assert "plans in a row" not in controller.move.entry_obstacle(later)
@@ -306,7 +306,7 @@ def test_a_late_policy_that_the_robot_has_left_is_not_followed(controller: Contr
 def test_a_fall_on_the_way_down_is_put_down_to_the_missing_policies(controller: Controller, robot: Robot) -> None:
     now = retreated(controller, robot) + TICK
     assert is_damping(controller.update(tilted(alive(robot, now), roll=1.0), now))
-    assert controller.fault is not None and controller.fault.violation is Violation.TILT
+    assert controller.fault is not None and controller.fault.violation is ViolationKind.TILT
     assert "want of policies: policy_over" in controller.fault.finding.text
 
 
@@ -392,21 +392,21 @@ def test_a_bound_that_waits_says_that_policies_are_refused(controller: Controlle
 
 
 STATE_FAULTS = {
-    Violation.NO_STATE: lambda state: None,
-    Violation.STATE_SIZE: lambda state: dataclasses.replace(state, joint_positions=np.zeros(11)),
-    Violation.STATE_NOT_FINITE: lambda state: dataclasses.replace(state, position=np.full(3, np.nan)),
-    Violation.STATE_STALE: lambda state: state_at(state, state.time - 0.03),
-    Violation.STATE_FROM_FUTURE: lambda state: state_at(state, state.time + 0.03),
-    Violation.TILT: lambda state: tilted(state, pitch=1.54),
-    Violation.JOINT_POSITION: lambda state: dataclasses.replace(state, joint_positions=np.full(12, 9.0)),
-    Violation.JOINT_VELOCITY: lambda state: dataclasses.replace(state, joint_velocities=np.full(12, 99.0)),
+    ViolationKind.NO_STATE: lambda state: None,
+    ViolationKind.STATE_SIZE: lambda state: dataclasses.replace(state, joint_positions=np.zeros(11)),
+    ViolationKind.STATE_NOT_FINITE: lambda state: dataclasses.replace(state, position=np.full(3, np.nan)),
+    ViolationKind.STATE_STALE: lambda state: state_at(state, state.time - 0.03),
+    ViolationKind.STATE_FROM_FUTURE: lambda state: state_at(state, state.time + 0.03),
+    ViolationKind.TILT: lambda state: tilted(state, pitch=1.54),
+    ViolationKind.JOINT_POSITION: lambda state: dataclasses.replace(state, joint_positions=np.full(12, 9.0)),
+    ViolationKind.JOINT_VELOCITY: lambda state: dataclasses.replace(state, joint_velocities=np.full(12, 99.0)),
 }
 
 
 @pytest.mark.parametrize("violation", STATE_FAULTS)
 @pytest.mark.parametrize("begin", [stand_up, start_bound])
 def test_every_state_fault_latches_damping_until_re_armed(
-    controller: Controller, robot: Robot, violation: Violation, begin
+    controller: Controller, robot: Robot, violation: ViolationKind, begin
 ) -> None:
     now = begin(controller, robot) + TICK
     good = alive(robot, now)
@@ -436,13 +436,13 @@ def test_rearming_clears_the_fault_and_keeps_damping(controller: Controller, rob
 def test_a_clock_that_is_not_finite_ends_in_damping(controller: Controller, robot: Robot, now: float) -> None:
     stand_up(controller, robot)
     assert is_damping(controller.update(robot.standing_state(), now))
-    assert controller.fault is not None and controller.fault.violation is Violation.CLOCK_NOT_FINITE
+    assert controller.fault is not None and controller.fault.violation is ViolationKind.CLOCK_NOT_FINITE
 
 
 def test_a_clock_that_steps_back_while_bounding_ends_in_damping(controller: Controller, robot: Robot) -> None:
     start_bound(controller, robot)
     assert is_damping(controller.update(robot.standing_state(0.5), 0.5))
-    assert controller.fault is not None and controller.fault.violation is Violation.CLOCK_BACKWARDS
+    assert controller.fault is not None and controller.fault.violation is ViolationKind.CLOCK_BACKWARDS
 
 
 def test_a_clock_that_steps_back_while_standing_begins_ages_anew(controller: Controller, robot: Robot) -> None:

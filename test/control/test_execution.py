@@ -10,7 +10,7 @@ from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety import Violation
+from contact_ddp_ros.control.safety import ViolationKind
 from contact_ddp_ros.robot.model import Robot
 
 from .support import alive, state_at
@@ -33,7 +33,7 @@ def test_a_stand_is_refused_and_ends_where_it_is_not_executed(robot: Robot) -> N
     controller.execution = TEXT
     assert controller.update(alive(robot, 0.006), 0.006).positions is None
     assert controller.fault is not None
-    assert controller.fault.violation is Violation.NOT_EXECUTED
+    assert controller.fault.violation is ViolationKind.NOT_EXECUTED
 
 
 @pytest.mark.parametrize("turns", [0, -1, 1])

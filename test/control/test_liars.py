@@ -9,7 +9,7 @@ import pytest
 from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety import Violation
+from contact_ddp_ros.control.safety import ViolationKind
 from contact_ddp_ros.robot.joint_pd import MotorConfig
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import RobotState
@@ -81,8 +81,8 @@ IN_TIME: dict[str, tuple[Lie, float]] = {
 }
 
 
-def fault_of(robot: Robot, lie: Lie) -> tuple[Violation | None, float]:
-    """Violation that ends it, and time until then [s]."""
+def fault_of(robot: Robot, lie: Lie) -> tuple[ViolationKind | None, float]:
+    """ViolationKind that ends it, and time until then [s]."""
     controller = Controller(robot, ControllerConfig())
     begin = start_bound(controller, robot) + TICK
     for k in range(60):
@@ -98,14 +98,16 @@ def fault_of(robot: Robot, lie: Lie) -> tuple[Violation | None, float]:
 @pytest.mark.parametrize("name", AT_ONCE)
 def test_what_jumps_is_no_state(robot: Robot, name: str) -> None:
     found, after = fault_of(robot, AT_ONCE[name])
-    assert found in (Violation.STATE_JUMP, Violation.JOINT_VELOCITY, Violation.TRUNK_VELOCITY) and after == 0.0
+    assert (
+        found in (ViolationKind.STATE_JUMP, ViolationKind.JOINT_VELOCITY, ViolationKind.TRUNK_VELOCITY) and after == 0.0
+    )
 
 
 @pytest.mark.parametrize("name", IN_TIME)
 def test_a_velocity_that_is_untrue_is_found_in_time(robot: Robot, name: str) -> None:
     lie, allowed = IN_TIME[name]
     found, after = fault_of(robot, lie)
-    assert found is Violation.JOINT_VELOCITY and after <= allowed + TICK
+    assert found is ViolationKind.JOINT_VELOCITY and after <= allowed + TICK
 
 
 @pytest.mark.parametrize(("sign", "allowed"), [(1.0, CONFIG.velocity_time), (-1.0, CONFIG.coasting_time)])
@@ -121,5 +123,5 @@ def test_a_joint_that_is_driven_beyond_its_limit_is_a_fault_sooner_than_one_that
         controller.update(moved(state_at(alive(robot, now), now), KNEE, way, sign * 33.0), now)
         if controller.fault is not None:
             break
-    assert controller.fault is not None and controller.fault.violation is Violation.JOINT_VELOCITY
+    assert controller.fault is not None and controller.fault.violation is ViolationKind.JOINT_VELOCITY
     assert k * TICK == pytest.approx(allowed, abs=1.01 * TICK)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from contact_ddp_ros.base.errors import PolicyError
 from contact_ddp_ros.control.config import SafetyConfig
-from contact_ddp_ros.control.policy_validator import PolicyGate
-from contact_ddp_ros.control.safety import Violation
+from contact_ddp_ros.control.policy_validator import PolicyValidator
+from contact_ddp_ros.control.safety import ViolationKind
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.policy import NUMBERS, Policy
@@ -23,8 +23,8 @@ NOT_NUMBERS = (np.nan, np.inf, -np.inf)
 
 
 @pytest.fixture
-def gate(robot: Robot) -> PolicyGate:
-    return PolicyGate(WholeBodyModel(robot), robot.model_hash, CONFIG)
+def gate(robot: Robot) -> PolicyValidator:
+    return PolicyValidator(WholeBodyModel(robot), robot.model_hash, CONFIG)
 
 
 @pytest.fixture
@@ -32,99 +32,101 @@ def policy(robot: Robot) -> Policy:
     return bounding_policy(robot, NOW, sequence=7, epoch=3)
 
 
-def test_a_good_policy_is_admitted(gate: PolicyGate, policy: Policy) -> None:
+def test_a_good_policy_is_admitted(gate: PolicyValidator, policy: Policy) -> None:
     assert gate.check(policy, NOW, following=False) is None
 
 
 @pytest.mark.parametrize("field", ["times", "states", "controls", "gains", "forces", "modes"])
 @pytest.mark.parametrize("cut", [lambda a: a[1:], lambda a: a[..., :-1], lambda a: a[None]])
-def test_policies_of_the_wrong_size_are_named(gate: PolicyGate, policy: Policy, field: str, cut) -> None:
+def test_policies_of_the_wrong_size_are_named(gate: PolicyValidator, policy: Policy, field: str, cut) -> None:
     broken = unchecked_policy(policy, **{field: cut(getattr(policy, field))})
-    assert violation(gate.check(broken, NOW, following=False)) is Violation.POLICY_SIZE
+    assert violation(gate.check(broken, NOW, following=False)) is ViolationKind.POLICY_SIZE
 
 
-def test_an_empty_policy_is_named(gate: PolicyGate, policy: Policy) -> None:
+def test_an_empty_policy_is_named(gate: PolicyValidator, policy: Policy) -> None:
     empty = {field: getattr(policy, field)[:0] for field in ("controls", "gains", "modes", "forces")}
     broken = unchecked_policy(policy, times=policy.times[:1], states=policy.states[:1], **empty)
-    assert violation(gate.check(broken, NOW, following=False)) is Violation.POLICY_SIZE
+    assert violation(gate.check(broken, NOW, following=False)) is ViolationKind.POLICY_SIZE
 
 
 @pytest.mark.parametrize("value", NOT_NUMBERS)
 @pytest.mark.parametrize("field", ["times", "states", "controls", "gains", "forces"])
-def test_policies_that_are_not_finite_are_named(gate: PolicyGate, policy: Policy, field: str, value: float) -> None:
+def test_policies_that_are_not_finite_are_named(
+    gate: PolicyValidator, policy: Policy, field: str, value: float
+) -> None:
     broken = getattr(policy, field).copy()
     broken.flat[broken.size // 2] = value
     found = gate.check(unchecked_policy(policy, **{field: broken}), NOW, following=False)
-    assert violation(found) is Violation.POLICY_NOT_FINITE
+    assert violation(found) is ViolationKind.POLICY_NOT_FINITE
     assert field in str(found)
 
 
-def test_a_policy_of_another_model_is_named(gate: PolicyGate, policy: Policy) -> None:
+def test_a_policy_of_another_model_is_named(gate: PolicyValidator, policy: Policy) -> None:
     other = dataclasses.replace(policy, model_hash=policy.model_hash + 1)
-    assert violation(gate.check(other, NOW, following=False)) is Violation.POLICY_MODEL
+    assert violation(gate.check(other, NOW, following=False)) is ViolationKind.POLICY_MODEL
 
 
 @pytest.mark.parametrize("sequence", [0, 6, 7])
 @pytest.mark.parametrize("following", [False, True])
-def test_sequences_must_increase(gate: PolicyGate, policy: Policy, sequence: int, following: bool) -> None:
+def test_sequences_must_increase(gate: PolicyValidator, policy: Policy, sequence: int, following: bool) -> None:
     assert gate.check(policy, NOW, following) is None
     again = dataclasses.replace(policy, sequence=sequence)
-    assert violation(gate.check(again, NOW, following)) is Violation.POLICY_SEQUENCE
+    assert violation(gate.check(again, NOW, following)) is ViolationKind.POLICY_SEQUENCE
     assert gate.check(dataclasses.replace(policy, sequence=8), NOW, following) is None
 
 
-def test_epochs_do_not_mix_while_following(gate: PolicyGate, policy: Policy) -> None:
+def test_epochs_do_not_mix_while_following(gate: PolicyValidator, policy: Policy) -> None:
     gate.check(policy, NOW, following=True)
     for epoch in (2, 4):
         other = dataclasses.replace(policy, epoch=epoch, sequence=8)
-        assert violation(gate.check(other, NOW, following=True)) is Violation.POLICY_EPOCH
+        assert violation(gate.check(other, NOW, following=True)) is ViolationKind.POLICY_EPOCH
 
 
 def test_a_later_epoch_is_welcome_and_an_earlier_one_only_once_the_last_ran_out(
-    gate: PolicyGate, policy: Policy, robot: Robot
+    gate: PolicyValidator, policy: Policy, robot: Robot
 ) -> None:
     gate.check(policy, NOW, following=False)
     earlier = dataclasses.replace(policy, epoch=2)
-    assert violation(gate.check(earlier, NOW, following=False)) is Violation.POLICY_EPOCH
+    assert violation(gate.check(earlier, NOW, following=False)) is ViolationKind.POLICY_EPOCH
     later = bounding_policy(robot, NOW, sequence=0, epoch=4)
     assert gate.check(later, NOW, following=False) is None
     then = NOW + 1.0
     assert gate.check(bounding_policy(robot, then, sequence=0, epoch=0), then, following=False) is None
 
 
-def test_a_restarted_planner_may_count_anew(gate: PolicyGate, policy: Policy, robot: Robot) -> None:
+def test_a_restarted_planner_may_count_anew(gate: PolicyValidator, policy: Policy, robot: Robot) -> None:
     gate.check(policy, NOW, following=False)
     then = NOW + 1.0
     restarted = bounding_policy(robot, then, sequence=0, epoch=policy.epoch)
     assert gate.check(restarted, then, following=False) is None
 
 
-def test_refused_policies_leave_no_trace_in_the_order(gate: PolicyGate, policy: Policy) -> None:
+def test_refused_policies_leave_no_trace_in_the_order(gate: PolicyValidator, policy: Policy) -> None:
     gate.check(policy, NOW, following=False)
     ahead = dataclasses.replace(policy, sequence=1000, model_hash=0)
     assert gate.check(ahead, NOW, following=False) is not None
     assert gate.check(dataclasses.replace(policy, sequence=8), NOW, following=False) is None
 
 
-def test_policies_of_another_time_are_named(gate: PolicyGate, policy: Policy) -> None:
+def test_policies_of_another_time_are_named(gate: PolicyValidator, policy: Policy) -> None:
     late = NOW + 1.01 * CONFIG.policy_timeout
-    assert violation(gate.check(policy, late, following=False)) is Violation.POLICY_STALE
+    assert violation(gate.check(policy, late, following=False)) is ViolationKind.POLICY_STALE
     early = NOW - CONFIG.policy_timeout - CONFIG.clock_tolerance - 0.001
-    assert violation(gate.check(policy, early, following=False)) is Violation.POLICY_FROM_FUTURE
-    assert violation(gate.check(policy, np.nan, following=False)) is Violation.POLICY_OVER
+    assert violation(gate.check(policy, early, following=False)) is ViolationKind.POLICY_FROM_FUTURE
+    assert violation(gate.check(policy, np.nan, following=False)) is ViolationKind.POLICY_OVER
     short = dataclasses.replace(policy, times=NOW + 1e-5 * np.arange(len(policy.times)))
-    assert violation(gate.check(short, NOW + 0.01, following=False)) is Violation.POLICY_OVER
+    assert violation(gate.check(short, NOW + 0.01, following=False)) is ViolationKind.POLICY_OVER
     assert gate.check(policy, late, following=True) is None, "better than the one before it"
 
 
-def test_policies_that_ask_for_more_than_the_joints_can_give_are_named(gate: PolicyGate, policy: Policy) -> None:
+def test_policies_that_ask_for_more_than_the_joints_can_give_are_named(gate: PolicyValidator, policy: Policy) -> None:
     limits = CONFIG.policy_torque_factor * np.tile([17.0, 17.0, 26.0], 4)
     for sign in (-1.0, 1.0):
         for control, limit in enumerate(limits):
             controls = policy.controls.copy()
             controls[40, control] = sign * 1.01 * limit
             found = gate.check(dataclasses.replace(policy, controls=controls), NOW, following=False)
-            assert violation(found) is Violation.POLICY_TORQUE
+            assert violation(found) is ViolationKind.POLICY_TORQUE
             assert "knot 40" in str(found)
     fine = dataclasses.replace(policy, controls=np.tile(limits, (len(policy.controls), 1)))
     assert gate.check(fine, NOW, following=False) is None
@@ -133,7 +135,7 @@ def test_policies_that_ask_for_more_than_the_joints_can_give_are_named(gate: Pol
 @pytest.mark.parametrize(
     ("index", "limit"), [(2, CONFIG.policy_height), (4, CONFIG.policy_angle), (8, CONFIG.policy_angle)]
 )
-def test_policies_for_another_place_are_named(gate: PolicyGate, policy: Policy, index: int, limit: float) -> None:
+def test_policies_for_another_place_are_named(gate: PolicyValidator, policy: Policy, index: int, limit: float) -> None:
     robot = load_robot()
     model, x = WholeBodyModel(robot), policy.states[0].copy()
 
@@ -144,7 +146,7 @@ def test_policies_for_another_place_are_named(gate: PolicyGate, policy: Policy, 
     assert gate.check(policy, NOW, following=False, state=measured()) is None, "where it runs to does not matter"
     x[index] += 1.01 * limit
     later = dataclasses.replace(policy, sequence=8)
-    assert violation(gate.check(later, NOW, following=False, state=measured())) is Violation.POLICY_AWAY
+    assert violation(gate.check(later, NOW, following=False, state=measured())) is ViolationKind.POLICY_AWAY
     x[index] -= 0.02 * limit
     assert gate.check(later, NOW, following=False, state=measured()) is None
 
@@ -159,9 +161,9 @@ def test_policies_for_another_place_are_named(gate: PolicyGate, policy: Policy, 
 )
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_numbers_that_no_robot_could_follow_are_named(
-    gate: PolicyGate, policy: Policy, field: str, column: int | tuple[int, int], limit: float, sign: float
+    gate: PolicyValidator, policy: Policy, field: str, column: int | tuple[int, int], limit: float, sign: float
 ) -> None:
-    for share, expected in ((1.001, Violation.POLICY_RANGE), (0.999, None)):
+    for share, expected in ((1.001, ViolationKind.POLICY_RANGE), (0.999, None)):
         broken = getattr(policy, field).copy()
         broken[len(broken) // 2][column] = sign * share * limit
         found = gate.check(unchecked_policy(policy, **{field: broken}), NOW, following=False)
@@ -169,20 +171,20 @@ def test_numbers_that_no_robot_could_follow_are_named(
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_plans_that_jump_from_knot_to_knot_are_named(gate: PolicyGate, policy: Policy, sign: float) -> None:
-    for share, expected in ((1.001, Violation.POLICY_RANGE), (0.9, None)):
+def test_plans_that_jump_from_knot_to_knot_are_named(gate: PolicyValidator, policy: Policy, sign: float) -> None:
+    for share, expected in ((1.001, ViolationKind.POLICY_RANGE), (0.9, None)):
         broken = policy.states.copy()
         broken[len(broken) // 2 :, 4] += sign * share * CONFIG.policy_step
         found = gate.check(unchecked_policy(policy, states=broken), NOW, following=False)
         assert violation(found) is expected
 
 
-def test_plans_that_run_back_in_time_or_leave_gaps_are_named(gate: PolicyGate, policy: Policy) -> None:
+def test_plans_that_run_back_in_time_or_leave_gaps_are_named(gate: PolicyValidator, policy: Policy) -> None:
     middle = len(policy.times) // 2
     for step, expected in (
-        (-1e-6, Violation.POLICY_RANGE),
+        (-1e-6, ViolationKind.POLICY_RANGE),
         (0.999 * CONFIG.policy_knot, None),
-        (1.001 * CONFIG.policy_knot, Violation.POLICY_RANGE),
+        (1.001 * CONFIG.policy_knot, ViolationKind.POLICY_RANGE),
     ):
         broken = policy.times.copy()
         broken[middle:] += step - (broken[middle] - broken[middle - 1])
@@ -200,7 +202,7 @@ def test_plans_that_run_back_in_time_or_leave_gaps_are_named(gate: PolicyGate, p
 )
 def test_all_checks_at_once_say_the_same_as_those_that_name(field: str, at: int, value: float, many: bool) -> None:
     robot = load_robot()
-    gate, policy = PolicyGate(WholeBodyModel(robot), robot.model_hash, CONFIG), None
+    gate, policy = PolicyValidator(WholeBodyModel(robot), robot.model_hash, CONFIG), None
     good = bounding_policy(robot, NOW)
     values = np.full_like(getattr(good, field), value) if many else getattr(good, field).copy()
     values.flat[at % values.size] = value
@@ -213,11 +215,11 @@ def test_all_checks_at_once_say_the_same_as_those_that_name(field: str, at: int,
     assert (policy is not None) == (gate._finite(broken) is None and ordered)
 
 
-def test_lateness(gate: PolicyGate, policy: Policy) -> None:
+def test_lateness(gate: PolicyValidator, policy: Policy) -> None:
     assert gate.lateness(policy, NOW) is None
     assert gate.lateness(policy, NOW + 0.99 * CONFIG.policy_timeout) is None
-    assert violation(gate.lateness(policy, NOW + 1.01 * CONFIG.policy_timeout)) is Violation.POLICY_STALE
-    assert violation(gate.lateness(policy, np.nan)) is Violation.POLICY_OVER
-    assert violation(gate.lateness(None, NOW)) is Violation.NO_POLICY
+    assert violation(gate.lateness(policy, NOW + 1.01 * CONFIG.policy_timeout)) is ViolationKind.POLICY_STALE
+    assert violation(gate.lateness(policy, np.nan)) is ViolationKind.POLICY_OVER
+    assert violation(gate.lateness(None, NOW)) is ViolationKind.NO_POLICY
     short = dataclasses.replace(policy, times=NOW + 1e-5 * np.arange(len(policy.times)))
-    assert violation(gate.lateness(short, NOW + 0.01)) is Violation.POLICY_OVER
+    assert violation(gate.lateness(short, NOW + 0.01)) is ViolationKind.POLICY_OVER

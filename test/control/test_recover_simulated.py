@@ -8,7 +8,7 @@ import pytest
 from contact_ddp_ros.control.config import MoveConfig, StandConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety import Violation
+from contact_ddp_ros.control.safety import ViolationKind
 from contact_ddp_ros.plants.mujoco import MujocoSimulator
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.pushes import Push
@@ -77,7 +77,7 @@ def test_it_gives_up_where_its_legs_are_too_weak(robot: Robot, controller: Contr
     fallen(robot, controller, simulator, LIES["back"])
     get_up(controller, simulator, 40.0)
     fault = controller.fault
-    assert fault is not None and fault.violation is Violation.TILT
+    assert fault is not None and fault.violation is ViolationKind.TILT
     assert "rolls the robot lies on its back, not on its belly" in str(fault)
     assert controller.request(ControlMode.RECOVER).accepted, "it may be tried again"
 

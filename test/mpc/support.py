@@ -11,7 +11,7 @@ from contact_ddp_ros.base.choices import INTERIOR_POINT
 from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.mpc.planner import Planner
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.models.planar import PlanarModel
@@ -48,7 +48,7 @@ def planner_with(**values):
 
 def posture(builder, config):
     """(2n,) planar state at rest in the reference posture at the gait's beginning, trunk level."""
-    x = builder.reference.states(np.zeros(1), config.reference, Motion(0.0), LocalGround())[0]
+    x = builder.reference.states(np.zeros(1), config.reference, TrunkCommand(0.0), LocalGround())[0]
     x[2] = 0.0
     x[N:] = 0.0
     return x
@@ -100,7 +100,7 @@ def follow(planner, x, times, speed):
     for time in times:
         if results:
             x = results[-1].policy.sample(time).state
-        results.append(planner.plan_coordinates(x, time, Motion(speed)))
+        results.append(planner.plan_coordinates(x, time, TrunkCommand(speed)))
     return results
 
 

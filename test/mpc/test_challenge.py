@@ -5,18 +5,18 @@ from dataclasses import dataclass
 
 import pytest
 
-from contact_ddp_ros.mpc.warm_start import LOST, Challenge, better, is_lost
+from contact_ddp_ros.mpc.warm_start import LOST, ColdRestart, better, is_infeasible
 from contact_ddp_ros.ocp.solution import Termination
 
 
 def test_it_is_due_at_once_and_again_after_a_tenth_of_a_second():
-    challenge = Challenge()
+    challenge = ColdRestart()
     due = [time for time in range(0, 400, 20) if challenge.is_due(1e-3 * time)]
     assert due == [0, 100, 200, 300]
 
 
 def test_it_is_due_where_the_clock_went_back():
-    challenge = Challenge()
+    challenge = ColdRestart()
     assert challenge.is_due(5.0) and challenge.is_due(4.99)
 
 
@@ -60,4 +60,4 @@ def test_the_cheaper_one_counts_or_where_one_is_lost_the_less_violated(warm, col
     ],
 )
 def test_a_solution_is_lost_where_it_diverged_or_grossly_breaks_a_limit(outcome, lost):
-    assert is_lost(outcome) is lost
+    assert is_infeasible(outcome) is lost

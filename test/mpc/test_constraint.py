@@ -12,7 +12,7 @@ from contact_ddp_ros.mpc.cost_breakdown import TERMS
 from contact_ddp_ros.mpc.cost_terms import check_constraint
 from contact_ddp_ros.mpc.custom_term import Constraint, CostTerm, load_terms
 from contact_ddp_ros.mpc.custom_terms import OwnTerms, configured_terms
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.ocp.penalties import inequality, relaxed_barrier
 from contact_ddp_ros.robot.models.planar import AXES
 from test.mpc.support import MODEL, TREE, config_with, planner_with, start_state
@@ -102,7 +102,7 @@ def test_a_constraint_acts_and_is_recorded_under_its_name():
     results = []
     for text in ("", f"{HERE}:Level"):
         planner = planner_with(first_iterations=60, constraints=text, constraint__method=PENALTIES)
-        results.append(planner.plan_coordinates(start_state(planner), 0.0, Motion(0.5)))
+        results.append(planner.plan_coordinates(start_state(planner), 0.0, TrunkCommand(0.5)))
     largest = [np.abs(result.policy.states[:, 2]).max() for result in results]
     assert largest[0] > 0.1 and largest[1] < 0.06
     parts = results[1].cost_terms()
@@ -114,7 +114,7 @@ def test_a_violated_constraint_shows_in_the_result():
     planner = planner_with(first_iterations=5, constraints=f"{HERE}:Level")
     x = start_state(planner)
     x[2] = 0.1
-    assert planner.plan_coordinates(x, 0.0, Motion(0.5)).inequality_violation >= 1.0
+    assert planner.plan_coordinates(x, 0.0, TrunkCommand(0.5)).inequality_violation >= 1.0
 
 
 def test_a_cost_term_is_no_constraint_and_the_other_way_round():

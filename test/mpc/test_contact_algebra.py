@@ -12,7 +12,7 @@ from contact_ddp_ros.mpc.contact_algebra import FUNCTIONS, algebra_of
 from contact_ddp_ros.mpc.contact_motion import mode_block
 from contact_ddp_ros.mpc.linear_system import factorise, solve_matrix, solve_symmetric_vector
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.robot.gaits.grid import knot_grid
 from test.mpc.support import MODEL, config_with
 from test.ocp.sweep import Sweep
@@ -135,7 +135,7 @@ def test_the_bound_is_the_same_by_numba(blend: float) -> None:
     config = config_with()
     builder = ProblemBuilder(MODEL, config)
     grid = knot_grid(builder.schedule, 0, 90, config.gait.step)
-    problem, xs = builder.build(grid, config, Motion(0.5))
+    problem, xs = builder.build(grid, config, TrunkCommand(0.5))
     by_numba = problem.integers.copy()
     for mode in range(len(builder.schedule.modes)):
         block = mode_block(by_numba, mode)

@@ -10,7 +10,7 @@ from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.ocp.protocol import node_data
 from contact_ddp_ros.robot.gaits.grid import knot_grid
 from contact_ddp_ros.robot.ground import LocalGround
@@ -65,7 +65,7 @@ def problem_and_reference(integrator="semi_implicit_euler", variant="ddp"):
     grid = knot_grid(builder.schedule, 0, 90, config.gait.step)
     ground, front = LocalGround(0.02, 0.1), LocalGround(0.05, -0.15)
     feet = FootGrounds.named(builder.feet, ground, {"front_foot": front})
-    return builder.build(grid, config, Motion(0.7), ground, feet)
+    return builder.build(grid, config, TrunkCommand(0.7), ground, feet)
 
 
 def node_of_kind(problem, kind, mode):

@@ -15,7 +15,7 @@ from contact_ddp_ros.mpc.custom_term import CostTerm, load_terms
 from contact_ddp_ros.mpc.custom_terms import OwnTerms
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.robot.gaits.grid import knot_grid
 from contact_ddp_ros.robot.models.planar import AXES
 from test.mpc.support import MODEL, TREE, config_with, start_state
@@ -110,7 +110,7 @@ def test_a_term_acts_and_is_recorded_under_its_name(tmp_path):
     results = []
     for planner in (plain, level):
         planner.reset(0.0)
-        results.append(planner.plan_coordinates(start_state(planner), 0.0, Motion(0.5)))
+        results.append(planner.plan_coordinates(start_state(planner), 0.0, TrunkCommand(0.5)))
     without, with_it = (np.abs(result.policy.states[:, 2]).max() for result in results)
     assert with_it < 0.7 * without
     parts = results[1].cost_terms()
@@ -237,7 +237,7 @@ def test_numbers_that_do_not_fit_are_refused(term, error, reason):
     config = config_with()
     problem = ProblemBuilder(MODEL, config, terms=OwnTerms(TREE, AXES, (term,)))
     with pytest.raises(error, match=reason):
-        problem.build(knot_grid(problem.sequence, 0, 90, config.gait.step), config, Motion(0.5))
+        problem.build(knot_grid(problem.sequence, 0, 90, config.gait.step), config, TrunkCommand(0.5))
 
 
 def test_terms_are_fixed_while_a_planner_exists():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from contact_ddp_ros.mpc.config import MOST_TURN, ReferenceConfig
 from contact_ddp_ros.mpc.governor import CommandGovernor, MotionLimits, motion_limits, pose_cut
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
@@ -24,17 +24,17 @@ HIPS = np.array([[0.19, 0.111, 0.0], [0.19, -0.111, 0.0], [-0.19, 0.111, 0.0], [
 
 REFERENCE = WholeBodyReference(WholeBodyModel(ROBOT).tree, config_with(gait__name="trot").gait)
 AXIS = st.floats(-5.0, 5.0)
-COMMANDS = st.builds(Motion, AXIS, AXIS, st.floats(-20.0, 20.0))
+COMMANDS = st.builds(TrunkCommand, AXIS, AXIS, st.floats(-20.0, 20.0))
 
 
-def settled(command: Motion, limits: MotionLimits = LIMITS) -> tuple[Motion, CommandGovernor]:
+def settled(command: TrunkCommand, limits: MotionLimits = LIMITS) -> tuple[TrunkCommand, CommandGovernor]:
     governor = CommandGovernor()
     for k in range(1000):
         motion = governor.follow(command, 0.01 * k, limits, CONFIG)
     return motion, governor
 
 
-def assert_within(motion: Motion, limits: MotionLimits = LIMITS) -> None:
+def assert_within(motion: TrunkCommand, limits: MotionLimits = LIMITS) -> None:
     assert motion.speed <= limits.speed + 1e-9
     ahead, sideways = limits.feet.T
     reached = np.hypot(motion.forward / ahead, motion.lateral / sideways) + abs(motion.turn) * limits.radii / sideways
@@ -44,7 +44,7 @@ def assert_within(motion: Motion, limits: MotionLimits = LIMITS) -> None:
 
 @given(draws=st.lists(st.tuples(COMMANDS, st.integers(1, 150)), min_size=1, max_size=8))
 def test_every_instant_keeps_the_limits_and_the_accelerations(draws):
-    governor, before, time = CommandGovernor(), Motion(0.0), 0.0
+    governor, before, time = CommandGovernor(), TrunkCommand(0.0), 0.0
     for command, ticks in draws:
         for _ in range(ticks):
             time += 0.01
@@ -75,11 +75,11 @@ def test_a_lasting_command_is_followed_along_its_own_path(command):
 @pytest.mark.parametrize(
     "command, why",
     [
-        (Motion(0.5, 0.2, 0.5), ""),
-        (Motion(3.0), "speed limit"),
-        (Motion(2.0, 2.0), "speed limit"),
-        (Motion(2.5, 0.0, 4.0), "friction"),
-        (Motion(0.0, 0.0, 9.0), "largest turn"),
+        (TrunkCommand(0.5, 0.2, 0.5), ""),
+        (TrunkCommand(3.0), "speed limit"),
+        (TrunkCommand(2.0, 2.0), "speed limit"),
+        (TrunkCommand(2.5, 0.0, 4.0), "friction"),
+        (TrunkCommand(0.0, 0.0, 9.0), "largest turn"),
     ],
 )
 def test_a_cut_is_told_with_its_reason(command, why):
@@ -89,7 +89,7 @@ def test_a_cut_is_told_with_its_reason(command, why):
 
 
 def test_a_gait_that_goes_nowhere_takes_no_command():
-    motion, governor = settled(Motion(1.0, 0.5, 2.0), replace(LIMITS, feet=np.zeros((4, 2)), speed=0.0))
+    motion, governor = settled(TrunkCommand(1.0, 0.5, 2.0), replace(LIMITS, feet=np.zeros((4, 2)), speed=0.0))
     assert (motion.forward, motion.lateral, motion.turn) == pytest.approx((0.0, 0.0, 0.0), abs=1e-6)
     assert "speed limit, 0 m/s" in governor.cut
 
@@ -97,18 +97,18 @@ def test_a_gait_that_goes_nowhere_takes_no_command():
 def test_limits_that_shrink_on_the_way_slow_down_at_the_given_rate():
     governor = CommandGovernor()
     for k in range(300):
-        governor.follow(Motion(2.5), 0.01 * k, LIMITS, CONFIG)
+        governor.follow(TrunkCommand(2.5), 0.01 * k, LIMITS, CONFIG)
     slow = replace(LIMITS, speed=1.0, feet=np.ones((4, 2)))
-    speeds = [governor.follow(Motion(2.5), 3.0 + 0.01 * k, slow, CONFIG).forward for k in range(100)]
+    speeds = [governor.follow(TrunkCommand(2.5), 3.0 + 0.01 * k, slow, CONFIG).forward for k in range(100)]
     assert np.diff(speeds).min() == pytest.approx(-0.02)
     assert speeds[-1] == pytest.approx(1.0)
     assert slow.hold(governor.motion)
-    assert not slow.hold(Motion(2.5))
+    assert not slow.hold(TrunkCommand(2.5))
 
 
 def test_friction_is_that_of_the_plan():
     turns = [
-        settled(Motion(2.0, 0.0, 6.0), motion_limits(LIMITS.feet, LIMITS.radii, friction, CONFIG))[0]
+        settled(TrunkCommand(2.0, 0.0, 6.0), motion_limits(LIMITS.feet, LIMITS.radii, friction, CONFIG))[0]
         for friction in (0.3, 0.6)
     ]
     shares = [motion.speed * motion.turn / (9.81 * friction) for motion, friction in zip(turns, (0.3, 0.6))]
@@ -118,7 +118,7 @@ def test_friction_is_that_of_the_plan():
 def test_a_clock_set_back_moves_nothing():
     governor = CommandGovernor()
     governor.rest(5.0)
-    assert governor.follow(Motion(1.0), 4.0, LIMITS, CONFIG).forward == 0.0
+    assert governor.follow(TrunkCommand(1.0), 4.0, LIMITS, CONFIG).forward == 0.0
 
 
 @given(height=st.floats(0.15, 0.36), roll=st.floats(-0.3, 0.3), pitch=st.floats(-0.3, 0.3))

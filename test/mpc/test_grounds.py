@@ -13,9 +13,9 @@ from contact_ddp_ros.mpc.grounds import FootGrounds, GroundModel, planes_in
 from contact_ddp_ros.mpc.horizon import horizon_grid
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.robot.gaits.grid import KnotGrid, knot_grid
-from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, LocalGround
+from contact_ddp_ros.robot.ground import FootHeights, Ground, LocalGround, TerrainEstimate
 from contact_ddp_ros.robot.models.choice import model_of
 from test.mpc.support import MODEL, ROBOT, config_with
 
@@ -56,7 +56,7 @@ def test_a_foot_that_lands_at_the_first_node_stands_where_it_is() -> None:
     grid = knot_grid(builder.schedule, 90, 90, config.gait.step, switch_at_start=True)
     assert grid.switches[0]
     heights = FootHeights((0.01, 0.02), (0.03, 0.04))
-    problem, _ = builder.build(grid, config, Motion(0.5), LocalGround(), heights)
+    problem, _ = builder.build(grid, config, TrunkCommand(0.5), LocalGround(), heights)
     found = planes_in(problem.node_parameters, 2)[..., 0]
     landing = problem.node_parameters[0, builder.layout.lands] > 0.0
     assert landing.any()
@@ -103,7 +103,7 @@ def test_what_is_felt_under_single_feet_is_where_they_land() -> None:
     planner.reset(0.0)
     heights = FootHeights((0.0,) * 4, (0.02, 0.02, 0.0, 0.01))
     for _ in range(6):
-        result = planner.plan(ROBOT.standing_state(), 0.4, felt=Felt(Ground(), 0.0, heights))
+        result = planner.plan(ROBOT.standing_state(), 0.4, felt=TerrainEstimate(Ground(), 0.0, heights))
     assert result.policy is not None
     wanted = dict(zip(planner.builder.feet, (0.02, 0.005), strict=True))
     assert MODEL.legs_of["front_foot"] == ("fr", "fl")
@@ -125,7 +125,10 @@ def test_feet_swing_higher_over_rough_ground(
         return build(builder, grid, config, *rest)
 
     monkeypatch.setattr(ProblemBuilder, "build", seen)
-    assert planner.plan(ROBOT.standing_state(), 0.4, felt=Felt(Ground(), roughness=roughness)).policy is not None
+    assert (
+        planner.plan(ROBOT.standing_state(), 0.4, felt=TerrainEstimate(Ground(), roughness=roughness)).policy
+        is not None
+    )
     assert used == pytest.approx([clearance])
 
 
@@ -133,6 +136,6 @@ def test_the_horizon_grid_has_rows_for_every_node() -> None:
     config = config_with()
     builder = ProblemBuilder(MODEL, config)
     grid = horizon_grid(builder.sequence, config.gait.horizon_cycles, 0.013)
-    problem, _ = builder.build(grid, config, Motion(0.5), PLANE, FootHeights((0.0, 0.0), (0.0, 0.0)))
-    plain, _ = builder.build(grid, config, Motion(0.5), PLANE)
+    problem, _ = builder.build(grid, config, TrunkCommand(0.5), PLANE, FootHeights((0.0, 0.0), (0.0, 0.0)))
+    plain, _ = builder.build(grid, config, TrunkCommand(0.5), PLANE)
     assert (problem.node_parameters == plain.node_parameters).all()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import Sizes, aux_offsets
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.mpc.term_sums import TermLayout
 from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.ocp.protocol import node_data
@@ -124,7 +124,7 @@ def test_no_node_function_writes_beyond_its_aux(variant, integrator):
     """Compiled code does not look at bounds: the memory around the aux must come back as it was."""
     config = config_with(variant=variant, gait__integrator=integrator)
     builder = ProblemBuilder(MODEL, config)
-    problem, xs = builder.build(knot_grid(builder.schedule, 0, 90, config.gait.step), config, Motion(0.5))
+    problem, xs = builder.build(knot_grid(builder.schedule, 0, 90, config.gait.step), config, TrunkCommand(0.5))
     multipliers, penalty = np.full((problem.n_nodes + 1, problem.n_e), 2.0), np.array([1e3, 0.1, 0.1])
     data = node_data(problem, multipliers, penalty)
     n_x, n_u = problem.n_x, problem.n_u

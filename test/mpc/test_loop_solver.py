@@ -7,7 +7,7 @@ import pytest
 
 from contact_ddp_ros.base.choices import CONSTRAINTS, INTERIOR_POINT
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.mpc.warm_start import shifted_multipliers
 from contact_ddp_ros.ocp.interior_solution import FEASIBLE
 from contact_ddp_ros.robot.gaits.grid import KnotGrid
@@ -41,7 +41,7 @@ def plan_after_a_disturbance(seed, further, deadline=None):
     """A plan from a state that is not the predicted one."""
     planner, time, x = disturbed_planner(seed, 0.5)
     planner.configure(config_with(**HARD, constraint__further_iterations=further))
-    return planner.plan_coordinates(x, time, Motion(0.5), deadline=deadline)
+    return planner.plan_coordinates(x, time, TrunkCommand(0.5), deadline=deadline)
 
 
 @pytest.mark.parametrize("seed", [0, 3, 9, 11])
@@ -59,7 +59,7 @@ def test_a_state_that_keeps_no_limit_does_not_spoil_the_sweep(seed):
     """Multipliers of limits that cannot hold grow from iteration to iteration; unbounded they stall these solves."""
     planner, time, x = disturbed_planner(seed, 1.0)
     planner.configure(config_with(**HARD, constraint__further_iterations=40))
-    result = planner.plan_coordinates(x, time, Motion(0.5))
+    result = planner.plan_coordinates(x, time, TrunkCommand(0.5))
     assert result.status != "STALLED"
     assert result.inequality_violation < 0.6
 
@@ -73,7 +73,7 @@ def test_no_iteration_is_added_past_the_deadline():
     planner, time, x = disturbed_planner(11, 0.5)
     planner.configure(config_with(**HARD))
     planner._budget.record(0.1, 1)
-    late = planner.plan_coordinates(x, time, Motion(0.5), deadline=perf_counter() - 1.0)
+    late = planner.plan_coordinates(x, time, TrunkCommand(0.5), deadline=perf_counter() - 1.0)
     assert len(late.iterations) == 1
     assert late.inequality_violation > FEASIBLE
 
@@ -117,7 +117,7 @@ def test_a_planner_at_work_refuses_it_and_goes_on():
         planner.configure(config_with(**HARD, constraint__barrier_weight=0.0))
     assert planner.config == config_with()
     planner.configure(config_with(**HARD))
-    assert planner.plan_coordinates(start_state(planner), 0.0, Motion(0.5)).policy is not None
+    assert planner.plan_coordinates(start_state(planner), 0.0, TrunkCommand(0.5)).policy is not None
 
 
 def _grid(last, first):

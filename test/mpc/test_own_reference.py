@@ -8,7 +8,7 @@ from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.mpc.custom_reference import configured_reference
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.robot.gaits.grid import knot_grid
 from contact_ddp_ros.robot.ground import LocalGround
 from test.mpc.support import MODEL, N, config_with, posture
@@ -58,7 +58,9 @@ class Broken(Reference):
 
 
 def built(own):
-    return ProblemBuilder(MODEL, CONFIG, PACKAGED.kernels, own_reference=own).build(GRID, CONFIG, Motion(0.5), GROUND)
+    return ProblemBuilder(MODEL, CONFIG, PACKAGED.kernels, own_reference=own).build(
+        GRID, CONFIG, TrunkCommand(0.5), GROUND
+    )
 
 
 def test_the_packaged_reference_given_back_changes_nothing() -> None:
@@ -72,7 +74,7 @@ def test_each_array_reaches_its_own_numbers() -> None:
     change = low.node_parameters - plain.node_parameters
     assert own - xs == pytest.approx(np.tile(-0.04 * (np.arange(2 * N) == 1), (len(xs), 1)))
     assert change[:, ROWS["states"]] == pytest.approx(own - xs)
-    swinging = PACKAGED.horizon(GRID, CONFIG, Motion(0.5), GROUND).swinging
+    swinging = PACKAGED.horizon(GRID, CONFIG, TrunkCommand(0.5), GROUND).swinging
     assert change[:, ROWS["heights"]] == pytest.approx(np.where(swinging, 0.01, 0.0))
     assert low.node_parameters[:, ROWS["forces"]] == pytest.approx(1.1 * plain.node_parameters[:, ROWS["forces"]])
     for name in ("state_weights", "torque_weights", "force_weights", "height_weights"):
@@ -86,7 +88,7 @@ def test_a_planner_follows_it() -> None:
         config = config_with(own_reference=word)
         planner = Planner(MODEL, config)
         planner.reset(0.0)
-        plan = planner.plan_coordinates(posture(planner.builder, config), 0.0, Motion(0.5))
+        plan = planner.plan_coordinates(posture(planner.builder, config), 0.0, TrunkCommand(0.5))
         assert plan.policy is not None
         heights.append(plan.policy.states[-20:, 1].mean())
     assert 0.01 < heights[0] - heights[1] < 0.05
@@ -128,7 +130,7 @@ def test_what_does_not_fit_is_refused(given, message) -> None:
 
 
 def test_a_coordinate_that_does_not_exist_is_named() -> None:
-    horizon = PACKAGED.horizon(GRID, CONFIG, Motion(0.5), GROUND)
+    horizon = PACKAGED.horizon(GRID, CONFIG, TrunkCommand(0.5), GROUND)
     assert horizon.column("base_pitch") == 2 and horizon.column("base_pitch", rate=True) == N + 2
     with pytest.raises(ParameterError, match="no coordinate is called 'trunk'; there are base_x, base_z"):
         horizon.column("trunk")
@@ -139,7 +141,7 @@ def test_a_coordinate_that_does_not_exist_is_named() -> None:
     [
         ("nowhere", "write module:Class or file.py:Class"),
         ("no_such_module:Low", "cannot be loaded: ModuleNotFoundError"),
-        (f"{HERE}:Motion", "needed: a class derived from Reference"),
+        (f"{HERE}:TrunkCommand", "needed: a class derived from Reference"),
         (f"{HERE}:Reference", "cannot be made"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 
 from contact_ddp_ros.base.choices import INTERIOR_POINT, PENALTIES
 from contact_ddp_ros.mpc.horizon import horizon_grid
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.mpc.warm_start import heuristic_guess, shifted
 from contact_ddp_ros.ocp.ddp import DdpSolver
 from test.mpc.support import (
@@ -31,7 +31,7 @@ class TestWarmStart:
         last = follow(planner, start_state(planner), np.arange(0.0, 0.2, TICK), 0.5)[-1].policy
         time = last.start + TICK
         grid = horizon_grid(planner.builder.sequence, planner.config.gait.horizon_cycles, time)
-        problem, xs = planner.builder.build(grid, planner.config, Motion(0.5))
+        problem, xs = planner.builder.build(grid, planner.config, TrunkCommand(0.5))
         guess = shifted(last, grid, heuristic_guess(planner.builder, grid, xs, planner.config.first_guess))
         rolled = DdpSolver().solve(problem, last.sample(time).state, guess, max_iterations=0)
         known = grid.times[:-1] < last.end - 1e-6
@@ -57,7 +57,10 @@ class TestWarmStart:
         x = result.policy.sample(time).state
         cold = planner_with(first_iterations=200)
         cold._warm.touchdowns = deepcopy(warm._warm.touchdowns)
-        ours, theirs = warm.plan_coordinates(x, time, Motion(0.5)), cold.plan_coordinates(x, time, Motion(0.5))
+        ours, theirs = (
+            warm.plan_coordinates(x, time, TrunkCommand(0.5)),
+            cold.plan_coordinates(x, time, TrunkCommand(0.5)),
+        )
         assert ours.status == theirs.status == "CONVERGED"
         assert ours.cost == pytest.approx(theirs.cost, rel=1e-5)
         assert ours.policy.controls == pytest.approx(theirs.policy.controls, abs=0.05)
@@ -89,7 +92,7 @@ class TestWarmStart:
         planner = planner_with()
         x, time = start_state(planner), 0.0
         for _ in range(3):
-            planner.plan_coordinates(x, time, Motion(0.0))
+            planner.plan_coordinates(x, time, TrunkCommand(0.0))
             time += 10 * PERIOD
         assert len(planner._warm.touchdowns) < 16
 
@@ -110,7 +113,7 @@ class TestGrid:
     def test_the_first_step_ends_on_the_gaits_grid(self, late):
         planner = planner_with()
         x, time = start_state(planner), 0.1 + late
-        policy = planner.plan_coordinates(x, time, Motion(0.5)).policy
+        policy = planner.plan_coordinates(x, time, TrunkCommand(0.5)).policy
         assert policy.start == pytest.approx(time, abs=1e-8)
         steps = np.diff(policy.times)
         assert (policy.times[1:] / STEP) == pytest.approx(np.rint(policy.times[1:] / STEP), abs=1e-5)
@@ -120,7 +123,7 @@ class TestGrid:
     @pytest.mark.parametrize("start", [0.0, 0.02, 0.075, 0.0795, 0.08, 0.0805, 0.1, 0.175, 0.18, 0.3, 0.36, 3.7])
     def test_every_switch_ahead_is_a_node_once(self, start):
         planner = planner_with()
-        policy = planner.plan_coordinates(start_state(planner), start, Motion(0.5)).policy
+        policy = planner.plan_coordinates(start_state(planner), start, TrunkCommand(0.5)).policy
         resets = np.flatnonzero(np.diff(policy.times) == 0.0)
         expected = [time for cycle in range(13) for time in SWITCHES + cycle * PERIOD]
         ahead = [time for time in expected if start + 1e-9 < time < policy.end + 1e-9]
@@ -141,11 +144,11 @@ class TestGrid:
         earlier = result.policy
         planner = planner_with()
         before = _state_before(earlier, touchdown)
-        policy = planner.plan_coordinates(before, PERIOD + touchdown, Motion(0.5)).policy
+        policy = planner.plan_coordinates(before, PERIOD + touchdown, TrunkCommand(0.5)).policy
         assert policy.times[0] == policy.times[1] == pytest.approx(PERIOD + touchdown)
         assert np.abs(contact_velocity(foot, policy.states[0])).max() > 0.05, "the state is that before the impact"
         assert contact_velocity(foot, policy.states[1]) == pytest.approx([0.0, 0.0], abs=1e-9)
-        again = planner.plan_coordinates(policy.states[1], PERIOD + touchdown, Motion(0.5)).policy
+        again = planner.plan_coordinates(policy.states[1], PERIOD + touchdown, TrunkCommand(0.5)).policy
         assert again.states[1] == pytest.approx(policy.states[1], abs=1e-9), "a state after it stays as it is"
 
     def test_planned_stance_feet_do_not_move(self):
@@ -158,7 +161,7 @@ class TestGrid:
 
     def test_a_plan_before_the_epoch_is_in_the_cycle_before(self):
         planner = planner_with()
-        policy = planner.plan_coordinates(start_state(planner), -0.05, Motion(0.0)).policy
+        policy = planner.plan_coordinates(start_state(planner), -0.05, TrunkCommand(0.0)).policy
         assert policy.modes[0] == len(planner.builder.sequence.schedule(0).modes) - 1
 
 

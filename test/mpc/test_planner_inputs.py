@@ -9,10 +9,10 @@ import pytest
 from contact_ddp_ros.base.choices import PENALTIES
 from contact_ddp_ros.base.errors import MessageError, ParameterError
 from contact_ddp_ros.control.config import SafetyConfig
-from contact_ddp_ros.control.policy_validator import PolicyGate
+from contact_ddp_ros.control.policy_validator import PolicyValidator
 from contact_ddp_ros.mpc.plan_result import OUTSIDE_LIMITS
 from contact_ddp_ros.mpc.planner import Planner
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.mpc.warm_start import LOST
 from contact_ddp_ros.ocp.solution import Termination
 from test.mpc.support import (
@@ -96,7 +96,10 @@ class TestEpochs:
         fresh = planner_with()
         fresh.reset(7.0)
         x = start_state(planner)
-        again, first = planner.plan_coordinates(x, 7.0, Motion(0.5)), fresh.plan_coordinates(x, 7.0, Motion(0.5))
+        again, first = (
+            planner.plan_coordinates(x, 7.0, TrunkCommand(0.5)),
+            fresh.plan_coordinates(x, 7.0, TrunkCommand(0.5)),
+        )
         assert again.policy.epoch == 2
         assert (again.policy.controls == first.policy.controls).all()
         assert again.policy.sequence > 2, "sequences go on across epochs"
@@ -108,7 +111,7 @@ class TestEpochs:
 
     def test_a_controllers_gate_admits_the_policies(self):
         planner = planner_with()
-        gate = PolicyGate(planner.model, ROBOT.model_hash, SafetyConfig())
+        gate = PolicyValidator(planner.model, ROBOT.model_hash, SafetyConfig())
         x = start_state(planner)
         for time in (0.0, 0.008, 0.016):
             result = planner.plan(robot_state(x, time), 0.5)
@@ -222,7 +225,7 @@ class TestConfigure:
         results = follow(planner, start_state(planner), np.arange(0.0, 0.4, TICK), 0.5)
         x, time = results[-1].policy.sample(0.408).state, 0.408
         planner.configure(config_with(iterations=20, weight__height=1e4, reference__height=0.25))
-        lower = planner.plan_coordinates(x, time, Motion(0.5)).policy
+        lower = planner.plan_coordinates(x, time, TrunkCommand(0.5)).policy
         assert lower.states[45:, 1].mean() < results[-1].policy.states[45:, 1].mean() - 0.01
         assert lower.sequence == results[-1].policy.sequence + 1, "the gait goes on"
 
@@ -233,11 +236,11 @@ class TestFailure:
         results = follow(planner, start_state(planner), [0.0, 0.012], 0.5)
         wild = results[-1].policy.sample(0.024).state
         wild[N:] = 1e8
-        failed = planner.plan_coordinates(wild, 0.024, Motion(0.5))
+        failed = planner.plan_coordinates(wild, 0.024, TrunkCommand(0.5))
         assert failed.policy is None
         assert failed.status == "DIVERGED"
         assert "diverged" in failed.message
-        good = planner.plan_coordinates(results[-1].policy.sample(0.036).state, 0.036, Motion(0.5))
+        good = planner.plan_coordinates(results[-1].policy.sample(0.036).state, 0.036, TrunkCommand(0.5))
         assert good.policy is not None
         assert good.policy.sequence == results[-1].policy.sequence + 1
         assert good.iterations[0].expected < 5.0, "the last good plan is still the warm start"
@@ -246,8 +249,8 @@ class TestFailure:
         planner = planner_with()
         wild = start_state(planner)
         wild[N:] = 1e8
-        assert planner.plan_coordinates(wild, 0.0, Motion(0.5)).policy is None
-        good = planner.plan_coordinates(start_state(planner), 0.008, Motion(0.5))
+        assert planner.plan_coordinates(wild, 0.0, TrunkCommand(0.5)).policy is None
+        good = planner.plan_coordinates(start_state(planner), 0.008, TrunkCommand(0.5))
         assert good.status == "CONVERGED"
         assert len(good.iterations) > planner.config.iterations
 
@@ -255,7 +258,7 @@ class TestFailure:
     def test_where_the_last_plans_gains_diverge_the_heuristic_guess_takes_over(self, seed):
         planner, time, x = disturbed_planner(seed, 4.0, PENALTIES)
         watched = Watched(planner)
-        result = planner.plan_coordinates(x, time, Motion(0.5))
+        result = planner.plan_coordinates(x, time, TrunkCommand(0.5))
         assert [one.termination for one in watched.solutions] == [Termination.DIVERGED, Termination.ITERATIONS]
         assert result.cost < watched.solutions[1].initial_cost
 
@@ -264,7 +267,7 @@ class TestFailure:
         """They diverge no more than that, but break limits a hundredfold."""
         planner, time, x = disturbed_planner(seed, 3.0, PENALTIES)
         watched = Watched(planner)
-        result = planner.plan_coordinates(x, time, Motion(0.5))
+        result = planner.plan_coordinates(x, time, TrunkCommand(0.5))
         astray, other = watched.solutions
         assert astray.termination is Termination.ITERATIONS
         assert astray.inequality_violation > 100.0
@@ -272,11 +275,13 @@ class TestFailure:
 
     def test_after_a_long_silence_the_plan_is_sound(self):
         planner = planner_with()
-        first = planner.plan_coordinates(start_state(planner), 0.0, Motion(0.5))
-        late = planner.plan_coordinates(start_state(planner), 10 * PERIOD, Motion(0.5))
+        first = planner.plan_coordinates(start_state(planner), 0.0, TrunkCommand(0.5))
+        late = planner.plan_coordinates(start_state(planner), 10 * PERIOD, TrunkCommand(0.5))
         assert late.policy is not None
         assert late.policy.start == pytest.approx(10 * PERIOD)
-        after = planner.plan_coordinates(late.policy.sample(10 * PERIOD + TICK).state, 10 * PERIOD + TICK, Motion(0.5))
+        after = planner.plan_coordinates(
+            late.policy.sample(10 * PERIOD + TICK).state, 10 * PERIOD + TICK, TrunkCommand(0.5)
+        )
         assert after.cost < 2.0 * first.cost
 
     def test_a_plan_far_outside_its_limits_is_a_failed_solve_that_names_the_limit(self):
@@ -285,7 +290,7 @@ class TestFailure:
         for seed in range(40):
             planner, time, x = disturbed_planner(seed, 6.0)
             warm = planner._warm.policy
-            result = planner.plan_coordinates(x, time, Motion(0.5))
+            result = planner.plan_coordinates(x, time, TrunkCommand(0.5))
             if result.policy is not None:
                 assert result.inequality_violation <= LOST
                 assert (np.abs(result.policy.controls) <= planner.builder.effort_limits).all()

@@ -10,7 +10,7 @@ from oracle import pinocchio_model
 from contact_ddp_ros.base.errors import SolverError
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.robot.gaits.grid import knot_grid
 from test.mpc.support import MODEL, TREE, N, config_with, converged_plan
 from test.ocp.sweep import Sweep
@@ -24,7 +24,7 @@ X_WEIGHT = ROWS["state_weights"].start
 
 
 def build(**values):
-    return BUILDER.build(GRID, config_with(**values), Motion(0.5))[0]
+    return BUILDER.build(GRID, config_with(**values), TrunkCommand(0.5))[0]
 
 
 def test_kinds_of_nodes():
@@ -155,7 +155,7 @@ def test_planned_forces_obey_newton():
 def test_half_the_products_give_the_same_sweep(blend: float, gaps: bool) -> None:
     """Positions that follow from velocities change nothing but the work."""
     problem = build()
-    xs = BUILDER.build(GRID, CONFIG, Motion(0.5))[1]
+    xs = BUILDER.build(GRID, CONFIG, TrunkCommand(0.5))[1]
     found = []
     for one in (problem, replace(problem, position_steps=None)):
         sweep = Sweep(one, xs[0], np.zeros((problem.n_nodes, problem.n_u)), penalty=BUILDER.penalty(CONFIG))
@@ -173,7 +173,7 @@ def test_half_the_products_give_the_same_sweep(blend: float, gaps: bool) -> None
 @pytest.mark.parametrize("integrator", ["forward_euler", "implicit_midpoint"])
 def test_of_other_integrators_positions_do_not_follow(integrator: str) -> None:
     config = config_with(gait__integrator=integrator)
-    assert ProblemBuilder(MODEL, config).build(GRID, config, Motion(0.5))[0].position_steps is None
+    assert ProblemBuilder(MODEL, config).build(GRID, config, TrunkCommand(0.5))[0].position_steps is None
 
 
 def test_steps_for_an_odd_state_or_another_horizon_are_refused() -> None:

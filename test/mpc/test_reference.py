@@ -14,7 +14,7 @@ from contact_ddp_ros.dynamics.contact import level_parameters
 from contact_ddp_ros.mpc.config import GaitConfig, ReferenceConfig
 from contact_ddp_ros.mpc.planar_reference import PlanarLeg, PlanarReference, planar_schedule
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.robot.gaits.grid import knot_grid
 from contact_ddp_ros.robot.ground import LocalGround
 from test.mpc.support import MODEL as PLANAR
@@ -49,7 +49,7 @@ def in_stance(time, foot):
 
 @pytest.mark.parametrize("speed", [-1.0, 0.0, 0.5, 2.0])
 def test_stance_feet_are_on_the_ground_and_swing_feet_clear_of_it(speed):
-    xs = REFERENCE.states(TIMES, CONFIG, Motion(speed), LocalGround(GROUND))
+    xs = REFERENCE.states(TIMES, CONFIG, TrunkCommand(speed), LocalGround(GROUND))
     for x, time in zip(xs, TIMES, strict=True):
         for f, point in enumerate(TREE.contacts):
             height = feet(x[:N])[f, 1] - GROUND
@@ -62,7 +62,7 @@ def test_stance_feet_are_on_the_ground_and_swing_feet_clear_of_it(speed):
 @pytest.mark.parametrize("speed", [-1.0, 0.5])
 def test_stance_feet_stay_where_they_are_in_the_world(speed):
     """Up to what the pitch moves the hip, they go back under it as fast as the trunk goes forward."""
-    xs = REFERENCE.states(TIMES, CONFIG, Motion(speed), LocalGround(GROUND))
+    xs = REFERENCE.states(TIMES, CONFIG, TrunkCommand(speed), LocalGround(GROUND))
     for f, point in enumerate(TREE.contacts):
         offsets = np.array(
             [feet(x[:N])[f, 0] - hips(x)[f] for x, t in zip(xs, TIMES, strict=True) if in_stance(t, point.name)]
@@ -74,30 +74,30 @@ def test_stance_feet_stay_where_they_are_in_the_world(speed):
 
 
 def test_the_trunk():
-    xs = REFERENCE.states(TIMES, CONFIG, Motion(0.7, x=3.0), LocalGround(GROUND))
+    xs = REFERENCE.states(TIMES, CONFIG, TrunkCommand(0.7, x=3.0), LocalGround(GROUND))
     assert xs[:, 0] == pytest.approx(3.0 + 0.7 * (TIMES - TIMES[0]))
     assert (xs[:, 1] == GROUND + CONFIG.height).all()
     assert (xs[:, N] == 0.7).all()
     assert np.abs(xs[:, 2]).max() == pytest.approx(CONFIG.pitch_amplitude, rel=1e-3)
-    touchdown = REFERENCE.states(np.array([0.0, 0.18]), CONFIG, Motion(0.7), LocalGround(GROUND))
+    touchdown = REFERENCE.states(np.array([0.0, 0.18]), CONFIG, TrunkCommand(0.7), LocalGround(GROUND))
     assert touchdown[0, 2] < 0.0 < touchdown[1, 2], "nose up when the back lands, nose down when the front lands"
 
 
 @pytest.mark.parametrize("speed", [-1.0, 0.0, 0.5, 2.0])
 def test_it_is_continuous_and_periodic_and_the_rates_are_its_derivative(speed):
     times = np.arange(-0.36, 0.72, 1e-4)
-    xs = REFERENCE.states(times, CONFIG, Motion(speed), LocalGround())
+    xs = REFERENCE.states(times, CONFIG, TrunkCommand(speed), LocalGround())
     assert np.abs(np.diff(xs[:, :N], axis=0)).max() < 5e-3
     rates = np.gradient(xs[:, :N], times, axis=0)[2:-2]
     assert np.quantile(np.abs(rates - xs[2:-2, N:]), 0.99) < 0.05
-    later = REFERENCE.states(times + 0.36 * 1000, CONFIG, Motion(speed), LocalGround())
+    later = REFERENCE.states(times + 0.36 * 1000, CONFIG, TrunkCommand(speed), LocalGround())
     assert later[:, 1:N] == pytest.approx(xs[:, 1:N], abs=1e-8)
 
 
 @given(speed=st.floats(0.05, 2.5), time=st.floats(0.0, 0.36))
 def test_backwards_is_forwards_mirrored_about_the_middle_of_stance(speed, time):
     forward, backward = (
-        REFERENCE.states(np.array([time]), CONFIG, Motion(v), LocalGround())[0] for v in (speed, -speed)
+        REFERENCE.states(np.array([time]), CONFIG, TrunkCommand(v), LocalGround())[0] for v in (speed, -speed)
     )
     for f, leg in enumerate(REFERENCE.legs):
         inset = -np.sign(leg.hip_x) * CONFIG.stance_inset
@@ -132,7 +132,7 @@ def test_points_out_of_reach_are_pulled_in_along_their_direction(reach, angle):
 @pytest.mark.parametrize(("height", "speed"), [(0.15, 2.5), (0.36, -2.5)])
 def test_extreme_settings_give_finite_references(height, speed):
     config = replace(CONFIG, height=height, pitch_amplitude=0.4, stance_inset=0.15, swing_retraction=0.15)
-    assert np.isfinite(REFERENCE.states(TIMES, config, Motion(speed), LocalGround())).all()
+    assert np.isfinite(REFERENCE.states(TIMES, config, TrunkCommand(speed), LocalGround())).all()
 
 
 def test_a_leg_that_is_no_straight_chain_is_refused():
@@ -174,7 +174,7 @@ def test_the_mean_force_carries_the_weight_over_a_cycle():
 def test_weight_carrying_torques_hold_the_foot_force():
     """−Jᵀ F of the vertical mean force, by pinocchio's Jacobian, for the feet that are down; nothing for the others."""
     grid = knot_grid(REFERENCE.sequence, 0, 90, GAIT.step)
-    xs = REFERENCE.states(grid.times, CONFIG, Motion(0.5), LocalGround())
+    xs = REFERENCE.states(grid.times, CONFIG, TrunkCommand(0.5), LocalGround())
     us = REFERENCE.weight_carrying_torques(grid, xs)
     for k in range(0, grid.n_nodes, 3):
         expected = np.zeros(N)
@@ -190,9 +190,9 @@ def test_weight_carrying_torques_hold_the_foot_force():
 
 def test_where_both_pairs_land_together_the_trunk_keeps_its_pitch():
     reference = PlanarReference(TREE, GaitConfig(name="pronk"))
-    xs = reference.states(TIMES, CONFIG, Motion(0.5), LocalGround(GROUND))
+    xs = reference.states(TIMES, CONFIG, TrunkCommand(0.5), LocalGround(GROUND))
     assert np.abs(xs[:, 2]).max() == pytest.approx(0.0, abs=1e-12)
-    assert np.abs(REFERENCE.states(TIMES, CONFIG, Motion(0.5), LocalGround(GROUND))[:, 2]).max() == pytest.approx(
+    assert np.abs(REFERENCE.states(TIMES, CONFIG, TrunkCommand(0.5), LocalGround(GROUND))[:, 2]).max() == pytest.approx(
         CONFIG.pitch_amplitude, rel=1e-3
     )
     impulse = len(TREE.contacts) * reference.mean_force * 0.16
@@ -210,6 +210,6 @@ def test_the_schedule_is_the_bound():
 def test_kernels_agree_on_where_the_feet_are():
     """What the planner's compiled kernels call the height of a foot is what the reference put on the ground."""
     builder = ProblemBuilder(PLANAR, config_with())
-    x = REFERENCE.states(np.array([0.021]), CONFIG, Motion(0.5), LocalGround())[0]
+    x = REFERENCE.states(np.array([0.021]), CONFIG, TrunkCommand(0.5), LocalGround())[0]
     positions, _ = builder.kernels.python("feet")(x[:N], level_parameters(2))
     assert positions.reshape(len(TREE.contacts), 2) == pytest.approx(feet(x[:N]), abs=1e-12)

@@ -13,7 +13,7 @@ from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.mpc.horizon import horizon_grid
 from contact_ddp_ros.mpc.planner import Planner
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.mpc.single_rigid_body import base_of, lumped
 from contact_ddp_ros.ocp.derivatives import check_derivatives
 from contact_ddp_ros.ocp.protocol import node_data
@@ -38,7 +38,7 @@ def built(name):
     config = replace(for_model(PlannerConfig(), name), TAIL)
     planner = Planner(model_of(name, ROBOT), config)
     grid = horizon_grid(planner.builder.sequence, 2.0, 0.033, config.horizon)
-    problem, xs = planner.builder.build(grid, config, Motion(0.5))
+    problem, xs = planner.builder.build(grid, config, TrunkCommand(0.5))
     return planner, grid, problem, xs
 
 
@@ -148,7 +148,7 @@ def test_plans_follow_each_other_and_only_the_whole_model_is_published(name):
     for _ in range(20):
         time += 0.01
         x = result.policy.sample(time).state
-        result = planner.plan_coordinates(x, time, Motion(0.5))
+        result = planner.plan_coordinates(x, time, TrunkCommand(0.5))
         costs.append(result.cost)
         assert result.policy is not None
         assert result.policy.end - result.policy.start == pytest.approx(0.25, abs=2.0 * planner.config.gait.step)

@@ -14,13 +14,13 @@ from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig, ReferenceConfig, for_model
 from contact_ddp_ros.mpc.custom_reference import Reference
 from contact_ddp_ros.mpc.grounds import FootGrounds
-from contact_ddp_ros.mpc.heading_tracker import Course
+from contact_ddp_ros.mpc.heading_tracker import HeadingTracker
 from contact_ddp_ros.mpc.horizon import GaitHorizon
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.mpc.planar_reference import PlanarReference
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
-from contact_ddp_ros.mpc.reference import Motion
+from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.mpc.warm_start import heuristic_guess
 from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
 from contact_ddp_ros.ocp.ddp import DdpSolver
@@ -28,7 +28,7 @@ from contact_ddp_ros.ocp.derivatives import check_derivatives
 from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.gaits.grid import knot_grid
-from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, LocalGround, Payload
+from contact_ddp_ros.robot.ground import FootHeights, Ground, LocalGround, Payload, TerrainEstimate
 from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.models.model import HorizontalFrame
@@ -72,15 +72,17 @@ def stands(time: float, foot: str) -> bool:
 @pytest.mark.parametrize(
     "motion",
     [
-        Motion(0.5),
-        Motion(0.0, 0.3, heading=2.0),
-        Motion(0.5, -0.2, 0.8, heading=-1.0),
-        Motion(0.0, turn=1.0, x=3.0, y=-2.0),
-        Motion(0.5, lean=0.1),
+        TrunkCommand(0.5),
+        TrunkCommand(0.0, 0.3, heading=2.0),
+        TrunkCommand(0.5, -0.2, 0.8, heading=-1.0),
+        TrunkCommand(0.0, turn=1.0, x=3.0, y=-2.0),
+        TrunkCommand(0.5, lean=0.1),
     ],
 )
 @pytest.mark.parametrize("ground", [LocalGround(0.03), LocalGround(0.0, 0.1, -0.07)])
-def test_stance_feet_rest_on_the_ground_and_swing_feet_are_clear_of_it(motion: Motion, ground: LocalGround) -> None:
+def test_stance_feet_rest_on_the_ground_and_swing_feet_are_clear_of_it(
+    motion: TrunkCommand, ground: LocalGround
+) -> None:
     xs = REFERENCE.states(TIMES, CONFIG, motion, ground)
     for x, time in zip(xs, TIMES, strict=True):
         places, velocities = soles(x)
@@ -94,7 +96,7 @@ def test_stance_feet_rest_on_the_ground_and_swing_feet_are_clear_of_it(motion: M
 
 
 def test_the_trunk_follows_the_command() -> None:
-    motion = Motion(0.5, -0.2, 0.8, x=1.0, y=2.0, heading=0.3)
+    motion = TrunkCommand(0.5, -0.2, 0.8, x=1.0, y=2.0, heading=0.3)
     xs = REFERENCE.states(TIMES, CONFIG, motion, LocalGround(0.1))
     heading = 0.3 + 0.8 * (TIMES - TIMES[0])
     assert xs[:, YAW] == pytest.approx(heading)
@@ -111,8 +113,8 @@ def test_of_a_bound_it_is_that_of_the_plane() -> None:
     """Posture, forces and heights, with every pair's legs alike and the abductions at rest."""
     gait = config_with(gait__name="bound").gait
     planar, whole = PlanarReference(PLANAR.tree, gait), WholeBodyReference(MODEL.tree, gait)
-    flat, wanted = planar.states(TIMES, CONFIG, Motion(0.7), LocalGround(0.02, 0.1)), []
-    found = whole.states(TIMES, CONFIG, Motion(0.7), LocalGround(0.02, 0.1))
+    flat, wanted = planar.states(TIMES, CONFIG, TrunkCommand(0.7), LocalGround(0.02, 0.1)), []
+    found = whole.states(TIMES, CONFIG, TrunkCommand(0.7), LocalGround(0.02, 0.1))
     for x in flat:
         positions, velocities = PLANAR.joint_state(x)
         wanted.append(np.concatenate([[x[0], 0.0, x[1], 0.0, x[2], 0.0], positions, [x[7], 0.0, x[8], 0.0, x[9], 0.0]]))
@@ -131,7 +133,7 @@ def builder() -> ProblemBuilder:
 def test_feet_that_carry_the_weight_hold_the_trunk(builder: ProblemBuilder) -> None:
     """With the mean forces on the feet and the torques of the guess the legs' joints are in balance, but for weight."""
     grid = knot_grid(builder.schedule, 0, 20, builder.config.gait.step)
-    xs = builder.reference.states(grid.times, builder.config.reference, Motion(0.0), LocalGround())
+    xs = builder.reference.states(grid.times, builder.config.reference, TrunkCommand(0.0), LocalGround())
     us = builder.reference.weight_carrying_torques(grid, xs)
     force = np.array([0.0, 0.0, builder.reference.mean_force])
     down = builder.stance_table()[grid.modes]
@@ -157,7 +159,7 @@ def test_derivatives_are_exact_along_a_turning_trot(builder: ProblemBuilder) -> 
         foot: LocalGround(0.01 * k, *slope) for k, (foot, slope) in enumerate(zip(builder.feet, slopes, strict=True))
     }
     feet = FootGrounds.named(builder.feet, ground, own)
-    problem, xs = builder.build(grid, config, Motion(0.5, 0.2, 1.0, heading=0.7), ground, feet)
+    problem, xs = builder.build(grid, config, TrunkCommand(0.5, 0.2, 1.0, heading=0.7), ground, feet)
     penalty = [1e3, 0.1, 0.05]
     guess = heuristic_guess(builder, grid, xs, config.first_guess)
     solution = DdpSolver().solve(problem, xs[0], guess, penalty=penalty, max_iterations=3)
@@ -193,7 +195,7 @@ def test_the_fastest_speed_is_where_stances_end_with_a_straight_leg() -> None:
         assert fastest == pytest.approx(2.0 * math.sqrt(leg**2 - height**2) / stance, rel=0.01)
         times = np.arange(0.0, 0.8, 0.01) + 0.001
         for speed, reached in ((0.98 * fastest, True), (1.1 * fastest, False)):
-            xs = reference.states(times, config, Motion(speed), LocalGround())
+            xs = reference.states(times, config, TrunkCommand(speed), LocalGround())
             heights = np.array([soles(x)[0][:, 2] for x in xs])
             standing = heights[~reference.timing.all_phases(times).swinging.T]
             assert np.allclose(standing, 0.0, atol=1e-9) == reached
@@ -257,7 +259,7 @@ def test_what_is_told_of_the_body_is_approached_and_cut() -> None:
 def test_the_reference_tilts_and_the_feet_stay_on_the_ground() -> None:
     planner = standing_planner()
     reference, geometry = planner.builder.reference, LegGeometry.from_tree(MODEL.tree, planner.builder.feet)
-    motion = Motion(0.0, lean=0.2, pitch=-0.25)
+    motion = TrunkCommand(0.0, lean=0.2, pitch=-0.25)
     (state,) = reference.states(np.array([0.1]), CONFIG, motion, LocalGround())
     assert state[[HEIGHT, PITCH, ROLL]] == pytest.approx([CONFIG.height, -0.25, 0.2])
     attitude = rpy_to_quaternion(0.2, -0.25, 0.0)
@@ -277,7 +279,7 @@ def test_derivatives_of_impulses_near_their_limit_are_exact(gait: str) -> None:
     config = for_model(config_with(gait__name=gait), "whole_body")
     builder = ProblemBuilder(MODEL, config)
     grid = knot_grid(builder.schedule, 0, 40, config.gait.step)
-    problem, xs = builder.build(grid, config, Motion(0.5), LocalGround(0.0, 0.1, -0.2))
+    problem, xs = builder.build(grid, config, TrunkCommand(0.5), LocalGround(0.0, 0.1, -0.2))
     xs = np.array(xs)
     xs[:, N:] += 0.3 * np.random.default_rng(1).standard_normal(xs[:, N:].shape)
     lands = np.flatnonzero(problem.node_integers[:, at.NODE_KIND] == at.TOUCHDOWN)
@@ -309,7 +311,7 @@ def test_what_nobody_can_follow_is_cut_and_told(planner: Planner, monkeypatch: p
     """Ahead, to the left and around together: within speed, friction and the reach of legs, also on the way there."""
     planned, plan = [], planner.plan_coordinates
 
-    def watched(x0: np.ndarray, time: float, motion: Motion, *rest: Any, **options: Any) -> PlanResult:
+    def watched(x0: np.ndarray, time: float, motion: TrunkCommand, *rest: Any, **options: Any) -> PlanResult:
         planned.append(motion)
         return plan(x0, time, motion, *rest, **options)
 
@@ -336,7 +338,7 @@ def test_plans_do_not_depend_on_place_and_heading(planner: Planner, place: tuple
     for yaw, x, y in ((0.0, 0.0, 0.0), place):
         planner.reset(0.0)
         slope = 0.1 * np.array([math.cos(yaw + 1.0), math.sin(yaw + 1.0)])
-        felt = Felt(Ground(0.02 - float(slope @ (x, y)), slope_x=float(slope[0]), slope_y=float(slope[1])))
+        felt = TerrainEstimate(Ground(0.02 - float(slope @ (x, y)), slope_x=float(slope[0]), slope_y=float(slope[1])))
         ahead, left = np.array([math.cos(yaw), math.sin(yaw)]), np.array([-math.sin(yaw), math.cos(yaw)])
         for k in range(4):
             at = np.array([x, y]) + 0.01 * k * (0.4 * ahead + 0.1 * left)
@@ -356,7 +358,7 @@ def test_plans_do_not_depend_on_place_and_heading(planner: Planner, place: tuple
 def test_second_order_takes_no_more_iterations_than_gauss_newton(builder: ProblemBuilder) -> None:
     config = builder.config
     grid = knot_grid(builder.schedule, 0, 40, config.gait.step)
-    problem, xs = builder.build(grid, config, Motion(0.5))
+    problem, xs = builder.build(grid, config, TrunkCommand(0.5))
     guess, x0 = heuristic_guess(builder, grid, xs, config.first_guess), MODEL.state(ROBOT.standing_state())
     costs, iterations = {}, {}
     for variant in ("ddp", "ilqr"):
@@ -378,7 +380,7 @@ def test_commands_that_are_no_finite_numbers_are_refused(planner: Planner, comma
 
 def test_the_ground_under_some_feet_only_is_refused(planner: Planner) -> None:
     with pytest.raises(MessageError, match="allowed: 4 heights each"):
-        planner.plan(standing(0.0, 0.0, 0.0), 0.5, felt=Felt(feet=FootHeights((0.0, 0.0), (0.0, 0.0))))
+        planner.plan(standing(0.0, 0.0, 0.0), 0.5, felt=TerrainEstimate(feet=FootHeights((0.0, 0.0), (0.0, 0.0))))
 
 
 def standing_at(x: np.ndarray, velocity: np.ndarray, turn: float) -> RobotState:
@@ -392,7 +394,7 @@ def standing_at(x: np.ndarray, velocity: np.ndarray, turn: float) -> RobotState:
 def test_a_stance_that_outlasts_its_leg_is_over_sooner(velocity: tuple[float, float], turn: float) -> None:
     """Until then the trunk moves on over feet that stay; the longest leg is nearly straight at the end."""
     time, ends = 0.05, 0.2
-    x = REFERENCE.states(np.array([time]), CONFIG, Motion(0.5), LocalGround(0.0))[0]
+    x = REFERENCE.states(np.array([time]), CONFIG, TrunkCommand(0.5), LocalGround(0.0))[0]
     overstay = REFERENCE.overstay(standing_at(x, np.array([*velocity, 0.0]), turn), time)
     assert 0.0 < overstay < ends - time
     legs, joints = REFERENCE._legs, x[BASE:N]
@@ -410,14 +412,14 @@ def test_a_stance_that_outlasts_its_leg_is_over_sooner(velocity: tuple[float, fl
 
 @pytest.mark.parametrize("speed", [-1.0, 0.0, 0.5, 1.5, 2.5])
 def test_stances_of_a_steady_trot_are_within_the_reach_of_the_legs(speed: float) -> None:
-    xs = REFERENCE.states(TIMES, CONFIG, Motion(speed), LocalGround(0.0))
+    xs = REFERENCE.states(TIMES, CONFIG, TrunkCommand(speed), LocalGround(0.0))
     for x, time in zip(xs, TIMES, strict=True):
         assert REFERENCE.overstay(standing_at(x, np.array([speed, 0.0, 0.0]), 0.0), time) == 0.0
 
 
 def test_feet_that_stand_for_good_outlast_nothing() -> None:
     stand = WholeBodyReference(MODEL.tree, config_with(gait__name="stand").gait)
-    x = stand.states(np.zeros(1), CONFIG, Motion(0.0), LocalGround(0.0))[0]
+    x = stand.states(np.zeros(1), CONFIG, TrunkCommand(0.0), LocalGround(0.0))[0]
     assert stand.overstay(standing_at(x, np.array([5.0, 0.0, 0.0]), 0.0), 0.0) == 0.0
 
 
@@ -439,44 +441,48 @@ def test_the_gait_of_a_pushed_robot_runs_faster_and_keeps_its_beginning(speed: f
 
 class TestCourse:
     def test_a_robot_that_is_held_goes_straight_ahead_from_where_it_is(self) -> None:
-        course = Course()
-        motion = course.follow(standing(1.0, 2.0, 3.0), Motion(0.5, 0.3, 1.0), LEVEL, CONFIG, hold=True)
-        assert motion == Motion(0.5, heading=pytest.approx(1.0))
+        course = HeadingTracker()
+        motion = course.follow(standing(1.0, 2.0, 3.0), TrunkCommand(0.5, 0.3, 1.0), LEVEL, CONFIG, hold=True)
+        assert motion == TrunkCommand(0.5, heading=pytest.approx(1.0))
 
     def test_the_heading_turns_as_commanded_and_waits_for_a_robot_that_does_not(self) -> None:
-        course = Course()
-        course.follow(standing(0.0, 0.0, 0.0), Motion(0.0), LEVEL, CONFIG, hold=True)
+        course = HeadingTracker()
+        course.follow(standing(0.0, 0.0, 0.0), TrunkCommand(0.0), LEVEL, CONFIG, hold=True)
         for k in range(1, 21):
-            motion = course.follow(standing(0.0, 0.0, 0.0, 0.01 * k), Motion(0.0, turn=1.0), LEVEL, CONFIG, hold=False)
+            motion = course.follow(
+                standing(0.0, 0.0, 0.0, 0.01 * k), TrunkCommand(0.0, turn=1.0), LEVEL, CONFIG, hold=False
+            )
         assert motion.heading == pytest.approx(0.2)
         for k in range(21, 200):
-            motion = course.follow(standing(0.0, 0.0, 0.0, 0.01 * k), Motion(0.0, turn=1.0), LEVEL, CONFIG, hold=False)
+            motion = course.follow(
+                standing(0.0, 0.0, 0.0, 0.01 * k), TrunkCommand(0.0, turn=1.0), LEVEL, CONFIG, hold=False
+            )
         assert motion.heading == pytest.approx(0.5, abs=0.02)
 
     def test_it_leads_back_to_the_line(self) -> None:
-        course = Course()
-        course.follow(standing(0.5 * math.pi, 0.0, 0.0), Motion(0.5), LEVEL, CONFIG, hold=True)
-        right = course.follow(standing(0.5 * math.pi, 0.1, 4.0, 0.01), Motion(0.5), LEVEL, CONFIG, hold=False)
+        course = HeadingTracker()
+        course.follow(standing(0.5 * math.pi, 0.0, 0.0), TrunkCommand(0.5), LEVEL, CONFIG, hold=True)
+        right = course.follow(standing(0.5 * math.pi, 0.1, 4.0, 0.01), TrunkCommand(0.5), LEVEL, CONFIG, hold=False)
         assert right.lateral == pytest.approx(0.1 * CONFIG.line_gain), "it is right of a line to the north"
-        far = course.follow(standing(0.5 * math.pi, -9.0, 4.0, 0.02), Motion(0.5), LEVEL, CONFIG, hold=False)
+        far = course.follow(standing(0.5 * math.pi, -9.0, 4.0, 0.02), TrunkCommand(0.5), LEVEL, CONFIG, hold=False)
         assert far.lateral == pytest.approx(-CONFIG.line_speed)
 
     def test_a_roll_that_lasts_is_made_up_for_against_the_ground_s_within_bounds(self) -> None:
-        course, ground = Course(), Ground(slope_y=0.1)
+        course, ground = HeadingTracker(), Ground(slope_y=0.1)
         leans = []
         for k in range(300):
             state = standing(0.0, 0.0, 0.0, 0.01 * k)
-            leans.append(course.follow(state, Motion(0.0), ground, CONFIG, hold=k == 0).lean)
+            leans.append(course.follow(state, TrunkCommand(0.0), ground, CONFIG, hold=k == 0).lean)
         assert leans[0] == 0.0
         assert leans[10] == pytest.approx(0.1 * CONFIG.roll_integral * math.atan(0.1), rel=1e-6)
         assert leans[-1] == CONFIG.roll_trim
-        assert course.follow(standing(0.0, 0.0, 0.0, 4.0), Motion(0.0), ground, CONFIG, hold=True).lean == 0.0
+        assert course.follow(standing(0.0, 0.0, 0.0, 4.0), TrunkCommand(0.0), ground, CONFIG, hold=True).lean == 0.0
 
     def test_the_velocity_begins_near_the_robots_and_goes_to_the_commanded(self) -> None:
-        course, north = Course(), standing(0.5 * math.pi, 0.0, 0.0)
-        course.follow(north, Motion(0.5), LEVEL, CONFIG, hold=True)
+        course, north = HeadingTracker(), standing(0.5 * math.pi, 0.0, 0.0)
+        course.follow(north, TrunkCommand(0.5), LEVEL, CONFIG, hold=True)
         pushed = replace(north, time=0.01, linear_velocity=np.array([0.8, -0.6, 0.1]))
-        motion = course.follow(pushed, Motion(0.5), LEVEL, CONFIG, hold=False)
+        motion = course.follow(pushed, TrunkCommand(0.5), LEVEL, CONFIG, hold=False)
         forward, lateral = motion.velocities(np.array([0.0, CONFIG.settling, 100.0]))
         short = math.hypot(0.3, 0.6) - CONFIG.settling_band
         ahead, left = short * np.array([0.3, -0.6]) / math.hypot(0.3, 0.6)
@@ -484,36 +490,36 @@ class TestCourse:
         assert lateral == pytest.approx([left, left * math.exp(-1.0), 0.0], abs=1e-9)
 
     def test_a_lasting_error_that_is_made_up_for_is_no_excess(self) -> None:
-        course = Course()
-        course.follow(standing(0.0, 0.0, 0.0), Motion(0.5), LEVEL, CONFIG, hold=True)
+        course = HeadingTracker()
+        course.follow(standing(0.0, 0.0, 0.0), TrunkCommand(0.5), LEVEL, CONFIG, hold=True)
         fast = replace(standing(0.0, 0.0, 0.0, 0.01), linear_velocity=np.array([0.9, 0.0, 0.0]))
-        motion = course.follow(fast, Motion(0.5 - 0.3), LEVEL, CONFIG, hold=False, speed_trim=-0.3)
+        motion = course.follow(fast, TrunkCommand(0.5 - 0.3), LEVEL, CONFIG, hold=False, speed_trim=-0.3)
         forward, _ = motion.velocities(np.array([0.0, 100.0]))
         assert forward == pytest.approx([0.2 + 0.4 - CONFIG.settling_band, 0.2])
 
     def test_a_push_is_followed_beyond_the_limit_of_commands_within_the_reach_of_steps(self) -> None:
-        course, limit = Course(), CONFIG.speed_limit
-        course.follow(standing(0.0, 0.0, 0.0), Motion(limit), LEVEL, CONFIG, hold=True)
+        course, limit = HeadingTracker(), CONFIG.speed_limit
+        course.follow(standing(0.0, 0.0, 0.0), TrunkCommand(limit), LEVEL, CONFIG, hold=True)
         pushed = replace(standing(0.0, 0.0, 0.0, 0.01), linear_velocity=np.array([limit + 2.0, -4.0, 0.0]))
-        motion = course.follow(pushed, Motion(limit), LEVEL, CONFIG, hold=False, reach=limit + 0.6)
+        motion = course.follow(pushed, TrunkCommand(limit), LEVEL, CONFIG, hold=False, reach=limit + 0.6)
         forward, lateral = motion.velocities(np.array([0.0, 100.0]))
         assert forward == pytest.approx([limit + 0.6, limit])
         assert lateral == pytest.approx([-limit - 0.6, 0.0])
 
     @pytest.mark.parametrize("change", [{"settling": 0.0}, {"settling_band": 0.7}])
     def test_an_error_within_the_band_is_corrected_at_once(self, change: dict[str, float]) -> None:
-        course, config = Course(), replace(CONFIG, **change)
-        course.follow(standing(0.0, 0.0, 0.0), Motion(0.5), LEVEL, config, hold=True)
+        course, config = HeadingTracker(), replace(CONFIG, **change)
+        course.follow(standing(0.0, 0.0, 0.0), TrunkCommand(0.5), LEVEL, config, hold=True)
         pushed = replace(standing(0.0, 0.0, 0.0, 0.01), linear_velocity=np.array([0.8, -0.6, 0.1]))
-        motion = course.follow(pushed, Motion(0.5), LEVEL, config, hold=False)
+        motion = course.follow(pushed, TrunkCommand(0.5), LEVEL, config, hold=False)
         assert motion.velocities(np.zeros(1)) == (pytest.approx([0.5]), pytest.approx([0.0], abs=1e-9))
 
     def test_a_sideways_command_moves_the_line(self) -> None:
-        course = Course()
-        course.follow(standing(0.0, 0.0, 0.0), Motion(0.0), LEVEL, CONFIG, hold=True)
+        course = HeadingTracker()
+        course.follow(standing(0.0, 0.0, 0.0), TrunkCommand(0.0), LEVEL, CONFIG, hold=True)
         for k in range(1, 101):
             state = standing(0.0, 0.0, 0.003 * k, 0.01 * k)
-            motion = course.follow(state, Motion(0.0, 0.3), LEVEL, CONFIG, hold=False)
+            motion = course.follow(state, TrunkCommand(0.0, 0.3), LEVEL, CONFIG, hold=False)
         assert motion.lateral == pytest.approx(0.3, abs=1e-9), "it is where the line has gone"
 
 
@@ -551,7 +557,7 @@ def test_a_reference_of_ones_own_moves_the_whole_body() -> None:
 
 
 def test_a_payload_that_is_felt_counts_more_than_the_configured_one_and_is_carried() -> None:
-    def lift(configured: float, felt: Felt) -> float:
+    def lift(configured: float, felt: TerrainEstimate) -> float:
         planner = Planner(
             MODEL, for_model(config_with(gait__name="trot", payload__mass=configured, iterations=20), MODEL.name)
         )
@@ -560,8 +566,12 @@ def test_a_payload_that_is_felt_counts_more_than_the_configured_one_and_is_carri
         assert result.policy is not None
         return float(result.policy.forces[:, 2::3].sum(axis=1).mean())
 
-    alone = lift(0.0, Felt())
-    for configured, felt in ((3.0, Felt()), (0.0, Felt(payload=Payload(3.0))), (20.0, Felt(payload=Payload(3.0)))):
+    alone = lift(0.0, TerrainEstimate())
+    for configured, felt in (
+        (3.0, TerrainEstimate()),
+        (0.0, TerrainEstimate(payload=Payload(3.0))),
+        (20.0, TerrainEstimate(payload=Payload(3.0))),
+    ):
         assert lift(configured, felt) / alone == pytest.approx(1.0 + 3.0 / ROBOT.mass, rel=0.05)
 
 
@@ -575,4 +585,4 @@ def test_a_payload_that_takes_more_than_the_trunk_weighs_is_refused() -> None:
         planner.configure(light)
     planner.reset(0.0)
     with pytest.raises(ParameterError, match=words):
-        planner.plan(standing(0.0, 0.0, 0.0), 0.0, felt=Felt(payload=Payload(-4.0)))
+        planner.plan(standing(0.0, 0.0, 0.0), 0.0, felt=TerrainEstimate(payload=Payload(-4.0)))

@@ -8,7 +8,7 @@ import pytest
 
 from contact_ddp_ros import InteriorPointSolver, SolverOptions, casadi_problem, check_derivatives
 from contact_ddp_ros.base.errors import SolverError
-from contact_ddp_ros.ocp.interior_solution import Multipliers, interior_options
+from contact_ddp_ros.ocp.interior_solution import DualVariables, interior_options
 from contact_ddp_ros.ocp.node_function import node_function
 from contact_ddp_ros.ocp.penalties import inequality
 from contact_ddp_ros.ocp.protocol import STEP
@@ -127,7 +127,7 @@ def test_a_warm_start_needs_few_iterations(swing_up):
         assert len(warm.solution.iterations) < 0.3 * len(first.solution.iterations)
     with pytest.raises(SolverError, match="warm has multipliers of shape"):
         solver.solve(
-            swing_up, x0, guess, warm=Multipliers(first.multipliers.equalities[1:], first.multipliers.inequalities)
+            swing_up, x0, guess, warm=DualVariables(first.multipliers.equalities[1:], first.multipliers.inequalities)
         )
 
 

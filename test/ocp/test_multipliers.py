@@ -1,11 +1,11 @@
-"""Multipliers learn the dual's curvature from pass to pass."""
+"""AugmentedLagrangian learn the dual's curvature from pass to pass."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contact_ddp_ros.ocp.multipliers import Multipliers
+from contact_ddp_ros.ocp.multipliers import AugmentedLagrangian
 
 
 class Dual:
@@ -27,7 +27,7 @@ class Dual:
 @given(seed=st.integers(0, 2**31), m=st.integers(1, 3))
 def test_a_few_passes_per_constraint_find_the_optimum_of_a_linear_dual(seed, m):
     """Broyden's update ends after twice as many steps as there are constraints, on their way down."""
-    dual, duals, sigmas = Dual(seed, m), Multipliers(np.zeros((m, 1))), np.geomspace(0.1, 1.0, 4 * m + 2)
+    dual, duals, sigmas = Dual(seed, m), AugmentedLagrangian(np.zeros((m, 1))), np.geomspace(0.1, 1.0, 4 * m + 2)
     for sigma in sigmas:  # a penalty that grows in between changes nothing
         c = dual.residual(duals.y, sigma)
         if np.abs(c).max() < 1e-12:
@@ -37,13 +37,13 @@ def test_a_few_passes_per_constraint_find_the_optimum_of_a_linear_dual(seed, m):
 
 
 def test_the_first_update_is_the_usual_one():
-    duals = Multipliers(np.array([[1.0, 2.0]]))
+    duals = AugmentedLagrangian(np.array([[1.0, 2.0]]))
     duals.update(10.0, np.array([[0.5, -0.1]]))
     assert duals.y == pytest.approx(np.array([[6.0, 1.0]]))
 
 
 def test_one_constraint_is_extrapolated_by_the_secant():
-    dual, duals = Dual(3, 1), Multipliers(np.zeros((1, 1)))
+    dual, duals = Dual(3, 1), AugmentedLagrangian(np.zeros((1, 1)))
     for _ in range(2):
         duals.update(0.1, dual.residual(duals.y, 0.1))
     assert dual.residual(duals.y, 0.1) == pytest.approx(0.0, abs=1e-12)
@@ -51,7 +51,7 @@ def test_one_constraint_is_extrapolated_by_the_secant():
 
 @pytest.mark.parametrize("reason", ["told", "residual rises"])
 def test_what_no_longer_holds_is_forgotten(reason):
-    dual, duals = Dual(5, 2), Multipliers(np.zeros((2, 1)))
+    dual, duals = Dual(5, 2), AugmentedLagrangian(np.zeros((2, 1)))
     for _ in range(3):
         c = dual.residual(duals.y, 0.1)
         duals.update(0.1, c)

@@ -10,7 +10,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from std_msgs.msg import Float64MultiArray
 
 from contact_ddp_ros.base.errors import MessageError
-from contact_ddp_ros.robot.ground import Felt, FootHeights, Ground, Payload
+from contact_ddp_ros.robot.ground import FootHeights, Ground, Payload, TerrainEstimate
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.ros.plan_request import (
     AIMS,
@@ -29,7 +29,7 @@ FEET = st.none() | st.builds(FootHeights, HEIGHTS, HEIGHTS)
 PLACES = st.floats(-1.0, 1.0)
 PAYLOADS = st.none() | st.builds(Payload, st.floats(-10.0, 50.0), PLACES, PLACES, PLACES)
 FELT = st.builds(
-    Felt,
+    TerrainEstimate,
     st.none() | GROUNDS,
     st.floats(-1e3, 1e3),
     FEET,
@@ -40,7 +40,7 @@ FELT = st.builds(
 
 
 @given(st.integers(0, 2**31 * 1_000_000_000 - 1), st.sampled_from(AIMS), FELT)
-def test_a_request_survives_the_wire(stamp: int, aim: str, felt: Felt) -> None:
+def test_a_request_survives_the_wire(stamp: int, aim: str, felt: TerrainEstimate) -> None:
     request = PlanRequest(stamp, aim, STANDING, felt)
     wire = RequestWriter().message(request)
     assert deserialize_message(wire, Float64MultiArray) == plan_request_message(request)
@@ -85,7 +85,7 @@ def test_a_damaged_request_is_refused(slot: int, value: float, words: str) -> No
 
 @pytest.mark.parametrize(("slot", "value"), [(43, np.inf), (43, 1e3), (44, 1.5), (45, np.nan)])
 def test_a_ground_that_cannot_be_is_refused(slot: int, value: float) -> None:
-    message = plan_request_message(PlanRequest(12, MOVE, STANDING, Felt(Ground(), 0.0)))
+    message = plan_request_message(PlanRequest(12, MOVE, STANDING, TerrainEstimate(Ground(), 0.0)))
     message.data[slot] = value
     with pytest.raises(MessageError, match="ground of a plan request"):
         plan_request(serialize_message(message))

@@ -10,7 +10,7 @@ from ros_graph import PATIENCE, NodeMaker
 
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.qos_watch import QosWatch
-from contact_ddp_ros.ros.receiver import Inlet
+from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.runtime import subscribe
 
 
@@ -51,7 +51,7 @@ def test_who_is_not_heard_is_named_once(
 ) -> None:
     listener, driver = make_node("listener"), make_node("driver")
     if by_inlet:
-        Inlet(listener).subscribe(topic, lambda _message: None)
+        Receiver(listener).subscribe(topic, lambda _message: None)
     else:
         subscribe(listener, topic, lambda _message: None)
     watched = Watched(listener)

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety import Violation
+from contact_ddp_ros.control.safety import ViolationKind
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.runs.channel import Links
@@ -225,7 +225,7 @@ def test_a_state_that_is_not_finite_ends_in_damping():
         assert (command.torques == 0.0).all() and (command.velocities == 0.0).all()
     assert loop.controller.mode is ControlMode.DAMP
     assert loop.controller.fault is not None
-    assert loop.controller.fault.violation is Violation.STATE_NOT_FINITE
+    assert loop.controller.fault.violation is ViolationKind.STATE_NOT_FINITE
     assert any(event.fault for event in recording.events)
     assert any("no plan" in event.text for event in recording.events)
 

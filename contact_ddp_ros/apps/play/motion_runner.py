@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from contact_ddp_ros.base.errors import ContactDdpError, ParameterError
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.motion_controller import MotionLaw
+from contact_ddp_ros.control.motion_controller import MotionController
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.motion import MotionTask, load_motion, packaged_motions
+from contact_ddp_ros.robot.motion import MotionSpec, load_motion, packaged_motions
 from contact_ddp_ros.runs.channel import Links
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.live.commands import Drive
@@ -65,7 +65,7 @@ class Repertoire:
         return known
 
 
-def _optimised(task: MotionTask, robot: Robot) -> "MotionPlan":
+def _optimised(task: MotionSpec, robot: Robot) -> "MotionPlan":
     from contact_ddp_ros.mpc.motions.optimizer import optimise_motion  # with what nobody needs who asks for none
 
     return optimise_motion(task, robot)
@@ -78,7 +78,7 @@ class Performance:
         """Nothing is done before :meth:`begin`."""
         self._loop, self._repertoire = loop, repertoire
         self._plan: Future[MotionPlan] | None = None
-        self._law: MotionLaw | None = None
+        self._law: MotionController | None = None
         self._asked = self._moved = False
 
     def begin(self, name: str) -> str:
@@ -114,12 +114,12 @@ class Performance:
         if self._plan is not None and self._plan.done():
             plan, self._plan = self._plan.result(), None
             config = self._loop.controller.config
-            self._law = MotionLaw(self._repertoire.robot, plan.task, plan.policy, config)
+            self._law = MotionController(self._repertoire.robot, plan.task, plan.policy, config)
         if self._law is None:
             return ""
         return self._outcome(self._law) if self._asked else self._ask(self._law)
 
-    def _ask(self, law: MotionLaw) -> str:
+    def _ask(self, law: MotionController) -> str:
         """Have it done where the robot does not move, and stand first where it does."""
         controller = self._loop.controller
         if controller.mode is ControlMode.MOVE and not law.lies:
@@ -133,7 +133,7 @@ class Performance:
         self._asked = True
         return f"{law.name}: {answer.reason}"
 
-    def _outcome(self, law: MotionLaw) -> str:
+    def _outcome(self, law: MotionController) -> str:
         controller, moved = self._loop.controller, self._moved
         if controller.mode is ControlMode.MOTION or controller.waiting_for:
             return ""

@@ -10,10 +10,10 @@ class EstimationConfig:
     """Contact by forces and schedule, ground by footholds."""
 
     ground: bool = parameter(
-        True, description="tell the planner of the ground that is felt; otherwise its parameters' counts"
+        True, description="send the estimated ground to the planner; otherwise its parameters hold"
     )
     feet: bool = parameter(
-        True, description="tell it of the ground under each foot, too; otherwise that plane is under all of them"
+        True, description="send the estimated ground under each foot, too; otherwise one plane holds for all"
     )
     observer_rate: float = parameter(
         300.0, low=20.0, high=1000.0, unit="1/s", description="bandwidth of the momentum observer behind foot forces"
@@ -32,22 +32,22 @@ class EstimationConfig:
         2.0, low=0.0, high=10.0, description="logarithm of the odds that the schedule alone gives to contact or air"
     )
     settle_time: float = parameter(
-        0.01, low=0.0, high=0.1, unit="s", description="contact this old shows where the ground is"
+        0.01, low=0.0, high=0.1, unit="s", description="age of a contact from which on it counts as a foothold"
     )
     footholds: int = parameter(
-        16, low=4, high=64, description="how many footholds the ground is fitted to", structural=True
+        16, low=4, high=64, description="number of footholds that the ground is fitted to", structural=True
     )
     foothold_range: float = parameter(
         0.3, low=0.05, high=5.0, unit="m", description="distance at which a foothold's weight has fallen to 1/e"
     )
     foothold_reach: float = parameter(
-        0.06, low=0.01, high=1.0, unit="m", description="how far about itself a foothold tells the height of the next"
+        0.06, low=0.01, high=1.0, unit="m", description="radius within which a foothold predicts the height of the next"
     )
     foothold_error: float = parameter(
         0.008, low=0.001, high=0.1, unit="m", description="standard deviation of a foothold from a plane"
     )
     slope_prior: float = parameter(
-        0.3, low=0.001, high=10.0, description="standard deviation of the ground's slope before anything is felt"
+        0.3, low=0.001, high=10.0, description="standard deviation of the ground's slope before the first contact"
     )
     stumble_force: float = parameter(
         15.0, low=2.0, high=1000.0, unit="N", description="force along the ground that stops a foot in its swing"
@@ -57,35 +57,43 @@ class EstimationConfig:
         low=0.0,
         high=5.0,
         unit="m",
-        description="how far the trunk is from where that happened when it is forgotten",
+        description="distance of the trunk from a swing collision at which it is forgotten",
     )
     stumble_roughness: float = parameter(
-        0.03, low=0.0, high=0.1, unit="m", description="roughness of the ground that is counted on until then"
+        0.03, low=0.0, high=0.1, unit="m", description="roughness of the ground assumed near a swing collision"
     )
     timing: bool = parameter(
         True, description="let the gait's clock jump ahead where a foot lands early and wait where one lands late"
     )
     early_before: float = parameter(
-        0.08, low=0.0, high=0.2, unit="s", description="a foot that is felt so long before its touchdown lands now"
+        0.08,
+        low=0.0,
+        high=0.2,
+        unit="s",
+        description="earliest contact before a planned touchdown that counts as the landing",
     )
     late_after: float = parameter(
-        0.012, low=0.004, high=0.1, unit="s", description="a foot that is not felt so long after its touchdown is late"
+        0.012,
+        low=0.004,
+        high=0.1,
+        unit="s",
+        description="time after a planned touchdown from which on a foot without contact is late",
     )
     late_longest: float = parameter(0.06, low=0.0, high=0.3, unit="s", description="longest wait for a late foot")
     payload: bool = parameter(
-        True, description="tell the planner of the payload that the feet weigh; otherwise its parameters' counts"
+        True, description="send the estimated payload to the planner; otherwise its parameters hold"
     )
     payload_time: float = parameter(
         1.0, low=0.05, high=60.0, unit="s", description="time constant with which the estimated payload follows"
     )
     payload_least: float = parameter(
-        0.05, low=0.0, high=1.0, description="share of the robot's mass up to which it counts as none"
+        0.05, low=0.0, high=1.0, description="share of the robot's mass up to which an estimated payload counts as none"
     )
     drives: bool = parameter(
-        True, description="tell it of inertia that the drives show in swings; otherwise its parameters' counts"
+        True, description="send the drives' estimated inertia to the planner; otherwise its parameters hold"
     )
     drives_time: float = parameter(
-        3.0, low=0.1, high=600.0, unit="s", description="time constant with which that is forgotten"
+        3.0, low=0.1, high=600.0, unit="s", description="time constant of the drives' inertia estimate"
     )
     drives_least: float = parameter(
         0.002, low=1e-5, high=0.1, unit="kg m^2", description="inertia of a drive up to which it counts as none"

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.control.estimation.config import EstimationConfig
 from contact_ddp_ros.control.estimation.ground import ContactEstimate, FootHeightEstimate, GroundEstimate
-from contact_ddp_ros.control.estimation.momentum import MomentumObserver, Stumble
+from contact_ddp_ros.control.estimation.momentum import MomentumObserver, SwingCollisionDetector
 from contact_ddp_ros.control.estimation.payload import PayloadEstimate
 from contact_ddp_ros.control.estimation.reflected_inertia import DriveInertiaEstimate
 from contact_ddp_ros.robot.ground import FootHeights, Ground, Payload
@@ -42,7 +42,7 @@ class Estimator:
         self._heights = FootHeightEstimate(n_feet)
         self._met = np.zeros((n_feet, 3))
         """Places where the feet's contact began, or where the feet are, (n_feet, 3) in `odom` [m]."""
-        self._stumble = Stumble(n_feet)
+        self._stumble = SwingCollisionDetector(n_feet)
         self._payload = PayloadEstimate(robot)
         self._drives = DriveInertiaEstimate(n_feet)
         self._last: RobotState | None = None

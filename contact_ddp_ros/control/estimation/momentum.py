@@ -172,7 +172,7 @@ _TAKEN = 0.8
 """Share of the torques' push along the ground that a foot which has been stopped loses at least."""
 
 
-class Stumble:
+class SwingCollisionDetector:
     """The last place where a foot has met something."""
 
     def __init__(self, n_feet: int) -> None:

@@ -19,7 +19,7 @@ from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.solution import Guess, Termination
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.motion import MotionTask
+from contact_ddp_ros.robot.motion import MotionSpec
 from contact_ddp_ros.robot.policy import Policy
 
 Array = NDArray[np.float64]
@@ -43,7 +43,7 @@ class MotionPlan:
         problem: that was solved.
     """
 
-    task: MotionTask
+    task: MotionSpec
     policy: Policy
     first: InteriorSolution = field(repr=False)
     found: InteriorSolution = field(repr=False)
@@ -72,7 +72,7 @@ class MotionPlan:
 
 
 def optimise_motion(
-    task: MotionTask,
+    task: MotionSpec,
     robot: Robot,
     config: MotionConfig | None = None,
     *,

@@ -35,7 +35,7 @@ from contact_ddp_ros.robot.gaits.schedule import ModeSchedule
 from contact_ddp_ros.robot.joint_pd import MotorConfig, TorqueSpeedCurve
 from contact_ddp_ros.robot.models.model import Model
 from contact_ddp_ros.robot.models.planar import PlanarModel
-from contact_ddp_ros.robot.motion import MotionModes, MotionTask
+from contact_ddp_ros.robot.motion import MotionModes, MotionSpec
 
 Array = NDArray[np.float64]
 
@@ -93,7 +93,7 @@ class MotionProblem(ABC):
     joints: NDArray[np.int64]
 
     def __init__(
-        self, model: Model, task: MotionTask, config: MotionConfig | None = None, motor: MotorConfig | None = None
+        self, model: Model, task: MotionSpec, config: MotionConfig | None = None, motor: MotorConfig | None = None
     ) -> None:
         """Compiles the kernels of contacts and limits where they are not in the cache.
 
@@ -230,7 +230,7 @@ class PlanarMotionProblem(MotionProblem):
     """A motion in the sagittal plane."""
 
     def __init__(
-        self, model: PlanarModel, task: MotionTask, config: MotionConfig | None = None, motor: MotorConfig | None = None
+        self, model: PlanarModel, task: MotionSpec, config: MotionConfig | None = None, motor: MotorConfig | None = None
     ) -> None:
         """Build the problem; arguments of :class:`MotionProblem`."""
         self.joints = model.pairs[:, 0]

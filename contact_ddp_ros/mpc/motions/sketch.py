@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.control.motion_controller import start_coordinates, turning_index
 from contact_ddp_ros.mpc.planar_reference import PlanarLeg
 from contact_ddp_ros.robot.models.model import Model
-from contact_ddp_ros.robot.motion import MotionTask
+from contact_ddp_ros.robot.motion import MotionSpec
 
 Array = NDArray[np.float64]
 Span = tuple[float, float]
@@ -22,7 +22,7 @@ _FOLDED_HIP, _FOLDED_KNEE = -1.25, 2.5
 """Joint angles of a leg drawn in [rad]."""
 
 
-def sketch(task: MotionTask, model: Model, times: Array, *, rise: float, tilt: float, tuck: float) -> Array:
+def sketch(task: MotionSpec, model: Model, times: Array, *, rise: float, tilt: float, tuck: float) -> Array:
     """States of the model (N, 2n), from the beginning on.
 
     Args:
@@ -64,7 +64,7 @@ def _fly(xs: Array, model: Model, stand: Array, times: Array, span: Span, rise: 
             xs[:, joint] += fold * (folded - stand[joint])
 
 
-def _turn(xs: Array, model: Model, times: Array, task: MotionTask, tilt: float) -> None:
+def _turn(xs: Array, model: Model, times: Array, task: MotionSpec, tilt: float) -> None:
     """Angle and rate about the axis of the turn, the last of the trunk's."""
     n, (begin, end) = model.tree.n, task.flight
     turning = turning_index(model)

@@ -26,7 +26,7 @@ from contact_ddp_ros.robot.joints import JOINT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
-from contact_ddp_ros.robot.motion import MotionTask
+from contact_ddp_ros.robot.motion import MotionSpec
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
 Array = NDArray[np.float64]
@@ -44,7 +44,7 @@ _ROUNDING = 1e-4
 """Radius of rounding of the corner that the lowest height of a disc has where it lies flat."""
 
 
-def motion_problem(task: MotionTask, robot: Robot, config: MotionConfig | None = None) -> MotionProblem:
+def motion_problem(task: MotionSpec, robot: Robot, config: MotionConfig | None = None) -> MotionProblem:
     """The problem of a motion; ParameterError where it moves legs apart that its model moves alike."""
     model = model_for(task, robot)
     if isinstance(model, PlanarModel):
@@ -112,7 +112,7 @@ class SpatialMotionProblem(MotionProblem):
     def __init__(
         self,
         model: WholeBodyModel,
-        task: MotionTask,
+        task: MotionSpec,
         config: MotionConfig | None = None,
         motor: MotorConfig | None = None,
     ) -> None:

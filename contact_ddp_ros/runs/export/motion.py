@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.plants.figure import Figure, Shape
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.policy_kinematics import PlannedRobot
+from contact_ddp_ros.robot.policy_kinematics import PolicyPoses
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.recording import Recording
 from contact_ddp_ros.runs.recording.plans import states_at
@@ -69,8 +69,8 @@ class Motion:
         robot = load_robot(options.get("robot"))
         self._recording = recording
         self._figure = Figure(robot, SimOptions(terrain=options.get("terrain", "flat")))
-        self._planned = PlannedRobot(robot)
-        self._plans = recording.plans if PlannedRobot.knows(recording.info.plan_coordinates) else {}
+        self._planned = PolicyPoses(robot)
+        self._plans = recording.plans if PolicyPoses.knows(recording.info.plan_coordinates) else {}
 
     @property
     def has_plans(self) -> bool:

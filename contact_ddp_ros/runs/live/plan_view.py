@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.robot.policy import Policy
-from contact_ddp_ros.robot.policy_kinematics import PlannedRobot, landings
+from contact_ddp_ros.robot.policy_kinematics import PolicyPoses, landings
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.live.snapshot import Plan, Touch
 
@@ -41,7 +41,7 @@ def touch_of(controller: Controller) -> Touch:
     )
 
 
-class PlanView(PlannedRobot):
+class PlanView(PolicyPoses):
     """Robots in the states of plans."""
 
     def at(self, plan: Plan, time: float, actual: RobotState) -> RobotState:

@@ -13,7 +13,7 @@ from contact_ddp_ros.control.motion_controller import (
     POSTURE_REST,
     POSTURE_TIME,
     ExecutionConfig,
-    MotionLaw,
+    MotionController,
     MotionStage,
     model_for,
     start_state,
@@ -26,7 +26,7 @@ from contact_ddp_ros.plants.plant import SimulatedPlant
 from contact_ddp_ros.plants.terrain.words import FLAT
 from contact_ddp_ros.robot.joint_pd import TorqueSpeedCurve
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.motion import MotionTask
+from contact_ddp_ros.robot.motion import MotionSpec
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.closed_loop import CONTROL_PERIOD
@@ -236,7 +236,7 @@ def execute_motion(
     world = options or SimOptions(terrain=terrain_of(plan.task))
     config = ControllerConfig()
     config = replace(config, stand=replace(config.stand, ramp_time=_RAMP))
-    controller, law = Controller(robot, config), MotionLaw(robot, plan.task, plan.policy, config, execution)
+    controller, law = Controller(robot, config), MotionController(robot, plan.task, plan.policy, config, execution)
     simulator = make_simulator(robot, controller.drive_gains, world)
     if start is not None or plan.task.start:
         simulator.reset(start or start_state(plan.task, robot))
@@ -261,7 +261,7 @@ def execute_motion(
     return log.finish(world)
 
 
-def terrain_of(task: MotionTask) -> str:
+def terrain_of(task: MotionSpec) -> str:
     """Word for the ground that a motion needs."""
     return f"step:{task.edge},{task.rise}" if task.rise else FLAT
 
@@ -270,7 +270,7 @@ class _Log:
     """Rows of a run while it happens."""
 
     def __init__(
-        self, plan: MotionPlan, robot: Robot, simulator: SimulatedPlant, controller: Controller, law: MotionLaw
+        self, plan: MotionPlan, robot: Robot, simulator: SimulatedPlant, controller: Controller, law: MotionController
     ) -> None:
         self._plan, self._simulator, self._controller, self._law = plan, simulator, controller, law
         self._body = follower_of(model_for(plan.task, robot), simulator.truth().state, plan.task.start_turn)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.config import ControllerConfig
-from contact_ddp_ros.control.motion_controller import MotionLaw
+from contact_ddp_ros.control.motion_controller import MotionController
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.motion import load_motion
 
@@ -40,6 +40,6 @@ def optimised(words: str, robot: Robot, tell: Callable[[str], None]) -> "dict[st
     return plans
 
 
-def laws(plans: "dict[str, MotionPlan]", robot: Robot, config: ControllerConfig) -> dict[str, MotionLaw]:
+def laws(plans: "dict[str, MotionPlan]", robot: Robot, config: ControllerConfig) -> dict[str, MotionController]:
     """What does them under a controller's configuration."""
-    return {name: MotionLaw(robot, plan.task, plan.policy, config) for name, plan in plans.items()}
+    return {name: MotionController(robot, plan.task, plan.policy, config) for name, plan in plans.items()}

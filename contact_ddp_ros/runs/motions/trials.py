@@ -9,7 +9,7 @@ from contact_ddp_ros.control.motion_controller import ExecutionConfig, put_down,
 from contact_ddp_ros.mpc.motions.optimizer import MotionPlan
 from contact_ddp_ros.plants.options import ENGINES, NoiseOptions, SimOptions
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.motion import MotionTask
+from contact_ddp_ros.robot.motion import MotionSpec
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.motions.execution import MotionRun, execute_motion, terrain_of
@@ -76,7 +76,7 @@ def perturbed_run(
     return execute_motion(plan, robot, world, execution=execution, start=start, push=push)
 
 
-def _start(task: MotionTask, robot: Robot, rng: np.random.Generator, spread: Spread) -> RobotState:
+def _start(task: MotionSpec, robot: Robot, rng: np.random.Generator, spread: Spread) -> RobotState:
     """Start of a trial: the motion's first posture, a little off, its lowest foot 1 cm above the ground."""
     state = start_state(task, robot)
     roll, pitch, yaw = rng.uniform(-spread.tilt, spread.tilt, 3)

@@ -14,7 +14,7 @@ PHASES = 101
 
 
 @dataclass(frozen=True)
-class Course:
+class CycleMean:
     """What a quantity does over a cycle: (PHASES,) mean and standard deviation over the cycles."""
 
     mean: Array
@@ -68,7 +68,7 @@ def phase(recording: RunRecord) -> Array:
     return shares
 
 
-def mean_course(values: Array, ticks: list[slice]) -> Course | None:
+def mean_course(values: Array, ticks: list[slice]) -> CycleMean | None:
     """The mean course of (N,) values over cycles; None without a cycle in which all of them are known."""
     share = np.linspace(0.0, 1.0, PHASES)
     known = [one for one in ticks if one.stop < len(values) and np.isfinite(values[one.start : one.stop + 1]).all()]
@@ -80,4 +80,4 @@ def mean_course(values: Array, ticks: list[slice]) -> Course | None:
             for one in known
         ]
     )
-    return Course(courses.mean(axis=0), courses.std(axis=0))
+    return CycleMean(courses.mean(axis=0), courses.std(axis=0))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.policy_kinematics import PlannedRobot
+from contact_ddp_ros.robot.policy_kinematics import PolicyPoses
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.recording import analysis, cycles
 from contact_ddp_ros.runs.recording.plans import kept_at, states_at
@@ -25,8 +25,8 @@ class Captions:
         self._speed = analysis.held_mean(recording.heading_velocity[:, 0], analysis.gait_period(recording), period)
         self._phase = cycles.phase(recording)
         self._gait = gait_name(recording)
-        shown = recording.plans if PlannedRobot.knows(recording.info.plan_coordinates) else {}
-        self._planned = PlannedRobot(load_robot(recording.info.options.get("robot"))) if shown else None
+        shown = recording.plans if PolicyPoses.knows(recording.info.plan_coordinates) else {}
+        self._planned = PolicyPoses(load_robot(recording.info.options.get("robot"))) if shown else None
         self._plans = kept_at(shown, ticks["time"])
         self._states = states_at(shown, ticks["time"])
 

@@ -9,7 +9,7 @@ from contact_ddp_ros.plants.figure import Figure
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.joints import BASE_LINK, LEG_NAMES
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.policy_kinematics import PlannedRobot
+from contact_ddp_ros.robot.policy_kinematics import PolicyPoses
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.recording import Recording
 
@@ -38,7 +38,7 @@ class Kinematics:
         robot = load_robot(recording.info.options.get("robot"))
         self._recording = recording
         self._figure = Figure(robot, SimOptions())
-        self._planned = PlannedRobot(robot)
+        self._planned = PolicyPoses(robot)
         bodies = self._figure.bodies
         self._trunk = bodies.index(BASE_LINK)
         self._legs = np.array([[bodies.index(f"{leg}_{body}") for body in _LEG_BODIES] for leg in LEG_NAMES])

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from contact_ddp_ros.robot.policy_kinematics import PlannedRobot
+from contact_ddp_ros.robot.policy_kinematics import PolicyPoses
 from contact_ddp_ros.runs.recording.record import Array
 from contact_ddp_ros.runs.recording.recording import Recording
 from contact_ddp_ros.runs.report.kinematics import Kinematics
@@ -31,7 +31,7 @@ def draw(figure: Figure, recording: Recording) -> bool:
     """Trunk, joints and feet in three columns; False where the close-up holds no plan that was kept."""
     time, mask = recording.ticks["time"], close_up(recording)
     plans = _plans_within(recording, time[mask])
-    if not plans or not PlannedRobot.knows(recording.info.plan_coordinates):
+    if not plans or not PolicyPoses.knows(recording.info.plan_coordinates):
         return False
     kinematics = Kinematics(recording)
     columns = (_trunk(recording), *_pairs(recording, kinematics, mask))

@@ -9,7 +9,7 @@ import pytest
 
 from contact_ddp_ros.apps.cli import main
 from contact_ddp_ros.apps.cli import replay as job
-from contact_ddp_ros.robot.ground import Felt
+from contact_ddp_ros.robot.ground import TerrainEstimate
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.ros import bag
@@ -32,7 +32,16 @@ def solve(model_hash: int) -> RecordedSolve:
     policy = Policy(times, *(np.zeros(s) for s in ((2, 14), (1, 4), (1, 4, 14))), np.zeros(1, int), np.zeros((1, 4)))
     state = load_robot().standing_state(1.0)
     return RecordedSolve(
-        state, 0.5, Felt(), False, "bound", 1.0, 0.002, 9, True, dataclasses.replace(policy, model_hash=model_hash)
+        state,
+        0.5,
+        TerrainEstimate(),
+        False,
+        "bound",
+        1.0,
+        0.002,
+        9,
+        True,
+        dataclasses.replace(policy, model_hash=model_hash),
     )
 
 

@@ -24,7 +24,7 @@ from benchmarks.loop.parameters import as_range
 from contact_ddp_ros.base.config import ParameterSpec, check
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.base.safe_ranges import SafeRange, read
-from contact_ddp_ros.control.safety import Violation
+from contact_ddp_ros.control.safety import ViolationKind
 from contact_ddp_ros.runs.study.study import Case, Figures
 from test.runs.study.serial import Serial
 
@@ -100,9 +100,9 @@ def test_what_is_no_number_holds_or_does_not(spec: ParameterSpec, towards: str, 
 
 
 def test_verdicts_tell_limits_that_trip_from_falls() -> None:
-    assert judge("controller.safety.roll", Violation.TILT, "fault: tilt") == "damps: tilt"
-    assert judge("planner.weight.pitch", Violation.TILT, "fault: tilt") == "falls: tilt"
-    assert judge("planner.weight.pitch", Violation.POLICY_STALE, "fault: ...") == "damps: policy_stale"
+    assert judge("controller.safety.roll", ViolationKind.TILT, "fault: tilt") == "damps: tilt"
+    assert judge("planner.weight.pitch", ViolationKind.TILT, "fault: tilt") == "falls: tilt"
+    assert judge("planner.weight.pitch", ViolationKind.POLICY_STALE, "fault: ...") == "damps: policy_stale"
     assert judge("controller.safety.roll", None, "trunk below 0.15 m") == "falls: trunk below 0.15 m"
     assert judge("controller.stand.kp", None, "", stood=False) == "does not stand"
     assert judge("controller.stand.kp", None, "") == ""

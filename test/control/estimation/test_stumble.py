@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.control.estimation.config import EstimationConfig
-from contact_ddp_ros.control.estimation.momentum import Stumble
+from contact_ddp_ros.control.estimation.momentum import SwingCollisionDetector
 
 CONFIG = EstimationConfig()
 POINTS = np.array([[0.19, -0.11, 0.05], [0.19, 0.11, 0.05], [-0.19, -0.11, 0.0], [-0.19, 0.11, 0.0]])
@@ -10,7 +10,7 @@ FRONT = np.array([True, True, False, False])
 
 
 def felt(
-    stumble: Stumble,
+    stumble: SwingCollisionDetector,
     force: list[float],
     lasting: float,
     trunk: float = 0.0,
@@ -44,26 +44,26 @@ def felt(
     ],
 )
 def test_a_foot_that_is_stopped_in_its_swing_has_met_an_edge(force, lasting, foot, counts) -> None:
-    assert felt(Stumble(4), force, lasting, foot=foot) == (CONFIG.stumble_roughness if counts else 0.0)
+    assert felt(SwingCollisionDetector(4), force, lasting, foot=foot) == (CONFIG.stumble_roughness if counts else 0.0)
 
 
 def test_what_weak_torques_feel_like_is_no_edge() -> None:
-    assert felt(Stumble(4), [-40.0, 0.0, 0.0], 0.1, push=1.5) == 0.0, "the foot goes on"
+    assert felt(SwingCollisionDetector(4), [-40.0, 0.0, 0.0], 0.1, push=1.5) == 0.0, "the foot goes on"
 
 
 def test_a_knee_that_meets_the_ground_is_no_edge() -> None:
-    assert felt(Stumble(4), [-40.0, 0.0, 0.0], 0.1, knee=0.07) == 0.0, "2 cm above its foot"
+    assert felt(SwingCollisionDetector(4), [-40.0, 0.0, 0.0], 0.1, knee=0.07) == 0.0, "2 cm above its foot"
 
 
 def test_the_force_must_last_without_a_break() -> None:
-    stumble = Stumble(4)
+    stumble = SwingCollisionDetector(4)
     for k in range(10):
         found = felt(stumble, [-40.0 * (k % 2), 0.0, 0.0], 0.006, begin=0.008 * k)
         assert found == 0.0
 
 
 def test_it_is_forgotten_where_the_robot_has_left_the_place() -> None:
-    stumble = Stumble(4)
+    stumble = SwingCollisionDetector(4)
     assert felt(stumble, [-40.0, 0.0, 0.0], 0.02) > 0.0
     assert felt(stumble, [0.0, 0.0, 0.0], 1.0, trunk=0.7, begin=1.0) > 0.0, "the back feet are still to come"
     assert felt(stumble, [0.0, 0.0, 0.0], 0.1, trunk=0.8, begin=3.0) == 0.0

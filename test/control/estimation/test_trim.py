@@ -2,11 +2,11 @@ from math import pi, sin
 
 import pytest
 
-from contact_ddp_ros.robot.clamped_integrator import LastingError, Trim
+from contact_ddp_ros.robot.clamped_integrator import ClampedIntegrator, SteadyStateError
 
 
 def test_it_grows_with_what_is_missing_and_stays_within_its_bound() -> None:
-    trim = Trim()
+    trim = ClampedIntegrator()
     assert trim.follow(0.1, 2.0, 0.5, 0.1) == pytest.approx(0.02)
     for _ in range(1000):
         trim.follow(0.1, 2.0, 0.5, 0.1)
@@ -28,7 +28,7 @@ def ramp(time: float) -> float:
 @pytest.mark.parametrize("offset", [0.0, -0.05, 0.08])
 def test_what_lasts_is_told_from_a_response_that_takes_its_time(delay: float, offset: float) -> None:
     """A speed follows a ramp late, swings within each cycle, and is off by a constant."""
-    errors, seen = LastingError(), []
+    errors, seen = SteadyStateError(), []
     for k in range(500):
         time = STEP * k
         speed = ramp(time - delay) + offset + 0.2 * sin(2.0 * pi * time / CYCLE)
@@ -40,7 +40,7 @@ def test_what_lasts_is_told_from_a_response_that_takes_its_time(delay: float, of
 
 
 def test_it_is_forgotten_with_a_reset_and_a_clock_that_is_set_back() -> None:
-    errors = LastingError()
+    errors = SteadyStateError()
 
     def after_two_cycles(begin: float) -> list[float]:
         return [errors.follow(0.5, 0.4, begin + STEP * k, CYCLE) for k in range(80)]

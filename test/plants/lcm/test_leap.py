@@ -16,7 +16,7 @@ from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.safety import Violation
+from contact_ddp_ros.control.safety import ViolationKind
 from contact_ddp_ros.plants.engines import make_simulator
 from contact_ddp_ros.plants.lcm.codec import decode, encode
 from contact_ddp_ros.plants.lcm.conventions import executed_values
@@ -143,7 +143,7 @@ def test_targets_that_are_not_executed_any_more_are_a_fault_within_50_ms(library
     loop.run(lambda: loop.controller.mode is ControlMode.DAMP)
     assert loop.now - began <= 0.05
     assert loop.controller.fault is not None
-    assert loop.controller.fault.violation is Violation.NOT_EXECUTED
+    assert loop.controller.fault.violation is ViolationKind.NOT_EXECUTED
     setattr(loop, cause, False)
     loop.run(began + 2.0)
     assert loop.heights[-1] < 0.15, "nothing sets in by itself"

@@ -4,12 +4,12 @@ from functools import cache
 
 from contact_ddp_ros.mpc.motions.optimizer import MotionPlan, optimise_motion
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.motion import MotionPhase, MotionTask, load_motion
+from contact_ddp_ros.robot.motion import MotionPhase, MotionSpec, load_motion
 
 ROBOT = load_robot()
 
 ALL, HIND = ("fr", "fl", "hr", "hl"), ("hr", "hl")
-STRIDES = MotionTask(
+STRIDES = MotionSpec(
     "strides",
     tuple(MotionPhase(*one) for one in ((ALL, 0.4), ((), 0.12), (HIND, 0.12), ((), 0.16), (ALL, 0.5))),
     displacement=0.5,

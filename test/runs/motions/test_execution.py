@@ -10,7 +10,7 @@ import pytest
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.motion_controller import MotionLaw, MotionStage
+from contact_ddp_ros.control.motion_controller import MotionController, MotionStage
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.model import foot_positions
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
@@ -128,7 +128,7 @@ def test_without_the_gains_it_goes_astray() -> None:
 
 def test_a_state_that_is_no_number_ends_in_damping() -> None:
     plan, state = plan_of("jump"), ROBOT.standing_state()
-    law = MotionLaw(ROBOT, plan.task, plan.policy)
+    law = MotionController(ROBOT, plan.task, plan.policy)
     controller = Controller(ROBOT, ControllerConfig())
     controller.update(state, 0.0)
     assert not controller.perform(law).accepted, "damping"
@@ -152,7 +152,7 @@ def test_a_stand_that_is_another_is_no_start() -> None:
     state = replace(ROBOT.standing_state(), joint_positions=joints, position=np.array([0.0, 0.0, 0.24]))
     controller.update(state, 0.0)
     controller.request(ControlMode.STAND)
-    controller.perform(MotionLaw(ROBOT, plan.task, plan.policy, config))
+    controller.perform(MotionController(ROBOT, plan.task, plan.policy, config))
     for now in np.arange(0.002, 0.5, 0.002):
         controller.update(replace(state, time=float(now)), float(now))
     assert controller.mode is ControlMode.STAND
@@ -169,7 +169,7 @@ def test_it_bounds_flips_and_bounds_on() -> None:
     """One controller throughout; a recording of it has no fall."""
     plan = plan_of("backflip")
     loop = ClosedLoop(RunOptions(duration=9.0, speed=((0.0, 0.4),)))
-    law = MotionLaw(ROBOT, plan.task, plan.policy, loop.controller.config)
+    law = MotionController(ROBOT, plan.task, plan.policy, loop.controller.config)
     seen: list[ControlMode] = []
     upside_down = False
     while loop.simulator.time < 9.0:

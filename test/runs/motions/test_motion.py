@@ -9,7 +9,7 @@ import pytest
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.robot.gaits.grid import knot_grid
 from contact_ddp_ros.robot.models.planar import LEGS_OF
-from contact_ddp_ros.robot.motion import MotionModes, MotionPhase, MotionTask, load_motion, packaged_motions
+from contact_ddp_ros.robot.motion import MotionModes, MotionPhase, MotionSpec, load_motion, packaged_motions
 
 ALL, FRONT, HIND = ("fr", "fl", "hr", "hl"), ("fr", "fl"), ("hr", "hl")
 
@@ -74,7 +74,7 @@ def test_a_wrong_file_is_refused(tmp_path: Path, old: str, new: str, words: str)
 
 def test_swings_are_those_of_phases_with_none_of_some_legs() -> None:
     phases = [(ALL, 0.2), (HIND, 0.05), ((), 0.1), (HIND, 0.1), ((), 0.15), (FRONT, 0.1), (ALL, 0.2)]
-    hops = MotionTask("hops", tuple(MotionPhase(feet, duration) for feet, duration in phases))
+    hops = MotionSpec("hops", tuple(MotionPhase(feet, duration) for feet, duration in phases))
     assert hops.flights == (pytest.approx((0.25, 0.35)), pytest.approx((0.45, 0.6)))
     assert hops.flight == hops.flights[1] and hops.longest == 4
     assert hops.swings(FRONT) == (pytest.approx((0.2, 0.6)),)

@@ -10,11 +10,11 @@ from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.motion_controller import MotionLaw, MotionStage, foot_heights, start_state
+from contact_ddp_ros.control.motion_controller import MotionController, MotionStage, foot_heights, start_state
 from contact_ddp_ros.mpc.motions.spatial_problem import motion_problem
 from contact_ddp_ros.robot.attitude import ANGLES
 from contact_ddp_ros.robot.friction import cone_excess
-from contact_ddp_ros.robot.motion import MotionTask, load_motion
+from contact_ddp_ros.robot.motion import MotionSpec, load_motion
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.runs.motions.execution import MotionRun, execute_motion
 from contact_ddp_ros.runs.motions.trials import perturbed_run
@@ -86,7 +86,7 @@ def test_from_its_back_legs_may_be_anywhere() -> None:
 
 def test_one_that_does_not_get_into_its_posture_is_given_up() -> None:
     plan, config = plan_of("recovery"), ControllerConfig()
-    law, controller = MotionLaw(ROBOT, plan.task, plan.policy, config), Controller(ROBOT, config)
+    law, controller = MotionController(ROBOT, plan.task, plan.policy, config), Controller(ROBOT, config)
     lying = start_state(plan.task, ROBOT)
     joints = lying.joint_positions.copy()
     joints[4] += 0.6
@@ -109,10 +109,10 @@ def test_one_that_does_not_get_into_its_posture_is_given_up() -> None:
 def test_a_robot_that_stands_is_told_to_damp_first() -> None:
     plan, controller = plan_of("recovery"), Controller(ROBOT, ControllerConfig())
     controller.update(ROBOT.standing_state(), 0.0)
-    answer = controller.perform(MotionLaw(ROBOT, plan.task, plan.policy))
+    answer = controller.perform(MotionController(ROBOT, plan.task, plan.policy))
     assert not answer.accepted and "it lies on its belly; recovery begins where it lies on its back" in answer.reason
     controller.request(ControlMode.STAND)
-    answer = controller.perform(MotionLaw(ROBOT, plan.task, plan.policy))
+    answer = controller.perform(MotionController(ROBOT, plan.task, plan.policy))
     assert not answer.accepted and answer.reason == "in stand; recovery begins lying; damp first"
 
 
@@ -126,7 +126,7 @@ def test_the_lowest_foot_is_on_the_ground() -> None:
     assert start_state(jump, ROBOT).position == pytest.approx(standing.position) and jump.start_turn == 0.0
 
 
-def other_leg(task: MotionTask, leg: str, angles: tuple[float, float, float]) -> MotionTask:
+def other_leg(task: MotionSpec, leg: str, angles: tuple[float, float, float]) -> MotionSpec:
     return replace(task, start={**task.start, leg: angles})
 
 
