@@ -48,7 +48,7 @@ class StateFilterConfig:
 
     gyro: float = parameter(0.01, low=1e-5, high=1.0, unit="rad/s", description="gyroscope noise density [rad/s/sqrt(Hz)]")
     accelerometer: float = parameter(
-        0.3, low=1e-4, high=10.0, unit="m/s^2", description="accelerometer noise density [m/s^2/sqrt(Hz)]"
+        0.1, low=1e-4, high=10.0, unit="m/s^2", description="accelerometer noise density [m/s^2/sqrt(Hz)]"
     )
     gyro_walk: float = parameter(2e-4, low=0.0, high=0.1, unit="rad/s", description="random walk of the gyroscope's bias")
     accelerometer_walk: float = parameter(
@@ -57,7 +57,7 @@ class StateFilterConfig:
     foothold: float = parameter(0.02, low=0.0, high=1.0, unit="m", description="random walk of a foot that stands")
     place: float = parameter(0.004, low=1e-4, high=0.1, unit="m", description="error of a foot's place by the joints")
     rate: float = parameter(0.1, low=1e-3, high=5.0, unit="rad/s", description="error of the joints' rates")
-    slip: float = parameter(0.08, low=1e-3, high=2.0, unit="m/s", description="speed of a foot that is taken to stand")
+    slip: float = parameter(0.2, low=1e-3, high=2.0, unit="m/s", description="speed of a foot that is taken to stand")
     gate: float = parameter(9.0, low=1.0, high=100.0, description="squared innovation from which on a foot counts less")
     settle: int = parameter(3, low=0, high=50, description="ticks after a touchdown before the foot counts")
 
