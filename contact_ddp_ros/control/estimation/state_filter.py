@@ -59,7 +59,14 @@ class StateFilterConfig:
     rate: float = parameter(0.1, low=1e-3, high=5.0, unit="rad/s", description="error of the joints' rates")
     slip: float = parameter(0.2, low=1e-3, high=2.0, unit="m/s", description="speed of a foot that is taken to stand")
     gate: float = parameter(9.0, low=1.0, high=100.0, description="squared innovation from which on a foot counts less")
-    settle: int = parameter(3, low=0, high=50, description="ticks after a touchdown before the foot counts")
+    settle: int = parameter(3, low=0, high=50, description="samples after a touchdown before the foot counts")
+    rest_speed: float = parameter(0.02, low=1e-4, high=1.0, unit="m/s", description="speed of a trunk taken to be at rest")
+    contact_share: float = parameter(
+        0.11, low=0.01, high=0.5, description="share of the weight on a foot at which contact and air are equally likely"
+    )
+    contact_spread: float = parameter(
+        0.033, low=1e-3, high=0.2, description="share of the weight that multiplies a foot's odds of contact by e"
+    )
 
 
 @nb.njit(nb.void(nb.float64[::1], nb.float64[:, ::1]), **COMPILED)
@@ -305,6 +312,22 @@ def _shank_rates(q, rates, rotations, axes):  # type: ignore[no-untyped-def]
     return found
 
 
+@nb.njit(
+    nb.void(nb.float64[:, ::1], nb.float64[:, ::1], nb.float64[:, ::1], nb.float64[:, ::1], nb.float64[::1], nb.float64),
+    **COMPILED,
+)
+def _rest(rotation, points, biases, covariance, angular, speed):  # type: ignore[no-untyped-def]
+    """Correct by a trunk at rest: its velocity is zero, up to a `speed` [m/s], and the angular rate is the bias."""
+    n = covariance.shape[0]
+    gains, variance = np.empty((n, 3)), np.zeros((6, 3))
+    for at, deviation in ((VELOCITY, speed), (GYRO, 0.02)):
+        gains[:] = covariance[:, at : at + 3]
+        variance[:3] = covariance[at : at + 3, at : at + 3]
+        variance[3:] = deviation**2 * np.eye(3)
+        innovation = points[0].copy() if at == VELOCITY else biases[0] - angular
+        _correct(rotation, points, biases, covariance, gains, variance, innovation, 1e9)
+
+
 class StateFilter:
     """Estimate of attitude, velocity, position and IMU biases of one robot, from one IMU sample to the next.
 
@@ -344,7 +367,15 @@ class StateFilter:
         self._rate = None
 
     def update(
-        self, dt: float, gyro: Array, force: Array, q: Array, rates: Array, weights: Array, normal: Array = _UP
+        self,
+        dt: float,
+        gyro: Array,
+        force: Array,
+        q: Array,
+        rates: Array,
+        weights: Array,
+        normal: Array = _UP,
+        at_rest: bool = False,
     ) -> None:
         """Take in a sample `dt` [s] after the last one.
 
@@ -354,6 +385,7 @@ class StateFilter:
             q, rates: joint positions (12,) [rad] and velocities (12,) [rad/s].
             weights: (L,) in [0, 1], how much each foot stands.
             normal: (3,) unit normal of the ground in `odom`, on which balls roll.
+            at_rest: the trunk does not move.
         """
         c, legs = self.config, self._legs
         self._age = np.where(weights > 0.5, self._age + 1, 0)
@@ -389,3 +421,5 @@ class StateFilter:
             told,
             self.innovations,
         )
+        if at_rest:
+            _rest(self.rotation, self.points, self.biases, self.covariance, gyro, c.rest_speed)
