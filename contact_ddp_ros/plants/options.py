@@ -102,7 +102,7 @@ class ImuOptions:
     """Errors of the inertial unit."""
 
     preset: str = parameter(
-        "tactical", choices=IMU_PRESETS, description="noise, random walk and range of the inertial unit", structural=True
+        "tactical", choices=IMU_PRESETS, description="grade of the inertial unit: noise and range", structural=True
     )
     gyro_bias: float = parameter(
         0.0,

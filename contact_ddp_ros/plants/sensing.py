@@ -45,7 +45,7 @@ def noisy(state: RobotState, noise: NoiseOptions, rng: np.random.Generator) -> R
 
 @dataclass(frozen=True)
 class _ImuGrade:
-    """Noise densities [rad/s/sqrt(Hz), m/s^2/sqrt(Hz)], random walks of the biases [rad/s, m/s^2 per sqrt(s)], ranges."""
+    """Noise densities [per sqrt(Hz)] and random walks of the biases [per sqrt(s)], ranges; rad/s and m/s^2."""
 
     gyro: float = 0.0
     accelerometer: float = 0.0

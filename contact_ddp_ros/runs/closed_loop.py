@@ -95,6 +95,7 @@ class ClosedLoop:
         estimated = options.state == "estimated"
         require(not estimated or self.simulator.capabilities.imu, "state is 'estimated', but this engine has no IMU")
         self.estimator = StateEstimator(robot, self.controller.config.estimation.state) if estimated else None
+        self._estimated: RobotState | None = None
         self.recorder = recorder or Recorder()
         planner_period = self.ticks_per_plan * CONTROL_PERIOD
         control_period = self.steps_per_tick * self.simulator.timestep
@@ -162,10 +163,14 @@ class ClosedLoop:
         """State that is handed to planner and controller: the simulator's, or an estimate from its IMU and joints."""
         if self.estimator is None:
             return self.simulator.read()
+        if self._estimated is not None and self._estimated.time == self.simulator.time:
+            return self._estimated
         sample, joints = self.simulator.imu()
         ground = self.controller.estimator.ground
         torques, normal = self.simulator.truth().applied_torques, (Ground() if ground is None else ground).normal
-        return self.estimator.update(sample, joints.joint_positions, joints.joint_velocities, torques, normal)
+        positions, velocities = joints.joint_positions, joints.joint_velocities
+        self._estimated = self.estimator.update(sample, positions, velocities, torques, normal)
+        return self._estimated
 
     def _control(self, state: RobotState | None, shown: float, speed: float) -> None:
         """Command and physics of a tick, from the state that has arrived and the time that the controller is shown."""
@@ -188,7 +193,7 @@ class ClosedLoop:
         if self.controller.fault is not None and not self._faulted:
             self._faulted = True
             self.recorder.event(now, str(self.controller.fault), fault=True)
-        self._log(self.simulator.read(), speed, command)
+        self._log(self._measured(), speed, command)
         self.simulator.write(self._links.command(command, now))
         while self._pushes and self._pushes[0].time <= now + 1e-9:
             push = self._pushes.pop(0)
