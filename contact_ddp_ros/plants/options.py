@@ -93,6 +93,43 @@ class ContactOptions:
     )
 
 
+IMU_PRESETS = ("ideal", "tactical", "consumer")
+"""Inertial units by name: without errors; as the Mini Cheetah's (VectorNav VN-100); a phone's."""
+
+
+@dataclass(frozen=True)
+class ImuOptions:
+    """Errors of the inertial unit."""
+
+    preset: str = parameter(
+        "tactical", choices=IMU_PRESETS, description="grade of the inertial unit: noise and range", structural=True
+    )
+    gyro_bias: float = parameter(
+        0.0,
+        low=0.0,
+        high=0.2,
+        unit="rad/s",
+        description="size of the gyroscope's constant error about each axis, of a sign by the seed",
+        structural=True,
+    )
+    accelerometer_bias: float = parameter(
+        0.0,
+        low=0.0,
+        high=2.0,
+        unit="m/s^2",
+        description="size of the accelerometer's constant error along each axis, of a sign by the seed",
+        structural=True,
+    )
+    joint_offset: float = parameter(
+        0.0,
+        low=0.0,
+        high=0.2,
+        unit="rad",
+        description="largest constant error of a joint's angle, uniform by the seed",
+        structural=True,
+    )
+
+
 @dataclass(frozen=True)
 class SimOptions:
     """Parameters of the physics simulation."""
@@ -131,3 +168,4 @@ class SimOptions:
     delay: DelayOptions = field(default_factory=DelayOptions)
     error: StateErrorOptions = field(default_factory=StateErrorOptions)
     noise: NoiseOptions = field(default_factory=NoiseOptions)
+    imu: ImuOptions = field(default_factory=ImuOptions)

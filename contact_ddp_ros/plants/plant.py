@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.robot.state import JointCommand, RobotState
+from contact_ddp_ros.robot.state import ImuSample, JointCommand, RobotState
 
 Array = NDArray[np.float64]
 
@@ -21,6 +21,7 @@ class Capabilities:
         resets: :meth:`Plant.reset` puts the robot back to its start.
         places: it also puts it into a given state.
         pushes: :meth:`Plant.push` works.
+        imu: :meth:`SimulatedPlant.imu` gives samples of an inertial unit.
     """
 
     steps: bool = True
@@ -28,6 +29,7 @@ class Capabilities:
     resets: bool = True
     places: bool = True
     pushes: bool = True
+    imu: bool = True
 
 
 class Truth(Protocol):
@@ -114,6 +116,10 @@ class SimulatedPlant(Plant, Protocol):
 
     def read(self) -> RobotState:
         """The state as the sensors see it now."""
+        ...
+
+    def imu(self) -> tuple[ImuSample, RobotState]:
+        """Sample of the inertial unit now, and the state that the joints' encoders show."""
         ...
 
     def truth(self) -> Truth:

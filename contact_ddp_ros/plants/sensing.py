@@ -5,21 +5,22 @@ White noise on the measured state.
 A payload on the trunk: a cube on its upper side, whose mass lies in its middle.
 """
 
+import math
 from collections import deque
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.plants.options import NoiseOptions, PayloadOptions, SimOptions, StateErrorOptions
+from contact_ddp_ros.plants.options import ImuOptions, NoiseOptions, PayloadOptions, SimOptions, StateErrorOptions
 from contact_ddp_ros.robot.rotation import (
     quaternion_product,
     quaternion_to_rpy,
     rotation_vector_to_quaternion,
     rpy_to_quaternion,
 )
-from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.state import ImuSample, RobotState
 
 Array = NDArray[np.float64]
 
@@ -40,6 +41,63 @@ def noisy(state: RobotState, noise: NoiseOptions, rng: np.random.Generator) -> R
         joint_positions=shaken(state.joint_positions, noise.joint_positions),
         joint_velocities=shaken(state.joint_velocities, noise.joint_velocities),
     )
+
+
+@dataclass(frozen=True)
+class _ImuGrade:
+    """Noise densities [per sqrt(Hz)] and random walks of the biases [per sqrt(s)], ranges; rad/s and m/s^2."""
+
+    gyro: float = 0.0
+    accelerometer: float = 0.0
+    gyro_walk: float = 0.0
+    accelerometer_walk: float = 0.0
+    gyro_range: float = math.inf
+    accelerometer_range: float = math.inf
+
+
+_GRADES: Final = {
+    "ideal": _ImuGrade(),
+    "tactical": _ImuGrade(6.1e-5, 1.4e-3, 3e-5, 4e-4, 34.9, 157.0),
+    "consumer": _ImuGrade(2.4e-4, 2.0e-3, 3e-4, 3e-3, 34.9, 157.0),
+}
+"""By the data sheets of VectorNav's VN-100 and of Bosch's BMI088: 2000 deg/s, 16 g."""
+
+
+class Imu:
+    """Inertial unit at the trunk's origin: adds up true motion and gives samples with noise, biases and a range."""
+
+    def __init__(self, options: ImuOptions, seed: int, n_joints: int) -> None:
+        """Draw the constant errors."""
+        self._grade, self._rng = _GRADES[options.preset], np.random.default_rng([seed, 1])
+        self._biases = np.array([options.gyro_bias, options.accelerometer_bias])[:, None] * self._rng.choice(
+            [-1.0, 1.0], (2, 3)
+        )
+        self.joint_offsets = options.joint_offset * self._rng.uniform(-1.0, 1.0, n_joints)
+        """(n_joints,) constant errors of the joints' angles [rad]."""
+        self._sum, self._steps, self._time = np.zeros(3), 0, -math.inf
+        self._last: ImuSample | None = None
+
+    def add(self, specific_force: Array) -> None:
+        """Note the specific force (3,) of one physics step [m/s^2]."""
+        self._sum += specific_force
+        self._steps += 1
+
+    def sample(self, state: RobotState, specific_force: Array) -> ImuSample:
+        """The sample at a true state; the force given is that of a unit that has noted none yet."""
+        if self._last is not None and self._last.time == state.time:
+            return self._last
+        grade, rng = self._grade, self._rng
+        dt = state.time - self._time if math.isfinite(self._time) and state.time > self._time else 0.002
+        walks = np.array([[grade.gyro_walk], [grade.accelerometer_walk]])
+        self._biases = self._biases + math.sqrt(dt) * walks * rng.standard_normal((2, 3))
+        force = self._sum / self._steps if self._steps else specific_force
+        self._sum, self._steps, self._time = np.zeros(3), 0, state.time
+        noise = rng.standard_normal((2, 3)) / math.sqrt(dt)
+        rate = state.angular_velocity + self._biases[0] + grade.gyro * noise[0]
+        force = force + self._biases[1] + grade.accelerometer * noise[1]
+        ranges = grade.gyro_range, grade.accelerometer_range
+        self._last = ImuSample(state.time, np.clip(rate, -ranges[0], ranges[0]), np.clip(force, -ranges[1], ranges[1]))
+        return self._last
 
 
 PAYLOAD_SIZE: Final = 0.035

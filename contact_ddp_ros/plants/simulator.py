@@ -11,11 +11,11 @@ from contact_ddp_ros.base.config import validate
 from contact_ddp_ros.base.errors import ParameterError, SimulationError
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.plant import Capabilities, Truth
-from contact_ddp_ros.plants.sensing import Delay, sensed
+from contact_ddp_ros.plants.sensing import Delay, Imu, sensed
 from contact_ddp_ros.plants.terrain.words import parse_terrain
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import quaternion_product
-from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
+from contact_ddp_ros.robot.state import DriveGains, ImuSample, JointCommand, RobotState
 
 Array = NDArray[np.float64]
 
@@ -84,6 +84,7 @@ class PhysicsSimulator(ABC):
         self._torques: Delay[Array] = Delay(self._steps(delay.torque))
         self._rng = np.random.default_rng(self._options.seed)
         self._measured: RobotState | None = None
+        self._imu: Imu | None = None
 
     @property
     @abstractmethod
@@ -142,6 +143,7 @@ class PhysicsSimulator(ABC):
             delay.clear()
         self._rng = np.random.default_rng(self._options.seed)
         self._measured = None
+        self._imu = None
         self._place(replace(start, orientation=start.orientation / norm))
         self._states.put(self._true_state())
 
@@ -175,6 +177,14 @@ class PhysicsSimulator(ABC):
             self._measured = sensed(state, self._options, self._rng)
         return self._measured
 
+    def imu(self) -> tuple[ImuSample, RobotState]:
+        """Sample of the inertial unit now, and the state whose joints are measured with their constant errors."""
+        if self._imu is None:
+            self._imu = Imu(self._options.imu, self._options.seed, self._robot.n_joints)
+        state = self.read()
+        joints = replace(state, joint_positions=state.joint_positions + self._imu.joint_offsets)
+        return self._imu.sample(self._true_state(), self._specific_force()), joints
+
     def write(self, command: JointCommand, gains: DriveGains | None = None) -> None:
         """Set the drives' command and, where given, their gains from now on.
 
@@ -201,6 +211,8 @@ class PhysicsSimulator(ABC):
         for _ in range(n):
             self._applied = self._drive()
             self._step(self._applied, self._pushed())
+            if self._imu is not None:
+                self._imu.add(self._specific_force())
             if self._options.delay.state > 0.0:
                 self._states.put(self._true_state())
         self._measured = None

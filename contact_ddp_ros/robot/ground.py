@@ -61,6 +61,12 @@ class Ground:
         """Rise over run along x and y of `odom`."""
         return self.slope_x, self.slope_y
 
+    @property
+    def normal(self) -> NDArray[np.float64]:
+        """(3,) unit normal in `odom`, upwards."""
+        normal = np.array([-self.slope_x, -self.slope_y, 1.0])
+        return normal / np.linalg.norm(normal)
+
     def ahead(self, yaw: float) -> float:
         """Rise over run in the direction of a heading [rad]."""
         return math.cos(yaw) * self.slope_x + math.sin(yaw) * self.slope_y

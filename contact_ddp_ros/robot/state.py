@@ -17,6 +17,21 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class ImuSample:
+    """Measurement of an inertial unit at the origin of `base_link`, in its axes.
+
+    Attributes:
+        time: stamp [s].
+        angular_velocity: (3,) at that instant [rad/s].
+        specific_force: (3,) mean since the last sample, acceleration without gravity [m/s^2].
+    """
+
+    time: float
+    angular_velocity: Array
+    specific_force: Array
+
+
+@dataclass(frozen=True)
 class RobotState:
     """State of the floating-base robot at one instant.
 

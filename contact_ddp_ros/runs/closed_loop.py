@@ -16,9 +16,10 @@ from functools import partial
 
 import numpy as np
 
-from contact_ddp_ros.base.config import replace
+from contact_ddp_ros.base.config import replace, require
 from contact_ddp_ros.base.errors import MessageError
 from contact_ddp_ros.control.controller import Controller
+from contact_ddp_ros.control.estimation.state_estimator import StateEstimator
 from contact_ddp_ros.control.modes import Answer, ControlMode
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.mpc.planner import Planner
@@ -26,6 +27,7 @@ from contact_ddp_ros.plants.engines import make_simulator
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.plant import SimulatedPlant
 from contact_ddp_ros.robot.body_pose import BodyPose
+from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.policy import Policy
@@ -91,6 +93,10 @@ class ClosedLoop:
         self.simulator = make_simulator(robot, self.controller.drive_gains, world)
         self.steps_per_tick = max(1, round(CONTROL_PERIOD / self.simulator.timestep))
         self.ticks_per_plan = max(1, round(1.0 / planner.rate / CONTROL_PERIOD))
+        estimated = options.state == "estimated"
+        require(not estimated or self.simulator.capabilities.imu, "state is 'estimated', but this engine has no IMU")
+        self.estimator = StateEstimator(robot, self.controller.config.estimation.state) if estimated else None
+        self._estimated: RobotState | None = None
         self.recorder = recorder or Recorder()
         planner_period = self.ticks_per_plan * CONTROL_PERIOD
         control_period = self.steps_per_tick * self.simulator.timestep
@@ -135,7 +141,7 @@ class ClosedLoop:
         """
         self._asked = mode not in (ControlMode.MOVE, ControlMode.RECOVER)
         if self._tick == 0:
-            self.controller.update(self.simulator.read(), self.simulator.time)
+            self.controller.update(self._measured(), self.simulator.time)
         if mode is not ControlMode.MOVE or self.controller.mode is not ControlMode.DAMP:
             return self.controller.request(mode)
         return self.controller.request(ControlMode.STAND)
@@ -143,7 +149,7 @@ class ClosedLoop:
     def tick(self) -> None:
         """One control tick in lock-step: state, plan where one is due, command, physics."""
         now = self.simulator.time
-        state = self._links.state(self.simulator.read())
+        state = self._links.state(self._measured())
         shown = self._links.clock(now)
         speed = self._links.speed(self.options.speed_at(now), now)
         self._supervise(state, shown)
@@ -153,6 +159,19 @@ class ClosedLoop:
             self._take(solve, now, now + self.options.planner_delay)
         self._deliver(now, shown)
         self._control(state, shown, speed)
+
+    def _measured(self) -> RobotState:
+        """State that is handed to planner and controller: the simulator's, or an estimate from its IMU and joints."""
+        if self.estimator is None:
+            return self.simulator.read()
+        if self._estimated is not None and self._estimated.time == self.simulator.time:
+            return self._estimated
+        sample, joints = self.simulator.imu()
+        ground = self.controller.estimator.ground
+        torques, normal = self.simulator.truth().applied_torques, (Ground() if ground is None else ground).normal
+        positions, velocities = joints.joint_positions, joints.joint_velocities
+        self._estimated = self.estimator.update(sample, positions, velocities, torques, normal)
+        return self._estimated
 
     def _control(self, state: RobotState | None, shown: float, speed: float) -> None:
         """Command and physics of a tick, from the state that has arrived and the time that the controller is shown."""
@@ -175,7 +194,7 @@ class ClosedLoop:
         if self.controller.fault is not None and not self._faulted:
             self._faulted = True
             self.recorder.event(now, str(self.controller.fault), fault=True)
-        self._log(self.simulator.read(), speed, command)
+        self._log(self._measured(), speed, command)
         self.simulator.write(self._links.command(command, now))
         while self._pushes and self._pushes[0].time <= now + 1e-9:
             push = self._pushes.pop(0)
@@ -294,7 +313,7 @@ class ClosedLoop:
         planned = -np.inf
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="planner") as pool:
             while self.simulator.time < self.options.duration - 1e-9:
-                state = self.simulator.read()
+                state = self._measured()
                 now, speed = state.time, self.options.speed_at(state.time)
                 self._supervise(state, now)
                 if busy is not None and busy.done():

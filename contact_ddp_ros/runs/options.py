@@ -15,6 +15,9 @@ from contact_ddp_ros.base.config import check_sections, load_yaml, require, requ
 from contact_ddp_ros.base.errors import did_you_mean
 from contact_ddp_ros.plants.pushes import Push
 
+STATES = ("true", "estimated")
+"""Source of the state that planner and controller get: the simulator's truth with noise, or the state estimator."""
+
 BACKENDS = ("mujoco", "lcm")
 """What the demo's nodes have in front of them: a simulator, or a robot emulator behind the robot's own LCM link."""
 
@@ -61,6 +64,7 @@ class RunOptions:
         terrain: word for the shape of the simulated ground, in the words of :mod:`contact_ddp_ros.plants.terrain`; the
             planner does not know it.
         planner_delay: age of a policy when the controller first sees it, in lock-step [s].
+        state: one of :data:`STATES`.
         stand_time: the bound begins once the robot stands, but not before this time [s].
         stop_time: when the robot is asked to come back to a stand [s]; None for never.
         recover: whether a robot that has fallen is told to get up and move on.
@@ -88,6 +92,7 @@ class RunOptions:
     trunk_mass_scale: float = 1.0
     terrain: str = "flat"
     planner_delay: float = 0.0
+    state: str = STATES[0]
     stand_time: float = 0.0
     stop_time: float | None = None
     recover: bool = False
@@ -115,6 +120,7 @@ class RunOptions:
             self.backend != "lcm" or self.robot == DEFAULT_ROBOT,
             f"robot is {self.robot!r}; behind the backend lcm there is always a {DEFAULT_ROBOT}",
         )
+        require(self.state in STATES, f"state is {self.state!r}; choose one of {', '.join(STATES)}")
         require_finite("left", self.left)
         require_finite("turn", self.turn)
         require(self.seed >= 0, f"seed is {self.seed}; it must not be negative")

@@ -17,7 +17,7 @@ from contact_ddp_ros.apps.cli.values import (
 from contact_ddp_ros.base.choices import TERRAIN_WORDS, VARIANTS
 from contact_ddp_ros.base.config import parse_setting
 from contact_ddp_ros.plants.engines import add_engine_option
-from contact_ddp_ros.runs.options import SECTIONS, RunOptions
+from contact_ddp_ros.runs.options import SECTIONS, STATES, RunOptions
 
 DEFAULTS = RunOptions()
 
@@ -86,6 +86,13 @@ def add_world(parser: argparse.ArgumentParser) -> None:
     """The simulated world, of which the planner knows nothing."""
     group = add_ground(parser)
     add_push(group)
+    group.add_argument(
+        "--state",
+        choices=STATES,
+        default=DEFAULTS.state,
+        help="state that planner and controller get: the simulator's, or the estimate from IMU and joints alone "
+        "(default: %(default)s)",
+    )
     group.add_argument(
         "--planner-delay",
         type=float,

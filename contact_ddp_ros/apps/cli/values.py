@@ -36,6 +36,7 @@ def run_options(namespace: argparse.Namespace) -> RunOptions:
         friction=namespace.friction,
         trunk_mass_scale=namespace.trunk_mass_scale,
         terrain=_terrain(namespace.ground),
+        state=namespace.state,
         planner_delay=(getattr(namespace, "delay", None) or {}).get(PLANNER_DELAY, namespace.planner_delay),
         record_plans=namespace.record_plans,
         video=not namespace.no_video,

@@ -1,8 +1,9 @@
 """Everything tunable about the estimation of contact and ground."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from contact_ddp_ros.base.config import parameter
+from contact_ddp_ros.control.estimation.state_filter import StateFilterConfig
 
 
 @dataclass(frozen=True)
@@ -101,3 +102,4 @@ class EstimationConfig:
     ground_time: float = parameter(
         0.05, low=0.0, high=2.0, unit="s", description="time constant with which the estimated ground follows"
     )
+    state: StateFilterConfig = field(default_factory=StateFilterConfig)

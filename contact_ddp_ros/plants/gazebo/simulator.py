@@ -36,7 +36,7 @@ class GazeboSimulator:
     A server tells no forces at the feet in terms that this package could check, so these are not known there.
     """
 
-    capabilities = Capabilities(places=False)
+    capabilities = Capabilities(places=False, imu=False)
 
     def __init__(
         self,

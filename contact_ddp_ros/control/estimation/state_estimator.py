@@ -1,0 +1,113 @@
+"""State of the trunk from the IMU and the joints alone: no truth, no camera, no foot sensor.
+
+The feet's forces come from the momentum observer and from the drives' torques, whichever is less: the observer is late
+at a lift-off, torques say nothing of an impact. Their share of the weight makes the weights of the feet in the filter
+(:mod:`contact_ddp_ros.control.estimation.state_filter`). A robot that lies with still joints is at rest, which holds
+the velocity and shows the gyroscope's bias.
+
+Position and heading begin at zero, with the lowest foot on the ground, and drift.
+"""
+
+import math
+from collections import deque
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from contact_ddp_ros.control.estimation.momentum import MomentumObserver
+from contact_ddp_ros.control.estimation.state_filter import GRAVITY, StateFilter, StateFilterConfig
+from contact_ddp_ros.robot.legs import LegGeometry
+from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.state import ImuSample, RobotState
+
+Array = NDArray[np.float64]
+
+_REST_TIME = 0.1
+"""Time for which nothing must have moved for the trunk to be at rest [s]."""
+_REST_RATE, _REST_FORCE, _REST_JOINTS = 0.1, 0.5, 0.5
+"""Largest deviations of a trunk at rest: angular rate [rad/s], specific force [m/s^2], joint velocity [rad/s]."""
+_LONGEST_GAP = 0.1
+"""Time between two samples after which the estimate begins anew [s]."""
+_OBSERVER_RATE = 300.0
+"""Bandwidth of the momentum observer [1/s]."""
+
+
+class StateEstimator:
+    """State estimator of one robot, from one IMU sample to the next.
+
+    Attributes:
+        filter: attitude, velocity, position and biases with their covariance.
+        weights: (n_feet,) in [0, 1], how much each foot stands at the last sample.
+    """
+
+    def __init__(self, robot: Robot, config: StateFilterConfig | None = None) -> None:
+        """Wait for the first sample."""
+        self.filter = StateFilter(robot, config)
+        self.weights = np.zeros(len(robot.tree.contacts))
+        self._observer = MomentumObserver(robot)
+        self._legs = LegGeometry.from_tree(robot.tree, tuple(point.name for point in robot.tree.contacts))
+        self._weight = robot.mass * GRAVITY
+        self._time: float | None = None
+        self._still: deque[tuple[float, bool]] = deque()
+
+    def forget(self) -> None:
+        """Begin anew at the next sample."""
+        self._time = None
+        self._observer.forget()
+        self._still.clear()
+
+    def update(self, imu: ImuSample, positions: Array, velocities: Array, torques: Array, normal: Array) -> RobotState:
+        """Take in a sample and the joints at its time; the estimated state.
+
+        Args:
+            imu: of the trunk's origin.
+            positions, velocities: (12,) of the joints [rad, rad/s].
+            torques: (12,) that the drives have given since the last sample [N m].
+            normal: (3,) unit normal of the ground in `odom`.
+        """
+        if self._time is None or not 0.0 < imu.time - self._time <= _LONGEST_GAP:
+            self._begin(imu, positions)
+        dt = 0.0 if self._time is None else imu.time - self._time
+        self._time = imu.time
+        self._observer.update(self._state(imu, positions, velocities), torques, _OBSERVER_RATE)
+        forces = np.minimum(self._observer.forces @ normal, -self._observer.driven @ normal) / self._weight
+        c = self.filter.config
+        self.weights = 1.0 / (1.0 + np.exp(np.clip((c.contact_share - forces) / c.contact_spread, -50.0, 50.0)))
+        rest = self._is_at_rest(imu, velocities)
+        self.filter.update(
+            dt, imu.angular_velocity, imu.specific_force, positions, velocities, self.weights, normal, rest
+        )
+        return self._state(imu, positions, velocities)
+
+    def _begin(self, imu: ImuSample, positions: Array) -> None:
+        """Level by the specific force, heading zero, lowest foot at height zero, at rest."""
+        self.forget()
+        roll = math.atan2(imu.specific_force[1], imu.specific_force[2])
+        pitch = math.atan2(-imu.specific_force[0], math.hypot(imu.specific_force[1], imu.specific_force[2]))
+        rotation = pin.rpy.rpyToMatrix(roll, pitch, 0.0)
+        points, _ = self._legs.points_and_jacobians(positions, -rotation[2])
+        height = -float((points @ rotation.T)[:, 2].min())
+        self.filter.begin(pin.Quaternion(rotation).coeffs(), np.zeros(3), np.array([0.0, 0.0, height]))
+
+    def _state(self, imu: ImuSample, positions: Array, velocities: Array) -> RobotState:
+        found = self.filter
+        return RobotState(
+            time=imu.time,
+            position=found.points[1].copy(),
+            orientation=pin.Quaternion(found.rotation).coeffs(),
+            linear_velocity=found.rotation.T @ found.points[0],
+            angular_velocity=imu.angular_velocity - found.biases[0],
+            joint_positions=positions,
+            joint_velocities=velocities,
+        )
+
+    def _is_at_rest(self, imu: ImuSample, velocities: Array) -> bool:
+        rate = np.abs(imu.angular_velocity - self.filter.biases[0]).max()
+        force = abs(float(np.linalg.norm(imu.specific_force - self.filter.biases[1])) - GRAVITY)
+        still = rate < _REST_RATE and force < _REST_FORCE and np.abs(velocities).max() < _REST_JOINTS
+        self._still.append((imu.time, bool(still)))
+        while self._still and self._still[0][0] < imu.time - _REST_TIME:
+            self._still.popleft()
+        long_enough = imu.time - self._still[0][0] >= 0.9 * _REST_TIME
+        return long_enough and all(one for _, one in self._still)

@@ -1,0 +1,81 @@
+"""The state estimator: how it starts, rests, weighs feet, and starts again; its IMU is the simulator's."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from contact_ddp_ros.control.estimation.state_estimator import StateEstimator
+from contact_ddp_ros.control.estimation.state_filter import GRAVITY
+from contact_ddp_ros.robot.legs import LegGeometry
+from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, rpy_to_quaternion
+from contact_ddp_ros.robot.state import ImuSample, RobotState
+
+ROBOT = load_robot()
+UP = np.array([0.0, 0.0, 1.0])
+STANDING = ROBOT.standing_state().joint_positions
+STILL = np.zeros(12)
+DT = 0.002
+
+
+def rest(estimator: StateEstimator, seconds: float, start: float = 0.0, bias: np.ndarray = STILL[:3]) -> RobotState:
+    for step in range(round(seconds / DT)):
+        sample = ImuSample(start + step * DT, bias.copy(), np.array([0.0, 0.0, GRAVITY]))
+        state = estimator.update(sample, STANDING, STILL, STILL, UP)
+    return state
+
+
+def test_it_starts_on_its_feet_with_heading_zero() -> None:
+    state = rest(StateEstimator(ROBOT), DT)
+    assert state.position == pytest.approx(ROBOT.standing_state().position, abs=1e-6)
+    assert state.orientation == pytest.approx([0.0, 0.0, 0.0, 1.0])
+
+
+@pytest.mark.parametrize(("roll", "pitch"), [(0.2, 0.0), (0.0, -0.3), (0.4, 0.2), (3.0, 0.1)])
+def test_it_starts_as_tilted_as_gravity_says(roll: float, pitch: float) -> None:
+    force = quaternion_to_matrix(rpy_to_quaternion(roll, pitch, 0.0)).T @ np.array([0.0, 0.0, GRAVITY])
+    state = StateEstimator(ROBOT).update(ImuSample(0.0, np.zeros(3), force), STANDING, STILL, STILL, UP)
+    assert quaternion_to_rpy(state.orientation) == pytest.approx([roll, pitch, 0.0], abs=1e-6)
+
+
+def test_a_limp_robot_that_lies_still_stays_where_it_is_and_learns_the_gyroscopes_bias() -> None:
+    """No drive gives torque, so no foot counts as standing."""
+    estimator, bias = StateEstimator(ROBOT), np.array([0.005, -0.004, 0.006])
+    state = rest(estimator, 10.0, bias=bias)
+    assert not estimator.weights.round(1).any()
+    assert np.abs(state.linear_velocity).max() < 0.005
+    assert np.abs(state.position - ROBOT.standing_state().position).max() < 0.05
+    assert estimator.filter.biases[0] == pytest.approx(bias, abs=5e-4)
+
+
+@pytest.mark.parametrize("jump", [-1.0, 0.5])
+def test_a_clock_that_jumps_has_it_begin_anew(jump: float) -> None:
+    estimator = StateEstimator(ROBOT)
+    rest(estimator, 1.0)
+    estimator.filter.points[0] = [9.0, 9.0, 9.0]
+    state = rest(estimator, DT, start=1.0 + jump)
+    assert not state.linear_velocity.any()
+    assert state.is_finite()
+
+
+def test_a_foot_counts_as_much_as_its_share_of_the_weight_says() -> None:
+    """Torques that carry the weight on two diagonal feet."""
+    estimator = StateEstimator(ROBOT)
+    legs = LegGeometry.from_tree(ROBOT.tree, tuple(point.name for point in ROBOT.tree.contacts))
+    _, jacobians = legs.points_and_jacobians(STANDING, -UP)
+    torques = np.zeros(12)
+    for foot in (0, 3):
+        torques[3 * foot : 3 * foot + 3] = -jacobians[foot].T @ (0.5 * ROBOT.mass * GRAVITY * UP)
+    for step in range(50):
+        sample = ImuSample(step * DT, np.zeros(3), GRAVITY * UP)
+        estimator.update(sample, STANDING, STILL, torques, UP)
+    assert estimator.weights == pytest.approx([1.0, 0.0, 0.0, 1.0], abs=0.1)
+
+
+def test_samples_with_the_stamp_of_the_last_one_begin_anew_and_stay_finite() -> None:
+    estimator = StateEstimator(ROBOT)
+    state = rest(estimator, 0.1)
+    sample = ImuSample(state.time, np.zeros(3), GRAVITY * UP)
+    again = estimator.update(replace(sample), STANDING, STILL, STILL, UP)
+    assert again.is_finite()

@@ -1,0 +1,186 @@
+"""The state estimator's filter: its linear model against differences, invariance, and corrections."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from contact_ddp_ros.control.estimation import state_filter
+from contact_ddp_ros.control.estimation.state_filter import (
+    ACCELEROMETER,
+    FEET,
+    GRAVITY,
+    GYRO,
+    POSITION,
+    ROTATION,
+    VELOCITY,
+    StateFilter,
+    StateFilterConfig,
+)
+from contact_ddp_ros.robot.legs import LegGeometry
+from contact_ddp_ros.robot.model import load_robot
+
+ROBOT = load_robot()
+N_FEET = len(ROBOT.tree.contacts)
+N = FEET + 3 * N_FEET
+DT = 0.002
+RNG = np.random.default_rng(3)
+BLOCKS = {"velocity": VELOCITY, "position": POSITION, **{f"foot {k}": FEET + 3 * k for k in range(N_FEET)}}
+
+Group = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Rotation (3, 3), points (2 + L, 3), biases (2, 3)."""
+
+
+def some_state() -> Group:
+    return (
+        Rotation.from_rotvec(RNG.normal(size=3)).as_matrix(),
+        RNG.normal(size=(2 + N_FEET, 3)),
+        0.1 * RNG.normal(size=(2, 3)),
+    )
+
+
+def moved(state: Group, xi: np.ndarray) -> Group:
+    """exp(xi) X, and the biases with their errors added; SciPy's exponential."""
+    rotation, points, biases = state
+    turn = Rotation.from_rotvec(xi[:3]).as_matrix()
+    left = np.column_stack([integral_of_turn(xi[:3], axis) for axis in np.eye(3)])
+    ats = [VELOCITY, POSITION, *(FEET + 3 * k for k in range(N_FEET))]
+    shifted = np.array([turn @ point + left @ xi[at : at + 3] for point, at in zip(points, ats, strict=True)])
+    return turn @ rotation, shifted, biases + np.stack([xi[GYRO : GYRO + 3], xi[ACCELEROMETER : ACCELEROMETER + 3]])
+
+
+def integral_of_turn(w: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """Mean of exp(s w) vector over s from 0 to 1: the left Jacobian of SO(3), by quadrature."""
+    nodes, weights = np.polynomial.legendre.leggauss(12)
+    return sum(0.5 * b * Rotation.from_rotvec(0.5 * (a + 1.0) * w).apply(vector) for a, b in zip(nodes, weights))
+
+
+def error(found: Group, true: Group) -> np.ndarray:
+    """xi of X_found X_true^-1 to first order, for small errors."""
+    turn = found[0] @ true[0].T
+    xi = np.zeros(N)
+    xi[:3] = Rotation.from_matrix(turn).as_rotvec()
+    ats = [VELOCITY, POSITION, *(FEET + 3 * k for k in range(N_FEET))]
+    for at, a, b in zip(ats, found[1], true[1], strict=True):
+        xi[at : at + 3] = a - turn @ b
+    xi[GYRO : GYRO + 3], xi[ACCELEROMETER : ACCELEROMETER + 3] = found[2] - true[2]
+    return xi
+
+
+def propagated(state: Group, gyro: np.ndarray, force: np.ndarray, covariance: np.ndarray) -> Group:
+    rotation, points, biases = (part.copy() for part in state)
+    weights = np.ones(N_FEET)
+    noise = np.zeros(5)
+    state_filter._predict(rotation, points, covariance, gyro - biases[0], force - biases[1], weights, DT, noise)
+    return rotation, points, biases
+
+
+@pytest.mark.parametrize("at", range(N))
+def test_the_covariance_is_propagated_as_errors_are(at: int) -> None:
+    state, gyro, force = some_state(), RNG.normal(size=3), RNG.normal(size=3) + [0.0, 0.0, GRAVITY]
+    xi = np.zeros(N)
+    xi[at] = 1e-5
+    covariance = np.outer(xi, xi)
+    true = propagated(state, gyro, force, covariance)
+    found = propagated(moved(state, xi), gyro, force, np.zeros((N, N)))
+    after = error(found, true)
+    assert covariance == pytest.approx(np.outer(after, after), abs=5e-2 * DT * 1e-10)  # of first order in the step
+
+
+def test_free_fall_is_integrated_exactly() -> None:
+    rotation, points = np.eye(3), np.zeros((2 + N_FEET, 3))
+    points[0] = [1.0, 2.0, 3.0]
+    for _ in range(500):
+        noise, still = np.zeros(5), np.zeros(3)
+        state_filter._predict(rotation, points, np.zeros((N, N)), still, still, np.zeros(N_FEET), DT, noise)
+    assert points[0] == pytest.approx([1.0, 2.0, 3.0 - GRAVITY])
+    assert points[1] == pytest.approx([1.0, 2.0, 3.0 - 0.5 * GRAVITY])
+
+
+def standing() -> tuple[StateFilter, np.ndarray]:
+    found = StateFilter(ROBOT, StateFilterConfig(settle=0))
+    state = ROBOT.standing_state()
+    found.begin(state.orientation, np.zeros(3), state.position)
+    return found, state.joint_positions
+
+
+def test_an_attitude_velocity_and_biases_that_are_wrong_are_put_right_by_feet_that_stand() -> None:
+    found, q = standing()
+    wrong = Rotation.from_rotvec([0.03, -0.04, 0.0]).as_matrix()
+    found.rotation = np.ascontiguousarray(wrong)
+    found.points[0] = [0.1, -0.1, 0.05]
+    bias = np.array([0.005, -0.004, 0.006])
+    for _ in range(5000):
+        found.update(DT, bias, np.array([0.0, 0.0, GRAVITY]), q, np.zeros(12), np.ones(N_FEET))
+    assert found.points[0] == pytest.approx(np.zeros(3), abs=1e-3)
+    assert np.arccos(found.rotation[2, 2]) < 0.1 / GRAVITY, "what the accelerometer's bias may be"
+    assert found.biases[0, :2] == pytest.approx(bias[:2], abs=5e-4)
+    assert abs(found.biases[0, 2] - bias[2]) < 0.5 * bias[2], "the heading's takes longer"
+
+
+@pytest.mark.parametrize("turn", [0.5, -2.0, math.pi])
+def test_heading_and_place_of_the_start_change_nothing_in_trunk_axes(turn: float) -> None:
+    rng = np.random.default_rng(5)
+    first, q = standing()
+    second, _ = standing()
+    around = Rotation.from_rotvec([0.0, 0.0, turn])
+    second.begin(around.as_quat(), np.zeros(3), np.array([3.0, -2.0, 0.3]))
+    for _ in range(200):
+        gyro, force = 0.3 * rng.normal(size=3), np.array([0.0, 0.0, GRAVITY]) + rng.normal(size=3)
+        angles, rates = q + 0.01 * rng.normal(size=12), rng.normal(size=12)
+        for one in (first, second):
+            one.update(DT, gyro, force, angles, rates, np.array([1.0, 0.0, 0.7, 1.0]))
+    assert second.rotation.T @ second.points[0] == pytest.approx(first.rotation.T @ first.points[0], abs=1e-6)
+    assert second.biases == pytest.approx(first.biases, abs=1e-6)
+    assert second.rotation == pytest.approx(around.as_matrix() @ first.rotation, abs=1e-6)
+
+
+def test_a_ball_that_rolls_is_no_slip() -> None:
+    """The trunk moves over one standing foot: its centre goes on by the radius times the shank's angle."""
+    found, q = standing()
+    legs = LegGeometry.from_tree(ROBOT.tree, tuple(point.name for point in ROBOT.tree.contacts))
+    rates = np.zeros(12)
+    rates[1::3] = 1.0
+    rolled = found.points[2:].copy()
+    for step in range(100):
+        angles = q + rates * DT * step
+        points, jacobians = legs.points_and_jacobians(angles, np.array([0.0, 0.0, -1.0]))
+        velocity = -np.mean([jacobians[k] @ rates[3 * k : 3 * k + 3] for k in range(N_FEET)], axis=0)
+        if step == 0:
+            found.points[0] = velocity
+            before = velocity
+        force = (velocity - before) / DT + [0.0, 0.0, GRAVITY]
+        before = velocity
+        found.update(DT, np.zeros(3), force, angles, rates, np.ones(N_FEET))
+        if step == 0:
+            rolled = found.points[2:].copy()
+    assert found.points[0] == pytest.approx(velocity, abs=2e-3)
+    moved_by = found.points[2:] - rolled
+    assert np.abs(moved_by[:, 0]) == pytest.approx(legs.radius * 99 * DT, rel=0.05)
+    assert found.innovations.max() < 9.0
+
+
+def test_a_foot_that_slips_hardly_moves_the_trunk() -> None:
+    found, q = standing()
+    still = np.array([0.0, 0.0, GRAVITY])
+    for _ in range(500):
+        found.update(DT, np.zeros(3), still, q, np.zeros(12), np.ones(N_FEET))
+    slip = np.zeros(12)
+    slip[1] = 10.0
+    for _ in range(10):
+        found.update(DT, np.zeros(3), still, q, slip, np.ones(N_FEET))
+    assert np.abs(found.points[0]).max() < 0.05, "the foot's speed is 2.6 m/s"
+    assert found.innovations[0, 1] > found.config.gate
+
+
+def test_position_and_heading_are_known_less_and_less() -> None:
+    found, q = standing()
+    spread = []
+    for _ in range(2):
+        for _ in range(1000):
+            found.update(DT, np.zeros(3), np.array([0.0, 0.0, GRAVITY]), q, np.zeros(12), np.ones(N_FEET))
+        spread.append(np.diag(found.covariance).copy())
+    assert spread[1][ROTATION + 2] > spread[0][ROTATION + 2]
+    assert (spread[1][POSITION : POSITION + 3] > spread[0][POSITION : POSITION + 3]).all()
+    assert (np.linalg.eigvalsh(found.covariance) > -1e-12).all()

@@ -1,0 +1,52 @@
+"""Closed loops whose state comes from IMU and joints alone; speeds are the simulator's truth."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.runs.closed_loop import ClosedLoop
+from contact_ddp_ros.runs.options import RunOptions
+
+SENSORS = {
+    "simulator.imu.gyro_bias": 0.005,
+    "simulator.imu.accelerometer_bias": 0.05,
+    "simulator.imu.joint_offset": 0.02,
+    "simulator.noise.joint_positions": 0.002,
+    "simulator.noise.joint_velocities": 0.1,
+}
+
+
+def options(gait: str, speed: float, **values: object) -> RunOptions:
+    overrides = {"planner.gait.name": gait, **SENSORS}
+    run = {"duration": 6.0, "record_plans": 0, "video": False, "state": "estimated"} | values
+    return RunOptions(speed=((0.0, speed),), overrides=overrides, **run)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("gait", "speed"), [("bound", 0.5), ("trot", 1.5), ("pronk", 0.5)])
+def test_gaits_hold_at_the_commanded_speed_without_any_truth(gait: str, speed: float) -> None:
+    loop = ClosedLoop(options(gait, speed, seed=1))
+    ticks = loop.run().ticks
+    late = ticks["time"] > 3.0
+    assert loop.controller.mode is ControlMode.MOVE
+    true = np.diff(ticks["true_position"][late][[0, -1], 0])[0] / np.ptp(ticks["time"][late])
+    assert true == pytest.approx(speed, rel=0.03)
+    errors = ticks["linear_velocity"][late] - ticks["true_linear_velocity"][late]
+    assert np.sqrt((errors**2).mean(axis=0)).max() < 0.04
+
+
+@pytest.mark.slow
+def test_a_slope_that_nobody_told_of_is_climbed() -> None:
+    loop = ClosedLoop(options("bound", 0.5, terrain="slope:10", seed=2))
+    ticks = loop.run().ticks
+    assert loop.controller.mode is ControlMode.MOVE
+    late = ticks["time"] > 3.0
+    assert np.diff(ticks["true_position"][late][[0, -1], 0])[0] > 0.45 * np.ptp(ticks["time"][late])
+
+
+def test_another_word_for_the_state_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="state is 'guessed'; choose one of true, estimated"):
+        RunOptions(state="guessed", out=tmp_path)
