@@ -33,7 +33,7 @@ from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 from contact_ddp_ros.runs.channel import Links
-from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.options import ESTIMATED, RunOptions
 from contact_ddp_ros.runs.recording import Recorder, Recording
 from contact_ddp_ros.runs.robot_scaling import (
     controller_config,
@@ -93,7 +93,7 @@ class ClosedLoop:
         self.simulator = make_simulator(robot, self.controller.drive_gains, world)
         self.steps_per_tick = max(1, round(CONTROL_PERIOD / self.simulator.timestep))
         self.ticks_per_plan = max(1, round(1.0 / planner.rate / CONTROL_PERIOD))
-        estimated = options.state == "estimated"
+        estimated = options.state == ESTIMATED
         require(not estimated or self.simulator.capabilities.imu, "state is 'estimated', but this engine has no IMU")
         self.estimator = StateEstimator(robot, self.controller.config.estimation.state) if estimated else None
         self._estimated: RobotState | None = None

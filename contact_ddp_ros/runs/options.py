@@ -15,7 +15,7 @@ from contact_ddp_ros.base.config import check_sections, load_yaml, require, requ
 from contact_ddp_ros.base.errors import did_you_mean
 from contact_ddp_ros.plants.pushes import Push
 
-STATES = ("true", "estimated")
+TRUE, ESTIMATED = STATES = ("true", "estimated")
 """Source of the state that planner and controller get: the simulator's truth with noise, or the state estimator."""
 
 BACKENDS = ("mujoco", "lcm")
@@ -92,7 +92,7 @@ class RunOptions:
     trunk_mass_scale: float = 1.0
     terrain: str = "flat"
     planner_delay: float = 0.0
-    state: str = STATES[0]
+    state: str = TRUE
     stand_time: float = 0.0
     stop_time: float | None = None
     recover: bool = False

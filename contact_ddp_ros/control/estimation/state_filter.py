@@ -46,9 +46,9 @@ _UP = np.array([0.0, 0.0, 1.0])
 class StateFilterConfig:
     """Noise and gates of the state estimator."""
 
-    gyro: float = parameter(0.01, low=1e-5, high=1.0, description="gyroscope noise density [rad/s/sqrt(Hz)]")
+    gyro: float = parameter(0.001, low=1e-5, high=1.0, description="gyroscope noise density [rad/s/sqrt(Hz)]")
     accelerometer: float = parameter(
-        0.1, low=1e-4, high=10.0, description="accelerometer noise density [m/s^2/sqrt(Hz)]"
+        0.01, low=1e-4, high=10.0, description="accelerometer noise density [m/s^2/sqrt(Hz)]"
     )
     gyro_walk: float = parameter(
         2e-4, low=0.0, high=0.1, description="random walk of the gyroscope's bias [rad/s/sqrt(s)]"
@@ -56,12 +56,12 @@ class StateFilterConfig:
     accelerometer_walk: float = parameter(
         1e-3, low=0.0, high=1.0, description="random walk of the accelerometer's bias [m/s^2/sqrt(s)]"
     )
-    foothold: float = parameter(0.02, low=0.0, high=1.0, description="random walk of a foot that stands [m/sqrt(s)]")
+    foothold: float = parameter(0.005, low=0.0, high=1.0, description="random walk of a foot that stands [m/sqrt(s)]")
     place: float = parameter(
-        0.004, low=1e-4, high=0.1, unit="m", description="error of a foot's place by the joints' angles"
+        0.002, low=1e-4, high=0.1, unit="m", description="error of a foot's place by the joints' angles"
     )
     rate: float = parameter(0.1, low=1e-3, high=5.0, unit="rad/s", description="error of the joints' velocities")
-    slip: float = parameter(0.2, low=1e-3, high=2.0, unit="m/s", description="speed of a foot that is taken to stand")
+    slip: float = parameter(0.1, low=1e-3, high=2.0, unit="m/s", description="speed of a foot that is taken to stand")
     gate: float = parameter(9.0, low=1.0, high=100.0, description="squared innovation from which on a foot counts less")
     settle: int = parameter(3, low=0, high=50, description="samples after a touchdown before the foot counts")
     rest_speed: float = parameter(
