@@ -141,10 +141,6 @@ class World:
         """Pause time."""
         self._ask(WorldRequest(pause=True))
 
-    def rest(self) -> None:
-        """Wait until time is paused and all messages of its last instant have arrived."""
-        self._await(lambda: self._stands_at(0))
-
     def begin_again(self) -> None:
         """Reset the world and wait until its time is zero: a request that comes before that would undo the reset.
 

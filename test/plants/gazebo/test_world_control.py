@@ -109,8 +109,9 @@ def test_a_bridge_between_processes_moves_the_robot_and_leaves_it_limp(server: G
     with GazeboBridge(ROBOT, GAINS, bindings, ControlProcess(EMULATOR, Names()), config) as bridge:
         bridge.start()
         for _ in range(5):
-            bridge.apply(JointCommand(ROBOT.standing, np.zeros(12), np.zeros(12)))
-            state = bridge.advance(2)
+            bridge.write(JointCommand(ROBOT.standing, np.zeros(12), np.zeros(12)))
+            bridge.advance(2)
+            state = bridge.state
         assert state.time == pytest.approx(0.013)
         np.testing.assert_allclose(state.joint_positions, server.world.joint_positions)
         np.testing.assert_allclose(state.position, server.world.position, atol=2e-6)
