@@ -16,10 +16,9 @@ from rclpy.node import Node
 
 from contact_ddp_ros.base.errors import GazeboError
 from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge
-from contact_ddp_ros.plants.gazebo.claim import WorldClaim
-from contact_ddp_ros.plants.gazebo.names import Names
+from contact_ddp_ros.plants.gazebo.config import Names
 from contact_ddp_ros.plants.gazebo.transport import load_bindings
-from contact_ddp_ros.plants.gazebo.world_control import ControlProcess
+from contact_ddp_ros.plants.gazebo.world_control import ControlProcess, WorldClaim
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.ros.node_config import GazeboBridgeNodeConfig
 from contact_ddp_ros.ros.plant_node import PlantNode, Report

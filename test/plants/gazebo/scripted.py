@@ -9,10 +9,9 @@ from plants.gazebo.messages import STEP, joint_states, odometry
 
 from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge
-from contact_ddp_ros.plants.gazebo.config import BridgeConfig
+from contact_ddp_ros.plants.gazebo.config import PLAIN, BridgeConfig, Names
 from contact_ddp_ros.plants.gazebo.emulator.messages import TYPES
 from contact_ddp_ros.plants.gazebo.emulator.transport import Bus, emulator_bindings
-from contact_ddp_ros.plants.gazebo.names import PLAIN, Names
 from contact_ddp_ros.plants.gazebo.world_control import DirectControl
 from contact_ddp_ros.robot.joints import JOINT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import load_robot

@@ -13,10 +13,9 @@ from plants.gazebo.scripted import GAINS, ROBOT, ScriptedServer, step
 
 from contact_ddp_ros.base.errors import GazeboError, MessageError
 from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge
-from contact_ddp_ros.plants.gazebo.config import BridgeConfig
+from contact_ddp_ros.plants.gazebo.config import DAMPED, BridgeConfig, Names
 from contact_ddp_ros.plants.gazebo.emulator.server import running_emulator
 from contact_ddp_ros.plants.gazebo.emulator.transport import Bus, emulator_bindings
-from contact_ddp_ros.plants.gazebo.names import DAMPED, Names
 from contact_ddp_ros.plants.gazebo.sdf import straight_height, world_sdf
 from contact_ddp_ros.plants.gazebo.simulator import GazeboSimulator
 from contact_ddp_ros.plants.gazebo.world_control import DirectControl, WorldRequest

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from contact_ddp_ros.base.errors import GazeboError
-from contact_ddp_ros.plants.gazebo.claim import WorldClaim
-from contact_ddp_ros.plants.gazebo.names import Names
+from contact_ddp_ros.plants.gazebo.config import Names
+from contact_ddp_ros.plants.gazebo.world_control import WorldClaim
 
 OWNER = """
 import sys
-from contact_ddp_ros.plants.gazebo.claim import WorldClaim
-from contact_ddp_ros.plants.gazebo.names import Names
+from contact_ddp_ros.plants.gazebo.world_control import WorldClaim
+from contact_ddp_ros.plants.gazebo.config import Names
 claim = WorldClaim(Names(world=sys.argv[1]))
 print("claimed", flush=True)
 sys.stdin.read()
