@@ -24,8 +24,8 @@ from select import select
 from typing import Any, Protocol
 
 from contact_ddp_ros.base.errors import GazeboError
+from contact_ddp_ros.plants.gazebo.bindings import Bindings, Node
 from contact_ddp_ros.plants.gazebo.config import Names
-from contact_ddp_ros.plants.gazebo.transport import Bindings, Node
 
 _PATIENCE = 5.0
 """Time that a request or an orderly end may take [s]."""

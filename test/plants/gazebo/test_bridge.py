@@ -52,8 +52,7 @@ def test_before_steps_come_twelve_efforts_of_the_drives_law() -> None:
         for _ in range(4):
             bridge.write(COMMAND)
             expected, before, stamp = commanded(server), len(server.events), server.stamp
-            bridge.advance(2)
-            state = bridge.state
+            state = step(bridge, 2)
             assert server.events[before:] == ["effort"] * 12 + ["mark", "request"]
             np.testing.assert_allclose(server.efforts, expected, atol=1e-9)
             assert state.time == pytest.approx(1e-9 * (stamp + 2 * STEP))
@@ -218,8 +217,7 @@ def test_a_server_that_is_slow_to_make_steps_is_asked_once() -> None:
         server.repeats = 5
         for _ in range(3):
             last, before = state, len(server.requests)
-            bridge.advance(2)
-            state = bridge.state
+            state = step(bridge, 2)
             assert len(server.requests) == before + 1
             assert state.time == pytest.approx(last.time + 0.002)
 
@@ -230,8 +228,7 @@ def test_a_state_that_is_lost_is_stepped_beyond() -> None:
         last = bridge.start()
         server.repeats, server.lose = 5, 3
         before = len(server.requests)
-        bridge.advance(2)
-        assert bridge.time == pytest.approx(last.time + 0.004)
+        assert step(bridge, 2).time == pytest.approx(last.time + 0.004)
         assert [request.multi_step for request in server.requests[before:]] == [2, 1, 1]
         server.lose = 99
         with pytest.raises(GazeboError, match="odometry"):
@@ -327,16 +324,14 @@ def test_the_robot_is_put_on_its_legs_and_after_a_reset_again() -> None:
             assert np.abs(first.joint_positions - ROBOT.standing).max() < 0.1
             assert np.abs(first.linear_velocity).max() < 0.02
             for _ in range(150):
-                bridge.advance(2)
-                last = bridge.state
+                last = step(bridge, 2)
             assert last.position[2] < first.position[2] - 0.03, "it sinks, damping"
             bridge.reset()
             again = bridge.state
             np.testing.assert_allclose(again.position, first.position, atol=1e-9)
             np.testing.assert_allclose(again.joint_positions, first.joint_positions, atol=1e-9)
             assert again.time == pytest.approx(last.time + 0.001)
-            bridge.advance(2)
-            assert bridge.time == pytest.approx(again.time + 0.002)
+            assert step(bridge, 2).time == pytest.approx(again.time + 0.002)
         assert (server.efforts == 0.0).all()
 
 
@@ -364,13 +359,11 @@ def test_a_pause_by_somebody_else_midway_is_stepped_over(caplog: pytest.LogCaptu
         last = bridge.start()
         before = len(server.requests)
         server.halt_after = 1
-        bridge.advance(2)
-        state = bridge.state
+        state = step(bridge, 2)
         assert 0.002 <= state.time - last.time <= 0.0031
         assert [request.multi_step for request in server.requests[before:]] == [2, 1]
         assert "paused" in caplog.text
-        bridge.advance(2)
-        assert bridge.time == pytest.approx(state.time + 0.002)
+        assert step(bridge, 2).time == pytest.approx(state.time + 0.002)
 
 
 @pytest.mark.parametrize("settle", [True, False])
@@ -382,20 +375,17 @@ def test_after_a_reset_by_somebody_else_it_stands_again(settle: bool) -> None:
             first = bridge.start()
             for _ in range(20):
                 bridge.write(COMMAND)
-                bridge.advance(2)
-                last = bridge.state
+                last = step(bridge, 2)
             assert not bridge.silent
             control.ask(WorldRequest(pause=True, reset=True))
             until(lambda: server.world.stamp == 0)
-            bridge.advance(2)
-            state = bridge.state
+            state = step(bridge, 2)
             assert state.time > last.time
             assert not bridge.expects(last.time), "a command from before counts no more"
             assert bridge.expects(state.time)
             if settle:
                 np.testing.assert_allclose(state.position, first.position, atol=1e-9)
-            bridge.advance(2)
-            again = bridge.state
+            again = step(bridge, 2)
             assert again.time == pytest.approx(state.time + 0.002)
             np.testing.assert_allclose(bridge.torques, damping(state), atol=1e-9)
 
