@@ -17,7 +17,7 @@ class Capabilities:
 
     Attributes:
         steps: :meth:`Plant.advance` moves the clock; otherwise the clock runs by itself.
-        truth: :meth:`Plant.truth` gives quantities that a robot's sensors do not show.
+        truth: :meth:`Plant.truth` knows foot heights and contact forces, too.
         resets: :meth:`Plant.reset` puts the robot back to its start.
         places: it also puts it into a given state.
         pushes: :meth:`Plant.push` works.
@@ -33,7 +33,10 @@ class Capabilities:
 
 
 class Truth(Protocol):
-    """Quantities at one instant without the errors of sensors; read them before the plant moves."""
+    """Quantities at one instant without the errors of sensors, NaN for what the plant does not know.
+
+    Read them before the plant moves: some are computed when they are read.
+    """
 
     @property
     def state(self) -> RobotState:

@@ -32,24 +32,13 @@ from contact_ddp_ros.plants.lcm.definitions import EMULATOR_TICK, LAYOUTS, TARGE
 from contact_ddp_ros.plants.lcm.guard import CommandGuard, ExecutionWatch
 from contact_ddp_ros.plants.lcm.measurements import Measurement, MeasurementReader
 from contact_ddp_ros.plants.lcm.transport import Link
-from contact_ddp_ros.plants.pushes import parse_instants
 from contact_ddp_ros.robot.joints import FOOT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.known_pose import pose_report
-from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.cdr import stamp_of
-from contact_ddp_ros.ros.conversions import (
-    contacts,
-    imu_message,
-    time_ns,
-    to_stamp,
-)
-from contact_ddp_ros.ros.loop_messages import CommandReader, StateWriter
-from contact_ddp_ros.ros.monitor import Recent
+from contact_ddp_ros.ros.conversions import contacts, imu_message, to_stamp
 from contact_ddp_ros.ros.node_config import BridgeNodeConfig
-from contact_ddp_ros.ros.parameter_file import fitted
-from contact_ddp_ros.ros.parameters import NodeParameters
-from contact_ddp_ros.ros.receiver import Receiver
+from contact_ddp_ros.ros.plant_node import Report, RobotNode
 from contact_ddp_ros.ros.reports import ERROR, OK, WARN, Diagnostics, TickRecord, TickRecords
 from contact_ddp_ros.ros.runtime import Part, publisher, run_parts, serve
 
@@ -71,7 +60,7 @@ _CLOCK_PERIOD_NS = 10_000_000
 """Time between two messages on /clock [ns]."""
 
 
-class LcmBridgeNode:
+class LcmBridgeNode(RobotNode):
     """Passes states from the robot and commands to it."""
 
     def __init__(self, node: Node) -> None:
@@ -80,20 +69,17 @@ class LcmBridgeNode:
         Raises:
             ContactDdpError: a parameter, the robot's description or the link is not usable.
         """
-        self.node = node
-        self._parameters = NodeParameters(node, fitted(node, BridgeNodeConfig()))
+        super().__init__(node, BridgeNodeConfig())
         config = self._config
         self._simulated = bool(node.get_parameter("use_sim_time").value)
         if config.node.lockstep and not self._simulated:
             raise ParameterError("node.lockstep needs the emulator's clock; set use_sim_time, too")
-        robot = self._robot = load_robot(config.node.urdf or None)
-        self._reader = MeasurementReader(robot, config.node.layout)
+        robot = self._robot
+        self._frames = MeasurementReader(robot, config.node.layout)
         self._known_pose = ""
         self._guard = CommandGuard(robot, config.drive.gains(len(LEG_NAMES)), config.guard)
         self._watch = ExecutionWatch()
         self._execution = ""
-        self._holds = parse_instants(config.node.holds)
-        self._paused = config.node.start_paused
         self._unsent = False
         self._own: dict[bytes, None] = {}
         self._stranger = False
@@ -101,29 +87,19 @@ class LcmBridgeNode:
         self._told_clock = -_CLOCK_PERIOD_NS
         self._measured: Measurement | None = None
         self._states = 0
-        self._refused, self._recent = 0, Recent()
         self._last_frame = -float("inf")
         self._told_fault: str | None = None
         self._failure: Exception | None = None
-        self._writer, self._commands = StateWriter(), CommandReader()
-        self._joints = publisher(node, io.JOINT_STATES)
-        self._odometry = publisher(node, io.ODOM)
-        self._imu = publisher(node, io.IMU)
         self._executions = publisher(node, io.EXECUTION)
         self._executions.publish(String())
         self._link = Link(config.link)
         self._listen()
-        self._inlet = Receiver(node)
         self._inlet.subscribe(io.CONTACTS, self._on_contacts)
         self._inlet.subscribe(io.JOINT_COMMAND, self._on_command, raw=True)
         self._diagnostics = Diagnostics(node, self._report)
         self._parameters.connect(self._configure)
         where = f"through {config.link.interface}" if config.link.interface else "on this machine only"
         node.get_logger().info(f"LCM {config.link.group}:{config.link.port}, {where}")
-
-    @property
-    def _config(self) -> BridgeNodeConfig:
-        return self._parameters.config
 
     def run(self, stop: Event) -> None:
         """Pass states and commands until `stop`."""
@@ -141,9 +117,6 @@ class LcmBridgeNode:
                 self._send()
         if self._failure is not None:
             raise self._failure
-
-    def wake(self) -> None:
-        """Nothing to do: every wait of :meth:`run` ends by itself within a fraction of a second."""
 
     def farewell(self) -> None:
         """Command the joints to damp."""
@@ -163,9 +136,9 @@ class LcmBridgeNode:
             self._link.subscribe(TICK_CHANNEL, self._on_tick)
         self._link.subscribe(TARGETS_CHANNEL, self._on_targets)
         for channel in {layout.leg_channel for layout in layouts}:
-            self._link.subscribe(channel, lambda data: self._on_frame(self._reader.leg_data, data))
+            self._link.subscribe(channel, lambda data: self._on_frame(self._frames.leg_data, data))
         for channel in {layout.estimate_channel for layout in layouts}:
-            self._link.subscribe(channel, lambda data: self._on_frame(self._reader.estimate, data))
+            self._link.subscribe(channel, lambda data: self._on_frame(self._frames.estimate, data))
         for channel in {layout.command_channel for layout in layouts} - {""}:
             self._link.subscribe(channel, self._on_executed)
 
@@ -185,10 +158,8 @@ class LcmBridgeNode:
         tick = decode(data, [EMULATOR_TICK])
         again = self._tick is not None and self._tick.values["time_ns"] == tick.values["time_ns"]
         self._tick = tick
-        self._reader.forget()
-        while self._holds and self._now() >= self._holds[0] - 1e-9:
-            self._holds.pop(0)
-            self._paused = True
+        self._frames.forget()
+        self._hold_at(self._now())
         if again or tick.values["time_ns"] - self._told_clock >= _CLOCK_PERIOD_NS:
             self._told_clock = tick.values["time_ns"]
             self._clock.publish(Clock(clock=to_stamp(self._now())))
@@ -202,7 +173,7 @@ class LcmBridgeNode:
         try:
             execution = self._watch.executed(data, self._now())
         except LinkError as error:
-            self._refuse(error)
+            self._refuse(f"frame refused: {error}")
             return
         if execution != self._execution:
             self._execution = execution
@@ -214,13 +185,9 @@ class LcmBridgeNode:
         try:
             measured = take(data, self._now() if self._simulated else self._stamp())
         except LinkError as error:
-            self._refuse(error)
+            self._refuse(f"frame refused: {error}")
             return
         self._measured = measured or self._measured
-
-    def _refuse(self, error: LinkError) -> None:
-        self._refused += 1
-        self.node.get_logger().error(f"frame refused: {error}", throttle_duration_sec=1.0)
 
     def _publish(self, measured: Measurement) -> None:
         now, tripped = self._now(), self._guard.tripped
@@ -231,19 +198,17 @@ class LcmBridgeNode:
         if not self._known_pose:
             self._known_pose = pose_report(self._robot, measured.state.joint_positions)
             self.node.get_logger().info(f"joints at first: {self._known_pose}")
-        stamp = time_ns(measured.state.time)
-        self._odometry.publish(self._writer.odometry(stamp, measured.state))
-        self._joints.publish(self._writer.joint_states(stamp, measured.state, measured.torques))
+        self._send_state(measured.state, measured.torques)
         if self._imu.get_subscription_count():
             self._imu.publish(imu_message(measured.state, measured.specific_force))
 
     def _on_command(self, message: bytes) -> None:
         now, stamp = self._now(), 1e-9 * stamp_of(message)
         try:
-            _, command = self._commands.read(message)
+            _, command = self._reader.read(message)
             self._guard.command(command, stamp, now)
         except ContactDdpError as error:
-            self._refused += 1
+            self._malformed += 1
             self._guard.trip(f"joint command refused: {error}", now, stamp)
         if self._paused:
             self._unsent = True
@@ -254,8 +219,7 @@ class LcmBridgeNode:
         try:
             self._guard.contacts(contacts(message))
         except MessageError as error:
-            self._refused += 1
-            self.node.get_logger().error(f"contacts refused: {error}", throttle_duration_sec=1.0)
+            self._refuse(f"contacts refused: {error}")
 
     def _send(self) -> None:
         """Torque targets as they are to be now. Where the network refuses them the robot damps by itself."""
@@ -303,16 +267,16 @@ class LcmBridgeNode:
     def _configure(self, config: BridgeNodeConfig) -> None:
         self._guard.tune(config.drive.gains(len(LEG_NAMES)), config.guard)
 
-    def _report(self) -> tuple[bytes, str, dict[str, Any]]:
-        guard, layout = self._guard, self._reader.layout
+    def _report(self) -> Report:
+        guard, layout = self._guard, self._frames.layout
         if guard.state is not None:
             self._known_pose = pose_report(self._robot, guard.state.joint_positions)
         states, self._states = self._states, 0
-        refused = self._recent.growth(self._refused)
+        refused = self._recent.growth(self._malformed)
         values = {
             "layout": "" if layout is None else layout.name,
             "states since the last report": states,
-            "refused frames and commands": self._refused,
+            "refused frames and commands": self._malformed,
             "enabled": guard.enabled,
             "fault": guard.fault or "",
             "execution": self._execution,

@@ -67,7 +67,7 @@ def running(make_node: NodeMaker, monkeypatch: pytest.MonkeyPatch) -> Iterator[S
 def test_nobody_changes_the_world_while_somebody_looks_at_it(
     make_node: NodeMaker, executor: SingleThreadedExecutor, running: SimulatorNode
 ) -> None:
-    watcher, world = Watcher(make_node, executor), running._simulator
+    watcher, world = Watcher(make_node, executor), running._plant
     executor.add_node(running.node)
     for topic in (io.FORCE_MARKERS, io.IMU, io.RECORD):
         subscribe(watcher.node, topic, lambda _message: None)

@@ -14,30 +14,42 @@ it carries the stamp of a state that this bridge has published since its start o
 
 import logging
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import RLock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.base.errors import GazeboError
+from contact_ddp_ros.base.errors import GazeboError, ParameterError, SimulationError
 from contact_ddp_ros.plants.gazebo.bindings import Bindings
-from contact_ddp_ros.plants.gazebo.config import BridgeConfig
+from contact_ddp_ros.plants.gazebo.config import BridgeConfig, Names
 from contact_ddp_ros.plants.gazebo.efforts import Delivery, Drives, Efforts, Push
-from contact_ddp_ros.plants.gazebo.names import Names
-from contact_ddp_ros.plants.gazebo.standing_up import reset_and_stand_up
 from contact_ddp_ros.plants.gazebo.states import Measurement
-from contact_ddp_ros.plants.gazebo.world import World, WorldRestartedError
+from contact_ddp_ros.plants.gazebo.world import World, WorldRestartedError, reset_and_stand_up
 from contact_ddp_ros.plants.gazebo.world_control import WorldControl
+from contact_ddp_ros.plants.plant import Capabilities
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
 Array = NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class GazeboTruth:
+    """The :class:`contact_ddp_ros.plants.plant.Truth` of a Gazebo world; NaN for what it does not tell."""
+
+    state: RobotState
+    foot_heights: Array
+    contact_forces: Array
+    applied_torques: Array
+    specific_force: Array
+
+
 class GazeboBridge:
-    """One robot in one world of a Gazebo server."""
+    """One robot in one world of a Gazebo server, a :class:`contact_ddp_ros.plants.plant.Plant`."""
+
+    capabilities = Capabilities(truth=False, places=False)
 
     def __init__(
         self,
@@ -46,8 +58,6 @@ class GazeboBridge:
         bindings: Bindings,
         control: WorldControl,
         config: BridgeConfig,
-        *,
-        paused: bool = False,
     ) -> None:
         """Connect; nothing moves before :meth:`start`.
 
@@ -57,7 +67,6 @@ class GazeboBridge:
             bindings: of Gazebo's transport.
             control: passes requests to the world.
             config: parameters of the bridge.
-            paused: whether time is to be called paused at first.
         """
         self.config = config
         self._robot = robot
@@ -67,7 +76,6 @@ class GazeboBridge:
         self._offset = 0.0
         self._quiet = True
         self._closed = False
-        self._paused = paused
         self._specific_force: Array | None = None
         self._since = np.inf
         self._log = logging.getLogger(__name__)
@@ -107,6 +115,37 @@ class GazeboBridge:
             return self._state
 
     @property
+    def time(self) -> float:
+        """The bridge's clock at the newest state [s]; zero before the first."""
+        state = self.read()
+        return 0.0 if state is None else state.time
+
+    @property
+    def timestep(self) -> float:
+        """Length of a physics step [s]."""
+        return self.config.timestep
+
+    def read(self) -> RobotState | None:
+        """The newest state, stamped with the bridge's clock; None before the first."""
+        with self._news:
+            return self._state
+
+    def truth(self) -> GazeboTruth:
+        """The newest state with the torques sent and the IMU's specific force; NaN for the rest, and before its first.
+
+        Raises:
+            GazeboError: there has been no state.
+        """
+        feet, force = len(self._robot.tree.contacts), self._specific_force
+        return GazeboTruth(
+            state=self.state,
+            foot_heights=np.full(feet, np.nan),
+            contact_forces=np.full((feet, 3), np.nan),
+            applied_torques=self.torques,
+            specific_force=np.full(3, np.nan) if force is None else force,
+        )
+
+    @property
     def torques(self) -> Array:
         """(12,) torques of the drives at the last state for which efforts were computed [N m]."""
         with self._news:
@@ -121,16 +160,6 @@ class GazeboBridge:
     def silent(self) -> bool:
         """Whether the drives damp because the command timeout has passed."""
         return self._drives.silent
-
-    @property
-    def specific_force(self) -> Array | None:
-        """(3,) newest specific force of the IMU, in `base_link` axes [m/s^2]; None before its first message."""
-        return self._specific_force
-
-    @property
-    def paused(self) -> bool:
-        """Whether simulated time is paused."""
-        return self._paused
 
     def start(self) -> RobotState:
         """Bring the robot into its first state; return it.
@@ -159,7 +188,7 @@ class GazeboBridge:
             slack = 0.5 * self.config.timestep
             return self._state is not None and self._since - slack < stamp < self._state.time + slack
 
-    def apply(self, command: JointCommand) -> None:
+    def write(self, command: JointCommand) -> None:
         """Set the drives' command, used from the next effort on.
 
         Raises:
@@ -168,8 +197,8 @@ class GazeboBridge:
         with self._news:
             self._drives.apply(command, -np.inf if self._state is None else self._state.time)
 
-    def advance(self, steps: int) -> RobotState:
-        """Send the efforts, make `steps` physics steps, return the state.
+    def advance(self, n: int = 1) -> None:
+        """Send the efforts and make n physics steps; the state after them is then the newest.
 
         Raises:
             GazeboError: the server does not answer, or its states do not come.
@@ -177,40 +206,33 @@ class GazeboBridge:
         with self._asking:
             with self._news:
                 efforts = self._answer()
-                self._push.act(self.state.time, self.config.timestep, steps)
+                self._push.act(self.state.time, self.config.timestep, n)
             try:
-                self._world.step(steps, efforts)
+                self._world.step(n, efforts)
             except WorldRestartedError:
                 self._recover()
-            return self.state
 
-    def push(self, force: Array, duration: float) -> None:
+    def push(self, force: Array, duration: float, torque: Array | None = None) -> None:
         """Apply a force (3,) in odom axes [N] at the trunk's centre of mass for `duration` [s]; replaces an active one.
 
         Raises:
             GazeboError: there has been no state yet.
+            ParameterError: a moment is asked for, which the world does not take.
         """
+        if torque is not None and np.any(torque):
+            raise ParameterError(f"a push with a moment of {torque} N m: in Gazebo a push is a force alone")
         with self._news:
             self._push.begin(force, self.state.time + duration)
 
-    def pause(self, paused: bool) -> None:
-        """Call simulated time paused or not; where it is, all messages of its last instant have arrived.
-
-        Raises:
-            GazeboError: the server does not answer.
-        """
-        with self._asking:
-            self._world.hold()
-            if paused:
-                self._world.rest()
-            self._paused = paused
-
-    def reset(self) -> None:
+    def reset(self, state: RobotState | None = None) -> None:
         """Put the robot on bent legs at the origin of `odom`, with damping drives; the bridge's clock continues.
 
         Raises:
             GazeboError: the server does not answer.
+            SimulationError: a state is given; Gazebo knows only the one that its file describes.
         """
+        if state is not None:
+            raise SimulationError("Gazebo begins where its world's file says; it cannot be put into another state")
         with self._asking:
             self._begin(reset=True)
 

@@ -15,8 +15,8 @@ import time as clock
 from typing import Any
 
 from contact_ddp_ros.base.errors import ContactDdpError
+from contact_ddp_ros.plants.gazebo.config import Names
 from contact_ddp_ros.plants.gazebo.efforts import Efforts
-from contact_ddp_ros.plants.gazebo.names import Names
 from contact_ddp_ros.plants.gazebo.transport import load_bindings
 from contact_ddp_ros.plants.gazebo.world_control import DirectControl, WorldRequest
 

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.plants.gazebo.config import DAMPED, PLAIN, Names
 from contact_ddp_ros.plants.gazebo.efforts import largest_effort
-from contact_ddp_ros.plants.gazebo.names import DAMPED, PLAIN, Names
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.terrain.words import FLAT, parse_terrain
 from contact_ddp_ros.robot.joints import BASE_LINK, JOINT_NAMES

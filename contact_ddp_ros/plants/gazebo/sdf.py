@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 from contact_ddp_ros.base.config import validate
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.plants.bodies import bodies_of
-from contact_ddp_ros.plants.gazebo.config import OF_ROBOT, OF_WORLD, refuse_others
+from contact_ddp_ros.plants.gazebo.config import OF_ROBOT, OF_WORLD, WORLD, Names, refuse_others
 from contact_ddp_ros.plants.gazebo.efforts import largest_effort
-from contact_ddp_ros.plants.gazebo.names import WORLD, Names
 from contact_ddp_ros.plants.gazebo.plugins import (
     add,
     add_friction,

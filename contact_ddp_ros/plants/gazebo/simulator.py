@@ -1,13 +1,12 @@
 """A Gazebo server in lock-step as the simulator of the closed loop: the same planner and controller, other physics."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.base.errors import ParameterError, SimulationError
-from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge
+from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge, GazeboTruth
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.plant import Capabilities
 from contact_ddp_ros.plants.sensing import sensed
@@ -17,17 +16,6 @@ from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class _Truth:
-    """The :class:`contact_ddp_ros.plants.plant.Truth` of a Gazebo world; NaN for what it does not tell."""
-
-    state: RobotState
-    foot_heights: Array
-    contact_forces: Array
-    applied_torques: Array
-    specific_force: Array
 
 
 class GazeboSimulator:
@@ -81,9 +69,7 @@ class GazeboSimulator:
         Raises:
             SimulationError: a state is given; Gazebo knows only the one that its file describes.
         """
-        if state is not None:
-            raise SimulationError("Gazebo begins where its world's file says; it cannot be put into another state")
-        self._bridge.reset()
+        self._bridge.reset(state)
         self._rng = np.random.default_rng(self._options.seed)
         self._measured = None
 
@@ -99,7 +85,7 @@ class GazeboSimulator:
 
     def write(self, command: JointCommand) -> None:
         """Set the drives' command."""
-        self._bridge.apply(command)
+        self._bridge.write(command)
 
     def advance(self, n: int = 1) -> None:
         """Advance n physics steps with the efforts that answer the present state."""
@@ -112,20 +98,15 @@ class GazeboSimulator:
         Raises:
             ParameterError: a moment is asked for, which the world does not take.
         """
-        if torque is not None and np.any(torque):
-            raise ParameterError(f"a push with a moment of {torque} N m: in Gazebo a push is a force alone")
-        self._bridge.push(force, duration)
+        self._bridge.push(force, duration, torque)
 
-    def truth(self) -> _Truth:
+    def truth(self) -> GazeboTruth:
         """Quantities without the errors of sensors, at the present instant; NaN for what the world does not tell."""
-        robot, bridge = self._robot, self._bridge
-        state = bridge.state
-        feet = foot_positions(robot, state.joint_positions) @ quaternion_to_matrix(state.orientation).T
-        unknown, force = np.full((len(robot.tree.contacts), 3), np.nan), bridge.specific_force
-        return _Truth(
+        robot, truth = self._robot, self._bridge.truth()
+        feet = foot_positions(robot, truth.state.joint_positions) @ quaternion_to_matrix(truth.state.orientation).T
+        return replace(
+            truth,
             state=self._true_state(),
-            foot_heights=self._terrain.clearances(feet + state.position, robot.foot_radius),
-            contact_forces=unknown if self._foot_forces is None else self._foot_forces(),
-            applied_torques=bridge.torques,
-            specific_force=np.full(3, np.nan) if force is None else force,
+            foot_heights=self._terrain.clearances(feet + truth.state.position, robot.foot_radius),
+            contact_forces=truth.contact_forces if self._foot_forces is None else self._foot_forces(),
         )

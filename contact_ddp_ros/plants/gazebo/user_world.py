@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.config import validate
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.plants.gazebo.config import OF_ROBOT, refuse_others
-from contact_ddp_ros.plants.gazebo.names import WORLD
+from contact_ddp_ros.plants.gazebo.config import OF_ROBOT, WORLD, refuse_others
 from contact_ddp_ros.plants.gazebo.plugins import add_world_plugins, to_text
 from contact_ddp_ros.plants.gazebo.sdf import check_real_time_factor, model_sdf, world_sdf
 from contact_ddp_ros.plants.options import SimOptions

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import GazeboError, MessageError
-from contact_ddp_ros.plants.gazebo.efforts import Delivery
-from contact_ddp_ros.plants.gazebo.names import DAMPED, PLAIN, Names
+from contact_ddp_ros.plants.gazebo.config import DAMPED, PLAIN, Names
+from contact_ddp_ros.plants.gazebo.efforts import Delivery, Drives
 from contact_ddp_ros.plants.gazebo.states import Measurement, StateReader
 from contact_ddp_ros.plants.gazebo.world_control import WorldControl, WorldRequest
-from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
 Array = NDArray[np.float64]
 
@@ -45,6 +46,19 @@ _BREATH = 0.05
 
 _DISCOVERY = 0.3
 """Wall-clock time in which the last publishers and subscribers find each other when the first have [s]."""
+
+
+_STIFFNESS, _DAMPING = 80.0, 2.0
+"""Gains of all joints while standing up [N m/rad, N m s/rad]."""
+
+_TIME, _PAUSE = 0.8, 0.4
+"""Duration of the joint motion, and of the rest after it [s]."""
+
+_STRIDE = 2
+"""Physics steps per effort."""
+
+_ATTEMPTS = 3
+"""Number of attempts where another program resets the world meanwhile."""
 
 
 class WorldRestartedError(GazeboError):
@@ -140,10 +154,6 @@ class World:
     def hold(self) -> None:
         """Pause time."""
         self._ask(WorldRequest(pause=True))
-
-    def rest(self) -> None:
-        """Wait until time is paused and all messages of its last instant have arrived."""
-        self._await(lambda: self._stands_at(0))
 
     def begin_again(self) -> None:
         """Reset the world and wait until its time is zero: a request that comes before that would undo the reset.
@@ -308,3 +318,37 @@ class World:
             f"the world {self._names.world!r} answers, but no {missing} comes of it within "
             f"{self._timeout:g} s; is the model {self._names.model!r} of `contact-ddp sdf` in it?"
         )
+
+
+def reset_and_stand_up(world: World, robot: Robot, timestep: float) -> None:
+    """Reset the world and stand the robot up, at rest.
+
+    Args:
+        world: of the robot.
+        robot: in it.
+        timestep: of its physics [s].
+
+    Raises:
+        GazeboError: the server does not answer, or its states do not come.
+    """
+    for _ in range(_ATTEMPTS):
+        try:
+            _stand_up(world, robot, timestep)
+            return
+        except WorldRestartedError as error:
+            last = error
+    raise last
+
+
+def _stand_up(world: World, robot: Robot, timestep: float) -> None:
+    world.begin_again()
+    world.find()
+    state = world.first_state()
+    begin, n = state.joint_positions, robot.n_joints
+    stiff, damped = np.full(n, _STIFFNESS), np.full(n, _DAMPING)
+    drives = Drives(DriveGains(stiff, damped, damped), robot.effort_limits, np.inf)
+    for tick in range(round((_TIME + _PAUSE) / timestep / _STRIDE)):
+        share = min(1.0, tick * _STRIDE * timestep / _TIME)
+        target = begin + share * (robot.standing - begin)
+        drives.apply(JointCommand(target, np.zeros(n), np.zeros(n)), 0.0)
+        state = world.step(_STRIDE, drives.efforts(state.joint_positions, state.joint_velocities, 0.0))

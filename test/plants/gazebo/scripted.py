@@ -9,16 +9,22 @@ from plants.gazebo.messages import STEP, joint_states, odometry
 
 from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge
-from contact_ddp_ros.plants.gazebo.config import BridgeConfig
+from contact_ddp_ros.plants.gazebo.config import PLAIN, BridgeConfig, Names
 from contact_ddp_ros.plants.gazebo.emulator.messages import TYPES
 from contact_ddp_ros.plants.gazebo.emulator.transport import Bus, emulator_bindings
-from contact_ddp_ros.plants.gazebo.names import PLAIN, Names
 from contact_ddp_ros.plants.gazebo.world_control import DirectControl
 from contact_ddp_ros.robot.joints import JOINT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.state import RobotState
 
 ROBOT = load_robot()
 GAINS = DriveConfig().gains(len(LEG_NAMES))
+
+
+def step(bridge: GazeboBridge, steps: int) -> RobotState:
+    """The state after so many physics steps."""
+    bridge.advance(steps)
+    return bridge.state
 
 
 class ScriptedServer:
@@ -48,12 +54,12 @@ class ScriptedServer:
         self.bus.subscribe(self.names.efforts_sent, self._on_mark)
         self.bus.serve(self.names.control, TYPES["WorldControl"], self._on_request)
 
-    def bridge(self, *, paused: bool = False, **config: object) -> GazeboBridge:
+    def bridge(self, **config: object) -> GazeboBridge:
         bindings = emulator_bindings(self.bus)
         control = DirectControl(bindings, self.names, bindings.node())
         defaults: dict[str, object] = {"settle": False, "answer_timeout": 0.2}
         whole = BridgeConfig(**{**defaults, **config})  # type: ignore[arg-type]
-        return GazeboBridge(ROBOT, GAINS, bindings, control, whole, paused=paused)
+        return GazeboBridge(ROBOT, GAINS, bindings, control, whole)
 
     def tell(self, steps: int = 1, joints: Any = None, base: Any = None) -> None:
         """Let time go on and tell each state, or `joints` and `base` instead."""

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from plants.gazebo.messages import STEP, joint_states, odometry
-from plants.gazebo.scripted import GAINS, ROBOT, ScriptedServer
+from plants.gazebo.scripted import GAINS, ROBOT, ScriptedServer, step
 
 from contact_ddp_ros.base.errors import GazeboError, MessageError
 from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge
-from contact_ddp_ros.plants.gazebo.config import BridgeConfig
+from contact_ddp_ros.plants.gazebo.config import DAMPED, BridgeConfig, Names
 from contact_ddp_ros.plants.gazebo.emulator.server import running_emulator
 from contact_ddp_ros.plants.gazebo.emulator.transport import Bus, emulator_bindings
-from contact_ddp_ros.plants.gazebo.names import DAMPED, Names
 from contact_ddp_ros.plants.gazebo.sdf import straight_height, world_sdf
 from contact_ddp_ros.plants.gazebo.simulator import GazeboSimulator
 from contact_ddp_ros.plants.gazebo.world_control import DirectControl, WorldRequest
@@ -51,9 +50,9 @@ def test_before_steps_come_twelve_efforts_of_the_drives_law() -> None:
         bridge.start()
         assert all(request.pause for request in server.requests), "time stands"
         for _ in range(4):
-            bridge.apply(COMMAND)
+            bridge.write(COMMAND)
             expected, before, stamp = commanded(server), len(server.events), server.stamp
-            state = bridge.advance(2)
+            state = step(bridge, 2)
             assert server.events[before:] == ["effort"] * 12 + ["mark", "request"]
             np.testing.assert_allclose(server.efforts, expected, atol=1e-9)
             assert state.time == pytest.approx(1e-9 * (stamp + 2 * STEP))
@@ -76,14 +75,14 @@ def test_drives_damp_before_the_first_command_and_after_silence() -> None:
         bridge.start()
         check_next(server, bridge, damped)
         assert bridge.silent
-        bridge.apply(COMMAND)
+        bridge.write(COMMAND)
         for _ in range(20):
             check_next(server, bridge, commanded)
         assert not bridge.silent
         bridge.advance(1)
         check_next(server, bridge, damped)
         assert bridge.silent
-        bridge.apply(COMMAND)
+        bridge.write(COMMAND)
         check_next(server, bridge, commanded)
 
 
@@ -91,7 +90,7 @@ def test_gains_and_watchdog_change_while_it_drives() -> None:
     server = ScriptedServer()
     with server.bridge(command_timeout=0.02) as bridge:
         bridge.start()
-        bridge.apply(COMMAND)
+        bridge.write(COMMAND)
         gains = DriveGains(2.0 * GAINS.kp, GAINS.kd, 0.5 * GAINS.kd_damping)
         bridge.configure(dataclasses.replace(bridge.config, command_timeout=0.01), gains)
         check_next(server, bridge, lambda server: sent(gains.torques(COMMAND, *server.expected())))
@@ -103,7 +102,7 @@ def test_a_command_to_damp_is_obeyed() -> None:
     server = ScriptedServer()
     with server.bridge() as bridge:
         bridge.start()
-        bridge.apply(JointCommand.damping(12))
+        bridge.write(JointCommand.damping(12))
         check_next(server, bridge, damped)
         assert not bridge.silent
 
@@ -120,9 +119,9 @@ def test_a_malformed_command_is_refused_and_damps(command: JointCommand) -> None
     server = ScriptedServer()
     with server.bridge() as bridge:
         bridge.start()
-        bridge.apply(COMMAND)
+        bridge.write(COMMAND)
         with pytest.raises(MessageError, match="12 finite numbers"):
-            bridge.apply(command)
+            bridge.write(command)
         check_next(server, bridge, damped)
 
 
@@ -132,7 +131,7 @@ def test_joints_are_told_zero_effort_at_the_end_and_nothing_after_it() -> None:
     def interrupted_run() -> None:
         with server.bridge() as bridge:
             bridge.start()
-            bridge.apply(COMMAND)
+            bridge.write(COMMAND)
             bridge.advance(1)
             assert np.abs(server.efforts).min() > 0.0
             raise KeyboardInterrupt
@@ -149,7 +148,7 @@ def test_garbage_is_counted_and_makes_no_state() -> None:
     server = ScriptedServer()
     with server.bridge() as bridge:
         bridge.start()
-        bridge.apply(COMMAND)
+        bridge.write(COMMAND)
         before = bridge.state
         poisoned = joint_states(server.stamp + STEP)
         poisoned.joint[0].axis1.position = math.nan
@@ -169,8 +168,9 @@ def test_our_time_goes_on_when_gazebos_goes_back() -> None:
     server = ScriptedServer()
     with server.bridge() as bridge:
         bridge.start()
-        bridge.apply(COMMAND)
-        last = bridge.advance(10).time
+        bridge.write(COMMAND)
+        bridge.advance(10)
+        last = bridge.time
         server.stamp = 0
         server.tell(2)
         assert bridge.state.time == pytest.approx(last + 0.001)
@@ -203,7 +203,7 @@ def test_a_world_that_acknowledges_nothing_is_warned_of_and_works(caplog: pytest
     with server.bridge() as bridge:
         bridge.start()
         assert "does not acknowledge efforts" in caplog.text
-        bridge.apply(COMMAND)
+        bridge.write(COMMAND)
         expected = commanded(server)
         bridge.advance(2)
         np.testing.assert_allclose(server.efforts, expected, atol=1e-9)
@@ -217,7 +217,7 @@ def test_a_server_that_is_slow_to_make_steps_is_asked_once() -> None:
         server.repeats = 5
         for _ in range(3):
             last, before = state, len(server.requests)
-            state = bridge.advance(2)
+            state = step(bridge, 2)
             assert len(server.requests) == before + 1
             assert state.time == pytest.approx(last.time + 0.002)
 
@@ -228,7 +228,7 @@ def test_a_state_that_is_lost_is_stepped_beyond() -> None:
         last = bridge.start()
         server.repeats, server.lose = 5, 3
         before = len(server.requests)
-        assert bridge.advance(2).time == pytest.approx(last.time + 0.004)
+        assert step(bridge, 2).time == pytest.approx(last.time + 0.004)
         assert [request.multi_step for request in server.requests[before:]] == [2, 1, 1]
         server.lose = 99
         with pytest.raises(GazeboError, match="odometry"):
@@ -251,7 +251,7 @@ def test_every_step_of_a_shorter_length_is_told(caplog: pytest.LogCaptureFixture
         control = DirectControl(bindings, Names(), bindings.node())
         config = BridgeConfig(settle=False, timestep=0.0005)
         with GazeboBridge(ROBOT, GAINS, bindings, control, config) as bridge:
-            times = [bridge.start().time, *(bridge.advance(3).time for _ in range(4))]
+            times = [bridge.start().time, *(step(bridge, 3).time for _ in range(4))]
     np.testing.assert_allclose(np.diff(times), 0.0015)
     assert "did not come" not in caplog.text
 
@@ -307,10 +307,10 @@ def test_no_state_of_the_bridge_has_the_first_odometrys_velocity() -> None:
             control = DirectControl(bindings, Names(), bindings.node())
             config = BridgeConfig(settle=False, differences=differences)
             with GazeboBridge(ROBOT, GAINS, bindings, control, config) as bridge:
-                speeds = [bridge.start().linear_velocity, *(bridge.advance(1).linear_velocity for _ in range(20))]
+                speeds = [bridge.start().linear_velocity, *(step(bridge, 1).linear_velocity for _ in range(20))]
                 control.ask(WorldRequest(pause=True, reset=True))
                 until(lambda: server.world.stamp == 0)
-                speeds += [bridge.advance(1).linear_velocity for _ in range(20)]
+                speeds += [step(bridge, 1).linear_velocity for _ in range(20)]
         assert np.abs(speeds).max() < 0.5
 
 
@@ -324,14 +324,14 @@ def test_the_robot_is_put_on_its_legs_and_after_a_reset_again() -> None:
             assert np.abs(first.joint_positions - ROBOT.standing).max() < 0.1
             assert np.abs(first.linear_velocity).max() < 0.02
             for _ in range(150):
-                last = bridge.advance(2)
+                last = step(bridge, 2)
             assert last.position[2] < first.position[2] - 0.03, "it sinks, damping"
             bridge.reset()
             again = bridge.state
             np.testing.assert_allclose(again.position, first.position, atol=1e-9)
             np.testing.assert_allclose(again.joint_positions, first.joint_positions, atol=1e-9)
             assert again.time == pytest.approx(last.time + 0.001)
-            assert bridge.advance(2).time == pytest.approx(again.time + 0.002)
+            assert step(bridge, 2).time == pytest.approx(again.time + 0.002)
         assert (server.efforts == 0.0).all()
 
 
@@ -359,11 +359,11 @@ def test_a_pause_by_somebody_else_midway_is_stepped_over(caplog: pytest.LogCaptu
         last = bridge.start()
         before = len(server.requests)
         server.halt_after = 1
-        state = bridge.advance(2)
+        state = step(bridge, 2)
         assert 0.002 <= state.time - last.time <= 0.0031
         assert [request.multi_step for request in server.requests[before:]] == [2, 1]
         assert "paused" in caplog.text
-        assert bridge.advance(2).time == pytest.approx(state.time + 0.002)
+        assert step(bridge, 2).time == pytest.approx(state.time + 0.002)
 
 
 @pytest.mark.parametrize("settle", [True, False])
@@ -374,18 +374,18 @@ def test_after_a_reset_by_somebody_else_it_stands_again(settle: bool) -> None:
         with GazeboBridge(ROBOT, GAINS, bindings, control, config) as bridge:
             first = bridge.start()
             for _ in range(20):
-                bridge.apply(COMMAND)
-                last = bridge.advance(2)
+                bridge.write(COMMAND)
+                last = step(bridge, 2)
             assert not bridge.silent
             control.ask(WorldRequest(pause=True, reset=True))
             until(lambda: server.world.stamp == 0)
-            state = bridge.advance(2)
+            state = step(bridge, 2)
             assert state.time > last.time
             assert not bridge.expects(last.time), "a command from before counts no more"
             assert bridge.expects(state.time)
             if settle:
                 np.testing.assert_allclose(state.position, first.position, atol=1e-9)
-            again = bridge.advance(2)
+            again = step(bridge, 2)
             assert again.time == pytest.approx(state.time + 0.002)
             np.testing.assert_allclose(bridge.torques, damping(state), atol=1e-9)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import yaml
 
-from contact_ddp_ros.plants.gazebo.names import Names
+from contact_ddp_ros.plants.gazebo.config import Names
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 
 FOLDER = Path(__file__).parents[3] / "config" / "gazebo"

@@ -12,7 +12,7 @@ from oracle import pinocchio_model
 from contact_ddp_ros.base.errors import ModelError, ParameterError
 from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.plants.bodies import rotor_disc
-from contact_ddp_ros.plants.gazebo.names import DAMPED, MODEL, PLAIN, WORLD, Names
+from contact_ddp_ros.plants.gazebo.config import DAMPED, MODEL, PLAIN, WORLD, Names
 from contact_ddp_ros.plants.gazebo.sdf import model_sdf, straight_height, world_sdf
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES, LEG_NAMES

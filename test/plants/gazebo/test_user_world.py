@@ -9,9 +9,8 @@ import pytest
 
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge
-from contact_ddp_ros.plants.gazebo.config import BridgeConfig
+from contact_ddp_ros.plants.gazebo.config import MODEL, BridgeConfig, Names
 from contact_ddp_ros.plants.gazebo.emulator.server import running_emulator
-from contact_ddp_ros.plants.gazebo.names import MODEL, Names
 from contact_ddp_ros.plants.gazebo.user_world import with_robot
 from contact_ddp_ros.plants.gazebo.world_control import DirectControl
 from contact_ddp_ros.plants.options import PayloadOptions, SimOptions

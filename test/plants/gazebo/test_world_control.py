@@ -1,4 +1,4 @@
-"""The helper that makes requests in its own process, and has the last word however we end."""
+"""The helper that makes requests in its own process, and has the last word however we end; the world's lock."""
 
 import os
 import signal
@@ -17,24 +17,32 @@ from contact_ddp_ros.base.errors import GazeboError
 from contact_ddp_ros.plants.dart import DartWorld
 from contact_ddp_ros.plants.gazebo.bindings import EMULATOR
 from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge
-from contact_ddp_ros.plants.gazebo.config import BridgeConfig
+from contact_ddp_ros.plants.gazebo.config import BridgeConfig, Names
 from contact_ddp_ros.plants.gazebo.emulator.server import GazeboEmulator
 from contact_ddp_ros.plants.gazebo.emulator.transport import EMULATOR_MESSAGES, SocketBus, SocketNode
-from contact_ddp_ros.plants.gazebo.names import Names
 from contact_ddp_ros.plants.gazebo.sdf import world_sdf
 from contact_ddp_ros.plants.gazebo.transport import load_bindings
-from contact_ddp_ros.plants.gazebo.world_control import ControlProcess, WorldRequest
+from contact_ddp_ros.plants.gazebo.world_control import ControlProcess, WorldClaim, WorldRequest
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand
 
 ROBOT = load_robot()
 PATIENCE = 60.0
 
+OWNER = """
+import sys
+from contact_ddp_ros.plants.gazebo.world_control import WorldClaim
+from contact_ddp_ros.plants.gazebo.config import Names
+claim = WorldClaim(Names(world=sys.argv[1]))
+print("claimed", flush=True)
+sys.stdin.read()
+"""
+
 KILLED_BRIDGE = """
 import os, signal, sys
 import numpy as np
 from contact_ddp_ros.plants.gazebo.efforts import Efforts
-from contact_ddp_ros.plants.gazebo.names import Names
+from contact_ddp_ros.plants.gazebo.config import Names
 from contact_ddp_ros.plants.gazebo.bindings import EMULATOR
 from contact_ddp_ros.plants.gazebo.transport import load_bindings
 from contact_ddp_ros.plants.gazebo.world_control import ControlProcess
@@ -109,8 +117,9 @@ def test_a_bridge_between_processes_moves_the_robot_and_leaves_it_limp(server: G
     with GazeboBridge(ROBOT, GAINS, bindings, ControlProcess(EMULATOR, Names()), config) as bridge:
         bridge.start()
         for _ in range(5):
-            bridge.apply(JointCommand(ROBOT.standing, np.zeros(12), np.zeros(12)))
-            state = bridge.advance(2)
+            bridge.write(JointCommand(ROBOT.standing, np.zeros(12), np.zeros(12)))
+            bridge.advance(2)
+            state = bridge.state
         assert state.time == pytest.approx(0.013)
         np.testing.assert_allclose(state.joint_positions, server.world.joint_positions)
         np.testing.assert_allclose(state.position, server.world.position, atol=2e-6)
@@ -158,3 +167,34 @@ def test_a_node_finds_a_server_that_comes_later_and_again_when_it_has_been_start
             heard.clear()
             until(lambda: publisher.publish(double()) and heard.wait(0.05))
             assert node.request("/ask", double(), double, double, 10_000)[0]
+
+
+def test_a_world_has_one_bridge(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GZ_PARTITION", f"claim_{os.getpid()}")
+    with WorldClaim(Names()):
+        with pytest.raises(GazeboError, match=rf"process {os.getpid()} .*'contact_ddp'.*GZ_PARTITION"):
+            WorldClaim(Names(), patience=0.0)
+        WorldClaim(Names(world="elsewhere")).release()
+        monkeypatch.setenv("GZ_PARTITION", f"claim_{os.getpid()}_other")
+        WorldClaim(Names()).release()
+        monkeypatch.setenv("GZ_PARTITION", f"claim_{os.getpid()}")
+    WorldClaim(Names(), patience=0.0).release()
+
+
+def test_a_killed_bridge_leaves_its_world_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GZ_PARTITION", f"claim_{os.getpid()}")
+    root = str(Path(__file__).resolve().parents[3])
+    path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
+    command = [sys.executable, "-c", OWNER, "killed"]
+    with subprocess.Popen(
+        command, env={**os.environ, "PYTHONPATH": path}, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as owner:
+        try:
+            assert owner.stdout is not None
+            assert owner.stdout.readline() == b"claimed\n"
+            with pytest.raises(GazeboError, match=f"process {owner.pid}"):
+                WorldClaim(Names(world="killed"), patience=0.0)
+        finally:
+            owner.send_signal(signal.SIGKILL)
+            owner.wait()
+    WorldClaim(Names(world="killed"), patience=0.0).release()

@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.plants.dart import DartWorld
 from contact_ddp_ros.plants.gazebo.bindings import Bindings, Messages
+from contact_ddp_ros.plants.gazebo.config import Names
 from contact_ddp_ros.plants.gazebo.emulator.transport import EMULATOR_MESSAGES, Bus, emulator_bindings
-from contact_ddp_ros.plants.gazebo.names import Names
 from contact_ddp_ros.plants.gazebo.sdf import IMU_RATE
 from contact_ddp_ros.plants.pacing import Pace
 from contact_ddp_ros.robot.joints import JOINT_NAMES

@@ -4,9 +4,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge
-from contact_ddp_ros.plants.gazebo.config import BridgeConfig
+from contact_ddp_ros.plants.gazebo.config import BridgeConfig, Names
 from contact_ddp_ros.plants.gazebo.emulator.server import running_emulator
-from contact_ddp_ros.plants.gazebo.names import Names
 from contact_ddp_ros.plants.gazebo.sdf import world_sdf
 from contact_ddp_ros.plants.gazebo.simulator import GazeboSimulator
 from contact_ddp_ros.plants.gazebo.world_control import DirectControl
