@@ -21,7 +21,6 @@ class Capabilities:
         resets: :meth:`Plant.reset` puts the robot back to its start.
         places: it also puts it into a given state.
         pushes: :meth:`Plant.push` works.
-        imu: :meth:`SimulatedPlant.imu` gives samples of an inertial unit.
     """
 
     steps: bool = True
@@ -29,7 +28,6 @@ class Capabilities:
     resets: bool = True
     places: bool = True
     pushes: bool = True
-    imu: bool = True
 
 
 class Truth(Protocol):

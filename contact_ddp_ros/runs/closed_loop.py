@@ -16,7 +16,7 @@ from functools import partial
 
 import numpy as np
 
-from contact_ddp_ros.base.config import replace, require
+from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.base.errors import MessageError
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.estimation.state_estimator import StateEstimator
@@ -94,7 +94,6 @@ class ClosedLoop:
         self.steps_per_tick = max(1, round(CONTROL_PERIOD / self.simulator.timestep))
         self.ticks_per_plan = max(1, round(1.0 / planner.rate / CONTROL_PERIOD))
         estimated = options.state == ESTIMATED
-        require(not estimated or self.simulator.capabilities.imu, "state is 'estimated', but this engine has no IMU")
         self.estimator = StateEstimator(robot, self.controller.config.estimation.state) if estimated else None
         self._estimated: RobotState | None = None
         self.recorder = recorder or Recorder()

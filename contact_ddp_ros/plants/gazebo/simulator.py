@@ -13,7 +13,7 @@ from contact_ddp_ros.plants.sensing import sensed
 from contact_ddp_ros.plants.terrain.words import parse_terrain
 from contact_ddp_ros.robot.model import Robot, foot_positions
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
-from contact_ddp_ros.robot.state import JointCommand, RobotState
+from contact_ddp_ros.robot.state import ImuSample, JointCommand, RobotState
 
 Array = NDArray[np.float64]
 
@@ -24,7 +24,7 @@ class GazeboSimulator:
     A server tells no forces at the feet in terms that this package could check, so these are not known there.
     """
 
-    capabilities = Capabilities(places=False, imu=False)
+    capabilities = Capabilities(places=False)
 
     def __init__(
         self,
@@ -99,6 +99,17 @@ class GazeboSimulator:
             ParameterError: a moment is asked for, which the world does not take.
         """
         self._bridge.push(force, duration, torque)
+
+    def imu(self) -> tuple[ImuSample, RobotState]:
+        """Newest sample of the world's inertial unit, and the measured state.
+
+        Raises:
+            SimulationError: the world has told none.
+        """
+        state, force = self.read(), self._bridge.specific_force
+        if force is None:
+            raise SimulationError("the world has sent no IMU sample; its robot needs an IMU sensor")
+        return ImuSample(state.time, self._true_state().angular_velocity, force), state
 
     def truth(self) -> GazeboTruth:
         """Quantities without the errors of sensors, at the present instant; NaN for what the world does not tell."""
