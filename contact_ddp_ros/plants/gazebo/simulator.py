@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.errors import SimulationError
 from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge, GazeboTruth
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.plant import Capabilities
@@ -106,8 +107,8 @@ class GazeboSimulator:
         Raises:
             SimulationError: the world has told none.
         """
-        state, force = self.read(), self._bridge.specific_force
-        if force is None:
+        state, force = self.read(), self._bridge.truth().specific_force
+        if not np.isfinite(force).all():
             raise SimulationError("the world has sent no IMU sample; its robot needs an IMU sensor")
         return ImuSample(state.time, self._true_state().angular_velocity, force), state
 
