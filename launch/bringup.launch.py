@@ -7,7 +7,7 @@ ros2 launch contact_ddp_ros bringup.launch.py model:=go1 gait:=bound_long_stance
 ros2 launch contact_ddp_ros bringup.launch.py backend:=gazebo rviz:=true record:=true
 ros2 launch contact_ddp_ros bringup.launch.py backend:=lcm autostart:=false
 
-Then `ros2 service call /stand std_srvs/srv/Trigger`, the same with /bound, and a speed on /cmd_vel. See docs/ros.md.
+Then `ros2 service call /stand std_srvs/srv/Trigger`, the same with /move, and a speed on /cmd_vel. See docs/ros.md.
 
 `ros2 launch` runs this file in the Python that ROS 2 came with, which need not have what the nodes import: what takes
 the package itself is asked of the program `prepare_bringup`, which runs in the nodes' Python.

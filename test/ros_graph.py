@@ -56,7 +56,7 @@ class FakeRobot:
         self.odometry = publisher(self.node, io.ODOM)
         self.policy = publisher(self.node, io.POLICY)
         self.stand = self.node.create_client(Trigger, io.STAND.name)
-        self.bound = self.node.create_client(Trigger, io.BOUND.name)
+        self.move = self.node.create_client(Trigger, io.MOVE.name)
         self.time = 0.0
         self.plan: Callable[[PlanRequest], Float64MultiArray] | None = None
         subscribe(self.node, io.PLAN_REQUEST, self._on_request, raw=True)

@@ -142,7 +142,7 @@ class SolverComparison:
         return float((self.courses[solver].costs[-1] - ours_) / ours_)
 
     def same(self, solver: str) -> bool:
-        """Whether a solver and our DDP end at the same optimum."""
+        """True if a solver and our DDP end at the same optimum."""
         return abs(self.difference(solver)) <= _OTHER_OPTIMUM
 
     def deviation(self, solver: str) -> tuple[float, float]:

@@ -113,7 +113,7 @@ class Attempt:
 
 
 def successes(attempts: Iterable[Attempt]) -> dict[Attempt, bool]:
-    """Whether each attempt ended at the best optimum known of its problem."""
+    """True if each attempt ended at the best optimum known of its problem."""
     attempts, best = list(attempts), dict[tuple[bool, int, str], float]()
     for one in attempts:
         if _ended(one):

@@ -95,7 +95,7 @@ class Task(NamedTuple):
 
     @property
     def tensor(self) -> bool:
-        """Whether the tensor variant takes part: in the plane, if at all."""
+        """True if the tensor variant takes part: in the plane, if at all."""
         return not self.run.options.no_tensor and self.run.options.model == PlanarModel.name
 
 

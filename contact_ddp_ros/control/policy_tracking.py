@@ -48,7 +48,7 @@ class PolicySlot:
 
 
 def in_flight(forces: Array) -> bool:
-    """Whether the plan has no foot on the ground, from its forces (n_f,) [N]."""
+    """True if the plan has no foot on the ground, from its forces (n_f,) [N]."""
     return not forces.any()
 
 

@@ -28,7 +28,7 @@ from contact_ddp_ros.robot.state import DriveGains, RobotState
 Array = NDArray[np.float64]
 
 _ITERATIONS: Final = 200
-"""Of the contact solver in a step, at most: four times Bullet's default. A stance on 10° creeps by 0.1 mm/s."""
+"""Most iterations of the contact solver in a step: four times Bullet's default. A stance on 10° creeps by 0.1 mm/s."""
 
 _FASTEST: Final = 1000.0
 """Joint velocity above which Bullet clips [rad/s]; its default of 100 is within reach of a swinging shank."""
@@ -162,7 +162,7 @@ class BulletSimulator(PhysicsSimulator):
         return self._accelerometer.copy()
 
     def _add_ground(self, friction: float) -> None:
-        """What the terrain is made of; of a pair of shapes Bullet multiplies the friction, so the robot has 1."""
+        """Add the terrain's shapes; of a pair of shapes Bullet multiplies the friction, so the robot has 1."""
         engine, terrain = self._engine, self._terrain
         plane = engine.createCollisionShape(pybullet.GEOM_PLANE, planeNormal=[0.0, 0.0, 1.0])
         parts = [engine.createMultiBody(0.0, plane, -1, [0.0, 0.0, terrain.height], terrain.tilt)]

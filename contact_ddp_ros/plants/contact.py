@@ -1,4 +1,4 @@
-r"""How the robot and the ground give way to each other in MuJoCo.
+r"""Contact model of robot and ground in MuJoCo: stiff, relaxed, or spring and damper.
 
 `stiff`, the default, is as near to the planner's hard, inelastic, Coulomb contact as MuJoCo's soft ones get: critically
 damped at two time steps, elliptic cones, and no slip regularisation to speak of. `relaxed` are MuJoCo's own defaults,
@@ -28,7 +28,7 @@ RELAXED: Final = ((0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0))
 """`solref` and `solimp` where a model says nothing."""
 
 SPRING_IMPEDANCE: Final = 0.2
-"""Of a spring at any depth: the foot is heavier by a quarter of its inertia as it is felt at the contact."""
+"""Impedance of a spring at any depth: the foot is heavier by a quarter of the inertia that the contact sees."""
 
 FRICTION_IMPEDANCE_RATIO: Final = 20.0
 """Tangential over normal contact impedance: slip by creep stays under a few mm/s."""

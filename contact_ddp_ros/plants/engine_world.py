@@ -1,4 +1,4 @@
-"""What engines other than MuJoCo build of the simulated world's options."""
+"""World of engines other than MuJoCo, from the simulated world's options."""
 
 from typing import Final
 

@@ -48,7 +48,7 @@ _SIMULATORS: Final = {
     "dart": ("contact_ddp_ros.plants.dart", "DartSimulator"),
     "bullet": ("contact_ddp_ros.plants.bullet", "BulletSimulator"),
 }
-"""By engine: module and class."""
+"""Module and class by engine."""
 
 PACKAGES: Final = {"mujoco": "mujoco", "dart": "dartpy", "bullet": "pybullet"}
 """Python package that each engine needs."""

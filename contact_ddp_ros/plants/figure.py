@@ -1,4 +1,4 @@
-"""What the simulated world looks like: the shapes of MuJoCo's model as plain data, and where they are in a state.
+"""Shapes of the simulated world: those of MuJoCo's model as plain data, and their places in a state.
 
 Whoever draws needs neither MuJoCo nor to know which world it is: ground, slope, step or boxes are shapes of body 0,
 which does not move.

@@ -22,7 +22,7 @@ from contact_ddp_ros.robot.state import DriveGains, RobotState
 Array = NDArray[np.float64]
 
 _ORIENTATION = np.array([4, 5, 6, 3])
-"""Where (x, y, z, w) are in qpos."""
+"""Places of (x, y, z, w) in qpos."""
 
 _BASE_POSITIONS, _BASE_VELOCITIES = 7, 6
 """Sizes of the free joint's part of qpos and qvel."""

@@ -193,7 +193,7 @@ def _add_field(spec: mujoco.MjSpec, field: HeightField, options: SimOptions) -> 
 
 
 def _ground_surface(options: SimOptions) -> dict[str, Any]:
-    """What all that the robot can stand on has in common."""
+    """Attributes of everything that the robot can stand on."""
     return {
         "material": "checker",
         "contype": GROUND_BIT,

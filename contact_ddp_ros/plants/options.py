@@ -6,7 +6,7 @@ from contact_ddp_ros.base.choices import TERRAIN_WORDS
 from contact_ddp_ros.base.config import parameter
 
 CONTACTS = ("stiff", "relaxed", "spring")
-"""How feet and ground give way to each other; :mod:`contact_ddp_ros.plants.contact` says what they are."""
+"""Contact models of feet and ground, defined in :mod:`contact_ddp_ros.plants.contact`."""
 
 
 ENGINES = ("mujoco", "dart", "bullet")
@@ -72,7 +72,7 @@ class PayloadOptions:
 
 @dataclass(frozen=True)
 class ContactOptions:
-    """How the robot and the ground give way to each other, in MuJoCo."""
+    """Contact of robot and ground in MuJoCo."""
 
     model: str = parameter(
         CONTACTS[0],

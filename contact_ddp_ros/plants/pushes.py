@@ -40,7 +40,7 @@ class Push:
 
     @classmethod
     def from_numbers(cls, numbers: Sequence[float]) -> "Push":
-        """From `t, fx, fy, fz, dt` or those and `tx, ty, tz`.
+        """Push from `t, fx, fy, fz, dt` or those and `tx, ty, tz`.
 
         Raises:
             ParameterError: the count is another, or a number is not allowed.
@@ -52,16 +52,16 @@ class Push:
 
     @property
     def numbers(self) -> tuple[float, ...]:
-        """What :meth:`from_numbers` reads."""
+        """Numbers that :meth:`from_numbers` reads."""
         return (self.time, *self.force, self.duration, *(self.torque if any(self.torque) else ()))
 
     @property
     def end(self) -> float:
-        """When it ends [s]."""
+        """End of the push [s]."""
         return self.time + self.duration
 
     def __str__(self) -> str:
-        """For people."""
+        """Text for people."""
         moment = f" with {self.torque} N m" if any(self.torque) else ""
         return f"push {self.force} N{moment} for {self.duration} s"
 

@@ -41,7 +41,7 @@ _PUSH_CLEARANCE = 0.1
 """Height of a push's arrow above the trunk's origin, where the trunk does not hide it [m]."""
 
 _ARROW_WIDTH, _SMALLEST_FORCE = 0.008, 1.0
-"""Of an arrow [m], and the force below which none is drawn [N]."""
+"""Width of an arrow [m], and the force below which none is drawn [N]."""
 
 _AROUND: Final = np.array([[x, 0.0] for x in np.linspace(-0.6, 0.6, 41)])
 """Points beside the robot (41, 2) whose mean height is the level of the ground, so that a step is no jerk [m]."""
@@ -49,7 +49,7 @@ _AROUND: Final = np.array([[x, 0.0] for x in np.linspace(-0.6, 0.6, 41)])
 
 @dataclass(frozen=True)
 class View:
-    """Where the camera stands relative to the robot, which it follows over the ground but not off it.
+    """Camera pose relative to the robot, which it follows over the ground but not off it.
 
     Attributes:
         azimuth: direction in which it looks, about z from x [deg]; 90 looks to the left: the robot's right side.
@@ -69,7 +69,7 @@ THREE_QUARTER_VIEW: Final = View()
 
 @dataclass(frozen=True)
 class Quality:
-    """How finely a picture is drawn: antialiasing samples, width of the shadow map [pixels], facets of round shapes."""
+    """Rendering quality: antialiasing samples, width of the shadow map [pixels], facets of round shapes."""
 
     samples: int
     shadow_size: int
@@ -78,10 +78,10 @@ class Quality:
 
 
 DRAFT: Final = Quality(samples=0, shadow_size=2048, slices=20, stacks=8)
-"""For videos: a third of the time of FINE without a graphics card."""
+"""Quality of videos: a third of the time of FINE without a graphics card."""
 
 FINE: Final = Quality(samples=8, shadow_size=4096, slices=48, stacks=24)
-"""For single pictures."""
+"""Quality of single pictures."""
 
 
 class FrameRenderer:

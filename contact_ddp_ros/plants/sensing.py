@@ -1,4 +1,4 @@
-"""What stands between physics and software: errors of states, delays of states, commands and torques.
+"""Sensors and delays between physics and software: errors of states, the inertial unit, delays of commands.
 
 White noise on the measured state.
 
@@ -60,7 +60,7 @@ _GRADES: Final = {
     "tactical": _ImuGrade(6.1e-5, 1.4e-3, 3e-5, 4e-4, 34.9, 157.0),
     "consumer": _ImuGrade(2.4e-4, 2.0e-3, 3e-4, 3e-3, 34.9, 157.0),
 }
-"""By the data sheets of VectorNav's VN-100 and of Bosch's BMI088: 2000 deg/s, 16 g."""
+"""Grades by the data sheets of VectorNav's VN-100 and of Bosch's BMI088: 2000 deg/s, 16 g."""
 
 
 class Imu:
@@ -145,7 +145,7 @@ class Delay(Generic[Value]):
 
     @property
     def oldest(self) -> Value:
-        """What was put in `steps` puts ago, or first."""
+        """Value that was put in `steps` puts ago, or first."""
         return self._values[0]
 
     def clear(self) -> None:

@@ -1,4 +1,4 @@
-"""What every engine needs beside its physics: drives evaluated at every step, delays, sensors' errors, pushes."""
+"""Simulated plant around an engine: drives evaluated at every step, delays, sensors' errors, pushes."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace

@@ -154,7 +154,7 @@ def _messages(reader: AnyReader, folder: Path) -> Iterator[tuple[str, bytes]]:
 def _solve(
     values: dict[str, str], requests: dict[int, PlanRequest], policies: dict[int, Policy | None], timebase: Timebase
 ) -> list[RecordedSolve]:
-    """What the planner said of one solve as a list of one, or of none where its request was not recorded."""
+    """Solve of the planner as a list of one, or of none where its request was not recorded."""
     try:
         request = requests.get(int(values["stamp"]))
         if request is None:

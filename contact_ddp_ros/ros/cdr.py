@@ -107,7 +107,7 @@ class Template:
         self._fixed = self._kept.unpack(message)
 
     def fits(self, message: bytes) -> bool:
-        """Whether a message differs from the template only in stamp, numbers and padding."""
+        """True if a message differs from the template only in stamp, numbers and padding."""
         return len(message) == self._kept.size and self._kept.unpack(message) == self._fixed
 
     def size(self, part: str) -> int:

@@ -15,7 +15,7 @@ from contact_ddp_ros.ros.intra_process import keep_local
 from contact_ddp_ros.ros.runtime import REFUSED, run_parts
 
 ROBOTS = {module.PART.name: module.PART for module in (simulator_node, gazebo_bridge_node, lcm_bridge_node)}
-"""What may play the robot."""
+"""Nodes that may play the robot."""
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -108,7 +108,7 @@ class ControllerNode:
         for service, mode in (
             (io.DAMP, ControlMode.DAMP),
             (io.STAND, ControlMode.STAND),
-            (io.BOUND, ControlMode.MOVE),
+            (io.MOVE, ControlMode.MOVE),
             (io.RECOVER, ControlMode.RECOVER),
         ):
             serve(node, service, self._service(mode.value, partial(self._controller.request, mode)))
@@ -144,7 +144,7 @@ class ControllerNode:
                 self._miss(self._last_state, clock.monotonic() - heard)
 
     def wake(self) -> None:
-        """Nothing to do: every wait of :meth:`run` ends within the inlet's timeout."""
+        """End a wait of :meth:`run`: each ends by itself within the receiver's timeout."""
 
     def farewell(self) -> None:
         """Command the drives to damp."""
@@ -274,7 +274,7 @@ class ControllerNode:
         return self._controller.perform(self._motions[name])
 
     def _service(self, name: str, ask: Callable[[], Answer]) -> Any:
-        """What answers a service by which somebody asks for something."""
+        """Handler of a service by which somebody asks for something."""
 
         def answer(_request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
             if self._stop.is_set() and name != ControlMode.DAMP.value:

@@ -31,7 +31,7 @@ _WAY_ON = "call bound to try again; where a foot hangs in a gap, damp, set the r
 """Services for a robot which stands where it cannot begin to move."""
 
 _NUMBERS = re.compile(r"-?\d+(\.\d+)?")
-"""In a reason; without them it is the same reason as long as it lasts."""
+"""Numbers in a reason; without them it is the same reason as long as it lasts."""
 
 _PLOT_EVERY = 10
 """Ticks from one set of numbers for plots and displays to the next."""
@@ -64,7 +64,7 @@ class ControllerReport:
         self._refusals_told: dict[ViolationKind, float] = {}
         self._malformed, self._recent, self._last_malformed = 0, Recent(), ""
         self.refused_state = ""
-        """What was wrong with the last state, where it could not be used."""
+        """Fault of the last state, where it could not be used."""
         self._alone = 0
         self._oldest_policy = 0.0
         self._ages: Callable[[], tuple[float, float]] = lambda: (math.nan, math.nan)

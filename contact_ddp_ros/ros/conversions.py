@@ -34,7 +34,7 @@ _MAX_SECONDS = 2**31 - 1
 """Largest `sec` of a builtin_interfaces/Time."""
 
 _QUATERNION_TOLERANCE = 1e-3
-"""How far the norm of a unit quaternion may be from one."""
+"""Tolerance of a unit quaternion's norm about one."""
 
 _NOWHERE = 1e-3
 """Places [m] and headings [rad] of a body pose up to this are rounding."""
@@ -67,7 +67,7 @@ def from_stamp(stamp: Time) -> float:
 
 
 def is_time(stamp: Time) -> bool:
-    """Whether a stamp is one that :func:`to_stamp` could have made; messages may hold others."""
+    """True if a stamp is one that :func:`to_stamp` could have made; messages may hold others."""
     return 0 <= stamp.sec < _MAX_SECONDS and stamp.nanosec < NANOSECONDS
 
 
@@ -180,7 +180,7 @@ def odometry_message(state: RobotState) -> Odometry:
 
 
 def imu_message(state: RobotState, specific_force: Array | None) -> Imu:
-    """What an IMU at the trunk's origin measures; `specific_force` (3,) in `base_link` axes [m/s^2], if known.
+    """Message of an IMU at the trunk's origin; `specific_force` (3,) in `base_link` axes [m/s^2], if known.
 
     A covariance of -1 says, by the message's definition, that the acceleration is not known.
     """
@@ -240,12 +240,12 @@ def check_command(command: JointCommand) -> None:
 
 
 def contacts_message(contacts: Sequence[bool]) -> Float64MultiArray:
-    """Which feet are on the ground, in the order of FOOT_NAMES."""
+    """Message of the feet on the ground, in the order of FOOT_NAMES."""
     return Float64MultiArray(data=doubles(np.array(contacts, dtype=np.float64)))
 
 
 def contacts(message: Float64MultiArray) -> tuple[bool, ...]:
-    """Which feet are on the ground, in the order of FOOT_NAMES.
+    """Feet on the ground, in the order of FOOT_NAMES.
 
     Raises:
         MessageError: there is another number of feet, or one is neither on the ground nor in the air.
@@ -266,7 +266,7 @@ def velocity_command(message: Twist) -> VelocityCommand:
 
 
 def body_pose(message: Pose) -> BodyPose:
-    """How the trunk is to be held; a height of 0 is that of the parameters.
+    """Commanded body pose; a height of 0 is that of the parameters.
 
     Raises:
         MessageError: a number is not finite, the quaternion is none, or a place or a heading is asked for.

@@ -50,7 +50,7 @@ _STALL_TIMEOUT = 90.0
 """Wall-clock time without a tick after which the run is given up [s]."""
 
 _LONGEST_ROUND = 1.0
-"""What counts of the time between two looks: whoever suspends all processes together has stalled none of them [s]."""
+"""Largest time between two looks that counts: whoever suspends all processes together has stalled none of them [s]."""
 
 _ANSWER_TIMEOUT = 30.0
 """Wall-clock time for a service to answer [s]."""
@@ -71,7 +71,7 @@ _DRAIN = 0.5
 """Longest wait for messages that are on their way when the run is over [s]."""
 
 _QUICK_LOOK = 0.002
-"""The same while a service is to answer [s]."""
+"""Time between two looks while a service is to answer [s]."""
 
 
 class Demo:
@@ -191,7 +191,7 @@ class Demo:
         }
 
     def _held(self) -> dict[str, Any]:
-        """When whoever paces the run lets time stand."""
+        """Time during which whoever paces the run lets time stand."""
         return {"node.start_paused": True, "node.holds": format_instants(self._holds())}
 
     def _holds(self) -> list[float]:
@@ -215,13 +215,13 @@ class _Lead:
         self._next_speed = 0.0
 
     def through(self) -> None:
-        """From the first endpoint to the last tick."""
+        """Time from the first endpoint to the last tick."""
         self._wait_for_endpoints()
         self._insist_on_standing()
         self._wait_for_first_tick()
         observer, options = self._observer, self._options
         words: list[tuple[float, Callable[[], None]]] = []
-        words.append((options.stand_time, partial(self._request, "bound", observer.bound)))
+        words.append((options.stand_time, partial(self._request, "move", observer.move)))
         if options.stop_time is not None:
             words.append((options.stop_time, partial(self._request, "stand", observer.stand)))
         words += [(time, partial(self._change_gait, name)) for time, name in options.gaits]
@@ -242,7 +242,7 @@ class _Lead:
                 recovered = observer.time
                 self._request("recover", observer.recover)
                 if options.stop_time is None or observer.time < options.stop_time:
-                    self._request("bound", observer.bound)
+                    self._request("move", observer.move)
         if not options.lockstep:
             observer.event(f"{observer.late_ticks} ticks of the simulator began late")
         self._drain()

@@ -78,7 +78,7 @@ class DrivesNode:
             self._inlet.receive(_SLICE)
 
     def wake(self) -> None:
-        """Nothing to do: every wait of :meth:`run` ends by itself within a fraction of a second."""
+        """End a wait of :meth:`run`: each ends by itself within a fraction of a second."""
 
     def farewell(self) -> None:
         """Send zero efforts, since the last ones would act for ever."""

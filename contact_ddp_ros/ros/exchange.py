@@ -64,7 +64,7 @@ class Synchroniser(Generic[Message]):
 
     @property
     def expecting(self) -> bool:
-        """Whether the newest message still lacks a counterpart that should arrive next."""
+        """True if the newest message still lacks a counterpart that should arrive next."""
         return any(self._waiting)
 
     def _counterpart(self, others: "OrderedDict[int, Message]", stamp: int) -> int | None:
@@ -116,7 +116,7 @@ class PlanTicks:
         self._open: list[Request] = []
 
     def ask(self, stamp: int, period_ns: int) -> bool:
-        """Whether to request a plan at this stamp: the last request is a period or more ago.
+        """True if to request a plan at this stamp: the last request is a period or more ago.
 
         Stamps are rounded: a nanosecond less than a period is one, or the plan would come a control period late.
         """

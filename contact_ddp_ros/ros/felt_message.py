@@ -1,4 +1,4 @@
-"""What the controller feels of the ground as one std_msgs/Float64MultiArray, for displays.
+"""Contact and terrain estimate as one std_msgs/Float64MultiArray, for displays.
 
 0 schema  1, 2 stamp of the state: seconds, nanoseconds  3 whether the feet have found a ground (0 or 1)
 4 its height at the origin of odom [m]  5, 6 its rise over run along x and y of odom
@@ -34,7 +34,7 @@ _LABEL = "contacts,forces,footholds"
 
 @dataclass(frozen=True)
 class FeltReport:
-    """What is felt in one state.
+    """Contact and terrain estimate in one state.
 
     Attributes:
         stamp: of the state [ns].

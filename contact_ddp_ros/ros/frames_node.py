@@ -47,10 +47,10 @@ class FramesNode:
             self._inlet.receive(_PATIENCE)
 
     def wake(self) -> None:
-        """Nothing to do: every wait of :meth:`run` ends by itself within a fraction of a second."""
+        """End a wait of :meth:`run`: each ends by itself within a fraction of a second."""
 
     def farewell(self) -> None:
-        """Nothing to do: the node has no last message."""
+        """Last message of the node: none."""
 
     def _on_odometry(self, message: Odometry) -> None:
         stamp = stamp_ns(message.header.stamp)

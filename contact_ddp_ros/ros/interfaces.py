@@ -61,7 +61,7 @@ LOG = _qos(1000, latched=True)
 """Every one counts, also for a recorder that the writer finds late."""
 
 PEOPLE = _qos(1, reliable=False)
-"""For displays: never waits for anybody."""
+"""Quality of service for displays: never waits for anybody."""
 
 SHARED = _qos(10)
 """Topics of the whole system."""
@@ -159,13 +159,13 @@ FELT = Topic(
 REAL_TIME_FACTOR = Topic("simulator/real_time_factor", Float64, PEOPLE, "simulated over wall-clock time, last second")
 
 ACTIVE = {"planner": PLANNER_ACTIVE, "controller": CONTROLLER_ACTIVE}
-"""Of which managed node there is to be one; see :mod:`contact_ddp_ros.ros.single_instance`."""
+"""Topics of the managed nodes of which there is to be one; see :mod:`contact_ddp_ros.ros.single_instance`."""
 
 REPLAYED = (PLAN_REQUEST, SOLVES, POLICY)
-"""What a replay of a bag needs."""
+"""Topics that a replay of a bag needs."""
 
 RECORDED = (*REPLAYED, JOINT_STATES, ODOM, IMU, JOINT_COMMAND, CMD_VEL, BODY_POSE, CONTROLLER_EVENTS, DIAGNOSTICS)
-"""What a bag holds."""
+"""Topics of a bag."""
 
 
 def joint_effort(joint: str) -> Topic:
@@ -182,7 +182,7 @@ TOPICS = tuple(value for value in list(globals().values()) if isinstance(value, 
 
 DAMP = Service("damp", Trigger, "controller: damping, at once")
 STAND = Service("stand", Trigger, "controller: stand, clearing a fault")
-BOUND = Service("bound", Trigger, "controller: move in the planner's gait as soon as it stands and has a policy")
+MOVE = Service("move", Trigger, "controller: move in the planner's gait as soon as it stands and has a policy")
 RECOVER = Service("recover", Trigger, "controller: get up after a fall, from whatever side it lies on, and stand")
 RESET = Service("reset", Trigger, "simulator: standing again at odom's origin; the clock goes on")
 PAUSE = Service("pause", SetBool, "simulator: hold or release time")

@@ -21,7 +21,7 @@ _topics: set[str] = set()
 """Names of the local topics: of the process, as its middleware is."""
 
 _boxes: dict[str, dict[str, "Mailbox"]] = {}
-"""By resolved name of a topic and by full name of a node, of which a later subscription replaces the one before."""
+"""Mailboxes by resolved name of a topic and by full name of a node; a later subscription replaces an earlier one."""
 
 
 def keep_local(topics: Iterable[Topic]) -> None:
@@ -30,7 +30,7 @@ def keep_local(topics: Iterable[Topic]) -> None:
 
 
 def is_local(topic: Topic) -> bool:
-    """Whether a topic stays in this process."""
+    """True if a topic stays in this process."""
     return topic.name in _topics
 
 

@@ -30,7 +30,7 @@ from contact_ddp_ros.ros.runtime import publisher
 NAME = "drives_last_efforts"
 
 _REPEATS, _BREATH = 5, 0.05
-"""How often zero effort is published at the end, and the time after each [s]: efforts need not be reliable."""
+"""Number of zero efforts at the end, and time after each [s]: efforts need not be reliable."""
 
 _END = 5.0
 """Time that the helper gets to end [s]."""

@@ -235,7 +235,7 @@ class _Transition:
 
 
 class _Entities:
-    """What a node has of publishers, subscriptions, clients, services and timers beyond those it is to keep."""
+    """Publishers, subscriptions, clients, services and timers of a node beyond those it is to keep."""
 
     _KINDS = ("publisher", "subscription", "client", "service", "timer")
 
@@ -244,11 +244,11 @@ class _Entities:
         self._kept: set[Any] = set()
 
     def keep(self) -> None:
-        """What is there now is kept."""
+        """Keep everything that there is."""
         self._kept |= self.made()
 
     def made(self) -> set[Any]:
-        """What is there and not kept."""
+        """Entities that are not kept."""
         return {entity for kind in self._KINDS for entity in getattr(self._node, f"{kind}s")} - self._kept
 
     def destroy(self, entities: set[Any]) -> None:
@@ -280,7 +280,7 @@ class _ManagedNode(OrderlyLifecycleNode):
         return self.lifecycle.in_main_thread(self.lifecycle.cleanup)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """To finalized from wherever; the process stays until a signal ends it."""
+        """Go to finalized from any state; the process stays until a signal ends it."""
         return self.lifecycle.in_main_thread(self.lifecycle.cleanup)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:

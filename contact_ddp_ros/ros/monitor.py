@@ -48,7 +48,7 @@ class LoopMonitor:
     """Counts and times the rounds of one loop."""
 
     def __init__(self) -> None:
-        """Nothing has happened yet."""
+        """Start without events."""
         self._began = clock.monotonic()
         self._rounds: list[float] = []
         self._overruns = 0

@@ -52,7 +52,7 @@ class Observer:
         self.inlet.subscribe(io.RECORD, self._on_record)
         self.inlet.subscribe(io.DIAGNOSTICS, self._on_diagnostics)
         self.stand = node.create_client(Trigger, io.STAND.name)
-        self.bound = node.create_client(Trigger, io.BOUND.name)
+        self.move = node.create_client(Trigger, io.MOVE.name)
         self.recover = node.create_client(Trigger, io.RECOVER.name)
         self.planner_parameters = node.create_client(SetParametersAtomically, "planner/set_parameters_atomically")
         self.pause = node.create_client(SetBool, io.PAUSE.name)
@@ -64,7 +64,7 @@ class Observer:
 
     @property
     def damped(self) -> float:
-        """For how long the robot has been damping [s]; 0 where it does not, or has not done anything else yet."""
+        """Time for which the robot has been damping [s]; 0 where it does not, or has not done anything else yet."""
         since, mode = self._modes[-1]
         return self.time - since if mode == "damp" and since >= 0.0 else 0.0
 
@@ -73,7 +73,7 @@ class Observer:
         """Names of the topics and services whose endpoints have not been discovered yet."""
         services = {
             io.STAND.name: self.stand.service_is_ready(),
-            io.BOUND.name: self.bound.service_is_ready(),
+            io.MOVE.name: self.move.service_is_ready(),
             io.PAUSE.name: self.pause.service_is_ready(),
         }
         count = self.node.count_publishers
@@ -124,7 +124,7 @@ class Observer:
             self._pending = record
 
     def _is_over(self, time: float) -> bool:
-        """Whether an instant lies beyond the run, when nobody leads the robot any more."""
+        """True if an instant lies beyond the run, when nobody leads the robot any more."""
         return time >= self._options.duration - 1e-9
 
     def _write(self, record: TickRecord) -> None:

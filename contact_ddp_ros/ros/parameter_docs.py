@@ -67,7 +67,7 @@ def _table(group: list[ParameterSpec], fixed: str, held: Mapping[str, SafeRange 
 
 
 def _held(spec: ParameterSpec, held: Mapping[str, SafeRange | None]) -> str:
-    """What was measured, in words."""
+    """Measured range in words."""
     if spec.name not in held:
         return ""
     one = held[spec.name]
@@ -82,7 +82,7 @@ def _held(spec: ParameterSpec, held: Mapping[str, SafeRange | None]) -> str:
 
 
 def _safe_ranges() -> dict[str, SafeRange | None]:
-    """From the file that comes with the package.
+    """Safe ranges from the file that comes with the package.
 
     Raises:
         ParameterError: it is in none of the places looked at, or is damaged.

@@ -49,14 +49,14 @@ _WEIGHED = 1 + len(NO_PAYLOAD.array())
 _FELT = _PLANE + _HEIGHTS + _WEIGHED + 2
 _LENGTH = _STATE_END + _FELT
 _LONGEST_ADVANCE = 1e6
-"""Of a gait against its schedule that is believed [s]."""
+"""Largest shift of a gait against its schedule that is believed [s]."""
 _HIGHEST = 100.0
-"""Of the ground under a foot above or below the plane, and of its roughness [m]."""
+"""Largest height of the ground under a foot about the plane, and largest roughness [m]."""
 _HEAVIEST_DRIVE = 1.0
 """Inertia of a drive that is believed [kg m²]."""
 _SECONDS = 2**31
 _NUMBER = np.dtype("<f8")
-"""As serialised here: in little-endian CDR."""
+"""Number type as serialised here: in little-endian CDR."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class RequestWriter:
         self._layout = message[: -_NUMBER.itemsize * _LENGTH]
 
     def message(self, request: PlanRequest) -> bytes:
-        """As :func:`plan_request_message`, serialised."""
+        """Serialised message of :func:`plan_request_message`."""
         return self._layout + _numbers(request).astype(_NUMBER, copy=False).tobytes()
 
 

@@ -34,7 +34,7 @@ _LIFETIME = Duration(sec=1)
 """Markers that nobody renews vanish."""
 
 _BLUE, _ORANGE, _GREEN = (0.0, 0.45, 0.70), (0.84, 0.37, 0.0), (0.0, 0.62, 0.45)
-"""Of a palette that colour-blind people can tell apart."""
+"""Colours of a palette that colour-blind people can tell apart."""
 
 
 def path_message(policy: Policy, state: RobotState, robot: Robot, stride: int = STRIDE, origin: int = 0) -> Path:

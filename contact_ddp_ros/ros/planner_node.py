@@ -126,7 +126,7 @@ class PlannerNode:
             self._planner.configure(config, prepared)
 
     def _on_compiled(self, failure: str) -> None:
-        """In the compiler's thread: go over to the gait that is waited for, if it is ready."""
+        """Go over to the gait that is waited for, if it is ready; called in the compiler's thread."""
         with self._changing:
             awaited = self._awaited
             if awaited is None or not (failure or self._gaits.is_ready(awaited.gait)):
@@ -157,7 +157,7 @@ class PlannerNode:
                 self._solve(request)
 
     def _is_due(self, request: PlanRequest) -> bool:
-        """Whether a plan from a request's state is wanted at the present rate, to half of what the largest one asks."""
+        """True if a plan from a request's state is wanted at the present rate, to half of what the largest one asks."""
         if self._answered is None:
             return True
         since = 1e-9 * (request.stamp - self._answered)
@@ -175,7 +175,7 @@ class PlannerNode:
         self.node.get_logger().info(f"planning at {rate:.3g} Hz, of {config.rate:g}: what the processor bears")
 
     def wake(self) -> None:
-        """Nothing to do: every wait of :meth:`run` ends within the inlet's timeout."""
+        """End a wait of :meth:`run`: each ends by itself within the receiver's timeout."""
 
     def farewell(self) -> None:
         """Publish that there will be no more policies."""

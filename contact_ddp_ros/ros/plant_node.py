@@ -80,7 +80,7 @@ class RobotNode:
         return self._parameters.config
 
     def wake(self) -> None:
-        """Nothing to do: every wait of the work ends by itself within a fraction of a second."""
+        """End a wait of the work: each ends by itself within a fraction of a second."""
 
     def _hold_at(self, time: float) -> None:
         """Hold time where it is to be held by `time` [s]: before anybody learns of it and may release it."""
@@ -166,7 +166,7 @@ class PlantNode(RobotNode):
         """Bring the plant into its first state."""
 
     def _expects(self, _stamp: float) -> bool:
-        """Whether a command may answer the state of that stamp [s]."""
+        """True if a command may answer the state of that stamp [s]."""
         return True
 
     def _complaint(self) -> str:
@@ -206,7 +206,7 @@ class PlantNode(RobotNode):
             self._records.send()
 
     def _command(self, state: RobotState, stop: Event) -> JointCommand:
-        """What the drives execute from `state` on."""
+        """Command that the drives execute from `state` on."""
         lockstep = self._config.node.lockstep
         if lockstep and not self._alone:
             self._pace.measure(state.time)
@@ -266,7 +266,7 @@ class PlantNode(RobotNode):
         return self._damping
 
     def _is_alone(self, time: float) -> bool:
-        """Whether there were commands, and nobody is left to send more."""
+        """True if there were commands, and nobody is left to send more."""
         alone = self._last_command is not None and not self.node.count_publishers(io.JOINT_COMMAND.name)
         if alone and not self._alone:
             self.node.get_logger().warning("whoever commanded is gone: the drives damp")
@@ -275,7 +275,7 @@ class PlantNode(RobotNode):
         return alone
 
     def _holding(self) -> bool:
-        """Whether time stands still; one period passes for each step that was asked for."""
+        """True if time stands still; one period passes for each step that was asked for."""
         return self._paused and not self._single_steps.acquire(blocking=False)
 
     def _hold(self, state: RobotState) -> None:

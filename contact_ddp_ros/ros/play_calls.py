@@ -12,7 +12,7 @@ from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.runs.live.commands import Answer
 
 _SETTLING, _AGAIN = 10.0, 0.2
-"""How long, and how often, a service is asked after another [s]."""
+"""Time for which, and interval at which, a service is asked after another [s]."""
 
 
 class Calls:
@@ -24,13 +24,13 @@ class Calls:
         self._node = node
         self._triggers = {
             one.name: node.create_client(Trigger, one.name)
-            for one in (io.STAND, io.BOUND, io.RECOVER, io.DAMP, io.RESET, io.STEP)
+            for one in (io.STAND, io.MOVE, io.RECOVER, io.DAMP, io.RESET, io.STEP)
         }
         self._pause = node.create_client(SetBool, io.PAUSE.name)
         self._later: list[tuple[float, Callable[[], None]]] = []
 
     def offered(self, service: io.Service) -> bool:
-        """Whether a node offers one of the services."""
+        """True if a node offers one of the services."""
         client = self._pause if service is io.PAUSE else self._triggers[service.name]
         return bool(client.service_is_ready())
 
@@ -69,9 +69,9 @@ class Calls:
                 self._tell(refused)
                 return
             self._tell(Answer(True, f"put back on its feet at the start: {refused.text}"))
-            self.trigger(io.RESET, io.STAND, io.BOUND)
+            self.trigger(io.RESET, io.STAND, io.MOVE)
 
-        self._call(io.RECOVER, (io.BOUND,), 0.0, put_up)
+        self._call(io.RECOVER, (io.MOVE,), 0.0, put_up)
 
     def pause(self, paused: bool, done: Callable[[], None]) -> None:
         """Let time stand or run; `done` is called where that has happened."""

@@ -44,7 +44,7 @@ _PATIENCE = 10.0
 
 
 class RemoteParameters:
-    """Of nodes by name; answers go to a function."""
+    """Parameters of nodes by name; answers go to a function."""
 
     def __init__(self, node: Node, configs: Mapping[str, Any], tell: Callable[[Answer], None]) -> None:
         """`configs` are what the nodes' parameters would be by default; `tell` gets every answer."""
@@ -146,7 +146,7 @@ class NodesLink:
         self._outbox.append(command)
 
     def news(self) -> list[do.Answer | World | Snapshot]:
-        """What has come since the last call."""
+        """Messages since the last call."""
         found = []
         while self._inbox:
             found.append(self._inbox.popleft())
@@ -211,13 +211,13 @@ class NodesLink:
             case do.Drive():
                 self._drive = command
             case do.SetMode(mode):
-                self._calls.trigger({"move": io.BOUND, "stand": io.STAND, "damp": io.DAMP}[mode])
+                self._calls.trigger({"move": io.MOVE, "stand": io.STAND, "damp": io.DAMP}[mode])
             case do.Perform(motion):
                 self._calls.perform(motion)
             case do.Recover():
                 self._calls.get_up()
             case do.Reset():
-                self._calls.trigger(io.RESET, io.STAND, io.BOUND)
+                self._calls.trigger(io.RESET, io.STAND, io.MOVE)
             case do.Step():
                 self._calls.trigger(io.STEP)
             case do.Pause(paused):

@@ -1,4 +1,4 @@
-"""What the topics of running nodes say, as snapshots for the live page."""
+"""Snapshots for the live page from the topics of running nodes."""
 
 import contextlib
 import math
@@ -40,7 +40,7 @@ _KEPT = 1000
 
 
 class View:
-    """What the topics have said last."""
+    """Newest messages of the topics."""
 
     def __init__(self) -> None:
         self.paused = False

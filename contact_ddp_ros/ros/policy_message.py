@@ -80,7 +80,7 @@ _MAX_MODES = 1000
 """More than any gait has."""
 
 _LARGEST_WHOLE = 2.0**53
-"""From there on not every whole number is a float64."""
+"""Whole number from which on not every one is a float64."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def policy_answer(message: Float64MultiArray, origin: int = 0) -> PolicyAnswer:
 
 
 def serialised_policy_answer(message: bytes, origin: int = 0) -> PolicyAnswer:
-    """As :func:`policy_answer`, from the serialised message, whose numbers are not copied into an object first.
+    """Answer of :func:`policy_answer` from the serialised message, whose numbers are not copied into an object first.
 
     Raises:
         MessageError, PolicyError: as :func:`policy_answer`.

@@ -30,7 +30,7 @@ _ONE_OF_A_KIND = ("planner", "controller", "simulator")
 """Nodes that look for another one of their kind."""
 
 _DISCOVERY_TIME = 0.3
-"""How long they do here, in a domain that nobody else has; as long as discovery mostly takes over loopback [s]."""
+"""Time of discovery in a domain that nobody else has; as long as it mostly takes over loopback [s]."""
 
 _TAIL = 3
 """Lines of a dead node's log that are shown."""

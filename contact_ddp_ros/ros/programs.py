@@ -46,7 +46,7 @@ def simulator_node() -> int:
 
 
 def frames_node() -> int:
-    """Where the trunk is, for tf2."""
+    """Node of the trunk's frame, for tf2."""
     return run("contact_ddp_ros.ros.frames_node")
 
 

@@ -18,7 +18,7 @@ KNOWN = ("7.1",)
 """Beginnings of the versions of rclpy with which everything here is known to work: Jazzy's."""
 
 _CHANGE_STATE = "_LifecycleNodeMixin__change_state"
-"""What carries a transition out, as Python calls it outside its class."""
+"""Method that carries a transition out, as Python calls it outside its class."""
 
 _WAIT_SET = ("clear_entities", "add_subscription", "add_guard_condition", "wait", "get_ready_entities")
 
@@ -31,7 +31,7 @@ PARTS = {
     ),
     "rclpy.lifecycle": (f"LifecycleNodeMixin.{_CHANGE_STATE}",),
 }
-"""What is used, by module; attributes that only objects have are looked for where they are used."""
+"""Names in use, by module; attributes that only objects have are looked for where they are used."""
 
 
 def check() -> None:
@@ -59,7 +59,7 @@ class Waiter:
     """Waits for messages of some subscriptions of a node, or for :meth:`wake`."""
 
     def __init__(self, node: Node) -> None:
-        """Nothing is waited for yet."""
+        """Start without a wait."""
         self._rclpy = _implementation()
         self._context = node.context
         self._guard = self._rclpy.GuardCondition(node.context.handle)

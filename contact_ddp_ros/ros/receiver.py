@@ -128,4 +128,4 @@ class _Unattended(CallbackGroup):  # type: ignore[misc]
         return False
 
     def ending_execution(self, entity: Any) -> None:
-        """Nothing began."""
+        """End an execution that never began."""

@@ -110,7 +110,7 @@ class TickRecords:
 
     @property
     def wanted(self) -> bool:
-        """Whether there is a subscriber; without one, pending ticks are dropped."""
+        """True if there is a subscriber; without one, pending ticks are dropped."""
         if self._publisher.get_subscription_count():
             return True
         self._records.clear()

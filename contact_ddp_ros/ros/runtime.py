@@ -105,7 +105,7 @@ def run_parts(parts: Sequence[Part], arguments: Sequence[str] | None = None) -> 
 
 
 def _pass_on_logging(node: Node) -> None:
-    """What the rooms without ROS log, the compiler's progress for one, goes to the node's log."""
+    """Pass the log of the rooms without ROS, the compiler's progress for one, to the node's log."""
     logger = logging.getLogger(__package__.partition(".")[0])
     logger.setLevel(logging.INFO)
     logger.addHandler(_RosHandler(node))
@@ -143,7 +143,7 @@ class _Process:
         self._failed = False
 
     def ask_to_end(self) -> None:
-        """For another thread: have :meth:`run` return."""
+        """Have :meth:`run` return; for another thread."""
         self._stop.set()
         for work in self._works:
             work.wake()
@@ -235,7 +235,7 @@ class _Listener:
 
 
 def _nothing() -> None:
-    """What ends a wait of the executor."""
+    """Callback that ends a wait of the executor."""
 
 
 def publisher(node: Node, topic: Topic) -> rclpy.publisher.Publisher | LocalPublisher:

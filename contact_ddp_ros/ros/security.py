@@ -108,7 +108,7 @@ ROLES = {
             io.DIAGNOSTICS,
         ),
         subscribes=(*_STATES, io.POLICY, io.EXECUTION, io.CLOCK),
-        serves=(io.DAMP, io.STAND, io.BOUND, io.RECOVER, *map(io.motion_service, packaged_motions())),
+        serves=(io.DAMP, io.STAND, io.MOVE, io.RECOVER, *map(io.motion_service, packaged_motions())),
         managed=True,
     ),
     "simulator": Role(
@@ -144,10 +144,10 @@ ROLES = {
     ),
     "frames": Role("frames", publishes=(), subscribes=(io.ODOM, io.CLOCK), others=("/tf",)),
 }
-"""By name of the enclave."""
+"""Roles by name of the enclave."""
 
 _COMMANDED = (io.CMD_VEL, io.BODY_POSE, io.PUSH)
-"""What people say."""
+"""Topics by which people command."""
 
 
 def security_policy(namespace: str = "/") -> str:

@@ -1,4 +1,4 @@
-"""How SIGINT and SIGTERM end a node at once, whatever the main thread is doing.
+"""Shutdown of a node by SIGINT and SIGTERM at once, whatever the main thread is doing.
 
 Python runs a signal handler in the main thread, between two bytecodes of whatever that thread does. There it must not
 take a lock: a second Ctrl-C in the middle of `threading.Event.set` would wait for that event's own lock for ever. It
@@ -37,7 +37,7 @@ _LOOK = 0.05
 """Time between two looks at whether a build has ended [s]."""
 
 _NO_SIGNAL = b"\0"
-"""What goes through the socket where the process ends without a signal."""
+"""Byte that goes through the socket where the process ends without a signal."""
 
 
 _current: "list[Shutdown]" = []

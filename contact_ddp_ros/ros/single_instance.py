@@ -50,7 +50,7 @@ _TRANSPORTS = "FASTDDS_BUILTIN_TRANSPORTS"
 """Variable that names the transports of Fast DDS where no profile and no range of discovery does (Fast DDS 2.14)."""
 
 PROFILE = Path("config", "fastdds_loopback.xml")
-"""Where the discovery profile is in a checkout or a share folder."""
+"""Path of the discovery profile in a checkout or a share folder."""
 
 
 @contextlib.contextmanager
@@ -127,7 +127,7 @@ def _lock(domain: int) -> int | None:
 
 
 def _is_silent(domain: int) -> bool:
-    """Whether no participant of that domain is on this machine: the first one's discovery port is free."""
+    """True if no participant of that domain is on this machine: the first one's discovery port is free."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.bind(("", _PORT_BASE + _PORTS_PER_DOMAIN * domain + _UNICAST_OFFSET))
@@ -162,7 +162,7 @@ class SingleInstanceLock:
     """
 
     def __init__(self, node: Node, topic: Topic) -> None:
-        """For a node that has just been made: others become known from now on."""
+        """Lock of a node that has just been made: others become known from now on."""
         self._node, self._topic = node, topic
         self._name = node.resolve_topic_name(topic.name)
         self._publisher: Any = None

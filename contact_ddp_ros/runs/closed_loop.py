@@ -101,7 +101,7 @@ class ClosedLoop:
         control_period = self.steps_per_tick * self.simulator.timestep
         self.recorder.begin(run_info(job, options, robot, planner, control_period, planner_period))
         self.pose: BodyPose | None = None
-        """How the trunk is to be held from the next plan on; None: as the parameters say."""
+        """Commanded body pose from the next plan on; None for that of the parameters."""
         self._pending: list[_Pending] = []
         self._pushes = sorted(options.pushes, key=lambda push: push.time)
         self._tick = 0
@@ -203,7 +203,7 @@ class ClosedLoop:
         self._tick += 1
 
     def _pick_up(self, now: float) -> None:
-        """Where the options say so, have a fallen robot that rests get up, and move on unless it was stopped."""
+        """Have a fallen robot that rests get up where the options say so, and move on unless it was stopped."""
         fault = self.controller.fault
         if not self.options.recover or fault is None or now < fault.time + REST_AFTER_FALL:
             return
@@ -231,7 +231,7 @@ class ClosedLoop:
         return self.controller.standing and self.controller.request(ControlMode.MOVE).accepted
 
     def _solve(self, state: RobotState, speed: float) -> Callable[[], PlanResult]:
-        """What makes a plan for a state and a commanded speed [m/s]."""
+        """Planning call for a state and a commanded speed [m/s]."""
         controller = self.controller
         hold = controller.mode is not ControlMode.MOVE
         turn, lateral = (0.0, 0.0) if controller.stopping else self.steering
@@ -244,7 +244,7 @@ class ClosedLoop:
         return self.controller.mode is ControlMode.MOVE or (self.controller.standing and not self._stopped)
 
     def _wanted_speed(self, commanded: float) -> float:
-        """What the planner is told: a robot on its way to a stand slows down whatever is commanded."""
+        """Speed that the planner is given: a robot on its way to a stand slows down whatever is commanded."""
         return 0.0 if self.controller.stopping else commanded
 
     def _take(self, solve: Callable[[], PlanResult], now: float, due: float) -> None:

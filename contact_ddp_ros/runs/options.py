@@ -1,4 +1,4 @@
-"""What a user may choose about one closed-loop run, checked once at the edge.
+"""Options of one closed-loop run, checked once at the edge.
 
 The command line, the tests and the benchmarks build a :class:`RunOptions`; the closed loop without ROS and the one
 through the nodes both read it. Units are SI.
@@ -19,10 +19,10 @@ TRUE, ESTIMATED = STATES = ("true", "estimated")
 """Source of the state that planner and controller get: the simulator's truth with noise, or the state estimator."""
 
 BACKENDS = ("mujoco", "lcm")
-"""What the demo's nodes have in front of them: a simulator, or a robot emulator behind the robot's own LCM link."""
+"""Backends of the demo's nodes: a simulator, or a robot emulator behind the robot's own LCM link."""
 
 SECTIONS = ("planner", "controller", "simulator", "bridge", "gazebo_bridge", "drives")
-"""Whose parameters a run may change; the names of the nodes, and of the sections of a parameter file."""
+"""Nodes whose parameters a run may change: their names, and those of the sections of a parameter file."""
 
 OTHER_NODES = ("frames", "robot_state_publisher", "joy_node", "joy_teleop", "rviz2")
 """Nodes of the launch file whose sections a parameter file may have, too; no run without ROS reads them."""
@@ -158,7 +158,7 @@ class RunOptions:
         return v0 + (v1 - v0) * (time - t0) / (t1 - t0)
 
     def parameters(self, section: str) -> dict[str, Any]:
-        """What `config` and `overrides` set for one of :data:`SECTIONS`, by dotted name without the section.
+        """Parameters that `config` and `overrides` set for one of :data:`SECTIONS`, by dotted name without the section.
 
         Raises:
             ParameterError: the file cannot be read, is not a ROS parameter file, or speaks to a node that is unknown.

@@ -87,7 +87,7 @@ class Comparison:
         return int((self.recorded_ok != self.repeated_ok).sum())
 
     def agrees(self, tolerance: float) -> bool:
-        """Whether there are pairs of policies, none with only one half, and no control differs by more [N m]."""
+        """True if there are pairs of policies, none with only one half, and no control differs by more [N m]."""
         pairs = self.torque[~np.isnan(self.torque)]
         return bool(pairs.size) and self.disagreeing == 0 and bool((pairs <= tolerance).all())
 
@@ -132,7 +132,7 @@ def replay(
 
 
 def _differences(recorded: Policy | None, repeated: Policy | None) -> tuple[float, float, float]:
-    """Of controls, states and gains; infinite for policies on different grids."""
+    """Differences of controls, states and gains; infinite for policies on different grids."""
     if recorded is None or repeated is None:
         return np.nan, np.nan, np.nan
     same = recorded.gains.shape == repeated.gains.shape and np.allclose(recorded.times, repeated.times, atol=1e-6)

@@ -110,7 +110,7 @@ def fitted_config(config: Config, robot: Robot, section: str) -> Config:
 
 
 def factors(robot: Robot, section: str) -> dict[str, float]:
-    """What a robot's size makes of the parameters of a section that follow it, by dotted name."""
+    """Scaling factors of the parameters of a section that follow the robot's size, by dotted name."""
     length, mass = scales(robot)
     found = {}
     for name, spec in specs(_DEFAULTS.get(section, SimOptions())).items():

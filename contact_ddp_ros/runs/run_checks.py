@@ -1,4 +1,4 @@
-"""What is found out about a run before anything is built: parameters that do not exist or do not fit together."""
+"""Checks of a run before anything is built: parameters that do not exist or do not fit together."""
 
 import dataclasses
 import math

@@ -1,4 +1,4 @@
-"""What a recording of a closed loop says about its run: the robot, the gaits, every parameter."""
+"""Description of a closed loop's run for its recording: the robot, the gaits, every parameter."""
 
 import dataclasses
 from typing import Any

@@ -103,7 +103,7 @@ def test_the_robot_bounds_under_a_namespace_and_a_killed_planner_comes_back(
         while operator.mode != "move":
             assert launched.poll() is None, (tmp_path / "output").read_text()
             operator.tell(io.STAND)
-            operator.tell(io.BOUND)
+            operator.tell(io.MOVE)
             operator.watch(0.5)
 
     bound()
@@ -186,5 +186,5 @@ def test_the_files_that_the_launch_file_hands_on_are_well_formed_and_apply_in_ev
     joystick = yaml.safe_load((ROOT / "config" / "joy.yaml").read_text(encoding="utf-8"))
     actions = joystick["/**/joy_teleop"]["ros__parameters"].values()
     services = {action["service_name"] for action in actions if action["type"] == "service"}
-    assert services == {service.name for service in (io.DAMP, io.STAND, io.BOUND, io.RECOVER)}
+    assert services == {service.name for service in (io.DAMP, io.STAND, io.MOVE, io.RECOVER)}
     assert [action["topic_name"] for action in actions if action["type"] == "topic"] == [io.CMD_VEL.name]

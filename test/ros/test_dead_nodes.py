@@ -75,7 +75,7 @@ class Robot:
             self.insist(io.STAND)
             while operator.mode == "stand":
                 assert clock.monotonic() < deadline, f"it only stands; {self.last_words()}"
-                operator.tell(io.BOUND)  # a request is given up where the planner takes long to come
+                operator.tell(io.MOVE)  # a request is given up where the planner takes long to come
                 operator.watch(1.0)
             assert clock.monotonic() < deadline, f"it does not bound; {self.last_words()}"
 

@@ -53,8 +53,8 @@ class Service:
 @pytest.mark.parametrize(
     ("refuses", "missing", "called", "accepted"),
     [
-        (set(), set(), ["recover", "bound"], True),
-        ({"recover"}, set(), ["recover", "reset", "stand", "bound"], True),
+        (set(), set(), ["recover", "move"], True),
+        ({"recover"}, set(), ["recover", "reset", "stand", "move"], True),
         ({"recover"}, {"reset"}, ["recover"], False),
         (set(), {"recover", "reset"}, [], False),
     ],

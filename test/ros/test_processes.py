@@ -127,7 +127,7 @@ def test_policies_that_do_not_fit_never_move_the_robot(fake: FakeRobot) -> None:
     fake.plan = plan(36, model_hash + 1)
     fake.stand_up()
     fake.tick_until(lambda: any("policy_model" in event for event in fake.events), lambda word: not damping(word))
-    future = fake.bound.call_async(Trigger.Request())
+    future = fake.move.call_async(Trigger.Request())
     fake.until(future.done)
     assert future.result().success, "it waits for a policy that fits"
     for _ in range(50):
@@ -165,7 +165,7 @@ def test_a_bound_that_waits_for_a_fresh_policy_says_so_once_a_second(fake: FakeR
     fake.tick_until(lambda: not good)
     for _ in range(60):
         fake.tick()
-    future = fake.bound.call_async(Trigger.Request())
+    future = fake.move.call_async(Trigger.Request())
     fake.until(future.done)
     for _ in range(100):
         fake.tick()

@@ -59,7 +59,7 @@ def _tell_what_is_compiled() -> None:
 
 
 def _what_failed(error: OSError) -> str:
-    """What the system refused, and to which file where it says: a full disk, a lost permission."""
+    """Text of what the system refused, and to which file where it says: a full disk, a lost permission."""
     reason = error.strerror or str(error)
     if error.filename:
         return f"{error.filename}: {reason}"

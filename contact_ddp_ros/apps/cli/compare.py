@@ -21,7 +21,7 @@ from contact_ddp_ros.runs.report.progress import say, working
 JSON_FILE, CSV_FILE = "comparison.json", "comparison.csv"
 
 _WIDTH = 130
-"""Of a table that goes to a file [columns]."""
+"""Width of a table that goes to a file [columns]."""
 
 
 def compare(arguments: argparse.Namespace) -> int:

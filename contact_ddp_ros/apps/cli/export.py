@@ -12,7 +12,7 @@ from contact_ddp_ros.runs.recording import load
 from contact_ddp_ros.runs.report.progress import say, working
 
 MODULES = {"mcap": "mcap_file", "rerun": "rerun_file"}
-"""Of the formats."""
+"""Modules of the formats."""
 
 LIBRARIES = {"mcap": "foxglove", "rerun": "rerun"}
 

@@ -1,4 +1,4 @@
-"""What the words `sdf`, `gazebo` and `gazebo-emulator` of the command line do."""
+"""Commands `sdf`, `gazebo` and `gazebo-emulator` of the command line."""
 
 import argparse
 import signal
@@ -132,7 +132,7 @@ def serve_emulator(world: Path, *, real_time: bool) -> int:
 
 
 def _bridge_parameters(options: RunOptions) -> dict[str, Any]:
-    """What was set of the parameters `gazebo.*` of the bridge's node, without that prefix; others are the node's."""
+    """Parameters `gazebo.*` of the bridge's node that were set, without that prefix; others are the node's."""
     parameters = options.parameters("gazebo_bridge").items()
     return {name.removeprefix(_GROUP): value for name, value in parameters if name.startswith(_GROUP)}
 

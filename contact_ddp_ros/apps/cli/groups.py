@@ -23,7 +23,7 @@ DEFAULTS = RunOptions()
 
 
 def add_run_output(parser: argparse.ArgumentParser, name: str) -> None:
-    """Where a run's output goes."""
+    """Add the options of a run's output."""
     output = parser.add_argument_group("output")
     output.add_argument("--out", type=Path, metavar="FOLDER", help=f"new or empty folder (default: out/{name}-<time>)")
     output.add_argument("--no-video", action="store_true", help="do not render a video")
@@ -38,7 +38,7 @@ def add_run_output(parser: argparse.ArgumentParser, name: str) -> None:
 
 
 def add_course(parser: argparse.ArgumentParser) -> None:
-    """What the robot is to do, and on which clock."""
+    """Add the options of the commands and of the clock."""
     group = parser.add_argument_group("course of the run")
     group.add_argument("--duration", type=float, default=DEFAULTS.duration, metavar="S", help="simulated time [s]")
     group.add_argument(
@@ -159,7 +159,7 @@ def add_ground(parser: argparse.ArgumentParser) -> Any:
 
 
 def add_robot(parser: argparse.ArgumentParser) -> None:
-    """Whom it is about."""
+    """Add the option of the robot."""
     parser.add_argument(
         "--robot",
         type=parse_robot,

@@ -1,4 +1,4 @@
-"""What each word of `contact-ddp` does. Every job takes the parsed arguments and returns the exit code."""
+"""Jobs of `contact-ddp`. Every job takes the parsed arguments and returns the exit code."""
 
 import argparse
 from collections.abc import Callable
@@ -66,7 +66,7 @@ def run_motion(arguments: argparse.Namespace) -> int:
 
 
 def check_robot(arguments: argparse.Namespace) -> int:
-    """What is understood of a URDF."""
+    """Check a URDF and print what is understood of it."""
     from contact_ddp_ros.apps.cli.robot import check
 
     return check(arguments)
@@ -159,7 +159,7 @@ def run_parameters(_arguments: argparse.Namespace) -> int:
 
 
 def run_security_policy(arguments: argparse.Namespace) -> int:
-    """Who may say and hear what, as a policy of SROS 2."""
+    """Write a policy of SROS 2: who may publish and subscribe what."""
     from contact_ddp_ros.ros.security import security_policy
 
     print(security_policy(arguments.namespace), end="")

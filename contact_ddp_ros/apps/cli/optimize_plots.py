@@ -16,12 +16,12 @@ _SMALLEST, _SMALLEST_VIOLATION = 1e-16, 1e-7
 """Zero, on the logarithmic axes of costs and of violations."""
 
 _DASHES = (":", "--", "-")
-"""Of abduction, hip and knee."""
+"""Dashes of abduction, hip and knee."""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """What is drawn.
+    """Content of a drawing.
 
     Attributes:
         policy: the optimal trajectory.
@@ -114,7 +114,7 @@ def _torques(axes: Axes, drawing: Drawing) -> None:
 
 
 def _looks(drawing: Drawing) -> Iterator[dict[str, Any]]:
-    """How to draw what belongs to each actuated joint: a colour for a leg, a dash for a joint of it."""
+    """Colour and dash of each actuated joint: a colour for a leg, a dash for a joint of it."""
     for foot, colour in zip(drawing.feet, point_colours(drawing.feet)):
         styles = _DASHES[-len(drawing.actuated) // len(drawing.feet) :]
         for style in styles:

@@ -23,7 +23,7 @@ from contact_ddp_ros.runs.study.study import Group
 DEFAULT_METRIC = "mean_speed"
 
 _WIDTH = 130
-"""Of a table that goes to a file [columns]."""
+"""Width of a table that goes to a file [columns]."""
 
 _MOST_ROWS = 60
 """Groups in the printed table; of larger studies only the CSV has all."""
@@ -101,7 +101,7 @@ def _draw(
 
 
 def _subject(study: Grid) -> str:
-    """What all runs have in common, in a line."""
+    """Settings that all runs have in common, in a line."""
     options: RunOptions = study.options
     varied = {axis.name for axis in study.axes}
     gait = Path(planner_config(options, robot_of(options)).gait.name).stem

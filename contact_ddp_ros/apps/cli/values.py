@@ -1,4 +1,4 @@
-"""From the words of the command line to checked values."""
+"""Checked values from the words of the command line."""
 
 import argparse
 import math

@@ -82,7 +82,7 @@ def track(spec: ParameterSpec, safe: SafeRange | None, value: float) -> str:
 
 
 def _scale(spec: ParameterSpec, low: float, high: float) -> Callable[[float], float]:
-    """From values to 0 … 1: linear for sliders, else logarithmic, with zero and negative values at the left end."""
+    """Scale from values to 0 … 1: linear for sliders, else logarithmic, with values up to zero at the left end."""
     if is_slider(spec):
         return lambda x: min(max((x - low) / (high - low), 0.0), 1.0) if high > low else 0.0
     default = abs(float(spec.default)) if _is_number(spec.default) else 1.0  # type: ignore[arg-type]
@@ -92,7 +92,7 @@ def _scale(spec: ParameterSpec, low: float, high: float) -> Callable[[float], fl
 
 
 def is_slider(spec: ParameterSpec) -> bool:
-    """Whether a parameter's range is narrow enough for a slider."""
+    """True if a parameter's range is narrow enough for a slider."""
     if spec.low is None or spec.high is None or not _is_number(spec.default):
         return False
     return spec.high - spec.low <= _SLIDER_SPAN * max(abs(float(spec.default)), 0.02)  # type: ignore[arg-type]

@@ -33,7 +33,7 @@ _STEPS: Final = {
     "Q": Drive(sideways=0.05),
     "E": Drive(sideways=-0.05),
 }
-"""What a press of a key adds."""
+"""Increments of a press of a key."""
 
 SPEED_LIMIT, TURN_LIMIT, SIDEWAYS_LIMIT = 2.5, 1.0, 0.3
 """Ends of the sliders [m/s, rad/s, m/s]."""

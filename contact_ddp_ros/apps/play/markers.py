@@ -25,7 +25,7 @@ _CROSS = 0.02
 
 
 def contact_colour(snapshot: Snapshot, foot: int) -> tuple[int, int, int] | None:
-    """Of the disc under a foot: planned and felt, planned only, felt only; None for a foot in the air."""
+    """Colour of the disc under a foot: planned and felt, planned only, felt only; None for a foot in the air."""
     planned = snapshot.planned_contacts[foot] and snapshot.planned_forces is not None
     felt = planned if snapshot.touch is None else snapshot.touch.contacts[foot]
     if not planned and not felt:

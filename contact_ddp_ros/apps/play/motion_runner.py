@@ -75,7 +75,7 @@ class Performance:
     """At most one motion of a loop, from the wish on. Not for several threads."""
 
     def __init__(self, loop: ClosedLoop, repertoire: Repertoire) -> None:
-        """Nothing is done before :meth:`begin`."""
+        """Start idle until :meth:`begin`."""
         self._loop, self._repertoire = loop, repertoire
         self._plan: Future[MotionPlan] | None = None
         self._law: MotionController | None = None

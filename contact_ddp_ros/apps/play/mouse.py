@@ -11,7 +11,7 @@ from contact_ddp_ros.runs.live.snapshot import Spring
 Array = NDArray[np.float64]
 
 STIFFNESS: Final = 300.0
-"""Of the spring [N/m]."""
+"""Stiffness of the spring [N/m]."""
 
 DAMPING: Final = 10.0
 """Against the velocity of the point that was grabbed [N s/m]."""
@@ -65,7 +65,7 @@ class MouseSpring:
 
     @property
     def view(self) -> Spring | None:
-        """What there is to draw."""
+        """Geometry to draw."""
         if self._grip is None:
             return None
         place, _ = self._simulator.point_motion(*self._grip)

@@ -1,4 +1,4 @@
-"""What is drawn over the robot: its plan, forces with their cones, contacts and ground as planned and felt, pushes."""
+"""Overlay over the robot: its plan, forces with their cones, contacts and ground as planned and felt, pushes."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ class Overlay:
         """`root` is the name of the frame that `odom` has in the scene."""
         self._figure, self._view = figure, view
         self.shown = set(LAYERS)
-        """Which of LAYERS are drawn."""
+        """Layers that are drawn, of LAYERS."""
         path = f"{root}/overlay"
         dots = np.zeros((1, 2, 3), dtype=np.float32)
         self._trunk = scene.add_line_segments(f"{path}/trunk", dots, BLUE, thickness=3.0, thickness_units="screen")

@@ -59,7 +59,7 @@ class Page:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """Port of the page."""
         return int(self.server.get_port())
 
     def run(self, stop: Event | None = None) -> None:

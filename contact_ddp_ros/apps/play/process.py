@@ -80,7 +80,7 @@ class LoopProcess:
             self._connection.send(command)
 
     def news(self) -> list[Answer | World | Snapshot]:
-        """What has come since the last call."""
+        """Messages since the last call."""
         found = []
         while self._inbox:
             found.append(self._inbox.popleft())

@@ -12,7 +12,7 @@ KEPT_TICKS, KEPT_SOLVES = 30_000, 6_000
 """Rows that are kept at least: a minute at the usual rates."""
 
 _PLANS_EVERY = 50
-"""Of so many solves one has its plan kept in a saved run."""
+"""Number of solves of which one has its plan kept in a saved run."""
 
 
 class LiveRecorder(Recorder):
@@ -28,7 +28,7 @@ class LiveRecorder(Recorder):
         self._new: list[Solve] = []
 
     def solve(self, time: float, **entries: Any) -> None:
-        """As the base class, and for the next snapshot."""
+        """Record a solve, and keep it for the next snapshot."""
         super().solve(time, **entries)
         self.plan = entries.get("plan") or self.plan
         late = bool(entries.get("deadline_missed", False))

@@ -20,7 +20,7 @@ class Recovery:
     """One robot's way up. Not for several threads."""
 
     def __init__(self, loop: ClosedLoop, robot: Robot) -> None:
-        """Nothing is done before :meth:`begin`."""
+        """Start idle until :meth:`begin`."""
         self._loop, self._robot = loop, robot
         self._under_way = False
 
@@ -65,7 +65,7 @@ class Recovery:
         return f"put back on its feet: {why}"
 
     def _height(self) -> float:
-        """Of the trunk above the lowest foot [m]."""
+        """Height of the trunk above the lowest foot [m]."""
         state = self._loop.simulator.truth().state
         feet = foot_positions(self._robot, state.joint_positions) @ quaternion_to_matrix(state.orientation).T
         return float(-feet[:, 2].min())

@@ -31,16 +31,16 @@ _CAMERA, _LOOK_AT = (0.55, -1.25, 0.55), (0.05, 0.0, 0.2)
 
 
 class Scene:
-    """What is drawn of one world; remade for another."""
+    """Scene of one world; remade for another."""
 
     def __init__(self, server: viser.ViserServer, send: Callable[[Command], None], shadows: bool = True) -> None:
         """`send` gets what the mouse does to the robot; `shadows` are slow without a graphics card."""
         self._server = server
         self._send = send
         self.follow = True
-        """Whether the view moves along with the robot."""
+        """True if the view moves along with the robot."""
         self.ghost_ahead = 0.12
-        """How far ahead on its plan the ghost is [s]; 0 for no ghost."""
+        """Lead of the ghost on its plan [s]; 0 for no ghost."""
         server.initial_camera.position = _CAMERA
         server.initial_camera.look_at = _LOOK_AT
         self.cast_shadows(shadows)

@@ -69,7 +69,7 @@ class Session:
 
     @property
     def idle(self) -> bool:
-        """Whether there is nothing to do until a command comes."""
+        """True if there is nothing to do until a command comes."""
         return (self.paused and not self._steps) or bool(self._broken)
 
     def advance(self) -> None:

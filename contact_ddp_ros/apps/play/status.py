@@ -1,4 +1,4 @@
-"""What the robot is doing in a few lines, and why it fell, with one button to go on."""
+"""Status of the robot in a few lines: what it is doing, why it fell, and one button to go on."""
 
 from collections import deque
 from collections.abc import Callable

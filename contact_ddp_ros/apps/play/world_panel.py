@@ -128,7 +128,7 @@ _TERRAIN = "simulator.terrain"
 
 
 def word_of(kind: str, number: float) -> str:
-    """What RunOptions.terrain calls it."""
+    """Terrain word of RunOptions.terrain."""
     return FLAT if kind == FLAT else KINDS[kind].word.format(number)
 
 

@@ -1,4 +1,4 @@
-"""What the bridge needs of a transport: nodes with the interface of Gazebo's bindings, and their message types."""
+"""Transport of the Gazebo bridge: nodes with the interface of Gazebo's bindings, and their message types."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ class Messages:
 
 @dataclass(frozen=True)
 class Bindings:
-    """What the bridge needs of a transport.
+    """Transport of the bridge.
 
     Attributes:
         name: for people, and to load the same one in another process.

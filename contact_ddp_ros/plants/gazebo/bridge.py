@@ -158,7 +158,7 @@ class GazeboBridge:
 
     @property
     def silent(self) -> bool:
-        """Whether the drives damp because the command timeout has passed."""
+        """True if the drives damp because the command timeout has passed."""
         return self._drives.silent
 
     def start(self) -> RobotState:
@@ -183,7 +183,7 @@ class GazeboBridge:
             self._drives.gains, self._drives.timeout = gains, config.command_timeout
 
     def expects(self, stamp: float) -> bool:
-        """Whether a stamp [s] belongs to a state published since the start or the last reset."""
+        """True if a stamp [s] belongs to a state published since the start or the last reset."""
         with self._news:
             slack = 0.5 * self.config.timestep
             return self._state is not None and self._since - slack < stamp < self._state.time + slack

@@ -90,10 +90,10 @@ OF_ROBOT: Final = ("timestep", "friction", "trunk_mass_scale", "payload.", "seed
 """Beginnings of the names of what the robot's model holds; the seed is of what nobody simulates there."""
 
 OF_WORLD: Final = (*OF_ROBOT, "terrain")
-"""The same for a whole world."""
+"""Beginnings of the names of parameters that decide a whole world."""
 
 OF_SENSORS: Final = ("noise.", "error.", "seed")
-"""The same for what reads the states: errors of the sensors need no world of their own."""
+"""Beginnings of the names of parameters of the sensors' errors, which need no world of their own."""
 
 
 def refuse_others(options: SimOptions, known: tuple[str, ...], what: str) -> None:
@@ -111,7 +111,7 @@ def refuse_others(options: SimOptions, known: tuple[str, ...], what: str) -> Non
 
 @dataclass(frozen=True)
 class BridgeConfig:
-    """How to find the robot in Gazebo, and what its drives do there."""
+    """Names of the robot in Gazebo, and work of its drives there."""
 
     world: str = parameter(WORLD, description="name of the world in Gazebo", structural=True)
     model: str = parameter(MODEL, description="name of the robot's model in it", structural=True)

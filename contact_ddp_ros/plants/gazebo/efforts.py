@@ -167,7 +167,7 @@ class Delivery:
         self._answers = 0
         self._answered = Condition()
         self.acknowledged = False
-        """Whether the world acknowledges efforts."""
+        """True if the world acknowledges efforts."""
         self.format = 0.0
         """Number that its acknowledgements carry."""
         if not node.subscribe(double, names.efforts_received, self._on_answer):

@@ -52,7 +52,7 @@ SDF_VERSION: Final = "1.9"
 """Read by Harmonic, Ionic and Jetty."""
 
 IMU_RATE: Final = 250.0
-"""Of the IMU's messages [Hz]; the state does not come from them."""
+"""Rate of the IMU's messages [Hz]; the state does not come from them."""
 
 _FASTEST = 100.0
 """Largest real-time factor: no machine keeps it."""

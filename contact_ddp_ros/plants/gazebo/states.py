@@ -1,4 +1,4 @@
-"""From Gazebo's messages to the robot's state: joint states and odometry paired by stamp, velocities of the present.
+"""State reader of Gazebo's messages: joint states and odometry paired by stamp, velocities of the present.
 
 Both are told at every physics step, in either order. While time stands joint states repeat themselves and odometry is
 silent, so a stamp counts once. A stamp that goes back means that the world was reset.
@@ -42,7 +42,7 @@ _WAITING = 16
 """Messages that may wait for their other half; after that the oldest is forgotten."""
 
 _QUATERNION_TOLERANCE = 1e-3
-"""How far the norm of a unit quaternion may be from one."""
+"""Tolerance of a unit quaternion's norm about one."""
 
 
 @dataclass(frozen=True)
@@ -92,12 +92,12 @@ class StateReader:
 
     @property
     def joint_repeats(self) -> int:
-        """How often they have come again: more than never only while time stands, after all else of that instant."""
+        """Number of repeats of the joint states: above zero only while time stands, after all else of that instant."""
         return self._joints.repeats
 
     @property
     def restarts(self) -> int:
-        """How often the time of the joint states has gone back."""
+        """Number of times that the joint states' clock went back."""
         return self._joints.restarts
 
     def joints(self, message: Any) -> Measurement | None:
@@ -158,7 +158,7 @@ class _Waiting:
         self.restarts = 0
 
     def is_news(self, stamp: int) -> bool:
-        """Whether a message says anything new; one from before the last forgets what waits: time went back."""
+        """True if a message says anything new; one from before the last forgets what waits: time went back."""
         newest, self.newest = self.newest, stamp
         self.repeats = self.repeats + 1 if stamp == newest else 0
         if newest is not None and stamp < newest:
@@ -215,7 +215,7 @@ _NAMES = list(JOINT_NAMES)
 
 
 def _order(names: list[str]) -> list[int]:
-    """Where each joint of JOINT_NAMES is; joints beside those are none of ours."""
+    """Places of the joints of JOINT_NAMES; joints beside those are ignored."""
     missing = [name for name in _NAMES if name not in names]
     if missing:
         raise MessageError(f"joint states lack {missing}; found {names}. Was the world written by `contact-ddp sdf`?")

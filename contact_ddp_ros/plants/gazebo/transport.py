@@ -33,7 +33,7 @@ SEARCH_PATH: Final = "GZ_PYTHON_PATH"
 """Environment variable with folders that hold Gazebo's package `gz`, separated as in PATH."""
 
 _SYSTEM_FOLDERS = ("/usr/lib/python3/dist-packages", "/usr/local/lib/python3/dist-packages")
-"""Where Debian and Ubuntu put Python packages."""
+"""Folders of Python packages on Debian and Ubuntu."""
 
 
 @dataclass(frozen=True)

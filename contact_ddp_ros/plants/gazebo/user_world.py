@@ -22,7 +22,7 @@ from contact_ddp_ros.robot.model import Robot
 Array = NDArray[np.float64]
 
 _TIMESTEP = 0.001
-"""Of a world whose file names none [s]."""
+"""Time step of a world whose file names none [s]."""
 
 
 @dataclass(frozen=True)

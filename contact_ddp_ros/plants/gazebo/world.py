@@ -29,7 +29,7 @@ _TRIES = 3
 """Number of lost states in a row after which the odometry is considered dead."""
 
 _REPEATS = 2
-"""How often joint states are told again before the odometry of their instant, which precedes that, counts as lost."""
+"""Repeats of joint states from which on the odometry of their instant, which precedes them, counts as lost."""
 
 _HALT_REPEATS, _HALT_TIME = 20, 0.3
 """How often joint states of an instant before the one asked for come again, and for how long [s], until it is clear
@@ -118,7 +118,7 @@ class World:
 
     @property
     def restarted(self) -> bool:
-        """Whether another program has reset the world since :meth:`begin_again` or :meth:`accept`."""
+        """True if another program has reset the world since :meth:`begin_again` or :meth:`accept`."""
         return self._reader.restarts != self._restarts
 
     def accept(self) -> None:
@@ -294,11 +294,11 @@ class World:
         return self.newest is not None or self._stands_at(goal)
 
     def _arrived(self, goal: int) -> bool:
-        """Whether there is a state of the instant `goal` [ns] or later."""
+        """True if there is a state of the instant `goal` [ns] or later."""
         return self.newest is not None and self.newest.stamp >= goal
 
     def _stands_at(self, goal: int) -> bool:
-        """Whether time stands at the instant `goal` [ns] or later: all that was told of that instant has come."""
+        """True if time stands at the instant `goal` [ns] or later: all that was told of that instant has come."""
         return self._joint_stamp() >= goal and self._reader.joint_repeats >= _REPEATS
 
     def _check_timestep(self, before: int, after: int) -> None:

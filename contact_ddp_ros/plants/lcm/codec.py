@@ -153,6 +153,6 @@ def _hash_byte(value: int, byte: int) -> int:
 
 
 CODECS = {codec.fingerprint: codec for codec in map(Codec, DEFINITIONS)}
-"""By fingerprint."""
+"""Codecs by fingerprint."""
 
 _BY_DEFINITION = {codec.definition: codec for codec in CODECS.values()}

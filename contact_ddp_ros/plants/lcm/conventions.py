@@ -25,11 +25,11 @@ Array = NDArray[np.float64]
 
 _QUATERNION_TOLERANCE: Final = 1e-2
 _FOOT_TOLERANCE: Final = 0.01
-"""How far the robot's kinematics may place a foot from ours: lengths may differ a little, signs may not [m]."""
+"""Tolerance of a foot's place between the robot's kinematics and ours: lengths may differ, signs may not [m]."""
 _ANGLE_TOLERANCE: Final = 0.02
-"""How far roll, pitch and yaw may be from those of the quaternion [rad]."""
+"""Tolerance of roll, pitch and yaw about those of the quaternion [rad]."""
 _VELOCITY_TOLERANCE: Final = 0.05
-"""How far the velocity in the world may be from the one in the trunk's axes, turned [m/s]."""
+"""Tolerance of the velocity in the world about the one in the trunk's axes, turned [m/s]."""
 _CONTACT_FORCE: Final = 1.0
 """A foot that carries more is said to be in contact [N]."""
 _MID_STANCE: Final = 0.5

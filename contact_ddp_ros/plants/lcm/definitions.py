@@ -30,7 +30,7 @@ class Definition:
 
 @dataclass(frozen=True)
 class Layout:
-    """How one family of robot software tells its state: types, and the channels they come on.
+    """Message layout of one family of robot software: types, and the channels they come on.
 
     Attributes:
         name: as a parameter.
@@ -96,7 +96,7 @@ PD_TAU_TARGETS = Definition(
         *_doubles("se_contactState", N_LEGS),
     ),
 )
-"""What the joints are to do: torque = tau_ff + kp (q_des - q) + kd (qd_des - qd).
+"""Command of the joints: torque = tau_ff + kp (q_des - q) + kd (qd_des - qd).
 
 `timestamp_us` is the stamp of the state that this answers, `id` counts the frames; `se_contactState` tells the robot's
 estimator how far through its stance each foot is: 0.5 on the ground, 0 in the air.

@@ -49,7 +49,7 @@ class ExecutionWatch:
     """Remembers sent targets and judges executed commands; one thread may send while another one receives."""
 
     def __init__(self) -> None:
-        """Nothing has been sent."""
+        """Start before anything was sent."""
         self._lock = Lock()
         self._sent: dict[bytes, float] = {}
         """Times of the last sending of each frame [s], in single precision and in that order."""
@@ -165,7 +165,7 @@ class CommandGuard:
 
     @property
     def enabled(self) -> bool:
-        """Whether torque targets other than damping are sent."""
+        """True if torque targets other than damping are sent."""
         return self._enabled is not None
 
     @property

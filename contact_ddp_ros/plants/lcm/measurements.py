@@ -1,4 +1,4 @@
-"""From the frames that a robot sends to its state: paired, stamped on receipt, believed only if they agree.
+"""Robot state from LCM frames: paired, stamped on receipt, believed only if they agree.
 
 Joints and estimate come as two frames per tick of the robot, in an order that is its own. A state is complete when both
 have come within a fraction of a tick; after a lost frame the lonely one is forgotten, so the two never drift apart.
@@ -23,7 +23,7 @@ AUTO = "auto"
 """The layout of the first valid frame."""
 
 _TOLERANCE = 0.001
-"""How far apart the two frames of one tick may come: half a tick at 500 Hz [s]."""
+"""Largest time between the two frames of one tick: half a tick at 500 Hz [s]."""
 
 _CHECK_PERIOD = 1.0
 """Time between two looks whether the robot's redundant numbers agree [s]."""

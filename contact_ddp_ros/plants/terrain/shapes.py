@@ -126,7 +126,7 @@ _LEVEL_PLANE = 1.0 - 1e-9
 
 @lru_cache(maxsize=4)
 def scene(text: str) -> Terrain:
-    """What of an MJCF file is there to be collided with and does not move; friction is the simulator's.
+    """Static collision geometry of an MJCF file; friction is the simulator's.
 
     The whole is moved up or down until the ground at the origin, where the robot begins, is at z = 0.
     """

@@ -30,12 +30,12 @@ Array = NDArray[np.float64]
 
 FLAT: Final = "flat"
 _STEEPEST = 30.0
-"""Of slopes [deg]."""
+"""Steepest slope [deg]."""
 _HIGHEST = 0.2
-"""Of steps and boxes [m]."""
+"""Highest step or box [m]."""
 _MOST_STEPS = 200
 _TREAD = 0.4
-"""Of stairs where none is given [m]."""
+"""Tread of stairs where none is given [m]."""
 _STAIRS_BEGIN, _BOXES_BEGIN = 1.0, 0.8
 """x of the first edge [m]; a kerb begins where boxes do."""
 _BOX_SIDE, _STONE_SIDE = 0.3, 0.2
@@ -45,15 +45,15 @@ _FAR, _HALF_WIDTH, _DEPTH = 200.0, 50.0, 1.0
 """Length and half width of what has no end, and how far boxes reach below the ground [m]."""
 
 _LENGTH, _SHORTEST, _LONGEST = 1.0, 0.4, 20.0
-"""From top to top of hills where it is not given, and its bounds [m]."""
+"""Distance from top to top of hills where it is not given, and its bounds [m]."""
 _WAVES = 48
-"""Of hills, of random directions, with lengths between the shortest and four times as much."""
+"""Waves of hills, of random directions, with lengths between the shortest and four times as much."""
 _HILLS, _SPACING = (80.0, 60.0), 0.1
 """Extent of the field of hills along x and y, around the origin, and the distance of its heights [m]."""
 _LEVEL, _RISING, _FALLING = 0.5, 0.7, 5.0
 """Hills begin at this distance from the origin, are whole so much further on, and end before the field does [m]."""
 _BELOW = 0.05
-"""How far the plane lies below the deepest hollow [m]."""
+"""Depth of the plane below the deepest hollow [m]."""
 
 _KINDS: Final = {
     "slope": (1, 2),
@@ -64,7 +64,7 @@ _KINDS: Final = {
     "kerb": (1, 1),
     "rough": (1, 3),
 }
-"""How few and how many numbers each kind has."""
+"""Fewest and most numbers of each kind."""
 
 
 def parse_terrain(text: str) -> Terrain:
@@ -164,7 +164,7 @@ def _rough(text: str, height: float, length: float = _LENGTH, seed: float = 0.0)
 
 
 def _smooth(share: Array) -> Array:
-    """From 0 below 0 to 1 above 1, without an edge."""
+    """Smooth step from 0 below 0 to 1 above 1."""
     inside = np.clip(share, 0.0, 1.0)
     return inside * inside * (3.0 - 2.0 * inside)
 

@@ -65,7 +65,7 @@ TABS: Mapping[str, Sequence[Plot]] = {"Motion": MOTION, "Joints": JOINTS, "Plann
 
 
 def layout() -> str:
-    """As JSON."""
+    """Layout as JSON."""
     tabs = [fl.TabItem(title=title, content=_column(plots)) for title, plots in TABS.items()]
     left = fl.SplitContainer(
         direction="column",

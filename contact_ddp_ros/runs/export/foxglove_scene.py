@@ -87,7 +87,7 @@ def arrows(time: float, name: str, soles: look.Array, forces: look.Array, colour
 
 
 def plan(path: Path) -> SceneUpdate:
-    """Where a plan leads trunk and feet."""
+    """Paths of trunk and feet in a plan."""
     lines = [_line(path.trunk, look.TRUNK_PATH), *(_line(sole, look.FOOT_PATH) for sole in path.soles)]
     return SceneUpdate(entities=[SceneEntity(timestamp=stamp(path.time), frame_id=ODOM, id="plan", lines=lines)])
 

@@ -1,4 +1,4 @@
-"""What is drawn in space, for every program alike: colours, sizes and names."""
+"""Look of what is drawn in space, for every program alike: colours, sizes and names."""
 
 from typing import Final
 
@@ -27,7 +27,7 @@ SHAFT, HEAD = 0.008, 0.02
 """Diameters of an arrow [m]."""
 
 GHOST_PREFIX: Final = "ghost/"
-"""Of the names of the ghost's frames."""
+"""Prefix of the names of the ghost's frames."""
 
 UNBOUNDED: Final = 20.0
 """Half the extent that a ground without end is drawn with [m]."""
@@ -39,7 +39,7 @@ _GROUND: Final[Colour] = (0.88, 0.9, 0.91, 1.0)
 
 
 def colour_of(shape: Shape) -> Colour:
-    """Of a shape; the ground is pale."""
+    """Colour of a shape; the ground is pale."""
     red, green, blue, alpha = (float(part) for part in shape.rgba)
     return (red, green, blue, alpha) if shape.body else _GROUND
 

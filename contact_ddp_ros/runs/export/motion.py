@@ -18,7 +18,7 @@ from contact_ddp_ros.runs.report.kinematics import state_at
 Array = NDArray[np.float64]
 
 RATE = 100.0
-"""Of poses and forces, at most [Hz]."""
+"""Largest rate of poses and forces [Hz]."""
 
 PATH_STEP = 3
 """Nodes of a plan from one point of its paths to the next."""
@@ -57,7 +57,7 @@ class Path:
 
 
 class Motion:
-    """What a recording shows in space."""
+    """Spatial content of a recording: poses, forces, paths."""
 
     def __init__(self, recording: Recording) -> None:
         """Loads the robot of the recording.
@@ -74,7 +74,7 @@ class Motion:
 
     @property
     def has_plans(self) -> bool:
-        """Whether there are plans to show a ghost of."""
+        """True if there are plans to show a ghost of."""
         return bool(self._plans)
 
     @property
@@ -84,7 +84,7 @@ class Motion:
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
-        """Of robot and ground."""
+        """Shapes of robot and ground."""
         return self._figure.shapes
 
     def moments(self) -> Iterator[Moment]:
@@ -109,7 +109,7 @@ class Motion:
             )
 
     def paths(self) -> Iterator[Path]:
-        """Of every kept plan."""
+        """Paths of every kept plan."""
         recording, plans = self._recording, self._plans
         for row in range(len(plans["nodes"]) if plans else 0):
             begin = float(plans["times"][row, 0])

@@ -68,7 +68,7 @@ _VIEWS = {
     "planned normal forces": tuple(f"plan/{leg}/normal_force" for leg in LEG_NAMES),
     "solves": ("solves/iterations", "solves/theta", "solves/solve_ms"),
 }
-"""What is plotted together."""
+"""Signals that are plotted together."""
 
 
 def _write_numbers(stream: rr.RecordingStream, table: Signals) -> None:
@@ -124,7 +124,7 @@ def _place(motion: Motion, body: int) -> str:
 def _move(
     stream: rr.RecordingStream, times: rr.TimeColumn, entity: str, body: int, poses: Sequence[Pose | None]
 ) -> None:
-    """Where a body is at each of the times; what is nowhere is drawn too small to be seen."""
+    """Poses of a body at each of the times; one that has none is drawn too small to be seen."""
     nowhere = (np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]))
     places = [nowhere if pose is None else (pose.positions[body], pose.quaternions[body]) for pose in poses]
     columns = rr.Transform3D.columns(

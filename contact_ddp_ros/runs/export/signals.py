@@ -16,7 +16,7 @@ from contact_ddp_ros.runs.report.panels import CONTACT_FORCE
 AXES: Final = ("roll", "pitch", "yaw")
 
 COMPONENTS: Final = ("forward", "normal")
-"""Of a planned force, along the heading and up."""
+"""Components of a planned force, along the heading and up."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the page may ask of a robot, as plain data that travels between processes."""
+"""Commands of the page to a robot, as plain data that travels between processes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -141,7 +141,7 @@ Command = (
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of a command, for people; `accepted` is False where nothing changed."""
+    """Outcome of a command, for people; `accepted` is False where nothing changed."""
 
     accepted: bool
     text: str

@@ -1,4 +1,4 @@
-"""How the page reaches a robot: commands there; answers, worlds and the newest snapshot back.
+"""Link of the page to a robot: commands there; answers, worlds and the newest snapshot back.
 
 Two kinds exist: a loop in a process of its own (:mod:`contact_ddp_ros.apps.play.process`), and running ROS 2 nodes
 (:mod:`contact_ddp_ros.ros.play_link`).
@@ -54,7 +54,7 @@ class Link(Protocol):
         ...
 
     def news(self) -> list[Answer | World | Snapshot]:
-        """What has come since the last call, in order; snapshots come no faster than they are asked for."""
+        """Messages since the last call, in order; snapshots come no faster than they are asked for."""
         ...
 
     def failure(self) -> str:

@@ -1,4 +1,4 @@
-"""What the page shows of plans, and where the planned robot is."""
+"""Plans as the page shows them, and the pose of the planned robot."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ def plan_of(policy: Policy, stride: int = STRIDE) -> Plan:
 
 
 def touch_of(controller: Controller) -> Touch:
-    """What a controller has felt so far."""
+    """Contact and terrain estimate of a controller so far."""
     estimator = controller.estimator
     return Touch(
         contacts=tuple(map(bool, estimator.contacts.contact)),

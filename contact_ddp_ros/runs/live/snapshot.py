@@ -76,7 +76,7 @@ class Spring:
 
 @dataclass(frozen=True)
 class Touch:
-    """What the robot feels of the ground.
+    """Contact and terrain estimate.
 
     Attributes:
         contacts: which feet it feels on the ground, in the order of FOOT_NAMES.
@@ -143,7 +143,7 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class World:
-    """What stays until a loop is rebuilt.
+    """World that stays until a loop is rebuilt.
 
     Attributes:
         number: counts them.

@@ -38,7 +38,7 @@ STAND_BEFORE, STAND_AFTER = 0.5, 1.5
 """Time that the robot stands before the motion and after it [s]."""
 
 _RAMP = 0.4
-"""Of that, for the weight to come onto the legs: the robot is put down in the pose [s]."""
+"""Share of that time for the weight to come onto the legs: the robot is put down in the pose [s]."""
 
 _IN_THE_AIR = 0.2
 """Time for which the robot has held the pose where it is put down: no state of then says where it is now [s]."""
@@ -47,19 +47,19 @@ _REST_SPEED, _REST_RATE, _REST_TILT, _REST_TIME = 0.2, 1.0, 0.25, 0.2
 """A trunk slower than this [m/s, rad/s] and no more tilted [rad] for so long [s] stands."""
 
 _PLACE, _ROTATION = 0.2, 0.3
-"""How far the end may be from the wanted one [m, rad]."""
+"""Tolerances of the end about the wanted one [m, rad]."""
 
 LANDED = "landed and stands"
 
 _FOLLOWING = (MotionStage.TAKE_OFF, MotionStage.FLIGHT, MotionStage.STRIDE, MotionStage.LANDING)
 
 _PUSH_TIME = 0.02
-"""That a push takes [s]."""
+"""Duration of a push [s]."""
 
 
 @dataclass(frozen=True)
 class MotionRun:
-    """What happened, a row per control tick; SI units, true values.
+    """Record of an executed motion, a row per control tick; SI units, true values.
 
     Attributes:
         times: (N,). states: the robot's, N of them.
@@ -98,12 +98,12 @@ class MotionRun:
 
     @property
     def landed(self) -> bool:
-        """Whether it ended standing where it should, turned by the whole rotation, and never came down."""
+        """True if it ended standing where it should, turned by the whole rotation, and never came down."""
         return self.outcome == LANDED
 
     @property
     def outcome(self) -> str:
-        """In words."""
+        """Outcome in words."""
         task = self.plan.task
         if self.fell:
             return f"fell{': ' * bool(self.reason)}{self.reason}"
@@ -116,7 +116,7 @@ class MotionRun:
 
     @property
     def fell(self) -> bool:
-        """Whether the trunk came down, or a fault ended the motion."""
+        """True if the trunk came down, or a fault ended the motion."""
         return bool(self.reason) or self.lowest < FALL_HEIGHT
 
     @property
@@ -131,17 +131,17 @@ class MotionRun:
 
     @property
     def displacement(self) -> float:
-        """Of the trunk along the heading of the start, at the end [m]."""
+        """Displacement of the trunk along the heading of the start, at the end [m]."""
         return float(self.coordinates[-1, 0])
 
     @property
     def left(self) -> float:
-        """Of the trunk to the left, at the end [m]; a planar plan does not know."""
+        """Displacement of the trunk to the left, at the end [m]; a planar plan does not know."""
         return float(self.coordinates[-1, 1]) if self.plan.problem.model.height > 1 else 0.0
 
     @property
     def rotation(self) -> float:
-        """Of the trunk about the axis that the motion turns about, at the end [rad]."""
+        """Rotation of the trunk about the axis that the motion turns about, at the end [rad]."""
         return float(self.coordinates[-1, self.plan.problem.turning]) - self.plan.task.start_turn
 
     @property
@@ -184,7 +184,7 @@ class MotionRun:
 
     @property
     def touchdown(self) -> float:
-        """When the ground was felt after the last flight [s]; NaN where it never was."""
+        """Time at which the ground was felt after the last flight [s]; NaN where it never was."""
         return self.touchdowns[-1] if len(self.touchdowns) == len(self.plan.task.flights) else math.nan
 
     @property
@@ -195,7 +195,7 @@ class MotionRun:
 
     @property
     def flight_speed(self) -> float:
-        """Of the trunk along the heading of the start, on average over the longest flight [m/s]; NaN without one."""
+        """Mean speed of the trunk along the heading of the start over the longest flight [m/s]; NaN without one."""
         task = self.plan.task
         index = task.flights.index(task.flight)
         if index >= len(self.touchdowns):
@@ -207,7 +207,7 @@ class MotionRun:
 
     @property
     def time_to_stand(self) -> float:
-        """From the last touchdown to rest [s]."""
+        """Time from the last touchdown to rest [s]."""
         return self.stood - self.touchdown
 
 
@@ -321,7 +321,7 @@ class _Log:
 
 
 def _rest(times: Array, states: list[RobotState], touchdown: float) -> float:
-    """When the trunk came to rest, upright, and stayed so to the end [s]; NaN where it did not."""
+    """Time at which the trunk came to rest, upright, and stayed so to the end [s]; NaN where it did not."""
     still = np.array(
         [
             np.abs(state.linear_velocity).max() < _REST_SPEED

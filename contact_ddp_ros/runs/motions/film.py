@@ -15,10 +15,10 @@ from contact_ddp_ros.runs.motions.execution import MotionRun
 
 _VIEW = View(azimuth=105.0, elevation=-8.0, distance=1.7, height=0.38)
 _FROM_AHEAD = View(azimuth=200.0, elevation=-8.0, distance=1.7, height=0.38)
-"""Of a motion in the plane, and of one to the side."""
+"""Camera poses for a motion in the plane, and for one to the side."""
 
 _BEFORE, _AFTER = 0.25, 0.5
-"""What is shown of the stand before the motion and after it [s]."""
+"""Parts of the stand before the motion and after it that are shown [s]."""
 
 
 def film_motion(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from contact_ddp_ros.mpc.motions.optimizer import MotionPlan
 
 _NAME = re.compile(r"[a-zA-Z]\w*")
-"""What may be a part of a service's name."""
+"""Pattern of a part of a service's name."""
 
 
 def optimised(words: str, robot: Robot, tell: Callable[[str], None]) -> "dict[str, MotionPlan]":
@@ -41,5 +41,5 @@ def optimised(words: str, robot: Robot, tell: Callable[[str], None]) -> "dict[st
 
 
 def laws(plans: "dict[str, MotionPlan]", robot: Robot, config: ControllerConfig) -> dict[str, MotionController]:
-    """What does them under a controller's configuration."""
+    """Motion controllers under a controller's configuration."""
     return {name: MotionController(robot, plan.task, plan.policy, config) for name, plan in plans.items()}

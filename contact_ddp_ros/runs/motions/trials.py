@@ -29,7 +29,7 @@ _DROP: Final = 0.01
 
 @dataclass(frozen=True)
 class Spread:
-    """Of worlds; uniform, both ways, but for the noise.
+    """Spread of the worlds of trials; uniform, both ways, but for the noise.
 
     Attributes:
         friction: least and largest coefficient.

@@ -1,4 +1,4 @@
-"""What happened in a closed-loop run, tick by tick and solve by solve.
+"""Recording of a closed-loop run, tick by tick and solve by solve.
 
 A :class:`Recorder` is written into while the robot moves: one row per control tick, one per solve of the planner, and
 events with a text. `finish` turns it into an immutable :class:`Recording`, from which the summary, the plots and the

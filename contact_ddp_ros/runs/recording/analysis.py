@@ -11,10 +11,10 @@ from contact_ddp_ros.runs.recording.record import CONTROL_MODES, Array, RunRecor
 Mask = NDArray[np.bool_]
 
 SETTLING_TIME = 2.0
-"""How long command and control mode must have been unchanged before a speed counts as steady [s]."""
+"""Time for which command and control mode must have been unchanged before a speed counts as steady [s]."""
 
 FORCE_TOLERANCE = 0.5
-"""How far a planned force may leave its cone before it counts as a violation [N]; less than 1 % of the weight."""
+"""Excess of a planned force over its cone that is no violation yet [N]; less than 1 % of the weight."""
 
 SATURATED = 0.999
 """Share of its limit from which a torque counts as saturated."""
@@ -24,13 +24,13 @@ _DAMP = CONTROL_MODES.index("damp")
 
 
 def bounding(recording: RunRecord) -> Mask:
-    """(N,) ticks at which the controller was in BOUND; all of them where the source does not know its mode."""
+    """(N,) ticks at which the controller was in MOVE; all of them where the source does not know its mode."""
     modes = recording.ticks["control_mode"]
     return np.ones(len(modes), dtype=bool) if (modes < 0).all() else modes == _MOVE
 
 
 def active(recording: RunRecord) -> Mask:
-    """(N,) ticks from the first in BOUND to the last that is not in DAMP; all ticks where none is in BOUND."""
+    """(N,) ticks from the first in MOVE to the last that is not in DAMP; all ticks where none is in MOVE."""
     modes = recording.ticks["control_mode"]
     bound = np.flatnonzero(bounding(recording))
     mask = np.ones(len(modes), dtype=bool)
@@ -155,7 +155,7 @@ def moving_mean(values: Array, window: float, period: float) -> Array:
 
 
 def held_mean(values: Array, window: float, period: float) -> Array:
-    """As :func:`moving_mean`, but constant near both ends; the overall mean of a run shorter than the window."""
+    """Moving mean that is constant near both ends; the overall mean of a run shorter than the window."""
     mean = moving_mean(values, window, period)
     known = np.flatnonzero(np.isfinite(mean))
     if not known.size:

@@ -15,7 +15,7 @@ PHASES = 101
 
 @dataclass(frozen=True)
 class CycleMean:
-    """What a quantity does over a cycle: (PHASES,) mean and standard deviation over the cycles."""
+    """Cycle mean of a quantity: (PHASES,) mean and standard deviation over the cycles."""
 
     mean: Array
     deviation: Array

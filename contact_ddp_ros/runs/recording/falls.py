@@ -46,7 +46,7 @@ _TOLD_WITHIN = 0.05
 """A fault within this time of the end of a gait is why it ended [s]."""
 
 CAUSE_WINDOW = 1.0
-"""How long before a fall its cause is looked for [s]."""
+"""Time before a fall in which its cause is looked for [s]."""
 
 LATE_SHARE = 0.5
 """Share of late solves within that time from which policies count as late; only where time does not wait for them."""
@@ -54,7 +54,7 @@ LATE_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Fall:
-    """When the robot was first seen to have fallen [s], by which sign, and why where that is known."""
+    """Fall of a robot: when it was first seen [s], by which sign, and why where that is known."""
 
     time: float
     reason: str
@@ -97,7 +97,7 @@ def has_stood(recording: RunRecord) -> bool:
 
 
 def up_again(recording: RunRecord, fall: Fall) -> float | None:
-    """When the robot moved again after a fall [s]; None where it did not, or had not stopped to."""
+    """Time at which the robot moved again after a fall [s]; None where it did not, or had not stopped to."""
     time, modes = recording.ticks["time"], recording.ticks["control_mode"]
     damped = np.flatnonzero((time >= fall.time) & (modes == CONTROL_MODES.index("damp")))
     moving = np.flatnonzero(modes == CONTROL_MODES.index("move"))

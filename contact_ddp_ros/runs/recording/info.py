@@ -1,4 +1,4 @@
-"""What the numbers of a recording mean and how they came about."""
+"""Description of a recording's numbers and of how they came about."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ FALL_HEIGHT = 0.15
 
 @dataclass(frozen=True)
 class RunInfo:
-    """What the numbers of a recording mean and how they came about. Plain data: JSON holds all of it.
+    """Description of a recording's numbers and of how they came about. Plain data: JSON holds all of it.
 
     Attributes:
         job: what produced it, e.g. "sim" or "demo".

@@ -34,7 +34,7 @@ STATE_COLUMNS = (
 """Columns of the measured state; those of the true one have `true_` before them."""
 
 _RECENT = 0.4
-"""What counts as recent for :attr:`Recorder.recent_speed`: about one gait cycle [s]."""
+"""Time that counts as recent for :attr:`Recorder.recent_speed`: about one gait cycle [s]."""
 
 
 class Recorder:
@@ -59,12 +59,12 @@ class Recorder:
 
     @property
     def detailed(self) -> bool:
-        """Whether plans are kept, and with them quantities that take time to compute."""
+        """True if plans are kept, and with them quantities that take time to compute."""
         return self._plans_every > 0
 
     @property
     def begun(self) -> bool:
-        """Whether `begin` was called."""
+        """True if `begin` was called."""
         return self._info is not None
 
     @property

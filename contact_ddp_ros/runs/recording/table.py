@@ -22,16 +22,16 @@ class RunLog(Protocol):
 
     @property
     def tick(self) -> Callable[..., None]:
-        """As :meth:`Recorder.tick`."""
+        """Add a tick; arguments of :meth:`Recorder.tick`."""
         ...
 
     @property
     def solve(self) -> Callable[..., None]:
-        """As :meth:`Recorder.solve`."""
+        """Add a solve; arguments of :meth:`Recorder.solve`."""
         ...
 
     def processors(self, cores: Mapping[str, float]) -> None:
-        """How many processors each node kept busy on average, by name; once, at the end."""
+        """Set the mean number of processors that each node kept busy, by name; once, at the end."""
         ...
 
     def event(self, time: float, text: str, *, fault: bool = False) -> None:

@@ -1,1 +1,1 @@
-"""From a recorded run to what people read: summary, plots, video, live progress and the closing table."""
+"""Report of a recorded run: summary, plots, video, live progress and the closing table."""

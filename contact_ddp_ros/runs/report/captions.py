@@ -1,4 +1,4 @@
-"""What stands in the pictures of a film beside the robot: time, speed, phase, and the ghost of its plan."""
+"""Captions of a film beside the robot: time, speed, phase, and the ghost of its plan."""
 
 import math
 
@@ -16,7 +16,7 @@ from contact_ddp_ros.runs.report.titles import gait_name
 
 
 class Captions:
-    """Of the ticks of a recording."""
+    """Captions of the ticks of a recording."""
 
     def __init__(self, recording: Recording) -> None:
         """Works out what all pictures need; loads the robot where plans were kept."""
@@ -31,7 +31,7 @@ class Captions:
         self._states = states_at(shown, ticks["time"])
 
     def ghost(self, row: int) -> RobotState | None:
-        """Where the newest kept plan has the robot at a tick; None where none covers it."""
+        """Pose of the robot at a tick in the newest kept plan; None where none covers it."""
         if self._planned is None or self._plans[row] < 0 or not np.isfinite(self._states[row]).all():
             return None
         return self._planned.state(self._states[row], state_at(self._recording, row))

@@ -1,4 +1,4 @@
-"""Where the feet and legs of a recorded robot, and of its plans, are in space."""
+"""Places of the feet and legs of a recorded robot, and of its plans, in space."""
 
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ class Skeleton:
 
 
 class Kinematics:
-    """Of the robot of a recording."""
+    """Kinematics of the robot of a recording."""
 
     def __init__(self, recording: Recording) -> None:
         """Loads the robot.

@@ -128,7 +128,7 @@ def angle(axes: Axes, recording: Recording, index: int) -> None:
 
 
 def angle_is_idle(recording: Recording, index: int) -> bool:
-    """Whether roll (0), pitch (1) or yaw (2) is next to nothing all the time."""
+    """True if roll (0), pitch (1) or yaw (2) is next to nothing all the time."""
     return is_idle(recording.rpy[:, index], _IDLE_ANGLE)
 
 
@@ -225,7 +225,7 @@ def normal_forces(axes: Axes, recording: Recording) -> None:
 
 
 def gait(axes: Axes, recording: Recording) -> None:
-    """In the close-up, when each foot should be on the ground (wide) and when it was (narrow)."""
+    """Gait in the close-up: planned (wide) and measured (narrow) contact of each foot."""
     mask, ticks, info = close_up(recording), recording.ticks, recording.info
     time, modes = ticks["time"][mask], ticks["mode"][mask]
     scheduled = np.array(
@@ -261,7 +261,7 @@ def planned_touchdowns(axes: Axes, recording: Recording) -> None:
 
 
 def touchdowns_known(recording: Recording) -> tuple[bool, bool]:
-    """Whether heights of soles at touchdowns are known of plans, and of the robot."""
+    """True if heights of soles at touchdowns are known of plans, and of the robot."""
     planned = recording.solves["touchdown_error"][recording.solves["ok"]]
     return bool(np.isfinite(planned).any()), bool(np.isfinite(analysis.touchdowns(recording).heights).any())
 

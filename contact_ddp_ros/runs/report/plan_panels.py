@@ -21,7 +21,7 @@ _APART = 0.6
 """Share of its horizon by which a drawn plan begins after the one before."""
 
 _PAIRS = (("front", (0, 1)), ("back", (2, 3)))
-"""Of legs, in the order of the feet."""
+"""Pairs of legs, in the order of the feet."""
 
 Panel = tuple[str, str, Array, Callable[[int], Array]]
 """Title, unit, (N, k) measured courses, and what a plan by number says, one value for each of its nodes."""
@@ -79,7 +79,7 @@ def _draw_panel(axes: Axes, recording: Recording, panel: Panel, plans: list[int]
 
 
 def _coordinate(recording: Recording, name: str, plan: int, *, rate: bool = False) -> Array:
-    """What a plan says of a coordinate, or of its rate."""
+    """Values of a coordinate, or of its rate, in a plan."""
     names = recording.info.plan_coordinates
     column = names.index(name) + (len(names) if rate else 0)
     states: Array = recording.plans["states"][plan, : recording.plans["nodes"][plan] + 1, column]

@@ -99,7 +99,7 @@ _PATIENCE = (5.0, 25.0, 30.0, 60.0, 60.0)
 """Waits for the first tick, after each of which a line says what is going on [s]."""
 
 _BAR_WIDTH = 24
-"""Of the progress bar on a terminal that is wide enough [characters]."""
+"""Width of the progress bar on a terminal that is wide enough [characters]."""
 
 
 class LiveProgress:

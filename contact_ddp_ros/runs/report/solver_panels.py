@@ -1,4 +1,4 @@
-"""What the planner did in the loop: the cost by term, iterations, the share of second order, constraints."""
+"""Panels of the planner's work in the loop: cost by term, iterations, share of second order, constraints."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -118,7 +118,7 @@ def solve_times(axes: Axes, recording: Recording) -> None:
 
 
 def solve_histogram(axes: Axes, recording: Recording) -> None:
-    """How the solve times are distributed."""
+    """Histogram of the solve times."""
     milliseconds, deadline = recording.solves["solve_ms"], 1e3 * recording.info.planner_period
     if not milliseconds.size:
         nothing(axes, "no solves")

@@ -16,17 +16,17 @@ from contact_ddp_ros.runs.recording import analysis
 from contact_ddp_ros.runs.recording.recording import Recording
 
 MEASURED, PLANNED, COMMAND, LIMIT, MUTED = "#1b1b1b", "#0072b2", "#d55e00", "#c0392b", "#9a9a9a"
-"""What was measured, what the plan says, what was asked for, what must not be passed, what is only context."""
+"""Colours of measured, planned and commanded values, of limits, and of context."""
 
 FOOT_COLOURS = ("#0072b2", "#56b4e9", "#d55e00", "#e69f00")
 """Front right, front left, hind right, hind left: front legs blue, hind legs orange."""
 
 POINT_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
-"""Of a planar model's contact points, front before back."""
+"""Colours of a planar model's contact points, front before back."""
 
 
 def point_colours(points: Sequence[str]) -> tuple[str, ...]:
-    """Of the planner's contact points: those of the feet where it has all of them."""
+    """Colours of the planner's contact points: those of the feet where it has all of them."""
     return FOOT_COLOURS if len(points) == len(FOOT_COLOURS) else POINT_COLOURS
 
 
@@ -89,7 +89,7 @@ def explain(drawn: Figure) -> None:
 
 
 def is_idle(values: np.ndarray, threshold: float) -> bool:
-    """Whether values are unknown or stay within a threshold of zero all the time: such a course is not drawn."""
+    """True if values are unknown or stay within a threshold of zero all the time: such a course is not drawn."""
     known = np.abs(values[np.isfinite(values)])
     return not known.size or float(known.max()) <= threshold
 

@@ -3,9 +3,9 @@
 SI units and radians throughout, but for solve times in milliseconds. A figure that cannot be known (no foot
 heights from a real robot, no solve) is null in JSON. Two stretches of a run matter:
 
-- *bounding*: the ticks at which the controller is in BOUND; *steady* those of them at which command and control
+- *bounding*: the ticks at which the controller is in MOVE; *steady* those of them at which command and control
   mode had been unchanged for two seconds (all bounding ticks where a run is too short for that);
-- *active*: from the first tick in BOUND to the last that is not in DAMP, stopping to stand included.
+- *active*: from the first tick in MOVE to the last that is not in DAMP, stopping to stand included.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What a run was, in a line: for the heads of figures and for the film."""
+"""Title of a run in a line, for the heads of figures and for the film."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def run_title(recording: Recording) -> str:
 
 
 def gait_name(recording: Recording) -> str:
-    """Of the gait at the beginning, and of those it is changed to."""
+    """Name of the gait at the beginning, and of those that it is changed to."""
     first = str((recording.info.parameters or {}).get("planner", {}).get("gait.name", "bound"))
     names = [first, *(str(name) for _, name in recording.info.options.get("gaits", ()))]
     return ", ".join(Path(name).stem for name in names)

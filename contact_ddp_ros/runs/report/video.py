@@ -19,7 +19,7 @@ VIDEO_FILE = "run.mp4"
 STILL_FILE = "robot.png"
 
 LONGEST = 20.0
-"""How much of a run is filmed, from its beginning, unless told otherwise [s]."""
+"""Longest part of a run that is filmed, from its beginning, unless told otherwise [s]."""
 
 _PUSH_SHOWN = 0.25
 """A push is shown at least this long, for people to see it [s]."""
@@ -86,7 +86,7 @@ def render_still(recording: Recording, path: Path, time: float | None = None) ->
 
 
 def _renderer(recording: Recording, view: "View | None" = None) -> "FrameRenderer":
-    """Of the robot that was recorded, on its ground, with its payload."""
+    """Renderer of the recorded robot, on its ground, with its payload."""
     from contact_ddp_ros.plants.options import PayloadOptions, SimOptions
     from contact_ddp_ros.plants.render import THREE_QUARTER_VIEW, FrameRenderer
     from contact_ddp_ros.robot.model import load_robot
@@ -130,7 +130,7 @@ def _push(recording: Recording, time: float) -> NDArray[np.float64] | None:
 
 
 def _telling_row(recording: Recording) -> int:
-    """In the last third of the run: nose up as far as it gets with no foot on the ground."""
+    """Tick for a still picture, in the last third of the run: nose up as far as it gets with no foot on the ground."""
     pitch, forces = recording.rpy[:, 1].copy(), recording.ticks["contact_forces"][:, :, 2]
     touching = (np.nan_to_num(forces) > 0.0).any(axis=1)
     late = np.arange(len(pitch)) >= 2 * len(pitch) // 3

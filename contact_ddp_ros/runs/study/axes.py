@@ -1,4 +1,4 @@
-"""What a study varies: the axes of its grid, read from words like `planner.weight.pitch=20:80:7`.
+"""Axes of a study's grid, read from words like `planner.weight.pitch=20:80:7`.
 
 The figures of a run that a study may show: the numbers of its summary.
 """
@@ -60,7 +60,7 @@ def _kinds(kind: Any) -> set[Any]:
 
 
 MOST_VALUES = 1000
-"""Of one axis; more are a slip of the finger."""
+"""Largest number of values of one axis; more are a slip of the finger."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Axis:
 
     @property
     def numeric(self) -> bool:
-        """Whether its values are numbers, with places on a scale."""
+        """True if its values are numbers, with places on a scale."""
         return all(isinstance(value, int | float) and not isinstance(value, bool) for value in self.values)
 
     def label(self, value: Any) -> str:

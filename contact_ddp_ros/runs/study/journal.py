@@ -117,7 +117,7 @@ class Journal:
         return self.finished[name]
 
     def close(self) -> None:
-        """Nothing can be added afterwards."""
+        """Close the journal; nothing can be added afterwards."""
         self._file.close()
 
     def __enter__(self) -> "Journal":

@@ -94,7 +94,7 @@ class GazeboEmulator:
 
     @property
     def paused(self) -> bool:
-        """Whether simulated time is paused."""
+        """True if simulated time is paused."""
         return self._paused
 
     @property

@@ -205,7 +205,7 @@ def _panels(
 
 
 def _is_idle(quantity: Quantity, runs: Sequence[NamedRun]) -> bool:
-    """Whether nobody knows it, or it is zero all the time in every run."""
+    """True if nobody knows it, or it is zero all the time in every run."""
     for run in runs:
         values = quantity.of(run.recording)[1]
         known = values[np.isfinite(values)]

@@ -1,4 +1,4 @@
-"""What differs between runs, as rows of text and numbers: how they were made, and what came of them.
+"""Differences between runs, as rows of text and numbers: their settings, and their outcomes.
 
 Runs that are to be compared: recordings with a short name and a colour each.
 """
@@ -21,7 +21,7 @@ from contact_ddp_ros.runs.report.summary import Summary, summarise
 from contact_ddp_ros.runs.report.titles import commit_words
 
 _COLOURS = ("#1b1b1b", "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5c00")
-"""Of up to eight runs; of more, a colour map's."""
+"""Colours of up to eight runs; more have a colour map's."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Row:
 
     @property
     def differs(self) -> bool:
-        """Whether two runs have values that are not the same; numbers that are all negligible are."""
+        """True if two runs have values that are not the same; numbers that are all negligible are."""
         if all(is_number(value) and abs(value) < NEGLIGIBLE for value in self.values):
             return False
         return any(value != self.values[0] for value in self.values[1:])
@@ -155,12 +155,12 @@ def words(value: Any) -> str:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a number; truths are none."""
+    """True if a value is a number; truths are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def change(first: Any, other: Any) -> str:
-    """By how much a figure differs from the first run's, in words; empty where it does not, or cannot be said."""
+    """Change of a figure from the first run's, in words; empty where there is none, or it cannot be said."""
     if not (is_number(first) and is_number(other)) or first == other:
         return ""
     if max(abs(first), abs(other)) < NEGLIGIBLE:
