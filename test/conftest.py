@@ -76,6 +76,8 @@ SLOW = (
     "test_examples.py",
     "test_notebook.py",
     "test_packaging.py",
+    "test_recipes.py",
+    "test_reruns.py",
     "test_run.py",
     "test_start.py",
 )
