@@ -23,7 +23,7 @@ SPEEDS = (0.0, 0.5, 1.0, 1.5, 2.0)
 SENSORS = {
     "simulator.imu.gyro_bias": 0.005,
     "simulator.imu.accelerometer_bias": 0.05,
-    "simulator.imu.joint_offset": 0.02,
+    "simulator.error.joints": 0.02,
     "simulator.noise.joint_positions": 0.002,
     "simulator.noise.joint_velocities": 0.1,
 }

@@ -39,6 +39,9 @@ class StateErrorOptions:
     roll: float = parameter(0.0, low=-0.3, high=0.3, unit="rad", description="error of the trunk's roll")
     pitch: float = parameter(0.0, low=-0.3, high=0.3, unit="rad", description="error of the trunk's pitch")
     yaw: float = parameter(0.0, low=-3.2, high=3.2, unit="rad", description="error of the trunk's yaw")
+    joints: float = parameter(
+        0.0, low=0.0, high=0.2, unit="rad", description="largest error of a joint's angle, uniform by the seed"
+    )
 
 
 @dataclass(frozen=True)
@@ -118,14 +121,6 @@ class ImuOptions:
         high=2.0,
         unit="m/s^2",
         description="size of the accelerometer's constant error along each axis, of a sign by the seed",
-        structural=True,
-    )
-    joint_offset: float = parameter(
-        0.0,
-        low=0.0,
-        high=0.2,
-        unit="rad",
-        description="largest constant error of a joint's angle, uniform by the seed",
         structural=True,
     )
 

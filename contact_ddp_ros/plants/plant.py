@@ -107,6 +107,10 @@ class Plant(Protocol):
         """
         ...
 
+    def imu(self) -> ImuSample | None:
+        """Newest sample of the inertial unit; None where there is none."""
+        ...
+
     def truth(self) -> Truth | None:
         """Quantities without the errors of sensors, at the present instant; None where the plant does not know them."""
         ...
@@ -119,8 +123,8 @@ class SimulatedPlant(Plant, Protocol):
         """The state as the sensors see it now."""
         ...
 
-    def imu(self) -> tuple[ImuSample, RobotState]:
-        """Sample of the inertial unit now, and the state that the joints' encoders show."""
+    def imu(self) -> ImuSample:
+        """Sample of the inertial unit now."""
         ...
 
     def truth(self) -> Truth:

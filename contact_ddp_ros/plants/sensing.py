@@ -8,6 +8,7 @@ A payload on the trunk: a cube on its upper side, whose mass lies in its middle.
 import math
 from collections import deque
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final, Generic, TypeVar
 
 import numpy as np
@@ -66,14 +67,12 @@ _GRADES: Final = {
 class Imu:
     """Inertial unit at the trunk's origin: adds up true motion and gives samples with noise, biases and a range."""
 
-    def __init__(self, options: ImuOptions, seed: int, n_joints: int) -> None:
+    def __init__(self, options: ImuOptions, seed: int) -> None:
         """Draw the constant errors."""
         self._grade, self._rng = _GRADES[options.preset], np.random.default_rng([seed, 1])
         self._biases = np.array([options.gyro_bias, options.accelerometer_bias])[:, None] * self._rng.choice(
             [-1.0, 1.0], (2, 3)
         )
-        self.joint_offsets = options.joint_offset * self._rng.uniform(-1.0, 1.0, n_joints)
-        """(n_joints,) constant errors of the joints' angles [rad]."""
         self._sum, self._steps, self._time = np.zeros(3), 0, -math.inf
         self._last: ImuSample | None = None
 
@@ -155,15 +154,22 @@ class Delay(Generic[Value]):
 
 def sensed(state: RobotState, options: SimOptions, rng: np.random.Generator) -> RobotState:
     """The state as it is measured, with the options' constant errors and noise; itself where there is neither."""
-    state = state if options.error == StateErrorOptions() else mistaken(state, options.error)
+    state = state if options.error == StateErrorOptions() else mistaken(state, options.error, options.seed)
     return state if options.noise == NoiseOptions() else noisy(state, options.noise, rng)
 
 
-def mistaken(state: RobotState, error: StateErrorOptions) -> RobotState:
+@cache
+def _joint_errors(seed: int, n_joints: int) -> Array:
+    """Errors of the joints' angles, as shares of the largest."""
+    return np.random.default_rng([seed, 2]).uniform(-1.0, 1.0, n_joints)
+
+
+def mistaken(state: RobotState, error: StateErrorOptions, seed: int) -> RobotState:
     """The state as an estimator with these constant errors reports it."""
     roll, pitch, yaw = quaternion_to_rpy(state.orientation).tolist()
     return replace(
         state,
         position=state.position + np.array([0.0, 0.0, error.z]),
         orientation=rpy_to_quaternion(roll + error.roll, pitch + error.pitch, yaw + error.yaw),
+        joint_positions=state.joint_positions + error.joints * _joint_errors(seed, len(state.joint_positions)),
     )

@@ -177,13 +177,11 @@ class PhysicsSimulator(ABC):
             self._measured = sensed(state, self._options, self._rng)
         return self._measured
 
-    def imu(self) -> tuple[ImuSample, RobotState]:
-        """Sample of the inertial unit now, and the state whose joints are measured with their constant errors."""
+    def imu(self) -> ImuSample:
+        """Sample of the inertial unit now; repeated calls at one instant return the same sample."""
         if self._imu is None:
-            self._imu = Imu(self._options.imu, self._options.seed, self._robot.n_joints)
-        state = self.read()
-        joints = replace(state, joint_positions=state.joint_positions + self._imu.joint_offsets)
-        return self._imu.sample(self._true_state(), self._specific_force()), joints
+            self._imu = Imu(self._options.imu, self._options.seed)
+        return self._imu.sample(self._true_state(), self._specific_force())
 
     def write(self, command: JointCommand, gains: DriveGains | None = None) -> None:
         """Set the drives' command and, where given, their gains from now on.

@@ -22,16 +22,18 @@ from std_srvs.srv import Trigger
 from contact_ddp_ros.base.errors import MessageError
 from contact_ddp_ros.base.process import settle
 from contact_ddp_ros.control.controller import Controller
+from contact_ddp_ros.control.estimation.state_estimator import StateEstimator
 from contact_ddp_ros.control.modes import Answer, ControlMode
+from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.cdr import stamp_of
 from contact_ddp_ros.ros.controller_report import ControllerReport
-from contact_ddp_ros.ros.conversions import time_ns
+from contact_ddp_ros.ros.conversions import estimate_message, time_ns
 from contact_ddp_ros.ros.exchange import Synchroniser
 from contact_ddp_ros.ros.lifecycle import managed_part
-from contact_ddp_ros.ros.loop_messages import CommandWriter, StateReader
+from contact_ddp_ros.ros.loop_messages import CommandWriter, ImuReader, StateReader
 from contact_ddp_ros.ros.node_config import ControllerNodeConfig
 from contact_ddp_ros.ros.parameters import NodeParameters
 from contact_ddp_ros.ros.plan_client import REPEAT, PlanClient
@@ -59,8 +61,11 @@ _LATEST_STAMP = 2**31 * 1_000_000_000
 _DEPTH = 8
 """States that may wait to be read: after a pause the newest pair counts, whichever half came late."""
 
+_TELL_EVERY = 10
+"""Number of states from one estimate that is published to the next."""
+
 Pair = tuple[int, bytes, bytes]
-"""Stamp [ns], joint states and odometry of one instant, as they came."""
+"""Stamp [ns], joint states and odometry, or IMU sample, of one instant, as they came."""
 
 
 class ControllerNode:
@@ -83,7 +88,11 @@ class ControllerNode:
         self._simulated = bool(node.get_parameter("use_sim_time").value)
         self._clock = node.get_clock().handle  # of which the node's clock makes an object of a time at every look
         self._timebase = Timebase()
-        self._states = StateReader()
+        self._states, self._imu = StateReader(), ImuReader()
+        by_imu = config.node.state == "imu"
+        self._estimator = StateEstimator(self._robot, config.estimation.state) if by_imu else None
+        self._estimates = publisher(node, io.ESTIMATE) if by_imu else None
+        self._ticks = 0
         self._writer = CommandWriter()
         self._pairing: Synchroniser[bytes] = Synchroniser(time_ns(config.node.pairing_tolerance))
         self._pair: Pair | None = None
@@ -99,7 +108,12 @@ class ControllerNode:
         self._inlet = Receiver(node)
         self._planner = PlanClient(node, self._inlet, self._timebase, self._report.malformed, lockstep=self._lockstep)
         self._inlet.subscribe(
-            io.ODOM, partial(self._on_state, 1), raw=True, wakes=False, reliable=self._lockstep, depth=_DEPTH
+            io.IMU if by_imu else io.ODOM,
+            partial(self._on_state, 1),
+            raw=True,
+            wakes=False,
+            reliable=self._lockstep,
+            depth=_DEPTH,
         )
         self._inlet.subscribe(
             io.JOINT_STATES, partial(self._on_state, 0), raw=True, reliable=self._lockstep, depth=_DEPTH
@@ -123,6 +137,8 @@ class ControllerNode:
     def configure(self, config: ControllerNodeConfig) -> None:
         """Take over parameters from the next tick on."""
         self._controller.configure(config)
+        if self._estimator is not None:
+            self._estimator.filter.config = config.estimation.state
         self._motions = laws(self._plans, self._robot, config)
 
     def run(self, stop: Event) -> None:
@@ -189,7 +205,7 @@ class ControllerNode:
         if self._controller.mode is ControlMode.DAMP:
             self._timebase.follow(stamp)
         try:
-            state = self._states.read(joints, odometry, self._timebase.seconds(stamp))
+            state = self._read(joints, odometry, self._timebase.seconds(stamp))
         except MessageError as error:
             self._report.malformed(error)
             self._report.refused_state = str(error)
@@ -203,6 +219,17 @@ class ControllerNode:
         self._commands.publish(self._last_answer)
         period = math.inf if last is None or last > stamp else 1e-9 * (stamp - last)
         self._report.tick(now, clock.monotonic() - began, period)
+
+    def _read(self, joints: bytes, other: bytes, time: float) -> RobotState:
+        """State of joint states with their odometry, or estimated from joint states with their IMU's sample."""
+        if self._estimator is None:
+            return self._states.read(joints, other, time)
+        ground = self._controller.estimator.ground or Ground()
+        state = self._estimator.update(*self._imu.read(joints, other, time), ground.normal)
+        self._ticks += 1
+        if self._estimates is not None and self._ticks % _TELL_EVERY == 0 and self._estimates.get_subscription_count():
+            self._estimates.publish(estimate_message(state, self._estimator.filter.covariance))
+        return state
 
     def _refuse(self, stamp: int) -> None:
         """Damp where a state cannot be used; what answers the last good state stays what it is."""

@@ -22,8 +22,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from contact_ddp_ros.base.errors import MessageError
 from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES
-from contact_ddp_ros.robot.rotation import quaternion_to_rpy
-from contact_ddp_ros.robot.state import JointCommand, RobotState
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy
+from contact_ddp_ros.robot.state import ImuSample, JointCommand, RobotState
 from contact_ddp_ros.robot.velocity import VelocityCommand
 from contact_ddp_ros.ros.interfaces import BASE_FRAME, ODOM_FRAME
 from contact_ddp_ros.ros.timebase import NANOSECONDS
@@ -176,6 +176,30 @@ def odometry_message(state: RobotState) -> Odometry:
     _fill(message.pose.pose.orientation, state.orientation)
     _fill(message.twist.twist.linear, state.linear_velocity)
     _fill(message.twist.twist.angular, state.angular_velocity)
+    return message
+
+
+def imu_sample(message: Imu, time: float) -> ImuSample:
+    """Sample of an IMU at the trunk's origin at `time` [s].
+
+    Raises:
+        MessageError: a number is not finite.
+    """
+    rate, force = (np.array([v.x, v.y, v.z]) for v in (message.angular_velocity, message.linear_acceleration))
+    if not (np.isfinite(rate).all() and np.isfinite(force).all()):
+        raise MessageError(f"imu holds an angular velocity of {rate} and an acceleration of {force}; allowed: numbers")
+    return ImuSample(time, rate, force)
+
+
+def estimate_message(state: RobotState, covariance: Array) -> Odometry:
+    """Odometry of an estimated state, with the filter's covariance (n, n) of attitude, velocity and position first."""
+    message = odometry_message(state)
+    rotation = quaternion_to_matrix(state.orientation)
+    pose, twist = np.zeros((6, 6)), np.zeros((6, 6))
+    pose[:3, :3], pose[3:, 3:] = covariance[6:9, 6:9], covariance[:3, :3]
+    twist[:3, :3] = rotation.T @ covariance[3:6, 3:6] @ rotation
+    twist[3:, 3:] = covariance[9:12, 9:12]  # what the gyroscope's bias may be
+    message.pose.covariance, message.twist.covariance = pose.ravel(), twist.ravel()
     return message
 
 

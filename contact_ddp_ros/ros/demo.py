@@ -35,7 +35,7 @@ from contact_ddp_ros.ros.observer import Observer
 from contact_ddp_ros.ros.processes import NodeProcesses
 from contact_ddp_ros.ros.single_instance import loopback_environment, reserved_domain
 from contact_ddp_ros.runs.closed_loop import REST_AFTER_FALL
-from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.options import ESTIMATED, RunOptions
 from contact_ddp_ros.runs.recording import Recorder, Recording, RunLog
 from contact_ddp_ros.runs.robot_scaling import controller_config, planner_config, policy_timing, robot_of
 from contact_ddp_ros.runs.run_info import run_info
@@ -162,6 +162,7 @@ class Demo:
                 "safety.planner_period": self.controller.safety.planner_period,
                 "safety.policy_periods": self.controller.safety.policy_periods,
                 "node.planner_delay": options.planner_delay,
+                "node.state": "imu" if options.state == ESTIMATED else "odom",
                 **common,
             },
             "planner": {"variant": options.variant, **patience, **options.parameters("planner"), **common},

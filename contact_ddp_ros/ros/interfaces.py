@@ -88,7 +88,10 @@ class Service:
 
 JOINT_STATES = Topic("joint_states", JointState, NEWEST, "12 joints by name; effort is the torque that was applied")
 ODOM = Topic("odom", Odometry, NEWEST, "pose of base_link in odom, twist in base_link")
-IMU = Topic("imu/data", Imu, PEOPLE, "orientation, angular velocity and specific force of base_link")
+ESTIMATE = Topic(
+    "odom/estimated", Odometry, PEOPLE, "as odom, by the controller's state estimator, with covariances; 50 per second"
+)
+IMU = Topic("imu/data", Imu, NEWEST, "orientation, angular velocity and specific force of base_link")
 CLOCK = Topic("/clock", Clock, SHARED, "simulated time")
 JOINT_COMMAND = Topic(
     "joint_command", JointTrajectory, NEWEST, "one point, stamped as the state it answers; no positions: damping"

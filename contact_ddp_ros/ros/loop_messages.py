@@ -11,16 +11,17 @@ import numpy as np
 from nav_msgs.msg import Odometry
 from numpy.typing import NDArray
 from rclpy.serialization import deserialize_message, serialize_message
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Imu, JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from contact_ddp_ros.base.errors import MessageError
 from contact_ddp_ros.robot.joints import N_JOINTS
-from contact_ddp_ros.robot.state import JointCommand, RobotState
+from contact_ddp_ros.robot.state import ImuSample, JointCommand, RobotState
 from contact_ddp_ros.ros.cdr import TEXT, TEXTS, WORD, Layout, Numbers, Template, stamp_of
 from contact_ddp_ros.ros.conversions import (
     check_command,
     check_state,
+    imu_sample,
     joint_command,
     joint_command_message,
     joint_order,
@@ -112,6 +113,28 @@ class StateReader:
             self._joints, self._odometry = Template(joints, _JOINT_STATE), Template(odometry, _ODOMETRY)
         self._order = joint_order(first.name)
         return state
+
+
+class ImuReader:
+    """Reader of joint states and an IMU's sample, from serialised messages."""
+
+    def read(self, joints: bytes, imu: bytes, time: float) -> tuple[ImuSample, Array, Array, Array]:
+        """Sample, and positions (12,) [rad], velocities (12,) [rad/s] and torques (12,) [N m] of the joints, at `time`.
+
+        Raises:
+            MessageError: a joint or its effort is missing, or a number is not finite.
+        """
+        message = deserialize_message(joints, JointState)
+        order = joint_order(message.name)
+        parts = [np.array(part, float) for part in (message.position, message.velocity, message.effort)]
+        for name, part in zip(("position", "velocity", "effort"), parts, strict=True):
+            if len(part) != len(message.name) or not np.isfinite(part).all():
+                found = f"{len(part)} numbers" if np.isfinite(part).all() else "a number that is not finite"
+                raise MessageError(
+                    f"joint_states holds {found} of {name} for {len(message.name)} joints; the estimator needs all"
+                )
+        positions, velocities, torques = (part[order] for part in parts)
+        return imu_sample(deserialize_message(imu, Imu), time), positions, velocities, torques
 
 
 class CommandWriter:

@@ -81,6 +81,12 @@ class ControllerNodeOptions:
         unit="s",
         description="wall-clock time to wait in lock-step for a policy of a planner that is there",
     )
+    state: str = parameter(
+        "odom",
+        choices=("odom", "imu"),
+        description="source of the trunk's state: the topic odom, or the state estimator on imu/data and joint_states",
+        structural=True,
+    )
     planner_delay: float = parameter(
         0.0,
         low=0.0,

@@ -8,6 +8,7 @@ damp when none came for a while.
 
 import math
 import time as clock
+from dataclasses import replace
 from threading import Event, Lock, Semaphore
 from typing import Any
 
@@ -24,7 +25,7 @@ from contact_ddp_ros.plants.pacing import Pace
 from contact_ddp_ros.plants.plant import Plant
 from contact_ddp_ros.plants.pushes import PushSchedule, parse_instants
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.state import JointCommand, RobotState
+from contact_ddp_ros.robot.state import ImuSample, JointCommand, RobotState
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.cdr import Template, stamp_of
 from contact_ddp_ros.ros.conversions import imu_message, push_force, time_ns
@@ -88,9 +89,12 @@ class RobotNode:
             self._holds.pop(0)
             self._paused = True
 
-    def _send_state(self, state: RobotState, torques: np.ndarray) -> None:
-        """Odometry first: whoever waits for joint states then has both."""
+    def _send_state(self, state: RobotState, torques: np.ndarray, imu: ImuSample | None = None) -> None:
+        """Joint states last: whoever waits for them then has the rest, too."""
         stamp = time_ns(state.time)
+        if imu is not None:
+            measured = replace(state, angular_velocity=imu.angular_velocity)
+            self._imu.publish(imu_message(measured, imu.specific_force))
         self._odometry.publish(self._writer.odometry(stamp, state))
         self._joints.publish(self._writer.joint_states(stamp, state, torques))
 
@@ -293,9 +297,7 @@ class PlantNode(RobotNode):
         with self._lock:
             state, truth = self._plant.read(), self._plant.truth()
             assert state is not None and truth is not None, "a plant that this node advances has both"
-            self._send_state(state, truth.applied_torques)
-            if self._imu.get_subscription_count() and np.isfinite(truth.specific_force).all():
-                self._imu.publish(imu_message(state, truth.specific_force))
+            self._send_state(state, truth.applied_torques, self._imu_sample())
             if self._markers and self._tick % _SHOW_EVERY == 0 and self._markers.get_subscription_count():
                 self._markers.publish(force_markers(state, truth.contact_forces, self._robot))
         self._keep_record(state)
@@ -308,7 +310,10 @@ class PlantNode(RobotNode):
         with self._lock:
             truth = self._plant.truth()
             assert truth is not None
-            self._send_state(state, truth.applied_torques)
+            self._send_state(state, truth.applied_torques, self._imu_sample())
+
+    def _imu_sample(self) -> ImuSample | None:
+        return self._plant.imu() if self._imu.get_subscription_count() else None
 
     def _keep_record(self, state: RobotState, again: bool = False) -> None:
         """Note this tick for who records; `again` where time is held."""

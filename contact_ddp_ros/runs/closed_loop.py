@@ -165,7 +165,7 @@ class ClosedLoop:
             return self.simulator.read()
         if self._estimated is not None and self._estimated.time == self.simulator.time:
             return self._estimated
-        sample, joints = self.simulator.imu()
+        sample, joints = self.simulator.imu(), self.simulator.read()
         ground = self.controller.estimator.ground
         torques, normal = self.simulator.truth().applied_torques, (Ground() if ground is None else ground).normal
         positions, velocities = joints.joint_positions, joints.joint_velocities

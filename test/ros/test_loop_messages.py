@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message, serialize_message
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Imu, JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from contact_ddp_ros.base.errors import MessageError
@@ -17,13 +17,15 @@ from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 from contact_ddp_ros.ros.cdr import stamp_of
 from contact_ddp_ros.ros.conversions import (
+    estimate_message,
+    imu_message,
     joint_command_message,
     joint_state_message,
     odometry_message,
     robot_state,
     stamp_message,
 )
-from contact_ddp_ros.ros.loop_messages import CommandReader, CommandWriter, StateReader, StateWriter
+from contact_ddp_ros.ros.loop_messages import CommandReader, CommandWriter, ImuReader, StateReader, StateWriter
 from contact_ddp_ros.ros.timebase import stamp_ns
 
 PARTS = ("position", "orientation", "linear_velocity", "angular_velocity", "joint_positions", "joint_velocities")
@@ -154,3 +156,57 @@ def test_later_messages_are_read_in_place_whatever_the_padding_holds(monkeypatch
     for message, joints, odometry in kept:
         commands.read(message)
         reader.read(joints, odometry, 0.0)
+
+
+def imu_and_joints(state: RobotState, force: np.ndarray) -> tuple[JointState, Imu]:
+    return joint_state_message(state, np.arange(12.0)), imu_message(state, force)
+
+
+@settings(deadline=None)
+@given(states(), st.randoms())
+def test_a_sample_of_the_imu_comes_with_the_joints_in_any_order(state: RobotState, random) -> None:
+    joints, imu = imu_and_joints(state, np.array([0.1, 0.2, 9.8]))
+    order = random.sample(range(12), 12)
+    for name in ("name", "position", "velocity", "effort"):
+        setattr(joints, name, [list(getattr(joints, name))[k] for k in order])
+    sample, positions, velocities, torques = ImuReader().read(serialize_message(joints), serialize_message(imu), 2.5)
+    assert sample.time == 2.5
+    np.testing.assert_array_equal(sample.angular_velocity, state.angular_velocity)
+    np.testing.assert_array_equal(sample.specific_force, [0.1, 0.2, 9.8])
+    np.testing.assert_array_equal(positions, state.joint_positions)
+    np.testing.assert_array_equal(velocities, state.joint_velocities)
+    np.testing.assert_array_equal(torques, np.arange(12.0))
+
+
+@pytest.mark.parametrize(
+    ("part", "values", "text"),
+    [
+        ("effort", [], "0 numbers of effort for 12 joints"),
+        ("velocity", [0.0] * 11, "11 numbers of velocity for 12 joints"),
+        ("position", [float("nan")] * 12, "a number that is not finite of position"),
+    ],
+)
+def test_joints_that_the_estimator_cannot_use_are_named(part: str, values: list[float], text: str) -> None:
+    still = RobotState(0.0, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), *np.zeros((2, 3)), *np.zeros((2, 12)))
+    joints, imu = imu_and_joints(still, np.zeros(3))
+    setattr(joints, part, values)
+    with pytest.raises(MessageError, match=text):
+        ImuReader().read(serialize_message(joints), serialize_message(imu), 0.0)
+
+
+def test_an_imu_without_numbers_is_refused() -> None:
+    still = RobotState(0.0, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), *np.zeros((2, 3)), *np.zeros((2, 12)))
+    joints, imu = imu_and_joints(still, np.array([np.nan, 0.0, 0.0]))
+    with pytest.raises(MessageError, match="imu holds"):
+        ImuReader().read(serialize_message(joints), serialize_message(imu), 0.0)
+
+
+@settings(deadline=None)
+@given(states())
+def test_an_estimate_tells_its_covariance_in_the_frames_of_odometry(state: RobotState) -> None:
+    covariance = np.diag(np.arange(1.0, 28.0))
+    message = estimate_message(state, covariance)
+    pose, twist = (np.reshape(part.covariance, (6, 6)) for part in (message.pose, message.twist))
+    np.testing.assert_allclose(np.diag(pose), [7.0, 8.0, 9.0, 1.0, 2.0, 3.0])
+    assert np.trace(twist[:3, :3]) == pytest.approx(4.0 + 5.0 + 6.0)
+    assert np.linalg.eigvalsh(twist).min() > 0.0

@@ -13,7 +13,7 @@ from contact_ddp_ros.runs.options import RunOptions
 SENSORS = {
     "simulator.imu.gyro_bias": 0.005,
     "simulator.imu.accelerometer_bias": 0.05,
-    "simulator.imu.joint_offset": 0.02,
+    "simulator.error.joints": 0.02,
     "simulator.noise.joint_positions": 0.002,
     "simulator.noise.joint_velocities": 0.1,
 }

@@ -30,7 +30,7 @@ from contact_ddp_ros.plants.gazebo.world import World, WorldRestartedError, rese
 from contact_ddp_ros.plants.gazebo.world_control import WorldControl
 from contact_ddp_ros.plants.plant import Capabilities
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
+from contact_ddp_ros.robot.state import DriveGains, ImuSample, JointCommand, RobotState
 
 Array = NDArray[np.float64]
 
@@ -129,6 +129,11 @@ class GazeboBridge:
         """The newest state, stamped with the bridge's clock; None before the first."""
         with self._news:
             return self._state
+
+    def imu(self) -> ImuSample | None:
+        """Newest specific force of the world's IMU with the newest state's angular velocity; None before its first."""
+        force, state = self._specific_force, self.state
+        return None if force is None else ImuSample(state.time, state.angular_velocity, force)
 
     def truth(self) -> GazeboTruth:
         """The newest state with the torques sent and the IMU's specific force; NaN for the rest, and before its first.

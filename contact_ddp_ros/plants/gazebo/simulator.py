@@ -101,16 +101,16 @@ class GazeboSimulator:
         """
         self._bridge.push(force, duration, torque)
 
-    def imu(self) -> tuple[ImuSample, RobotState]:
-        """Newest sample of the world's inertial unit, and the measured state.
+    def imu(self) -> ImuSample:
+        """Newest sample of the world's inertial unit.
 
         Raises:
             SimulationError: the world has told none.
         """
-        state, force = self.read(), self._bridge.truth().specific_force
-        if not np.isfinite(force).all():
+        sample = self._bridge.imu()
+        if sample is None:
             raise SimulationError("the world has sent no IMU sample; its robot needs an IMU sensor")
-        return ImuSample(state.time, self._true_state().angular_velocity, force), state
+        return replace(sample, time=sample.time - self._begin)
 
     def truth(self) -> GazeboTruth:
         """Quantities without the errors of sensors, at the present instant; NaN for what the world does not tell."""
