@@ -15,7 +15,7 @@ from contact_ddp_ros.robot.model import load_robot
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
-FILES = dict(re.findall(r"```\w+\n# ([^\n]+)\n(.*?)```", PAGE, flags=re.DOTALL))
+FILES = dict(re.findall(r'```\w+ title="([^"]+)"\n(.*?)```', PAGE, flags=re.DOTALL))
 
 
 def written(folder: Path, name: str) -> Path:

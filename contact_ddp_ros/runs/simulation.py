@@ -37,6 +37,7 @@ def simulate(
     trunk_mass_scale: float | None = None,
     terrain: str | None = None,
     planner_delay: float | None = None,
+    state: str | None = None,
     stand_time: float | None = None,
     stop_time: float | None = None,
     recover: bool | None = None,

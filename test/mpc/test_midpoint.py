@@ -16,7 +16,7 @@ from oracle import pinocchio_model
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
-from contact_ddp_ros.mpc.reference import Motion as Wanted
+from contact_ddp_ros.mpc.reference import TrunkCommand as Wanted
 from contact_ddp_ros.ocp.ddp import DdpSolver
 from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.solution import Guess, Termination

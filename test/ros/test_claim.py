@@ -111,9 +111,9 @@ def test_a_clock_that_comes_later_is_named_in_diagnostics(
 def test_a_part_that_is_given_up_meanwhile_is_taken(make_node: NodeMaker, monkeypatch: pytest.MonkeyPatch) -> None:
     node, other = make_node("one"), make_node("other")
     kept = other.create_publisher(Empty, "part", 1)
-    mine = claim.Claim(node, io.Topic("part", Empty, io.LAST, ""))
+    mine = claim.SingleInstanceLock(node, io.Topic("part", Empty, io.LAST, ""))
     looks = iter([["/other"], ["/other"], []])
-    monkeypatch.setattr(claim.Claim, "others", lambda _self: next(looks))
+    monkeypatch.setattr(claim.SingleInstanceLock, "others", lambda _self: next(looks))
     assert mine.take(0.0).topic_name == "/part"
     monkeypatch.undo()
     mine.release()
@@ -121,7 +121,7 @@ def test_a_part_that_is_given_up_meanwhile_is_taken(make_node: NodeMaker, monkey
 
 
 def test_own_publisher_is_not_another(make_node: NodeMaker) -> None:
-    mine = claim.Claim(make_node("alone"), io.Topic("alone", Clock, io.LAST, ""))
+    mine = claim.SingleInstanceLock(make_node("alone"), io.Topic("alone", Clock, io.LAST, ""))
     mine.take(0.0)
     assert mine.others() == []
     assert mine.complaint() == ""

@@ -108,6 +108,7 @@ def plain_options(options: RunOptions) -> dict[str, Any]:
         "turn": options.turn,
         "gaits": [list(change) for change in options.gaits],
         "ramp": options.ramp,
+        "state": options.state,
         "stand_time": options.stand_time,
         "stop_time": options.stop_time,
         "recover": options.recover,
