@@ -74,7 +74,7 @@ def survived(groups: Sequence[Group], variant: str) -> Proportion:
 
 
 def qualities(groups: Sequence[Group]) -> dict[str, tuple[Spread, Paired]]:
-    """By measure, where both variants survived: the first's over the second's, and who had the smaller one."""
+    """Ratio by measure where both variants survived: first over second, and who had the smaller one."""
     both = list(zip(*sides(groups, lambda one: one).values(), strict=True))
     survivors = [pair for pair in both if not any(one["fall"] for one in pair)]
     found = {}

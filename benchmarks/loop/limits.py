@@ -56,7 +56,7 @@ _CARRIED = 100
 """Iterations that this may take."""
 
 Limits = dict[str, list[float]]
-"""By kind of limit the largest violation, relative to its scale, and its node; those beyond the first bound."""
+"""Largest violation and its node by kind of limit, relative to its scale; those beyond the first bound."""
 
 ANY, TOUCHDOWN = "any inequality", "touchdown height"
 """Limits of a table besides the inequalities' own kinds."""

@@ -49,7 +49,7 @@ _SMALLEST = 1e-6
 """Zero, on a logarithmic axis."""
 
 Unlike = dict[str, dict[str, Any]]
-"""By name of a run, the options that are unlike a steady bound."""
+"""Options that are unlike a steady bound, by name of a run."""
 
 
 def pushes(towards: str, phases: int) -> Unlike:
@@ -62,7 +62,7 @@ def pushes(towards: str, phases: int) -> Unlike:
 
 
 def kinds(extent: dict[str, Any], seed: int = 0) -> dict[str, Unlike]:
-    """By word of `--only`, the runs."""
+    """Runs by word of `--only`."""
     short, steady = {"duration": extent["short"]}, {"duration": extent["steady"]}
     return {
         "pushes": {name: one for way in DIRECTIONS for name, one in pushes(way, extent["phases"]).items()},

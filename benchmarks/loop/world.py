@@ -192,7 +192,7 @@ def run(case: Case) -> Figures:
     if recording is None or fall:
         return {"fall": fall}
     ticks, late = recording.ticks, settled(recording)
-    time, position = ticks["time"][late], ticks["position"][late]
+    time, position = ticks["time"][late], recording.actual("position")[late]
     velocity = (position[-1, :2] - position[0, :2]) / (time[-1] - time[0])
     commanded = case.options.speed_at(float(time[-1]))
     return {
@@ -201,7 +201,7 @@ def run(case: Case) -> Figures:
         "side": abs(float(velocity[1])),
         "line": float(np.abs(position[:, 1]).max()),
         "roll": abs(float(recording.rpy[late, 0].mean())),
-        "lateral": abs(float(ticks["linear_velocity"][late, 1].mean()) - case.options.left),
+        "lateral": abs(float(recording.actual("linear_velocity")[late, 1].mean()) - case.options.left),
     }
 
 

@@ -49,7 +49,7 @@ BUILDS: Mapping[str, Mapping[str, str]] = {
 """Environment in which a build is made and run."""
 
 SHARES = (1.0, 0.5, 0.25)
-"""Of a core."""
+"""Shares of a core."""
 
 LADDER = (12.0, 24.0)
 """Impulses of pushes of which each is tried where the one below is held [N s]."""
@@ -58,15 +58,15 @@ TIMED_AT = 25.0
 """Rate at which plans are timed: the further apart, the more has left the caches [Hz]."""
 
 OVERHEAD = 5e-4
-"""Of the node beside each plan: messages [s]."""
+"""Overhead of the node beside each plan: messages [s]."""
 
 _MODEL_TIME, _SETTLED = 300.0, 120.0
-"""How long the planner adapts in the model, and from when on it counts [s]."""
+"""Duration of the modelled adaptation, and time from which on it counts [s]."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is measured: seconds of plans and of each command; phases and directions of pushes."""
+    """Extent of the measurement: seconds of plans and of each command; phases and directions of pushes."""
 
     plans: float
     command: float
@@ -79,7 +79,7 @@ FULL, QUICK = Effort(10.0, 12.0, 6, 8), Effort(3.0, 7.0, 1, 4)
 
 @dataclass(frozen=True)
 class Pace:
-    """What the planner chooses: its median rate [Hz], and the median and 99 % of the ages of plans [s]."""
+    """Planner's choice: its median rate [Hz], and the median and 99 % of the ages of plans [s]."""
 
     rate: float
     age: float
@@ -110,7 +110,7 @@ class TimedPlanner(PlannerProxy):
         self.found: list[float] = []
 
     def solve(self, state: RobotState, speed: float, **options: Any) -> PlanResult:
-        """As the planner's."""
+        """Plan as the planner does, and note the time."""
         began = clock.thread_time()
         result = super().solve(state, speed, **options)
         self.found.append(clock.thread_time() - began)
@@ -118,7 +118,7 @@ class TimedPlanner(PlannerProxy):
 
 
 def pace_of(times: Sequence[float], share: float, seed: int = 0) -> Pace:
-    """What the planner chooses for plans of these processor times [s], drawn by chance, with a share of a core."""
+    """Planner's choice for plans of these processor times [s], drawn by chance, with a share of a core."""
     draw, throttle, chosen = np.random.default_rng(seed), Throttle(share), PlanRate()
     config, solve_share = PlannerConfig(), _solve_share()
     found, now, tick = [], 0.0, 0

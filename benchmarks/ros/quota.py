@@ -28,7 +28,7 @@ class Throttle:
         self._share, self._period, self._used = share * PERIOD, -1, 0.0
 
     def end(self, begins: float, work: float) -> float:
-        """When work of a processor time [s] is done that begins at a time [s], after all work so far."""
+        """End of work of a processor time [s] that begins at a time [s], after all work so far."""
         now = begins
         while True:
             period = math.floor(now / PERIOD + 1e-9)

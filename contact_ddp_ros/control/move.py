@@ -79,6 +79,7 @@ class MoveLaw:
 
     def miss(self, reason: SafetyViolation) -> None:
         """Count a plan that gives no policy to follow, and why."""
+        self._gate.missed()
         self.refused = reason
         self.refusals[reason.violation] += 1
         self._in_vain += reason.violation is not ViolationKind.POLICY_SEQUENCE  # one that came late, or twice

@@ -67,10 +67,15 @@ class PolicyValidator:
         self._sizes = {"state": 2 * len(self._coordinates), "control": len(self._torques), "force": n_forces}
         self._model_hash = model_hash
         self._last: Policy | None = None
+        self._answered: Policy | None = None
 
     def forget(self) -> None:
         """Forget the order so far: the next policy may be of any epoch and sequence."""
-        self._last = None
+        self._last = self._answered = None
+
+    def missed(self) -> None:
+        """Note an answer that gave no policy: the time to the next one tells nothing of the planner's rate."""
+        self._answered = None
 
     def check(
         self, policy: Policy, now: float, following: bool, state: RobotState | None = None
@@ -85,12 +90,14 @@ class PolicyValidator:
         fine = finding is None and self._is_fine(policy)
         finding = finding or (None if fine else self._finite(policy)) or self._order(policy, now, following)
         if finding is None:
-            self.pace.arrived(now - policy.start, 0.0 if self._last is None else policy.start - self._last.start)
+            last = self._answered
+            going = last is not None and policy.start < last.end  # otherwise there has been a pause
+            self.pace.arrived(now - policy.start, policy.start - last.start if last is not None and going else 0.0)
         finding = finding or self._age(policy, now, following)
         finding = finding or (None if fine else self._range(policy) or self._torque(policy))
         finding = finding or self.away(policy, now, state)
         if finding is None:
-            self._last = policy
+            self._last = self._answered = policy
         return finding
 
     def lateness(self, policy: Policy | None, now: float) -> SafetyViolation | None:

@@ -20,11 +20,9 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.mpc.config import MOST_TURN, ReferenceConfig
 from contact_ddp_ros.mpc.reference import TrunkCommand
+from contact_ddp_ros.robot.tree import GRAVITY
 
 Array = NDArray[np.float64]
-
-_GRAVITY = 9.81
-"""[m/s^2]"""
 
 _NEARLY = 1.05
 """A gait may begin at a motion that takes this share of the reach of its legs."""
@@ -141,7 +139,7 @@ def _words(motion: TrunkCommand) -> str:
 def motion_limits(feet: Array, radii: Array, friction: float, config: ReferenceConfig) -> MotionLimits:
     """Limits from the feet's largest speeds (n_f, 2), the hips' radii (n_f,), a friction coefficient and parameters."""
     speed = min(config.speed_limit, float(feet[:, 0].min()))
-    return MotionLimits(speed, feet, radii, config.turn_friction * friction * _GRAVITY)
+    return MotionLimits(speed, feet, radii, config.turn_friction * friction * GRAVITY)
 
 
 def pose_cut(wished: ReferenceConfig, held: ReferenceConfig) -> str:

@@ -16,18 +16,12 @@ class Capabilities:
     """Abilities that not every plant has.
 
     Attributes:
-        steps: :meth:`Plant.advance` moves the clock; otherwise the clock runs by itself.
         truth: :meth:`Plant.truth` knows foot heights and contact forces, too.
-        resets: :meth:`Plant.reset` puts the robot back to its start.
-        places: it also puts it into a given state.
-        pushes: :meth:`Plant.push` works.
+        places: :meth:`Plant.reset` puts the robot into a given state, too, not only back to its start.
     """
 
-    steps: bool = True
     truth: bool = True
-    resets: bool = True
     places: bool = True
-    pushes: bool = True
 
 
 class Truth(Protocol):

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+GRAVITY = 9.81
+"""Acceleration of gravity [m/s^2]."""
+
 
 @dataclass(frozen=True)
 class Joint:
@@ -87,7 +90,7 @@ class RigidBodyTree:
     name: str
     joints: tuple[Joint, ...]
     contacts: tuple[ContactPoint, ...] = ()
-    gravity: Array = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
+    gravity: Array = field(default_factory=lambda: np.array([0.0, 0.0, -GRAVITY]))
 
     @property
     def n(self) -> int:

@@ -24,7 +24,6 @@ from contact_ddp_ros.base.process import settle
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.estimation.state_estimator import StateEstimator
 from contact_ddp_ros.control.modes import Answer, ControlMode
-from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 from contact_ddp_ros.ros import interfaces as io
@@ -224,11 +223,10 @@ class ControllerNode:
         """State of joint states with their odometry, or estimated from joint states with their IMU's sample."""
         if self._estimator is None:
             return self._states.read(joints, other, time)
-        ground = self._controller.estimator.ground or Ground()
-        state = self._estimator.update(*self._imu.read(joints, other, time), ground.normal)
+        state = self._estimator.update(*self._imu.read(joints, other, time), self._controller.estimator.ground)
         self._ticks += 1
         if self._estimates is not None and self._ticks % _TELL_EVERY == 0 and self._estimates.get_subscription_count():
-            self._estimates.publish(estimate_message(state, self._estimator.filter.covariance))
+            self._estimates.publish(estimate_message(state, self._estimator.filter))
         return state
 
     def _refuse(self, stamp: int) -> None:

@@ -20,9 +20,10 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from contact_ddp_ros.base.errors import MessageError
+from contact_ddp_ros.control.estimation.state_filter import StateFilter
 from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES
-from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy
+from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import ImuSample, JointCommand, RobotState
 from contact_ddp_ros.robot.velocity import VelocityCommand
 from contact_ddp_ros.ros.interfaces import BASE_FRAME, ODOM_FRAME
@@ -191,15 +192,11 @@ def imu_sample(message: Imu, time: float) -> ImuSample:
     return ImuSample(time, rate, force)
 
 
-def estimate_message(state: RobotState, covariance: Array) -> Odometry:
-    """Odometry of an estimated state, with the filter's covariance (n, n) of attitude, velocity and position first."""
+def estimate_message(state: RobotState, estimate: StateFilter) -> Odometry:
+    """Odometry of an estimated state with its covariances."""
     message = odometry_message(state)
-    rotation = quaternion_to_matrix(state.orientation)
-    pose, twist = np.zeros((6, 6)), np.zeros((6, 6))
-    pose[:3, :3], pose[3:, 3:] = covariance[6:9, 6:9], covariance[:3, :3]
-    twist[:3, :3] = rotation.T @ covariance[3:6, 3:6] @ rotation
-    twist[3:, 3:] = covariance[9:12, 9:12]  # what the gyroscope's bias may be
-    message.pose.covariance, message.twist.covariance = pose.ravel(), twist.ravel()
+    message.pose.covariance = estimate.pose_covariance.ravel()
+    message.twist.covariance = estimate.twist_covariance.ravel()
     return message
 
 

@@ -27,7 +27,6 @@ from contact_ddp_ros.plants.engines import make_simulator
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.plant import SimulatedPlant
 from contact_ddp_ros.robot.body_pose import BodyPose
-from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.policy import Policy
@@ -166,10 +165,9 @@ class ClosedLoop:
         if self._estimated is not None and self._estimated.time == self.simulator.time:
             return self._estimated
         sample, joints = self.simulator.imu(), self.simulator.read()
-        ground = self.controller.estimator.ground
-        torques, normal = self.simulator.truth().applied_torques, (Ground() if ground is None else ground).normal
+        torques, ground = self.simulator.truth().applied_torques, self.controller.estimator.ground
         positions, velocities = joints.joint_positions, joints.joint_velocities
-        self._estimated = self.estimator.update(sample, positions, velocities, torques, normal)
+        self._estimated = self.estimator.update(sample, positions, velocities, torques, ground)
         return self._estimated
 
     def _control(self, state: RobotState | None, shown: float, speed: float) -> None:

@@ -223,3 +223,22 @@ def test_lateness(gate: PolicyValidator, policy: Policy) -> None:
     assert violation(gate.lateness(None, NOW)) is ViolationKind.NO_POLICY
     short = dataclasses.replace(policy, times=NOW + 1e-5 * np.arange(len(policy.times)))
     assert violation(gate.lateness(short, NOW + 0.01)) is ViolationKind.POLICY_OVER
+
+
+@pytest.mark.parametrize("failed", [False, True])
+def test_a_planner_that_fails_meanwhile_is_not_taken_for_a_slow_one(
+    gate: PolicyValidator, robot: Robot, failed: bool
+) -> None:
+    """The same policies 50 ms apart, with and without a solve in between that gave none."""
+    for sequence in range(20):
+        now = NOW + 0.05 * sequence
+        if failed:
+            gate.missed()
+        assert gate.check(bounding_policy(robot, now, sequence=sequence, epoch=3), now, following=True) is None
+    assert gate.pace.period == pytest.approx(CONFIG.planner_period if failed else 0.05, rel=0.03)
+
+
+def test_a_pause_between_two_policies_is_not_the_planners(gate: PolicyValidator, robot: Robot) -> None:
+    for sequence, now in enumerate((NOW, NOW + 10.0)):
+        assert gate.check(bounding_policy(robot, now, sequence=sequence, epoch=3), now, following=False) is None
+    assert gate.pace.period == CONFIG.planner_period

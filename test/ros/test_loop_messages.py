@@ -13,7 +13,9 @@ from sensor_msgs.msg import Imu, JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from contact_ddp_ros.base.errors import MessageError
+from contact_ddp_ros.control.estimation.state_filter import StateFilter
 from contact_ddp_ros.robot.joints import JOINT_NAMES
+from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 from contact_ddp_ros.ros.cdr import stamp_of
 from contact_ddp_ros.ros.conversions import (
@@ -201,12 +203,12 @@ def test_an_imu_without_numbers_is_refused() -> None:
         ImuReader().read(serialize_message(joints), serialize_message(imu), 0.0)
 
 
-@settings(deadline=None)
-@given(states())
-def test_an_estimate_tells_its_covariance_in_the_frames_of_odometry(state: RobotState) -> None:
-    covariance = np.diag(np.arange(1.0, 28.0))
-    message = estimate_message(state, covariance)
-    pose, twist = (np.reshape(part.covariance, (6, 6)) for part in (message.pose, message.twist))
-    np.testing.assert_allclose(np.diag(pose), [7.0, 8.0, 9.0, 1.0, 2.0, 3.0])
-    assert np.trace(twist[:3, :3]) == pytest.approx(4.0 + 5.0 + 6.0)
-    assert np.linalg.eigvalsh(twist).min() > 0.0
+def test_an_estimate_tells_the_covariances_of_the_filter() -> None:
+    robot = load_robot()
+    estimate = StateFilter(robot)
+    standing = robot.standing_state()
+    estimate.begin(standing.orientation, np.zeros(3), standing.position)
+    message = estimate_message(standing, estimate)
+    np.testing.assert_array_equal(np.reshape(message.pose.covariance, (6, 6)), estimate.pose_covariance)
+    np.testing.assert_array_equal(np.reshape(message.twist.covariance, (6, 6)), estimate.twist_covariance)
+    assert message.pose.pose.position.z == standing.position[2]

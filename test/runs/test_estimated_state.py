@@ -5,18 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.loop.estimation import SENSORS
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.options import RunOptions
-
-SENSORS = {
-    "simulator.imu.gyro_bias": 0.005,
-    "simulator.imu.accelerometer_bias": 0.05,
-    "simulator.error.joints": 0.02,
-    "simulator.noise.joint_positions": 0.002,
-    "simulator.noise.joint_velocities": 0.1,
-}
 
 
 def options(gait: str, speed: float, **values: object) -> RunOptions:

@@ -56,7 +56,8 @@ def test_edges_that_stop_a_foot_are_climbed(gait: str, terrain: str) -> None:
 def test_an_edge_is_climbed_for_having_been_met() -> None:
     _, climbed = bounded("step:1.15,0.1")
     assert not fell(climbed) and mean_velocity(climbed)[0] > 0.45
-    _, recording = bounded("step:1.15,0.1", controller__estimation__stumble_roughness=0.0)
+    loop, recording = bounded("step:1.15,0.1", controller__estimation__stumble_roughness=0.0)
+    assert loop.controller.felt.roughness < 0.03
     assert fell(recording) or mean_velocity(recording)[0] < 0.2
 
 

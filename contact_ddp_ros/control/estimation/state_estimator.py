@@ -16,10 +16,11 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.estimation.momentum import MomentumObserver
-from contact_ddp_ros.control.estimation.state_filter import GRAVITY, StateFilter, StateFilterConfig
-from contact_ddp_ros.robot.legs import LegGeometry
+from contact_ddp_ros.control.estimation.state_filter import StateFilter, StateFilterConfig
+from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import ImuSample, RobotState
+from contact_ddp_ros.robot.tree import GRAVITY
 
 Array = NDArray[np.float64]
 
@@ -46,7 +47,6 @@ class StateEstimator:
         self.filter = StateFilter(robot, config)
         self.weights = np.zeros(len(robot.tree.contacts))
         self._observer = MomentumObserver(robot)
-        self._legs = LegGeometry.from_tree(robot.tree, tuple(point.name for point in robot.tree.contacts))
         self._weight = robot.mass * GRAVITY
         self._time: float | None = None
         self._still: deque[tuple[float, bool]] = deque()
@@ -57,15 +57,18 @@ class StateEstimator:
         self._observer.forget()
         self._still.clear()
 
-    def update(self, imu: ImuSample, positions: Array, velocities: Array, torques: Array, normal: Array) -> RobotState:
+    def update(
+        self, imu: ImuSample, positions: Array, velocities: Array, torques: Array, ground: Ground | None = None
+    ) -> RobotState:
         """Take in a sample and the joints at its time; the estimated state.
 
         Args:
             imu: of the trunk's origin.
             positions, velocities: (12,) of the joints [rad, rad/s].
             torques: (12,) that the drives have given since the last sample [N m].
-            normal: (3,) unit normal of the ground in `odom`.
+            ground: estimated plane under the feet; level where none is known.
         """
+        normal = (ground or Ground()).normal
         if self._time is None or not 0.0 < imu.time - self._time <= _LONGEST_GAP:
             self._begin(imu, positions)
         dt = 0.0 if self._time is None else imu.time - self._time
@@ -86,7 +89,7 @@ class StateEstimator:
         roll = math.atan2(imu.specific_force[1], imu.specific_force[2])
         pitch = math.atan2(-imu.specific_force[0], math.hypot(imu.specific_force[1], imu.specific_force[2]))
         rotation = pin.rpy.rpyToMatrix(roll, pitch, 0.0)
-        points, _ = self._legs.points_and_jacobians(positions, -rotation[2])
+        points, _ = self.filter.legs.points_and_jacobians(positions, -rotation[2])
         height = -float((points @ rotation.T)[:, 2].min())
         self.filter.begin(pin.Quaternion(rotation).coeffs(), np.zeros(3), np.array([0.0, 0.0, height]))
 

@@ -11,8 +11,8 @@ where e_g, e_a are the errors of the biases. A foot that stands tells twice, by 
     R h(q) = d - p,    v + R (w x c(q) + J(q) q') = 0
 
 where h is the foot's centre and c its lowest point in trunk axes. A ball that stands rolls: its centre moves with
-d' = w_shank x (r z), which is the input of d. Impacts shake the joints: a foot counts from some ticks after its
-touchdown on. How much a foot stands is a weight in [0, 1] that divides the variances of its measurements, and
+d' = w_shank x (r z), which is the input of d. Impacts shake the joints: a foot counts from a few milliseconds
+after its touchdown on. How much a foot stands is a weight in [0, 1] that divides the variances of its measurements, and
 innovations beyond a gate widen them further (a foot that slips).
 
 Position and heading are not observable; their covariance grows, as it must.
@@ -29,17 +29,29 @@ from contact_ddp_ros.base.config import parameter
 from contact_ddp_ros.robot.legs import LegGeometry, points_and_jacobians
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import COMPILED, quaternion_to_matrix
+from contact_ddp_ros.robot.tree import GRAVITY
 
 Array = NDArray[np.float64]
 
 ROTATION, VELOCITY, POSITION, GYRO, ACCELEROMETER, FEET = 0, 3, 6, 9, 12, 15
 """Offsets in the error vector: three entries each, then three of each foot."""
 
-GRAVITY = 9.81
-"""Acceleration of gravity [m/s^2]."""
+_FIRST: dict[int, float | tuple[float, ...]] = {
+    ROTATION: (0.03, 0.03, 1e-3),
+    VELOCITY: 0.1,
+    POSITION: 1e-3,
+    GYRO: 0.01,
+    ACCELEROMETER: 0.1,
+}
+"""Standard deviations at the beginning: tilt, heading [rad], then [m/s, m, rad/s, m/s^2]."""
 
+_REST_RATE = 0.02
+"""Standard deviation of the angular rate of a trunk at rest [rad/s]."""
 
 _UP = np.array([0.0, 0.0, 1.0])
+
+_ROUNDING = 1e-9
+"""Tolerance of times [s]."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +75,9 @@ class StateFilterConfig:
     rate: float = parameter(0.1, low=1e-3, high=5.0, unit="rad/s", description="error of the joints' velocities")
     slip: float = parameter(0.1, low=1e-3, high=2.0, unit="m/s", description="speed of a foot that is taken to stand")
     gate: float = parameter(9.0, low=1.0, high=100.0, description="squared innovation from which on a foot counts less")
-    settle: int = parameter(3, low=0, high=50, description="samples after a touchdown before the foot counts")
+    settle: float = parameter(
+        0.006, low=0.0, high=0.1, unit="s", description="time after a touchdown from which on the foot counts"
+    )
     rest_speed: float = parameter(
         0.02, low=1e-4, high=1.0, unit="m/s", description="speed of a trunk that is taken to be at rest"
     )
@@ -301,24 +315,6 @@ def _observe(  # type: ignore[no-untyped-def]
 
 
 @nb.njit(
-    nb.float64[:, ::1](nb.float64[::1], nb.float64[::1], nb.float64[:, :, :, ::1], nb.float64[:, :, ::1]), **COMPILED
-)
-def _shank_rates(q, rates, rotations, axes):  # type: ignore[no-untyped-def]
-    """Angular velocities (L, 3) of the legs' last links beside the trunk's, in trunk axes [rad/s]."""
-    n_legs = axes.shape[0]
-    found, turn, spare = np.zeros((n_legs, 3)), np.empty((3, 3)), np.empty((3, 3))
-    for leg in range(n_legs):
-        frame = np.eye(3)
-        for j in range(3):
-            frame = frame @ np.ascontiguousarray(rotations[leg, j])
-            axis = np.ascontiguousarray(axes[leg, j])
-            found[leg] += (frame @ axis) * rates[3 * leg + j]
-            _exponential(axis * q[3 * leg + j], turn, spare)
-            frame = frame @ turn
-    return found
-
-
-@nb.njit(
     nb.void(
         nb.float64[:, ::1], nb.float64[:, ::1], nb.float64[:, ::1], nb.float64[:, ::1], nb.float64[::1], nb.float64
     ),
@@ -328,7 +324,7 @@ def _rest(rotation, points, biases, covariance, angular, speed):  # type: ignore
     """Correct by a trunk at rest: its velocity is zero, up to a `speed` [m/s], and the angular rate is the bias."""
     n = covariance.shape[0]
     gains, variance = np.empty((n, 3)), np.zeros((6, 3))
-    for at, deviation in ((VELOCITY, speed), (GYRO, 0.02)):
+    for at, deviation in ((VELOCITY, speed), (GYRO, _REST_RATE)):
         gains[:] = covariance[:, at : at + 3]
         variance[:3] = covariance[at : at + 3, at : at + 3]
         variance[3:] = deviation**2 * np.eye(3)
@@ -340,6 +336,7 @@ class StateFilter:
     """Estimate of attitude, velocity, position and IMU biases of one robot, from one IMU sample to the next.
 
     Attributes:
+        legs: geometry of the legs, in the order of the feet.
         rotation: (3, 3) of the trunk in `odom`.
         points: velocity of the trunk's origin [m/s], its position [m], then the feet's centres [m], in `odom`.
         biases: (2, 3) of the gyroscope [rad/s] and of the accelerometer [m/s^2].
@@ -350,13 +347,13 @@ class StateFilter:
     def __init__(self, robot: Robot, config: StateFilterConfig | None = None) -> None:
         """Start level at the origin, at rest, until :meth:`begin`."""
         self.config = config or StateFilterConfig()
-        self._legs = LegGeometry.from_tree(robot.tree, tuple(point.name for point in robot.tree.contacts))
+        self.legs = LegGeometry.from_tree(robot.tree, tuple(point.name for point in robot.tree.contacts))
         n_feet = len(robot.tree.contacts)
         self.rotation, self.points = np.eye(3), np.zeros((2 + n_feet, 3))
         self.biases = np.zeros((2, 3))
         self.covariance = np.zeros((FEET + 3 * n_feet,) * 2)
         self.innovations = np.zeros((n_feet, 2))
-        self._age = np.zeros(n_feet, dtype=np.int64)
+        self._age = np.full(n_feet, -math.inf)
         self._stands = np.zeros(n_feet, dtype=bool)
         self._rate: Array | None = None
 
@@ -366,11 +363,11 @@ class StateFilter:
         self.points[:] = 0.0
         self.points[0], self.points[1] = velocity, position
         self.biases[:] = 0.0
-        deviations = np.full(len(self.covariance), 1e-3)
-        deviations[ROTATION : ROTATION + 2], deviations[VELOCITY : VELOCITY + 3] = 0.03, 0.1
-        deviations[GYRO : GYRO + 3], deviations[ACCELEROMETER : ACCELEROMETER + 3] = 0.01, 0.1
+        deviations = np.zeros(len(self.covariance))
+        for at, deviation in _FIRST.items():
+            deviations[at : at + 3] = deviation
         self.covariance = np.diag(deviations**2)
-        self._age[:] = 0
+        self._age[:] = -math.inf
         self._stands[:] = False
         self._rate = None
 
@@ -395,9 +392,9 @@ class StateFilter:
             normal: (3,) unit normal of the ground in `odom`, on which balls roll.
             at_rest: the trunk does not move.
         """
-        c, legs = self.config, self._legs
-        self._age = np.where(weights > 0.5, self._age + 1, 0)
-        stands = self._age > c.settle
+        c, legs = self.config, self.legs
+        self._age = np.where(weights > 0.5, np.maximum(self._age + dt, 0.0), -math.inf)
+        stands = self._age >= c.settle - _ROUNDING
         fresh = (stands & ~self._stands).astype(float)
         shares = np.where(stands, np.maximum(weights, 0.1), 0.0)
         if self._rate is not None:
@@ -405,14 +402,14 @@ class StateFilter:
             densities = np.array([c.gyro, c.accelerometer, c.gyro_walk, c.accelerometer_walk, c.foothold])
             kept = np.where(self._stands, shares, 0.0)
             _predict(self.rotation, self.points, self.covariance, mean, force - self.biases[1], kept, dt, densities)
-            shanks = _shank_rates(q, rates, legs.rotations, legs.axes)
-            turning = (self.rotation @ (shanks + mean).T).T
-            rolled = dt * legs.radius * np.cross(turning, normal)
-            self.points[2:] += np.where(self._stands[:, None], rolled, 0.0)
-        self._rate, self._stands = gyro.copy(), stands
         down = -legs.radius * (normal @ self.rotation)
-        centres, _ = points_and_jacobians(q, legs.rotations, legs.translations, legs.axes, legs.feet, np.zeros(3))
-        contacts, jacobians = points_and_jacobians(q, legs.rotations, legs.translations, legs.axes, legs.feet, down)
+        chain = legs.rotations, legs.translations, legs.axes, legs.feet
+        centres, moving = points_and_jacobians(q, *chain, np.zeros(3))
+        contacts, jacobians = points_and_jacobians(q, *chain, down)
+        if self._rate is not None:  # w_shank x (r z), the centre's velocity beside the lowest point's
+            turning = np.einsum("fij,fj->fi", moving - jacobians, rates.reshape(-1, 3)) - np.cross(mean, down)
+            self.points[2:] += np.where(self._stands[:, None], dt * turning @ self.rotation.T, 0.0)
+        self._rate, self._stands = gyro.copy(), stands
         told = np.array([c.place, c.rate, c.slip, c.gate])
         _observe(
             self.rotation,
@@ -431,3 +428,18 @@ class StateFilter:
         )
         if at_rest:
             _rest(self.rotation, self.points, self.biases, self.covariance, gyro, c.rest_speed)
+
+    @property
+    def pose_covariance(self) -> Array:
+        """(6, 6) of position [m] and attitude about the axes of `odom` [rad]."""
+        lever, errors = np.zeros((3, 3)), np.zeros((6, len(self.covariance)))
+        _skew(self.points[1], lever)
+        errors[:3, POSITION : POSITION + 3], errors[:3, :3], errors[3:, :3] = np.eye(3), -lever, np.eye(3)
+        return errors @ self.covariance @ errors.T
+
+    @property
+    def twist_covariance(self) -> Array:
+        """(6, 6) of velocity [m/s] and angular rate [rad/s] in trunk axes."""
+        errors = np.zeros((6, len(self.covariance)))
+        errors[:3, VELOCITY : VELOCITY + 3], errors[3:, GYRO : GYRO + 3] = self.rotation.T, -np.eye(3)
+        return errors @ self.covariance @ errors.T

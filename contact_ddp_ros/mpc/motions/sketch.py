@@ -14,6 +14,7 @@ from contact_ddp_ros.control.motion_controller import start_coordinates, turning
 from contact_ddp_ros.mpc.planar_reference import PlanarLeg
 from contact_ddp_ros.robot.models.model import Model
 from contact_ddp_ros.robot.motion import MotionSpec
+from contact_ddp_ros.robot.tree import GRAVITY
 
 Array = NDArray[np.float64]
 Span = tuple[float, float]
@@ -55,8 +56,8 @@ def _fly(xs: Array, model: Model, stand: Array, times: Array, span: Span, rise: 
     """Height and legs of one flight."""
     n, up, duration = model.tree.n, model.height, span[1] - span[0]
     s, flying = _progress(times, span), _inside(times, span)
-    xs[:, up] += rise * s + 0.5 * 9.81 * duration**2 * s * (1.0 - s)
-    speeds = (rise + 0.5 * 9.81 * duration**2 * (1.0 - 2.0 * s)) / duration
+    xs[:, up] += rise * s + 0.5 * GRAVITY * duration**2 * s * (1.0 - s)
+    speeds = (rise + 0.5 * GRAVITY * duration**2 * (1.0 - 2.0 * s)) / duration
     xs[flying, n + up] = speeds[flying]
     fold = tuck * np.sin(np.pi * s) ** 2
     for leg in (PlanarLeg.of_tree(model.tree, point.name) for point in model.tree.contacts):

@@ -31,8 +31,7 @@ MODEL: Final = "mini_cheetah"
 
 
 PLAIN, DAMPED = 1, 2
-"""With which a world acknowledges efforts: joints with the robot's own damping, or, which the bridge refuses, with that
-of the drives, too."""
+"""Joint damping in a world's acknowledgements: the robot's own, or that of the drives, too, which is refused."""
 
 
 @dataclass(frozen=True)

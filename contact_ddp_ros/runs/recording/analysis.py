@@ -121,7 +121,8 @@ def lateral_offset(recording: RunRecord, mask: Mask) -> Array:
     if not mask.any():
         return np.empty(0)
     yaw = recording.rpy[mask, 2][0]
-    x, y, _ = (recording.ticks["position"][mask] - recording.ticks["position"][mask][0]).T
+    position = recording.actual("position")[mask]
+    x, y, _ = (position - position[0]).T
     return np.cos(yaw) * y - np.sin(yaw) * x
 
 

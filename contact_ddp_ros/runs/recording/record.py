@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
+from contact_ddp_ros.runs.options import ESTIMATED
 from contact_ddp_ros.runs.recording.info import RunInfo
 
 Array = NDArray[np.float64]
@@ -39,10 +40,15 @@ class RunRecord:
     events: tuple[Event, ...]
     plans: Mapping[str, NDArray] = field(default_factory=dict)
 
+    def actual(self, name: str) -> NDArray:
+        """State column that figures are about: measured, or the simulator's truth where the loop ran on an estimate."""
+        true = f"true_{name}"
+        return self.ticks[true if self.info.options.get("state") == ESTIMATED and true in self.ticks else name]
+
     @cached_property
     def rpy(self) -> Array:
         """(N, 3) roll, pitch, yaw of `base_link` in `odom` (R = Rz Ry Rx) [rad], yaw without jumps."""
-        angles = np.array([quaternion_to_rpy(row) for row in self.ticks["orientation"]]).reshape(-1, 3)
+        angles = np.array([quaternion_to_rpy(row) for row in self.actual("orientation")]).reshape(-1, 3)
         angles[:, 2] = np.unwrap(angles[:, 2])
         return angles
 
@@ -50,7 +56,7 @@ class RunRecord:
     def heading_velocity(self) -> Array:
         """(N, 3) velocity of `base_link` along its heading, to its left and up [m/s]."""
         roll, pitch, _ = self.rpy.T
-        vx, vy, vz = self.ticks["linear_velocity"].T
+        vx, vy, vz = self.actual("linear_velocity").T
         lateral = np.cos(roll) * vy - np.sin(roll) * vz
         down = np.sin(roll) * vy + np.cos(roll) * vz
         forward = np.cos(pitch) * vx + np.sin(pitch) * down
@@ -60,10 +66,10 @@ class RunRecord:
     def heading_rate(self) -> Array:
         """(N,) rate of the heading [rad/s]."""
         roll, pitch, _ = self.rpy.T
-        _, wy, wz = self.ticks["angular_velocity"].T
+        _, wy, wz = self.actual("angular_velocity").T
         return (np.sin(roll) * wy + np.cos(roll) * wz) / np.cos(pitch)
 
     @property
     def height(self) -> Array:
         """(N,) of the trunk's origin above the ground below it [m]."""
-        return self.info.heights(self.ticks["position"])
+        return self.info.heights(self.actual("position"))

@@ -73,11 +73,6 @@ class Recorder:
         return len(self._ticks)
 
     @property
-    def n_solves(self) -> int:
-        """Number of solves so far."""
-        return len(self._solves)
-
-    @property
     def last_tick(self) -> Mapping[str, Any]:
         """The latest tick by column; empty before the first."""
         return self._ticks.row(-1)

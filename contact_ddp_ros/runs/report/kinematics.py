@@ -12,6 +12,7 @@ from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.policy_kinematics import PolicyPoses
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.recording import Recording
+from contact_ddp_ros.runs.recording.recorder import STATE_COLUMNS
 
 Array = NDArray[np.float64]
 
@@ -67,14 +68,6 @@ def along(recording: Recording, points: Array, row: int) -> Array:
 
 
 def state_at(recording: Recording, row: int) -> RobotState:
-    """The robot's state at a tick, as measured."""
-    ticks = recording.ticks
-    return RobotState(
-        time=float(ticks["time"][row]),
-        position=ticks["position"][row],
-        orientation=ticks["orientation"][row],
-        linear_velocity=ticks["linear_velocity"][row],
-        angular_velocity=ticks["angular_velocity"][row],
-        joint_positions=ticks["joint_positions"][row],
-        joint_velocities=ticks["joint_velocities"][row],
-    )
+    """State of the robot at a tick: measured, or the simulator's truth where the loop ran on an estimate."""
+    parts = {name: recording.actual(name)[row] for name in STATE_COLUMNS}
+    return RobotState(time=float(recording.ticks["time"][row]), **parts)

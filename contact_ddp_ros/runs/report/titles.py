@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from contact_ddp_ros.runs.options import ESTIMATED
 from contact_ddp_ros.runs.recording.recording import Recording
 
 _COMMIT = 7
@@ -9,7 +10,7 @@ _COMMIT = 7
 
 
 def run_title(recording: Recording) -> str:
-    """Job, robot, gait, speed, solver, clock, ground and commit; what is usual is left out."""
+    """Job, robot, gait, speed, solver, clock, ground, source of the state and commit; what is usual is left out."""
     info, options = recording.info, recording.info.options
     terrain = str(options.get("terrain", "flat"))
     parts = [
@@ -18,6 +19,7 @@ def run_title(recording: Recording) -> str:
         str(options.get("variant", "")),
         "lock-step" if options.get("lockstep", True) else "real time",
         "" if terrain == "flat" else terrain,
+        "estimated state" if options.get("state") == ESTIMATED else "",
         commit_words(info.commit),
     ]
     return ", ".join(part for part in parts if part)
