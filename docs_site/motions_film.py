@@ -56,20 +56,20 @@ def between_gaits(folder: Path) -> None:
     plans = [optimise_motion(load_motion(name), robot) for name in BETWEEN]
 
     def run_until(mode: ControlMode, longest: float = 10.0) -> None:
-        end = loop.simulator.time + longest
+        end = loop.plant.time + longest
         while loop.controller.mode is not mode or (mode is ControlMode.STAND and not loop.controller.standing):
             loop.tick()
-            assert loop.simulator.time < end and loop.controller.fault is None, str(loop.controller.fault)
+            assert loop.plant.time < end and loop.controller.fault is None, str(loop.controller.fault)
 
     def bound() -> None:
         loop.want(ControlMode.MOVE)
         run_until(ControlMode.MOVE)
-        end = loop.simulator.time + BOUNDS
-        while loop.simulator.time < end:
+        end = loop.plant.time + BOUNDS
+        while loop.plant.time < end:
             loop.tick()
 
     bound()
-    begin = loop.simulator.time - BOUNDS
+    begin = loop.plant.time - BOUNDS
     for plan in plans:
         loop.want(ControlMode.STAND)
         run_until(ControlMode.STAND)

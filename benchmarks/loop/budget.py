@@ -198,7 +198,7 @@ def measure_in_loop(duration: float, variants: Iterable[str], progress: Progress
     while time < duration - 1e-9:
         for loop in loops.values():
             loop.tick()
-        time = min(loop.simulator.time for loop in loops.values())
+        time = min(loop.plant.time for loop in loops.values())
         if progress is not None:
             progress(min(time / duration, 1.0))
     return {name: _summary(name, planner) for name, planner in planners.items()}

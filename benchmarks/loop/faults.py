@@ -25,7 +25,7 @@ from contact_ddp_ros.base.errors import MessageError, ParameterError
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 from contact_ddp_ros.robot.velocity import Expiring, VelocityCommand
-from contact_ddp_ros.runs.channel import Links
+from contact_ddp_ros.runs.channel import Channel
 
 Array = NDArray[np.float64]
 
@@ -46,7 +46,7 @@ _SILLY_SPEED = 100.0
 """[m/s]"""
 
 
-class Fault(Links):
+class Fault(Channel):
     """A fault of one kind between `begin` and `end` [s].
 
     Attributes:

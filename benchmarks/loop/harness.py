@@ -16,7 +16,7 @@ from contact_ddp_ros.base.errors import BenchmarkError, ContactDdpError
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.robot.state import RobotState
-from contact_ddp_ros.runs.channel import Links
+from contact_ddp_ros.runs.channel import Channel
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import Recording
@@ -31,17 +31,17 @@ _SETTLED = 5.0
 
 def advance(loop: ClosedLoop, time: float, *, past_faults: bool = False) -> None:
     """To an instant [s] or, unless it goes on past faults, to the first one."""
-    while loop.simulator.time < time - 1e-9 and (past_faults or loop.controller.fault is None):
+    while loop.plant.time < time - 1e-9 and (past_faults or loop.controller.fault is None):
         loop.tick()
 
 
-def bounding_loop(seconds: float, links: Links | None = None) -> ClosedLoop:
-    """A loop of its own that has been bounding for a while [s], from now on through `links`.
+def bounding_loop(seconds: float, channel: Channel | None = None) -> ClosedLoop:
+    """A loop of its own that has been bounding for a while [s], from now on through `channel`.
 
     Raises:
         BenchmarkError: it does not bound.
     """
-    return _made(seconds).fork(links)
+    return _made(seconds).fork(channel)
 
 
 @cache

@@ -18,8 +18,8 @@ from benchmarks.study import STANDING, Rows, Study
 from contact_ddp_ros.base.config import replace, specs
 from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig
 from contact_ddp_ros.robot.body_pose import BodyPose
-from contact_ddp_ros.runs.channel import Links
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
+from contact_ddp_ros.runs.loop import Loop, Observer
 from contact_ddp_ros.runs.options import SENSOR_NOISE
 from contact_ddp_ros.runs.study.study import Case, Figures, Group
 
@@ -33,7 +33,7 @@ _ENDS = 0.4
 """Share of an axis's draws that are at one of its ends; half as many are at rest."""
 
 
-class Joystick(Links):
+class Joystick(Observer):
     """Random commands for a loop; `mixed` are the gaits to change between, none to keep the one there is."""
 
     def __init__(self, seed: int, limits: tuple[float, float, float], mixed: Sequence[str] = ()) -> None:
@@ -43,13 +43,9 @@ class Joystick(Links):
         self._next_command = self._next_gait = 0.0
         self._forward = 0.0
 
-    def speed(self, speed: float, now: float) -> float:
-        """The commanded speed ahead [m/s], whatever the options say."""
-        return self._forward
-
-    def move(self, loop: ClosedLoop) -> None:
-        """Command what is due to a loop before its next tick."""
-        now = loop.simulator.time
+    def before_tick(self, loop: Loop) -> None:
+        """Command what is due, whatever the options say."""
+        now = loop.plant.time
         if now >= self._next_command:
             self._next_command = now + self._rng.uniform(*_COMMANDS)
             self._forward, left, turn = (self._axis(limit) for limit in self._limits)
@@ -59,6 +55,7 @@ class Joystick(Links):
                 names = ("height", "roll", "pitch")
                 ranges = [(bounds[name].low or 0.0, bounds[name].high or 0.0) for name in names]
                 loop.pose = BodyPose(*(float(self._rng.uniform(low, high)) for low, high in ranges))
+        loop.speed = self._forward
         if self._gaits and now >= self._next_gait:
             self._next_gait = now + self._rng.uniform(*_GAITS)
             gait = self._gaits[int(self._rng.integers(len(self._gaits)))]
@@ -80,14 +77,14 @@ def run(case: Case) -> Figures:
     options, gaits = case.options, moving_gaits() if case.group == MIXED else ()
     limit = PlannerConfig().reference.speed_limit
     stick = Joystick(options.seed, (limit, limit, MOST_TURN), gaits)
-    loop = ClosedLoop(options, links=stick)
+    loop = ClosedLoop(options)
+    loop.observers.append(stick)
     for gait in gaits:
         loop.planner.know(gait)
-    before, distance, fastest = loop.simulator.read().position, 0.0, 0.0
-    while loop.simulator.time < options.duration and loop.controller.fault is None:
-        stick.move(loop)
+    before, distance, fastest = loop.plant.read().position, 0.0, 0.0
+    while loop.plant.time < options.duration and loop.controller.fault is None:
         loop.tick()
-        state = loop.simulator.truth().state
+        state = loop.plant.truth().state
         distance, before = distance + float(np.hypot(*(state.position - before)[:2])), state.position
         fastest = max(fastest, float(np.hypot(*state.linear_velocity[:2])))
     solves, told = loop.recorder.finish().solves, loop.controller.fault or loop.controller.retreat

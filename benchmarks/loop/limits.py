@@ -167,7 +167,7 @@ def run(case: Case) -> Figures:
     while ticking:
         ticking = False
         for method, loop in loops.items():
-            if not falls[method] and loop.simulator.time < duration - 1e-9:
+            if not falls[method] and loop.plant.time < duration - 1e-9:
                 falls[method], ticking = _tick(loop), True
     hard, relaxed = (np.array(planners[method].times) for method in (INTERIOR_POINT, PENALTIES))
     both = min(hard.size, relaxed.size)

@@ -32,8 +32,9 @@ from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.plants.mujoco import MujocoSimulator
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.state import JointCommand
-from contact_ddp_ros.runs.channel import Links
-from contact_ddp_ros.runs.closed_loop import CONTROL_PERIOD, ClosedLoop
+from contact_ddp_ros.runs.channel import Channel
+from contact_ddp_ros.runs.closed_loop import ClosedLoop
+from contact_ddp_ros.runs.loop import CONTROL_PERIOD
 
 BOUND_FIRST = 1.0
 """Bounding before the change [s]."""
@@ -117,8 +118,8 @@ def apply(loop: ClosedLoop, parameter: str, value: Any) -> None:
     if parameter == "controller.safety.planner_period":
         loop.ticks_per_plan = max(1, round(value / CONTROL_PERIOD))
     if name.startswith("drive."):
-        assert isinstance(loop.simulator, MujocoSimulator)
-        loop.simulator.tune(loop.controller.drive_gains, SimOptions())
+        assert isinstance(loop.plant, MujocoSimulator)
+        loop.plant.tune(loop.controller.drive_gains, SimOptions())
 
 
 Judge = Callable[[Value], str]
@@ -170,10 +171,10 @@ def run(parameter: str, value: Value, seconds: float) -> str:
         apply(loop, parameter, value)
     except ParameterError as error:
         return f"refused: {error}"
-    push = push_of(PUSH, DIRECTIONS["left"], loop.simulator.time)
-    loop.simulator.push(np.array(push.force), push.duration)
+    push = push_of(PUSH, DIRECTIONS["left"], loop.plant.time)
+    loop.plant.push(np.array(push.force), push.duration)
     try:
-        advance(loop, loop.simulator.time + seconds)
+        advance(loop, loop.plant.time + seconds)
         stood = _stand(loop) if parameter.startswith(_STANDING) else True
     except ContactDdpError as error:
         return f"fails: {error}"
@@ -197,14 +198,14 @@ def _stand(loop: ClosedLoop) -> bool:
     """Back to a stand; whether it gets there."""
     controller = loop.controller
     controller.request(ControlMode.STAND)
-    give_up = loop.simulator.time + controller.config.move.exit_timeout + _STAND_PATIENCE
-    while not controller.standing and controller.fault is None and loop.simulator.time < give_up:
+    give_up = loop.plant.time + controller.config.move.exit_timeout + _STAND_PATIENCE
+    while not controller.standing and controller.fault is None and loop.plant.time < give_up:
         loop.tick()
-    advance(loop, loop.simulator.time + _STAND_AFTER)
+    advance(loop, loop.plant.time + _STAND_AFTER)
     return controller.standing
 
 
-class _Tap(Links):
+class _Tap(Channel):
     """Keeps the bits of the last command."""
 
     bits: tuple[bytes, ...] = ()

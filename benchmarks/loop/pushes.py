@@ -96,7 +96,7 @@ def _settled(options: RunOptions) -> ClosedLoop:
     advance(loop, settled)
     modes = [_mode(loop)] * 2
     while not modes[0] > modes[1] == FIRST_MODE:
-        if loop.controller.fault is not None or loop.simulator.time > settled + 2.0 * period_of(options):
+        if loop.controller.fault is not None or loop.plant.time > settled + 2.0 * period_of(options):
             raise BenchmarkError(f"it does not move before anything happens: {loop.controller.fault}")
         loop.tick()
         modes = [modes[1], _mode(loop)]
@@ -105,22 +105,22 @@ def _settled(options: RunOptions) -> ClosedLoop:
 
 def _mode(loop: ClosedLoop) -> int:
     """Index of the gait's mode that the policy is in; -1 where none is followed."""
-    sample = loop.controller.sample(loop.simulator.time)
+    sample = loop.controller.sample(loop.plant.time)
     return -1 if sample is None else sample.mode
 
 
 def holds(options: RunOptions, direction: float, phase: float, impulse: float) -> bool:
     """Survival of an impulse [N s] in a direction [rad, from the heading to the left] at a phase of the gait."""
     loop = steady(options).fork()
-    advance(loop, loop.simulator.time + phase * period_of(options))
-    heading = float(quaternion_to_rpy(loop.simulator.truth().state.orientation)[2])
-    push = push_of(impulse, heading + direction, loop.simulator.time)
-    loop.simulator.push(np.array(push.force), push.duration)
+    advance(loop, loop.plant.time + phase * period_of(options))
+    heading = float(quaternion_to_rpy(loop.plant.truth().state.orientation)[2])
+    push = push_of(impulse, heading + direction, loop.plant.time)
+    loop.plant.push(np.array(push.force), push.duration)
     try:
-        advance(loop, loop.simulator.time + AFTER)
+        advance(loop, loop.plant.time + AFTER)
     except ContactDdpError:
         return False
-    up = loop.simulator.truth().state.position[2] >= FALL_HEIGHT
+    up = loop.plant.truth().state.position[2] >= FALL_HEIGHT
     return bool(up) and loop.controller.fault is None and loop.controller.mode is ControlMode.MOVE
 
 

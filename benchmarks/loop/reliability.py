@@ -29,7 +29,8 @@ from benchmarks.study import Columns, Rows, Study
 from contact_ddp_ros.base.files import write_text
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.runs.closed_loop import CONTROL_PERIOD, ClosedLoop
+from contact_ddp_ros.runs.closed_loop import ClosedLoop
+from contact_ddp_ros.runs.loop import CONTROL_PERIOD
 from contact_ddp_ros.runs.report import style
 from contact_ddp_ros.runs.study.study import Case, Figures, Group
 
@@ -157,9 +158,9 @@ class _Injection:
             if not controller.request(ControlMode.MOVE).accepted:
                 return False
         self._go_on_to(self._now + self.again)
-        start = self.loop.simulator.truth().state
+        start = self.loop.plant.truth().state
         self._go_on_to(self._now + CYCLE)
-        end = self.loop.simulator.truth().state
+        end = self.loop.plant.truth().state
         distance = float(np.linalg.norm((end.position - start.position)[:2]))
         near = abs(distance / (end.time - start.time) - SPEED) < _SPEED_BAND
         return controller.mode is ControlMode.MOVE and near
@@ -169,7 +170,7 @@ class _Injection:
 
     @property
     def _now(self) -> float:
-        return self.loop.simulator.time
+        return self.loop.plant.time
 
 
 def _delays(group: Group) -> list[float]:

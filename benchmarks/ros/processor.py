@@ -36,7 +36,7 @@ from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.plan_rate import PlanRate
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.robot.state import RobotState
-from contact_ddp_ros.runs.closed_loop import CONTROL_PERIOD
+from contact_ddp_ros.runs.loop import CONTROL_PERIOD
 from contact_ddp_ros.runs.options import SENSOR_NOISE, RunOptions
 from contact_ddp_ros.runs.report.progress import progress_bar
 from contact_ddp_ros.runs.study.study import Figures

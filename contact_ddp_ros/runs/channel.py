@@ -1,4 +1,4 @@
-"""Communication links between robot, planner and controller of a closed loop; by default without delay or loss.
+"""Communication channel between robot, planner and controller of a closed loop; by default without delay or loss.
 
 Subclasses delay, drop or corrupt messages to inject faults.
 """
@@ -9,8 +9,8 @@ from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 
 
-class Links:
-    """Ideal links. Each method is called once per control tick, or once per policy, with the message that was sent."""
+class Channel:
+    """Ideal channel. Each method is called once per control tick, or per policy, with the message that was sent."""
 
     def state(self, state: RobotState) -> RobotState | None:
         """Newest state received by the time `state` is measured; None before the first."""

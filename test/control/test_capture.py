@@ -16,7 +16,7 @@ from contact_ddp_ros.robot.joints import FOOT_NAMES
 from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
-from contact_ddp_ros.runs.channel import Links
+from contact_ddp_ros.runs.channel import Channel
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.options import RunOptions
 
@@ -74,7 +74,7 @@ def test_it_is_over_at_once_where_the_robot_is_slow(robot: Robot, controller: Co
     assert law.done
 
 
-class CutOff(Links):
+class CutOff(Channel):
     """No policy arrives from a time [s] on."""
 
     def __init__(self, time: float) -> None:
@@ -96,9 +96,9 @@ def test_a_gait_whose_plans_end_comes_to_a_stand_on_a_floor_that_grips(
         record_plans=0,
         video=False,
     )
-    loop = ClosedLoop(options, links=CutOff(cut))
+    loop = ClosedLoop(options, channel=CutOff(cut))
     loop.run()
     assert loop.controller.fault is None
     assert loop.controller.retreats == 1
     assert loop.controller.standing
-    assert np.abs(loop.simulator.truth().state.linear_velocity).max() < 0.1
+    assert np.abs(loop.plant.truth().state.linear_velocity).max() < 0.1

@@ -10,7 +10,7 @@ from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.control.safety import ViolationKind
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.robot.joints import LEG_NAMES
-from contact_ddp_ros.runs.channel import Links
+from contact_ddp_ros.runs.channel import Channel
 from contact_ddp_ros.runs.closed_loop import ClosedLoop, run
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording.falls import recoveries
@@ -164,12 +164,12 @@ def test_it_survives_a_roll_impulse_at_any_phase(sign):
     """1.1 N m s over 0.1 s, which turns it at 11 rad/s in flight: one foot alone has to stop that."""
     loop = ClosedLoop(replace(OPTIONS, duration=60.0))
     for _ in range(6):
-        phase_end = max(loop.simulator.time, 1.5 - 0.06) + 0.06
-        while loop.simulator.time < phase_end - 1e-9:
+        phase_end = max(loop.plant.time, 1.5 - 0.06) + 0.06
+        while loop.plant.time < phase_end - 1e-9:
             loop.tick()
         pushed = loop.fork()
-        pushed.simulator.push(np.zeros(3), 0.1, np.array([11.0 * sign, 0.0, 0.0]))
-        while pushed.simulator.time < phase_end + 1.0:
+        pushed.plant.push(np.zeros(3), 0.1, np.array([11.0 * sign, 0.0, 0.0]))
+        while pushed.plant.time < phase_end + 1.0:
             pushed.tick()
         assert pushed.controller.fault is None
         recording = pushed.recorder.finish()
@@ -197,22 +197,22 @@ def test_it_survives_a_planner_delay():
 def test_a_state_that_is_not_finite_ends_in_damping():
     """For one tick, at which a plan is due: the controller damps, stays there, and the run goes on."""
     loop = ClosedLoop(replace(OPTIONS, duration=1.5))
-    measure, commands, write = loop.simulator.read, [], loop.simulator.write
+    measure, commands, write = loop.plant.read, [], loop.plant.write
     bad = []
 
     def read():
         measured = measure()
         if measured.time >= 1.0 and not bad:
-            if loop._tick % loop.ticks_per_plan == 0:
+            if loop.ticks % loop.ticks_per_plan == 0:
                 bad.append(measured.time)
                 return replace(measured, joint_velocities=np.full(12, np.nan))
         return measured
 
     def record(command):
-        commands.append((loop.simulator.time, command))
+        commands.append((loop.plant.time, command))
         write(command)
 
-    loop.simulator.read, loop.simulator.write = read, record
+    loop.plant.read, loop.plant.write = read, record
     recording = loop.run()
     assert len(bad) == 1
     assert recording.ticks["time"][-1] == pytest.approx(1.498)
@@ -230,7 +230,7 @@ def test_a_state_that_is_not_finite_ends_in_damping():
     assert any("no plan" in event.text for event in recording.events)
 
 
-class Heard(Links):
+class Heard(Channel):
     """Keeps the bits of the last command."""
 
     def command(self, command, now):
@@ -243,20 +243,20 @@ def test_a_fork_goes_on_alike_and_by_itself():
 
     def bounding() -> ClosedLoop:
         loop = ClosedLoop(OPTIONS)
-        while loop.simulator.time < 0.6:
+        while loop.plant.time < 0.6:
             loop.tick()
         return loop
 
     original, undisturbed = bounding(), bounding()
     alike, other = original.fork(Heard()), original.fork()
     other.planner.configure(replace(other.planner.config, iterations=1))
-    other.simulator.push(np.array([0.0, 40.0, 0.0]), 0.1)
+    other.plant.push(np.array([0.0, 40.0, 0.0]), 0.1)
     heard = undisturbed.fork(Heard())
     for _ in range(200):
         for loop in (original, alike, other, undisturbed, heard):
             loop.tick()
-        assert alike._links.bits == heard._links.bits
-    states = [astuple(loop.simulator.truth().state) for loop in (original, undisturbed, alike, other)]
+        assert alike._channel.bits == heard._channel.bits
+    states = [astuple(loop.plant.truth().state) for loop in (original, undisturbed, alike, other)]
     same = [all(np.array_equal(a, b) for a, b in zip(states[0], state)) for state in states]
     assert same == [True, True, True, False]
     assert original.planner.config.iterations == 2

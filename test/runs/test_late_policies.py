@@ -8,7 +8,7 @@ import pytest
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
-from contact_ddp_ros.runs.channel import Links
+from contact_ddp_ros.runs.channel import Channel
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.options import RunOptions
 
@@ -22,8 +22,8 @@ BRIDGED = {"bound": 0.25, "trot": 0.15, "walk": 0.25}
 """For how long a policy is enough [s]: until the last moment, in the worst phase, from which the robot can stand."""
 
 
-class Stallable(Links):
-    """Links over which policies stop coming where `stalled`."""
+class Stallable(Channel):
+    """Channel over which policies stop coming where `stalled`."""
 
     stalled = False
 
@@ -33,8 +33,8 @@ class Stallable(Links):
 
 @pytest.fixture(scope="module", params=[BOUND, TROT, WALK], ids=["bound", "trot", "walk"])
 def moving(request: pytest.FixtureRequest) -> ClosedLoop:
-    loop = ClosedLoop(RunOptions(duration=60.0, overrides=request.param), links=Stallable())
-    while loop.simulator.time < MOVING:
+    loop = ClosedLoop(RunOptions(duration=60.0, overrides=request.param), channel=Stallable())
+    while loop.plant.time < MOVING:
         loop.tick()
     assert loop.controller.mode is ControlMode.MOVE
     return loop
@@ -42,22 +42,22 @@ def moving(request: pytest.FixtureRequest) -> ClosedLoop:
 
 def advance(loop: ClosedLoop, seconds: float) -> float:
     """Let it run; the largest roll or pitch meanwhile [rad]."""
-    end, tilt = loop.simulator.time + seconds, 0.0
-    while loop.simulator.time < end - 1e-9:
+    end, tilt = loop.plant.time + seconds, 0.0
+    while loop.plant.time < end - 1e-9:
         loop.tick()
-        roll, pitch, _ = quaternion_to_rpy(loop.simulator.truth().state.orientation)
+        roll, pitch, _ = quaternion_to_rpy(loop.plant.truth().state.orientation)
         tilt = max(tilt, abs(float(roll)), abs(float(pitch)))
     return tilt
 
 
 def stalled(moving: ClosedLoop, phase: float, seconds: float) -> tuple[ClosedLoop, float]:
     """A copy whose planner is silent from a phase of the gait on [s], for some time [s]; the tilt meanwhile."""
-    links = Stallable()
-    loop = moving.fork(links)
+    channel = Stallable()
+    loop = moving.fork(channel)
     advance(loop, phase)
-    links.stalled = True
+    channel.stalled = True
     tilt = advance(loop, seconds)
-    links.stalled = False
+    channel.stalled = False
     return loop, tilt
 
 
@@ -83,4 +83,4 @@ def test_without_policies_for_good_it_stays_standing(moving: ClosedLoop) -> None
     assert loop.controller.standing and loop.controller.waiting_for == ""
     advance(loop, 0.5)
     assert loop.controller.standing, "the wish to bound is over"
-    assert float(np.abs(loop.simulator.truth().state.linear_velocity).max()) < 0.02
+    assert float(np.abs(loop.plant.truth().state.linear_velocity).max()) < 0.02

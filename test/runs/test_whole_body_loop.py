@@ -113,11 +113,11 @@ def test_a_bound_survives_roll_impulses_that_lift_a_foot_as_it_lands(sign: float
     overrides = {"planner.gait.name": "bound"}
     loop, fallen = ClosedLoop(RunOptions(duration=60.0, speed=((0.0, 0.5),), overrides=overrides)), []
     for phase in (0.60, 0.94, 0.98):
-        while loop.simulator.time < 3.0 + 0.36 * phase:
+        while loop.plant.time < 3.0 + 0.36 * phase:
             loop.tick()
         pushed = loop.fork()
-        pushed.simulator.push(np.zeros(3), 0.1, np.array([15.0 * sign, 0.0, 0.0]))
-        while pushed.simulator.time < loop.simulator.time + 2.0 and pushed.controller.fault is None:
+        pushed.plant.push(np.zeros(3), 0.1, np.array([15.0 * sign, 0.0, 0.0]))
+        while pushed.plant.time < loop.plant.time + 2.0 and pushed.controller.fault is None:
             pushed.tick()
         if pushed.controller.fault is not None:
             fallen.append(phase)

@@ -100,10 +100,10 @@ def test_errors_delays_and_loads_are_borne(trouble: dict[str, object]) -> None:
 def test_contact_is_felt_as_the_simulator_has_it() -> None:
     loop = ClosedLoop(RunOptions(duration=60.0, overrides=NOISE))
     felt, true = [], []
-    while loop.simulator.time < 4.0:
+    while loop.plant.time < 4.0:
         loop.tick()
-        if loop.simulator.time > 2.5:
+        if loop.plant.time > 2.5:
             felt.append(loop.controller.estimator.contacts.contact.copy())
-            true.append(loop.simulator.truth().contact_forces[:, 2] > 5.0)
+            true.append(loop.plant.truth().contact_forces[:, 2] > 5.0)
     wrong = np.array(felt) != np.array(true)
     assert wrong.mean() < 0.05

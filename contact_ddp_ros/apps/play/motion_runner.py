@@ -1,9 +1,5 @@
-"""A jump or a flip that somebody asks for: optimised while time goes on, done out of a stand; then it moves on.
+"""A jump or a flip that somebody asks for: optimised while time goes on, done out of a stand; then it moves on."""
 
-The motion that people command, on its way to a loop: speed to its planner, turn and sideways to its controller.
-"""
-
-import math
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -12,37 +8,13 @@ from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.control.motion_controller import MotionController
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.motion import MotionSpec, load_motion, packaged_motions
-from contact_ddp_ros.runs.channel import Links
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
-from contact_ddp_ros.runs.live.commands import Drive
 
 if TYPE_CHECKING:
     from contact_ddp_ros.mpc.motions.optimizer import MotionPlan
 
 
-class CommandedMotion(Links):
-    """Hands a loop the speed that people command."""
-
-    def __init__(self, drive: Drive) -> None:
-        """Begin with a motion."""
-        self.drive = drive
-
-    def take(self, drive: Drive) -> None:
-        """Command another motion.
-
-        Raises:
-            ParameterError: a number is not finite.
-        """
-        if not all(map(math.isfinite, (drive.forward, drive.turn, drive.sideways))):
-            raise ParameterError(f"the commanded motion is {drive}; allowed: finite numbers")
-        self.drive = drive
-
-    def speed(self, speed: float, now: float) -> float:
-        """The commanded one, whatever the options say."""
-        return self.drive.forward
-
-
-class Repertoire:
+class MotionLibrary:
     """Motions of one robot, each optimised when it is asked for first."""
 
     def __init__(self, robot: Robot) -> None:
@@ -71,12 +43,12 @@ def _optimised(task: MotionSpec, robot: Robot) -> "MotionPlan":
     return optimise_motion(task, robot)
 
 
-class Performance:
+class MotionRunner:
     """At most one motion of a loop, from the wish on. Not for several threads."""
 
-    def __init__(self, loop: ClosedLoop, repertoire: Repertoire) -> None:
+    def __init__(self, loop: ClosedLoop, motions: MotionLibrary) -> None:
         """Start idle until :meth:`begin`."""
-        self._loop, self._repertoire = loop, repertoire
+        self._loop, self._motions = loop, motions
         self._plan: Future[MotionPlan] | None = None
         self._law: MotionController | None = None
         self._asked = self._moved = False
@@ -90,7 +62,7 @@ class Performance:
         if self._loop.controller.mode is ControlMode.MOTION:
             raise ParameterError("still in a motion")
         self.cancel()
-        self._plan = self._repertoire.plan(name)
+        self._plan = self._motions.plan(name)
         return f"{name}: " + ("as soon as it stands" if self._plan.done() else "being optimised")
 
     def cancel(self) -> None:
@@ -114,7 +86,7 @@ class Performance:
         if self._plan is not None and self._plan.done():
             plan, self._plan = self._plan.result(), None
             config = self._loop.controller.config
-            self._law = MotionController(self._repertoire.robot, plan.task, plan.policy, config)
+            self._law = MotionController(self._motions.robot, plan.task, plan.policy, config)
         if self._law is None:
             return ""
         return self._outcome(self._law) if self._asked else self._ask(self._law)

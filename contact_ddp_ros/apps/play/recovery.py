@@ -77,7 +77,7 @@ def back_on_feet(loop: ClosedLoop, robot: Robot) -> None:
     Raises:
         SimulationError: where it lies is not known.
     """
-    simulator, controller = loop.simulator, loop.controller
+    simulator, controller = loop.plant, loop.controller
     lying, standing = simulator.truth().state, robot.standing_state(simulator.time + _MOVED)
     yaw = 0.5 * float(quaternion_to_rpy(lying.orientation)[2])
     place = np.array([*lying.position[:2], standing.position[2]])

@@ -4,6 +4,7 @@ Physics waits for planner and controller, so on a slow machine the robot is slow
 says how slow.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from threading import Thread
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from contact_ddp_ros.apps.play import tuning
-from contact_ddp_ros.apps.play.motion_runner import CommandedMotion, Performance, Repertoire
+from contact_ddp_ros.apps.play.motion_runner import MotionLibrary, MotionRunner
 from contact_ddp_ros.apps.play.recorder import LiveRecorder
 from contact_ddp_ros.apps.play.recovery import Recovery, back_on_feet
 from contact_ddp_ros.apps.play.world_panel import Disturbances
@@ -20,11 +21,12 @@ from contact_ddp_ros.base.errors import ContactDdpError, ParameterError, Simulat
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.plants.pacing import Pace
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
-from contact_ddp_ros.runs.closed_loop import CONTROL_PERIOD, ClosedLoop
+from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.live import commands as do
 from contact_ddp_ros.runs.live.link import EVERYTHING
 from contact_ddp_ros.runs.live.plan_view import plan_of, touch_of
 from contact_ddp_ros.runs.live.snapshot import Snapshot, World
+from contact_ddp_ros.runs.loop import CONTROL_PERIOD, Loop, Observer
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import save
 from contact_ddp_ros.runs.run_checks import check_run
@@ -38,7 +40,7 @@ _SLOWEST, _FASTEST = 0.02, 1.0
 News = Callable[[do.Answer | World | Snapshot], None]
 
 
-class Session:
+class Session(Observer):
     """One loop, its clock, and what people want of it. Not for several threads."""
 
     def __init__(self, options: RunOptions, tell: News) -> None:
@@ -53,8 +55,8 @@ class Session:
         self._steps = 0
         self._wanted = False
         self._number = 0
-        self._repertoire: Repertoire | None = None
-        self._motion = CommandedMotion(do.Drive(forward=options.speed_at(0.0)))
+        self._motions: MotionLibrary | None = None
+        self._drive = do.Drive(forward=options.speed_at(0.0))
         self._build(options)
 
     def handle(self, command: do.Command) -> None:
@@ -88,7 +90,7 @@ class Session:
     def snapshot(self) -> Snapshot:
         """The present instant."""
         loop, recorder = self.loop, self.recorder
-        truth = loop.simulator.truth()
+        truth = loop.plant.truth()
         state = truth.state
         moving = loop.controller.mode is ControlMode.MOVE
         sample = loop.controller.sample(state.time) if moving else None
@@ -98,7 +100,7 @@ class Session:
             mode=loop.controller.mode.value,
             waiting=loop.controller.waiting_for,
             fall=self._fall(),
-            drive=self._motion.drive,
+            drive=self._drive,
             cut=loop.cut if moving else "",
             speed=recorder.recent_speed if recorder.n_ticks else 0.0,
             rpy=np.array(quaternion_to_rpy(state.orientation)),
@@ -122,30 +124,31 @@ class Session:
         """Build the loop that is copied at every reset, and tell what it is."""
         options = replace(options, duration=_ENDLESS, lockstep=True)
         self._robot = check_run(options)
-        self._first = ClosedLoop(options, LiveRecorder(), job="play", links=self._motion)
+        self._first = ClosedLoop(options, LiveRecorder(), job="play")
         self._number += 1
-        if self._repertoire is None or self._repertoire.robot.model_hash != self._robot.model_hash:
-            self._repertoire = Repertoire(self._robot)
+        if self._motions is None or self._motions.robot.model_hash != self._robot.model_hash:
+            self._motions = MotionLibrary(self._robot)
         self._begin()
         self._tuner = tuning.Tuner(options, self._robot, self._loops, self._tell)
         names = tuple(self.recorder.info.cost_terms)
         declared = tuning.declared(options, self._robot)
         abilities = EVERYTHING if self._pulls else EVERYTHING - {"Grab"}
-        told = self._tuner.table(), declared, names, abilities, self._repertoire.names
+        told = self._tuner.table(), declared, names, abilities, self._motions.names
         self._tell(World(self._number, options, *told))
 
     def _begin(self) -> None:
         """Start from the beginning with the present parameters."""
-        self.loop = self._first.fork(self._motion)
+        self.loop = self._first.fork()
+        self.loop.observers.append(self)
         recorder = self.loop.recorder
         assert isinstance(recorder, LiveRecorder)
         self.recorder = recorder
-        self._disturbances = Disturbances(self.loop.simulator)
+        self._disturbances = Disturbances(self.loop.plant)
         self._recovery = Recovery(self.loop, self._robot)
-        assert self._repertoire is not None
-        self._performance = Performance(self.loop, self._repertoire)
+        assert self._motions is not None
+        self._runner = MotionRunner(self.loop, self._motions)
         self._broken = ""
-        self.loop.steering = self._motion.drive.turn, self._motion.drive.sideways
+        self._steer(self._drive)
         self._restart_clock()
 
     def _loops(self) -> tuple[ClosedLoop, ClosedLoop]:
@@ -155,7 +158,7 @@ class Session:
     @property
     def _pulls(self) -> bool:
         """Ability of the simulator to be pulled at any link."""
-        return hasattr(self.loop.simulator, "pull")
+        return hasattr(self.loop.plant, "pull")
 
     def _restart_clock(self) -> None:
         self._pace = Pace(CONTROL_PERIOD)
@@ -163,17 +166,24 @@ class Session:
 
     def _clock(self) -> float:
         """Wall-clock time that the simulated time stands for [s]."""
-        return self.loop.simulator.time / self._factor
+        return self.loop.plant.time / self._factor
 
     def _tick(self) -> None:
         try:
-            self._disturbances.act(CONTROL_PERIOD)
             self.loop.tick()
-            self._recovered(self._recovery.follow())
-            self._perform()
         except SimulationError as error:
             self._broken = str(error)
         self.recorder.trim()
+
+    def before_tick(self, loop: Loop) -> None:
+        """Command the wanted speed, and pull where somebody does."""
+        loop.speed = self._drive.forward
+        self._disturbances.act(CONTROL_PERIOD)
+
+    def after_tick(self, loop: Loop) -> None:
+        """Go on with a recovery or a motion that is under way."""
+        self._recovered(self._recovery.follow())
+        self._perform()
 
     def _fall(self) -> str:
         if self._broken:
@@ -187,13 +197,12 @@ class Session:
             case do.Look():
                 self._wanted = True
             case do.Drive():
-                self._motion.take(command)
-                self.loop.steering = self._motion.drive.turn, self._motion.drive.sideways
+                self._steer(command)
             case do.SetMode(mode):
                 return self._set_mode(mode)
             case do.Perform(motion):
                 self._recovery.cancel()
-                return self._performance.begin(motion)
+                return self._runner.begin(motion)
             case do.PushTrunk():
                 return self._note(self._disturbances.push(command))
             case do.Grab() if not self._pulls:
@@ -225,11 +234,16 @@ class Session:
                 Thread(target=self._save, args=(self.recorder.finish(), folder), name="save").start()
         return ""
 
+    def _steer(self, drive: do.Drive) -> None:
+        if not all(map(math.isfinite, (drive.forward, drive.turn, drive.sideways))):
+            raise ParameterError(f"the commanded motion is {drive}; allowed: finite numbers")
+        self._drive, self.loop.steering = drive, (drive.turn, drive.sideways)
+
     def _set_mode(self, mode: str) -> str:
         if mode not in do.MODES:
             raise ParameterError(f"mode is {mode!r}; allowed: {', '.join(do.MODES)}")
         self._recovery.cancel()
-        self._performance.cancel()
+        self._runner.cancel()
         answer = self.loop.want(ControlMode(mode))
         if not answer.accepted:
             raise ParameterError(answer.reason)
@@ -255,7 +269,7 @@ class Session:
     def _perform(self) -> None:
         """Go on with a motion that was asked for, and say what has come of it."""
         try:
-            text = self._performance.follow()
+            text = self._runner.follow()
         except ContactDdpError as error:
             self._tell(do.Answer(False, str(error)))
             return
@@ -265,7 +279,7 @@ class Session:
     def _note(self, text: str) -> str:
         """Put what was done to the robot into the recording."""
         if text:
-            self.recorder.event(self.loop.simulator.time, text)
+            self.recorder.event(self.loop.plant.time, text)
         return text
 
     def _set_parameters(self, values: Mapping[str, Any]) -> str:

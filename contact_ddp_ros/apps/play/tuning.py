@@ -169,7 +169,7 @@ def apply(loop: ClosedLoop, change: Change) -> None:
     except ParameterError:
         loop.controller.configure(controller)
         raise
-    simulator: Any = loop.simulator
+    simulator: Any = loop.plant
     simulator.tune(loop.controller.drive_gains, change.simulator)
 
 

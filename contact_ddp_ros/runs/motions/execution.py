@@ -29,7 +29,7 @@ from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.motion import MotionSpec
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
-from contact_ddp_ros.runs.closed_loop import CONTROL_PERIOD
+from contact_ddp_ros.runs.loop import CONTROL_PERIOD
 from contact_ddp_ros.runs.recording import FALL_HEIGHT
 
 Array = NDArray[np.float64]

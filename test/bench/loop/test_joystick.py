@@ -40,8 +40,8 @@ class FakeLoop:
     """Loop that a joystick moves, without physics."""
 
     def __init__(self) -> None:
-        self.time, self.steered = 0.0, []
-        self.simulator = self
+        self.time, self.speed, self.steered = 0.0, 0.5, []
+        self.plant = self
 
     @property
     def steering(self) -> tuple[float, float]:
@@ -56,8 +56,8 @@ def test_draws_reach_the_ends_and_rest() -> None:
     loop, stick = FakeLoop(), Joystick(3, (2.5, 2.5, 6.0))
     forward = []
     while len(loop.steered) < 400:
-        stick.move(loop)  # type: ignore[arg-type]
-        forward.append(stick.speed(0.5, loop.time))
+        stick.before_tick(loop)  # type: ignore[arg-type]
+        forward.append(loop.speed)
         loop.time += 0.1
     left, turn = np.array(loop.steered).T
     for axis, limit in ((left, 2.5), (turn, 6.0), (np.array(forward), 2.5)):

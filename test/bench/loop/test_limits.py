@@ -99,7 +99,7 @@ def test_a_plan_outside_is_carried_on() -> None:
     words = [word for name, value in little.items() for word in ("--set", f"{name}={value}")]
     case = cases_of(limits.BENCHMARK, "--runs", "1", *words)[0]
     loop, planner = loop_with(replace(case.options, pushes=()), WatchedPlanner)
-    while loop.simulator.time < 0.7:
+    while loop.plant.time < 0.7:
         assert not limits._tick(loop)
     assert planner.outside
     assert all(any("torque" in kind for kind in one["limits"]) for one in planner.outside)

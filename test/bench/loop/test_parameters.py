@@ -138,7 +138,7 @@ def test_what_belongs_together_changes_together() -> None:
     assert (loop.ticks_per_plan, loop.controller.config.safety.planner_period) == (10, 0.02)
     apply(loop, "controller.drive.kp", (1.0, 2.0, 3.0))
     assert (loop.controller.drive_gains.kp == [1.0, 2.0, 3.0] * 4).all()
-    assert (loop.simulator._gains.kp == loop.controller.drive_gains.kp).all()
+    assert (loop.plant._gains.kp == loop.controller.drive_gains.kp).all()
 
 
 def searched(name: str, towards: str, steps: int, seconds: float) -> Figures:

@@ -47,14 +47,14 @@ def test_a_push_begins_at_its_phase_and_fells_where_it_is_too_much(monkeypatch: 
     monkeypatch.setattr(pushes, "AFTER", 1.0)
     loop = steady(motion({}))
     assert pushes._mode(loop) == pushes.FIRST_MODE and loop.controller.fault is None
-    before = loop.simulator.time
+    before = loop.plant.time
 
     def climbed(*ladder: float) -> tuple[float, float | None]:
         result = run(cell(motion({}), math.pi, 0.25, ladder))
         return result["held"], result["lost"]
 
     assert climbed(2.0, 60.0, 4.0) == (2.0, 60.0), "what is survived above a fall does not count"
-    assert loop.simulator.time == before, "the steady loop is not touched"
+    assert loop.plant.time == before, "the steady loop is not touched"
     assert climbed(60.0) == (0.0, 60.0)
     assert climbed(1.0, 2.0) == (2.0, None)
 
@@ -100,7 +100,7 @@ def test_a_direction_counts_from_the_heading_of_a_robot_that_turns(monkeypatch: 
     pushed: list[np.ndarray] = []
     monkeypatch.setattr(MujocoSimulator, "push", lambda self, force, *_: pushed.append(force))
     turning = motion({}, speed=1.0, turn=1.0)
-    state = steady(turning).simulator.truth().state
+    state = steady(turning).plant.truth().state
     assert state.linear_velocity[0] == pytest.approx(1.0, abs=0.15)
     assert state.angular_velocity[2] == pytest.approx(1.0, abs=0.5)
     holds(turning, 0.5 * math.pi, 0.0, 2.0)

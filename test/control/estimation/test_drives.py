@@ -55,8 +55,8 @@ def test_a_pause_and_a_new_beginning_are_no_acceleration() -> None:
 @pytest.mark.parametrize("gait", ["bound", "trot"])
 def test_a_robot_that_moves_finds_what_its_simulated_drives_have(gait: str, missing: float) -> None:
     loop = ClosedLoop(RunOptions(duration=60.0, overrides={"planner.gait.name": gait}))
-    loop.simulator.model.dof_armature[6:] += missing
-    while loop.simulator.time < 3.0:
+    loop.plant.model.dof_armature[6:] += missing
+    while loop.plant.time < 3.0:
         loop.tick()
     assert loop.controller.fault is None
     assert loop.controller.felt.drive_inertia == pytest.approx(missing, abs=0.001)

@@ -65,7 +65,7 @@ def test_one_that_is_set_down_is_forgotten() -> None:
 def test_a_robot_that_moves_weighs_what_it_carries(gait: str, mass: float) -> None:
     overrides = {"planner.gait.name": gait, "simulator.payload.mass": mass, "simulator.payload.x": 0.08}
     loop = ClosedLoop(RunOptions(duration=60.0, overrides=overrides))
-    while loop.simulator.time < 3.5:
+    while loop.plant.time < 3.5:
         loop.tick()
     found = loop.controller.felt.payload
     assert loop.controller.fault is None and found is not None
@@ -93,7 +93,7 @@ def test_one_that_is_not_asked_for_is_not_told() -> None:
 def test_delays_that_are_known_weigh_nothing(delays: dict[str, float]) -> None:
     overrides = {"planner.gait.name": "trot", "controller.safety.state_timeout": 0.04, **delays}
     loop, seen = ClosedLoop(RunOptions(duration=60.0, overrides=overrides)), set()
-    while loop.simulator.time < 3.0:
+    while loop.plant.time < 3.0:
         loop.tick()
         seen.add(loop.controller.felt.payload)
     assert loop.controller.fault is None

@@ -14,7 +14,8 @@ from contact_ddp_ros.control.motion_controller import MotionController, MotionSt
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.model import foot_positions
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
-from contact_ddp_ros.runs.closed_loop import CONTROL_PERIOD, ClosedLoop
+from contact_ddp_ros.runs.closed_loop import ClosedLoop
+from contact_ddp_ros.runs.loop import CONTROL_PERIOD
 from contact_ddp_ros.runs.motions.execution import MotionRun, execute_motion
 from contact_ddp_ros.runs.motions.film import frames
 from contact_ddp_ros.runs.motions.trials import Spread, perturbed_run
@@ -172,8 +173,8 @@ def test_it_bounds_flips_and_bounds_on() -> None:
     law = MotionController(ROBOT, plan.task, plan.policy, loop.controller.config)
     seen: list[ControlMode] = []
     upside_down = False
-    while loop.simulator.time < 9.0:
-        now = loop.simulator.time
+    while loop.plant.time < 9.0:
+        now = loop.plant.time
         if abs(now - 3.0) < 1e-6:
             loop.want(ControlMode.STAND)
         if now > 4.0 and law.stage is MotionStage.STAND and loop.controller.mode is ControlMode.STAND:
@@ -183,7 +184,7 @@ def test_it_bounds_flips_and_bounds_on() -> None:
         seen += [mode] if not seen or mode is not seen[-1] else []
         if mode is ControlMode.MOTION and not law.touchdowns:
             assert loop.want(ControlMode.MOVE).accepted, "afterwards"
-            upside_down |= bool(quaternion_to_matrix(loop.simulator.truth().state.orientation)[2, 2] < -0.9)
+            upside_down |= bool(quaternion_to_matrix(loop.plant.truth().state.orientation)[2, 2] < -0.9)
     stand, move, motion = ControlMode.STAND, ControlMode.MOVE, ControlMode.MOTION
     assert seen == [stand, move, stand, motion, stand, move] and upside_down
     recording = loop.recorder.finish()

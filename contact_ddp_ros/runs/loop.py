@@ -1,0 +1,350 @@
+"""Loop of a plant, its controller and its planner, one control tick at a time, with observers and a channel.
+
+A tick: the state is measured and received, plans that are ready arrive, the controller updates its command, the tick is
+recorded, the command is written and the plant advances. Whoever else takes part (a run's timetable, a motion, a live
+page) is an :class:`Observer`; a :class:`~contact_ddp_ros.runs.channel.Channel` delays, drops or corrupts messages.
+
+The clock of a loop says how the planner and the wall clock are waited for: :class:`LockStep` or :class:`WallClock`.
+"""
+
+import copy
+import time as clock
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+
+from contact_ddp_ros.base.errors import MessageError
+from contact_ddp_ros.control.controller import Controller
+from contact_ddp_ros.control.estimation.state_estimator import StateEstimator
+from contact_ddp_ros.control.modes import Answer, ControlMode
+from contact_ddp_ros.control.safety import Fault
+from contact_ddp_ros.mpc.plan_result import PlanResult
+from contact_ddp_ros.mpc.planner import Planner
+from contact_ddp_ros.plants.plant import SimulatedPlant
+from contact_ddp_ros.robot.body_pose import BodyPose
+from contact_ddp_ros.robot.policy import Policy
+from contact_ddp_ros.robot.state import JointCommand, RobotState
+from contact_ddp_ros.runs.channel import Channel
+from contact_ddp_ros.runs.recording import Recorder, Recording
+
+CONTROL_PERIOD = 0.002
+"""Time between two control ticks [s]."""
+
+Solve = Callable[[], PlanResult]
+
+Self = TypeVar("Self", bound="Loop")
+
+
+class Observer:
+    """Participant of a loop; each hook is called once per tick, in the order of the observers."""
+
+    def before_tick(self, loop: "Loop") -> None:
+        """State and time have been received; nothing is planned or commanded yet."""
+
+    def after_update(self, loop: "Loop") -> None:
+        """The controller has its command for this tick, which is neither recorded nor written yet."""
+
+    def after_tick(self, loop: "Loop") -> None:
+        """The plant has advanced."""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A solve that is over: its result or error on call, time of its state and time at which its policy arrives [s]."""
+
+    result: Solve
+    made: float
+    due: float
+
+
+class LockStep:
+    """Physics waits for planner and controller, so a run depends on its inputs only, not on the machine."""
+
+    def __init__(self, delay: float = 0.0) -> None:
+        """`delay` is the modelled age of a policy when it arrives [s]."""
+        self._delay = delay
+        self._done: list[Planned] = []
+
+    @property
+    def busy(self) -> bool:
+        """True while the planner must be left alone."""
+        return False
+
+    def is_due(self, loop: "Loop") -> bool:
+        """True where a plan is to begin at this tick."""
+        return loop.ticks % loop.ticks_per_plan == 0
+
+    def begin(self, solve: Solve, now: float) -> None:
+        """Begin a solve from the state of the time `now` [s]."""
+        self._done.append(Planned(solve, now, now + self._delay))
+
+    def finished(self, now: float) -> list[Planned]:
+        """Solves that have ended since the last call, at the time `now` [s]."""
+        done, self._done = self._done, []
+        return done
+
+    def wait(self, time: float) -> None:
+        """Return when the wall clock has reached the plant's time [s]; at once in lock-step."""
+
+    def close(self) -> None:
+        """Wait for what still runs, after the last tick."""
+
+
+class WallClock(LockStep):
+    """Physics follows the wall clock and the planner solves in a thread of its own, from the newest state."""
+
+    def __init__(self) -> None:
+        """Start counting at the first wait."""
+        super().__init__()
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="planner")
+        self._solve: Future[PlanResult] | None = None
+        self._made, self._start = -np.inf, np.nan
+
+    @property
+    def busy(self) -> bool:
+        """True while a solve is under way."""
+        return self._solve is not None
+
+    def is_due(self, loop: "Loop") -> bool:
+        """True a planner's period after the last plan began."""
+        return loop.plant.time - self._made >= loop.ticks_per_plan * CONTROL_PERIOD - 1e-9
+
+    def begin(self, solve: Solve, now: float) -> None:
+        """Begin a solve in the planner's thread."""
+        self._solve, self._made = self._pool.submit(solve), now
+
+    def finished(self, now: float) -> list[Planned]:
+        """The solve that has ended since the last call, if any."""
+        if self._solve is None or not self._solve.done():
+            return []
+        solve, self._solve = self._solve, None
+        return [Planned(solve.result, self._made, now)]
+
+    def wait(self, time: float) -> None:
+        """Sleep until the wall clock has reached the plant's time [s]."""
+        now = clock.perf_counter()
+        self._start = now - time if np.isnan(self._start) else self._start
+        if time > now - self._start:
+            clock.sleep(time - (now - self._start))
+
+    def close(self) -> None:
+        """Wait for the planner's thread."""
+        self._pool.shutdown()
+
+
+class Loop:
+    """One robot's plant, controller and planner, with what is recorded of them."""
+
+    def __init__(
+        self,
+        plant: SimulatedPlant,
+        controller: Controller,
+        recorder: Recorder,
+        planner: Planner | None = None,
+        *,
+        estimator: StateEstimator | None = None,
+        channel: Channel | None = None,
+        observers: Sequence[Observer] = (),
+        clock: LockStep | None = None,
+    ) -> None:
+        """Connect the parts; without a planner nothing is planned, without an estimator the plant's state is used."""
+        self.plant, self.controller, self.recorder, self.estimator = plant, controller, recorder, estimator
+        if planner is not None:
+            self.planner = planner
+            self.ticks_per_plan = max(1, round(1.0 / planner.config.rate / CONTROL_PERIOD))
+        self.observers = list(observers)
+        self.steps_per_tick = max(1, round(CONTROL_PERIOD / plant.timestep))
+        self.ticks = 0
+        """Number of ticks so far."""
+        self.speed = 0.0
+        """Commanded forward speed [m/s]."""
+        self.steering = (0.0, 0.0)
+        """Commanded yaw rate [rad/s] and velocity to the left [m/s]."""
+        self.pose: BodyPose | None = None
+        """Commanded body pose from the next plan on; None for that of the parameters."""
+        self.move_is_due = False
+        """True while the controller is to be asked to move as soon as it stands."""
+        self.plans_standing = planner is not None
+        """True if plans are made in a stand, too, so that a move can begin at once."""
+        self.cut = ""
+        """Text on the part of the command that is not followed, and why; empty where all of it is."""
+        self.state: RobotState | None = None
+        """State that has been received at this tick; None before the first."""
+        self.shown = plant.time
+        """Time that the controller is shown at this tick [s]."""
+        self._channel, self._clock = channel or Channel(), clock or LockStep()
+        self._estimated: RobotState | None = None
+        self._arriving: list[tuple[float, Policy]] = []
+        self._fault: Fault | None = None
+        self._retreats, self._gave_up = 0, False
+
+    def fork(self: Self, channel: Channel | None = None) -> Self:
+        """An independent loop in the same state, in lock-step: both go on alike, to the last bit, until told otherwise.
+
+        Compiled kernels, which have no state, are shared. The plant must be of a kind that can be copied, as MuJoCo's.
+        `channel` takes the place of the present one, of which there is a copy otherwise.
+        """
+        twin = copy.deepcopy(self)
+        if channel is not None:
+            twin._channel = channel
+        return twin
+
+    def run_to(self, time: float) -> Recording:
+        """Tick up to a time of the plant [s], the last one; what was recorded."""
+        try:
+            while self.plant.time < time - 1e-9:
+                self.tick()
+        finally:
+            self._clock.close()
+        return self.recorder.finish()
+
+    def want(self, mode: ControlMode) -> Answer:
+        """Ask for a mode from outside, between two ticks; MOVE comes as soon as the robot stands and has a policy.
+
+        After RECOVER it moves, too.
+        """
+        self.move_is_due = mode in (ControlMode.MOVE, ControlMode.RECOVER)
+        if self.ticks == 0:
+            self.controller.update(self.measured(), self.plant.time)
+        if mode is not ControlMode.MOVE or self.controller.mode is not ControlMode.DAMP:
+            return self.controller.request(mode)
+        return self.controller.request(ControlMode.STAND)
+
+    @property
+    def planning(self) -> bool:
+        """True while a solve is under way in a thread, so that the planner must not be configured."""
+        return self._clock.busy
+
+    def tick(self) -> None:
+        """One control tick: state, plans, command, physics."""
+        now = self.plant.time
+        self.state, self.shown = self._channel.state(self.measured()), self._channel.clock(now)
+        self._collect(now)
+        for observer in self.observers:
+            observer.before_tick(self)
+        speed = self._channel.speed(self.speed, now)
+        due = not self._clock.busy and self._wants_plan() and self._clock.is_due(self)
+        if due and self.state is not None:
+            self._clock.begin(self._solve(self.state, speed), now)
+            self._collect(now)
+        self._deliver(now)
+        command = self.controller.update(self.state, self.shown)
+        if self.move_is_due and self.controller.standing:
+            self.move_is_due = not self.controller.request(ControlMode.MOVE).accepted
+        for observer in self.observers:
+            observer.after_update(self)
+        self._tell_events(now)
+        self._record(self.measured(), speed, command)
+        self.plant.write(self._channel.command(command, now))
+        self.plant.advance(self.steps_per_tick)
+        self.ticks += 1
+        for observer in self.observers:
+            observer.after_tick(self)
+        self._clock.wait(self.plant.time)
+
+    def measured(self) -> RobotState:
+        """State that is handed to planner and controller: the plant's, or an estimate from its IMU and joints."""
+        if self.estimator is None:
+            return self.plant.read()
+        if self._estimated is not None and self._estimated.time == self.plant.time:
+            return self._estimated
+        sample, joints = self.plant.imu(), self.plant.read()
+        torques, ground = self.plant.truth().applied_torques, self.controller.estimator.ground
+        positions, velocities = joints.joint_positions, joints.joint_velocities
+        self._estimated = self.estimator.update(sample, positions, velocities, torques, ground)
+        return self._estimated
+
+    def event(self, text: str, *, fault: bool = False) -> None:
+        """Log an event at the present time."""
+        self.recorder.event(self.plant.time, text, fault=fault)
+
+    def _wants_plan(self) -> bool:
+        return self.controller.mode is ControlMode.MOVE or (self.plans_standing and self.controller.standing)
+
+    def _solve(self, state: RobotState, speed: float) -> Solve:
+        """Planning call for a state and a commanded speed [m/s]; a robot that is to stand slows down whatever it is."""
+        controller = self.controller
+        turn, lateral = (0.0, 0.0) if controller.stopping else self.steering
+        wanted = 0.0 if controller.stopping else speed
+        hold = controller.mode is not ControlMode.MOVE
+        plan, felt = self.planner.plan, controller.felt
+        return partial(plan, state, wanted, lateral=lateral, turn=turn, hold=hold, felt=felt, pose=self.pose)
+
+    def _collect(self, now: float) -> None:
+        for planned in self._clock.finished(now):
+            self._take(planned)
+
+    def _take(self, planned: Planned) -> None:
+        """Log a solve and send its policy on its way; a state that the planner refuses is the controller's to judge."""
+        now = planned.made
+        try:
+            result = planned.result()
+        except MessageError as error:
+            self.recorder.event(now, f"no plan: {error}")
+            return
+        if result.cut and not self.cut:
+            self.recorder.event(now, f"command: {result.cut}")
+        self.cut = result.cut
+        last = result.iterations[-1] if result.iterations else None
+        self.recorder.solve(
+            now,
+            solve_ms=1e3 * result.solve_time,
+            iterations=len(result.iterations),
+            status=result.status.lower(),
+            ok=result.policy is not None,
+            deadline_missed=result.solve_time > self.ticks_per_plan * CONTROL_PERIOD and not result.cold,
+            cost=result.cost,
+            violation=result.inequality_violation,
+            touchdown_error=result.touchdown_error,
+            friction_violation=result.friction_violation,
+            regularisation=last.rho if last else np.nan,
+            barrier=self.planner.config.constraint.barrier_width,
+            theta=last.hessian_blend if last else np.nan,
+            cost_terms=result.cost_terms() if self.recorder.detailed else None,
+            plan=result.policy,
+        )
+        if result.policy is None:
+            self.controller.miss_policy(f"{result.status.lower()}: {result.message}")
+            self.recorder.event(now, f"no policy: {self.controller.move.refused}")
+        else:
+            self._arriving += self._channel.policies(result.policy, planned.due)
+
+    def _deliver(self, now: float) -> None:
+        while self._arriving and self._arriving[0][0] <= now + 1e-9:
+            answer = self.controller.set_policy(self._arriving.pop(0)[1], self.shown)
+            if not answer.accepted:
+                self.recorder.event(now, f"policy refused: {answer.reason}")
+
+    def _tell_events(self, now: float) -> None:
+        controller = self.controller
+        if controller.retreats != self._retreats:
+            self._retreats = controller.retreats
+            self.recorder.event(now, f"standing for want of policies: {controller.retreat}")
+        if controller.given_up and not self._gave_up:
+            self.recorder.event(now, f"stays standing: {controller.given_up}")
+        self._gave_up = bool(controller.given_up)
+        if controller.fault is not None and controller.fault is not self._fault:
+            self.recorder.event(now, str(controller.fault), fault=True)
+        self._fault = controller.fault
+
+    def _record(self, state: RobotState, speed: float, command: JointCommand) -> None:
+        moving = self.controller.mode is ControlMode.MOVE
+        sample = self.controller.sample(state.time) if moving else None
+        truth = self.plant.truth()
+        self.recorder.tick(
+            state,
+            commanded_speed=speed,
+            true_state=truth.state,
+            targets=command,
+            torques=truth.applied_torques,
+            foot_heights=truth.foot_heights,
+            contact_forces=truth.contact_forces,
+            mode=-1 if sample is None else sample.mode,
+            planned_forces=None if sample is None else sample.forces,
+            planned_slope=None if sample is None else sample.ground.slopes,
+            control_mode=self.controller.mode.value,
+        )
