@@ -22,6 +22,7 @@ import numpy as np
 
 from benchmarks.suite.contest import PROBLEMS, solution
 from contact_ddp_ros import (
+    MotionResult,
     Push,
     Recording,
     RunOptions,
@@ -70,9 +71,8 @@ def row_of(recording: Recording) -> Row:
 
 def back_flip() -> Row:
     """Optimized and executed in MuJoCo."""
-    robot = load_robot()
-    plan = optimise_motion(load_motion("backflip"), robot)
-    run = execute_motion(plan, robot)
+    plan = optimise_motion(load_motion("backflip"), load_robot())
+    run = MotionResult(execute_motion(plan))
     arrays = {name: getattr(run, name) for name in ("times", "coordinates", "planned", "torques", "forces")}
     return {"sha256": digest(arrays), "cost": float(np.abs(run.torques).sum()), "iterations": plan.iterations}
 

@@ -39,9 +39,10 @@ _HOMES = {
     "robot.models.planar": ("PlanarModel",),
     "robot.models.whole_body": ("WholeBodyModel",),
     "runs.motions.execution": (
-        "MotionRun",
         "execute_motion",
+        "motion_options",
     ),
+    "runs.motions.result": ("MotionResult",),
     "runs.motions.film": ("film_motion",),
     "control.motion_controller": ("MotionController",),
     "robot.motion": (
@@ -194,7 +195,8 @@ __all__ = [  # noqa: RUF022
     "MotionConfig",
     "MotionPlan",
     "execute_motion",
-    "MotionRun",
+    "motion_options",
+    "MotionResult",
     "MotionController",
     "perturbed_run",
     "film_motion",
@@ -246,8 +248,9 @@ if TYPE_CHECKING:
     from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
     from contact_ddp_ros.robot.urdf_tree import read_tree
     from contact_ddp_ros.runs.closed_loop import ClosedLoop
-    from contact_ddp_ros.runs.motions.execution import MotionRun, execute_motion
+    from contact_ddp_ros.runs.motions.execution import execute_motion, motion_options
     from contact_ddp_ros.runs.motions.film import film_motion
+    from contact_ddp_ros.runs.motions.result import MotionResult
     from contact_ddp_ros.runs.motions.trials import Spread, perturbed_run
     from contact_ddp_ros.runs.options import RunOptions
     from contact_ddp_ros.runs.recording import Recording

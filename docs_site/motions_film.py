@@ -16,16 +16,18 @@ from PIL import Image
 from contact_ddp_ros import (
     ClosedLoop,
     MotionController,
+    MotionResult,
     RunOptions,
     execute_motion,
     load_motion,
     load_robot,
     optimise_motion,
 )
-from contact_ddp_ros.apps.cli.motion import save_plot
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.plants.render import View
 from contact_ddp_ros.runs.motions.film import frames
+from contact_ddp_ros.runs.report.motion import draw
+from contact_ddp_ros.runs.report.style import figure
 from contact_ddp_ros.runs.report.video import render_recording
 from docs_site.film import save
 
@@ -94,15 +96,19 @@ def main(folder: Path) -> None:
     between_gaits(folder)
     robot = load_robot()
     for name in NAMES:
-        run = execute_motion(optimise_motion(load_motion(name), robot), robot)
+        recording = execute_motion(optimise_motion(load_motion(name), robot))
+        run = MotionResult(recording)
         assert run.landed, run.outcome
-        period = max(PERIOD, run.plan.task.duration / PICTURES)
+        period = max(PERIOD, run.task.duration / PICTURES)
         film = [
             (SLOWER * period * index, Image.fromarray(picture))
             for index, picture in enumerate(frames(run, period, WIDTH))
         ]
         save(film, folder / f"motion_{name}.gif")
-        save_plot(run, folder / f"motion_{name}.png")
+        with figure(
+            folder / f"motion_{name}.png", 11.0, 8.0, f"{name.replace('_', ' ')}: planned and executed"
+        ) as drawn:
+            draw(drawn, recording)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,15 @@ import argparse
 import math
 from pathlib import Path
 
-from contact_ddp_ros import execute_motion, film_motion, load_motion, load_robot, optimise_motion, perturbed_run
+from contact_ddp_ros import (
+    MotionResult,
+    execute_motion,
+    film_motion,
+    load_motion,
+    load_robot,
+    optimise_motion,
+    perturbed_run,
+)
 
 
 def main() -> None:
@@ -23,17 +31,17 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=0, help="perturbed starts")
     parser.add_argument("--video", type=Path, help="film it: .mp4 or .gif")
     options = parser.parse_args()
-    robot, task = load_robot(), load_motion(options.motion)
-    plan = optimise_motion(task, robot)
+    plan = optimise_motion(load_motion(options.motion), load_robot())
     print(f"optimised in {plan.iterations} iterations; {100 * plan.torque_share:.0f} % of the motors' torque")
-    run = execute_motion(plan, robot)
+    recording = execute_motion(plan)
+    run = MotionResult(recording)
     print(f"{run.outcome}: {run.height:.2f} m up, {run.displacement:.2f} m ahead")
     print(f"rotation {math.degrees(run.rotation):.0f}°, at rest {run.time_to_stand:.2f} s after the touchdown")
     if options.trials:
-        landed = sum(perturbed_run(plan, robot, seed).landed for seed in range(options.trials))
+        landed = sum(perturbed_run(plan, seed).landed for seed in range(options.trials))
         print(f"{landed} of {options.trials} perturbed starts landed")
     if options.video:
-        film_motion(run, options.video)
+        film_motion(recording, options.video)
 
 
 if __name__ == "__main__":

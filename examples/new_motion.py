@@ -11,6 +11,7 @@ import argparse
 from contact_ddp_ros import (
     MotionConfig,
     MotionPhase,
+    MotionResult,
     MotionSpec,
     SolverError,
     execute_motion,
@@ -35,13 +36,13 @@ def main() -> None:
         MotionPhase(ALL, 0.50),
     )
     task = MotionSpec("my_jump", phases, displacement=options.forward)
-    robot, config = load_robot(), MotionConfig(torque_share=options.torque_share)
+    config = MotionConfig(torque_share=options.torque_share)
     try:
-        plan = optimise_motion(task, robot, config)
+        plan = optimise_motion(task, load_robot(), config)
     except SolverError as error:
         print(f"not possible: {error}")
         return
-    run = execute_motion(plan, robot)
+    run = MotionResult(execute_motion(plan))
     print(f"planned in {plan.iterations} iterations with {100 * plan.torque_share:.0f} % of the motors' torque")
     print(f"{run.outcome}: {run.height:.2f} m up, {run.displacement:.2f} m ahead")
 

@@ -87,11 +87,11 @@ def solve(task: MotionSpec, variant: str) -> MotionSolve:
 
 def land(task: MotionSpec, trials: int, spread: float, engine: str) -> list[Landings]:
     """Landings in worlds of an engine perturbed by a multiple of the usual, with the gains and without."""
-    robot, found, worlds = load_robot(), [], Spread().scaled(spread)
-    plan = optimise_motion(task, robot)
+    found, worlds = [], Spread().scaled(spread)
+    plan = optimise_motion(task, load_robot())
     for feedback in (True, False):
         execution = ExecutionConfig() if feedback else ExecutionConfig(feedback=(0.0, 0.0, 0.0))
-        runs = (perturbed_run(plan, robot, seed, worlds, execution, engine=engine) for seed in range(trials))
+        runs = (perturbed_run(plan, seed, worlds, execution, engine=engine) for seed in range(trials))
         landed = sum(run.landed for run in runs)
         found.append(Landings(task.name, feedback, landed, trials))
     return found

@@ -4,7 +4,7 @@ In lock-step a run depends on its options only, not on the machine; in real time
 own, as on the robot. See :mod:`contact_ddp_ros.runs.loop`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.plants.engines import make_simulator
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.plant import SimulatedPlant
+from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.state import DriveGains
@@ -40,12 +41,12 @@ MakeSimulator = Callable[[Robot, DriveGains, SimOptions], SimulatedPlant]
 
 
 class Timetable(Observer):
-    """Timed requests of a run's options: speed, gaits, when to move and to stop, pushes, getting up after a fall."""
+    """Timed requests of a run's options: speed, gaits, when to move and to stop, getting up after a fall."""
 
     def __init__(self, options: RunOptions) -> None:
         """Begin with everything still to come."""
         self._options = options
-        self._gaits, self._pushes = list(options.gaits), sorted(options.pushes, key=lambda push: push.time)
+        self._gaits = list(options.gaits)
         self._moved = self._stopped = False
 
     def before_tick(self, loop: Loop) -> None:
@@ -65,7 +66,7 @@ class Timetable(Observer):
             loop.event(f"gait {gait} requested")
 
     def after_update(self, loop: Loop) -> None:
-        """Get up, stop and be pushed where that is due."""
+        """Get up and stop where that is due."""
         now, stop = loop.plant.time, self._options.stop_time
         fault = loop.controller.fault
         if self._options.recover and fault is not None and now >= fault.time + REST_AFTER_FALL:
@@ -76,6 +77,18 @@ class Timetable(Observer):
         if stop is not None and not self._stopped and now >= stop:
             self._stopped, loop.plans_standing = True, False
             loop.event(f"stand requested: {loop.controller.request(ControlMode.STAND).reason}")
+
+
+class Pushes(Observer):
+    """Pushes of the trunk, each at its time."""
+
+    def __init__(self, pushes: Sequence[Push]) -> None:
+        """Begin with all of them to come."""
+        self._pushes = sorted(pushes, key=lambda push: push.time)
+
+    def after_update(self, loop: Loop) -> None:
+        """Push where that is due."""
+        now = loop.plant.time
         while self._pushes and self._pushes[0].time <= now + 1e-9:
             push = self._pushes.pop(0)
             loop.plant.push(np.array(push.force), push.duration, np.array(push.torque))
@@ -113,7 +126,7 @@ class ClosedLoop(Loop):
             planner,
             estimator=StateEstimator(robot, controller.config.estimation.state) if estimated else None,
             channel=channel,
-            observers=[Timetable(options)],
+            observers=[Timetable(options), Pushes(options.pushes)],
             clock=LockStep(options.planner_delay) if options.lockstep else WallClock(),
         )
         self.steering = (options.turn, options.left)

@@ -191,7 +191,7 @@ def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
             reason = "interrupted" if isinstance(error, KeyboardInterrupt) else f"stopped: {error}"
             _keep(recorder, folder, console, reason)
             raise
-    summary = _save_and_report(recording, folder, console, video=options.video)
+    summary = save_and_report(recording, folder, console, video=options.video)
     return 0 if summary.stood and not summary.fell else EXIT_FELL
 
 
@@ -200,10 +200,11 @@ def _keep(recorder: "Recorder", folder: Path, console: "Console", reason: str) -
     if not recorder.n_ticks:
         return
     recorder.event(recorder.last_time, reason)
-    _save_and_report(recorder.finish(interrupted=True), folder, console, video=False)
+    save_and_report(recorder.finish(interrupted=True), folder, console, video=False)
 
 
-def _save_and_report(recording: "Recording", folder: Path, console: "Console", *, video: bool) -> "Summary":
+def save_and_report(recording: "Recording", folder: Path, console: "Console", *, video: bool) -> "Summary":
+    """Save a recording, print its table, and make everything that is made from it."""
     from contact_ddp_ros.runs import recording as records
 
     records.save(recording, folder)
@@ -212,13 +213,13 @@ def _save_and_report(recording: "Recording", folder: Path, console: "Console", *
 
 def _report(recording: "Recording", folder: Path, console: "Console", *, video: bool) -> "Summary":
     """Print the closing table and save everything that is made from a recording."""
-    from contact_ddp_ros.runs.report import plots
+    from contact_ddp_ros.runs.report import motion, plots
     from contact_ddp_ros.runs.report import summary as summaries
     from contact_ddp_ros.runs.report.progress import closing_table, say, working
 
     summary = summaries.summarise(recording)
     summaries.save(summary, folder)
-    console.print(closing_table(summary))
+    console.print(motion.table(recording) if recording.motion else closing_table(summary))
     if not summary.stood:
         told = "; ".join(f"at {event.time:g} s {event.text}" for event in recording.events)
         say(console, f"The robot never stood: {told or 'nothing that was recorded says why'}")
@@ -232,10 +233,14 @@ def _report(recording: "Recording", folder: Path, console: "Console", *, video: 
 
 def _film(recording: "Recording", folder: Path, console: "Console") -> None:
     """Render the video; where that is impossible say so and go on, for everything else is there."""
+    from contact_ddp_ros.runs.motions.film import film_motion
     from contact_ddp_ros.runs.report import video
     from contact_ddp_ros.runs.report.progress import progress_bar, say
 
     try:
+        if recording.motion:
+            film_motion(recording, folder / video.VIDEO_FILE)
+            return
         with progress_bar(console, "Rendering the video") as advance:
             video.render_recording(recording, folder / video.VIDEO_FILE, progress=advance)
             video.render_still(recording, folder / video.STILL_FILE)

@@ -28,7 +28,7 @@ examples:
   contact-ddp motion backflip --trials 20       also from 20 perturbed starts, in perturbed worlds
   contact-ddp motion my_jump.yaml --friction 0.6
 
-In the output folder: summary.json, motion.png, motion.npz, run.mp4.
+In the output folder: what `sim` leaves, and motion.png.
 exit status: 0 it landed and stands, 1 failed, 2 bad option or parameter, 3 it fell, 130 interrupted.
 """
 

@@ -66,7 +66,7 @@ class Recovery:
 
     def _height(self) -> float:
         """Height of the trunk above the lowest foot [m]."""
-        state = self._loop.simulator.truth().state
+        state = self._loop.plant.truth().state
         feet = foot_positions(self._robot, state.joint_positions) @ quaternion_to_matrix(state.orientation).T
         return float(-feet[:, 2].min())
 

@@ -5,14 +5,17 @@ from typing import Final
 
 import numpy as np
 
+from contact_ddp_ros.base.config import flatten
 from contact_ddp_ros.control.motion_controller import ExecutionConfig, put_down, start_state
 from contact_ddp_ros.mpc.motions.optimizer import MotionPlan
-from contact_ddp_ros.plants.options import ENGINES, NoiseOptions, SimOptions
+from contact_ddp_ros.plants.options import ENGINES, NoiseOptions
+from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.motion import MotionSpec
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
-from contact_ddp_ros.runs.motions.execution import MotionRun, execute_motion, terrain_of
+from contact_ddp_ros.runs.motions.execution import execute_motion, motion_begin, motion_options
+from contact_ddp_ros.runs.motions.result import MotionResult
 
 NOISE: Final = NoiseOptions(
     position=0.002,
@@ -22,6 +25,9 @@ NOISE: Final = NoiseOptions(
     joint_positions=0.001,
     joint_velocities=0.1,
 )
+
+_PUSH_TIME: Final = 0.02
+"""Duration of a push [s]."""
 
 _DROP: Final = 0.01
 """Height of the lowest foot above the ground where the robot is put down [m]."""
@@ -54,26 +60,25 @@ class Spread:
 
 def perturbed_run(
     plan: MotionPlan,
-    robot: Robot,
     seed: int,
     spread: Spread | None = None,
     execution: ExecutionConfig | None = None,
     engine: str = ENGINES[0],
-) -> MotionRun:
+) -> MotionResult:
     """Execute a plan in the world of a seed, in the physics of an engine."""
     spread, rng = spread or Spread(), np.random.default_rng(seed)
-    world = SimOptions(
-        engine=engine,
-        terrain=terrain_of(plan.task),
-        friction=float(rng.uniform(*spread.friction)),
-        trunk_mass_scale=1.0 + float(rng.uniform(-spread.mass, spread.mass)),
+    friction, mass = float(rng.uniform(*spread.friction)), 1.0 + float(rng.uniform(-spread.mass, spread.mass))
+    start = _start(plan.task, plan.problem.model.robot, rng, spread)
+    forward, left = rng.uniform(-spread.impulse, spread.impulse, 2) / _PUSH_TIME
+    options = motion_options(
+        plan.task,
+        {"simulator.engine": engine, **{f"simulator.noise.{name}": x for name, x in flatten(spread.noise).items()}},
+        friction=friction,
+        trunk_mass_scale=mass,
         seed=seed,
-        noise=spread.noise,
+        pushes=(Push(motion_begin(plan.task) - _PUSH_TIME, (float(forward), float(left), 0.0), _PUSH_TIME),),
     )
-    start = _start(plan.task, robot, rng, spread)
-    forward, left = rng.uniform(-spread.impulse, spread.impulse, 2)
-    push = float(forward), float(left)
-    return execute_motion(plan, robot, world, execution=execution, start=start, push=push)
+    return MotionResult(execute_motion(plan, options, execution, start))
 
 
 def _start(task: MotionSpec, robot: Robot, rng: np.random.Generator, spread: Spread) -> RobotState:

@@ -30,8 +30,8 @@ class Event:
 class RunRecord:
     """Columns of a finished run by name: arrays whose first axis is the row.
 
-    `ticks` has a row per control tick, `solves` one per solve, `plans` one per plan that was kept; docs/recording.md
-    describes every column with its shape, unit and frame.
+    `ticks` has a row per control tick, `solves` one per solve, `plans` one per plan that was kept, `motion` one per
+    tick of a jump's or a flip's run; docs/recording.md describes every column with its shape, unit and frame.
     """
 
     info: RunInfo
@@ -39,6 +39,7 @@ class RunRecord:
     solves: Mapping[str, NDArray]
     events: tuple[Event, ...]
     plans: Mapping[str, NDArray] = field(default_factory=dict)
+    motion: Mapping[str, NDArray] = field(default_factory=dict)
 
     def actual(self, name: str) -> NDArray:
         """State column that figures are about: measured, or the simulator's truth where the loop ran on an estimate."""

@@ -12,11 +12,7 @@ from contact_ddp_ros.runs.recording.record import Array, RunRecord
 
 @dataclass(frozen=True)
 class Recording(RunRecord):
-    """A finished run: columns by name, arrays whose first axis is the row.
-
-    `ticks` has a row per control tick, `solves` one per solve, `plans` one per plan that was kept; docs/recording.md
-    describes every column with its shape, unit and frame.
-    """
+    """A finished run: the columns of a :class:`~contact_ddp_ros.runs.recording.record.RunRecord`, and verdicts."""
 
     @cached_property
     def steady_velocity(self) -> Array:

@@ -21,6 +21,8 @@ from contact_ddp_ros.runs.recording.recording import Recording
 
 NUMBERS_FILE = "recording.npz"
 MEANING_FILE = "recording.json"
+_TABLES = ("ticks", "solves", "plans", "motion")
+
 _SCHEMA = 2
 """Version of this layout; raised when an older reader could misread it."""
 
@@ -34,9 +36,8 @@ def save(recording: Recording, folder: Path) -> None:
     Raises:
         RecordingError: the folder cannot be written.
     """
-    arrays = {f"ticks/{name}": column for name, column in recording.ticks.items()}
-    arrays |= {f"solves/{name}": column for name, column in recording.solves.items()}
-    arrays |= {f"plans/{name}": column for name, column in recording.plans.items()}
+    tables = {table: getattr(recording, table) for table in _TABLES}
+    arrays = {f"{table}/{name}": column for table, columns in tables.items() for name, column in columns.items()}
     meaning = {"schema": _SCHEMA, "info": asdict(recording.info), "events": [asdict(e) for e in recording.events]}
     try:
         with written_whole(folder / NUMBERS_FILE) as temporary:
@@ -74,7 +75,7 @@ def load(folder: Path) -> Recording:
         raise RecordingError(f"{folder / MEANING_FILE} lacks or misnames an entry: {error}") from error
     for array in arrays.values():
         array.flags.writeable = False
-    return Recording(info, _table(arrays, "ticks/"), _table(arrays, "solves/"), events, _table(arrays, "plans/"))
+    return Recording(info, events=events, **{table: _table(arrays, f"{table}/") for table in _TABLES})
 
 
 def _table(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from contact_ddp_ros.base.errors import ModelError, ParameterError
 from contact_ddp_ros.runs.recording.recording import Recording
-from contact_ddp_ros.runs.report import feet_panels, panels, phase_panels, plan_panels, solver_panels
+from contact_ddp_ros.runs.report import feet_panels, motion, panels, phase_panels, plan_panels, solver_panels
 from contact_ddp_ros.runs.report.style import figure, is_idle
 from contact_ddp_ros.runs.report.titles import run_title
 
@@ -108,6 +108,7 @@ def _touchdowns(drawn: Figure, recording: Recording) -> None:
 
 _FIGURES: dict[str, tuple[Callable[[Figure, Recording], object], float, float, str]] = {
     "overview": (_overview, 11.0, 10.5, "Overview"),
+    "motion": (motion.draw, 11.0, 8.0, "Motion, planned and executed"),
     "speed": (_speed, 9.0, 3.4, "Speed"),
     "body": (_body, 9.0, 8.0, "Trunk"),
     "plan": (plan_panels.draw, 13.0, 8.0, "Plans against what was measured, last cycles"),

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.files import plain, write_json
+from contact_ddp_ros.runs.motions.result import MotionResult
 from contact_ddp_ros.runs.recording import Recording, analysis
 from contact_ddp_ros.runs.recording.cycles import steady_cycles
 from contact_ddp_ros.runs.recording.falls import Recovery, has_stood, recoveries, up_again
@@ -93,6 +94,8 @@ class Summary:
         planner_period_ms, control_period_ms: the rates of the run.
         real_time_factor: simulated time over wall time between the first and the last tick.
         processor_cores: by node, how many processors its process kept busy on average; empty without nodes.
+        motion: the figures of a jump or a flip by name, see
+            :class:`contact_ddp_ros.runs.motions.result.MotionResult`; empty for any other run.
         pushes: what each push did, see :class:`contact_ddp_ros.runs.recording.falls.Recovery`.
         variant, lockstep, seed: of the options.
         options: all of them.
@@ -141,6 +144,7 @@ class Summary:
     control_period_ms: float
     real_time_factor: float
     processor_cores: Mapping[str, float]
+    motion: Mapping[str, Any]
     pushes: tuple[Recovery, ...]
     variant: str
     lockstep: bool
@@ -184,6 +188,7 @@ def summarise(recording: Recording) -> Summary:
         control_period_ms=1e3 * info.control_period,
         real_time_factor=_ratio(_span(ticks["time"]), _span(ticks["wall_time"])),
         processor_cores=dict(info.processors or {}),
+        motion=MotionResult(recording).figures() if recording.motion else {},
         pushes=recoveries(recording),
         variant=str(options.get("variant", "")),
         lockstep=bool(options.get("lockstep", True)),

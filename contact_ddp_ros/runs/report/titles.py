@@ -15,7 +15,7 @@ def run_title(recording: Recording) -> str:
     terrain = str(options.get("terrain", "flat"))
     parts = [
         f"{info.job}: {Path(str(options.get('robot', 'robot'))).stem}",
-        f"{gait_name(recording)} at {speed_words(recording)}",
+        options["motion"]["name"] if recording.motion else f"{gait_name(recording)} at {speed_words(recording)}",
         str(options.get("variant", "")),
         "lock-step" if options.get("lockstep", True) else "real time",
         "" if terrain == "flat" else terrain,

@@ -1,10 +1,14 @@
 """Plans that several tests use, each made once."""
 
 from functools import cache
+from typing import Any
 
 from contact_ddp_ros.mpc.motions.optimizer import MotionPlan, optimise_motion
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.motion import MotionPhase, MotionSpec, load_motion
+from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.runs.motions.execution import execute_motion, motion_options
+from contact_ddp_ros.runs.motions.result import MotionResult
 
 ROBOT = load_robot()
 
@@ -27,3 +31,8 @@ def plan_of(name: str) -> MotionPlan:
 def plan_of_strides() -> MotionPlan:
     """The strides, optimised."""
     return optimise_motion(STRIDES, ROBOT)
+
+
+def executed(plan: MotionPlan, start: RobotState | None = None, **options: Any) -> MotionResult:
+    """The plan executed in a world with these options of a run."""
+    return MotionResult(execute_motion(plan, motion_options(plan.task, **options), start=start))

@@ -16,18 +16,18 @@ from contact_ddp_ros.robot.attitude import ANGLES
 from contact_ddp_ros.robot.friction import cone_excess
 from contact_ddp_ros.robot.motion import MotionSpec, load_motion
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
-from contact_ddp_ros.runs.motions.execution import MotionRun, execute_motion
+from contact_ddp_ros.runs.motions.result import MotionResult
 from contact_ddp_ros.runs.motions.trials import perturbed_run
 
-from .support import ROBOT, plan_of
+from .support import ROBOT, executed, plan_of
 
 ROLLS = {"recovery": math.pi, "recovery_side": -0.5 * math.pi}
 N = ROBOT.tree.n
 
 
 @pytest.fixture(scope="module", params=ROLLS)
-def run(request: pytest.FixtureRequest) -> MotionRun:
-    return execute_motion(plan_of(request.param), ROBOT)
+def run(request: pytest.FixtureRequest) -> MotionResult:
+    return executed(plan_of(request.param))
 
 
 @pytest.mark.parametrize("name", ROLLS)
@@ -47,7 +47,7 @@ def test_the_plan_leads_from_lying_to_a_stand_within_every_limit(name: str) -> N
 
 @pytest.mark.parametrize(("name", "height"), [("recovery", 0.048), ("recovery_side", 0.113)])
 def test_the_trunk_carries_most_of_the_weight_before_it_begins(name: str, height: float) -> None:
-    run = execute_motion(plan_of(name), ROBOT)
+    run = executed(plan_of(name))
     row = int(np.searchsorted(run.times, run.begun - 1e-9))
     assert run.stages[row - 1] is MotionStage.START
     assert run.heights[row] == pytest.approx(height, abs=2e-3), "on its drives"
@@ -56,8 +56,8 @@ def test_the_trunk_carries_most_of_the_weight_before_it_begins(name: str, height
     assert up[2] == pytest.approx(math.cos(ROLLS[name]), abs=0.02)
 
 
-def test_it_ends_standing(run: MotionRun) -> None:
-    task = run.plan.task
+def test_it_ends_standing(run: MotionResult) -> None:
+    task = run.task
     assert run.landed and not run.fell, run.outcome
     assert run.stages[-1] is MotionStage.END
     assert run.rotation == pytest.approx(task.roll, abs=0.05)
@@ -70,7 +70,7 @@ def test_it_ends_standing(run: MotionRun) -> None:
 @pytest.mark.parametrize("name", ROLLS)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_perturbed_start_lands(name: str, seed: int) -> None:
-    assert perturbed_run(plan_of(name), ROBOT, seed).landed
+    assert perturbed_run(plan_of(name), seed).landed
 
 
 def test_from_its_back_legs_may_be_anywhere() -> None:
@@ -81,7 +81,7 @@ def test_from_its_back_legs_may_be_anywhere() -> None:
         orientation=rpy_to_quaternion(math.pi - 0.2, 0.1, 1.0),
         joint_positions=ROBOT.standing.copy(),
     )
-    assert execute_motion(plan, ROBOT, start=dropped).landed
+    assert executed(plan, start=dropped).landed
 
 
 def test_one_that_does_not_get_into_its_posture_is_given_up() -> None:

@@ -15,11 +15,11 @@ from contact_ddp_ros.robot.friction import cone_excess
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.motion import load_motion
 from contact_ddp_ros.robot.rotation import quaternion_product, quaternion_to_matrix, rpy_to_quaternion
-from contact_ddp_ros.runs.motions.execution import MotionRun, execute_motion
 from contact_ddp_ros.runs.motions.film import frames
+from contact_ddp_ros.runs.motions.result import MotionResult
 from contact_ddp_ros.runs.motions.trials import perturbed_run
 
-from .support import ROBOT, plan_of
+from .support import ROBOT, executed, plan_of
 
 NAMES = ("backflip_whole_body", "barrel_roll", "running_barrel_roll")
 N, FEET = ROBOT.tree.n, len(ROBOT.tree.contacts)
@@ -57,12 +57,12 @@ def test_the_plan_turns_once_within_every_limit(name: str) -> None:
 
 
 @pytest.fixture(scope="module", params=NAMES)
-def run(request: pytest.FixtureRequest) -> MotionRun:
-    return execute_motion(plan_of(request.param), ROBOT)
+def run(request: pytest.FixtureRequest) -> MotionResult:
+    return executed(plan_of(request.param))
 
 
-def test_it_lands_and_stands(run: MotionRun) -> None:
-    task = run.plan.task
+def test_it_lands_and_stands(run: MotionResult) -> None:
+    task = run.task
     assert run.landed, run.outcome
     assert run.rotation == pytest.approx(task.turns, abs=0.1)
     assert run.displacement == pytest.approx(task.displacement, abs=0.15)
@@ -73,24 +73,24 @@ def test_it_lands_and_stands(run: MotionRun) -> None:
 
 
 def test_the_running_roll_is_at_a_run_through_eight_flights() -> None:
-    run = execute_motion(plan_of("running_barrel_roll"), ROBOT)
-    assert len(run.touchdowns) == len(run.plan.task.flights) == 8
+    run = executed(plan_of("running_barrel_roll"))
+    assert len(run.touchdowns) == len(run.task.flights) == 8
     assert np.abs(run.delays).max() < 0.02
     assert run.flight_speed > 1.5
-    begin, end = run.begun + np.array(run.plan.task.flight)
+    begin, end = run.begun + np.array(run.task.flight)
     over = np.array([quaternion_to_matrix(state.orientation)[2, 2] for state in run.states]) < 0.0
     times = run.times[over]
     assert times.size and times.min() > begin and times.max() < end, "turned over in the longest flight"
 
 
-def test_it_is_filmed(run: MotionRun) -> None:
+def test_it_is_filmed(run: MotionResult) -> None:
     pictures = list(frames(run, 0.8, width=160))
     assert pictures and pictures[0].shape == (90, 160, 3)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_perturbed_start_lands(name: str) -> None:
-    assert perturbed_run(plan_of(name), ROBOT, 1).landed
+    assert perturbed_run(plan_of(name), 1).landed
 
 
 def test_turns_are_counted_in_the_frame_of_the_start() -> None:
