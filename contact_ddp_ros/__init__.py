@@ -43,7 +43,7 @@ _HOMES = {
         "motion_options",
     ),
     "runs.motions.result": ("MotionResult",),
-    "runs.motions.film": ("film_motion",),
+    "runs.report.video": ("render_recording",),
     "control.motion_controller": ("MotionController",),
     "robot.motion": (
         "MotionPhase",
@@ -199,7 +199,7 @@ __all__ = [  # noqa: RUF022
     "MotionResult",
     "MotionController",
     "perturbed_run",
-    "film_motion",
+    "render_recording",
     "Spread",
     # errors
     "ContactDdpError",
@@ -249,7 +249,6 @@ if TYPE_CHECKING:
     from contact_ddp_ros.robot.urdf_tree import read_tree
     from contact_ddp_ros.runs.closed_loop import ClosedLoop
     from contact_ddp_ros.runs.motions.execution import execute_motion, motion_options
-    from contact_ddp_ros.runs.motions.film import film_motion
     from contact_ddp_ros.runs.motions.result import MotionResult
     from contact_ddp_ros.runs.motions.trials import Spread, perturbed_run
     from contact_ddp_ros.runs.options import RunOptions
@@ -257,6 +256,7 @@ if TYPE_CHECKING:
     from contact_ddp_ros.runs.recording.falls import Fall
     from contact_ddp_ros.runs.recording.storage import load as load_recording
     from contact_ddp_ros.runs.recording.storage import save as save_recording
+    from contact_ddp_ros.runs.report.video import render_recording
     from contact_ddp_ros.runs.simulation import simulate
 
 

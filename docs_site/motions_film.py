@@ -25,10 +25,9 @@ from contact_ddp_ros import (
 )
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.plants.render import View
-from contact_ddp_ros.runs.motions.film import frames
 from contact_ddp_ros.runs.report.motion import draw
 from contact_ddp_ros.runs.report.style import figure
-from contact_ddp_ros.runs.report.video import render_recording
+from contact_ddp_ros.runs.report.video import frames, render_recording
 from docs_site.film import save
 
 NAMES: Final = (
@@ -102,7 +101,7 @@ def main(folder: Path) -> None:
         period = max(PERIOD, run.task.duration / PICTURES)
         film = [
             (SLOWER * period * index, Image.fromarray(picture))
-            for index, picture in enumerate(frames(run, period, WIDTH))
+            for index, picture in enumerate(frames(recording, period, width=WIDTH))
         ]
         save(film, folder / f"motion_{name}.gif")
         with figure(

@@ -16,11 +16,11 @@ from pathlib import Path
 from contact_ddp_ros import (
     MotionResult,
     execute_motion,
-    film_motion,
     load_motion,
     load_robot,
     optimise_motion,
     perturbed_run,
+    render_recording,
 )
 
 
@@ -41,7 +41,7 @@ def main() -> None:
         landed = sum(perturbed_run(plan, seed).landed for seed in range(options.trials))
         print(f"{landed} of {options.trials} perturbed starts landed")
     if options.video:
-        film_motion(recording, options.video)
+        render_recording(recording, options.video)
 
 
 if __name__ == "__main__":

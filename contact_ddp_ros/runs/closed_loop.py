@@ -60,7 +60,7 @@ class Timetable(Observer):
                 loop.event(f"stand refused: {answer.reason}")
         if not self._moved and now >= self._options.stand_time:
             self._moved = loop.move_is_due = True
-        while self._gaits and self._gaits[0][0] <= now + 1e-9 and not loop.planning:
+        while self._gaits and self._gaits[0][0] <= now + 1e-9 and not loop.clock.busy:
             _, gait = self._gaits.pop(0)
             loop.planner.configure(replace(loop.planner.config, {"gait.name": gait}))
             loop.event(f"gait {gait} requested")

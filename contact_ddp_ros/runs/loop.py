@@ -11,7 +11,6 @@ import copy
 import time as clock
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -52,77 +51,54 @@ class Observer:
         """The plant has advanced."""
 
 
-@dataclass(frozen=True)
-class Planned:
-    """A solve that is over: its result or error on call, time of its state and time at which its policy arrives [s]."""
-
-    result: Solve
-    made: float
-    due: float
-
-
 class LockStep:
-    """Physics waits for planner and controller, so a run depends on its inputs only, not on the machine."""
+    """Clock on which physics waits for planner and controller: a run depends on its inputs only, not on the machine."""
+
+    busy = False
+    """True while a solve is under way, so that the planner must be left alone."""
 
     def __init__(self, delay: float = 0.0) -> None:
         """`delay` is the modelled age of a policy when it arrives [s]."""
         self._delay = delay
-        self._done: list[Planned] = []
 
-    @property
-    def busy(self) -> bool:
-        """True while the planner must be left alone."""
-        return False
+    def collect(self, loop: "Loop") -> None:
+        """Take over a solve that has ended since the last tick; in lock-step there is none."""
 
-    def is_due(self, loop: "Loop") -> bool:
-        """True where a plan is to begin at this tick."""
-        return loop.ticks % loop.ticks_per_plan == 0
-
-    def begin(self, solve: Solve, now: float) -> None:
-        """Begin a solve from the state of the time `now` [s]."""
-        self._done.append(Planned(solve, now, now + self._delay))
-
-    def finished(self, now: float) -> list[Planned]:
-        """Solves that have ended since the last call, at the time `now` [s]."""
-        done, self._done = self._done, []
-        return done
+    def plan(self, loop: "Loop", speed: float) -> None:
+        """Plan at the commanded speed [m/s] where that is due."""
+        if loop.state is not None and loop.ticks % loop.ticks_per_plan == 0:
+            now = loop.plant.time
+            loop.take(loop.solve(loop.state, speed), now, now + self._delay)
 
     def wait(self, time: float) -> None:
         """Return when the wall clock has reached the plant's time [s]; at once in lock-step."""
 
     def close(self) -> None:
-        """Wait for what still runs, after the last tick."""
+        """End after the last tick."""
 
 
 class WallClock(LockStep):
-    """Physics follows the wall clock and the planner solves in a thread of its own, from the newest state."""
+    """Clock on which physics follows the wall clock; the planner solves in a thread, always from the newest state."""
 
     def __init__(self) -> None:
         """Start counting at the first wait."""
-        super().__init__()
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="planner")
-        self._solve: Future[PlanResult] | None = None
-        self._made, self._start = -np.inf, np.nan
+        self._busy: Future[PlanResult] | None = None
+        self._planned, self._start = -np.inf, np.nan
 
-    @property
-    def busy(self) -> bool:
-        """True while a solve is under way."""
-        return self._solve is not None
+    def collect(self, loop: "Loop") -> None:
+        """Take over a solve that has ended."""
+        if self._busy is not None and self._busy.done():
+            loop.take(self._busy.result, self._planned, loop.plant.time)
+            self._busy, self.busy = None, False
 
-    def is_due(self, loop: "Loop") -> bool:
-        """True a planner's period after the last plan began."""
-        return loop.plant.time - self._made >= loop.ticks_per_plan * CONTROL_PERIOD - 1e-9
-
-    def begin(self, solve: Solve, now: float) -> None:
-        """Begin a solve in the planner's thread."""
-        self._solve, self._made = self._pool.submit(solve), now
-
-    def finished(self, now: float) -> list[Planned]:
-        """The solve that has ended since the last call, if any."""
-        if self._solve is None or not self._solve.done():
-            return []
-        solve, self._solve = self._solve, None
-        return [Planned(solve.result, self._made, now)]
+    def plan(self, loop: "Loop", speed: float) -> None:
+        """Begin a solve a planner's period after the last one, unless that is still under way."""
+        now = loop.plant.time
+        due = now - self._planned >= loop.ticks_per_plan * CONTROL_PERIOD - 1e-9
+        if loop.state is not None and due and self._busy is None:
+            self._busy, self._planned = self._pool.submit(loop.solve(loop.state, speed)), now
+            self.busy = True
 
     def wait(self, time: float) -> None:
         """Sleep until the wall clock has reached the plant's time [s]."""
@@ -176,7 +152,8 @@ class Loop:
         """State that has been received at this tick; None before the first."""
         self.shown = plant.time
         """Time that the controller is shown at this tick [s]."""
-        self._channel, self._clock = channel or Channel(), clock or LockStep()
+        self.clock = clock or LockStep()
+        self._channel = channel or Channel()
         self._estimated: RobotState | None = None
         self._arriving: list[tuple[float, Policy]] = []
         self._fault: Fault | None = None
@@ -199,7 +176,7 @@ class Loop:
             while self.plant.time < time - 1e-9:
                 self.tick()
         finally:
-            self._clock.close()
+            self.clock.close()
         return self.recorder.finish()
 
     def want(self, mode: ControlMode) -> Answer:
@@ -214,23 +191,16 @@ class Loop:
             return self.controller.request(mode)
         return self.controller.request(ControlMode.STAND)
 
-    @property
-    def planning(self) -> bool:
-        """True while a solve is under way in a thread, so that the planner must not be configured."""
-        return self._clock.busy
-
     def tick(self) -> None:
         """One control tick: state, plans, command, physics."""
         now = self.plant.time
         self.state, self.shown = self._channel.state(self.measured()), self._channel.clock(now)
-        self._collect(now)
+        self.clock.collect(self)
         for observer in self.observers:
             observer.before_tick(self)
         speed = self._channel.speed(self.speed, now)
-        due = not self._clock.busy and self._wants_plan() and self._clock.is_due(self)
-        if due and self.state is not None:
-            self._clock.begin(self._solve(self.state, speed), now)
-            self._collect(now)
+        if self.controller.mode is ControlMode.MOVE or (self.plans_standing and self.controller.standing):
+            self.clock.plan(self, speed)
         self._deliver(now)
         command = self.controller.update(self.state, self.shown)
         if self.move_is_due and self.controller.standing:
@@ -244,7 +214,7 @@ class Loop:
         self.ticks += 1
         for observer in self.observers:
             observer.after_tick(self)
-        self._clock.wait(self.plant.time)
+        self.clock.wait(self.plant.time)
 
     def measured(self) -> RobotState:
         """State that is handed to planner and controller: the plant's, or an estimate from its IMU and joints."""
@@ -262,10 +232,7 @@ class Loop:
         """Log an event at the present time."""
         self.recorder.event(self.plant.time, text, fault=fault)
 
-    def _wants_plan(self) -> bool:
-        return self.controller.mode is ControlMode.MOVE or (self.plans_standing and self.controller.standing)
-
-    def _solve(self, state: RobotState, speed: float) -> Solve:
+    def solve(self, state: RobotState, speed: float) -> Solve:
         """Planning call for a state and a commanded speed [m/s]; a robot that is to stand slows down whatever it is."""
         controller = self.controller
         turn, lateral = (0.0, 0.0) if controller.stopping else self.steering
@@ -274,15 +241,13 @@ class Loop:
         plan, felt = self.planner.plan, controller.felt
         return partial(plan, state, wanted, lateral=lateral, turn=turn, hold=hold, felt=felt, pose=self.pose)
 
-    def _collect(self, now: float) -> None:
-        for planned in self._clock.finished(now):
-            self._take(planned)
+    def take(self, solve: Solve, now: float, due: float) -> None:
+        """Log a solve from the state of `now` [s] and send off its policy, which arrives at `due` [s].
 
-    def _take(self, planned: Planned) -> None:
-        """Log a solve and send its policy on its way; a state that the planner refuses is the controller's to judge."""
-        now = planned.made
+        A state that the planner refuses is the controller's to judge.
+        """
         try:
-            result = planned.result()
+            result = solve()
         except MessageError as error:
             self.recorder.event(now, f"no plan: {error}")
             return
@@ -311,7 +276,7 @@ class Loop:
             self.controller.miss_policy(f"{result.status.lower()}: {result.message}")
             self.recorder.event(now, f"no policy: {self.controller.move.refused}")
         else:
-            self._arriving += self._channel.policies(result.policy, planned.due)
+            self._arriving += self._channel.policies(result.policy, due)
 
     def _deliver(self, now: float) -> None:
         while self._arriving and self._arriving[0][0] <= now + 1e-9:

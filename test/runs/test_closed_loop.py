@@ -12,6 +12,7 @@ from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.runs.channel import Channel
 from contact_ddp_ros.runs.closed_loop import ClosedLoop, run
+from contact_ddp_ros.runs.loop import Observer
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording.falls import recoveries
 
@@ -228,6 +229,35 @@ def test_a_state_that_is_not_finite_ends_in_damping():
     assert loop.controller.fault.violation is ViolationKind.STATE_NOT_FINITE
     assert any(event.fault for event in recording.events)
     assert any("no plan" in event.text for event in recording.events)
+
+
+class Noted(Observer):
+    """Notes which hook was called at which tick and time."""
+
+    def __init__(self):
+        self.calls = []
+
+    def before_tick(self, loop):
+        self.calls.append(("before", loop.ticks, loop.plant.time, loop.recorder.n_ticks))
+
+    def after_update(self, loop):
+        self.calls.append(("updated", loop.ticks, loop.plant.time, loop.recorder.n_ticks))
+
+    def after_tick(self, loop):
+        self.calls.append(("after", loop.ticks, loop.plant.time, loop.recorder.n_ticks))
+
+
+@pytest.mark.parametrize("lockstep", [True, False])
+def test_observers_take_part_before_and_after_every_tick(lockstep):
+    loop, noted = ClosedLoop(replace(OPTIONS, duration=0.02, lockstep=lockstep)), Noted()
+    loop.observers.append(noted)
+    recording = loop.run()
+    times = [*recording.ticks["time"], loop.plant.time]
+    expected = []
+    for tick in range(10):
+        expected += [("before", tick, times[tick], tick), ("updated", tick, times[tick], tick)]
+        expected.append(("after", tick + 1, times[tick + 1], tick + 1))
+    assert noted.calls == expected
 
 
 class Heard(Channel):

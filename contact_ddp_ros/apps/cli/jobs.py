@@ -233,14 +233,10 @@ def _report(recording: "Recording", folder: Path, console: "Console", *, video: 
 
 def _film(recording: "Recording", folder: Path, console: "Console") -> None:
     """Render the video; where that is impossible say so and go on, for everything else is there."""
-    from contact_ddp_ros.runs.motions.film import film_motion
     from contact_ddp_ros.runs.report import video
     from contact_ddp_ros.runs.report.progress import progress_bar, say
 
     try:
-        if recording.motion:
-            film_motion(recording, folder / video.VIDEO_FILE)
-            return
         with progress_bar(console, "Rendering the video") as advance:
             video.render_recording(recording, folder / video.VIDEO_FILE, progress=advance)
             video.render_still(recording, folder / video.STILL_FILE)

@@ -17,7 +17,7 @@ from contact_ddp_ros.apps.play.motion_runner import MotionLibrary, MotionRunner
 from contact_ddp_ros.apps.play.recorder import LiveRecorder
 from contact_ddp_ros.apps.play.recovery import Recovery, back_on_feet
 from contact_ddp_ros.apps.play.world_panel import Disturbances
-from contact_ddp_ros.base.errors import ContactDdpError, ParameterError, SimulationError
+from contact_ddp_ros.base.errors import ContactDdpError, ParameterError, SimulationError, SolverError
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.plants.pacing import Pace
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
@@ -181,9 +181,16 @@ class Session(Observer):
         self._disturbances.act(CONTROL_PERIOD)
 
     def after_tick(self, loop: Loop) -> None:
-        """Go on with a recovery or a motion that is under way."""
-        self._recovered(self._recovery.follow())
-        self._perform()
+        """Go on with a recovery or a motion that is under way, and say what has come of it."""
+        for follow in (self._recovery.follow, self._runner.follow):
+            try:
+                text = follow()
+            except (ParameterError, SolverError) as error:
+                self._tell(do.Answer(False, str(error)))
+                continue
+            if self._note(text):
+                self._restart_clock()
+                self._tell(do.Answer(True, text))
 
     def _fall(self) -> str:
         if self._broken:
@@ -259,22 +266,6 @@ class Session(Observer):
             text = self._recovery.begin()
         self._restart_clock()
         return self._note(text)
-
-    def _recovered(self, text: str) -> None:
-        """Say what has come of a recovery that was under way."""
-        if self._note(text):
-            self._restart_clock()
-            self._tell(do.Answer(True, text))
-
-    def _perform(self) -> None:
-        """Go on with a motion that was asked for, and say what has come of it."""
-        try:
-            text = self._runner.follow()
-        except ContactDdpError as error:
-            self._tell(do.Answer(False, str(error)))
-            return
-        if self._note(text):
-            self._tell(do.Answer(True, text))
 
     def _note(self, text: str) -> str:
         """Put what was done to the robot into the recording."""

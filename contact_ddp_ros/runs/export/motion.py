@@ -13,7 +13,6 @@ from contact_ddp_ros.robot.policy_kinematics import PolicyPoses
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.recording import Recording
 from contact_ddp_ros.runs.recording.plans import states_at
-from contact_ddp_ros.runs.report.kinematics import state_at
 
 Array = NDArray[np.float64]
 
@@ -94,7 +93,7 @@ class Motion:
         step = max(1, round(1.0 / RATE / recording.info.control_period))
         planned_states = states_at(self._plans, ticks["time"])
         for row in np.flatnonzero(known)[::step]:
-            state = state_at(recording, int(row))
+            state = recording.state(int(row))
             ghost = None
             if planned_states.shape[1] and np.isfinite(planned_states[row]).all():
                 ghost = self._pose_of(self._planned.state(planned_states[row], state))
@@ -114,7 +113,7 @@ class Motion:
         for row in range(len(plans["nodes"]) if plans else 0):
             begin = float(plans["times"][row, 0])
             tick = min(int(np.searchsorted(recording.ticks["time"], begin - 1e-9)), len(recording.ticks["time"]) - 1)
-            actual = state_at(recording, tick)
+            actual = recording.state(tick)
             states = [
                 self._planned.state(x, actual) for x in plans["states"][row, : plans["nodes"][row] + 1 : PATH_STEP]
             ]

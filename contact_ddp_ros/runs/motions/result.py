@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from contact_ddp_ros.control.motion_controller import MotionStage, model_for, tu
 from contact_ddp_ros.control.turning import follower_of
 from contact_ddp_ros.robot.joint_pd import MotorConfig, TorqueSpeedCurve
 from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.motion import MotionPhase, MotionSpec
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
@@ -82,10 +84,7 @@ class MotionResult:
     @cached_property
     def states(self) -> tuple[RobotState, ...]:
         """The robot's N true states."""
-        ticks = self.recording.ticks
-        names = ("position", "orientation", "linear_velocity", "angular_velocity", "joint_positions")
-        columns = [ticks.get(f"true_{name}", ticks[name]) for name in (*names, "joint_velocities")]
-        return tuple(RobotState(float(row[0]), *row[1:]) for row in zip(self.times, *columns, strict=True))
+        return tuple(self.recording.state(row, true=True) for row in range(len(self.times)))
 
     @cached_property
     def coordinates(self) -> Array:
@@ -93,7 +92,7 @@ class MotionResult:
         follower = follower_of(self.model, self.states[0], self.task.start_turn)
         return np.array([follower.state(state) for state in self.states])
 
-    @property
+    @cached_property
     def moving(self) -> NDArray[np.bool_]:
         """(N,) whether the policy was followed."""
         return np.array([stage in _FOLLOWING for stage in self.stages])
@@ -244,6 +243,26 @@ class MotionResult:
         moving = np.flatnonzero(~still)
         begin = self.times[moving[-1] + 1] if moving.size and moving[-1] + 1 < len(self.times) else math.nan
         return float(begin) if begin >= self.touchdown and self.times[-1] - begin >= _REST_TIME else math.nan
+
+    def ghost(self, row: int) -> RobotState | None:
+        """The planned robot at a tick, along the line on which the motion began; None where no policy is followed."""
+        if not self.moving[row]:
+            return None
+        start, x = self.states[int(np.searchsorted(self.times, self.begun - 1e-9))], self.planned[row]
+        if isinstance(self.model, WholeBodyModel):
+            yaw = float(quaternion_to_rpy(start.orientation)[2])
+            return self.model.robot_state(self.model.frame(start, yaw).out_of(x), start)
+        planned = self.model.robot_state(x, start)
+        return replace(planned, position=planned.position + np.array([start.position[0], 0.0, 0.0]))
+
+    def caption(self, row: int) -> dict[str, str]:
+        """Names and values at a tick, for a film."""
+        return {
+            "stage": self.stages[row].value.replace("_", " "),
+            "time": f"{self.times[row] - self.begun:.2f} s",
+            "height": f"{self.heights[row]:.2f} m",
+            "roll" if self.task.roll else "pitch": f"{math.degrees(self.coordinates[row, self.turning]):.0f} deg",
+        }
 
     def figures(self) -> dict[str, Any]:
         """The figures by name."""

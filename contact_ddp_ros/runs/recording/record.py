@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
+from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.options import ESTIMATED
 from contact_ddp_ros.runs.recording.info import RunInfo
 
@@ -15,6 +16,17 @@ Array = NDArray[np.float64]
 
 CONTROL_MODES = ("damp", "stand", "move", "recover", "motion")
 """The values of :class:`contact_ddp_ros.control.modes.ControlMode`; a recording stores the index."""
+
+
+STATE_COLUMNS = (
+    "position",
+    "orientation",
+    "linear_velocity",
+    "angular_velocity",
+    "joint_positions",
+    "joint_velocities",
+)
+"""Columns of the measured state; those of the true one have `true_` before them."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +57,13 @@ class RunRecord:
         """State column that figures are about: measured, or the simulator's truth where the loop ran on an estimate."""
         true = f"true_{name}"
         return self.ticks[true if self.info.options.get("state") == ESTIMATED and true in self.ticks else name]
+
+    def state(self, row: int, *, true: bool = False) -> RobotState:
+        """State of the robot at a tick, as `actual`, or without the sensors' errors."""
+        parts = [
+            self.ticks.get(f"true_{name}", self.ticks[name]) if true else self.actual(name) for name in STATE_COLUMNS
+        ]
+        return RobotState(float(self.ticks["time"][row]), *(part[row] for part in parts))
 
     @cached_property
     def rpy(self) -> Array:

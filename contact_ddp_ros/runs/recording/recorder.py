@@ -19,19 +19,9 @@ from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 from contact_ddp_ros.runs.recording.info import RunInfo
 from contact_ddp_ros.runs.recording.plans import plan_columns
-from contact_ddp_ros.runs.recording.record import CONTROL_MODES, Event
+from contact_ddp_ros.runs.recording.record import CONTROL_MODES, STATE_COLUMNS, Event
 from contact_ddp_ros.runs.recording.recording import Recording
 from contact_ddp_ros.runs.recording.table import Columns, Table
-
-STATE_COLUMNS = (
-    "position",
-    "orientation",
-    "linear_velocity",
-    "angular_velocity",
-    "joint_positions",
-    "joint_velocities",
-)
-"""Columns of the measured state; those of the true one have `true_` before them."""
 
 _RECENT = 0.4
 """Time that counts as recent for :attr:`Recorder.recent_speed`: about one gait cycle [s]."""

@@ -10,9 +10,7 @@ from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.joints import BASE_LINK, LEG_NAMES
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.policy_kinematics import PolicyPoses
-from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.recording import Recording
-from contact_ddp_ros.runs.recording.recorder import STATE_COLUMNS
 
 Array = NDArray[np.float64]
 
@@ -46,16 +44,16 @@ class Kinematics:
 
     def soles(self, rows: NDArray[np.int64]) -> Array:
         """(n, 4, 3) lowest points of the feet at some ticks."""
-        return np.array([self._figure.feet(state_at(self._recording, int(row))) for row in rows]).reshape(-1, 4, 3)
+        return np.array([self._figure.feet(self._recording.state(row)) for row in rows]).reshape(-1, 4, 3)
 
     def planned_soles(self, states: Array, row: int) -> Array:
         """(n, 4, 3) those of planned states (n, n_x), where planar in the plane in which the robot is at a tick."""
-        actual = state_at(self._recording, row)
+        actual = self._recording.state(row)
         return np.array([self._figure.feet(self._planned.state(x, actual)) for x in states]).reshape(-1, 4, 3)
 
     def skeleton(self, row: int) -> Skeleton:
         """The robot at a tick."""
-        state = state_at(self._recording, row)
+        state = self._recording.state(row)
         soles = self._figure.feet(state)
         positions, _ = self._figure.poses(state)
         return Skeleton(positions[self._trunk], np.concatenate([positions[self._legs], soles[:, None]], axis=1))
@@ -65,9 +63,3 @@ def along(recording: Recording, points: Array, row: int) -> Array:
     """(..., ) how far points (..., 3) lie along the heading that the robot has at a tick [m]."""
     yaw = recording.rpy[row, 2]
     return np.cos(yaw) * points[..., 0] + np.sin(yaw) * points[..., 1]
-
-
-def state_at(recording: Recording, row: int) -> RobotState:
-    """State of the robot at a tick: measured, or the simulator's truth where the loop ran on an estimate."""
-    parts = {name: recording.actual(name)[row] for name in STATE_COLUMNS}
-    return RobotState(time=float(recording.ticks["time"][row]), **parts)

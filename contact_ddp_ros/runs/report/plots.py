@@ -25,7 +25,8 @@ def save_all(recording: Recording, folder: Path) -> tuple[Path, ...]:
         return ()
     title = run_title(recording)
     paths = []
-    for name, (draw, width, height, heading) in _FIGURES.items():
+    for name in _OF_MOTIONS if recording.motion else _FIGURES:
+        draw, width, height, heading = _FIGURES[name]
         path = folder / f"{name}.png"
         with suppress(ModelError, ParameterError), figure(path, width, height, f"{heading}\n{title}") as drawn:
             draw(drawn, recording)
@@ -123,3 +124,6 @@ _FIGURES: dict[str, tuple[Callable[[Figure, Recording], object], float, float, s
     "touchdowns": (_touchdowns, 9.0, 5.0, "Touchdowns"),
 }
 """File name → what draws it, width and height [inch], heading."""
+
+_OF_MOTIONS = ("motion", "body")
+"""Figures of a jump or a flip, which has no gait."""

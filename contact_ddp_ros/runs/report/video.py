@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import RecordingError
+from contact_ddp_ros.runs.motions.result import MotionResult
 from contact_ddp_ros.runs.recording.recording import Recording
 from contact_ddp_ros.runs.report.captions import Captions
-from contact_ddp_ros.runs.report.kinematics import state_at
 
 if TYPE_CHECKING:
     from contact_ddp_ros.plants.render import FrameRenderer, View
@@ -21,32 +21,36 @@ STILL_FILE = "robot.png"
 LONGEST = 20.0
 """Longest part of a run that is filmed, from its beginning, unless told otherwise [s]."""
 
+_SLOW, _BEFORE, _AFTER = 0.35, 0.25, 0.5
+"""Speed of the film of a jump or a flip, and the stand before it and after it that is shown [s]."""
+
 _PUSH_SHOWN = 0.25
 """A push is shown at least this long, for people to see it [s]."""
 
 
 def render_recording(
     recording: Recording,
-    path: Path,
+    path: Path | str,
     *,
     frames_per_second: float = 30.0,
-    speed: float = 1.0,
+    speed: float | None = None,
     longest: float = LONGEST,
     progress: Callable[[float], None] | None = None,
     view: "View | None" = None,
 ) -> None:
     """Replay the recorded states into a video, with the pushes and the measured contact forces as arrows.
 
-    In the corner stand time, speed and phase of the gait; a pale robot is where the newest kept plan has it.
+    In the corner stand time, speed and phase of the gait; a pale robot is where the newest kept plan has it. A jump or
+    a flip is filmed from a little before its beginning to a little after its end.
 
     Args:
         recording: of at least one tick.
         path: of the file; its suffix (.mp4, .gif) decides the format. Written whole or not at all.
         frames_per_second: of the film.
-        speed: simulated time per time of the film; below 1 is slow motion.
+        speed: simulated time per time of the film; below 1 is slow motion, by default of a jump or a flip alone.
         longest: film at most that much simulated time [s].
         progress: called with the share of the frames that are done.
-        view: where the camera is; by default close by.
+        view: where the camera is; by default close by, or beside a jump or a flip.
 
     Raises:
         RecordingError: there is nothing to film.
@@ -54,19 +58,29 @@ def render_recording(
     """
     from contact_ddp_ros.plants.render import write_video
 
-    rows = _frame_rows(recording, speed / frames_per_second, longest)
+    speed = (_SLOW if recording.motion else 1.0) if speed is None else speed
+    pictures = frames(recording, speed / frames_per_second, longest=longest, progress=progress, view=view)
+    write_video(Path(path), pictures, frames_per_second)
+
+
+def frames(
+    recording: Recording,
+    period: float,
+    *,
+    width: int = 960,
+    longest: float = LONGEST,
+    progress: Callable[[float], None] | None = None,
+    view: "View | None" = None,
+) -> Iterator[NDArray[np.uint8]]:
+    """Pictures of :func:`render_recording`, one per `period` of simulated time [s], `width` pixels wide."""
+    rows, captions = _frame_rows(recording, period, longest), Captions(recording)
     if not rows.size:
         raise RecordingError("the recording has no tick to film")
-    captions = Captions(recording)
-    with _renderer(recording, view) as renderer:
-
-        def frames() -> Iterator[NDArray[np.uint8]]:
-            for count, row in enumerate(rows):
-                if progress is not None:
-                    progress(count / len(rows))
-                yield _frame(renderer, recording, int(row), captions)
-
-        write_video(path, frames(), frames_per_second)
+    with _renderer(recording, view, width) as renderer:
+        for count, row in enumerate(rows):
+            if progress is not None:
+                progress(count / len(rows))
+            yield _frame(renderer, recording, int(row), captions)
 
 
 def render_still(recording: Recording, path: Path, time: float | None = None) -> None:
@@ -85,23 +99,27 @@ def render_still(recording: Recording, path: Path, time: float | None = None) ->
         write_image(path, _frame(renderer, recording, min(row, last), Captions(recording)))
 
 
-def _renderer(recording: Recording, view: "View | None" = None) -> "FrameRenderer":
+def _renderer(recording: Recording, view: "View | None" = None, width: int = 960) -> "FrameRenderer":
     """Renderer of the recorded robot, on its ground, with its payload."""
     from contact_ddp_ros.plants.options import PayloadOptions, SimOptions
-    from contact_ddp_ros.plants.render import THREE_QUARTER_VIEW, FrameRenderer
+    from contact_ddp_ros.plants.render import THREE_QUARTER_VIEW, FrameRenderer, View
     from contact_ddp_ros.robot.model import load_robot
 
     options, world = recording.info.options, (recording.info.parameters or {}).get("simulator", {})
     payload = PayloadOptions(**{name: world.get(f"payload.{name}", 0.0) for name in ("mass", "x", "y")})
     shown = SimOptions(terrain=options.get("terrain", "flat"), payload=payload)
-    return FrameRenderer(load_robot(options.get("robot")), shown, view=view or THREE_QUARTER_VIEW)
+    usual = THREE_QUARTER_VIEW
+    if recording.motion:
+        usual = View(azimuth=200.0 if options["motion"]["roll"] else 105.0, elevation=-8.0, distance=1.7, height=0.38)
+    height = width * 9 // 16 // 2 * 2
+    return FrameRenderer(load_robot(options.get("robot")), shown, width, height, view or usual)
 
 
 def _frame(renderer: "FrameRenderer", recording: Recording, row: int, captions: Captions) -> NDArray[np.uint8]:
     ticks = recording.ticks
     forces = ticks["contact_forces"][row]
     return renderer.frame(
-        state_at(recording, row),
+        recording.state(row),
         push=_push(recording, float(ticks["time"][row])),
         contact_forces=forces if np.isfinite(forces).all() else None,
         ghost=captions.ghost(row),
@@ -117,7 +135,11 @@ def _frame_rows(recording: Recording, period: float, longest: float) -> NDArray[
     if not count:
         return np.empty(0, dtype=np.int64)
     time = ticks["time"][:count]
-    wanted = np.arange(time[0], min(time[-1], time[0] + longest) + 1e-9, period)
+    begin, end = float(time[0]), float(time[-1])
+    if recording.motion:
+        run = MotionResult(recording)
+        begin, end = max(begin, run.begun - _BEFORE), min(end, run.begun + run.task.duration + _AFTER)
+    wanted = np.arange(begin, min(end, begin + longest) + 1e-9, period)
     return np.minimum(np.searchsorted(time, wanted - 1e-9), count - 1)
 
 

@@ -15,11 +15,11 @@ from contact_ddp_ros.robot.model import foot_positions
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.loop import CONTROL_PERIOD
-from contact_ddp_ros.runs.motions.film import frames
 from contact_ddp_ros.runs.motions.result import MotionResult
 from contact_ddp_ros.runs.motions.trials import Spread, perturbed_run
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import CONTROL_MODES
+from contact_ddp_ros.runs.report.video import frames
 
 from .support import ROBOT, executed, plan_of, plan_of_strides
 
@@ -161,7 +161,7 @@ def test_a_stand_that_is_another_is_no_start() -> None:
 
 
 def test_it_is_filmed(backflip: MotionResult) -> None:
-    pictures = list(frames(backflip, 0.8, width=160))
+    pictures = list(frames(backflip.recording, 0.8, width=160))
     assert len(pictures) == 3 and pictures[0].shape == (90, 160, 3)
     assert (pictures[0] != pictures[1]).any()
 

@@ -15,9 +15,9 @@ from contact_ddp_ros.robot.friction import cone_excess
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.motion import load_motion
 from contact_ddp_ros.robot.rotation import quaternion_product, quaternion_to_matrix, rpy_to_quaternion
-from contact_ddp_ros.runs.motions.film import frames
 from contact_ddp_ros.runs.motions.result import MotionResult
 from contact_ddp_ros.runs.motions.trials import perturbed_run
+from contact_ddp_ros.runs.report.video import frames
 
 from .support import ROBOT, executed, plan_of
 
@@ -84,7 +84,7 @@ def test_the_running_roll_is_at_a_run_through_eight_flights() -> None:
 
 
 def test_it_is_filmed(run: MotionResult) -> None:
-    pictures = list(frames(run, 0.8, width=160))
+    pictures = list(frames(run.recording, 0.8, width=160))
     assert pictures and pictures[0].shape == (90, 160, 3)
 
 

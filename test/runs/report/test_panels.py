@@ -222,7 +222,7 @@ def test_ghost_and_text_are_in_the_picture(recording):
             shown = video._frame(renderer, recording, row, with_plans).astype(int)
             hidden = video._frame(renderer, recording, row, without).astype(int)
             assert np.array_equal(video._frame(renderer, recording, row, without), hidden), "it leaves nothing behind"
-            bare = renderer.frame(video.state_at(recording, row)).astype(int)
+            bare = renderer.frame(recording.state(row)).astype(int)
     except SimulationError as error:
         pytest.skip(str(error))
     half = shown.shape[0] // 2, shown.shape[1] // 2
