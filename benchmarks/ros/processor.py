@@ -12,7 +12,6 @@ import math
 import os
 import subprocess
 import sys
-import time as clock
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -22,9 +21,10 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from benchmarks.benchmark import Benchmark, Findings, Run
+from benchmarks.loop.budget import OverheardPlanner
 from benchmarks.loop.cases import bounding, cases
 from benchmarks.loop.gaits import COMMANDS, run
-from benchmarks.loop.harness import PlannerProxy, advance, loop_with
+from benchmarks.loop.harness import advance, loop_with
 from benchmarks.loop.pushes import cell, motion
 from benchmarks.loop.pushes import run as run_cell
 from benchmarks.output import table_of
@@ -34,8 +34,6 @@ from contact_ddp_ros.base.compiled.compiler import PROCESSOR_VARIABLE
 from contact_ddp_ros.base.errors import BenchmarkError
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.plan_rate import PlanRate
-from contact_ddp_ros.mpc.plan_result import PlanResult
-from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.loop import CONTROL_PERIOD
 from contact_ddp_ros.runs.options import SENSOR_NOISE, RunOptions
 from contact_ddp_ros.runs.report.progress import progress_bar
@@ -102,21 +100,6 @@ class Held:
     impulses: NDArray[np.float64]
 
 
-class TimedPlanner(PlannerProxy):
-    """A planner that notes the processor time of every plan [s]."""
-
-    def __init__(self, planner: Any) -> None:
-        super().__init__(planner)
-        self.found: list[float] = []
-
-    def solve(self, state: RobotState, speed: float, **options: Any) -> PlanResult:
-        """Plan as the planner does, and note the time."""
-        began = clock.thread_time()
-        result = super().solve(state, speed, **options)
-        self.found.append(clock.thread_time() - began)
-        return result
-
-
 def pace_of(times: Sequence[float], share: float, seed: int = 0) -> Pace:
     """Planner's choice for plans of these processor times [s], drawn by chance, with a share of a core."""
     draw, throttle, chosen = np.random.default_rng(seed), Throttle(share), PlanRate()
@@ -167,9 +150,9 @@ def _errors(wanted: RunOptions, found: Figures) -> NDArray[np.float64]:
 
 def plan_times(rate: float, seconds: float) -> list[float]:
     """Processor time of each plan of a bound in lock-step at a planner's rate [s]."""
-    loop, timed = loop_with(bounding({"planner.rate": rate}, duration=60.0), TimedPlanner)
+    loop, timed = loop_with(bounding({"planner.rate": rate}, duration=60.0), OverheardPlanner)
     advance(loop, seconds)
-    return timed.found
+    return timed.times
 
 
 def _plan_times_of(build: str, seconds: float) -> list[float]:

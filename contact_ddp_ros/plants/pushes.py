@@ -69,9 +69,9 @@ class Push:
 class PushSchedule:
     """Queue of pushes in the order of their times."""
 
-    def __init__(self, text: str) -> None:
-        """Raises ParameterError where the text is not a list of pushes."""
-        self._pushes = sorted(parse_pushes(text), key=lambda push: push.time)
+    def __init__(self, pushes: Sequence[Push]) -> None:
+        """Begin with all of them to come."""
+        self._pushes = sorted(pushes, key=lambda push: push.time)
 
     def due(self, time: float) -> list[Push]:
         """Remove and return the pushes that begin by `time` [s]."""

@@ -23,7 +23,7 @@ from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.base.process import settle
 from contact_ddp_ros.plants.pacing import Pace
 from contact_ddp_ros.plants.plant import Plant
-from contact_ddp_ros.plants.pushes import PushSchedule, parse_instants
+from contact_ddp_ros.plants.pushes import PushSchedule, parse_instants, parse_pushes
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import ImuSample, JointCommand, RobotState
 from contact_ddp_ros.ros import interfaces as io
@@ -125,7 +125,7 @@ class PlantNode(RobotNode):
         self._plant = self._build()
         self._damping = JointCommand.damping(self._robot.n_joints)
         self._lock = Lock()  # the plant's: services and parameters change it from the executor's thread
-        self._pushes = PushSchedule(getattr(options, "pushes", ""))
+        self._pushes = PushSchedule(parse_pushes(getattr(options, "pushes", "")))
         self._steps = max(1, round(options.period / self._plant.timestep))
         self._pace = Pace(self._steps * self._plant.timestep)
         self._clock_every = max(1, round(1.0 / options.clock_rate / self._pace.period))

@@ -16,7 +16,7 @@ from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.plants.engines import make_simulator
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.plant import SimulatedPlant
-from contact_ddp_ros.plants.pushes import Push
+from contact_ddp_ros.plants.pushes import Push, PushSchedule
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.state import DriveGains
@@ -84,13 +84,11 @@ class Pushes(Observer):
 
     def __init__(self, pushes: Sequence[Push]) -> None:
         """Begin with all of them to come."""
-        self._pushes = sorted(pushes, key=lambda push: push.time)
+        self._schedule = PushSchedule(pushes)
 
     def after_update(self, loop: Loop) -> None:
         """Push where that is due."""
-        now = loop.plant.time
-        while self._pushes and self._pushes[0].time <= now + 1e-9:
-            push = self._pushes.pop(0)
+        for push in self._schedule.due(loop.plant.time):
             loop.plant.push(np.array(push.force), push.duration, np.array(push.torque))
             loop.event(str(push))
 

@@ -21,7 +21,7 @@ PUSHES = st.builds(Push, st.floats(0.0, 60.0), st.just((0.1, -40.0, 1e-7)), st.f
 @given(st.lists(PUSHES, max_size=3))
 def test_pushes_survive_as_a_parameter(pushes: list[Push]) -> None:
     assert parse_pushes(format_pushes(pushes)) == pushes
-    schedule = PushSchedule(format_pushes(pushes))
+    schedule = PushSchedule(parse_pushes(format_pushes(pushes)))
     given_out = [push for time in range(62) for push in schedule.due(float(time))]
     assert given_out == sorted(pushes, key=lambda push: push.time)
 

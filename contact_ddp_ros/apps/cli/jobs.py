@@ -7,17 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contact_ddp_ros.apps.cli.values import run_options
-from contact_ddp_ros.base.errors import ContactDdpError, ParameterError, did_you_mean
+from contact_ddp_ros.base.errors import ParameterError, did_you_mean
 from contact_ddp_ros.runs.options import RunOptions
-
-EXIT_FELL = 3
-"""Exit code of a run that went its way, but in which the robot fell or never stood."""
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from contact_ddp_ros.runs.recording import Recorder, Recording
-    from contact_ddp_ros.runs.report.summary import Summary
 
     Loop = Callable[[RunOptions, Recorder], Recording]
 
@@ -106,9 +102,10 @@ def run_report(arguments: argparse.Namespace) -> int:
     """Summary, plots and video of a recorded run."""
     from rich.console import Console
 
+    from contact_ddp_ros.apps.cli.report import report
     from contact_ddp_ros.runs.recording import load
 
-    _report(load(arguments.folder), arguments.folder, Console(), video=not arguments.no_video)
+    report(load(arguments.folder), arguments.folder, Console(), film=not arguments.no_video)
     return 0
 
 
@@ -173,6 +170,7 @@ def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
     """
     from rich.console import Console
 
+    from contact_ddp_ros.apps.cli.report import EXIT_FELL, save_and_report
     from contact_ddp_ros.base.files import kept_unless_empty, new_folder
     from contact_ddp_ros.runs.recording import Recorder
     from contact_ddp_ros.runs.report.progress import LiveProgress
@@ -191,7 +189,7 @@ def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
             reason = "interrupted" if isinstance(error, KeyboardInterrupt) else f"stopped: {error}"
             _keep(recorder, folder, console, reason)
             raise
-    summary = save_and_report(recording, folder, console, video=options.video)
+    summary = save_and_report(recording, folder, console, film=options.video)
     return 0 if summary.stood and not summary.fell else EXIT_FELL
 
 
@@ -200,45 +198,6 @@ def _keep(recorder: "Recorder", folder: Path, console: "Console", reason: str) -
     if not recorder.n_ticks:
         return
     recorder.event(recorder.last_time, reason)
-    save_and_report(recorder.finish(interrupted=True), folder, console, video=False)
+    from contact_ddp_ros.apps.cli.report import save_and_report
 
-
-def save_and_report(recording: "Recording", folder: Path, console: "Console", *, video: bool) -> "Summary":
-    """Save a recording, print its table, and make everything that is made from it."""
-    from contact_ddp_ros.runs import recording as records
-
-    records.save(recording, folder)
-    return _report(recording, folder, console, video=video)
-
-
-def _report(recording: "Recording", folder: Path, console: "Console", *, video: bool) -> "Summary":
-    """Print the closing table and save everything that is made from a recording."""
-    from contact_ddp_ros.runs.report import motion, plots
-    from contact_ddp_ros.runs.report import summary as summaries
-    from contact_ddp_ros.runs.report.progress import closing_table, say, working
-
-    summary = summaries.summarise(recording)
-    summaries.save(summary, folder)
-    console.print(motion.table(recording) if recording.motion else closing_table(summary))
-    if not summary.stood:
-        told = "; ".join(f"at {event.time:g} s {event.text}" for event in recording.events)
-        say(console, f"The robot never stood: {told or 'nothing that was recorded says why'}")
-    with working(console, "Drawing plots"):
-        plots.save_all(recording, folder)
-    if video:
-        _film(recording, folder, console)
-    say(console, f"Saved in {folder}")
-    return summary
-
-
-def _film(recording: "Recording", folder: Path, console: "Console") -> None:
-    """Render the video; where that is impossible say so and go on, for everything else is there."""
-    from contact_ddp_ros.runs.report import video
-    from contact_ddp_ros.runs.report.progress import progress_bar, say
-
-    try:
-        with progress_bar(console, "Rendering the video") as advance:
-            video.render_recording(recording, folder / video.VIDEO_FILE, progress=advance)
-            video.render_still(recording, folder / video.STILL_FILE)
-    except ContactDdpError as error:
-        say(console, f"No video: {error}")
+    save_and_report(recorder.finish(interrupted=True), folder, console, film=False)

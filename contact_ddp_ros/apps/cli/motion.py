@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from contact_ddp_ros.apps.cli.jobs import EXIT_FELL, save_and_report
+from contact_ddp_ros.apps.cli.report import EXIT_FELL, save_and_report
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.base.files import kept_unless_empty, new_folder, write_json
 from contact_ddp_ros.plants.engines import PARAMETER, check_installed, chosen_engine
@@ -46,7 +46,7 @@ def motion(arguments: argparse.Namespace) -> int:
         plan = optimise_motion(wanted, load_robot(), variant=arguments.variant)
         say(console, _of_plan(plan))
         recording = execute_motion(plan, options, execution)
-        save_and_report(recording, folder, console, video=not arguments.no_video)
+        save_and_report(recording, folder, console, film=not arguments.no_video)
         if arguments.trials:
             trials = _try_out(plan, execution, engine, arguments.trials, arguments.seed, console)
             write_json(folder / TRIALS_FILE, trials)

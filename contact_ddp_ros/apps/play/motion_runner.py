@@ -1,9 +1,10 @@
 """A jump or a flip that somebody asks for: optimised while time goes on, done out of a stand; then it moves on."""
 
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from contact_ddp_ros.base.errors import ContactDdpError, ParameterError
+from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.control.motion_controller import MotionController
 from contact_ddp_ros.robot.model import Robot
@@ -49,9 +50,7 @@ class MotionRunner:
     def __init__(self, loop: ClosedLoop, motions: MotionLibrary) -> None:
         """Start idle until :meth:`begin`."""
         self._loop, self._motions = loop, motions
-        self._plan: Future[MotionPlan] | None = None
-        self._law: MotionController | None = None
-        self._asked = self._moved = False
+        self._course: Iterator[str] = iter(())
 
     def begin(self, name: str) -> str:
         """Have a motion done, as soon as it is optimised and the robot stands; what is done about it, for people.
@@ -61,14 +60,13 @@ class MotionRunner:
         """
         if self._loop.controller.mode is ControlMode.MOTION:
             raise ParameterError("still in a motion")
-        self.cancel()
-        self._plan = self._motions.plan(name)
-        return f"{name}: " + ("as soon as it stands" if self._plan.done() else "being optimised")
+        plan = self._motions.plan(name)
+        self._course = self._steps(plan)
+        return f"{name}: " + ("as soon as it stands" if plan.done() else "being optimised")
 
     def cancel(self) -> None:
         """Let it be: somebody wants something else of the robot."""
-        self._plan = self._law = None
-        self._asked = self._moved = False
+        self._course = iter(())
 
     def follow(self) -> str:
         """Go on after a tick; what has come of it, for people, and empty as long as nothing has.
@@ -76,44 +74,30 @@ class MotionRunner:
         Raises:
             ContactDdpError: why it is not done; it is let be then.
         """
-        try:
-            return self._next()
-        except ContactDdpError:
-            self.cancel()
-            raise
+        return next(self._course, "")
 
-    def _next(self) -> str:
-        if self._plan is not None and self._plan.done():
-            plan, self._plan = self._plan.result(), None
-            config = self._loop.controller.config
-            self._law = MotionController(self._motions.robot, plan.task, plan.policy, config)
-        if self._law is None:
-            return ""
-        return self._outcome(self._law) if self._asked else self._ask(self._law)
-
-    def _ask(self, law: MotionController) -> str:
-        """Have it done where the robot does not move, and stand first where it does."""
-        controller = self._loop.controller
-        if controller.mode is ControlMode.MOVE and not law.lies:
+    def _steps(self, future: "Future[MotionPlan]") -> Iterator[str]:
+        """Tick by tick: stand first where the robot moves, and move on afterwards."""
+        loop, controller, moved = self._loop, self._loop.controller, False
+        while not future.done():
+            yield ""
+        plan = future.result()
+        law = MotionController(self._motions.robot, plan.task, plan.policy, controller.config)
+        while controller.mode is ControlMode.MOVE and not law.lies:
             if not controller.stopping:
-                self._moved = True
-                self._loop.want(ControlMode.STAND)
-            return ""
+                moved = True
+                loop.want(ControlMode.STAND)
+            yield ""
         answer = controller.perform(law)
         if not answer.accepted:
             raise ParameterError(answer.reason)
-        self._asked = True
-        return f"{law.name}: {answer.reason}"
-
-    def _outcome(self, law: MotionController) -> str:
-        controller, moved = self._loop.controller, self._moved
-        if controller.mode is ControlMode.MOTION or controller.waiting_for:
-            return ""
-        self.cancel()
+        yield f"{law.name}: {answer.reason}"
+        while controller.mode is ControlMode.MOTION or controller.waiting_for:
+            yield ""
         if controller.mode is ControlMode.DAMP:
             raise ParameterError(f"{law.name} failed: {controller.fault or 'damping'}")
         if not law.done:
             raise ParameterError(f"{law.name} did not begin: {controller.mode.value}")
         if moved:
-            self._loop.want(ControlMode.MOVE)
-        return f"{law.name}: done"
+            loop.want(ControlMode.MOVE)
+        yield f"{law.name}: done"

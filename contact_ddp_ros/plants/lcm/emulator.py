@@ -36,7 +36,7 @@ from contact_ddp_ros.plants.lcm.definitions import (
 from contact_ddp_ros.plants.lcm.transport import Link, LinkOptions
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.pacing import Pace
-from contact_ddp_ros.plants.pushes import PushSchedule
+from contact_ddp_ros.plants.pushes import PushSchedule, parse_pushes
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
@@ -95,7 +95,7 @@ class RobotEmulator:
         self._simulator = make_simulator(robot, self._damping[1], config)
         self._steps = max(1, round(config.period / self._simulator.timestep))
         self._pace = Pace(self._steps * self._simulator.timestep)
-        self._pushes = PushSchedule(config.pushes)
+        self._pushes = PushSchedule(parse_pushes(config.pushes))
         self._targets: Frame | None = None
         self._received = -np.inf
         self._tripped = True

@@ -1,7 +1,7 @@
 """Description of a recording's numbers and of how they came about."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timezone
 from functools import cached_property
 from typing import Any
@@ -11,12 +11,16 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base import versions as provenance
 from contact_ddp_ros.base.errors import RecordingError
+from contact_ddp_ros.base.files import plain
 from contact_ddp_ros.plants.terrain.shapes import Terrain
 from contact_ddp_ros.plants.terrain.words import FLAT, parse_terrain
 from contact_ddp_ros.runs.options import RunOptions
 
 FALL_HEIGHT = 0.15
 """Trunk height below which the Mini Cheetah has fallen, about half of that in a bound [m]."""
+
+_NOT_OF_A_RUN = ("composed", "record_plans", "video", "out")
+"""Options that make no difference to what a robot does."""
 
 
 @dataclass(frozen=True)
@@ -100,31 +104,6 @@ class RunInfo:
 
 
 def plain_options(options: RunOptions) -> dict[str, Any]:
-    """A run's options as JSON-ready data."""
-    return {
-        "duration": options.duration,
-        "speed": [list(point) for point in options.speed],
-        "left": options.left,
-        "turn": options.turn,
-        "gaits": [list(change) for change in options.gaits],
-        "ramp": options.ramp,
-        "state": options.state,
-        "stand_time": options.stand_time,
-        "stop_time": options.stop_time,
-        "recover": options.recover,
-        "variant": options.variant,
-        "robot": options.robot,
-        "backend": options.backend,
-        "lockstep": options.lockstep,
-        "pushes": [
-            {"time": p.time, "force": list(p.force), "duration": p.duration, "torque": list(p.torque)}
-            for p in options.pushes
-        ],
-        "seed": options.seed,
-        "friction": options.friction,
-        "trunk_mass_scale": options.trunk_mass_scale,
-        "terrain": options.simulator_parameters()["terrain"],
-        "planner_delay": options.planner_delay,
-        "config": None if options.config is None else str(options.config),
-        "overrides": dict(options.overrides),
-    }
+    """Options that a run depends on as JSON-ready data, with the terrain that is in effect."""
+    said = {one.name: plain(getattr(options, one.name)) for one in fields(options) if one.name not in _NOT_OF_A_RUN}
+    return {**said, "terrain": options.simulator_parameters()["terrain"]}

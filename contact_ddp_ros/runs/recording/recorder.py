@@ -98,17 +98,13 @@ class Recorder:
         self,
         state: RobotState,
         *,
-        commanded_speed: float = np.nan,
         true_state: RobotState | None = None,
         targets: JointCommand | None = None,
-        torques: ArrayLike | None = None,
-        foot_heights: ArrayLike | None = None,
-        contact_forces: ArrayLike | None = None,
         mode: int = -1,
         planned_forces: ArrayLike | None = None,
-        planned_slope: ArrayLike | None = None,
         control_mode: str = "",
         wall_time: float | None = None,
+        **entries: ArrayLike | None,
     ) -> None:
         """Add a row at `state.time`; shapes and units as in docs/recording.md, without the row axis.
 
@@ -118,12 +114,12 @@ class Recorder:
             targets: joint command of this tick.
             mode: index of the gait's mode; one that `info` does not name counts as unknown.
             planned_forces: (n_f,) or (n_points, d), as in a policy sample.
-            planned_slope: (2,) of the ground that the plan counts on.
             control_mode: one of CONTROL_MODES, or empty where unknown.
             wall_time: of a monotonic clock; now, where left out.
+            entries: other columns of `ticks` by name.
 
         Raises:
-            RecordingError: before `begin`, or where a size or a mode's name does not fit.
+            RecordingError: before `begin`, or where a column's or a mode's name or a size does not fit.
         """
         info = self.info
         if planned_forces is not None:
@@ -137,58 +133,31 @@ class Recorder:
         self._ticks.append(
             time=state.time,
             wall_time=clock.perf_counter() if wall_time is None else wall_time,
-            commanded_speed=commanded_speed,
             **{name: getattr(state, name) for name in STATE_COLUMNS},
             **true_values,
             **({} if targets is None else _target_values(targets)),
-            torques=torques,
-            foot_heights=foot_heights,
-            contact_forces=contact_forces,
             mode=mode if mode < len(info.mode_names) else -1,
             planned_forces=planned_forces,
-            planned_slope=planned_slope,
             control_mode=CONTROL_MODES.index(control_mode) if control_mode else -1,
+            **entries,
         )
         if self._listener is not None:
             self._listener(self)
 
-    def solve(
-        self,
-        time: float,
-        *,
-        solve_ms: float,
-        iterations: int,
-        status: str,
-        ok: bool = True,
-        deadline_missed: bool = False,
-        cost: float = np.nan,
-        violation: float = np.nan,
-        touchdown_error: float = np.nan,
-        friction_violation: float = np.nan,
-        regularisation: float = np.nan,
-        barrier: float = np.nan,
-        theta: float = np.nan,
-        cost_terms: ArrayLike | None = None,
-        plan: Policy | None = None,
-    ) -> None:
-        """Add a solve of the planner, and its plan where that is due; meanings and units as in docs/recording.md."""
+    def solve(self, time: float, *, ok: bool = True, plan: Policy | None = None, **entries: Any) -> None:
+        """Add a solve of the planner, and its plan where that is due.
+
+        Args:
+            time: of the state that was planned from [s].
+            ok: whether a policy came of it.
+            plan: that policy.
+            entries: other columns of `solves` by name; meanings, shapes and units as in docs/recording.md.
+
+        Raises:
+            RecordingError: before `begin`, or where a column does not exist or a size does not fit.
+        """
         self._require_begun()
-        self._solves.append(
-            time=time,
-            solve_ms=solve_ms,
-            iterations=iterations,
-            status=status,
-            ok=ok,
-            deadline_missed=deadline_missed,
-            cost=cost,
-            violation=violation,
-            touchdown_error=touchdown_error,
-            friction_violation=friction_violation,
-            regularisation=regularisation,
-            barrier=barrier,
-            theta=theta,
-            cost_terms=cost_terms,
-        )
+        self._solves.append(time=time, ok=ok, **entries)
         row = len(self._solves) - 1
         if plan is not None and self._plans_every and row % self._plans_every == 0:
             self._plans.append((row, plan))

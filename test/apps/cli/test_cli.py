@@ -18,8 +18,8 @@ import benchmarks as bench
 from benchmarks import BENCHMARKS
 from contact_ddp_ros import __version__
 from contact_ddp_ros.apps.cli import main
-from contact_ddp_ros.apps.cli.jobs import EXIT_FELL
 from contact_ddp_ros.apps.cli.parser import build_parser
+from contact_ddp_ros.apps.cli.report import EXIT_FELL
 from contact_ddp_ros.apps.cli.values import parse_push, parse_speed, run_options
 from contact_ddp_ros.base.config import parse_setting
 from contact_ddp_ros.base.errors import ParameterError, SimulationError

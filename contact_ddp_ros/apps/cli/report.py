@@ -1,0 +1,48 @@
+"""Report of a recording by the command line: a table, summary.json, figures and a film."""
+
+from pathlib import Path
+
+from rich.console import Console
+
+from contact_ddp_ros.base.errors import ContactDdpError
+from contact_ddp_ros.runs import recording as records
+from contact_ddp_ros.runs.recording import Recording
+from contact_ddp_ros.runs.report import motion, plots, video
+from contact_ddp_ros.runs.report import summary as summaries
+from contact_ddp_ros.runs.report.progress import closing_table, progress_bar, say, working
+from contact_ddp_ros.runs.report.summary import Summary
+
+EXIT_FELL = 3
+"""Exit code of a run that went its way, but in which the robot fell or never stood."""
+
+
+def save_and_report(recording: Recording, folder: Path, console: Console, *, film: bool) -> Summary:
+    """Save a recording and all that is made from it."""
+    records.save(recording, folder)
+    return report(recording, folder, console, film=film)
+
+
+def report(recording: Recording, folder: Path, console: Console, *, film: bool) -> Summary:
+    """Print the closing table and save everything that is made from a recording."""
+    summary = summaries.summarise(recording)
+    summaries.save(summary, folder)
+    console.print(motion.table(recording) if recording.motion else closing_table(summary))
+    if not summary.stood:
+        told = "; ".join(f"at {event.time:g} s {event.text}" for event in recording.events)
+        say(console, f"The robot never stood: {told or 'nothing that was recorded says why'}")
+    with working(console, "Drawing plots"):
+        plots.save_all(recording, folder)
+    if film:
+        _film(recording, folder, console)
+    say(console, f"Saved in {folder}")
+    return summary
+
+
+def _film(recording: Recording, folder: Path, console: Console) -> None:
+    """Render the video; where that is impossible say so and go on, for everything else is there."""
+    try:
+        with progress_bar(console, "Rendering the video") as advance:
+            video.render_recording(recording, folder / video.VIDEO_FILE, progress=advance)
+            video.render_still(recording, folder / video.STILL_FILE)
+    except ContactDdpError as error:
+        say(console, f"No video: {error}")
