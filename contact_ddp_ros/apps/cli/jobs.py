@@ -195,9 +195,9 @@ def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
 
 def _keep(recorder: "Recorder", folder: Path, console: "Console", reason: str) -> None:
     """Save and report a run that ended early, unless it ended before its first tick."""
+    from contact_ddp_ros.apps.cli.report import save_and_report
+
     if not recorder.n_ticks:
         return
     recorder.event(recorder.last_time, reason)
-    from contact_ddp_ros.apps.cli.report import save_and_report
-
     save_and_report(recorder.finish(interrupted=True), folder, console, film=False)
