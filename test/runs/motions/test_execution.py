@@ -162,7 +162,7 @@ def test_a_stand_that_is_another_is_no_start() -> None:
 
 def test_it_is_filmed(backflip: MotionResult) -> None:
     pictures = list(frames(backflip.recording, 0.8, width=160))
-    assert len(pictures) == 3 and pictures[0].shape == (90, 160, 3)
+    assert len(pictures) == 4 and pictures[0].shape == (90, 160, 3)
     assert (pictures[0] != pictures[1]).any()
 
 
