@@ -9,8 +9,8 @@ Position and heading begin at zero, with the lowest foot on the ground, and drif
 """
 
 import math
-from collections import deque
 
+import numba as nb
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from contact_ddp_ros.control.estimation.momentum import MomentumObserver
 from contact_ddp_ros.control.estimation.state_filter import StateFilter, StateFilterConfig
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.rotation import COMPILED, READ
 from contact_ddp_ros.robot.state import ImuSample, RobotState
 from contact_ddp_ros.robot.tree import GRAVITY
 
@@ -49,13 +50,12 @@ class StateEstimator:
         self._observer = MomentumObserver(robot)
         self._weight = robot.mass * GRAVITY
         self._time: float | None = None
-        self._still: deque[tuple[float, bool]] = deque()
+        self._moved = 0.0
 
     def forget(self) -> None:
         """Begin anew at the next sample."""
         self._time = None
         self._observer.forget()
-        self._still.clear()
 
     def update(
         self, imu: ImuSample, positions: Array, velocities: Array, torques: Array, ground: Ground | None = None
@@ -73,11 +73,14 @@ class StateEstimator:
             self._begin(imu, positions)
         dt = 0.0 if self._time is None else imu.time - self._time
         self._time = imu.time
-        self._observer.update(self._state(imu, positions, velocities), torques, _OBSERVER_RATE)
-        forces = np.minimum(self._observer.forces @ normal, -self._observer.driven @ normal) / self._weight
-        c = self.filter.config
-        self.weights = 1.0 / (1.0 + np.exp(np.clip((c.contact_share - forces) / c.contact_spread, -50.0, 50.0)))
-        rest = self._is_at_rest(imu, velocities)
+        state = self._state(imu, positions, velocities)
+        observer, c = self._observer, self.filter.config
+        observer.update(state, torques, _OBSERVER_RATE)
+        _weigh(observer.forces, observer.driven, normal, self._weight, c.contact_share, c.contact_spread, self.weights)
+        force = imu.specific_force - self.filter.biases[1]
+        if not _is_still(state.angular_velocity, force, velocities):
+            self._moved = imu.time
+        rest = imu.time - self._moved >= _REST_TIME
         self.filter.update(
             dt, imu.angular_velocity, imu.specific_force, positions, velocities, self.weights, normal, rest
         )
@@ -86,6 +89,7 @@ class StateEstimator:
     def _begin(self, imu: ImuSample, positions: Array) -> None:
         """Level by the specific force, heading zero, lowest foot at height zero, at rest."""
         self.forget()
+        self._moved = imu.time
         roll = math.atan2(imu.specific_force[1], imu.specific_force[2])
         pitch = math.atan2(-imu.specific_force[0], math.hypot(imu.specific_force[1], imu.specific_force[2]))
         rotation = pin.rpy.rpyToMatrix(roll, pitch, 0.0)
@@ -105,12 +109,28 @@ class StateEstimator:
             joint_velocities=velocities,
         )
 
-    def _is_at_rest(self, imu: ImuSample, velocities: Array) -> bool:
-        rate = np.abs(imu.angular_velocity - self.filter.biases[0]).max()
-        force = abs(float(np.linalg.norm(imu.specific_force - self.filter.biases[1])) - GRAVITY)
-        still = rate < _REST_RATE and force < _REST_FORCE and np.abs(velocities).max() < _REST_JOINTS
-        self._still.append((imu.time, bool(still)))
-        while self._still and self._still[0][0] < imu.time - _REST_TIME:
-            self._still.popleft()
-        long_enough = imu.time - self._still[0][0] >= 0.9 * _REST_TIME
-        return long_enough and all(one for _, one in self._still)
+
+@nb.njit(
+    nb.void(nb.float64[:, :], nb.float64[:, :], nb.float64[:], nb.float64, nb.float64, nb.float64, nb.float64[::1]),
+    **COMPILED,
+)
+def _weigh(forces, driven, normal, weight, share, spread, weights):  # type: ignore[no-untyped-def]
+    """Weights (L,) of the feet by the lesser of two forces (L, 3) on each [N], as a share of the robot's weight."""
+    for foot in range(weights.shape[0]):
+        felt = push = 0.0
+        for i in range(3):
+            felt += forces[foot, i] * normal[i]
+            push -= driven[foot, i] * normal[i]
+        odds = (min(felt, push) / weight - share) / spread
+        weights[foot] = 1.0 / (1.0 + math.exp(min(max(-odds, -50.0), 50.0)))
+
+
+@nb.njit(nb.boolean(READ, READ, READ), **COMPILED)
+def _is_still(rate, force, velocities):  # type: ignore[no-untyped-def]
+    """True if neither the trunk turns [rad/s], nor a force but gravity acts [m/s^2], nor a joint moves [rad/s]."""
+    still = abs(math.sqrt(force[0] ** 2 + force[1] ** 2 + force[2] ** 2) - GRAVITY) < _REST_FORCE
+    for number in rate:
+        still &= abs(number) < _REST_RATE
+    for number in velocities:
+        still &= abs(number) < _REST_JOINTS
+    return still

@@ -15,6 +15,11 @@ d' = w_shank x (r z), which is the input of d. Impacts shake the joints: a foot 
 after its touchdown on. How much a foot stands is a weight in [0, 1] that divides the variances of its measurements, and
 innovations beyond a gate widen them further (a foot that slips).
 
+Offsets e of the joints' angles, which are q - e, are states, too: they bend the way that a foot seems to go, and where
+they tilt all legs beside the IMU the robot seems to climb. Footholds show that: one that comes down a stride away from
+an older one, the anchor a, and about as high, is taken to be as high, a_z = (p + R h)_z. Ground that rises is left as
+it is found.
+
 Position and heading are not observable; their covariance grows, as it must.
 """
 
@@ -33,8 +38,8 @@ from contact_ddp_ros.robot.tree import GRAVITY
 
 Array = NDArray[np.float64]
 
-ROTATION, VELOCITY, POSITION, GYRO, ACCELEROMETER, FEET = 0, 3, 6, 9, 12, 15
-"""Offsets in the error vector: three entries each, then three of each foot."""
+ROTATION, VELOCITY, POSITION, GYRO, ACCELEROMETER, JOINTS = 0, 3, 6, 9, 12, 15
+"""Places in the error vector: three entries each, then the joints' offsets, the feet, the anchor."""
 
 _FIRST: dict[int, float | tuple[float, ...]] = {
     ROTATION: (0.03, 0.03, 1e-3),
@@ -44,6 +49,15 @@ _FIRST: dict[int, float | tuple[float, ...]] = {
     ACCELEROMETER: 0.1,
 }
 """Standard deviations at the beginning: tilt, heading [rad], then [m/s, m, rad/s, m/s^2]."""
+
+_OFFSET_WALK = 1e-4
+"""Random walk of the joints' offsets [rad/sqrt(s)]."""
+
+_DIFFERENCE = 1e-6
+"""Step of the differences that give the change of a leg's velocity with its angles [rad]."""
+
+_STRIDE = 1.0
+"""Least distance along the ground between a foothold and the anchor that is compared with it [m]."""
 
 _REST_RATE = 0.02
 """Standard deviation of the angular rate of a trunk at rest [rad/s]."""
@@ -81,12 +95,38 @@ class StateFilterConfig:
     rest_speed: float = parameter(
         0.02, low=1e-4, high=1.0, unit="m/s", description="speed of a trunk that is taken to be at rest"
     )
+    offset: float = parameter(0.01, low=0.0, high=0.2, unit="rad", description="constant error of a joint's angle")
+    level: float = parameter(
+        0.005, low=1e-4, high=1.0, unit="m", description="difference in height of footholds on level ground"
+    )
+    level_slope: float = parameter(
+        0.03, low=0.0, high=0.5, unit="rad", description="slope below which ground is taken to be level; 0 for none"
+    )
     contact_share: float = parameter(
         0.11, low=0.01, high=0.5, description="share of the weight on a foot at which contact and air are alike"
     )
     contact_spread: float = parameter(
         0.033, low=1e-3, high=0.2, description="share of the weight that multiplies a foot's odds of contact by e"
     )
+
+
+SETTINGS = (
+    "gyro",
+    "accelerometer",
+    "gyro_walk",
+    "accelerometer_walk",
+    "foothold",
+    "place",
+    "rate",
+    "slip",
+    "gate",
+    "settle",
+    "rest_speed",
+    "level",
+    "level_slope",
+)
+"""Fields of the configuration in the order of the compiled functions' `settings`."""
+FOOTHOLD, PLACE, RATE, SLIP, GATE, SETTLE, REST_SPEED, LEVEL, LEVEL_SLOPE = range(4, 13)
 
 
 @nb.njit(nb.void(nb.float64[::1], nb.float64[:, ::1]), **COMPILED)
@@ -146,21 +186,23 @@ def _add(covariance, into, block, source, sign, columns):  # type: ignore[no-unt
     ),
     **COMPILED,
 )
-def _predict(rotation, points, covariance, gyro, force, weights, dt, noise):  # type: ignore[no-untyped-def]
+def _predict(rotation, points, covariance, gyro, force, walks, dt, noise):  # type: ignore[no-untyped-def]
     """Propagate over dt with the mean angular rate and specific force, both without bias.
 
-    `points` are v, p, then the feet; `noise` the densities of gyroscope, accelerometer, their biases and footholds.
+    `points` are v, p, then the landmarks: feet and anchor; `walks` the random walk of each, below 0 for one that is
+    unknown; `noise` the densities of gyroscope, accelerometer and their biases.
     """
-    n_feet = points.shape[0] - 2
+    n_marks = points.shape[0] - 2
+    feet = covariance.shape[0] - 3 * n_marks
     gravity = np.zeros((3, 3))
     gravity[0, 1], gravity[1, 0] = GRAVITY * dt, -GRAVITY * dt  # [g] dt with g = (0, 0, -GRAVITY)
     turn, lever, block = rotation * dt, np.zeros((3, 3)), np.zeros((3, 3))
     unit, half = np.eye(3) * dt, gravity * (0.5 * dt)
     for columns in (False, True):
-        for foot in range(n_feet):
-            if weights[foot] > 0.0:
-                _skew(points[2 + foot], lever)
-                _add(covariance, FEET + 3 * foot, lever @ turn, GYRO, -1.0, columns)
+        for mark in range(n_marks):
+            if walks[mark] >= 0.0:
+                _skew(points[2 + mark], lever)
+                _add(covariance, feet + 3 * mark, lever @ turn, GYRO, -1.0, columns)
         _skew(points[1], lever)
         _add(covariance, POSITION, unit, VELOCITY, 1.0, columns)
         _add(covariance, POSITION, half, ROTATION, 1.0, columns)
@@ -170,18 +212,18 @@ def _predict(rotation, points, covariance, gyro, force, weights, dt, noise):  # 
         _add(covariance, VELOCITY, lever @ turn, GYRO, -1.0, columns)
         _add(covariance, VELOCITY, turn, ACCELEROMETER, -1.0, columns)
         _add(covariance, ROTATION, turn, GYRO, -1.0, columns)
-    spread = np.zeros((3 * (n_feet + 3), 3))  # of the gyroscope's noise, which turns everything about the origin
-    at = np.zeros(n_feet + 3, dtype=np.int64)
-    for k in range(n_feet + 3):
-        at[k] = 3 * k if k < 3 else FEET + 3 * (k - 3)  # attitude, velocity, position, then feet
+    spread = np.zeros((3 * (n_marks + 3), 3))  # of the gyroscope's noise, which turns everything about the origin
+    at = np.zeros(n_marks + 3, dtype=np.int64)
+    for k in range(n_marks + 3):
+        at[k] = 3 * k if k < 3 else feet + 3 * (k - 3)  # attitude, velocity, position, then landmarks
         if k == 0:
             spread[0, 0] = spread[1, 1] = spread[2, 2] = 1.0
-        elif k < 3 or weights[k - 3] > 0.0:
+        elif k < 3 or walks[k - 3] >= 0.0:
             _skew(points[k - 1], lever)
             spread[3 * k : 3 * k + 3] = lever
     variance = noise[0] ** 2 * dt
-    for a in range(n_feet + 3):
-        for b in range(n_feet + 3):
+    for a in range(n_marks + 3):
+        for b in range(n_marks + 3):
             for i in range(3):
                 for j in range(3):
                     total = 0.0
@@ -192,9 +234,11 @@ def _predict(rotation, points, covariance, gyro, force, weights, dt, noise):  # 
         covariance[VELOCITY + i, VELOCITY + i] += noise[1] ** 2 * dt
         covariance[GYRO + i, GYRO + i] += noise[2] ** 2 * dt
         covariance[ACCELEROMETER + i, ACCELEROMETER + i] += noise[3] ** 2 * dt
-        for foot in range(n_feet):
-            if weights[foot] > 0.0:
-                covariance[FEET + 3 * foot + i, FEET + 3 * foot + i] += (noise[4] / weights[foot]) ** 2 * dt
+        for mark in range(n_marks):
+            if walks[mark] > 0.0:
+                covariance[feet + 3 * mark + i, feet + 3 * mark + i] += walks[mark] ** 2 * dt
+    for joint in range(JOINTS, feet):
+        covariance[joint, joint] += _OFFSET_WALK**2 * dt
     change = rotation @ force
     change[2] -= GRAVITY
     points[1] += dt * points[0] + 0.5 * dt * dt * change
@@ -203,30 +247,50 @@ def _predict(rotation, points, covariance, gyro, force, weights, dt, noise):  # 
     rotation[:] = rotation @ block
 
 
-@nb.njit(
-    nb.float64(
-        nb.float64[:, ::1],
-        nb.float64[:, ::1],
-        nb.float64[:, ::1],
-        nb.float64[:, ::1],
-        nb.float64[:, ::1],
-        nb.float64[:, ::1],
-        nb.float64[::1],
-        nb.float64,
-    ),
-    **COMPILED,
-)
-def _correct(rotation, points, biases, covariance, gains, variance, innovation, gate):  # type: ignore[no-untyped-def]
-    """Correct by an innovation H xi (3,); `gains` holds C H' (n, 3) and `variance` H C H' and the noise, (6, 3).
+@nb.njit(nb.void(nb.float64[:, ::1], nb.float64[:, ::1]), **COMPILED)
+def _inverse(a, out):  # type: ignore[no-untyped-def]
+    """Inverse of a symmetric positive matrix (3, 3)."""
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        for m in range(3):
+            p, q = (m + 1) % 3, (m + 2) % 3
+            out[m, i] = a[j, p] * a[k, q] - a[j, q] * a[k, p]
+    scale = 1.0 / (a[0, 0] * out[0, 0] + a[0, 1] * out[1, 0] + a[0, 2] * out[2, 0])
+    for i in range(3):
+        for j in range(3):
+            out[i, j] *= scale
+
+
+_STATE = (nb.float64[:, ::1],) * 3 + (nb.float64[::1], nb.float64[:, ::1])
+"""Types of rotation, points, biases, offsets and covariance."""
+
+
+@nb.njit(nb.float64(*_STATE, nb.float64[:, ::1], nb.float64[::1], nb.float64[:, ::1], nb.float64), **COMPILED)
+def _correct(  # type: ignore[no-untyped-def]
+    rotation, points, biases, offsets, covariance, seen, innovation, noise, gate
+):
+    """Correct by an innovation (3,) that is `seen` (3, n) times the error, and noise of a covariance (3, 3).
 
     The squared innovation over its variance is given back; beyond the gate the noise is widened by as much.
     """
-    total = variance[:3] + variance[3:]
-    squared = innovation @ np.linalg.solve(total, innovation)
+    n, n_joints = covariance.shape[0], offsets.shape[0]
+    gains, spread, inverse = np.zeros((n, 3)), np.zeros((3, 3)), np.empty((3, 3))
+    for k in range(n):
+        a, b, c = seen[0, k], seen[1, k], seen[2, k]
+        if a != 0.0 or b != 0.0 or c != 0.0:
+            for i in range(n):
+                gains[i, 0] += covariance[i, k] * a
+                gains[i, 1] += covariance[i, k] * b
+                gains[i, 2] += covariance[i, k] * c
+    for k in range(n):
+        for i in range(3):
+            if seen[i, k] != 0.0:
+                for j in range(3):
+                    spread[i, j] += seen[i, k] * gains[k, j]
+    _inverse(spread + noise, inverse)
+    squared = innovation @ (inverse @ innovation)
     if squared > gate:
-        total = variance[:3] + variance[3:] * (squared / gate)
-    inverse = np.linalg.inv(total)
-    n = covariance.shape[0]
+        _inverse(spread + noise * (squared / gate), inverse)
     gain = gains @ inverse
     for i in range(n):
         for j in range(i, n):
@@ -238,98 +302,230 @@ def _correct(rotation, points, biases, covariance, gains, variance, innovation, 
     _exponential(step[:3].copy(), turn, left)
     rotation[:] = turn @ rotation
     for k in range(points.shape[0]):
-        at = VELOCITY if k == 0 else POSITION if k == 1 else FEET + 3 * (k - 2)
+        at = VELOCITY if k == 0 else POSITION if k == 1 else JOINTS + n_joints + 3 * (k - 2)
         points[k] = turn @ points[k] + left @ step[at : at + 3].copy()
     biases[0] += step[GYRO : GYRO + 3]
     biases[1] += step[ACCELEROMETER : ACCELEROMETER + 3]
+    offsets += step[JOINTS : JOINTS + n_joints]
     return squared
 
 
+@nb.njit(nb.void(nb.float64[:, ::1], nb.int64, nb.int64), **COMPILED)
+def _copy_mark(covariance, into, source):  # type: ignore[no-untyped-def]
+    """Give the three entries at `into` the errors of those at `source`."""
+    covariance[into : into + 3] = covariance[source : source + 3]
+    covariance[:, into : into + 3] = covariance[:, source : source + 3]
+
+
+@nb.njit(nb.void(*_STATE, nb.int64, nb.float64[::1], nb.float64[:, ::1], nb.float64[::1], nb.float64[::1]), **COMPILED)
+def _land(  # type: ignore[no-untyped-def]
+    rotation, points, biases, offsets, covariance, foot, centre, arm, walks, settings
+):
+    """Begin a foothold at a centre (3,) in trunk axes, whose Jacobian in `odom` is `arm` (3, 3).
+
+    Where it is far enough from the anchor and about as high, both are taken to be as high; then it is the anchor.
+    """
+    n, last = covariance.shape[0], points.shape[0] - 1
+    at, joints, anchor = n - 3 * (last - 1 - foot), JOINTS + 3 * foot, n - 3
+    way = points[1] + rotation @ centre - points[last]
+    reach = math.hypot(way[0], way[1])
+    if walks[last - 2] >= 0.0 and reach >= _STRIDE and abs(way[2]) <= settings[LEVEL_SLOPE] * reach:
+        seen, noise = np.zeros((3, n)), np.zeros((3, 3))
+        seen[2, POSITION + 2], seen[2, anchor + 2] = 1.0, -1.0
+        seen[2, ROTATION], seen[2, ROTATION + 1] = way[1], -way[0]
+        seen[2, joints : joints + 3] = -arm[2]
+        noise[0, 0] = noise[1, 1] = 1.0
+        noise[2, 2] = settings[LEVEL] ** 2 + settings[PLACE] ** 2
+        rise = np.array([0.0, 0.0, way[2]])
+        _correct(rotation, points, biases, offsets, covariance, seen, rise, noise, settings[GATE])
+    points[2 + foot] = points[1] + rotation @ centre
+    _copy_mark(covariance, at, POSITION)
+    for columns in (False, True):
+        _add(covariance, at, arm, joints, -1.0, columns)
+    for i in range(3):
+        covariance[at + i, at + i] += settings[PLACE] ** 2
+    if walks[last - 2] < 0.0 or reach >= _STRIDE:
+        points[last] = points[2 + foot]
+        _copy_mark(covariance, anchor, at)
+        walks[last - 2] = 0.0
+
+
 @nb.njit(
     nb.void(
-        nb.float64[:, ::1],
-        nb.float64[:, ::1],
-        nb.float64[:, ::1],
+        *_STATE,
+        nb.int64,
+        nb.float64[::1],
         nb.float64[:, ::1],
         nb.float64[::1],
         nb.float64[:, ::1],
-        nb.float64[:, ::1],
-        nb.float64[:, :, ::1],
-        nb.float64[::1],
-        nb.float64[::1],
-        nb.float64[::1],
         nb.float64[::1],
         nb.float64[:, ::1],
+        nb.float64[::1],
+        nb.float64,
+        nb.float64[::1],
+        nb.float64[::1],
     ),
     **COMPILED,
 )
-def _observe(  # type: ignore[no-untyped-def]
-    rotation, points, biases, covariance, angular, centres, contacts, jacobians, rates, weights, fresh, noise, told
+def _stand(  # type: ignore[no-untyped-def]
+    rotation,
+    points,
+    biases,
+    offsets,
+    covariance,
+    foot,
+    centre,
+    arm,
+    contact,
+    jacobian,
+    own,
+    bend,
+    rate,
+    weight,
+    settings,
+    told,
 ):
-    """Correct by all feet that stand: places and velocities. `told` (L, 2) holds their squared innovations.
+    """Correct by a foot that stands: its centre is where it was, its lowest point is still.
 
-    `noise`: error of a place, of the rates, slip speed, gate.
+    `centre` and `contact` (3,) are in trunk axes, `arm` (3, 3) the centre's Jacobian in `odom`, `jacobian` (3, 3) the
+    lowest point's in trunk axes, `own` (3,) that point's velocity beside the trunk and `bend` (3, 3) its change with
+    the angles. `told` (2,) are the squared innovations.
     """
     n = covariance.shape[0]
-    gains, variance, lever = np.empty((n, 3)), np.empty((6, 3)), np.empty((3, 3))
-    for foot in range(weights.shape[0]):
-        at = FEET + 3 * foot
-        if weights[foot] <= 0.0:
-            continue
-        if fresh[foot] > 0.0:
-            points[2 + foot] = points[1] + rotation @ centres[foot]
-            covariance[at : at + 3] = covariance[POSITION : POSITION + 3]
-            covariance[:, at : at + 3] = covariance[:, POSITION : POSITION + 3]
-            for i in range(3):
-                covariance[at + i, at + i] += noise[0] ** 2
-        for i in range(n):
-            for j in range(3):
-                gains[i, j] = covariance[i, at + j] - covariance[i, POSITION + j]
-        variance[:] = 0.0
+    at, joints = n - 3 * (points.shape[0] - 2 - foot), JOINTS + 3 * foot
+    seen, noise, lever, spin = np.zeros((3, n)), np.zeros((3, 3)), np.zeros((3, 3)), np.zeros((3, 3))
+    for i in range(3):  # xi_d - xi_p + R J e
+        seen[i, at + i], seen[i, POSITION + i] = 1.0, -1.0
+        noise[i, i] = settings[PLACE] ** 2
+    seen[:, joints : joints + 3] = arm
+    innovation = points[2 + foot] - points[1] - rotation @ centre
+    told[0] = _correct(rotation, points, biases, offsets, covariance, seen, innovation, noise, settings[GATE])
+    _skew(contact, lever)
+    _skew(rate, spin)
+    seen[:] = 0.0
+    for i in range(3):  # xi_v + R [c] e_g - R (d(J q')/dq + [w] J) e
+        seen[i, VELOCITY + i] = 1.0
+    seen[:, GYRO : GYRO + 3] = rotation @ lever
+    seen[:, joints : joints + 3] = -rotation @ (bend + spin @ jacobian)
+    turned = rotation @ jacobian
+    noise[:] = settings[RATE] ** 2 * (turned @ turned.T) + settings[SLIP] ** 2 / weight * np.eye(3)
+    innovation = points[0] + rotation @ (own + np.cross(rate, contact))
+    told[1] = _correct(rotation, points, biases, offsets, covariance, seen, innovation, noise, settings[GATE])
+
+
+@nb.njit(nb.void(*_STATE, nb.float64[::1], nb.float64), **COMPILED)
+def _rest(rotation, points, biases, offsets, covariance, angular, speed):  # type: ignore[no-untyped-def]
+    """Correct by a trunk at rest: its velocity is zero, up to a `speed` [m/s], and the angular rate is the bias."""
+    for at, deviation in ((VELOCITY, speed), (GYRO, _REST_RATE)):
+        seen = np.zeros((3, covariance.shape[0]))
         for i in range(3):
-            for j in range(3):
-                variance[i, j] = gains[at + i, j] - gains[POSITION + i, j]
-            variance[3 + i, i] = noise[0] ** 2
-        innovation = points[2 + foot] - points[1] - rotation @ centres[foot]
-        told[foot, 0] = _correct(rotation, points, biases, covariance, gains, variance, innovation, noise[3])
-        # the lowest point of the foot stands still
-        own = rates[3 * foot : 3 * foot + 3]
-        _skew(contacts[foot], lever)
-        turned = rotation @ lever
-        for i in range(n):
-            for j in range(3):
-                gains[i, j] = covariance[i, VELOCITY + j]
-                for k in range(3):
-                    gains[i, j] += covariance[i, GYRO + k] * turned[j, k]
-        arm = rotation @ np.ascontiguousarray(jacobians[foot])
-        spread = noise[1] ** 2 * (arm @ arm.T)
-        for i in range(3):
-            for j in range(3):
-                variance[i, j] = gains[VELOCITY + i, j]
-                for k in range(3):
-                    variance[i, j] += turned[i, k] * gains[GYRO + k, j]
-                variance[3 + i, j] = spread[i, j]
-            variance[3 + i, i] += noise[2] ** 2 / weights[foot]
-        innovation = points[0] + arm @ own + rotation @ np.cross(angular - biases[0], contacts[foot])
-        told[foot, 1] = _correct(rotation, points, biases, covariance, gains, variance, innovation, noise[3])
+            seen[i, at + i] = 1.0
+        innovation = points[0].copy() if at == VELOCITY else biases[0] - angular
+        noise = deviation**2 * np.eye(3)
+        _correct(rotation, points, biases, offsets, covariance, seen, innovation, noise, 1e9)
 
 
 @nb.njit(
     nb.void(
-        nb.float64[:, ::1], nb.float64[:, ::1], nb.float64[:, ::1], nb.float64[:, ::1], nb.float64[::1], nb.float64
+        *_STATE,
+        nb.float64[:, ::1],
+        nb.float64[::1],
+        nb.float64[:, ::1],
+        nb.float64,
+        nb.float64[:, ::1],
+        nb.float64[::1],
+        nb.float64[::1],
+        nb.float64[::1],
+        nb.float64[::1],
+        nb.boolean,
+        nb.float64[:, :, :, ::1],
+        nb.float64[:, :, ::1],
+        nb.float64[:, :, ::1],
+        nb.float64[:, ::1],
+        nb.float64,
+        nb.float64[::1],
     ),
     **COMPILED,
 )
-def _rest(rotation, points, biases, covariance, angular, speed):  # type: ignore[no-untyped-def]
-    """Correct by a trunk at rest: its velocity is zero, up to a `speed` [m/s], and the angular rate is the bias."""
-    n = covariance.shape[0]
-    gains, variance = np.empty((n, 3)), np.zeros((6, 3))
-    for at, deviation in ((VELOCITY, speed), (GYRO, _REST_RATE)):
-        gains[:] = covariance[:, at : at + 3]
-        variance[:3] = covariance[at : at + 3, at : at + 3]
-        variance[3:] = deviation**2 * np.eye(3)
-        innovation = points[0].copy() if at == VELOCITY else biases[0] - angular
-        _correct(rotation, points, biases, covariance, gains, variance, innovation, 1e9)
+def _step(  # type: ignore[no-untyped-def]
+    rotation,
+    points,
+    biases,
+    offsets,
+    covariance,
+    stance,
+    walks,
+    told,
+    dt,
+    imu,
+    q,
+    rates,
+    weights,
+    normal,
+    at_rest,
+    rotations,
+    translations,
+    axes,
+    feet,
+    radius,
+    settings,
+):
+    """Take in one sample: predict, roll the feet that stand, correct.
+
+    `stance` (2, L) holds the feet's times on the ground [s] and whether they stood at the last sample; `walks` (L + 1,)
+    what `_predict` needs, `imu` (3, 3) the last angular rate, the present one, the mean specific force between them.
+    """
+    n_feet = weights.shape[0]
+    shares, stood = np.zeros(n_feet), stance[1].copy()
+    for foot in range(n_feet):
+        stance[0, foot] = max(stance[0, foot] + dt, 0.0) if weights[foot] > 0.5 else -np.inf
+        stance[1, foot] = 1.0 if stance[0, foot] >= settings[SETTLE] - _ROUNDING else 0.0
+        shares[foot] = stance[1, foot] * max(weights[foot], 0.1)
+        walks[foot] = settings[FOOTHOLD] / shares[foot] if stance[1, foot] > 0.0 and stood[foot] > 0.0 else -1.0
+    mean = 0.5 * (imu[0] + imu[1]) - biases[0]
+    if dt > 0.0:
+        _predict(rotation, points, covariance, mean, imu[2] - biases[1], walks, dt, settings)
+    down, angles = -radius * (normal @ rotation), q - offsets
+    centres, moving = points_and_jacobians(angles, rotations, translations, axes, feet, np.zeros(3))
+    contacts, jacobians = points_and_jacobians(angles, rotations, translations, axes, feet, down)
+    bends = np.zeros((n_feet, 3, 3))
+    for j in range(3):
+        angles[j::3] += _DIFFERENCE
+        _, bent = points_and_jacobians(angles, rotations, translations, axes, feet, down)
+        angles[j::3] -= _DIFFERENCE
+        for foot in range(n_feet):
+            change = np.ascontiguousarray(bent[foot] - jacobians[foot])
+            bends[foot, :, j] = change @ rates[3 * foot : 3 * foot + 3] / _DIFFERENCE
+    for foot in range(n_feet):
+        if stance[1, foot] == 0.0:
+            continue
+        jacobian, own = np.ascontiguousarray(jacobians[foot]), rates[3 * foot : 3 * foot + 3]
+        of_centre = np.ascontiguousarray(moving[foot])
+        if stood[foot] == 0.0:
+            arm = rotation @ of_centre
+            _land(rotation, points, biases, offsets, covariance, foot, centres[foot].copy(), arm, walks, settings)
+        elif dt > 0.0:  # w_shank x (r z), the centre's velocity beside the lowest point's
+            points[2 + foot] += dt * (rotation @ ((of_centre - jacobian) @ own - np.cross(mean, down)))
+        _stand(
+            rotation,
+            points,
+            biases,
+            offsets,
+            covariance,
+            foot,
+            centres[foot].copy(),
+            rotation @ of_centre,
+            contacts[foot].copy(),
+            jacobian,
+            jacobian @ own,
+            bends[foot],
+            imu[1] - biases[0],
+            shares[foot],
+            settings,
+            told[foot],
+        )
+    if at_rest:
+        _rest(rotation, points, biases, offsets, covariance, imu[1], settings[REST_SPEED])
 
 
 class StateFilter:
@@ -338,9 +534,11 @@ class StateFilter:
     Attributes:
         legs: geometry of the legs, in the order of the feet.
         rotation: (3, 3) of the trunk in `odom`.
-        points: velocity of the trunk's origin [m/s], its position [m], then the feet's centres [m], in `odom`.
+        points: velocity of the trunk's origin [m/s], its position [m], the feet's centres and the anchor [m], in
+            `odom`.
         biases: (2, 3) of the gyroscope [rad/s] and of the accelerometer [m/s^2].
-        covariance: (15 + 3 L,)^2 of the right-invariant error: attitude, velocity, position, biases, feet.
+        offsets: (3 L,) constant errors of the joints' angles [rad].
+        covariance: (18 + 6 L,)^2 of the right-invariant error, in the order of the module's offsets.
         innovations: (L, 2) squared innovations of places and velocities at the last sample, over their variances.
     """
 
@@ -349,27 +547,28 @@ class StateFilter:
         self.config = config or StateFilterConfig()
         self.legs = LegGeometry.from_tree(robot.tree, tuple(point.name for point in robot.tree.contacts))
         n_feet = len(robot.tree.contacts)
-        self.rotation, self.points = np.eye(3), np.zeros((2 + n_feet, 3))
-        self.biases = np.zeros((2, 3))
-        self.covariance = np.zeros((FEET + 3 * n_feet,) * 2)
+        self.rotation, self.points = np.eye(3), np.zeros((3 + n_feet, 3))
+        self.biases, self.offsets = np.zeros((2, 3)), np.zeros(3 * n_feet)
+        self.covariance = np.zeros((JOINTS + 6 * n_feet + 3,) * 2)
         self.innovations = np.zeros((n_feet, 2))
-        self._age = np.full(n_feet, -math.inf)
-        self._stands = np.zeros(n_feet, dtype=bool)
-        self._rate: Array | None = None
+        self._stance, self._walks = np.zeros((2, n_feet)), np.zeros(n_feet + 1)
+        self._imu, self._began = np.zeros((3, 3)), False
+        self._settings = np.array([getattr(self.config, name) for name in SETTINGS])
 
     def begin(self, orientation: Array, velocity: Array, position: Array) -> None:
         """Start at an attitude (4,) (x, y, z, w), velocity [m/s] and position [m] in `odom`, with unknown biases."""
         self.rotation = quaternion_to_matrix(orientation).copy()
         self.points[:] = 0.0
         self.points[0], self.points[1] = velocity, position
-        self.biases[:] = 0.0
+        self.biases[:] = self.offsets[:] = 0.0
         deviations = np.zeros(len(self.covariance))
         for at, deviation in _FIRST.items():
             deviations[at : at + 3] = deviation
+        deviations[JOINTS : JOINTS + len(self.offsets)] = self.config.offset
         self.covariance = np.diag(deviations**2)
-        self._age[:] = -math.inf
-        self._stands[:] = False
-        self._rate = None
+        self._stance[0], self._stance[1] = -np.inf, 0.0
+        self._walks[:] = -1.0
+        self._began = False
 
     def update(
         self,
@@ -392,42 +591,32 @@ class StateFilter:
             normal: (3,) unit normal of the ground in `odom`, on which balls roll.
             at_rest: the trunk does not move.
         """
-        c, legs = self.config, self.legs
-        self._age = np.where(weights > 0.5, np.maximum(self._age + dt, 0.0), -math.inf)
-        stands = self._age >= c.settle - _ROUNDING
-        fresh = (stands & ~self._stands).astype(float)
-        shares = np.where(stands, np.maximum(weights, 0.1), 0.0)
-        if self._rate is not None:
-            mean = 0.5 * (self._rate + gyro) - self.biases[0]
-            densities = np.array([c.gyro, c.accelerometer, c.gyro_walk, c.accelerometer_walk, c.foothold])
-            kept = np.where(self._stands, shares, 0.0)
-            _predict(self.rotation, self.points, self.covariance, mean, force - self.biases[1], kept, dt, densities)
-        down = -legs.radius * (normal @ self.rotation)
-        chain = legs.rotations, legs.translations, legs.axes, legs.feet
-        centres, moving = points_and_jacobians(q, *chain, np.zeros(3))
-        contacts, jacobians = points_and_jacobians(q, *chain, down)
-        if self._rate is not None:  # w_shank x (r z), the centre's velocity beside the lowest point's
-            turning = np.einsum("fij,fj->fi", moving - jacobians, rates.reshape(-1, 3)) - np.cross(mean, down)
-            self.points[2:] += np.where(self._stands[:, None], dt * turning @ self.rotation.T, 0.0)
-        self._rate, self._stands = gyro.copy(), stands
-        told = np.array([c.place, c.rate, c.slip, c.gate])
-        _observe(
+        legs, imu = self.legs, self._imu
+        imu[0], imu[1], imu[2] = imu[1], gyro, force
+        _step(
             self.rotation,
             self.points,
             self.biases,
+            self.offsets,
             self.covariance,
-            gyro,
-            centres,
-            contacts,
-            jacobians,
-            rates,
-            shares,
-            fresh,
-            told,
+            self._stance,
+            self._walks,
             self.innovations,
+            dt if self._began else 0.0,
+            imu,
+            q,
+            rates,
+            weights,
+            normal,
+            at_rest,
+            legs.rotations,
+            legs.translations,
+            legs.axes,
+            legs.feet,
+            legs.radius,
+            self._settings,
         )
-        if at_rest:
-            _rest(self.rotation, self.points, self.biases, self.covariance, gyro, c.rest_speed)
+        self._began = True
 
     @property
     def pose_covariance(self) -> Array:

@@ -9,9 +9,9 @@ from scipy.spatial.transform import Rotation
 from contact_ddp_ros.control.estimation import state_filter
 from contact_ddp_ros.control.estimation.state_filter import (
     ACCELEROMETER,
-    FEET,
     GRAVITY,
     GYRO,
+    JOINTS,
     POSITION,
     ROTATION,
     VELOCITY,
@@ -23,33 +23,36 @@ from contact_ddp_ros.robot.model import load_robot
 
 ROBOT = load_robot()
 N_FEET = len(ROBOT.tree.contacts)
-N = FEET + 3 * N_FEET
+FEET = JOINTS + 3 * N_FEET
+N_MARKS = N_FEET + 1
+N = FEET + 3 * N_MARKS
 DT = 0.002
 TINY = 1e-5
 """A step over which the linear model is exact to first order [s]."""
 RNG = np.random.default_rng(3)
-BLOCKS = {"velocity": VELOCITY, "position": POSITION, **{f"foot {k}": FEET + 3 * k for k in range(N_FEET)}}
+ATS = [VELOCITY, POSITION, *(FEET + 3 * k for k in range(N_MARKS))]
 
-Group = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Rotation (3, 3), points (2 + L, 3), biases (2, 3)."""
+Group = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Rotation (3, 3), points (3 + L, 3), biases (2, 3), offsets of the joints (3 L,)."""
 
 
 def some_state() -> Group:
     return (
         Rotation.from_rotvec(RNG.normal(size=3)).as_matrix(),
-        RNG.normal(size=(2 + N_FEET, 3)),
+        RNG.normal(size=(2 + N_MARKS, 3)),
         0.1 * RNG.normal(size=(2, 3)),
+        0.1 * RNG.normal(size=3 * N_FEET),
     )
 
 
 def moved(state: Group, xi: np.ndarray) -> Group:
     """exp(xi) X, and the biases with their errors added; SciPy's exponential."""
-    rotation, points, biases = state
+    rotation, points, biases, offsets = state
     turn = Rotation.from_rotvec(xi[:3]).as_matrix()
     left = np.column_stack([integral_of_turn(xi[:3], axis) for axis in np.eye(3)])
-    ats = [VELOCITY, POSITION, *(FEET + 3 * k for k in range(N_FEET))]
-    shifted = np.array([turn @ point + left @ xi[at : at + 3] for point, at in zip(points, ats, strict=True)])
-    return turn @ rotation, shifted, biases + np.stack([xi[GYRO : GYRO + 3], xi[ACCELEROMETER : ACCELEROMETER + 3]])
+    shifted = np.array([turn @ point + left @ xi[at : at + 3] for point, at in zip(points, ATS, strict=True)])
+    biases = biases + np.stack([xi[GYRO : GYRO + 3], xi[ACCELEROMETER : ACCELEROMETER + 3]])
+    return turn @ rotation, shifted, biases, offsets + xi[JOINTS:FEET]
 
 
 def integral_of_turn(w: np.ndarray, vector: np.ndarray) -> np.ndarray:
@@ -63,19 +66,18 @@ def error(found: Group, true: Group) -> np.ndarray:
     turn = found[0] @ true[0].T
     xi = np.zeros(N)
     xi[:3] = Rotation.from_matrix(turn).as_rotvec()
-    ats = [VELOCITY, POSITION, *(FEET + 3 * k for k in range(N_FEET))]
-    for at, a, b in zip(ats, found[1], true[1], strict=True):
+    for at, a, b in zip(ATS, found[1], true[1], strict=True):
         xi[at : at + 3] = a - turn @ b
     xi[GYRO : GYRO + 3], xi[ACCELEROMETER : ACCELEROMETER + 3] = found[2] - true[2]
+    xi[JOINTS:FEET] = found[3] - true[3]
     return xi
 
 
 def propagated(state: Group, gyro: np.ndarray, force: np.ndarray, covariance: np.ndarray) -> Group:
-    rotation, points, biases = (part.copy() for part in state)
-    weights = np.ones(N_FEET)
-    noise = np.zeros(5)
-    state_filter._predict(rotation, points, covariance, gyro - biases[0], force - biases[1], weights, TINY, noise)
-    return rotation, points, biases
+    rotation, points, biases, offsets = (part.copy() for part in state)
+    still = np.zeros(N_MARKS), TINY, np.zeros(5)
+    state_filter._predict(rotation, points, covariance, gyro - biases[0], force - biases[1], *still)
+    return rotation, points, biases, offsets
 
 
 @pytest.mark.parametrize("at", range(N))
@@ -87,15 +89,17 @@ def test_the_covariance_is_propagated_as_errors_are(at: int) -> None:
     true = propagated(state, gyro, force, covariance)
     found = propagated(moved(state, xi), gyro, force, np.zeros((N, N)))
     after = error(found, true)
-    assert covariance == pytest.approx(np.outer(after, after), abs=1e-3 * TINY * 1e-10)
+    walk = np.zeros(N)
+    walk[JOINTS:FEET] = state_filter._OFFSET_WALK**2 * TINY
+    assert covariance == pytest.approx(np.outer(after, after) + np.diag(walk), abs=1e-3 * TINY * 1e-10)
 
 
 def test_free_fall_is_integrated_exactly() -> None:
-    rotation, points = np.eye(3), np.zeros((2 + N_FEET, 3))
+    rotation, points = np.eye(3), np.zeros((2 + N_MARKS, 3))
     points[0] = [1.0, 2.0, 3.0]
     for _ in range(500):
         noise, still = np.zeros(5), np.zeros(3)
-        state_filter._predict(rotation, points, np.zeros((N, N)), still, still, np.zeros(N_FEET), DT, noise)
+        state_filter._predict(rotation, points, np.zeros((N, N)), still, still, np.full(N_MARKS, -1.0), DT, noise)
     assert points[0] == pytest.approx([1.0, 2.0, 3.0 - GRAVITY])
     assert points[1] == pytest.approx([1.0, 2.0, 3.0 - 0.5 * GRAVITY])
 
@@ -118,6 +122,45 @@ def test_an_attitude_velocity_and_biases_that_are_wrong_are_put_right_by_feet_th
     assert found.points[0] == pytest.approx(np.zeros(3), abs=1e-3)
     assert np.arccos(found.rotation[2, 2]) < 0.1 / GRAVITY, "what the accelerometer's bias may be"
     assert found.biases[0] == pytest.approx(bias, abs=5e-4)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("measurement", ["place", "rate", "level"])
+def test_one_measurement_removes_an_error_of_known_direction(measurement: str, seed: int) -> None:
+    """Where the covariance knows nothing but a direction, the step along it is right only if the linear model is."""
+    rng, foot = np.random.default_rng(seed), seed
+    found = StateFilter(ROBOT, StateFilterConfig(settle=0.0, place=1e-4, rate=1e-3, slip=1e-3, level=1e-4, gate=100.0))
+    standing = ROBOT.standing_state()
+    tilted = Rotation.from_rotvec(0.1 * rng.normal(size=3))
+    found.begin(tilted.as_quat(), np.zeros(3), np.array([3.0, -2.0, 0.3]))
+    q, rates, gyro = standing.joint_positions + 0.1 * rng.normal(size=12), rng.normal(size=12), rng.normal(size=3)
+    offsets = 0.02 * rng.normal(size=12)
+    legs, rotation = found.legs, tilted.as_matrix()
+    down = np.array([0.0, 0.0, -1.0])
+    contacts, jacobians = legs.points_and_jacobians(q - offsets, rotation.T @ down)
+    centres = contacts - legs.radius * (rotation.T @ down)
+    points = np.zeros((2 + N_MARKS, 3))
+    points[0] = -rotation @ (np.cross(gyro, contacts[foot]) + jacobians[foot] @ rates[3 * foot : 3 * foot + 3])
+    points[1] = [3.0, -2.0, 0.3]
+    points[2:-1] = points[1] + centres @ rotation.T
+    points[-1] = points[2 + foot] - [1.2, 0.7, 0.0]
+    true = rotation, points, np.zeros((2, 3)), offsets
+    weights = np.zeros(N_FEET)
+    weights[foot] = 1.0
+    if measurement == "place":  # of a foot that stood before
+        found.update(DT, gyro, np.zeros(3), q, rates, weights)
+    if measurement == "level":
+        found._walks[-1] = 0.0
+    xi = 1e-4 * rng.normal(size=N)
+    if measurement == "rate":  # the foot is new: its place follows from the rest
+        xi[:3] = 0.0
+    found.rotation, found.points, found.biases, found.offsets = moved(true, xi)
+    found.rotation = np.ascontiguousarray(found.rotation)
+    found.covariance = 1e4 * np.outer(xi, xi)
+    found.update(1e-12, gyro, np.zeros(3), q, rates, weights)
+    left = error((found.rotation, found.points, found.biases, found.offsets), true)
+    left[FEET + 3 * foot : FEET + 3 * foot + 3] = left[-3:] = 0.0
+    assert np.abs(left).max() < 0.03 * np.abs(xi).max()
 
 
 @pytest.mark.parametrize("turn", [0.5, -2.0, math.pi])
@@ -157,7 +200,7 @@ def test_a_ball_that_rolls_is_no_slip() -> None:
         if step == 0:
             rolled = found.points[2:].copy()
     assert found.points[0] == pytest.approx(velocity, abs=2e-3)
-    moved_by = found.points[2:] - rolled
+    moved_by = (found.points[2:] - rolled)[:N_FEET]
     assert np.abs(moved_by[:, 0]) == pytest.approx(legs.radius * 99 * DT, rel=0.05)
     assert found.innovations.max() < 9.0
 
@@ -190,19 +233,19 @@ def test_position_and_heading_are_known_less_and_less() -> None:
 def test_covariances_of_pose_and_twist_are_those_of_errors_in_their_axes() -> None:
     """By a sample of small errors of the filter's kind about a state far from the origin."""
     found, _ = standing()
-    found.rotation, found.points, found.biases = some_state()
+    found.rotation, found.points, found.biases, found.offsets = some_state()
     found.points[1] = [30.0, -20.0, 0.3]
     random = np.random.default_rng(2)
     root = 1e-4 * random.normal(size=(N, N))
     found.covariance = root @ root.T
     pose, twist = [], []
-    for xi in (root @ random.normal(size=(N, 20_000))).T:
-        rotation, points, biases = moved((found.rotation, found.points, found.biases), xi)
+    for xi in (root @ random.normal(size=(N, 4000))).T:
+        rotation, points, biases, _ = moved((found.rotation, found.points, found.biases, found.offsets), xi)
         turn = Rotation.from_matrix(rotation @ found.rotation.T).as_rotvec()
         pose.append([*(points[1] - found.points[1]), *turn])
         own = rotation.T @ points[0] - found.rotation.T @ found.points[0]
         twist.append([*own, *(found.biases[0] - biases[0])])
     for told, errors in ((found.pose_covariance, pose), (found.twist_covariance, twist)):
         scale = np.sqrt(np.diag(told))
-        assert np.abs(np.cov(np.array(errors).T) - told).max() < 0.05 * scale.max() ** 2
-        assert np.var(errors, axis=0) == pytest.approx(np.diag(told), rel=0.06)
+        assert np.abs(np.cov(np.array(errors).T) - told).max() < 0.1 * scale.max() ** 2
+        assert np.var(errors, axis=0) == pytest.approx(np.diag(told), rel=0.12)
