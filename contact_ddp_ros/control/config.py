@@ -149,7 +149,11 @@ class SafetyConfig:
     """Limits of the supervisor; beyond any of them the controller falls back to damping."""
 
     state_timeout: float = parameter(
-        0.02, low=0.002, high=0.5, unit="s", description="oldest robot state that is acted on"
+        0.08,
+        low=0.002,
+        high=0.5,
+        unit="s",
+        description="oldest robot state that is acted on; until then it is predicted along the plan",
     )
     clock_tolerance: float = parameter(
         0.008,
@@ -226,15 +230,16 @@ class SafetyConfig:
         low=0.0,
         high=10.0,
         unit="m",
-        description="largest step of the trunk between two states beyond what its speed explains; raise it where the "
-        "estimator corrects itself in steps",
+        description="largest step of the trunk's place between two states beyond what its speed explains; a larger one "
+        "is a correction of its source, which moves the frame in which the robot walks",
     )
     turn_jump: float = parameter(
         0.1,
         low=0.0,
         high=3.2,
         unit="rad",
-        description="largest step of the trunk's orientation between two states beyond what its rate explains",
+        description="largest step of the trunk's orientation between two states beyond what its rate explains; a "
+        "larger one of the heading is a correction of its source",
     )
     stuck_timeout: float = parameter(
         0.01,

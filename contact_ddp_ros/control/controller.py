@@ -24,7 +24,7 @@ from contact_ddp_ros.control.move import MoveLaw
 from contact_ddp_ros.control.recover import RecoverLaw
 from contact_ddp_ros.control.safety import Fault, SafetyViolation, Supervisor, ViolationKind
 from contact_ddp_ros.control.stand import StandLaw
-from contact_ddp_ros.control.state_plausibility import StateContinuity
+from contact_ddp_ros.control.state_plausibility import PlaceAnchor, StateContinuity
 from contact_ddp_ros.robot.ground import Ground, TerrainEstimate
 from contact_ddp_ros.robot.joint_pd import JointTargets, TorqueSpeedCurve, limited_command
 from contact_ddp_ros.robot.joints import FOOT_NAMES
@@ -77,6 +77,8 @@ class Controller:
         """Text on joints that do something else than they are commanded; empty where nothing else is known."""
         self._known_pose = KnownPose(robot)
         self._continuity = StateContinuity(robot, config.safety)
+        self.anchor = PlaceAnchor(config.safety)
+        """Frame in which the robot stands and walks, for diagnosis."""
         self._command = JointCommand.damping(robot.n_joints)
         self._torques = self._no_torques = np.zeros(robot.n_joints)
         """Drive torques of the last command at its state (12,) [N m]; zero while it damps."""
@@ -217,6 +219,21 @@ class Controller:
         with self._lock:
             self.move.miss(SafetyViolation(ViolationKind.SOLVE_FAILED, reason))
 
+    def localised(self, state: RobotState | None) -> RobotState | None:
+        """A measured state in the frame in which the robot walks, for whoever plans for this controller.
+
+        That frame goes on where the source of the trunk's place corrects itself in steps.
+        """
+        with self._lock:
+            usable = state is not None and state.has_sizes(self._robot.n_joints) and state.is_finite()
+            return self._anchored(state) if usable and state is not None else state
+
+    def _anchored(self, state: RobotState) -> RobotState:
+        if self.mode in (ControlMode.DAMP, ControlMode.RECOVER):
+            self.anchor.release()
+            return state
+        return self.anchor.follow(state)
+
     def update(self, state: RobotState | None, now: float) -> JointCommand:
         """The command for the joint drives at time `now` [s], from the latest state (None where none has arrived)."""
         with self._lock:
@@ -226,7 +243,9 @@ class Controller:
     def _next_command(self, state: RobotState | None, now: float) -> JointCommand:
         last, scheduled = self._now, self.contacts
         self.move.rest()
-        finding = self._advance_clock(now) or self._judge(state, now)
+        finding = self._advance_clock(now)
+        if finding is None:
+            state, finding = self._judge(state, now)
         self.finding, self._torques = finding, self._no_torques
         self._measured, self._state = state, state if finding is None else None
         if state is not None and self.config.safety.check_known_pose:
@@ -258,15 +277,19 @@ class Controller:
         lying = self.mode is ControlMode.MOTION and self._motion is not None and self._motion.on_the_ground
         return lying or self.mode is ControlMode.RECOVER
 
-    def _judge(self, state: RobotState | None, now: float) -> SafetyViolation | None:
+    def _judge(self, state: RobotState | None, now: float) -> tuple[RobotState | None, SafetyViolation | None]:
+        """A measured state in the frame in which the robot walks, and the first thing that is wrong with it."""
         moving = self.mode in (ControlMode.MOVE, ControlMode.MOTION)
         may_lie = self.mode in (ControlMode.RECOVER, ControlMode.MOTION)
         ground, torques = self.estimator.ground, self._torques
         finding = self._supervisor.state(state, now, ground, may_lie=may_lie, moving=moving, torques=torques)
         if finding is not None or state is None:
-            return finding
-        finding = self._continuity.check(state, moving=moving)
-        return finding or (SafetyViolation(ViolationKind.NOT_EXECUTED, self.execution) if self.execution else None)
+            return state, finding
+        state = self._anchored(state)
+        finding = self.anchor.finding(state.time) or self._continuity.check(state, moving=moving)
+        return state, finding or (
+            SafetyViolation(ViolationKind.NOT_EXECUTED, self.execution) if self.execution else None
+        )
 
     def _adopt(self, config: ControllerConfig) -> None:
         validate(config)
@@ -293,7 +316,7 @@ class Controller:
         self.drive_gains, self._stand, self._capture = drive, stand, capture
         self.move.configure(config)
         self._curve = TorqueSpeedCurve.of(self._robot.velocity_limits, config.motor)
-        self.estimator.config = config.estimation
+        self.estimator.config, self.anchor.config = config.estimation, config.safety
 
     def _advance_clock(self, now: float) -> SafetyViolation | None:
         """Note the time. Where it jumps back, ages count from the new time, and policies of the old one are dropped."""
@@ -304,6 +327,7 @@ class Controller:
             return None
         self.move.forget()
         self._continuity.forget()
+        self.anchor.release()
         self.estimator.forget()
         self._modes.restart_clock(now)
         self._stand.shift(now - last)

@@ -10,12 +10,17 @@ that stands may: how long it has stood still before it bounds says nothing.
 
 A trunk that rests may, too, while its joints only begin to move: simulators send no change that is too small for them.
 
+A source of the trunk's place may correct itself in steps: a map, motion capture, a loop that closes. Nothing has moved
+then, and control lives by velocity and attitude: :class:`PlaceAnchor` keeps the frame in which the robot walks.
+
 States that have jumped and then go on from where they jumped to are believed after a moment: the robot was put there,
 by a reset of the simulator for one. The jump itself has been found by then, and what moved the robot has been stopped.
 """
 
 import math
+from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numba as nb
 import numpy as np
@@ -25,7 +30,7 @@ from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.safety import SafetyViolation, ViolationKind
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.rotation import COMPILED, READ
+from contact_ddp_ros.robot.rotation import COMPILED, READ, WRITTEN, quaternion_to_matrix, quaternion_to_rpy, wrap_angle
 from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]
@@ -38,6 +43,12 @@ _SETTLED = 0.008
 
 _BEGINNING = 2e-3
 """Motion of a joint that need not have moved the trunk yet [rad]."""
+
+_THROWN = 50.0
+"""Acceleration that a trunk may have between two states, as at an impact [m/s^2]."""
+
+_MOST_JUMPS, _JUMPS_WITHIN = 10, 1.0
+"""Number of jumps of the trunk's place, within a time [s], of a source that is not to be believed."""
 
 _PARTS = ("joint", "trunk")
 _ALL_NEW = (True, True)
@@ -157,10 +168,85 @@ class StateContinuity:
         )
 
 
+class PlaceAnchor:
+    """Frame in which the trunk's place and heading go on where their source corrects them in steps.
+
+    Attributes:
+        config: limits of the steps.
+        offset, yaw: (3,) [m] and angle [rad] of that frame in `odom`: p = turn(yaw) p_odom + offset.
+        jumps: number of steps so far.
+    """
+
+    def __init__(self, config: SafetyConfig) -> None:
+        """Begin with the source's own frame."""
+        self.config, self.jumps = config, 0
+        self.release()
+
+    def release(self) -> None:
+        """Go on in the source's own frame."""
+        self.offset, self.yaw = np.zeros(3), 0.0
+        self._last: RobotState | None = None
+        self._times: deque[float] = deque(maxlen=_MOST_JUMPS)
+
+    def place(self, state: RobotState) -> RobotState:
+        """A state in that frame."""
+        if self.yaw == 0.0 and not self.offset.any():
+            return state
+        c, s = math.cos(0.5 * self.yaw), math.sin(0.5 * self.yaw)
+        x, y, z, w = state.orientation.tolist()
+        position = quaternion_to_matrix(np.array([0.0, 0.0, s, c])) @ state.position + self.offset
+        orientation = np.array([c * x - s * y, c * y + s * x, c * z + s * w, c * w - s * z])
+        return replace(state, position=position, orientation=orientation)
+
+    def follow(self, state: RobotState) -> RobotState:
+        """A new state, which has passed the supervisor's checks, in that frame, which takes up a step of its place."""
+        last = self._last
+        if last is not None and state.time == last.time:
+            return self.place(state)
+        self._last = state
+        if last is None or not 0.0 < state.time - last.time <= _MEMORY:
+            return self.place(state)
+        dt, config = state.time - last.time, self.config
+        went, step, turn = _stepped(
+            last.position,
+            last.orientation,
+            last.linear_velocity,
+            last.angular_velocity,
+            state.position,
+            state.orientation,
+            dt,
+        )
+        far = step > config.base_jump + 0.5 * _THROWN * dt * dt
+        if not far and abs(turn) <= config.turn_jump + config.trunk_turn_rate * dt:
+            return self.place(state)
+        was = self.place(replace(state, position=went))
+        self.yaw = wrap_angle(self.yaw - turn)
+        self.offset = np.zeros(3)
+        self.offset = was.position - self.place(state).position
+        self.jumps += 1
+        self._times.append(state.time)
+        return self.place(state)
+
+    def finding(self, now: float) -> SafetyViolation | None:
+        """Violation by a place that jumps all the time, at `now` [s]; None where it does not."""
+        if len(self._times) < _MOST_JUMPS or now - self._times[0] > _JUMPS_WITHIN:
+            return None
+        text = f"the trunk's place has jumped {_MOST_JUMPS} times within {now - self._times[0]:.2f} s"
+        return SafetyViolation(ViolationKind.STATE_JUMP, f"{text}; allowed: fewer within {_JUMPS_WITHIN:g} s")
+
+
 @nb.njit(nb.float64(READ, READ), **COMPILED)
 def _turned(one, other):  # type: ignore[no-untyped-def]
     """Angle between two orientations (4,) [rad]."""
     return 2.0 * math.acos(min(1.0, abs((one * other).sum())))
+
+
+@nb.njit(nb.types.Tuple((WRITTEN, nb.float64, nb.float64))(*[READ] * 6, nb.float64), **COMPILED)
+def _stepped(p0, o0, l0, a0, p, o, dt):  # type: ignore[no-untyped-def]
+    """Place to which the trunk has gone (3,) [m] in dt, and how far place [m] and heading [rad] are from there."""
+    went = p0 + dt * (quaternion_to_matrix(o0) @ np.ascontiguousarray(l0))
+    turn = wrap_angle(quaternion_to_rpy(o)[2] - quaternion_to_rpy(o0)[2] - dt * a0[2])
+    return went, np.abs(p - went).max(), turn
 
 
 @nb.njit(nb.types.UniTuple(nb.boolean, 3)(*[READ] * 13, *[nb.float64] * 4), **COMPILED)

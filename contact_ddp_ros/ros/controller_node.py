@@ -48,6 +48,9 @@ NAME = "controller"
 _GONE = 1.0
 """Wall-clock time without a state after which it is looked whether anybody is left to send one [s]."""
 
+_PATIENCE = 0.005
+"""Wall-clock time without a state after which a command is made of the last one [s]."""
+
 _LAST_FRAMES = 3
 """Damping commands at the end: not every way to the drives is a reliable one."""
 
@@ -147,7 +150,7 @@ class ControllerNode:
         self._planner.begin(self._config.node.planner_delay, stop)
         heard = clock.monotonic()
         while not stop.is_set():
-            patience = REPEAT if self._lockstep else self._config.safety.state_timeout
+            patience = REPEAT if self._lockstep else _PATIENCE
             self._await_pair(stop, patience)
             if stop.is_set():
                 return
@@ -268,7 +271,8 @@ class ControllerNode:
         if controller.mode is ControlMode.MOVE or controller.standing:
             moving = STOP if controller.stopping else MOVE
             aim = moving if controller.mode is ControlMode.MOVE else HOLD
-            self._planner.ask(PlanRequest(stamp, aim, state, controller.felt), config.safety.planner_period)
+            walking = controller.localised(state) or state
+            self._planner.ask(PlanRequest(stamp, aim, walking, controller.felt), config.safety.planner_period)
         if self._lockstep:
             answers = self._planner.due(stamp, config.node.lockstep_timeout)
         else:

@@ -149,7 +149,7 @@ class Loop:
         self.cut = ""
         """Text on the part of the command that is not followed, and why; empty where all of it is."""
         self.state: RobotState | None = None
-        """State that has been received at this tick; None before the first."""
+        """State that has been received at this tick, in the frame in which the robot walks; None before the first."""
         self.shown = plant.time
         """Time that the controller is shown at this tick [s]."""
         self.clock = clock or LockStep()
@@ -194,7 +194,8 @@ class Loop:
     def tick(self) -> None:
         """One control tick: state, plans, command, physics."""
         now = self.plant.time
-        self.state, self.shown = self._channel.state(self.measured()), self._channel.clock(now)
+        received, self.shown = self._channel.state(self.measured()), self._channel.clock(now)
+        self.state = self.controller.localised(received)
         self.clock.collect(self)
         for observer in self.observers:
             observer.before_tick(self)
@@ -202,7 +203,7 @@ class Loop:
         if self.controller.mode is ControlMode.MOVE or (self.plans_standing and self.controller.standing):
             self.clock.plan(self, speed)
         self._deliver(now)
-        command = self.controller.update(self.state, self.shown)
+        command = self.controller.update(received, self.shown)
         if self.move_is_due and self.controller.standing:
             self.move_is_due = not self.controller.request(ControlMode.MOVE).accepted
         for observer in self.observers:
