@@ -30,7 +30,7 @@ from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.safety import SafetyViolation, ViolationKind
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.rotation import COMPILED, READ, WRITTEN, quaternion_to_matrix, quaternion_to_rpy, wrap_angle
+from contact_ddp_ros.robot.rotation import COMPILED, READ, WRITTEN, quaternion_to_matrix, wrap_angle
 from contact_ddp_ros.robot.state import RobotState
 
 Array = NDArray[np.float64]
@@ -46,6 +46,9 @@ _BEGINNING = 2e-3
 
 _THROWN = 50.0
 """Acceleration that a trunk may have between two states, as at an impact [m/s^2]."""
+
+_KICK = 2.0
+"""Change of the trunk's velocity from one state to the next that no correction of its place explains [m/s]."""
 
 _MOST_JUMPS, _JUMPS_WITHIN = 10, 1.0
 """Number of jumps of the trunk's place, within a time [s], of a source that is not to be believed."""
@@ -217,7 +220,8 @@ class PlaceAnchor:
             dt,
         )
         far = step > config.base_jump + 0.5 * _THROWN * dt * dt
-        if not far and abs(turn) <= config.turn_jump + config.trunk_turn_rate * dt:
+        kicked = bool((np.abs(state.linear_velocity - last.linear_velocity) > _KICK).any())
+        if kicked or (not far and abs(turn) <= config.turn_jump + config.trunk_turn_rate * dt):
             return self.place(state)
         was = self.place(replace(state, position=went))
         self.yaw = wrap_angle(self.yaw - turn)
@@ -243,10 +247,15 @@ def _turned(one, other):  # type: ignore[no-untyped-def]
 
 @nb.njit(nb.types.Tuple((WRITTEN, nb.float64, nb.float64))(*[READ] * 6, nb.float64), **COMPILED)
 def _stepped(p0, o0, l0, a0, p, o, dt):  # type: ignore[no-untyped-def]
-    """Place to which the trunk has gone (3,) [m] in dt, and how far place [m] and heading [rad] are from there."""
-    went = p0 + dt * (quaternion_to_matrix(o0) @ np.ascontiguousarray(l0))
-    turn = wrap_angle(quaternion_to_rpy(o)[2] - quaternion_to_rpy(o0)[2] - dt * a0[2])
-    return went, np.abs(p - went).max(), turn
+    """Place to which the trunk has gone (3,) [m] in dt, and how far place [m] and heading [rad] are from there.
+
+    The heading is the part about the vertical of the rotation from the expected attitude to the present one.
+    """
+    before = quaternion_to_matrix(o0)
+    went, up = p0 + dt * (before @ np.ascontiguousarray(l0)), dt * (before @ np.ascontiguousarray(a0))
+    dot = o[0] * o0[0] + o[1] * o0[1] + o[2] * o0[2] + o[3] * o0[3]
+    turn = 2.0 * math.atan2(o[2] * o0[3] - o[3] * o0[2] - o[0] * o0[1] + o[1] * o0[0], dot)
+    return went, np.abs(p - went).max(), wrap_angle(turn - up[2])
 
 
 @nb.njit(nb.types.UniTuple(nb.boolean, 3)(*[READ] * 13, *[nb.float64] * 4), **COMPILED)

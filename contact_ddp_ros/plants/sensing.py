@@ -20,8 +20,10 @@ from contact_ddp_ros.robot.rotation import (
     quaternion_to_rpy,
     rotation_vector_to_quaternion,
     rpy_to_quaternion,
+    up_in_body,
 )
 from contact_ddp_ros.robot.state import ImuSample, RobotState
+from contact_ddp_ros.robot.tree import GRAVITY
 
 Array = NDArray[np.float64]
 
@@ -81,15 +83,15 @@ class Imu:
         self._sum += specific_force
         self._steps += 1
 
-    def sample(self, state: RobotState, specific_force: Array) -> ImuSample:
-        """The sample at a true state; the force given is that of a unit that has noted none yet."""
+    def sample(self, state: RobotState) -> ImuSample:
+        """The sample at a true state; a unit that has noted no force yet has rested."""
         if self._last is not None and self._last.time == state.time:
             return self._last
         grade, rng = self._grade, self._rng
         dt = state.time - self._time if math.isfinite(self._time) and state.time > self._time else 0.002
         walks = np.array([[grade.gyro_walk], [grade.accelerometer_walk]])
         self._biases = self._biases + math.sqrt(dt) * walks * rng.standard_normal((2, 3))
-        force = self._sum / self._steps if self._steps else specific_force
+        force = self._sum / self._steps if self._steps else GRAVITY * up_in_body(state.orientation)
         self._sum, self._steps, self._time = np.zeros(3), 0, state.time
         noise = rng.standard_normal((2, 3)) / math.sqrt(dt)
         rate = state.angular_velocity + self._biases[0] + grade.gyro * noise[0]

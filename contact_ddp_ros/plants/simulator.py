@@ -181,7 +181,7 @@ class PhysicsSimulator(ABC):
         """Sample of the inertial unit now; repeated calls at one instant return the same sample."""
         if self._imu is None:
             self._imu = Imu(self._options.imu, self._options.seed)
-        return self._imu.sample(self._true_state(), self._specific_force())
+        return self._imu.sample(self._true_state())
 
     def write(self, command: JointCommand, gains: DriveGains | None = None) -> None:
         """Set the drives' command and, where given, their gains from now on.

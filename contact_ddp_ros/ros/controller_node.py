@@ -140,7 +140,7 @@ class ControllerNode:
         """Take over parameters from the next tick on."""
         self._controller.configure(config)
         if self._estimator is not None:
-            self._estimator.filter.config = config.estimation.state
+            self._estimator.filter.configure(config.estimation.state)
         self._motions = laws(self._plans, self._robot, config)
 
     def run(self, stop: Event) -> None:

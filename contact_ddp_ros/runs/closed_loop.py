@@ -10,7 +10,6 @@ import numpy as np
 
 from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.control.controller import Controller
-from contact_ddp_ros.control.estimation.state_estimator import StateEstimator
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.plants.engines import make_simulator
@@ -21,8 +20,8 @@ from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.state import DriveGains
 from contact_ddp_ros.runs.channel import Channel
-from contact_ddp_ros.runs.loop import CONTROL_PERIOD, LockStep, Loop, Observer, WallClock
-from contact_ddp_ros.runs.options import ESTIMATED, RunOptions
+from contact_ddp_ros.runs.loop import CONTROL_PERIOD, LockStep, Loop, Observer, WallClock, estimator_of
+from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import Recorder, Recording
 from contact_ddp_ros.runs.robot_scaling import (
     controller_config,
@@ -116,13 +115,12 @@ class ClosedLoop(Loop):
         planner = Planner(WholeBodyModel(robot), config)
         for _, gait in options.gaits:
             planner.know(gait)
-        estimated = options.state == ESTIMATED
         super().__init__(
             make_simulator(robot, controller.drive_gains, simulator_options(options, robot)),
             controller,
             recorder or Recorder(),
             planner,
-            estimator=StateEstimator(robot, controller.config.estimation.state) if estimated else None,
+            estimator=estimator_of(options, robot, controller.config),
             channel=channel,
             observers=[Timetable(options), Pushes(options.pushes)],
             clock=LockStep(options.planner_delay) if options.lockstep else WallClock(),

@@ -17,6 +17,7 @@ from typing import TypeVar
 import numpy as np
 
 from contact_ddp_ros.base.errors import MessageError
+from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.estimation.state_estimator import StateEstimator
 from contact_ddp_ros.control.modes import Answer, ControlMode
@@ -25,9 +26,11 @@ from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.plants.plant import SimulatedPlant
 from contact_ddp_ros.robot.body_pose import BodyPose
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 from contact_ddp_ros.runs.channel import Channel
+from contact_ddp_ros.runs.options import ESTIMATED, RunOptions
 from contact_ddp_ros.runs.recording import Recorder, Recording
 
 CONTROL_PERIOD = 0.002
@@ -36,6 +39,11 @@ CONTROL_PERIOD = 0.002
 Solve = Callable[[], PlanResult]
 
 Self = TypeVar("Self", bound="Loop")
+
+
+def estimator_of(options: RunOptions, robot: Robot, config: ControllerConfig) -> StateEstimator | None:
+    """State estimator of a run that is to go without the simulator's truth; None for one that has it."""
+    return StateEstimator(robot, config.estimation.state) if options.state == ESTIMATED else None
 
 
 class Observer:

@@ -5,12 +5,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
 
 from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.control.safety import ViolationKind
-from contact_ddp_ros.control.state_plausibility import StateContinuity
+from contact_ddp_ros.control.state_plausibility import PlaceAnchor, StateContinuity
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.state import RobotState
 
@@ -140,9 +141,72 @@ def test_after_a_reset_it_stands_up_as_soon_as_it_is_told(robot: Robot) -> None:
     now = start_bound(controller, robot)
     for k in range(1, 8):
         state = alive(robot, now + k * TICK)
-        controller.update(dataclasses.replace(state, position=state.position + [2.0, 1.0, 0.0]), now + k * TICK)
+        away = {"position": state.position + [2.0, 1.0, 0.0], "joint_positions": state.joint_positions + 0.3}
+        controller.update(dataclasses.replace(state, **away), now + k * TICK)
     assert controller.fault is not None and controller.fault.violation is ViolationKind.STATE_JUMP
     assert controller.request(ControlMode.STAND).accepted
+
+
+def walked(robot: Robot, k: int) -> RobotState:
+    """A state on a curve at 1 m/s and 1 rad/s, a tick after the last one."""
+    time = 1.0 + k * TICK
+    state = tilted(alive(robot, time), yaw=time)
+    velocity = np.array([1.0, 0.0, 0.0])
+    place = np.array([np.sin(time), -np.cos(time), 0.3])
+    return dataclasses.replace(
+        state, position=place, linear_velocity=velocity, angular_velocity=np.array([0.0, 0.0, 1.0])
+    )
+
+
+def corrected(state: RobotState, turn: float, shift: np.ndarray) -> RobotState:
+    """The same state in another frame."""
+    around = Rotation.from_rotvec([0.0, 0.0, turn])
+    orientation = (around * Rotation.from_quat(state.orientation)).as_quat()
+    return dataclasses.replace(state, position=around.apply(state.position) + shift, orientation=orientation)
+
+
+def test_corrections_of_place_and_heading_leave_the_frame_in_which_the_robot_walks(robot: Robot) -> None:
+    random, anchor = np.random.default_rng(0), PlaceAnchor(CONFIG)
+    turn, shift = 0.0, np.zeros(3)
+    for k in range(400):
+        if k % 100 == 50:
+            turn, shift = turn + random.uniform(-3.0, 3.0), shift + random.normal(size=3)
+        true = walked(robot, k)
+        found = anchor.follow(corrected(true, turn, shift))
+        assert found.position == pytest.approx(true.position, abs=1e-5 * (1 + anchor.jumps))
+        between = Rotation.from_quat(found.orientation) * Rotation.from_quat(true.orientation).inv()
+        assert between.magnitude() < 1e-9
+        assert anchor.follow(corrected(true, turn, shift)).position == pytest.approx(found.position), "asked again"
+    assert anchor.jumps == 4
+    assert anchor.finding(1.0 + 400 * TICK) is None
+
+
+def test_a_somersault_is_no_correction_of_the_heading(robot: Robot) -> None:
+    anchor, rate = PlaceAnchor(CONFIG), 9.0
+    for k in range(400):
+        spin = {"orientation": Rotation.from_rotvec([0.0, rate * k * TICK, 0.3]).as_quat()}
+        state = dataclasses.replace(alive(robot, 1.0 + k * TICK), angular_velocity=np.array([0.0, rate, 0.0]), **spin)
+        anchor.follow(state)
+    assert anchor.jumps == 0
+
+
+def test_a_place_that_jumps_all_the_time_is_found(robot: Robot) -> None:
+    anchor = PlaceAnchor(CONFIG)
+    found = []
+    for k in range(40):
+        anchor.follow(corrected(walked(robot, k), 0.0, np.array([0.3 * (k % 2), 0.0, 0.0])))
+        found.append(anchor.finding(1.0 + k * TICK))
+    assert found[5] is None
+    assert found[-1] is not None
+    assert found[-1].violation is ViolationKind.STATE_JUMP
+
+
+def test_a_step_with_another_velocity_is_no_correction(robot: Robot) -> None:
+    anchor = PlaceAnchor(CONFIG)
+    anchor.follow(walked(robot, 0))
+    state = corrected(walked(robot, 1), 0.0, np.array([0.3, 0.0, 0.0]))
+    state = dataclasses.replace(state, linear_velocity=np.array([4.0, 0.0, 0.0]))
+    assert anchor.follow(state).position == pytest.approx(state.position)
 
 
 def test_a_trunk_may_rest_while_its_joints_begin_to_move(continuity: StateContinuity, robot: Robot) -> None:

@@ -395,7 +395,7 @@ STATE_FAULTS = {
     ViolationKind.NO_STATE: lambda state: None,
     ViolationKind.STATE_SIZE: lambda state: dataclasses.replace(state, joint_positions=np.zeros(11)),
     ViolationKind.STATE_NOT_FINITE: lambda state: dataclasses.replace(state, position=np.full(3, np.nan)),
-    ViolationKind.STATE_STALE: lambda state: state_at(state, state.time - 0.03),
+    ViolationKind.STATE_STALE: lambda state: state_at(state, state.time - 0.1),
     ViolationKind.STATE_FROM_FUTURE: lambda state: state_at(state, state.time + 0.03),
     ViolationKind.TILT: lambda state: tilted(state, pitch=1.54),
     ViolationKind.JOINT_POSITION: lambda state: dataclasses.replace(state, joint_positions=np.full(12, 9.0)),

@@ -31,6 +31,9 @@ _REST_RATE, _REST_FORCE, _REST_JOINTS = 0.1, 0.5, 0.5
 """Largest deviations of a trunk at rest: angular rate [rad/s], specific force [m/s^2], joint velocity [rad/s]."""
 _LONGEST_GAP = 0.1
 """Time between two samples after which the estimate begins anew [s]."""
+_LONGEST_BEGINNING = 0.5
+"""Time after which a trunk that is never steady is taken as it is [s]."""
+_NONE = np.zeros(0)
 _OBSERVER_RATE = 300.0
 """Bandwidth of the momentum observer [1/s]."""
 
@@ -50,11 +53,13 @@ class StateEstimator:
         self._observer = MomentumObserver(robot)
         self._weight = robot.mass * GRAVITY
         self._time: float | None = None
-        self._moved = 0.0
+        self._moved = self._began = 0.0
+        self._steady = False
 
     def forget(self) -> None:
         """Begin anew at the next sample."""
         self._time = None
+        self._steady = False
         self._observer.forget()
 
     def update(
@@ -70,6 +75,9 @@ class StateEstimator:
         """
         normal = (ground or Ground()).normal
         if self._time is None or not 0.0 < imu.time - self._time <= _LONGEST_GAP:
+            self.forget()
+            self._began = self._moved = imu.time
+        if not self._steady:
             self._begin(imu, positions)
         dt = 0.0 if self._time is None else imu.time - self._time
         self._time = imu.time
@@ -87,11 +95,14 @@ class StateEstimator:
         return self._state(imu, positions, velocities)
 
     def _begin(self, imu: ImuSample, positions: Array) -> None:
-        """Level by the specific force, heading zero, lowest foot at height zero, at rest."""
-        self.forget()
-        self._moved = imu.time
-        roll = math.atan2(imu.specific_force[1], imu.specific_force[2])
-        pitch = math.atan2(-imu.specific_force[0], math.hypot(imu.specific_force[1], imu.specific_force[2]))
+        """Level by the specific force, heading zero, lowest foot at height zero, at rest.
+
+        Until one is of a trunk that is steady each sample begins anew, but not for ever.
+        """
+        steady = _is_still(imu.angular_velocity, imu.specific_force, _NONE)
+        self._steady = steady or imu.time - self._began >= _LONGEST_BEGINNING
+        x, y, z = imu.specific_force.tolist()
+        roll, pitch = math.atan2(y, z), math.atan2(-x, math.hypot(y, z))
         rotation = pin.rpy.rpyToMatrix(roll, pitch, 0.0)
         points, _ = self.filter.legs.points_and_jacobians(positions, -rotation[2])
         height = -float((points @ rotation.T)[:, 2].min())

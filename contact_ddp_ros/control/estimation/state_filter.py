@@ -544,7 +544,7 @@ class StateFilter:
 
     def __init__(self, robot: Robot, config: StateFilterConfig | None = None) -> None:
         """Start level at the origin, at rest, until :meth:`begin`."""
-        self.config = config or StateFilterConfig()
+        self.configure(config or StateFilterConfig())
         self.legs = LegGeometry.from_tree(robot.tree, tuple(point.name for point in robot.tree.contacts))
         n_feet = len(robot.tree.contacts)
         self.rotation, self.points = np.eye(3), np.zeros((3 + n_feet, 3))
@@ -553,7 +553,11 @@ class StateFilter:
         self.innovations = np.zeros((n_feet, 2))
         self._stance, self._walks = np.zeros((2, n_feet)), np.zeros(n_feet + 1)
         self._imu, self._began = np.zeros((3, 3)), False
-        self._settings = np.array([getattr(self.config, name) for name in SETTINGS])
+
+    def configure(self, config: StateFilterConfig) -> None:
+        """Take over noise and gates; the estimate stays."""
+        self.config = config
+        self._settings = np.array([getattr(config, name) for name in SETTINGS])
 
     def begin(self, orientation: Array, velocity: Array, position: Array) -> None:
         """Start at an attitude (4,) (x, y, z, w), velocity [m/s] and position [m] in `odom`, with unknown biases."""

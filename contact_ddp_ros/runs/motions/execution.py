@@ -28,7 +28,7 @@ from contact_ddp_ros.plants.terrain.words import FLAT
 from contact_ddp_ros.robot.motion import MotionSpec
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.closed_loop import Pushes
-from contact_ddp_ros.runs.loop import CONTROL_PERIOD, Loop, Observer
+from contact_ddp_ros.runs.loop import CONTROL_PERIOD, Loop, Observer, estimator_of
 from contact_ddp_ros.runs.motions.result import STAGES
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import Recorder, Recording, RunInfo
@@ -106,7 +106,8 @@ def execute_motion(
         plant.reset(start or start_state(task, robot))
     watch = _MotionRequest(law, 0 if law.lies else round(STAND_BEFORE / CONTROL_PERIOD))
     recorder = Recorder(plans_every=1)
-    loop = Loop(plant, controller, recorder, observers=[watch, Pushes(options.pushes)])
+    observers = [watch, Pushes(options.pushes)]
+    loop = Loop(plant, controller, recorder, estimator=estimator_of(options, robot, config), observers=observers)
     recorder.begin(_info(plan, options, execution, loop.steps_per_tick * plant.timestep))
     controller.update(replace(start_state(task, robot), time=-_IN_THE_AIR), -_IN_THE_AIR)
     if not law.lies:
