@@ -53,6 +53,9 @@ _FIRST: dict[int, float | tuple[float, ...]] = {
 _OFFSET_WALK = 1e-4
 """Random walk of the joints' offsets [rad/sqrt(s)]."""
 
+_DAMPING = 0.02
+"""Damping of the inverse of a leg's Jacobian [m]."""
+
 _DIFFERENCE = 1e-6
 """Step of the differences that give the change of a leg's velocity with its angles [rad]."""
 
@@ -310,6 +313,14 @@ def _correct(  # type: ignore[no-untyped-def]
     return squared
 
 
+@nb.njit(nb.float64[::1](nb.float64[:, ::1], nb.float64[::1]), **COMPILED)
+def _joint_step(jacobian, step):  # type: ignore[no-untyped-def]
+    """Change (3,) of a leg's angles that moves its foot by a step (3,); damped where the leg is straight."""
+    inverse = np.empty((3, 3))
+    _inverse(jacobian @ jacobian.T + _DAMPING**2 * np.eye(3), inverse)
+    return jacobian.T @ (inverse @ step)
+
+
 @nb.njit(nb.void(nb.float64[:, ::1], nb.int64, nb.int64), **COMPILED)
 def _copy_mark(covariance, into, source):  # type: ignore[no-untyped-def]
     """Give the three entries at `into` the errors of those at `source`."""
@@ -357,8 +368,8 @@ def _land(  # type: ignore[no-untyped-def]
         nb.float64[::1],
         nb.float64[:, ::1],
         nb.float64[::1],
-        nb.float64[:, ::1],
         nb.float64[::1],
+        nb.float64[:, ::1],
         nb.float64[:, ::1],
         nb.float64[::1],
         nb.float64,
@@ -376,9 +387,9 @@ def _stand(  # type: ignore[no-untyped-def]
     foot,
     centre,
     arm,
+    passing,
     contact,
     jacobian,
-    own,
     bend,
     rate,
     weight,
@@ -387,9 +398,10 @@ def _stand(  # type: ignore[no-untyped-def]
 ):
     """Correct by a foot that stands: its centre is where it was, its lowest point is still.
 
-    `centre` and `contact` (3,) are in trunk axes, `arm` (3, 3) the centre's Jacobian in `odom`, `jacobian` (3, 3) the
-    lowest point's in trunk axes, `own` (3,) that point's velocity beside the trunk and `bend` (3, 3) its change with
-    the angles. `told` (2,) are the squared innovations.
+    Measured are the `centre` (3,) and how fast the lowest point passes the trunk's origin, (3,), in trunk axes. What
+    they are linear in is taken where the foot is expected, since noise that is in both pulls at the offsets: `arm`
+    (3, 3) the centre's Jacobian in `odom`; `contact` (3,), `jacobian` (3, 3) and `bend` (3, 3) the lowest point, its
+    Jacobian, and the change of its velocity with the angles, in trunk axes. `told` (2,) are the squared innovations.
     """
     n = covariance.shape[0]
     at, joints = n - 3 * (points.shape[0] - 2 - foot), JOINTS + 3 * foot
@@ -409,7 +421,7 @@ def _stand(  # type: ignore[no-untyped-def]
     seen[:, joints : joints + 3] = -rotation @ (bend + spin @ jacobian)
     turned = rotation @ jacobian
     noise[:] = settings[RATE] ** 2 * (turned @ turned.T) + settings[SLIP] ** 2 / weight * np.eye(3)
-    innovation = points[0] + rotation @ (own + np.cross(rate, contact))
+    innovation = points[0] + rotation @ passing
     told[1] = _correct(rotation, points, biases, offsets, covariance, seen, innovation, noise, settings[GATE])
 
 
@@ -488,42 +500,38 @@ def _step(  # type: ignore[no-untyped-def]
     down, angles = -radius * (normal @ rotation), q - offsets
     centres, moving = points_and_jacobians(angles, rotations, translations, axes, feet, np.zeros(3))
     contacts, jacobians = points_and_jacobians(angles, rotations, translations, axes, feet, down)
-    bends = np.zeros((n_feet, 3, 3))
+    clean, speeds = angles.copy(), np.zeros(q.shape[0])
+    for foot in range(n_feet):
+        if stance[1, foot] > 0.0 and stood[foot] > 0.0:
+            off = (points[2 + foot] - points[1]) @ rotation - centres[foot]
+            clean[3 * foot : 3 * foot + 3] += _joint_step(np.ascontiguousarray(moving[foot]), off)
+    _, arms = points_and_jacobians(clean, rotations, translations, axes, feet, np.zeros(3))
+    places, levers = points_and_jacobians(clean, rotations, translations, axes, feet, down)
+    rate, bends = imu[1] - biases[0], np.zeros((n_feet, 3, 3))
+    for foot in range(n_feet):
+        ahead = -(points[0] @ rotation) - np.cross(rate, places[foot])
+        speeds[3 * foot : 3 * foot + 3] = _joint_step(np.ascontiguousarray(levers[foot]), ahead)
     for j in range(3):
-        angles[j::3] += _DIFFERENCE
-        _, bent = points_and_jacobians(angles, rotations, translations, axes, feet, down)
-        angles[j::3] -= _DIFFERENCE
+        clean[j::3] += _DIFFERENCE
+        _, bent = points_and_jacobians(clean, rotations, translations, axes, feet, down)
+        clean[j::3] -= _DIFFERENCE
         for foot in range(n_feet):
-            change = np.ascontiguousarray(bent[foot] - jacobians[foot])
-            bends[foot, :, j] = change @ rates[3 * foot : 3 * foot + 3] / _DIFFERENCE
+            change = np.ascontiguousarray(bent[foot] - levers[foot])
+            bends[foot, :, j] = change @ speeds[3 * foot : 3 * foot + 3] / _DIFFERENCE
     for foot in range(n_feet):
         if stance[1, foot] == 0.0:
             continue
         jacobian, own = np.ascontiguousarray(jacobians[foot]), rates[3 * foot : 3 * foot + 3]
-        of_centre = np.ascontiguousarray(moving[foot])
+        arm = rotation @ np.ascontiguousarray(arms[foot])
         if stood[foot] == 0.0:
-            arm = rotation @ of_centre
             _land(rotation, points, biases, offsets, covariance, foot, centres[foot].copy(), arm, walks, settings)
         elif dt > 0.0:  # w_shank x (r z), the centre's velocity beside the lowest point's
-            points[2 + foot] += dt * (rotation @ ((of_centre - jacobian) @ own - np.cross(mean, down)))
-        _stand(
-            rotation,
-            points,
-            biases,
-            offsets,
-            covariance,
-            foot,
-            centres[foot].copy(),
-            rotation @ of_centre,
-            contacts[foot].copy(),
-            jacobian,
-            jacobian @ own,
-            bends[foot],
-            imu[1] - biases[0],
-            shares[foot],
-            settings,
-            told[foot],
-        )
+            rolling = (np.ascontiguousarray(moving[foot]) - jacobian) @ own - np.cross(mean, down)
+            points[2 + foot] += dt * (rotation @ rolling)
+        passing = jacobian @ own + np.cross(rate, contacts[foot])
+        lever, bend, share = np.ascontiguousarray(levers[foot]), bends[foot], shares[foot]
+        legs = centres[foot].copy(), arm, passing, places[foot].copy(), lever, bend
+        _stand(rotation, points, biases, offsets, covariance, foot, *legs, rate, share, settings, told[foot])
     if at_rest:
         _rest(rotation, points, biases, offsets, covariance, imu[1], settings[REST_SPEED])
 
