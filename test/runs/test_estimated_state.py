@@ -27,6 +27,10 @@ def test_gaits_hold_at_the_commanded_speed_without_any_truth(gait: str, speed: f
     assert loop.controller.mode is ControlMode.MOVE
     true = np.diff(ticks["true_position"][late][[0, -1], 0])[0] / np.ptp(ticks["time"][late])
     assert true == pytest.approx(speed, rel=0.03)
+    path = np.ptp(ticks["true_position"][:, 0])
+    drift = (ticks["position"] - ticks["true_position"])[[500, -1]]
+    assert np.linalg.norm(np.diff(drift[:, :2], axis=0)) < 0.04 * path
+    assert abs(np.diff(drift[:, 2])[0]) < 0.01 * path, "offsets of the joints are learned on level ground"
     errors = ticks["linear_velocity"][late] - ticks["true_linear_velocity"][late]
     assert np.sqrt((errors**2).mean(axis=0)).max() < 0.04
 

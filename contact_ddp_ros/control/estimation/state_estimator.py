@@ -2,8 +2,8 @@
 
 The feet's forces come from the momentum observer and from the drives' torques, whichever is less: the observer is late
 at a lift-off, torques say nothing of an impact. Their share of the weight makes the weights of the feet in the filter
-(:mod:`contact_ddp_ros.control.estimation.state_filter`). A robot that lies with still joints is at rest, which holds
-the velocity and shows the gyroscope's bias.
+(:mod:`contact_ddp_ros.control.estimation.state_filter`). A robot that lies with still joints, no foot carrying it, is
+at rest, which holds the velocity and shows the gyroscope's bias.
 
 Position and heading begin at zero, with the lowest foot on the ground, and drift.
 """
@@ -74,6 +74,8 @@ class StateEstimator:
             ground: estimated plane under the feet; level where none is known.
         """
         normal = (ground or Ground()).normal
+        if imu.time == self._time:
+            return self._state(imu, positions, velocities)
         if self._time is None or not 0.0 < imu.time - self._time <= _LONGEST_GAP:
             self.forget()
             self._began = self._moved = imu.time
@@ -86,7 +88,7 @@ class StateEstimator:
         observer.update(state, torques, _OBSERVER_RATE)
         _weigh(observer.forces, observer.driven, normal, self._weight, c.contact_share, c.contact_spread, self.weights)
         force = imu.specific_force - self.filter.biases[1]
-        if not _is_still(state.angular_velocity, force, velocities):
+        if self.weights.max() > 0.5 or not _is_still(state.angular_velocity, force, velocities):
             self._moved = imu.time
         rest = imu.time - self._moved >= _REST_TIME
         self.filter.update(
