@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 
 KINDS = ("off", "stuck", "garbage", "wrong", "slow", "delayed", "intermittent")
 
-STATE_INTERVAL, STATE_DELAY = 0.03, 0.03
+STATE_INTERVAL, STATE_DELAY = 0.1, 0.1
 """Interval and delay of states [s]."""
 
 _COMMAND_PERIOD = 0.1
@@ -148,7 +148,7 @@ class MessageFault(Fault, Generic[Message]):
 class StateFault(MessageFault[RobotState]):
     """Fault of the robot's measured state."""
 
-    interval, delay, gaps = STATE_INTERVAL, STATE_DELAY, (0.005, 0.06)
+    interval, delay, gaps = STATE_INTERVAL, STATE_DELAY, (0.02, 0.24)
 
     def state(self, state: RobotState) -> RobotState | None:
         """The newest that has arrived; until something arrives that is the one before."""

@@ -4,7 +4,7 @@ Every kind of fault (:mod:`benchmarks.loop.faults`) on the state, the policy, th
 clock, injected for half a second while the robot bounds, in lock-step, from seeded instants of the gait on. What must
 hold:
 
-* a fault of the state or the clock ends in damping within 20 ms of the first tick of an unbroken fault;
+* a fault of the state ends in damping within 80 ms of the first tick of an unbroken fault, one of the clock within 20;
 * one of the policy never ends in damping: the last good policy is followed until its horizon ends, then the robot
   stands; one of the velocity command need not end the bound;
 * no torque beyond the actuators' limits and no number that is none, at any tick;
@@ -27,6 +27,7 @@ from benchmarks.loop.faults import FAULTS, KINDS, Fault
 from benchmarks.loop.harness import STANDING, advance, bounding_loop
 from benchmarks.study import Columns, Rows, Study
 from contact_ddp_ros.base.files import write_text
+from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
@@ -34,7 +35,7 @@ from contact_ddp_ros.runs.loop import CONTROL_PERIOD
 from contact_ddp_ros.runs.report import style
 from contact_ddp_ros.runs.study.study import Case, Figures, Group
 
-LIMITS = {"state": 0.02, "clock": 0.02}
+LIMITS = {"state": SafetyConfig().state_timeout, "clock": 0.02}
 """Longest time from the beginning of a fault to damping [s]; policy and velocity command have none."""
 
 FULL = {"before": 1.0, "fault": 0.5, "after": 0.5, "again": 1.5}

@@ -116,7 +116,7 @@ def test_complaints_name_all_that_did_not_hold() -> None:
     fine = {"damped_after": LIMITS["state"], "reason": "", "bounding": False, "stood": False, "torque": 0.5}
     fine |= {"rearmed": True, "failed": ""}
     assert complaints("state", fine) == []
-    assert len(complaints("state", {**fine, "damped_after": 0.022, "torque": 1.1, "rearmed": False})) == 3
+    assert len(complaints("state", {**fine, "damped_after": 0.09, "torque": 1.1, "rearmed": False})) == 3
     assert complaints("state", {**fine, "damped_after": None}) == ["never damped, allowed: 20 ms"]
     planned = {**fine, "damped_after": None, "stood": True}
     assert complaints("policy", planned) == []
