@@ -117,7 +117,7 @@ def test_complaints_name_all_that_did_not_hold() -> None:
     fine |= {"rearmed": True, "failed": ""}
     assert complaints("state", fine) == []
     assert len(complaints("state", {**fine, "damped_after": 0.09, "torque": 1.1, "rearmed": False})) == 3
-    assert complaints("state", {**fine, "damped_after": None}) == ["never damped, allowed: 20 ms"]
+    assert complaints("state", {**fine, "damped_after": None}) == ["never damped, allowed: 80 ms"]
     planned = {**fine, "damped_after": None, "stood": True}
     assert complaints("policy", planned) == []
     assert complaints("policy", {**planned, "reason": "policy_over"}) == ["damped: policy_over"]
