@@ -15,9 +15,10 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.output import Metric, console, print_metrics, save_record
-from contact_ddp_ros.base.config import parse_setting
+from contact_ddp_ros.base.arguments import add_option, reader
+from contact_ddp_ros.base.config import check, parse_setting
 from contact_ddp_ros.base.files import new_folder
-from contact_ddp_ros.plants.engines import add_engine_option
+from contact_ddp_ros.runs.options import OPTIONS, SHORT_FOR
 from contact_ddp_ros.runs.report.progress import say
 
 
@@ -149,9 +150,13 @@ def count(word: str, default: int, text: str) -> AddOptions:
 add_seed = option("--seed", type=int, default=0, metavar="N", help="of all that is random (default: 0)")
 
 
+def _engine(text: str) -> tuple[str, Any]:
+    return SHORT_FOR["engine"], check(OPTIONS["engine"], text)
+
+
 def add_setting_option(parser: argparse._ActionsContainer) -> None:
     """`--set NAME=VALUE`, repeatable, and `--engine`: pairs of a parameter's name and its value in `set`."""
-    add_engine_option(parser)
+    add_option(parser, OPTIONS["engine"], dest="set", type=reader(_engine), choices=None, action="append")
     parser.add_argument(
         "--set",
         type=parse_setting,

@@ -14,8 +14,8 @@ from typing import Final
 import imageio.v3 as iio
 from PIL import Image, ImageDraw, ImageFont
 
+from contact_ddp_ros.apps.cli.options import run_options
 from contact_ddp_ros.apps.cli.parser import build_parser
-from contact_ddp_ros.apps.cli.values import run_options
 from contact_ddp_ros.runs import closed_loop
 from contact_ddp_ros.runs.report.video import render_recording
 from docs_site.film import save

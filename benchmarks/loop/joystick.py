@@ -76,7 +76,7 @@ def run(case: Case) -> Figures:
     """
     options, gaits = case.options, moving_gaits() if case.group == MIXED else ()
     limit = PlannerConfig().reference.speed_limit
-    stick = Joystick(options.seed, (limit, limit, MOST_TURN), gaits)
+    stick = Joystick(options.in_effect("seed"), (limit, limit, MOST_TURN), gaits)
     loop = ClosedLoop(options)
     loop.observers.append(stick)
     for gait in gaits:

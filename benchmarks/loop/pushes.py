@@ -36,7 +36,7 @@ from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import FALL_HEIGHT
 from contact_ddp_ros.runs.report.panels import heat_map
 from contact_ddp_ros.runs.report.style import figure
-from contact_ddp_ros.runs.robot_scaling import planner_config, robot_of
+from contact_ddp_ros.runs.scenario import scenario
 from contact_ddp_ros.runs.study.statistics import share
 from contact_ddp_ros.runs.study.study import Case, Figures, Group
 
@@ -74,7 +74,7 @@ def name_of(options: RunOptions) -> str:
 
 def period_of(options: RunOptions) -> float:
     """Duration of a cycle of a motion's gait [s]."""
-    config = planner_config(options, robot_of(options))
+    config = scenario(options).planner
     return gait_schedule(WholeBodyModel, config.gait).period
 
 

@@ -111,7 +111,7 @@ class _Injection:
 
     @classmethod
     def of(cls, case: Case) -> "_Injection":
-        values, seed = case.values, case.options.seed
+        values, seed = case.values, case.options.in_effect("seed")
         number = (list(FAULTS).index(values["target"]), KINDS.index(values["kind"]))
         phase = float(np.random.default_rng((seed, *number)).uniform(0.0, CYCLE))
         begin = CONTROL_PERIOD * round((STANDING + values["before"] + phase) / CONTROL_PERIOD)

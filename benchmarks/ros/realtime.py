@@ -102,7 +102,7 @@ def live_run(case: Case) -> Figures:
             stack.enter_context(observers(demo.variables, 1.0, 1.0))
         if "stall" in values:
             stall, every = values["stall"], values["every"]
-            seed, begin = case.options.seed, _STAND - every
+            seed, begin = case.options.in_effect("seed"), _STAND - every
             stalled = stack.enter_context(stalls(demo.bounding_planner, stall, every, seed, begin))
         if "share" in values:
             stack.enter_context(throttled(demo.bounding_planner, values["share"]))

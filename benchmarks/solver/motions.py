@@ -15,13 +15,15 @@ from rich.table import Table
 
 from benchmarks.benchmark import Benchmark, Findings, Run, at_least
 from benchmarks.output import new_table
+from contact_ddp_ros.base.arguments import add_option
 from contact_ddp_ros.base.errors import SolverError
 from contact_ddp_ros.control.motion_controller import ExecutionConfig
 from contact_ddp_ros.mpc.motions.optimizer import optimise_motion
-from contact_ddp_ros.plants.engines import add_engine_option, chosen_engine
+from contact_ddp_ros.plants.options import ENGINES
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.motion import MotionSpec, load_motion, packaged_motions
 from contact_ddp_ros.runs.motions.trials import Spread, perturbed_run
+from contact_ddp_ros.runs.options import OPTIONS
 from contact_ddp_ros.runs.study.statistics import wilson
 
 VARIANTS = ("ddp", "ilqr")
@@ -103,7 +105,7 @@ def measure(run: Run) -> Findings:
     longer, further = ((0.0,), (0.0,)) if options.quick else (LONGER, FURTHER)
     solves: list[MotionSolve] = []
     landings: list[Landings] = []
-    engine = chosen_engine(options)
+    engine = options.engine
     tasks = [load_motion(name) for name in options.motion or packaged_motions()]
     for task in tasks:
         for variant in VARIANTS:
@@ -178,7 +180,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="one of them only, or the path of a .yaml file; repeatable",
     )
-    add_engine_option(parser)
+    add_option(parser, OPTIONS["engine"], default=ENGINES[0])
     parser.add_argument("--trials", type=at_least(0), default=0, metavar="N", help="perturbed starts (default: none)")
     parser.add_argument(
         "--spread", type=float, default=1.0, metavar="FACTOR", help="of the perturbations, friction and noise excepted"

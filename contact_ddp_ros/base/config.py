@@ -8,13 +8,14 @@ A tunable number is declared where it is used:
 
 From that one line come the checked construction from YAML (:func:`from_mapping`), the change of some values of an
 existing configuration (:func:`replace`) and the ROS parameter with its range and description (:func:`specs`).
-Values are bool, int, float, str, or a tuple of floats whose length is that of the default; a field that is itself
-a dataclass nests, and its parameters are named with a dotted prefix. Unknown names are errors.
+Values are bool, int, float, str, a tuple of floats whose length is that of the default, or what a function of the
+declaration converts to; a field that is itself a dataclass nests, and its parameters are named with a dotted prefix.
+Unknown names are errors. A parameter may say how it is written on the command line (:class:`Option`).
 """
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -29,8 +30,32 @@ Config = TypeVar("Config")
 
 _METADATA_KEY = "contact_ddp_ros.parameter"
 
+APART = {"contact_ddp_ros.apart": True}
+"""Metadata of a field of a configuration that holds no parameters."""
+
 _NODE_NAMES = ("node.", "use_sim_time")
 """Beginnings of the names of parameters that only ROS nodes have."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """Form of a parameter on the command line.
+
+    Attributes:
+        group: of the options that jobs take together.
+        metavar: word for its value in the help.
+        flag: with its dashes; empty for that of the parameter's name.
+        off: option that turns a truth off, and its help; the truth has no other one then unless `flag` is given.
+        repeated: may be given several times; the values together are the parameter's.
+        sets: dotted name of the parameter that it is short for; empty where it is none of a node's.
+    """
+
+    group: str = ""
+    metavar: str = ""
+    flag: str = ""
+    off: tuple[str, str] = ("", "")
+    repeated: bool = False
+    sets: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,6 +70,9 @@ class ParameterSpec:
         description: one line for people.
         structural: whether a change needs the object that uses it to be built anew.
         choices: the values allowed; empty where any value within the bounds is.
+        optional: whether None, for nothing given, is allowed, too.
+        convert: function of a value, or of its text, that gives it checked; None where the default's type decides.
+        option: form on the command line; None for `--set` alone.
     """
 
     name: str
@@ -55,10 +83,13 @@ class ParameterSpec:
     description: str = ""
     structural: bool = False
     choices: tuple[str, ...] = ()
+    optional: bool = False
+    convert: Callable[[Any], Any] | None = None
+    option: Option | None = None
 
 
 def parameter(
-    default: Value,
+    default: Any,
     *,
     low: float | None = None,
     high: float | None = None,
@@ -66,10 +97,27 @@ def parameter(
     description: str = "",
     structural: bool = False,
     choices: Sequence[str] = (),
+    optional: bool = False,
+    convert: Callable[[Any], Any] | None = None,
+    option: Option | None = None,
 ) -> Any:
-    """A dataclass field that is a parameter; the arguments are those of :class:`ParameterSpec`."""
-    spec = ParameterSpec("", default, low, high, unit, description, structural, tuple(choices))
-    return dataclasses.field(default=default, metadata={_METADATA_KEY: spec})
+    """A dataclass field that is a parameter; the arguments are those of :class:`ParameterSpec`.
+
+    An optional one is None unless it is given; `default` is then an example of its type.
+    """
+    spec = ParameterSpec("", default, low, high, unit, description, structural, tuple(choices), optional)
+    return field_of(dataclasses.replace(spec, convert=convert, option=option))
+
+
+def field_of(spec: ParameterSpec) -> Any:
+    """The dataclass field of a declaration."""
+    return dataclasses.field(default=None if spec.optional else spec.default, metadata={_METADATA_KEY: spec})
+
+
+def declared(kind: type[Any]) -> dict[str, ParameterSpec]:
+    """The declarations of a dataclass's own fields by name, nested ones left out."""
+    own = {one.name: one.metadata.get(_METADATA_KEY) for one in dataclasses.fields(kind)}
+    return {name: dataclasses.replace(spec, name=name) for name, spec in own.items() if spec is not None}
 
 
 def specs(config: Any) -> dict[str, ParameterSpec]:
@@ -77,6 +125,8 @@ def specs(config: Any) -> dict[str, ParameterSpec]:
     found: dict[str, ParameterSpec] = {}
     for field in dataclasses.fields(config):
         value = getattr(config, field.name)
+        if field.metadata.keys() & APART.keys():
+            continue
         if dataclasses.is_dataclass(value):
             for inner in specs(value).values():
                 name = f"{field.name}.{inner.name}"
@@ -106,11 +156,15 @@ def validate(config: Any) -> None:
 
 
 def check(spec: ParameterSpec, value: Any) -> Value:
-    """The value as the type of `spec.default` (an int serves as a float, a list of numbers as a tuple).
+    """The value as the type of `spec.default` (an int serves as a float, a list of numbers as a tuple), or converted.
 
     Raises:
         ParameterError: it is of the wrong type or size, not finite, or out of its range.
     """
+    if value is None and spec.optional:
+        return None  # type: ignore[return-value]
+    if spec.convert is not None:
+        return spec.convert(value)  # type: ignore[no-any-return]
     checked = _coerce(spec, value)
     if spec.choices and checked not in spec.choices:
         raise ParameterError(f"parameter {spec.name} is {checked!r}; allowed: {', '.join(spec.choices)}")
@@ -248,6 +302,33 @@ def parse_setting(text: str) -> tuple[str, Any]:
         raise ParameterError(f"the value in {text!r} cannot be read") from None
 
 
+def number(text: str, what: str = "a number") -> float:
+    """The finite number that a text is: `"1e-3"` → 0.001.
+
+    Raises:
+        ParameterError: the text is none, or not finite; `what` says what it should be.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        raise ParameterError(f"{text!r} is not {what}, like 0.5 or 1e-3") from None
+    if not math.isfinite(value):
+        raise ParameterError(f"{text!r} is not finite; give {what}, like 0.5 or 1e-3")
+    return value
+
+
+def whole_number(text: str) -> int:
+    """The whole number that a text is.
+
+    Raises:
+        ParameterError: the text is none.
+    """
+    try:
+        return int(text)
+    except ValueError:
+        raise ParameterError(f"{text!r} is not a whole number") from None
+
+
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
 
@@ -287,7 +368,8 @@ def _declared_default(config: Any, name: str) -> Value:
         return _declared_default(getattr(config, head), rest)
     for field in dataclasses.fields(config):
         if field.name == head and field.default is not dataclasses.MISSING:
-            return field.default  # type: ignore[no-any-return]
+            spec: ParameterSpec | None = field.metadata.get(_METADATA_KEY)
+            return field.default if spec is None else spec.default  # type: ignore[no-any-return]
     return getattr(config, head)  # type: ignore[no-any-return]
 
 

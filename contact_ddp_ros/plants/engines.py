@@ -1,47 +1,16 @@
-"""The simulator of the engine that the options name; engines other than MuJoCo are imported where they are chosen.
+"""The simulator of the engine that the options name; engines other than MuJoCo are imported where they are chosen."""
 
-The option `--engine` of the command line, the same for every job and benchmark that simulates.
-"""
-
-import argparse
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.plants.options import ENGINES, SimOptions
+from contact_ddp_ros.plants.options import SimOptions
 
 if TYPE_CHECKING:
     from contact_ddp_ros.plants.simulator import PhysicsSimulator
     from contact_ddp_ros.robot.model import Robot
     from contact_ddp_ros.robot.state import DriveGains
-
-PARAMETER = "simulator.engine"
-
-
-def add_engine_option(parser: argparse._ActionsContainer) -> None:
-    """Add `--engine NAME`, which is short for `--set simulator.engine=NAME`: a pair in `set` of the parsed options."""
-    parser.add_argument(
-        "--engine",
-        dest="set",
-        type=_setting,
-        action="append",
-        default=[],
-        metavar="NAME",
-        help=f"physics of the simulated world: {', '.join(ENGINES)} (default: {ENGINES[0]})",
-    )
-
-
-def chosen_engine(options: argparse.Namespace) -> str:
-    """Name of the engine that parsed options ask for."""
-    return str(dict(options.set).get(PARAMETER, ENGINES[0]))
-
-
-def _setting(text: str) -> tuple[str, str]:
-    if text not in ENGINES:
-        raise argparse.ArgumentTypeError(f"{text!r} is no engine; allowed: {', '.join(ENGINES)}")
-    return PARAMETER, text
-
 
 _SIMULATORS: Final = {
     "mujoco": ("contact_ddp_ros.plants.mujoco", "MujocoSimulator"),

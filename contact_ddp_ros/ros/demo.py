@@ -37,8 +37,8 @@ from contact_ddp_ros.ros.single_instance import loopback_environment, reserved_d
 from contact_ddp_ros.runs.closed_loop import REST_AFTER_FALL
 from contact_ddp_ros.runs.options import ESTIMATED, RunOptions
 from contact_ddp_ros.runs.recording import Recorder, Recording, RunLog
-from contact_ddp_ros.runs.robot_scaling import controller_config, planner_config, policy_timing, robot_of
 from contact_ddp_ros.runs.run_info import run_info
+from contact_ddp_ros.runs.scenario import scenario
 
 _START_TIMEOUT = 300.0
 """Wall-clock time for all nodes to be there; compiling kernels for the first time is part of it [s]."""
@@ -89,12 +89,11 @@ class Demo:
         self.variables: dict[str, str] = {}
         """Environment that puts a process into the run's corner of the middleware, while there is one."""
         self._observer: Observer | None = None
-        robot = robot_of(options)
-        self.planner = planner_config(options, robot)
-        self.controller = controller_config(options, robot, policy_timing(options, self.planner))
+        found = scenario(options)
+        self.controller = found.controller
         self._port = free_port()
-        periods = (SimulatorNodeOptions().period, 1.0 / self.planner.rate)
-        log.begin(run_info("demo", options, robot, self.planner, *periods))
+        periods = (SimulatorNodeOptions().period, 1.0 / found.planner.rate)
+        log.begin(run_info("demo", found, *periods))
 
     def run(self) -> None:
         """Run for the duration of the options; fills `processes` with the nodes' process ids by name.
@@ -165,14 +164,14 @@ class Demo:
                 "node.state": "imu" if options.state == ESTIMATED else "odom",
                 **common,
             },
-            "planner": {"variant": options.variant, **patience, **options.parameters("planner"), **common},
+            "planner": {**patience, **options.parameters("planner"), **common},
             **{name: {**parameters, **self._held(), **common} for name, parameters in robot.items()},
         }
 
     def _simulator(self) -> dict[str, dict[str, Any]]:
         drive = {f"node.drive.{name}": value for name, value in flatten(self.controller.drive).items()}
         pushes = {"node.pushes": format_pushes(self.options.pushes)}
-        return {"simulator": {**self.options.simulator_parameters(), **pushes, **drive}}
+        return {"simulator": {**self.options.parameters("simulator"), **pushes, **drive}}
 
     def _bridge(self) -> dict[str, dict[str, Any]]:
         drive = {f"drive.{name}": value for name, value in flatten(self.controller.drive).items()}
@@ -184,7 +183,7 @@ class Demo:
         options = self.options
         patience = {} if options.lockstep else {"targets_timeout": 2.0 * _COMMAND_TIMEOUT}
         return {
-            **options.simulator_parameters(),
+            **options.parameters("simulator"),
             **patience,
             "pushes": format_pushes(options.pushes),
             "lockstep": options.lockstep,

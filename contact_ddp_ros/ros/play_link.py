@@ -37,7 +37,7 @@ from contact_ddp_ros.runs.live import commands as do
 from contact_ddp_ros.runs.live.commands import Answer
 from contact_ddp_ros.runs.live.snapshot import Snapshot, World
 from contact_ddp_ros.runs.options import RunOptions
-from contact_ddp_ros.runs.robot_scaling import controller_config, planner_config, policy_timing, robot_of
+from contact_ddp_ros.runs.scenario import scenario
 
 _PATIENCE = 10.0
 """Wait for the nodes' parameters before the page does without [s]."""
@@ -116,9 +116,7 @@ class NodesLink:
             ContactDdpError: the robot's description or a parameter is not usable.
         """
         self._options = options
-        robot = robot_of(options)
-        planner = planner_config(options, robot)
-        controller = controller_config(options, robot, policy_timing(options, planner))
+        found = scenario(options)
         self._context = Context()
         rclpy.init(context=self._context, signal_handler_options=SignalHandlerOptions.NO)
         self._node = rclpy.create_node("play", context=self._context, enable_rosout=False)
@@ -132,7 +130,7 @@ class NodesLink:
         self._outbox: deque[do.Command] = deque()
         self._inbox: deque[do.Answer | World | Snapshot] = deque()
         self._calls = Calls(self._node, self._inbox.append)
-        configs = {"planner": planner, "controller": controller}
+        configs = {"planner": found.planner, "controller": found.controller}
         self._parameters = RemoteParameters(self._node, configs, self._inbox.append)
         self._drive: do.Drive | None = None
         self._watched = self._wanted = False

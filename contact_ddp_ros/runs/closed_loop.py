@@ -23,14 +23,8 @@ from contact_ddp_ros.runs.channel import Channel
 from contact_ddp_ros.runs.loop import CONTROL_PERIOD, LockStep, Loop, Observer, WallClock, estimator_of
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import Recorder, Recording
-from contact_ddp_ros.runs.robot_scaling import (
-    controller_config,
-    planner_config,
-    policy_timing,
-    robot_of,
-    simulator_options,
-)
 from contact_ddp_ros.runs.run_info import run_info
+from contact_ddp_ros.runs.scenario import scenario
 
 REST_AFTER_FALL = 1.0
 """Time after which a robot that is to recover is told to get up [s]."""
@@ -109,14 +103,14 @@ class ClosedLoop(Loop):
             ContactDdpError: a parameter, the robot's description or the compiler is not usable.
         """
         self._duration = options.duration
-        robot = robot_of(options)
-        config = planner_config(options, robot)
-        controller = Controller(robot, controller_config(options, robot, policy_timing(options, config)))
-        planner = Planner(WholeBodyModel(robot), config)
+        found = scenario(options)
+        robot = found.robot
+        controller = Controller(robot, found.controller)
+        planner = Planner(WholeBodyModel(robot), found.planner)
         for _, gait in options.gaits:
             planner.know(gait)
         super().__init__(
-            make_simulator(robot, controller.drive_gains, simulator_options(options, robot)),
+            make_simulator(robot, controller.drive_gains, found.simulator),
             controller,
             recorder or Recorder(),
             planner,
@@ -128,7 +122,7 @@ class ClosedLoop(Loop):
         self.steering = (options.turn, options.left)
         planner_period = self.ticks_per_plan * CONTROL_PERIOD
         control_period = self.steps_per_tick * self.plant.timestep
-        self.recorder.begin(run_info(job, options, robot, config, control_period, planner_period))
+        self.recorder.begin(run_info(job, found, control_period, planner_period))
 
     def run(self) -> Recording:
         """Until the options' duration has passed."""

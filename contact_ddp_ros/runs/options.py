@@ -1,18 +1,31 @@
-"""Options of one closed-loop run, checked once at the edge.
+"""Options of one closed-loop run: declared once, for the command line, the library, studies, records and pages.
 
 The command line, the tests and the benchmarks build a :class:`RunOptions`; the closed loop without ROS and the one
 through the nodes both read it. Units are SI.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from contact_ddp_ros.base.choices import DEFAULT_ROBOT, VARIANTS
-from contact_ddp_ros.base.config import check_sections, load_yaml, require, require_finite
-from contact_ddp_ros.base.errors import did_you_mean
+from contact_ddp_ros.base.choices import DEFAULT_ROBOT, GAIT_SUFFIXES, ROBOT_SUFFIXES, VARIANTS
+from contact_ddp_ros.base.config import (
+    Option,
+    ParameterSpec,
+    check,
+    check_sections,
+    declared,
+    field_of,
+    load_yaml,
+    number,
+    parameter,
+    require,
+    require_finite,
+)
+from contact_ddp_ros.base.errors import ParameterError, did_you_mean
+from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.pushes import Push
 
 TRUE, ESTIMATED = STATES = ("true", "estimated")
@@ -41,102 +54,262 @@ leaves [m, rad, m/s, rad/s]."""
 MAX_SPEED = 4.0
 """Largest commanded forward speed that is accepted, either way [m/s]."""
 
+Profile = tuple[tuple[float, float], ...]
+Changes = tuple[tuple[float, str], ...]
+
+
+def speed_profile(value: Any) -> Profile:
+    """Breakpoints (time [s], speed [m/s]) from them, from one speed, or from a text: `"0.5"`, `"0:0,2:1"`.
+
+    Raises:
+        ParameterError: the value is no profile, times do not increase from 0, or a speed is beyond MAX_SPEED.
+    """
+    if isinstance(value, str) and ":" in value:
+        points = [part.split(":") for part in value.split(",")]
+        require(all(len(point) == 2 for point in points), f"{value!r} is not a speed profile like 0:0,2:1.0,8:0")
+        value = tuple((number(time, "a time"), number(speed, "a speed")) for time, speed in points)
+    elif isinstance(value, str):
+        value = number(value, "a speed")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = ((0.0, float(value)),)
+    is_profile = isinstance(value, tuple | list) and all(isinstance(one, tuple | list) for one in value)
+    require(is_profile, f"speed is {value!r}; allowed: a number, or breakpoints (time, speed)")
+    require(bool(value), "the speed command needs at least one breakpoint")
+    for point in value:
+        require(len(point) == 2, f"a speed breakpoint is (time, speed), found {point}")
+        require_finite("speed", *point)
+        require(abs(point[1]) <= MAX_SPEED, f"speed is {point[1]} m/s; it must lie in ±{MAX_SPEED} m/s")
+    times = [time for time, _ in value]
+    require(times[0] == 0.0, f"the speed command begins at {times[0]} s; its first breakpoint must be at 0 s")
+    increase = all(a < b for a, b in pairwise(times))
+    require(increase, f"the breakpoints of the speed command are at {times} s; their times must increase")
+    return tuple((time, speed) for time, speed in value)
+
+
+def gait_sequence(text: str) -> Changes:
+    """Changes of the gait (time [s], name or file) from a text: `"pronk"`, `"0:bound,4:my.yaml"`.
+
+    Raises:
+        ParameterError: the text is no such sequence, or does not begin at 0 s.
+    """
+    if Path(text).exists() or ":" not in text:
+        return ((0.0, text),)
+    points = [part.split(":", 1) for part in text.split(",")]
+    require(all(len(point) == 2 for point in points), f"{text!r} is not a sequence of gaits like 0:bound,4:pronk")
+    changes = tuple((number(time, "a time"), name) for time, name in points)
+    require(changes[0][0] == 0.0, f"{text!r} does not begin with the gait at 0 s, like 0:bound,4:pronk")
+    return changes
+
+
+def _gait(value: Any) -> str:
+    require(isinstance(value, str | Path), f"gait is {value!r}; allowed: a packaged gait's name or the path of a file")
+    is_sequence = ":" in str(value) and not Path(value).exists()
+    return str(value) if is_sequence else _in_full(value, GAIT_SUFFIXES)
+
+
+def _changes(value: Any) -> Changes:
+    pairs = isinstance(value, tuple | list) and all(isinstance(one, tuple | list) and len(one) == 2 for one in value)
+    require(pairs, f"gaits are {value!r}; allowed: (time, name) of each change")
+    times = [time for time, _ in value]
+    require_finite("gaits", *times)
+    increase = all(a < b for a, b in pairwise([0.0, *times]))
+    require(increase, f"the gait changes at {times} s; times must increase from 0 s")
+    return tuple((time, _gait(name)) for time, name in value)
+
+
+def _pushes(value: Any) -> Any:
+    """Push from a text, as the command line gives one; several as they are."""
+    if isinstance(value, str):
+        parts = value.split(",")
+        fits = len(parts) in (5, 8)
+        require(fits, f"{value!r} has {len(parts)} numbers; a push is T,FX,FY,FZ,DT[,TX,TY,TZ]")
+        return Push.from_numbers([number(part) for part in parts])
+    several = isinstance(value, tuple | list) and all(isinstance(push, Push) for push in value)
+    require(several, f"pushes are {value!r}; allowed: a tuple of Push")
+    return tuple(value)
+
+
+def _terrain(value: Any) -> str:
+    require(isinstance(value, str), f"terrain is {value!r}; allowed: a text")
+    if value != "flat":
+        from contact_ddp_ros.plants.terrain.shapes import SCENE_SUFFIX
+        from contact_ddp_ros.plants.terrain.words import parse_terrain
+
+        parse_terrain(value)
+        return _in_full(value, (SCENE_SUFFIX,))
+    return str(value)
+
+
+def _robot(value: Any) -> str:
+    require(isinstance(value, str | Path), f"robot is {value!r}; allowed: a packaged robot's name or a path")
+    return _in_full(value, ROBOT_SUFFIXES)
+
+
+def _in_full(value: str | Path, suffixes: tuple[str, ...]) -> str:
+    """A name as it is; the path of a file made absolute, as nodes and reports may be elsewhere."""
+    return str(Path(value).absolute()) if Path(value).suffix in suffixes else str(value)
+
+
+def _of_simulator(name: str, metavar: str = "", **changes: Any) -> Any:
+    """The field of an option that is short for a parameter of the simulated world, which declares it."""
+    group = "simulated" if name in ("friction", "trunk_mass_scale", "terrain") else "engine"
+    flag = changes.pop("flag", "")
+    option = Option(changes.pop("group", group), metavar, flag=flag, sets=f"simulator.{name}")
+    return field_of(replace(declared(SimOptions)[name], optional=True, option=option, **changes))
+
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Everything about a closed-loop run that is not a parameter of the planner or the controller.
+    """Options of a closed-loop run, and the parameters that it changes.
 
-    Attributes:
-        duration: simulated time [s].
-        speed: breakpoints (time [s], forward speed [m/s]) of the speed command, times increasing from 0.
-        left, turn: commanded velocity to the left [m/s] and rate of the heading [rad/s].
-        gaits: changes of the gait, (time [s], name or file), times increasing; the planner's parameter is the first.
-        ramp: whether the command is linear between breakpoints; otherwise each holds until the next.
-        variant: one of :data:`VARIANTS`.
-        robot: name of a packaged robot, or the path of a .yaml file.
-        backend: one of :data:`BACKENDS`, where there are nodes.
-        composed: whether the controller shares a process with what plays the robot, where there are nodes.
-        lockstep: physics waits for planner and controller; otherwise the run follows the wall clock.
-        pushes: disturbances on the trunk.
-        seed: of everything random in the run.
-        friction: coefficient of the simulated ground, which the planner does not know.
-        trunk_mass_scale: simulated trunk mass over nominal, which the planner does not know.
-        terrain: word for the shape of the simulated ground, in the words of :mod:`contact_ddp_ros.plants.terrain`; the
-            planner does not know it.
-        planner_delay: age of a policy when the controller first sees it, in lock-step [s].
-        state: one of :data:`STATES`.
-        stand_time: the bound begins once the robot stands, but not before this time [s].
-        stop_time: when the robot is asked to come back to a stand [s]; None for never.
-        recover: whether a robot that has fallen is told to get up and move on.
-        record_plans: of so many solves one has its plan recorded, and every one its cost by term; 0 for neither.
-        video: whether a video is rendered after the run.
-        out: output folder; None picks a new one.
-        config: ROS parameter file on top of the packaged configuration; None for none.
-        overrides: parameters as "section.name" → value on top of both, sections being :data:`SECTIONS`.
+    Every field says what it is, its unit and what is allowed: see `run` in docs/parameters.md. Those that are short for
+    a parameter of a node are None where the parameter file and the defaults decide.
+
+    Raises:
+        ParameterError: a value is not allowed, or one parameter is given twice with different values.
     """
 
-    duration: float = 10.0
-    speed: tuple[tuple[float, float], ...] = ((0.0, 0.5),)
-    left: float = 0.0
-    turn: float = 0.0
-    gaits: tuple[tuple[float, str], ...] = ()
-    ramp: bool = False
-    variant: str = "ddp"
-    robot: str = DEFAULT_ROBOT
-    backend: str = BACKENDS[0]
-    composed: bool = False
-    lockstep: bool = True
-    pushes: tuple[Push, ...] = ()
-    seed: int = 0
-    friction: float = 0.8
-    trunk_mass_scale: float = 1.0
-    terrain: str = "flat"
-    planner_delay: float = 0.0
-    state: str = TRUE
-    stand_time: float = 0.0
-    stop_time: float | None = None
-    recover: bool = False
-    record_plans: int = 50
-    video: bool = True
-    out: Path | None = None
-    config: Path | None = None
+    duration: float = parameter(
+        10.0, low=0.001, unit="s", description="simulated time", option=Option("course", metavar="S")
+    )
+    speed: Profile = parameter(
+        ((0.0, 0.5),),
+        convert=speed_profile,
+        description="forward speed [m/s], or breakpoints time:speed, each held until the next (default: 0.5)",
+        option=Option("course", metavar="V|T:V,..."),
+    )
+    left: float = parameter(0.0, unit="m/s", description="velocity to the left", option=Option("course", metavar="V"))
+    turn: float = parameter(0.0, unit="rad/s", description="rate of the heading", option=Option("course", metavar="W"))
+    gait: str | None = parameter(
+        "bound",
+        convert=_gait,
+        optional=True,
+        description="bound, pronk or another of config/gaits, or the path of a .yaml file; or changes time:name, each "
+        "at the end of a cycle: 0:bound,4:pronk",
+        option=Option("parameters", "NAME|T:NAME,...", sets="planner.gait.name"),
+    )
+    gaits: Changes = parameter(
+        (), convert=_changes, description="changes of the gait: (time [s], name or file) of each"
+    )
+    ramp: bool = parameter(
+        False, description="change the speed linearly between the breakpoints instead", option=Option("course")
+    )
+    variant: str | None = parameter(
+        VARIANTS[0],
+        choices=VARIANTS,
+        optional=True,
+        description="solver",
+        option=Option("parameters", sets="planner.variant"),
+    )
+    robot: str = parameter(
+        DEFAULT_ROBOT,
+        convert=_robot,
+        description="a robot of config/robots, or the path of a .yaml file like those",
+        option=Option("robot", metavar="NAME"),
+    )
+    backend: str = parameter(
+        BACKENDS[0],
+        choices=BACKENDS,
+        description="of the nodes: lcm goes through the bridge to the robot, with an emulator of the robot",
+        option=Option("nodes"),
+    )
+    composed: bool = parameter(
+        False,
+        description="run controller and simulator (or bridge) in one process, which saves processor time",
+        option=Option("nodes"),
+    )
+    lockstep: bool = parameter(
+        True,
+        description="physics waits for planner and controller: deterministic (default)",
+        option=Option("course", flag="--lockstep", off=("--realtime", "follow the wall clock")),
+    )
+    pushes: tuple[Push, ...] = parameter(
+        (),
+        convert=_pushes,
+        description="from time T [s], push the trunk with a force [N] (x forward, y left, z up) for DT [s], and a "
+        "moment [N m] about the same axes; repeatable",
+        option=Option("world", "T,FX,FY,FZ,DT[,TX,TY,TZ]", "--push", repeated=True),
+    )
+    seed: int | None = _of_simulator("seed", "N", group="course", description="seed of all random numbers")
+    engine: str | None = _of_simulator("engine")
+    friction: float | None = _of_simulator("friction", "MU", description="friction coefficient of the simulated ground")
+    trunk_mass_scale: float | None = _of_simulator(
+        "trunk_mass_scale", "X", description="simulated trunk mass over the nominal one"
+    )
+    terrain: str | None = _of_simulator("terrain", "SHAPE", flag="--ground", convert=_terrain)
+    planner_delay: float = parameter(
+        0.0,
+        low=0.0,
+        high=0.1,
+        unit="s",
+        description="age of a policy when the controller gets it, in lock-step",
+        option=Option("world", metavar="S"),
+    )
+    state: str = parameter(
+        TRUE,
+        choices=STATES,
+        description="state that planner and controller get: the simulator's, or the estimate from IMU and joints alone",
+        option=Option("world"),
+    )
+    stand_time: float = parameter(
+        0.0, low=0.0, unit="s", description="time until which the robot stands at least", option=Option("course", "S")
+    )
+    stop_time: float | None = parameter(
+        0.0,
+        low=0.0,
+        unit="s",
+        optional=True,
+        description="time at which the robot is to stand again (default: never)",
+        option=Option("course", metavar="S"),
+    )
+    recover: bool = parameter(
+        False, description="a robot that has fallen gets up and moves on", option=Option("course")
+    )
+    record_plans: int = parameter(
+        50,
+        low=0,
+        description="keep the plan (states, torques, gains) of every Nth solve and the cost by term of all; 1 takes "
+        "5 MB per second of the run, 0 keeps neither",
+        option=Option("output", metavar="N"),
+    )
+    video: bool = parameter(
+        True,
+        description="render a video after the run",
+        option=Option("output", off=("--no-video", "do not render a video")),
+    )
+    out: Path | None = parameter(
+        "",
+        convert=Path,
+        optional=True,
+        description="new or empty folder (default: out/JOB-<time>)",
+        option=Option("output", metavar="FOLDER"),
+    )
+    config: Path | None = parameter(
+        "",
+        convert=Path,
+        optional=True,
+        description="ROS parameter file on top of the packaged one",
+        option=Option("parameters", metavar="FILE"),
+    )
     overrides: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters as "section.name" → value on top of the file, sections being :data:`SECTIONS`."""
 
     def __post_init__(self) -> None:
         """Raises ParameterError naming the first option that is out of its range."""
-        require_finite("duration", self.duration)
+        if isinstance(self.gait, str):
+            (_, first), *changes = gait_sequence(self.gait)
+            object.__setattr__(self, "gait", first)
+            object.__setattr__(self, "gaits", tuple(changes) or self.gaits)
+        for name, spec in OPTIONS.items():
+            object.__setattr__(self, name, check(spec, getattr(self, name)))
         require(isinstance(self.overrides, Mapping), f"overrides are {self.overrides!r}; allowed: values by name")
-        require(
-            all(isinstance(push, Push) for push in self.pushes), f"pushes are {self.pushes!r}; allowed: a tuple of Push"
-        )
-        for name in ("planner_delay", "stand_time", "seed", "record_plans"):
-            require_finite(name, getattr(self, name))
-        require(self.duration > 0.0, f"duration is {self.duration} s; it must be positive")
-        _check_profile(self.speed)
-        _check_changes(self.gaits)
-        require(self.variant in VARIANTS, f"variant is {self.variant!r}; choose one of {', '.join(VARIANTS)}")
-        require(self.backend in BACKENDS, f"backend is {self.backend!r}; choose one of {', '.join(BACKENDS)}")
         require(
             self.backend != "lcm" or self.robot == DEFAULT_ROBOT,
             f"robot is {self.robot!r}; behind the backend lcm there is always a {DEFAULT_ROBOT}",
         )
-        require(self.state in STATES, f"state is {self.state!r}; choose one of {', '.join(STATES)}")
-        require_finite("left", self.left)
-        require_finite("turn", self.turn)
-        require(self.seed >= 0, f"seed is {self.seed}; it must not be negative")
-        for name, low, high in (("friction", 0.05, 5.0), ("trunk_mass_scale", 0.1, 10.0)):
-            value = getattr(self, name)
-            require_finite(name, value)
-            require(low <= value <= high, f"{name} is {value}; it must lie in [{low}, {high}]")
-        require(0.0 <= self.planner_delay <= 0.1, f"planner_delay is {self.planner_delay} s; it must lie in [0, 0.1] s")
         require(
             self.lockstep or self.planner_delay == 0.0,
             "planner_delay models the planner's time in lock-step; in real time the planner takes its own",
-        )
-        require(self.record_plans >= 0, f"record_plans is {self.record_plans}; it must not be negative")
-        require(self.stand_time >= 0.0, f"stand_time is {self.stand_time} s; it must not be negative")
-        require(
-            self.stop_time is None or self.stop_time >= 0.0, f"stop_time is {self.stop_time} s; it must not be negative"
         )
         for name in self.overrides:
             section, _, parameter = name.partition(".")
@@ -145,6 +318,11 @@ class RunOptions:
                 f"parameter {name!r} has no known section; write SECTION.NAME, {did_you_mean(section, SECTIONS)}",
             )
             require(section != "bridge" or self.backend == "lcm", f"parameter {name!r} needs the backend lcm")
+        for target, value in self._short().items():
+            if self.overrides.get(target, value) != value:
+                raise ParameterError(
+                    f"{target} is {value} by an option and {self.overrides[target]} by --set; allowed: one of them"
+                )
 
     def speed_at(self, time: float) -> float:
         """The commanded forward speed at an instant [m/s]; a breakpoint's own instant has its speed."""
@@ -158,7 +336,7 @@ class RunOptions:
         return v0 + (v1 - v0) * (time - t0) / (t1 - t0)
 
     def parameters(self, section: str) -> dict[str, Any]:
-        """Parameters that `config` and `overrides` set for one of :data:`SECTIONS`, by dotted name without the section.
+        """Parameters that a run sets for one of :data:`SECTIONS`, by dotted name without the section: file < given.
 
         Raises:
             ParameterError: the file cannot be read, is not a ROS parameter file, or speaks to a node that is unknown.
@@ -168,43 +346,31 @@ class RunOptions:
             check_sections(self.config, (*SECTIONS, *OTHER_NODES))
             values = load_yaml(self.config, section)
         prefix = f"{section}."
-        own = {name: value for name, value in self.overrides.items() if name.startswith(prefix)}
-        return values | {name.removeprefix(prefix): value for name, value in own.items()}
+        given = {**self._short(), **self.overrides}
+        return values | {name.removeprefix(prefix): one for name, one in given.items() if name.startswith(prefix)}
 
-    def simulator_parameters(self) -> dict[str, Any]:
-        """The world as parameters of the simulator by dotted name: the options', and on top what `parameters` says.
+    def changed(self, values: Mapping[str, Any]) -> "RunOptions":
+        """Options with parameters "section.name" on top of all, as short options where there are such."""
+        options = {name: values[target] for name, target in SHORT_FOR.items() if target in values}
+        kept = {name: value for name, value in self.overrides.items() if name not in values}
+        added = {name: value for name, value in values.items() if name not in SHORT_FOR.values()}
+        return replace(self, overrides={**kept, **added}, **options)
 
-        Raises:
-            ParameterError: as :meth:`parameters`.
-        """
-        return {
-            "friction": self.friction,
-            "trunk_mass_scale": self.trunk_mass_scale,
-            "seed": self.seed,
-            "terrain": self.terrain,
-            **self.parameters("simulator"),
-        }
+    def in_effect(self, name: str) -> Any:
+        """The value of an option; of one that is short for a parameter the parameter's, where this run sets it."""
+        section, _, parameter = SHORT_FOR.get(name, "").partition(".")
+        if not section:
+            return getattr(self, name)
+        return self.parameters(section).get(parameter, OPTIONS[name].default)
 
-
-def _check_profile(points: tuple[tuple[float, float], ...]) -> None:
-    require(bool(points), "the speed command needs at least one breakpoint")
-    for point in points:
-        require(len(point) == 2, f"a speed breakpoint is (time, speed), found {point}")
-        require_finite("speed", *point)
-        require(abs(point[1]) <= MAX_SPEED, f"speed is {point[1]} m/s; it must lie in ±{MAX_SPEED} m/s")
-    times = [time for time, _ in points]
-    require(times[0] == 0.0, f"the speed command begins at {times[0]} s; its first breakpoint must be at 0 s")
-    require(
-        all(a < b for a, b in pairwise(times)),
-        f"the breakpoints of the speed command are at {times} s; their times must increase",
-    )
+    def _short(self) -> dict[str, Any]:
+        """Parameters that options which are short for them set, by "section.name"."""
+        values = {target: getattr(self, name) for name, target in SHORT_FOR.items()}
+        return {target: value for target, value in values.items() if value is not None}
 
 
-def _check_changes(changes: tuple[tuple[float, str], ...]) -> None:
-    pairs = all(isinstance(one, tuple | list) and len(one) == 2 for one in changes)
-    require(pairs, f"gaits are {changes!r}; allowed: (time, name) of each change")
-    times = [time for time, _ in changes]
-    require_finite("gaits", *times)
-    require(
-        all(a < b for a, b in pairwise([0.0, *times])), f"the gait changes at {times} s; times must increase from 0 s"
-    )
+OPTIONS: Final[Mapping[str, ParameterSpec]] = declared(RunOptions)
+"""Declarations of the options by their field's name."""
+
+SHORT_FOR: Final = {name: one.option.sets for name, one in OPTIONS.items() if one.option and one.option.sets}
+"""Parameters "section.name" by the option that is short for them."""

@@ -1,4 +1,4 @@
-"""The parameters of a run: the defaults, fitted to the robot's size, its file on top, and the run's own on top of that.
+"""Defaults of parameters for a robot: fitted to its size, and the values of its file on top.
 
 All defaults are the Mini Cheetah's. A robot with legs lambda times as long and a mass mu times as large moves alike
 (Alexander's dynamic similarity, equal Froude numbers) where every length is lambda times, every time sqrt(lambda)
@@ -10,20 +10,21 @@ factor is one.
 See eq. (25) of docs/mathematics.md.
 """
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
-from contact_ddp_ros.base.choices import DEFAULT_ROBOT, WHOLE_BODY
-from contact_ddp_ros.base.config import Config, replace, scaled, specs
+from contact_ddp_ros.base.choices import DEFAULT_ROBOT
+from contact_ddp_ros.base.config import Config, flatten, replace, scaled, specs
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig, StandConfig
-from contact_ddp_ros.mpc.config import PlannerConfig, for_model
+from contact_ddp_ros.control.config import ControllerConfig, StandConfig
+from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.plants.gazebo.config import BridgeConfig
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.symmetry import leg_length
-from contact_ddp_ros.runs.options import RunOptions
 
 SIMILAR: Final[Mapping[str, tuple[str, ...]]] = {
     "planner": (
@@ -53,67 +54,41 @@ SIMILAR: Final[Mapping[str, tuple[str, ...]]] = {
 _STRETCH = "gait.stretch"
 
 
-def robot_of(options: RunOptions) -> Robot:
-    """The robot of a run.
-
-    Raises:
-        ParameterError, ModelError: as :func:`contact_ddp_ros.robot.model.load_robot`.
-    """
-    return load_robot(options.robot)
-
-
-def planner_config(options: RunOptions, robot: Robot, model: str = WHOLE_BODY) -> PlannerConfig:
-    """The planner's parameters of a run, or of plans for another model.
-
-    Raises:
-        ParameterError: a name or a value is not allowed.
-    """
-    fitted = for_model(fitted_config(PlannerConfig(), robot, "planner"), model)
-    return replace(fitted, {"variant": options.variant, **options.parameters("planner")})
-
-
-def controller_config(options: RunOptions, robot: Robot, timing: Mapping[str, Any]) -> ControllerConfig:
-    """The controller's parameters of a run; `timing` are those that say from when on a policy is late.
-
-    Raises:
-        ParameterError: a name or a value is not allowed.
-    """
-    fitted = fitted_config(ControllerConfig(), robot, "controller")
-    return replace(fitted, {**timing, **options.parameters("controller")})
-
-
-def simulator_options(options: RunOptions, robot: Robot) -> SimOptions:
-    """The simulated world of a run, without the parameters of the simulator's node.
-
-    Raises:
-        ParameterError: a name or a value is not allowed.
-    """
-    world = {name: value for name, value in options.simulator_parameters().items() if not name.startswith("node.")}
-    return replace(fitted_config(SimOptions(), robot, "simulator"), world)
-
-
-def fitted_config(config: Config, robot: Robot, section: str) -> Config:
+def for_robot(config: Config, robot: Robot) -> Config:
     """A configuration for a robot: defaults and bounds by its size, and on top the values of its file.
+
+    Of a node that has the drives' gains or the name of the model in Gazebo, these are the robot's, too. A robot that
+    was read from a URDF alone changes nothing but that name.
 
     Raises:
         ParameterError: a name or a value in the robot's file is not allowed.
     """
+    gazebo = getattr(config, "gazebo", None)
+    if isinstance(gazebo, BridgeConfig):
+        config = dataclasses.replace(config, gazebo=dataclasses.replace(gazebo, model=robot.tree.name))  # type: ignore[type-var]
     profile = robot.profile
     if profile is None:
         return config
-    by_size = factors(robot, section)
-    fitted = scaled(config, by_size) if any(factor != 1.0 for factor in by_size.values()) else config
-    try:
-        return replace(fitted, {**_postures(robot, section), **profile.parameters.get(section, {})})
-    except ParameterError as error:
-        raise ParameterError(f"robot file {profile.path}: parameters.{section}: {error}") from error
+    section = next((name for name, kind in _KINDS.items() if isinstance(config, kind)), "")
+    if section:
+        by_size = factors(robot, section)
+        config = scaled(config, by_size) if any(factor != 1.0 for factor in by_size.values()) else config
+        try:
+            config = replace(config, {**_postures(robot, section), **profile.parameters.get(section, {})})
+        except ParameterError as error:
+            raise ParameterError(f"robot file {profile.path}: parameters.{section}: {error}") from error
+    if isinstance(config, ControllerConfig):
+        return config
+    drives = [name for name in ("drive", "node.drive") if f"{name}.kp" in specs(config)]
+    gains = flatten(for_robot(ControllerConfig(), robot).drive) if drives else {}
+    return replace(config, {f"{place}.{name}": value for place in drives for name, value in gains.items()})
 
 
 def factors(robot: Robot, section: str) -> dict[str, float]:
     """Scaling factors of the parameters of a section that follow the robot's size, by dotted name."""
     length, mass = scales(robot)
     found = {}
-    for name, spec in specs(_DEFAULTS.get(section, SimOptions())).items():
+    for name, spec in specs(_KINDS[section]()).items():
         if name.startswith(SIMILAR.get(section, ())):
             of_length, of_mass = exponents(spec.unit)
             found[name] = length**of_length * mass**of_mass
@@ -159,7 +134,12 @@ _UNITS: Final = {
 """Powers of length and mass of each unit."""
 
 
-_DEFAULTS: Final[Mapping[str, Any]] = {"planner": PlannerConfig(), "controller": ControllerConfig()}
+_KINDS: Final[Mapping[str, type[Any]]] = {
+    "planner": PlannerConfig,
+    "controller": ControllerConfig,
+    "simulator": SimOptions,
+}
+"""Configurations that a robot's file may change, by their section."""
 
 
 def _postures(robot: Robot, section: str) -> dict[str, Any]:
@@ -178,10 +158,3 @@ def _tuned_for() -> tuple[float, float]:
     """Leg length [m] and mass [kg] of the robot whose parameters the defaults are."""
     robot = load_robot(DEFAULT_ROBOT)
     return leg_length(robot.tree), robot.mass
-
-
-def policy_timing(options: RunOptions, planner: PlannerConfig) -> dict[str, Any]:
-    """The controller's parameters of when a policy is late: the default, and the modelled delay beside it."""
-    period = 1.0 / planner.rate
-    periods = SafetyConfig().policy_periods + options.planner_delay / period
-    return {"safety.planner_period": period, "safety.policy_periods": periods}

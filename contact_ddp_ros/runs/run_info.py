@@ -1,26 +1,20 @@
 """Description of a closed loop's run for its recording: the robot, the gaits, every parameter."""
 
 import dataclasses
-from typing import Any
 
-from contact_ddp_ros.base.config import flatten
-from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.cost_breakdown import TERMS
 from contact_ddp_ros.mpc.custom_terms import configured_terms
 from contact_ddp_ros.mpc.reference import gait_schedule, gait_sequence
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
-from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
-from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import FALL_HEIGHT, RunInfo, plain_options
-from contact_ddp_ros.runs.robot_scaling import controller_config, policy_timing, scales, simulator_options
+from contact_ddp_ros.runs.robot_scaling import scales
+from contact_ddp_ros.runs.scenario import Scenario
 
 
 def run_info(
     job: str,
-    options: RunOptions,
-    robot: Robot,
-    planner: PlannerConfig,
+    scenario: Scenario,
     control_period: float,
     planner_period: float,
 ) -> RunInfo:
@@ -29,6 +23,7 @@ def run_info(
     Raises:
         ParameterError: a gait of the run does not exist or is not for its model.
     """
+    options, robot, planner = scenario.run, scenario.robot, scenario.planner
     model = WholeBodyModel(robot)
     sequence = gait_sequence(model, planner.gait)
     for _, name in options.gaits:
@@ -51,17 +46,7 @@ def run_info(
         planner_friction=planner.ground.friction,
         cost_terms=(*TERMS, *(term.name for term in configured_terms(planner))),
         plan_coordinates=model.coordinates,
-        parameters=_in_effect(options, robot, planner),
+        parameters=scenario.parameters,
         ground_height=planner.ground.height,
         fall_height=FALL_HEIGHT * scales(robot)[0],
     )
-
-
-def _in_effect(options: RunOptions, robot: Robot, planner: PlannerConfig) -> dict[str, dict[str, Any]]:
-    """Every parameter of planner, controller and simulated world."""
-    timing = policy_timing(options, planner)
-    return {
-        "planner": flatten(planner),
-        "controller": flatten(controller_config(options, robot, timing)),
-        "simulator": flatten(simulator_options(options, robot)),
-    }

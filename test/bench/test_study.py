@@ -11,7 +11,7 @@ from benchmarks.engine import add_engine_options
 from benchmarks.output import RECORD_FILE
 from benchmarks.study import STANDING, VERDICT, Rows, Study, mean, worst
 from contact_ddp_ros.base.errors import BenchmarkError
-from contact_ddp_ros.runs.run_checks import check_run
+from contact_ddp_ros.runs.scenario import check_run
 from contact_ddp_ros.runs.study import journal
 from contact_ddp_ros.runs.study.journal import JOURNAL_FILE
 from contact_ddp_ros.runs.study.study import Case, Target

@@ -19,7 +19,7 @@ from contact_ddp_ros.ros.node_config import (
 )
 from contact_ddp_ros.ros.parameter_file import fitted
 from contact_ddp_ros.runs.options import RunOptions
-from contact_ddp_ros.runs.robot_scaling import controller_config, planner_config
+from contact_ddp_ros.runs.scenario import scenario
 
 
 def named(make_node: NodeMaker, urdf: str) -> Node:
@@ -29,13 +29,13 @@ def named(make_node: NodeMaker, urdf: str) -> Node:
 
 
 def test_nodes_fit_the_robot_as_a_run_without_ros_does(make_node: NodeMaker) -> None:
-    node, robot, options = named(make_node, "go1"), load_robot("go1"), RunOptions(robot="go1")
-    planner, wanted = fitted(node, PlannerNodeConfig()), planner_config(options, robot)
+    node, found = named(make_node, "go1"), scenario(RunOptions(robot="go1"))
+    planner, wanted = fitted(node, PlannerNodeConfig()), found.planner
     assert {name: spec.default for name, spec in specs(wanted).items()}.items() <= {
         name: spec.default for name, spec in specs(planner).items()
     }.items()
     assert specs(planner)["reference.height"].high == specs(wanted)["reference.height"].high
-    drive = controller_config(options, robot, {}).drive
+    drive = found.controller.drive
     assert fitted(node, ControllerNodeConfig()).drive.kp == drive.kp
     assert fitted(node, SimulatorNodeConfig()).node.drive.kp == drive.kp
     assert fitted(node, DrivesNodeConfig()).drive.kd == drive.kd

@@ -1,8 +1,12 @@
 import pytest
 
+from contact_ddp_ros.base.config import specs
 from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.pushes import Push
-from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.options import OPTIONS, SHORT_FOR, RunOptions
+from contact_ddp_ros.runs.scenario import scenario
 
 PROFILE = ((0.0, 0.0), (2.0, 1.0), (8.0, -0.5))
 
@@ -64,12 +68,33 @@ def test_overrides_win_over_the_file_and_stay_in_their_section(tmp_path):
 
 def test_the_world_reaches_the_simulator_and_overrides_win():
     options = RunOptions(friction=0.5, seed=3, terrain="step:2,0.03")
-    assert options.simulator_parameters() == {
-        "friction": 0.5,
-        "trunk_mass_scale": 1.0,
-        "seed": 3,
-        "terrain": "step:2,0.03",
-    }
-    lower = RunOptions(terrain="step:2,0.03", overrides={"simulator.terrain": "slope:3"})
-    assert lower.simulator_parameters()["terrain"] == "slope:3"
-    assert RunOptions().simulator_parameters()["terrain"] == "flat"
+    assert options.parameters("simulator") == {"friction": 0.5, "seed": 3, "terrain": "step:2,0.03"}
+    assert options.in_effect("trunk_mass_scale") == 1.0
+    assert RunOptions(overrides={"simulator.terrain": "slope:3"}).in_effect("terrain") == "slope:3"
+    assert RunOptions().in_effect("terrain") == "flat"
+    with pytest.raises(ParameterError, match=r"step:2,0\.03 by an option and slope:3 by --set"):
+        RunOptions(terrain="step:2,0.03", overrides={"simulator.terrain": "slope:3"})
+
+
+def test_each_layer_wins_over_the_ones_below(tmp_path):
+    file = tmp_path / "parameters.yaml"
+    file.write_text("simulator:\n  ros__parameters: {friction: 0.3}\nplanner:\n  ros__parameters: {variant: ilqr}\n")
+    found = scenario(RunOptions(config=file, friction=0.8))
+    assert (found.simulator.friction, found.planner.variant) == (0.8, "ilqr"), "an option counts at its default, too"
+    live = found.changed({"planner.variant": "ddp", "planner.weight.pitch": 50})
+    assert (live.planner.variant, live.planner.weight.pitch, live.run.variant) == ("ddp", 50.0, "ddp")
+    assert scenario(live.run).parameters == live.parameters
+
+
+def test_options_that_are_short_for_a_parameter_allow_what_it_allows():
+    sections = {"planner": PlannerConfig(), "simulator": SimOptions()}
+    table = {f"{section}.{name}": spec for section, one in sections.items() for name, spec in specs(one).items()}
+    for name, target in SHORT_FOR.items():
+        own, theirs = OPTIONS[name], table[target]
+        assert (own.default, own.low, own.high) == (theirs.default, theirs.low, theirs.high), name
+        assert own.choices == theirs.choices
+
+
+def test_a_gait_may_be_a_sequence_and_a_speed_a_number():
+    options = RunOptions(gait="0:trot,4:pronk", speed=1)
+    assert (options.gait, options.gaits, options.speed) == ("trot", ((4.0, "pronk"),), ((0.0, 1.0),))

@@ -17,23 +17,14 @@ from contact_ddp_ros.runs.closed_loop import run
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import Recording
 from contact_ddp_ros.runs.report.summary import summarise
-from contact_ddp_ros.runs.robot_scaling import (
-    SIMILAR,
-    controller_config,
-    exponents,
-    planner_config,
-    scales,
-    simulator_options,
-)
+from contact_ddp_ros.runs.robot_scaling import SIMILAR, exponents, scales
+from contact_ddp_ros.runs.scenario import scenario
 
 
 def test_the_mini_cheetahs_parameters_stay_as_they_are() -> None:
-    for robot in (load_robot(), load_robot("mini_cheetah")):
-        options = RunOptions()
-        assert scales(robot) == (1.0, 1.0)
-        assert planner_config(options, robot) == PlannerConfig()
-        assert controller_config(options, robot, {}) == ControllerConfig()
-        assert simulator_options(options, robot) == SimOptions(friction=options.friction)
+    assert scales(load_robot()) == scales(load_robot("mini_cheetah")) == (1.0, 1.0)
+    found = scenario(RunOptions())
+    assert (found.planner, found.controller, found.simulator) == (PlannerConfig(), ControllerConfig(), SimOptions())
 
 
 @pytest.mark.parametrize(
@@ -68,9 +59,9 @@ def test_every_unit_of_a_parameter_that_follows_the_size_is_known() -> None:
 
 @pytest.mark.parametrize("name", sorted(packaged_robots()))
 def test_every_packaged_robot_is_within_the_ranges_of_its_size(name: str) -> None:
-    robot, options = load_robot(name), RunOptions(robot=name)
+    found = scenario(RunOptions(robot=name))
+    robot, planner, controller = found.robot, found.planner, found.controller
     length, mass = scales(robot)
-    planner, controller = planner_config(options, robot), controller_config(options, robot, {})
     validate(planner)
     validate(controller)
     assert planner.reference.height == pytest.approx(0.27 * length)
@@ -79,17 +70,15 @@ def test_every_packaged_robot_is_within_the_ranges_of_its_size(name: str) -> Non
     assert planner.gait.stretch == pytest.approx(math.sqrt(length))
     assert planner.gait.step == PlannerConfig().gait.step and planner.rate == PlannerConfig().rate
     assert controller.stand.pose == pytest.approx(tuple(robot.standing[:3]))
-    assert flatten(planner_config(options, robot)) == flatten(planner)
+    assert flatten(scenario(RunOptions(robot=name)).planner) == flatten(planner)
 
 
 def test_the_robots_file_is_on_top_of_its_size_and_the_run_on_top_of_both(tmp_path: Path) -> None:
     given = {"planner": {"reference": {"height": 0.25}, "weight.pitch": 50.0}, "simulator": {"timestep": 0.0005}}
     file = quadruped.write(tmp_path, parameters=given)
-    robot = load_robot(file)
-    options = RunOptions(robot=str(file), overrides={"planner.weight.pitch": 60.0})
-    planner = planner_config(options, robot)
-    assert (planner.reference.height, planner.weight.pitch) == (0.25, 60.0)
-    assert simulator_options(options, robot).timestep == 0.0005
+    found = scenario(RunOptions(robot=str(file), overrides={"planner.weight.pitch": 60.0}))
+    assert (found.planner.reference.height, found.planner.weight.pitch) == (0.25, 60.0)
+    assert found.simulator.timestep == 0.0005
 
 
 @pytest.mark.parametrize(
@@ -100,9 +89,9 @@ def test_the_robots_file_is_on_top_of_its_size_and_the_run_on_top_of_both(tmp_pa
     ],
 )
 def test_a_parameter_that_a_robots_file_may_not_set_is_refused(tmp_path: Path, values: dict, words: str) -> None:
-    robot = load_robot(quadruped.write(tmp_path, parameters={"planner": values}))
+    file = quadruped.write(tmp_path, parameters={"planner": values})
     with pytest.raises(ParameterError, match=words) as told:
-        planner_config(RunOptions(), robot)
+        scenario(RunOptions(robot=str(file)))
     assert "small.yaml" in str(told.value) and "parameters.planner" in str(told.value)
 
 

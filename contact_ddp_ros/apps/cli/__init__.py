@@ -10,6 +10,7 @@ import errno
 import logging
 import sys
 from collections.abc import Sequence
+from pkgutil import resolve_name
 
 from contact_ddp_ros.apps.cli.parser import UsageError, build_parser
 from contact_ddp_ros.apps.cli.plain_output import spell_out
@@ -27,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = build_parser()
     try:
         options = parser.parse_args(arguments)
-        return int(options.job(options))
+        return int(resolve_name(f"{__name__}.{options.job}")(options))
     except (UsageError, ParameterError) as error:
         return _complain(error, EXIT_USAGE)
     except ContactDdpError as error:

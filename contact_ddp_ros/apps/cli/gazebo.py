@@ -7,11 +7,10 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from contact_ddp_ros.apps.cli.values import simulated_world
+from contact_ddp_ros.apps.cli.options import run_options
 from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.base.process import end_with_parent
-from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.plants.gazebo.bindings import Bindings
 from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge
 from contact_ddp_ros.plants.gazebo.config import OF_SENSORS, OF_WORLD, BridgeConfig, Names, refuse_others
@@ -23,11 +22,11 @@ from contact_ddp_ros.plants.gazebo.user_world import with_robot
 from contact_ddp_ros.plants.gazebo.world_control import ControlProcess, WorldClaim, WorldControl
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.joints import LEG_NAMES
-from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import Recorder, Recording
-from contact_ddp_ros.runs.robot_scaling import fitted_config, simulator_options
+from contact_ddp_ros.runs.scenario import scenario
 
 _GROUP = "gazebo."
 """Beginning of the names of the bridge's own parameters among those of its node."""
@@ -39,10 +38,9 @@ def sdf_text(arguments: argparse.Namespace) -> str:
     Raises:
         ContactDdpError: a parameter is not allowed, or the robot's description cannot be used.
     """
-    robot = load_robot(arguments.robot)
-    drive = fitted_config(ControllerConfig(), robot, "controller").drive
-    damping = drive.gains(len(LEG_NAMES)).kd if arguments.drive_damping else None
-    simulated = replace(SimOptions(), simulated_world(arguments))
+    found = scenario(run_options(arguments, out=None))
+    robot, simulated = found.robot, found.simulator
+    damping = found.controller.drive.gains(len(LEG_NAMES)).kd if arguments.drive_damping else None
     if arguments.ros2_control:
         refuse_others(simulated, ("seed",), "the URDF for gz_ros2_control, whose world has all that,")
         _refuse_idle(arguments, "--ros2-control", "controllers", "real_time_factor", "rotors")
@@ -83,18 +81,20 @@ def run_in_gazebo(options: RunOptions, recorder: Recorder, release: str, *, emul
     Raises:
         ContactDdpError: an option does not suit, or there is no such server.
     """
-    robot = load_robot(options.robot)
+    found = scenario(options)
+    robot = found.robot
     world_takes = OF_WORLD if emulator else ("terrain",)
     what = "the emulator" if emulator else "a running server has the world of its file; this side"
-    refuse_others(simulator_options(options, robot), (*world_takes, *OF_SENSORS), what)
+    refuse_others(found.simulator, (*world_takes, *OF_SENSORS), what)
     from contact_ddp_ros.runs.closed_loop import ClosedLoop  # loads the planner, which the other words do not need
 
     if not options.lockstep:
         raise ParameterError("without ROS Gazebo runs in lock-step only; for the wall clock launch the nodes")
     if moments := [push for push in options.pushes if any(push.torque)]:
         raise ParameterError(f"{moments[0]}: in Gazebo a push is a force alone, without a moment")
-    named = {"model": robot.tree.name}  # as the SDF calls it
-    config = replace(BridgeConfig(), {**named, **_bridge_parameters(options)})
+    own = options.parameters("gazebo_bridge").items()
+    given = {name.removeprefix(_GROUP): value for name, value in own if name.startswith(_GROUP)}
+    config = replace(BridgeConfig(), {"model": robot.tree.name, **given})  # as the SDF calls it
     with ExitStack() as connections:
 
         def make(robot: Robot, gains: DriveGains, world: SimOptions) -> GazeboSimulator:
@@ -129,12 +129,6 @@ def serve_emulator(world: Path, *, real_time: bool) -> int:
         print(f"serving {world}; time stands until somebody lets it run", flush=True)
         server.run(stop)
     return 0
-
-
-def _bridge_parameters(options: RunOptions) -> dict[str, Any]:
-    """Parameters `gazebo.*` of the bridge's node that were set, without that prefix; others are the node's."""
-    parameters = options.parameters("gazebo_bridge").items()
-    return {name.removeprefix(_GROUP): value for name, value in parameters if name.startswith(_GROUP)}
 
 
 def _server(connections: ExitStack, release: str, config: BridgeConfig) -> tuple[Bindings, WorldControl]:

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from contact_ddp_ros.apps.cli.values import run_options
+from contact_ddp_ros.apps.cli.options import run_options
 from contact_ddp_ros.base.errors import ParameterError, did_you_mean
 from contact_ddp_ros.runs.options import RunOptions
 
@@ -38,34 +38,6 @@ def run_demo(arguments: argparse.Namespace) -> int:
         return run_demo(options, recorder, arguments.bag)
 
     return _run("demo", arguments, loop)
-
-
-def run_play(arguments: argparse.Namespace) -> int:
-    """The live page."""
-    from contact_ddp_ros.apps.cli.play import play
-
-    return play(arguments)
-
-
-def run_optimize(arguments: argparse.Namespace) -> int:
-    """One offline trajectory optimisation."""
-    from contact_ddp_ros.apps.cli.optimize import optimize
-
-    return optimize(arguments)
-
-
-def run_motion(arguments: argparse.Namespace) -> int:
-    """A jump or a flip, optimised and executed."""
-    from contact_ddp_ros.apps.cli.motion import motion
-
-    return motion(arguments)
-
-
-def check_robot(arguments: argparse.Namespace) -> int:
-    """Check a URDF and print what is understood of it."""
-    from contact_ddp_ros.apps.cli.robot import check
-
-    return check(arguments)
 
 
 def _benchmarks() -> Any:
@@ -140,13 +112,6 @@ def write_sdf(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def run_replay(arguments: argparse.Namespace) -> int:
-    """Plans of a recorded bag, made again."""
-    from contact_ddp_ros.apps.cli.replay import run
-
-    return run(arguments)
-
-
 def run_parameters(_arguments: argparse.Namespace) -> int:
     """Every parameter of every node as a page of Markdown."""
     from contact_ddp_ros.ros.parameter_docs import parameters_page
@@ -174,7 +139,7 @@ def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
     from contact_ddp_ros.base.files import kept_unless_empty, new_folder
     from contact_ddp_ros.runs.recording import Recorder
     from contact_ddp_ros.runs.report.progress import LiveProgress
-    from contact_ddp_ros.runs.run_checks import check_run
+    from contact_ddp_ros.runs.scenario import check_run
 
     options = run_options(arguments)
     check_run(options)

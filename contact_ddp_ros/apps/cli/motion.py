@@ -8,7 +8,8 @@ from rich.console import Console
 from contact_ddp_ros.apps.cli.report import EXIT_FELL, save_and_report
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.base.files import kept_unless_empty, new_folder, write_json
-from contact_ddp_ros.plants.engines import PARAMETER, check_installed, chosen_engine
+from contact_ddp_ros.plants.engines import check_installed
+from contact_ddp_ros.runs.options import OPTIONS
 from contact_ddp_ros.runs.report.progress import say
 
 if TYPE_CHECKING:
@@ -34,21 +35,21 @@ def motion(arguments: argparse.Namespace) -> int:
     from contact_ddp_ros.runs.motions.result import MotionResult
 
     console = Console()
-    for name in ("trials", "seed"):
-        if getattr(arguments, name) < 0:
-            raise ParameterError(f"--{name} is {getattr(arguments, name)}; allowed: 0 or more")
+    for name, count in (("trials", arguments.trials), ("seed", arguments.first_seed)):
+        if count < 0:
+            raise ParameterError(f"--{name} is {count}; allowed: 0 or more")
     execution = ExecutionConfig(feedback=(0.0, 0.0, 0.0)) if arguments.no_feedback else ExecutionConfig()
-    wanted, engine = load_motion(arguments.name), chosen_engine(arguments)
+    wanted, given = load_motion(arguments.name), {name: one for name, one in vars(arguments).items() if name in OPTIONS}
+    options = motion_options(wanted, **given)
+    variant, engine = options.in_effect("variant"), options.in_effect("engine")
     check_installed(engine)
-    world = {"friction": arguments.friction, "trunk_mass_scale": arguments.trunk_mass_scale}
-    options = motion_options(wanted, {PARAMETER: engine}, variant=arguments.variant, **world)
     with kept_unless_empty(new_folder("motion", arguments.out)) as folder:
-        plan = optimise_motion(wanted, load_robot(), variant=arguments.variant)
+        plan = optimise_motion(wanted, load_robot(), variant=variant)
         say(console, _of_plan(plan))
         recording = execute_motion(plan, options, execution)
         save_and_report(recording, folder, console, film=not arguments.no_video)
         if arguments.trials:
-            trials = _try_out(plan, execution, engine, arguments.trials, arguments.seed, console)
+            trials = _try_out(plan, execution, engine, arguments.trials, arguments.first_seed, console)
             write_json(folder / TRIALS_FILE, trials)
     return 0 if MotionResult(recording).landed else EXIT_FELL
 

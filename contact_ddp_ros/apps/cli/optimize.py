@@ -11,7 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from contact_ddp_ros.apps.cli.values import overrides
+from contact_ddp_ros.apps.cli.options import run_options
 from contact_ddp_ros.base import versions as provenance
 from contact_ddp_ros.base.choices import PLANAR
 from contact_ddp_ros.base.config import replace
@@ -33,13 +33,7 @@ def optimize(arguments: argparse.Namespace) -> int:
         ParameterError: an option or a parameter is out of range.
         SolverError: the optimisation diverged.
     """
-    options = RunOptions(
-        speed=((0.0, arguments.speed),),
-        variant=arguments.variant,
-        robot=arguments.robot,
-        config=arguments.config,
-        overrides=overrides(arguments),
-    )
+    options = run_options(arguments)
     console = Console()
     optimiser, start = _prepare(arguments, options, console)
     with kept_unless_empty(new_folder("optimize", arguments.out)) as folder:
@@ -58,7 +52,7 @@ def optimize(arguments: argparse.Namespace) -> int:
 
 def _prepare(arguments: argparse.Namespace, options: RunOptions, console: Console) -> tuple["OfflineOptimiser", Any]:
     """The optimiser and the state (2n,) of the standing robot."""
-    if len(arguments.gait) > 1:
+    if options.gaits:
         raise ParameterError("--gait changes in the middle; one trajectory is optimised in one gait")
     for name in ("cycles", "iterations"):
         if getattr(arguments, name) < 1:
@@ -66,11 +60,11 @@ def _prepare(arguments: argparse.Namespace, options: RunOptions, console: Consol
     from contact_ddp_ros.mpc.offline import OfflineOptimiser
     from contact_ddp_ros.robot.models.choice import model_of
     from contact_ddp_ros.robot.models.planar import averaged
-    from contact_ddp_ros.runs.robot_scaling import robot_of
-    from contact_ddp_ros.runs.run_checks import check_speed, checked_planner
+    from contact_ddp_ros.runs.scenario import check_gait, check_speed, scenario
 
-    robot = robot_of(options)
-    planner = checked_planner(options, robot, arguments.model)
+    found = scenario(options, arguments.model)
+    robot, planner = found.robot, found.planner
+    check_gait(planner, arguments.model)
     difference = averaged(robot) if arguments.model == PLANAR else None
     if difference is not None:
         words = "the planar model averages left and right; they differ at most in the"
@@ -94,7 +88,7 @@ def _summary(
     pressed = pressed[(pressed != 0.0).any(axis=2)]
     return {
         "job": "optimize",
-        "variant": options.variant,
+        "variant": optimiser.config.variant,
         "robot": options.robot,
         "shooting": optimiser.shooting,
         "constraints": optimiser.constraints,

@@ -7,23 +7,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from contact_ddp_ros import __version__
-from contact_ddp_ros.apps.cli import jobs
-from contact_ddp_ros.apps.cli.groups import (
-    DEFAULTS,
-    add_common,
-    add_course,
-    add_ground,
-    add_robot,
-    add_run_output,
-    add_simulated,
-    add_world,
-)
-from contact_ddp_ros.apps.cli.run_words import add_run_words
-from contact_ddp_ros.apps.cli.values import parse_integer, parse_number, parse_pace, parse_port, parse_rate
+from contact_ddp_ros.apps.cli.options import RUN, WORLD, add_options, add_word
+from contact_ddp_ros.apps.cli.other_words import add_other_words
+from contact_ddp_ros.base.arguments import add_option, reader, within
 from contact_ddp_ros.base.choices import CONSTRAINTS, INTERIOR_POINT, MODEL_NAMES, SHOOTINGS, WHOLE_BODY
-from contact_ddp_ros.base.config import parse_setting
+from contact_ddp_ros.base.config import number, whole_number
 from contact_ddp_ros.base.errors import did_you_mean
-from contact_ddp_ros.runs.options import BACKENDS
+from contact_ddp_ros.runs.options import OPTIONS
 
 _RUN_EXAMPLES = """
 examples:
@@ -59,6 +49,28 @@ examples:
 """
 
 
+_SWEEP_EXAMPLES = """
+examples:
+  contact-ddp sweep --set planner.weight.pitch=20:80:7 --metric pitch_abs_max
+  contact-ddp sweep --set planner.weight.pitch=20:80:7 --set speed=0.5:1.5:5 --metric mean_speed --metric fell
+  contact-ddp sweep --set friction=0.2:0.8:4 --seeds 5 --noise --push 3,0,40,0,0.1 --metric roll_abs_max
+  contact-ddp sweep --set gait=bound,pronk --set variant=ilqr,ddp --metric iterations_per_solve
+
+In the study's folder: study.csv (a line for each run), study.json, a figure for each metric, journal.jsonl. The same
+command again goes on where it was cut off, and takes what is finished from there.
+"""
+
+_MOTION_EXAMPLES = """
+examples:
+  contact-ddp motion jump
+  contact-ddp motion backflip --trials 20       also from 20 perturbed starts, in perturbed worlds
+  contact-ddp motion my_jump.yaml --friction 0.6
+
+In the output folder: what `sim` leaves, and motion.png.
+exit status: 0 it landed and stands, 1 failed, 2 bad option or parameter, 3 it fell, 130 interrupted.
+"""
+
+
 class UsageError(Exception):
     """The command line makes no sense; the text says why and where help is."""
 
@@ -70,8 +82,8 @@ class Parser(argparse.ArgumentParser):
         """Takes what argparse takes."""
         super().__init__(*arguments, **options)
         self._negative_number_matcher = re.compile(r"-(\.?\d|inf|nan)", re.IGNORECASE)  # argparse knows no -1e9, -1,2
-        self.register("type", float, parse_number)
-        self.register("type", int, parse_integer)
+        self.register("type", float, reader(number))
+        self.register("type", int, reader(whole_number))
 
     def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
         """Raises UsageError where a word is left over."""
@@ -96,7 +108,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line; `job` in its result is the function to call with that result."""
+    """The parser of the whole command line; `job` in its result names the function to call with that result."""
     parser = Parser(
         prog="contact-ddp",
         description="Full second-order model-predictive control of quadrupeds such as the MIT Mini Cheetah.",
@@ -105,65 +117,60 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"contact-ddp {__version__}")
     words = parser.add_subparsers(title="jobs", metavar="JOB", required=True)
-    _add_run(words, "sim", jobs.run_sim, "closed loop in the simulator, without ROS")
-    demo = _add_run(words, "demo", jobs.run_demo, "closed loop in the simulator through the ROS 2 nodes")
-    demo.add_argument(
-        "--backend",
-        choices=BACKENDS,
-        default=DEFAULTS.backend,
-        help=f"lcm: through the bridge to the robot, with an emulator of the robot (default: {DEFAULTS.backend})",
-    )
-    demo.add_argument(
-        "--composed",
-        action="store_true",
-        help="run controller and simulator (or bridge) in one process, which saves processor time",
-    )
+    _add_run(words, "sim", "jobs:run_sim", "closed loop in the simulator, without ROS")
+    demo = _add_run(words, "demo", "jobs:run_demo", "closed loop in the simulator through the ROS 2 nodes")
+    add_options(demo, "nodes")
     demo.add_argument("--bag", type=Path, metavar="FOLDER", help="also record a bag, for contact-ddp replay")
+    _add_gazebo(words)
     _add_play(words)
     _add_optimize(words)
-    _add_bench(words)
-    _add_report(words)
-    add_run_words(words)
+    _add_motion(words)
+    _add_sweep(words)
     _add_replay(words)
-    _add_parameters(words)
-    _add_security_policy(words)
-    _add_robot(words)
-    _add_sdf(words)
-    _add_gazebo(words)
-    _add_gazebo_emulator(words)
+    add_other_words(words)
     return parser
 
 
-def _add_run(words: Any, name: str, job: Any, summary: str) -> argparse.ArgumentParser:
-    parser = words.add_parser(
-        name,
-        help=summary,
-        description=f"{summary[0].upper()}{summary[1:]}.",
-        epilog=_RUN_EXAMPLES.format(job=name),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def _add_run(words: Any, name: str, job: str, summary: str) -> argparse.ArgumentParser:
+    parser = add_word(words, name, job, summary, f"{summary[0].upper()}{summary[1:]}.", _RUN_EXAMPLES.format(job=name))
+    add_options(parser, *RUN)
+    return parser
+
+
+def _add_gazebo(words: Any) -> None:
+    parser = add_word(
+        words,
+        "gazebo",
+        "jobs:run_gazebo",
+        "closed loop in a running Gazebo server, without ROS",
+        "Closed loop in lock-step with a Gazebo server that runs the world of `contact-ddp sdf`.",
     )
-    parser.set_defaults(job=job, backend=DEFAULTS.backend, composed=DEFAULTS.composed)
-    add_robot(parser)
-    add_course(parser)
-    add_world(parser)
-    add_common(parser)
-    add_run_output(parser, name)
-    return parser
+    server = parser.add_argument_group("server").add_mutually_exclusive_group()
+    server.add_argument(
+        "--release", default="", metavar="NAME", help="harmonic, ionic or jetty (default: the newest installed)"
+    )
+    server.add_argument(
+        "--emulator",
+        action="store_true",
+        help="use DART, its physics engine, behind the same topics instead of Gazebo",
+    )
+    add_options(parser, *RUN)
 
 
 def _add_play(words: Any) -> None:
-    parser = words.add_parser(
+    parser = add_word(
+        words,
         "play",
-        help="a page in the browser to see, drive, push and tune the robot live",
-        description="Serve a live page of the robot until Ctrl-C: the address is printed. See docs/play.md.",
+        "play:play",
+        "a page in the browser to see, drive, push and tune the robot live",
+        "Serve a live page of the robot until Ctrl-C: the address is printed. See docs/play.md.",
     )
-    parser.set_defaults(job=jobs.run_play)
     page = parser.add_argument_group("page")
     page.add_argument(
         "--ros", action="store_true", help="show and lead the ROS 2 nodes that run, instead of a simulation"
     )
     page.add_argument(
-        "--port", type=parse_port, default=8080, metavar="N", help="the next free one is taken (default: 8080)"
+        "--port", type=within(1, 65535), default=8080, metavar="N", help="the next free one is taken (default: 8080)"
     )
     page.add_argument(
         "--host",
@@ -173,7 +180,7 @@ def _add_play(words: Any) -> None:
     )
     page.add_argument(
         "--rate",
-        type=parse_rate,
+        type=within(1.0, 60.0),
         default=30.0,
         metavar="HZ",
         help="updates of the page per second, 1 to 60; fewer for slow browsers and connections (default: 30)",
@@ -181,25 +188,23 @@ def _add_play(words: Any) -> None:
     page.add_argument("--no-shadows", action="store_true", help="for a browser without a graphics card")
     page.add_argument(
         "--pace",
-        type=parse_pace,
+        type=within(0.02, 1.0),
         default=1.0,
         metavar="X",
         help="simulated over real time, 0.02 to 1: slow motion from the start (default: 1)",
     )
     page.add_argument("--speed", type=float, default=0.5, metavar="V", help="at the start [m/s] (default: 0.5)")
-    add_robot(parser)
-    add_ground(parser)
-    add_common(parser)
+    add_options(parser, "robot", *WORLD, "parameters")
 
 
 def _add_optimize(words: Any) -> None:
-    parser = words.add_parser(
+    parser = add_word(
+        words,
         "optimize",
-        help="one offline trajectory optimisation, plotted",
-        description="Optimise bounding from a standing start once, offline, print every iteration and plot the result.",
+        "optimize:optimize",
+        "one offline trajectory optimisation, plotted",
+        "Optimise bounding from a standing start once, offline, print every iteration and plot the result.",
     )
-    parser.set_defaults(job=jobs.run_optimize)
-    add_robot(parser)
     parser.add_argument(
         "--model", choices=MODEL_NAMES, default=WHOLE_BODY, help="all 18 coordinates (default), or the sagittal plane"
     )
@@ -221,116 +226,108 @@ def _add_optimize(words: Any) -> None:
         help="how torque, force and touchdown limits are kept: within the sweep, or by an outer loop that tightens"
         " penalties (default: interior_point)",
     )
-    add_common(parser)
+    add_options(parser, "robot", "parameters")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/optimize-<time>)")
 
 
-def _add_bench(words: Any) -> None:
-    parser = words.add_parser(
-        "bench",
-        help="run a benchmark",
-        description="Run a benchmark; words after its name are its own options. `contact-ddp bench list` names them.",
+def _add_motion(words: Any) -> None:
+    parser = add_word(
+        words,
+        "motion",
+        "motion:motion",
+        "a jump, a flip or a recovery from lying, optimised offline and executed in the simulator",
+        "Optimise a motion into a stand by DDP with impacts and hard limits, execute it in "
+        "simulation, print how it went, plot and film it. See docs/motions.md.",
+        _MOTION_EXAMPLES,
     )
-    parser.set_defaults(job=jobs.run_bench)
-    parser.add_argument("name", metavar="NAME", help="name of the benchmark, e.g. solver, or list")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="its options")
-
-
-def _add_report(words: Any) -> None:
-    parser = words.add_parser(
-        "report",
-        help="summarise, plot and film a recorded run again",
-        description="Make summary.json, the plots and the video of a recorded run again, in its own folder.",
+    parser.add_argument(
+        "name",
+        metavar="MOTION",
+        help="jump, jump_up, backflip, backflip_whole_body, barrel_roll, running_barrel_roll, recovery, recovery_side, "
+        "or the path of a .yaml file",
     )
-    parser.set_defaults(job=jobs.run_report)
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="folder with recording.npz and recording.json")
+    add_option(parser, OPTIONS["variant"], choices=("ddp", "ilqr"))
+    for name in ("friction", "trunk_mass_scale", "engine"):
+        add_option(parser, OPTIONS[name])
+    parser.add_argument(
+        "--no-feedback", action="store_true", help="track states and torques without the policy's feedback gains"
+    )
+    parser.add_argument(
+        "--trials", type=int, default=0, metavar="N", help="also execute it from N perturbed starts (default: none)"
+    )
+    parser.add_argument(
+        "--seed", dest="first_seed", type=int, default=0, metavar="N", help="of the first of them (default: 0)"
+    )
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/motion-<time>)")
     parser.add_argument("--no-video", action="store_true", help="do not render a video")
 
 
-def _add_robot(words: Any) -> None:
-    parser = words.add_parser(
-        "robot",
-        help="what the package understands of a URDF, and a robot's file to start from",
-        description="`contact-ddp robot check FILE.urdf -o my_robot.yaml` looks through the URDF of a quadruped.",
+def _add_sweep(words: Any) -> None:
+    parser = add_word(
+        words,
+        "sweep",
+        "sweep:sweep",
+        "run a study over parameters, in parallel",
+        "Run the closed loop of `contact-ddp sim` at every point of a grid. See docs/runs.md.",
+        _SWEEP_EXAMPLES,
     )
-    deeds = parser.add_subparsers(title="deeds", metavar="DEED", required=True)
-    check = deeds.add_parser(
-        "check",
-        help="look through a URDF",
-        description="Say which joints are the legs, what the package reads of them, what is missing or in the way, and "
-        "write a robot's file for --robot. Exit status 1: the robot cannot bound in the plane as it is described.",
-    )
-    check.set_defaults(job=jobs.check_robot)
-    check.add_argument("urdf", type=Path, metavar="FILE.urdf", help="the robot description")
-    check.add_argument("-o", "--out", type=Path, metavar="FILE.yaml", help="robot's file to write, for --robot")
-    check.add_argument("--force", action="store_true", help="replace the robot's file where there is one")
-
-
-def _add_sdf(words: Any) -> None:
-    parser = words.add_parser(
-        "sdf",
-        help="write the robot and its world for Gazebo Sim",
-        description="Write the Gazebo world with the robot, generated from the URDF, to a file or to standard output.",
-    )
-    parser.set_defaults(job=jobs.write_sdf)
-    add_robot(parser)
-    kind = parser.add_mutually_exclusive_group()
-    kind.add_argument("--model", action="store_true", help="write the robot alone, for insertion into another world")
-    kind.add_argument(
-        "--ros2-control",
-        action="store_true",
-        help="write the URDF with its joints as hardware of gz_ros2_control instead",
-    )
-    kind.add_argument(
-        "--into", type=Path, metavar="FILE", help="put the robot, and the plugins it needs, into the world of this file"
-    )
-    parser.add_argument(
-        "--controllers",
-        type=Path,
-        metavar="FILE",
-        help="drive the joints by ros2_control with this parameter file (default: one effort topic for each)",
-    )
-    parser.add_argument(
-        "--real-time-factor",
-        type=float,
-        metavar="X",
-        help="simulated time over wall time (default: 1, or that of the file with --into)",
-    )
-    parser.add_argument(
-        "--drive-damping",
-        action="store_true",
-        help="give the joints the drives' damping: for drives_node, whose efforts come late",
-    )
-    parser.add_argument(
-        "--no-rotors",
-        dest="rotors",
-        action="store_false",
-        help="leave out the discs that represent the rotors: the links have the URDF's inertia",
-    )
-    add_simulated(parser)
-    parser.add_argument(
+    study = parser.add_argument_group("study")
+    study.add_argument(
         "--set",
-        type=parse_setting,
+        dest="axes",
+        type=reader(_axis),
         action="append",
         default=[],
-        metavar="NAME=VALUE",
-        help="set simulator.timestep or another parameter of the simulated world that Gazebo has; repeatable",
+        metavar="NAME=LOW:HIGH:COUNT",
+        help="vary a parameter, with its section, or speed, friction, trunk_mass_scale, planner_delay, ground, "
+        "variant, gait or robot; also NAME=A,B,C, and NAME=VALUE for all runs; repeatable",
     )
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="file to write or overwrite (default: standard output)"
+    study.add_argument(
+        "--metric",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a figure of summary.json to print and draw, such as solve_ms.median; repeatable (default: mean_speed)",
     )
+    study.add_argument(
+        "--seeds",
+        type=within(1, 2**31 - 1),
+        default=1,
+        metavar="N",
+        help="runs of each point, from --seed on (default: 1)",
+    )
+    study.add_argument("--noise", action="store_true", help="give the measured states the noise of the benchmarks")
+    study.add_argument(
+        "--jobs", type=within(1, 2**31 - 1), metavar="N", help="processes, of one thread each (default: cores)"
+    )
+    study.add_argument("--keep", action="store_true", help="keep the recording of every run, in runs/")
+    study.add_argument(
+        "--record-plans",
+        type=int,
+        default=0,
+        metavar="N",
+        help="with --keep, the plan of every Nth solve, too (default: none)",
+    )
+    study.add_argument("--out", type=Path, metavar="FOLDER", help="of the study (default: out/sweep-<digest of it>)")
+    add_options(parser, *(group for group in RUN if group != "output"), without=("--set",))
+
+
+def _axis(text: str) -> Any:
+    from contact_ddp_ros.runs.study.axes import parse_axis
+
+    return parse_axis(text)
 
 
 def _add_replay(words: Any) -> None:
-    parser = words.add_parser(
+    parser = add_word(
+        words,
         "replay",
-        help="plan again from the states of a recorded bag",
-        description="Run the planner again on the states of a bag, as `ros2 bag record` or `contact-ddp demo --bag` "
+        "replay:run",
+        "plan again from the states of a recorded bag",
+        "Run the planner again on the states of a bag, as `ros2 bag record` or `contact-ddp demo --bag` "
         "writes one, and compare its policies with the recorded ones. Give the parameters that the run had.",
     )
-    parser.set_defaults(job=jobs.run_replay)
     parser.add_argument("bag", type=Path, metavar="BAG", help="folder of the bag")
-    add_robot(parser)
     parser.add_argument(
         "--tolerance",
         type=float,
@@ -338,59 +335,5 @@ def _add_replay(words: Any) -> None:
         metavar="X",
         help="largest difference of a control [N m] (default: %(default)s)",
     )
-    add_common(parser)
+    add_options(parser, "robot", "parameters")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/replay-<time>)")
-
-
-def _add_gazebo(words: Any) -> None:
-    parser = words.add_parser(
-        "gazebo",
-        help="closed loop in a running Gazebo server, without ROS",
-        description="Closed loop in lock-step with a Gazebo server that runs the world of `contact-ddp sdf`.",
-    )
-    parser.set_defaults(job=jobs.run_gazebo, backend=DEFAULTS.backend, composed=DEFAULTS.composed)
-    server = parser.add_argument_group("server").add_mutually_exclusive_group()
-    server.add_argument(
-        "--release", default="", metavar="NAME", help="harmonic, ionic or jetty (default: the newest installed)"
-    )
-    server.add_argument(
-        "--emulator",
-        action="store_true",
-        help="use DART, its physics engine, behind the same topics instead of Gazebo",
-    )
-    add_robot(parser)
-    add_course(parser)
-    add_world(parser)
-    add_common(parser)
-    add_run_output(parser, "gazebo")
-
-
-def _add_gazebo_emulator(words: Any) -> None:
-    parser = words.add_parser(
-        "gazebo-emulator",
-        help="a server with Gazebo's topics, for machines without Gazebo",
-        description="Serve a world of `contact-ddp sdf` with DART behind Gazebo's topics and services on this machine. "
-        "Clients have --release emulator, or the parameter node.release:=emulator, and the same GZ_PARTITION.",
-    )
-    parser.set_defaults(job=jobs.run_gazebo_emulator)
-    parser.add_argument("world", type=Path, metavar="FILE", help="world file written by `contact-ddp sdf`")
-    parser.add_argument(
-        "--fast", action="store_true", help="simulate as fast as possible, not at the pace of the wall clock"
-    )
-
-
-def _add_parameters(words: Any) -> None:
-    text = "every parameter of every node, with range and unit, as Markdown"
-    parser = words.add_parser("parameters", help=text, description=f"Print {text}: the page docs/parameters.md.")
-    parser.set_defaults(job=jobs.run_parameters)
-
-
-def _add_security_policy(words: Any) -> None:
-    text = "the access policy of SROS 2 for all topics and services"
-    parser = words.add_parser(
-        "security-policy",
-        help=text,
-        description=f"Print {text}, for `ros2 security create_permission`; see docs/security.md.",
-    )
-    parser.set_defaults(job=jobs.run_security_policy)
-    parser.add_argument("--namespace", default="/", metavar="NAME", help="namespace of the nodes (default: /)")

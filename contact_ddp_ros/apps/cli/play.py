@@ -5,7 +5,7 @@ import dataclasses
 import socket
 import sys
 
-from contact_ddp_ros.apps.cli.values import overrides
+from contact_ddp_ros.apps.cli.options import run_options
 from contact_ddp_ros.apps.play.page import serve
 from contact_ddp_ros.apps.play.process import LoopProcess
 from contact_ddp_ros.base.errors import ParameterError
@@ -13,28 +13,13 @@ from contact_ddp_ros.base.process import end_with_parent, give_way, interruptibl
 from contact_ddp_ros.runs.live.commands import Slow
 from contact_ddp_ros.runs.live.link import Link
 from contact_ddp_ros.runs.options import RunOptions
-from contact_ddp_ros.runs.run_checks import check_run
-
-
-def play_options(arguments: argparse.Namespace) -> RunOptions:
-    """The options of the robot that is played with. Raises ParameterError where one is out of range."""
-    return RunOptions(
-        speed=((0.0, arguments.speed),),
-        variant=arguments.variant,
-        robot=arguments.robot,
-        friction=arguments.friction,
-        trunk_mass_scale=arguments.trunk_mass_scale,
-        terrain=arguments.ground,
-        config=arguments.config,
-        overrides=overrides(arguments),
-        video=False,
-    )
+from contact_ddp_ros.runs.scenario import check_run
 
 
 def play(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C or SIGTERM."""
     end_with_parent()
-    options = play_options(arguments)
+    options = run_options(arguments, video=False)
     check_run(options)
     _check_host(arguments.host)
     link = _link_to_nodes(options) if arguments.ros else LoopProcess(options)

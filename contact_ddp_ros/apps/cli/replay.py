@@ -9,17 +9,16 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from contact_ddp_ros.apps.cli.values import overrides
+from contact_ddp_ros.apps.cli.options import run_options
 from contact_ddp_ros.base import versions as provenance
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.base.files import kept_unless_empty, new_folder, write_json
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
-from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.replay import Comparison, replay
 from contact_ddp_ros.runs.report import style
 from contact_ddp_ros.runs.report.progress import progress_bar, say
-from contact_ddp_ros.runs.robot_scaling import planner_config, robot_of
+from contact_ddp_ros.runs.scenario import scenario
 
 RESULT_FILE, FIGURE_FILE = "replay.json", "replay.png"
 
@@ -30,18 +29,14 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.tolerance < 0.0:
         raise ParameterError(f"--tolerance is {arguments.tolerance:g} N m; allowed: 0 or more")
-    options = RunOptions(
-        variant=arguments.variant, robot=arguments.robot, config=arguments.config, overrides=overrides(arguments)
-    )
-    robot = robot_of(options)
-    config = planner_config(options, robot)
+    found = scenario(run_options(arguments))
     solves, missing = recorded_solves(arguments.bag)
     console = Console()
     with (
         kept_unless_empty(new_folder("replay", arguments.out)) as folder,
         progress_bar(console, "Planning again") as advance,
     ):
-        compared = replay(Planner(WholeBodyModel(robot), config), solves, advance)
+        compared = replay(Planner(WholeBodyModel(found.robot), found.planner), solves, advance)
     agree = compared.agrees(arguments.tolerance)
     write_json(
         folder / RESULT_FILE,

@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from contact_ddp_ros.apps.cli.values import run_options
+from contact_ddp_ros.apps.cli.options import run_options
 from contact_ddp_ros.base import versions as provenance
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.report.progress import say
-from contact_ddp_ros.runs.robot_scaling import planner_config, robot_of
+from contact_ddp_ros.runs.scenario import scenario
 from contact_ddp_ros.runs.study import figures
 from contact_ddp_ros.runs.study.axes import Axis, check_metrics
 from contact_ddp_ros.runs.study.grid import CSV_FILE, NOISE, Grid, folder_name, run_grid, save, with_noise
@@ -104,13 +104,14 @@ def _subject(study: Grid) -> str:
     """Settings that all runs have in common, in a line."""
     options: RunOptions = study.options
     varied = {axis.name for axis in study.axes}
-    gait = Path(planner_config(options, robot_of(options)).gait.name).stem
+    planner = scenario(options).planner
+    terrain = options.in_effect("terrain")
     parts = {
         "robot": Path(options.robot).stem,
-        "gait": gait,
-        "variant": options.variant,
+        "gait": Path(planner.gait.name).stem,
+        "variant": planner.variant,
         "speed": f"{options.speed[0][1]:g} m/s" if len(options.speed) == 1 else "changing speed",
-        "ground": "" if options.terrain == "flat" else options.terrain,
+        "ground": "" if terrain == "flat" else terrain,
     }
     common = [text for name, text in parts.items() if text and name not in varied]
     common += ["with noise"] * any(name.startswith(NOISE) for name in options.overrides)

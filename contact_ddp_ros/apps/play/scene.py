@@ -16,7 +16,7 @@ from contact_ddp_ros.runs.live.commands import Command, Grab, Release
 from contact_ddp_ros.runs.live.plan_view import PlanView
 from contact_ddp_ros.runs.live.snapshot import Snapshot
 from contact_ddp_ros.runs.options import RunOptions
-from contact_ddp_ros.runs.robot_scaling import robot_of, simulator_options
+from contact_ddp_ros.runs.scenario import scenario
 
 Array = NDArray[np.float64]
 
@@ -57,8 +57,9 @@ class Scene:
         Raises:
             ContactDdpError: the options describe no world.
         """
-        robot = robot_of(options)
-        figure = Figure(robot, simulator_options(options, robot))
+        found = scenario(options)
+        robot = found.robot
+        figure = Figure(robot, found.simulator)
         scene = self._server.scene
         with self._server.atomic():
             if self._root is not None:

@@ -29,7 +29,8 @@ from contact_ddp_ros.runs.live.snapshot import Snapshot, World
 from contact_ddp_ros.runs.loop import CONTROL_PERIOD, Loop, Observer
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import save
-from contact_ddp_ros.runs.run_checks import check_run
+from contact_ddp_ros.runs.scenario import check_run
+from contact_ddp_ros.runs.scenario import scenario as scenario_of
 
 _ENDLESS = 1e6
 """Duration of a run that ends when somebody ends it [s]."""
@@ -123,15 +124,17 @@ class Session(Observer):
     def _build(self, options: RunOptions) -> None:
         """Build the loop that is copied at every reset, and tell what it is."""
         options = replace(options, duration=_ENDLESS, lockstep=True)
-        self._robot = check_run(options)
+        scenario = check_run(options)
+        self._robot = scenario.robot
         self._first = ClosedLoop(options, LiveRecorder(), job="play")
         self._number += 1
         if self._motions is None or self._motions.robot.model_hash != self._robot.model_hash:
             self._motions = MotionLibrary(self._robot)
         self._begin()
-        self._tuner = tuning.Tuner(options, self._robot, self._loops, self._tell)
+        self._tuner = tuning.Tuner(scenario, self._loops, self._tell)
         names = tuple(self.recorder.info.cost_terms)
-        declared = tuning.declared(options, self._robot)
+        plain = scenario_of(RunOptions(robot=options.robot)).specs()
+        declared = {name: spec.default for name, spec in plain.items()}
         abilities = EVERYTHING if self._pulls else EVERYTHING - {"Grab"}
         told = self._tuner.table(), declared, names, abilities, self._motions.names
         self._tell(World(self._number, options, *told))
@@ -213,7 +216,7 @@ class Session(Observer):
             case do.PushTrunk():
                 return self._note(self._disturbances.push(command))
             case do.Grab() if not self._pulls:
-                engine = self._tuner.options.simulator_parameters()["engine"]
+                engine = self._tuner.scenario.simulator.engine
                 raise ParameterError(f"the engine {engine} has no pull by the mouse; allowed: mujoco, or a push")
             case do.Grab(link, point, target):
                 self._disturbances.grab(link, np.array(point), np.array(target))
@@ -280,7 +283,7 @@ class Session(Observer):
             return ""
         if self.loop.controller.mode is ControlMode.MOVE:
             raise ParameterError(f"{', '.join(rebuilt)} may change while the robot does not move; stand first")
-        self._build(tuning.with_values(self._tuner.options, values))
+        self._build(self._tuner.scenario.run.changed(values))
         return f"built anew with {tuning.said(values)}"
 
     def _save(self, recording: Any, folder: Any) -> None:

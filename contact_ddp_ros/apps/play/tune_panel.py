@@ -12,6 +12,7 @@ import yaml
 
 from contact_ddp_ros.apps.play.controls import Control
 from contact_ddp_ros.apps.play.keys import copy_to_clipboard
+from contact_ddp_ros.base.arguments import flag_of
 from contact_ddp_ros.base.choices import DEFAULT_ROBOT
 from contact_ddp_ros.base.config import ParameterSpec, Value
 from contact_ddp_ros.base.files import plain
@@ -19,7 +20,7 @@ from contact_ddp_ros.base.safe_ranges import FILE_NAME, SafeRange, read
 from contact_ddp_ros.robot.package_data import share_places
 from contact_ddp_ros.runs.live.commands import Answer, Command, SetParameters
 from contact_ddp_ros.runs.live.snapshot import Snapshot, World
-from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.options import OPTIONS, SHORT_FOR, RunOptions
 
 YAML_NAME = "contact_ddp.yaml"
 
@@ -119,13 +120,9 @@ def as_command(options: RunOptions, values: Mapping[str, Value], speed: float) -
     words = ["contact-ddp", "sim", "--speed", f"{round(speed, 3):g}"]
     words += [] if options.robot == DEFAULT_ROBOT else ["--robot", options.robot]
     words += [] if options.config is None else ["--config", str(options.config)]
+    short = {target: flag_of(OPTIONS[name]) for name, target in SHORT_FOR.items()}
     for name, value in values.items():
-        if name == "planner.variant":
-            words += ["--variant", str(value)]
-        elif name == "planner.gait.name":
-            words += ["--gait", str(value)]
-        else:
-            words += ["--set", f"{name}={_setting(value)}"]
+        words += [short[name], str(value)] if name in short else ["--set", f"{name}={_setting(value)}"]
     return shlex.join(words)
 
 

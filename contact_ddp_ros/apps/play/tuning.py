@@ -12,18 +12,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from contact_ddp_ros.base.config import ParameterSpec, Value, check, flatten, replace, specs
+from contact_ddp_ros.base.config import ParameterSpec, Value, check
 from contact_ddp_ros.base.errors import ContactDdpError, ParameterError, did_you_mean
 from contact_ddp_ros.base.safe_ranges import shown
-from contact_ddp_ros.control.config import ControllerConfig
-from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.planner import Prepared
-from contact_ddp_ros.plants.options import SimOptions
-from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.live.commands import Answer
-from contact_ddp_ros.runs.options import RunOptions
-from contact_ddp_ros.runs.robot_scaling import controller_config, planner_config, policy_timing, simulator_options
+from contact_ddp_ros.runs.scenario import Scenario
 
 LIVE_VARIANTS = ("ddp", "ilqr")
 """Variants of the solver that share their kernels, so that one takes over from the other between two solves."""
@@ -36,52 +31,31 @@ Loops = Callable[[], tuple[ClosedLoop, ...]]
 
 @dataclass(frozen=True)
 class Change:
-    """Configurations that have been checked and wait to be applied; `prepared` is what the planner takes over."""
+    """A scenario that has been checked and waits to be applied; `prepared` is what the planner takes over."""
 
-    planner: PlannerConfig
-    controller: ControllerConfig
-    simulator: SimOptions
+    scenario: Scenario
     values: Mapping[str, Value]
     prepared: Prepared | None = None
-
-
-def declared(options: RunOptions, robot: Robot) -> dict[str, Value]:
-    """The values of a run of this robot that has no options, by "section.name"."""
-    plain = RunOptions(robot=options.robot)
-    planner = planner_config(plain, robot)
-    controller = controller_config(plain, robot, policy_timing(plain, planner))
-    configs = {"planner": planner, "controller": controller, "simulator": simulator_options(plain, robot)}
-    return {
-        f"{section}.{name}": value for section, config in configs.items() for name, value in flatten(config).items()
-    }
 
 
 class Tuner:
     """Changes the parameters of one loop; a gait that must be compiled first is prepared while the loop runs on."""
 
-    def __init__(self, options: RunOptions, robot: Robot, loops: Loops, tell: Callable[[Answer], None]) -> None:
+    def __init__(self, scenario: Scenario, loops: Loops, tell: Callable[[Answer], None]) -> None:
         """`loops` gives the loops to change, the running one first; `tell` gets what became of a change."""
-        self.options = options
+        self.scenario = scenario
         """The run's, with every change so far."""
-        self._robot, self._loops, self._tell = robot, loops, tell
+        self._loops, self._tell = loops, tell
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gait")
         self._preparing: tuple[Future[Prepared], Change] | None = None
         self._later: deque[Mapping[str, Any]] = deque()
 
     def table(self) -> dict[str, ParameterSpec]:
         """Every parameter by "section.name", with its present value as the default."""
-        loop, found = self._loops()[0], {}
-        configs = {
-            "planner": loop.planner.config,
-            "controller": loop.controller.config,
-            "simulator": self._world(),
+        return {
+            name: dataclasses.replace(spec, structural=spec.structural or name in _WITH_THE_LOOP)
+            for name, spec in self.scenario.specs().items()
         }
-        for section, config in configs.items():
-            for name, spec in specs(config).items():
-                full = f"{section}.{name}"
-                structural = spec.structural or full in _WITH_THE_LOOP
-                found[full] = dataclasses.replace(spec, name=full, structural=structural)
-        return found
 
     def needs_rebuild(self, values: Mapping[str, Any]) -> list[str]:
         """The names of the values that cannot be applied to a loop that is built.
@@ -108,13 +82,14 @@ class Tuner:
         if self._preparing is not None:
             self._later.append(values)
             return
-        change = self._checked(values)
-        planner = self._loops()[0].planner
-        if change.planner.gait == planner.config.gait:
+        new, planner = self.scenario.changed(values), self._loops()[0].planner
+        known = new.specs()
+        change = Change(new, {name: known[name].default for name in values})
+        if new.planner.gait == planner.config.gait:
             self._apply(change)
             return
-        self._tell(Answer(True, f"preparing the gait {change.planner.gait.name}"))
-        self._preparing = (self._pool.submit(planner.prepared, change.planner), change)
+        self._tell(Answer(True, f"preparing the gait {new.planner.gait.name}"))
+        self._preparing = (self._pool.submit(planner.prepared, new.planner), change)
 
     def look(self) -> None:
         """Apply what has become ready."""
@@ -132,27 +107,10 @@ class Tuner:
         except ContactDdpError as error:
             self._tell(Answer(False, str(error)))
 
-    def _world(self) -> SimOptions:
-        return simulator_options(self.options, self._robot)
-
-    def _checked(self, values: Mapping[str, Any]) -> Change:
-        """The configurations with these values, nothing being changed yet."""
-        loop = self._loops()[0]
-
-        def of(section: str) -> dict[str, Any]:
-            return {name.partition(".")[2]: value for name, value in values.items() if name.startswith(f"{section}.")}
-
-        planner = replace(loop.planner.config, of("planner"))
-        controller = replace(loop.controller.config, of("controller"))
-        simulator = replace(self._world(), of("simulator"))
-        configs = {"planner": planner, "controller": controller, "simulator": simulator}
-        now = {f"{section}.{name}": value for section, one in configs.items() for name, value in flatten(one).items()}
-        return Change(planner, controller, simulator, {name: now[name] for name in values})
-
     def _apply(self, change: Change) -> None:
         for loop in self._loops():
             apply(loop, change)
-        self.options = with_values(self.options, change.values)
+        self.scenario = change.scenario
         self._tell(Answer(True, f"set {said(change.values)}", change.values))
 
 
@@ -163,21 +121,14 @@ def apply(loop: ClosedLoop, change: Change) -> None:
         ContactDdpError: the planner or the controller refuses it; the planner is asked first.
     """
     controller = loop.controller.config
-    loop.controller.configure(change.controller)
+    loop.controller.configure(change.scenario.controller)
     try:
-        loop.planner.configure(change.planner, change.prepared)
+        loop.planner.configure(change.scenario.planner, change.prepared)
     except ParameterError:
         loop.controller.configure(controller)
         raise
     simulator: Any = loop.plant
-    simulator.tune(loop.controller.drive_gains, change.simulator)
-
-
-def with_values(options: RunOptions, values: Mapping[str, Any]) -> RunOptions:
-    """Options with parameters on top; the variant is an option of its own."""
-    variant = values.get("planner.variant", options.variant)
-    rest = {name: value for name, value in values.items() if name != "planner.variant"}
-    return dataclasses.replace(options, variant=variant, overrides={**options.overrides, **rest})
+    simulator.tune(loop.controller.drive_gains, change.scenario.simulator)
 
 
 def said(values: Mapping[str, Any]) -> str:

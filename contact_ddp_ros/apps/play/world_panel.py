@@ -5,7 +5,7 @@ Pushes and pulls of the simulated robot, and which of them a fall may be put dow
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from typing import Any, Final
 
@@ -14,7 +14,6 @@ import viser
 from numpy.typing import NDArray
 
 from contact_ddp_ros.apps.play.mouse import MouseSpring
-from contact_ddp_ros.apps.play.tuning import with_values
 from contact_ddp_ros.base.config import Value
 from contact_ddp_ros.control.safety import Fault
 from contact_ddp_ros.plants.terrain.words import FLAT
@@ -134,15 +133,15 @@ def word_of(kind: str, number: float) -> str:
 
 def ground_of(world: World) -> str:
     """The word of the ground that is built."""
-    return str(world.parameters[_TERRAIN].default) if _TERRAIN in world.parameters else world.options.terrain
+    built = world.parameters.get(_TERRAIN)
+    return str(world.options.in_effect("terrain") if built is None else built.default)
 
 
 def elsewhere(world: World, values: Mapping[str, Value], word: str) -> RunOptions:
     """The options of a world with the parameters in use, on another ground."""
     built = {name: spec.default for name, spec in world.parameters.items()}
-    options = with_values(world.options, {name: value for name, value in values.items() if built.get(name) != value})
-    overrides = {name: value for name, value in options.overrides.items() if name != _TERRAIN}
-    return replace(options, terrain=word, overrides=overrides)
+    unlike = {name: value for name, value in values.items() if built.get(name) != value}
+    return world.options.changed({**unlike, _TERRAIN: word})
 
 
 class WorldPanel:

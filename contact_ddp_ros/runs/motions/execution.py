@@ -32,14 +32,8 @@ from contact_ddp_ros.runs.loop import CONTROL_PERIOD, Loop, Observer, estimator_
 from contact_ddp_ros.runs.motions.result import STAGES
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import Recorder, Recording, RunInfo
-from contact_ddp_ros.runs.robot_scaling import (
-    controller_config,
-    planner_config,
-    policy_timing,
-    robot_of,
-    simulator_options,
-)
 from contact_ddp_ros.runs.run_info import run_info
+from contact_ddp_ros.runs.scenario import Scenario, scenario
 
 STAND_BEFORE, STAND_AFTER = 0.5, 1.5
 """Time that the robot stands before the motion and after it [s]."""
@@ -97,18 +91,19 @@ def execute_motion(
     """
     task, robot = plan.task, plan.problem.model.robot
     options, execution = options or motion_options(task), execution or ExecutionConfig()
-    if robot_of(options).model_hash != robot.model_hash:
+    found = scenario(options)
+    if found.robot.model_hash != robot.model_hash:
         raise ParameterError(f"the plan of {task.name} is for another robot than the run's, {options.robot}")
-    config = controller_config(options, robot, policy_timing(options, planner_config(options, robot)))
+    config = found.controller
     controller, law = Controller(robot, config), MotionController(robot, task, plan.policy, config, execution)
-    plant = make_simulator(robot, controller.drive_gains, simulator_options(options, robot))
+    plant = make_simulator(robot, controller.drive_gains, found.simulator)
     if start is not None or task.start:
         plant.reset(start or start_state(task, robot))
     watch = _MotionRequest(law, 0 if law.lies else round(STAND_BEFORE / CONTROL_PERIOD))
     recorder = Recorder(plans_every=1)
     observers = [watch, Pushes(options.pushes)]
     loop = Loop(plant, controller, recorder, estimator=estimator_of(options, robot, config), observers=observers)
-    recorder.begin(_info(plan, options, execution, loop.steps_per_tick * plant.timestep))
+    recorder.begin(_info(plan, found, execution, loop.steps_per_tick * plant.timestep))
     controller.update(replace(start_state(task, robot), time=-_IN_THE_AIR), -_IN_THE_AIR)
     if not law.lies:
         controller.request(ControlMode.STAND)
@@ -139,11 +134,10 @@ class _MotionRequest(Observer):
         return {"stage": np.array(self._stages), "planned": np.array(self._planned)}
 
 
-def _info(plan: MotionPlan, options: RunOptions, execution: ExecutionConfig, control_period: float) -> RunInfo:
+def _info(plan: MotionPlan, found: Scenario, execution: ExecutionConfig, control_period: float) -> RunInfo:
     """Description of the run, with the contact points and coordinates of the plan's model and no gait."""
     model = plan.problem.model
-    planner = planner_config(options, model.robot)
-    info = run_info("motion", options, model.robot, planner, control_period, 1.0 / planner.rate)
+    info = run_info("motion", found, control_period, 1.0 / found.planner.rate)
     return replace(
         info,
         options={**info.options, "motion": asdict(plan.task)},

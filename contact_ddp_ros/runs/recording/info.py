@@ -104,6 +104,5 @@ class RunInfo:
 
 
 def plain_options(options: RunOptions) -> dict[str, Any]:
-    """Options that a run depends on as JSON-ready data, with the terrain that is in effect."""
-    said = {one.name: plain(getattr(options, one.name)) for one in fields(options) if one.name not in _NOT_OF_A_RUN}
-    return {**said, "terrain": options.simulator_parameters()["terrain"]}
+    """Options that a run depends on as JSON-ready data, those that are short for a parameter as in effect."""
+    return {one.name: plain(options.in_effect(one.name)) for one in fields(options) if one.name not in _NOT_OF_A_RUN}

@@ -4,7 +4,7 @@ The figures of a run that a study may show: the numbers of its summary.
 """
 
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -12,9 +12,9 @@ from typing import Any, get_args
 import numpy as np
 
 from contact_ddp_ros.base.choices import GAIT_SUFFIXES
-from contact_ddp_ros.base.config import parse_setting
+from contact_ddp_ros.base.config import ParameterSpec, parse_setting
 from contact_ddp_ros.base.errors import ParameterError, did_you_mean
-from contact_ddp_ros.runs.options import SECTIONS, RunOptions
+from contact_ddp_ros.runs.options import OPTIONS, SECTIONS, RunOptions
 from contact_ddp_ros.runs.report.summary import Summary
 
 OF_FALLS = ("fell", "fall_time_s")
@@ -82,28 +82,16 @@ class Axis:
         return Path(value).stem if isinstance(value, str) and value.endswith(GAIT_SUFFIXES) else str(value)
 
 
-def _speed(options: RunOptions, value: Any) -> RunOptions:
-    return replace(options, speed=((0.0, _number("speed", value)),))
+_NOT_VARIED = ("seed", "backend", "out", "config", "record_plans")
 
-
-def _gait(options: RunOptions, value: Any) -> RunOptions:
-    name = str(Path(value).absolute()) if Path(str(value)).suffix in GAIT_SUFFIXES else str(value)
-    return replace(options, gaits=(), overrides={**options.overrides, "planner.gait.name": name})
-
-
-OPTIONS: Mapping[str, Callable[[RunOptions, Any], RunOptions]] = {
-    "speed": _speed,
-    "left": lambda options, value: replace(options, left=_number("left", value)),
-    "turn": lambda options, value: replace(options, turn=_number("turn", value)),
-    "friction": lambda options, value: replace(options, friction=_number("friction", value)),
-    "trunk_mass_scale": lambda options, value: replace(options, trunk_mass_scale=_number("trunk_mass_scale", value)),
-    "planner_delay": lambda options, value: replace(options, planner_delay=_number("planner_delay", value)),
-    "ground": lambda options, value: replace(options, terrain=str(value)),
-    "variant": lambda options, value: replace(options, variant=str(value)),
-    "gait": _gait,
-    "robot": lambda options, value: replace(options, robot=str(value)),
+VARIED: Mapping[str, ParameterSpec] = {
+    (spec.option.flag.lstrip("-") or name): spec
+    for name, spec in OPTIONS.items()
+    if spec.option and not spec.option.repeated and name not in _NOT_VARIED and not isinstance(spec.default, bool)
 }
-"""Options of a run that may be varied beside parameters, by name, and how."""
+"""Options of a run that may be varied beside parameters, by the word of the command line."""
+
+_TEXTS = [word for word, spec in VARIED.items() if isinstance(spec.default, str)]
 
 
 def parse_axis(text: str) -> Axis:
@@ -122,7 +110,7 @@ def parse_axis(text: str) -> Axis:
         values = (parse_setting(text)[1],)
     elif name != "ground" and words.count(":") == 2 and "," not in words:
         values = _range(name, words)
-    elif name not in ("ground", "gait", "robot") and ":" in words:
+    elif name not in _TEXTS and ":" in words:
         raise ParameterError(f"{text!r} is no range; write LOW:HIGH:COUNT, such as {name}={words.partition(',')[0]}:5")
     else:
         parts = words.split(",") if name != "ground" else _grounds(words)
@@ -142,8 +130,9 @@ def options_at(options: RunOptions, point: Mapping[str, Any]) -> RunOptions:
     """
     for name, value in point.items():
         _check_name(name)
-        if name in OPTIONS:
-            options = OPTIONS[name](options, value)
+        if name in VARIED:
+            field = VARIED[name].name
+            options = replace(options, **{field: value, **({"gaits": ()} if field == "gait" else {})})
         else:
             options = replace(options, overrides={**options.overrides, name: value})
     return options
@@ -151,8 +140,8 @@ def options_at(options: RunOptions, point: Mapping[str, Any]) -> RunOptions:
 
 def _check_name(name: str) -> None:
     section, dot, _ = name.partition(".")
-    if name not in OPTIONS and not (dot and section in SECTIONS):
-        meant = did_you_mean(section, SECTIONS) if dot else did_you_mean(name, OPTIONS)
+    if name not in VARIED and not (dot and section in SECTIONS):
+        meant = did_you_mean(section, SECTIONS) if dot else did_you_mean(name, VARIED)
         raise ParameterError(f"{name!r} is neither a parameter SECTION.NAME nor an option to vary; {meant}")
 
 
@@ -180,9 +169,3 @@ def _range(name: str, words: str) -> tuple[Any, ...]:
     if whole:
         return tuple(range(low, high + 1, (high - low) // (count - 1)))
     return tuple(float(f"{value:.12g}") for value in np.linspace(low, high, count))
-
-
-def _number(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ParameterError(f"{name} is {value!r}; it must be a number")
-    return float(value)

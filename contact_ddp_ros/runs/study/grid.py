@@ -24,7 +24,7 @@ from contact_ddp_ros.base.files import new_folder, plain, write_json, write_text
 from contact_ddp_ros.runs.options import SENSOR_NOISE, RunOptions
 from contact_ddp_ros.runs.recording import plain_options
 from contact_ddp_ros.runs.report.progress import say
-from contact_ddp_ros.runs.run_checks import check_run
+from contact_ddp_ros.runs.scenario import check_run
 from contact_ddp_ros.runs.study.axes import Axis, metric_names, options_at
 from contact_ddp_ros.runs.study.batch import LocalProcesses, run_all
 from contact_ddp_ros.runs.study.journal import JOURNAL_FILE, Journal
@@ -86,7 +86,7 @@ class Grid:
             at_point = options_at(self.options, point)
             place = " ".join(f"{name}={value}" for name, value in point.items())
             for k in range(self.seeds):
-                options = replace(at_point, seed=self.options.seed + k)
+                options = replace(at_point, seed=(self.options.in_effect("seed") + k))
                 kept = None if folder is None else folder / RUNS_FOLDER / f"{number:04d}-seed-{options.seed}"
                 found.append(Case(place, f"{place} seed={options.seed}", options, point, folder=kept))
         return found
@@ -177,5 +177,5 @@ def as_csv(grid: Grid, found: Sequence[Group]) -> str:
 
 
 def _is_noisy(options: RunOptions) -> bool:
-    noise = {name: value for name, value in options.simulator_parameters().items() if name.startswith("noise.")}
+    noise = {name: value for name, value in options.parameters("simulator").items() if name.startswith("noise.")}
     return any(value for value in noise.values())

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from contact_ddp_ros.base.errors import ContactDdpError
+from contact_ddp_ros.plants.options import ENGINES
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import Recorder, Recording, save
@@ -62,7 +63,7 @@ class Case:
     @property
     def cost(self) -> float:
         """Simulated time at most [s]; physics engines other than the default take twice as long for it."""
-        return self.runs * (1.0 + ("simulator.engine" in self.options.overrides)) * self.options.duration
+        return self.runs * (1.0 + (self.options.in_effect("engine") != ENGINES[0])) * self.options.duration
 
 
 def summary_figures(recording: Recording) -> dict[str, Any]:

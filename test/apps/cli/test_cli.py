@@ -18,17 +18,17 @@ import benchmarks as bench
 from benchmarks import BENCHMARKS
 from contact_ddp_ros import __version__
 from contact_ddp_ros.apps.cli import main
+from contact_ddp_ros.apps.cli.options import run_options
 from contact_ddp_ros.apps.cli.parser import build_parser
 from contact_ddp_ros.apps.cli.report import EXIT_FELL
-from contact_ddp_ros.apps.cli.values import parse_push, parse_speed, run_options
 from contact_ddp_ros.base.config import parse_setting
 from contact_ddp_ros.base.errors import ParameterError, SimulationError
 from contact_ddp_ros.plants.mujoco import MujocoSimulator
 from contact_ddp_ros.plants.pushes import Push
-from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.options import RunOptions, speed_profile
 from contact_ddp_ros.runs.recording import load
 from contact_ddp_ros.runs.report import plots, video
-from contact_ddp_ros.runs.run_checks import check_run
+from contact_ddp_ros.runs.scenario import check_run
 
 
 def parsed(*words: str) -> RunOptions:
@@ -107,10 +107,11 @@ def test_settings_are_read_by_their_kind(text, value):
 
 
 def test_profiles_and_pushes_are_read():
-    assert parse_speed("0.5") == ((0.0, 0.5),)
-    assert parse_speed("0:0, 2:1") == ((0.0, 0.0), (2.0, 1.0))
-    assert parse_push("3,0,40,0,0.1") == Push(3.0, (0.0, 40.0, 0.0), 0.1)
-    assert parse_push("3,0,40,0,0.1,10,0,0") == Push(3.0, (0.0, 40.0, 0.0), 0.1, (10.0, 0.0, 0.0))
+    assert speed_profile("0.5") == ((0.0, 0.5),)
+    assert speed_profile("0:0, 2:1") == ((0.0, 0.0), (2.0, 1.0))
+    assert parsed("sim", "--push", "3,0,40,0,0.1").pushes == (Push(3.0, (0.0, 40.0, 0.0), 0.1),)
+    turned = Push(3.0, (0.0, 40.0, 0.0), 0.1, (10.0, 0.0, 0.0))
+    assert parsed("sim", "--push", "3,0,40,0,0.1,10,0,0").pushes == (turned,)
 
 
 BAD_WORDS = [
@@ -156,8 +157,8 @@ BAD_WORDS = [
     ("sim --gait 0:trot,5:walk --speed 0:0.5,6:1.5", "beyond the 1.05 m/s of the gait walk"),
     ("sim --gait 0:trot,5:walk --speed 0:2.4,10:0 --ramp", "the commanded speed of 1.2 m/s"),
     ("demo --gait trott", "did you mean trot or fly_trot?"),
-    ("play --engine havok", "allowed: mujoco, dart, bullet"),
-    ("motion jump --engine havok", "allowed: mujoco, dart, bullet"),
+    ("play --engine havok", "known: mujoco, dart, bullet"),
+    ("motion jump --engine havok", "known: mujoco, dart, bullet"),
     ("demo --gait 0:bound,2:trott", "from 2 s on: no gait is called"),
     ("sim --gait 0:bound,3:pronk,2:bound", "times must increase"),
     ("optimize --gait 0:bound,3:pronk", "one trajectory is optimised in one gait"),
@@ -184,7 +185,7 @@ BAD_WORDS = [
     ("sim --gait 0:bound,14:trot", "the change to the gait trot is at 14 s"),
     ("sim --speed 0:0,5:1,12:0", "a breakpoint of the speed is at 12 s"),
     ("sim --speed 0:0,11:1,12:0 --ramp", "a breakpoint of the speed is at 11 s"),
-    ("sweep --set x=20:80", "'x' is neither a parameter SECTION.NAME nor an option to vary; known: speed"),
+    ("sweep --set x=20:80", "'x' is neither a parameter SECTION.NAME nor an option to vary; known: duration, speed"),
     ("sweep --set sped=0:1:3", "did you mean speed?"),
     ("sweep --set planner.weight.pitch=20:80", "write LOW:HIGH:COUNT, such as planner.weight.pitch=20:80:5"),
     ("motion jump --friction -1", "friction is -1"),

@@ -10,20 +10,21 @@ from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaterni
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import Recorder, Recording
-from contact_ddp_ros.runs.robot_scaling import planner_config, robot_of, simulator_options
 from contact_ddp_ros.runs.run_info import run_info
+from contact_ddp_ros.runs.scenario import scenario
 from contact_ddp_ros.runs.study.study import Case
 from test.bench.studies import cases_of, group
 
 OPTIONS = RunOptions(duration=4.0)
-ROBOT = robot_of(OPTIONS)
+SCENARIO = scenario(OPTIONS)
+ROBOT = SCENARIO.robot
 PERIOD = 0.002
 
 
 def moving(position, pitch=lambda time: 0.0, loaded=(True,) * 4, until=3.6) -> Recording:
     """A stiff robot whose trunk goes where it is told."""
     recorder = Recorder()
-    recorder.begin(run_info("sim", OPTIONS, ROBOT, planner_config(OPTIONS, ROBOT), PERIOD, 0.01))
+    recorder.begin(run_info("sim", SCENARIO, PERIOD, 0.01))
     standing = ROBOT.standing_state()
     for time in np.arange(0.0, until, PERIOD):
         recorder.tick(
@@ -76,7 +77,7 @@ def test_figures_are_those_of_the_motion() -> None:
 
 def test_every_row_is_a_world_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contact, "missing", list)
-    worlds = {case.group: simulator_options(case.options, ROBOT) for case in cases_of(BENCHMARK, "--seeds", "2")}
+    worlds = {case.group: scenario(case.options).simulator for case in cases_of(BENCHMARK, "--seeds", "2")}
     assert worlds["spring, 10 kN/m"].contact.stiffness == 10_000.0
     assert worlds["stiff"].contact.model == "stiff"
     assert worlds["DART, rigid"].engine == "dart"

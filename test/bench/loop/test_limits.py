@@ -11,7 +11,7 @@ from benchmarks.loop import limits
 from benchmarks.loop.harness import loop_with
 from benchmarks.loop.limits import ANY, LOOP, SETTLED, TOUCHDOWN, WatchedPlanner, metrics, report, run, tallies
 from contact_ddp_ros.base.choices import CONSTRAINTS, INTERIOR_POINT, PENALTIES
-from contact_ddp_ros.runs.run_checks import check_run
+from contact_ddp_ros.runs.scenario import check_run
 from contact_ddp_ros.runs.study.study import Case
 from test.bench.studies import cases_of, group
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from benchmarks.loop.cases import changed, push_of
 from benchmarks.loop.world import BENCHMARK, draw, run
-from contact_ddp_ros.runs.robot_scaling import planner_config, robot_of
+from contact_ddp_ros.runs.scenario import scenario
 from contact_ddp_ros.runs.study.study import groups_of
 from test.bench.studies import cases_of
 
@@ -14,12 +14,14 @@ SMALL = ("--seeds", "2", "--mixtures", "3")
 
 def test_nothing_of_the_world_is_told_to_the_planner() -> None:
     for case in cases_of(BENCHMARK, *SMALL):
-        assert planner_config(case.options, robot_of(case.options)).ground.height == 0.0
+        assert scenario(case.options).planner.ground.height == 0.0
 
 
 def test_an_engine_without_height_fields_has_no_hills() -> None:
     def hills(*words: str) -> set[str]:
-        return {case.group for case in cases_of(BENCHMARK, *SMALL, *words) if "rough" in case.options.terrain}
+        return {
+            case.group for case in cases_of(BENCHMARK, *SMALL, *words) if "rough" in case.options.in_effect("terrain")
+        }
 
     assert hills() == hills("--set", "simulator.engine=bullet") == {"smooth hills of 10 cm"}
     assert not hills("--set", "simulator.engine=dart")

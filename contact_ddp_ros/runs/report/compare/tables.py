@@ -16,6 +16,7 @@ from matplotlib.colors import to_hex
 from contact_ddp_ros.base.config import dotted
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.base.files import plain
+from contact_ddp_ros.runs.options import SHORT_FOR
 from contact_ddp_ros.runs.recording import Recording, RunInfo, load
 from contact_ddp_ros.runs.report.summary import Summary, summarise
 from contact_ddp_ros.runs.report.titles import commit_words
@@ -179,7 +180,7 @@ def _pair(entry: Any) -> str:
 def _settings(info: RunInfo) -> dict[str, Any]:
     options = {name: value for name, value in plain(info.options).items() if name not in _ELSEWHERE}
     parameters = dotted(plain(info.parameters or {}))
-    same = {f"simulator.{name}" for name, value in options.items() if parameters.get(f"simulator.{name}") == value}
+    same = {short for name, short in SHORT_FOR.items() if name in options and parameters.get(short) == options[name]}
     return {
         "job": info.job,
         **options,

@@ -1,27 +1,93 @@
-"""Checks of a run before anything is built: parameters that do not exist or do not fit together."""
+"""Scenario: everything that a closed loop depends on, resolved once from what was declared and what was given.
+
+The tree of declared parameters is `run` (:class:`RunOptions`), `planner`, `controller` and `simulator`; nodes add what
+only they have (:mod:`contact_ddp_ros.ros.node_config`). Of a parameter the last of these counts that gives it:
+
+    defaults < robot (its size, then its file) < parameter file < command line < live changes
+
+:func:`for_robot` is the second step, with ROS and without; :meth:`RunOptions.parameters` gives the third and fourth,
+which ROS itself puts together for nodes; :meth:`Scenario.changed` is the last.
+"""
 
 import dataclasses
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from contact_ddp_ros.base.choices import WHOLE_BODY
+from contact_ddp_ros.base.config import APART, Config, ParameterSpec, Value, flatten, replace, specs
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig
+from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig
+from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig, for_model
 from contact_ddp_ros.mpc.reference import gait_schedule
 from contact_ddp_ros.mpc.reference_choice import reference_of
-from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.plants.options import SimOptions
+from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.models.choice import MODELS
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.runs.options import SECTIONS, RunOptions
-from contact_ddp_ros.runs.robot_scaling import (
-    controller_config,
-    planner_config,
-    policy_timing,
-    robot_of,
-    simulator_options,
-)
+from contact_ddp_ros.runs.robot_scaling import for_robot
+
+NODES = ("planner", "controller", "simulator")
+"""Branches of a scenario with parameters of a node."""
 
 
-def check_run(options: RunOptions) -> Robot:
+@dataclass(frozen=True)
+class Scenario:
+    """One run: its options, its robot and every parameter in effect."""
+
+    run: RunOptions
+    robot: Robot = field(metadata=APART)
+    planner: PlannerConfig
+    controller: ControllerConfig
+    simulator: SimOptions
+
+    @property
+    def parameters(self) -> dict[str, dict[str, Value]]:
+        """Values of every parameter of the nodes, by section and dotted name."""
+        return {section: flatten(getattr(self, section)) for section in NODES}
+
+    def specs(self) -> dict[str, ParameterSpec]:
+        """Every parameter of the nodes by "section.name", its value as the default."""
+        return {name: spec for name, spec in specs(self).items() if name.startswith(tuple(f"{one}." for one in NODES))}
+
+    def changed(self, values: Mapping[str, Any]) -> "Scenario":
+        """The scenario with live changes by "section.name" on top of everything.
+
+        Raises:
+            ParameterError: a name is unknown or a value is not allowed.
+        """
+        new = replace(self, values)
+        now = flatten(new)
+        return dataclasses.replace(new, run=self.run.changed({name: now[name] for name in values}))
+
+
+def scenario(options: RunOptions, model: str = WHOLE_BODY) -> Scenario:
+    """Resolve the options of a run; `model` is the one that is planned for.
+
+    Raises:
+        ParameterError: a file, a name or a value is not allowed.
+        ModelError: the robot's description cannot be used.
+    """
+    for section in SECTIONS:
+        options.parameters(section)
+    robot = load_robot(options.robot)
+
+    def resolved(section: str, defaults: Config, derived: Mapping[str, Any]) -> Config:
+        given = {name: value for name, value in options.parameters(section).items() if not name.startswith("node.")}
+        return replace(for_robot(defaults, robot), {**derived, **given})
+
+    fitted = for_model(PlannerConfig(), model)
+    planner = resolved("planner", fitted, {})
+    period = 1.0 / planner.rate
+    late = SafetyConfig().policy_periods + options.planner_delay / period
+    timing = {"safety.planner_period": period, "safety.policy_periods": late}
+    controller = resolved("controller", ControllerConfig(), timing)
+    return Scenario(options, robot, planner, controller, resolved("simulator", SimOptions(), {}))
+
+
+def check_run(options: RunOptions) -> Scenario:
     """Read the robot and every parameter of a run and see that its planner can follow its commands.
 
     Raises:
@@ -29,23 +95,20 @@ def check_run(options: RunOptions) -> Robot:
         ModelError: the robot's description cannot be used.
     """
     _check_times(options)
-    for section in SECTIONS:
-        options.parameters(section)
-    robot = robot_of(options)
-    planner = checked_planner(options, robot)
+    found = scenario(options)
+    robot, planner = found.robot, found.planner
+    check_gait(planner)
     for time, name in options.gaits:
         try:
             gait_schedule(WholeBodyModel, dataclasses.replace(planner.gait, name=name))
         except ParameterError as error:
             raise ParameterError(f"the gait from {time:g} s on: {error}") from error
-    controller_config(options, robot, policy_timing(options, planner))
-    simulator_options(options, robot)
     check_speed(max((speed for _, speed in options.speed), key=abs), planner)
     check_speed(options.left, planner, " to the left")
     _check_reach(options, robot, planner)
     if abs(options.turn) > MOST_TURN:
         raise ParameterError(f"the commanded turn is {options.turn:g} rad/s; allowed: {-MOST_TURN:g} to {MOST_TURN:g}")
-    return robot
+    return found
 
 
 def _check_times(options: RunOptions) -> None:
@@ -70,18 +133,16 @@ def _check_times(options: RunOptions) -> None:
         )
 
 
-def checked_planner(options: RunOptions, robot: Robot, model: str = WHOLE_BODY) -> PlannerConfig:
-    """The planner's parameters of a run, or of plans for another model, whose gait fits its grid.
+def check_gait(planner: PlannerConfig, model: str = WHOLE_BODY) -> None:
+    """Refuse a gait that is not for this model or does not fit the planner's grid.
 
     Raises:
-        ParameterError: a name or a value is not allowed, or the gait is not for this model or this grid.
+        ParameterError: the gait does not fit.
     """
-    planner = planner_config(options, robot, model)
     try:
         gait_schedule(MODELS[model], planner.gait)
     except ParameterError as error:
         raise ParameterError(f"planner.gait: {error}") from error
-    return planner
 
 
 def _check_reach(options: RunOptions, robot: Robot, planner: PlannerConfig) -> None:
