@@ -170,7 +170,7 @@ def test_another_world_is_another_loop_with_the_same_robot() -> None:
     player.session.handle(do.Rebuild(RunOptions(terrain="step:3,0.01", speed=((0.0, 0.2),))))
     assert player.world.options.terrain == "step:3,0.01"
     assert player.world.parameters["simulator.terrain"].default == "step:3,0.01"
-    answer = player.say(do.Rebuild(RunOptions(terrain="step:3,9")))
+    answer = player.say(do.Rebuild(RunOptions(overrides={"simulator.terrain": "step:3,9"})))
     assert not answer.accepted
     assert "rise is 9" in answer.text
     assert player.run(0.1).world == 2, "the old one goes on"
