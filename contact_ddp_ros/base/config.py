@@ -18,7 +18,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
@@ -32,9 +31,6 @@ _METADATA_KEY = "contact_ddp_ros.parameter"
 
 APART = {"contact_ddp_ros.apart": True}
 """Metadata of a field of a configuration that holds no parameters."""
-
-_NODE_NAMES = ("node.", "use_sim_time")
-"""Beginnings of the names of parameters that only ROS nodes have."""
 
 
 @dataclass(frozen=True)
@@ -232,54 +228,6 @@ def from_mapping(config: Config, mapping: Mapping[str, Any]) -> Config:
         ParameterError: as :func:`replace`.
     """
     return replace(config, dotted(mapping))
-
-
-def load_yaml(path: str | Path, section: str) -> dict[str, Any]:
-    """The parameters that a ROS parameter file holds for one node, by dotted name; none where it names others only.
-
-    The wildcard `/**` applies to every node and the node's own section overrides it. What concerns the ROS node alone
-    is left out: `use_sim_time` and every name that begins with `node.`.
-
-    Raises:
-        ParameterError: the file cannot be read or is not a ROS parameter file.
-    """
-    content = _read_sections(path)
-    values: dict[str, Any] = {}
-    wanted = _section_names(section)
-    for name in sorted(set(content) & set(wanted), key=wanted.index):
-        body = content[name]
-        if not isinstance(body, dict) or not isinstance(body.get("ros__parameters"), dict):
-            raise ParameterError(f"parameter file {path}: section {name} has no mapping ros__parameters")
-        values.update(dotted(body["ros__parameters"]))
-    return {name: value for name, value in values.items() if not name.startswith(_NODE_NAMES)}
-
-
-def check_sections(path: str | Path, nodes: Sequence[str]) -> None:
-    """Refuse a parameter file that has a section for another node than these, which nobody would read.
-
-    Raises:
-        ParameterError: it has one, or as :func:`load_yaml`.
-    """
-    known = {name for node in nodes for name in _section_names(node)}
-    for name in _read_sections(path):
-        if name not in known:
-            meant = did_you_mean(str(name).rpartition("/")[2], nodes)
-            raise ParameterError(f"parameter file {path}: section {name} is of no node here; {meant}")
-
-
-def _section_names(node: str) -> tuple[str, ...]:
-    """The sections of a file that speak to a node, in ascending order of precedence."""
-    return ("/**", f"/**/{node}", f"/{node}", node)
-
-
-def _read_sections(path: str | Path) -> dict[Any, Any]:
-    try:
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {}
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ParameterError(f"cannot read the parameter file {path}: {error}") from error
-    if not isinstance(content, dict):
-        raise ParameterError(f"parameter file {path}: expected a mapping of node names, found {type(content).__name__}")
-    return content
 
 
 def parse_setting(text: str) -> tuple[str, Any]:

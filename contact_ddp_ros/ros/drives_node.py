@@ -27,8 +27,7 @@ from contact_ddp_ros.ros.conversions import from_stamp, joint_command, joint_mot
 from contact_ddp_ros.ros.last_efforts import EffortPublishers, LastEfforts
 from contact_ddp_ros.ros.monitor import Recent
 from contact_ddp_ros.ros.node_config import DrivesNodeConfig
-from contact_ddp_ros.ros.parameter_file import fitted
-from contact_ddp_ros.ros.parameters import NodeParameters
+from contact_ddp_ros.ros.parameters import NodeParameters, fitted
 from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.reports import ERROR, OK, WARN, Diagnostics
 from contact_ddp_ros.ros.runtime import run_node

@@ -6,11 +6,13 @@ The values at which the robot bounded without a fall come from `config/safe_rang
 from collections.abc import Mapping
 from pathlib import Path
 
+from contact_ddp_ros.base.arguments import flag_of
 from contact_ddp_ros.base.config import ParameterSpec, Value, specs
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.base.safe_ranges import FILE_NAME, SafeRange, read
 from contact_ddp_ros.robot.package_data import share_places
 from contact_ddp_ros.ros.node_config import CONFIGURATIONS, MANAGED
+from contact_ddp_ros.runs.options import OPTIONS, SHORT_FOR
 
 _HEAD = """# Parameters
 
@@ -18,7 +20,8 @@ Made by `contact-ddp parameters` from the declarations in the code; a test compa
 NAME` says the same of a running node. A set of parameters is checked as a whole and changes nothing where one value is
 not allowed; the answer says why. [tuning.md](tuning.md) says which to turn.
 
-Without ROS: `--set NODE.NAME=VALUE`, or a ROS parameter file as `--config FILE`.
+Without ROS: `--set NODE.NAME=VALUE`, or a ROS parameter file as `--config FILE`. Of several values for a parameter the
+last of these counts: default, robot's size, robot's file, parameter file, command line, change while running.
 
 Every value that is allowed is taken, but not every one bounds. "Held while bounding" says between which values the
 simulated robot neither fell nor damped when this one parameter, several numbers together towards a bound, was changed
@@ -27,18 +30,39 @@ live at 0.5 m/s on flat ground (`contact-ddp bench parameters`); with a push of 
 meant to damp. Combinations were not measured.
 """
 
+_RUN_HEAD = """## `run`
+
+Options of a run: fields of `RunOptions`, keyword arguments of `simulate`, options of the command line, and, as
+`run.NAME`, of `--set`. Those that are short for a parameter of a node leave it to the file and its default where they
+are not given. Those with a number or a text may be axes of `contact-ddp sweep`.
+"""
+
 _LIVE = "at any time"
 
 
 def parameters_page() -> str:
     """The page in Markdown: a table for every node, rows by group."""
-    parts, ranges = [_HEAD], _safe_ranges()
+    parts, ranges = [_HEAD, _run_options()], _safe_ranges()
     for node, config in CONFIGURATIONS.items():
         fixed = "while not active" if node in MANAGED else "at the start"
         parts.append(f"## `{node}`\n\n{_summary(config)}\n")
         held = {name.removeprefix(f"{node}."): one for name, one in ranges.items() if name.startswith(f"{node}.")}
         parts += [_table(group, fixed, held) for group in _groups(specs(config))]
     return "\n".join(parts)
+
+
+def _run_options() -> str:
+    """The section of a run's options: fields of RunOptions, options of the command line."""
+    lines = [_RUN_HEAD, "| name | option | default | allowed | unit | short for | |", "|---" * 7 + "|"]
+    for spec in OPTIONS.values():
+        flag = "" if spec.option is None else spec.option.off[0] or flag_of(spec)
+        known = not isinstance(spec.default, tuple) and (spec.name in SHORT_FOR or not spec.optional)
+        default = _value(spec.default) if known else ""
+        allowed = "" if spec.convert else _allowed(spec)
+        short = f"`{SHORT_FOR[spec.name]}`" if spec.name in SHORT_FOR else ""
+        cells = [f"`{spec.name}`", f"`{flag}`" if flag else "", default, allowed, spec.unit, short, spec.description]
+        lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    return "\n".join(lines) + "\n"
 
 
 def _summary(config: object) -> str:

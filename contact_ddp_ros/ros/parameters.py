@@ -15,8 +15,10 @@ from rclpy.parameter import Parameter
 
 from contact_ddp_ros.base.config import ParameterSpec, Value, check, flatten, replace, specs
 from contact_ddp_ros.base.errors import ContactDdpError, ParameterError
-from contact_ddp_ros.ros.parameter_file import file_that_sets
+from contact_ddp_ros.base.parameter_file import file_that_sets
+from contact_ddp_ros.robot.model import has_profile, load_robot
 from contact_ddp_ros.ros.rclpy_internals import given_parameters
+from contact_ddp_ros.runs.robot_scaling import for_robot
 
 Config = TypeVar("Config")
 
@@ -25,6 +27,19 @@ RESTART = "restart the node with the value"
 
 _BUILT_IN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 """Parameters that rclpy itself declares."""
+
+
+def fitted(node: Node, defaults: Config) -> Config:
+    """Fit `defaults` to the robot that the command line or a parameter file names.
+
+    Raises:
+        ContactDdpError: there is no such robot, or its file or its description cannot be used.
+    """
+    given = given_parameters(node)
+    source = given["node.urdf"].value if "node.urdf" in given else None
+    if not isinstance(source, str) or not (has_profile(source) or (source and hasattr(defaults, "gazebo"))):
+        return defaults
+    return for_robot(defaults, load_robot(source))
 
 
 class NodeParameters(Generic[Config]):

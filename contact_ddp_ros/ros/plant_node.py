@@ -32,8 +32,7 @@ from contact_ddp_ros.ros.conversions import imu_message, push_force, time_ns
 from contact_ddp_ros.ros.exchange import Answers
 from contact_ddp_ros.ros.loop_messages import CommandReader, StateWriter
 from contact_ddp_ros.ros.monitor import Recent
-from contact_ddp_ros.ros.parameter_file import fitted
-from contact_ddp_ros.ros.parameters import NodeParameters
+from contact_ddp_ros.ros.parameters import NodeParameters, fitted
 from contact_ddp_ros.ros.plan_views import force_markers
 from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.reports import ERROR, OK, WARN, Diagnostics, Scalar, TickRecord, TickRecords

@@ -15,16 +15,15 @@ from contact_ddp_ros.base.config import (
     Option,
     ParameterSpec,
     check,
-    check_sections,
     declared,
     field_of,
-    load_yaml,
     number,
     parameter,
     require,
     require_finite,
 )
 from contact_ddp_ros.base.errors import ParameterError, did_you_mean
+from contact_ddp_ros.base.parameter_file import check_sections, load_yaml
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.pushes import Push
 
@@ -175,7 +174,7 @@ class RunOptions:
     speed: Profile = parameter(
         ((0.0, 0.5),),
         convert=speed_profile,
-        description="forward speed [m/s], or breakpoints time:speed, each held until the next (default: 0.5)",
+        description="forward speed [m/s], or breakpoints time:speed, each held until the next; 0.5 by default",
         option=Option("course", metavar="V|T:V,..."),
     )
     left: float = parameter(0.0, unit="m/s", description="velocity to the left", option=Option("course", metavar="V"))

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contact_ddp_ros.base.config import flatten, from_mapping, load_yaml, parameter, replace, specs, validate
+from contact_ddp_ros.base.config import flatten, from_mapping, parameter, replace, specs, validate
 from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.base.parameter_file import load_yaml
 
 
 @dataclass(frozen=True)

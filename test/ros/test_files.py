@@ -5,7 +5,8 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
-from contact_ddp_ros.base.config import flatten, load_yaml, replace
+from contact_ddp_ros.base.config import flatten, replace
+from contact_ddp_ros.base.parameter_file import load_yaml
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.plants.options import SimOptions

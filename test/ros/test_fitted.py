@@ -17,7 +17,7 @@ from contact_ddp_ros.ros.node_config import (
     PlannerNodeConfig,
     SimulatorNodeConfig,
 )
-from contact_ddp_ros.ros.parameter_file import fitted
+from contact_ddp_ros.ros.parameters import fitted
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.scenario import scenario
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from threading import Event
 from types import FrameType
 
-from contact_ddp_ros.base.config import from_mapping, load_yaml, parse_setting, specs
+from contact_ddp_ros.base.config import from_mapping, parse_setting, specs
 from contact_ddp_ros.base.errors import ContactDdpError
+from contact_ddp_ros.base.parameter_file import load_yaml
 from contact_ddp_ros.base.process import SchedulingOptions, end_with_parent, settle
 from contact_ddp_ros.plants.lcm.definitions import ROBOT_EMULATOR as NAME
 from contact_ddp_ros.plants.lcm.emulator import RobotEmulator, RobotEmulatorConfig
