@@ -1,4 +1,4 @@
-"""Folders for output, files that are written whole or not at all, and JSON that every reader accepts."""
+"""Folders for output, files that come with the package, files written whole or not at all, JSON for every reader."""
 
 import json
 import math
@@ -15,7 +15,25 @@ import numpy as np
 
 from contact_ddp_ros.base.errors import ParameterError
 
+PACKAGE_NAME = "contact_ddp_ros"
+
 _OUTPUT_ROOT = Path("out")
+
+
+def share_places(relative: str) -> list[Path]:
+    """Candidate paths of a file such as `urdf/NAME`: in the source checkout, else in a share folder above the code.
+
+    An installation has its code in PREFIX/lib/.../site-packages and its files in PREFIX/share, whoever made it: pip for
+    an environment, for a user or into a folder, colcon for a workspace, Debian for the system.
+    """
+    above = Path(__file__).resolve().parents
+    return [above[2] / relative, *(prefix / "share" / PACKAGE_NAME / relative for prefix in above[2:])]
+
+
+def packaged(folder: str) -> dict[str, Path]:
+    """YAML files of a folder that comes with the package, by their name without suffix."""
+    found = next((place for place in share_places(folder) if place.is_dir()), None)
+    return {} if found is None else {file.stem: file for file in sorted(found.glob("*.yaml"))}
 
 
 def new_folder(job: str, wanted: Path | None) -> Path:

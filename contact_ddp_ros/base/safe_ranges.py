@@ -13,7 +13,7 @@ import yaml
 
 from contact_ddp_ros import __version__
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.base.files import plain, write_text
+from contact_ddp_ros.base.files import plain, share_places, write_text
 
 FILE_NAME = "safe_ranges.yaml"
 
@@ -61,6 +61,19 @@ def read(path: Path) -> dict[str, SafeRange | None]:
         return {name: None if one is None else SafeRange(one["held"], one["lost"]) for name, one in content.items()}
     except (TypeError, KeyError) as error:
         raise ParameterError(f"{path}: an entry has no held and lost; make it anew, see its first line") from error
+
+
+def packaged_ranges() -> dict[str, SafeRange | None]:
+    """The ranges that come with the package.
+
+    Raises:
+        ParameterError: their file is in none of the places looked at, or is damaged.
+    """
+    places = share_places(f"config/{FILE_NAME}")
+    for place in places:
+        if place.is_file():
+            return read(place)
+    raise ParameterError(f"{FILE_NAME} is in none of: {', '.join(map(str, places))}; install the package")
 
 
 def shown(value: Any) -> str:

@@ -29,12 +29,12 @@ import yaml
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ParameterError, no_such
+from contact_ddp_ros.base.files import packaged
 from contact_ddp_ros.robot.gaits.schedule import ALIGNMENT, Mode
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.models.choice import MODELS
 from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
-from contact_ddp_ros.robot.package_data import share_places
 
 FOLDER = "config/motions"
 """Folder of the packaged motions."""
@@ -261,8 +261,7 @@ def load_motion(name: str) -> MotionSpec:
 
 def packaged_motions() -> dict[str, Path]:
     """Files of the motions that come with the package, by name."""
-    folder = next((place for place in share_places(FOLDER) if place.is_dir()), None)
-    return {} if folder is None else {file.stem: file for file in sorted(folder.glob("*.yaml"))}
+    return packaged(FOLDER)
 
 
 def _motion(name: str, content: Any) -> MotionSpec:

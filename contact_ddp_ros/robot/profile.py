@@ -25,8 +25,8 @@ import yaml
 from contact_ddp_ros.base.choices import ROBOT_SUFFIXES
 from contact_ddp_ros.base.config import dotted
 from contact_ddp_ros.base.errors import ModelError, ParameterError, did_you_mean, no_such
+from contact_ddp_ros.base.files import packaged
 from contact_ddp_ros.robot.joints import LEG_JOINTS, LEG_NAMES
-from contact_ddp_ros.robot.package_data import share_places
 
 FOLDER = "config/robots"
 """Folder of the packaged robots."""
@@ -106,8 +106,7 @@ def load_profile(name: str | Path) -> RobotProfile:
 
 def packaged_robots() -> dict[str, Path]:
     """Files of the robots that come with the package, by name."""
-    folder = next((place for place in share_places(FOLDER) if place.is_dir()), None)
-    return {} if folder is None else {file.stem: file for file in sorted(folder.glob("*.yaml"))}
+    return packaged(FOLDER)
 
 
 def _profile(path: Path, content: Any) -> RobotProfile:

@@ -34,10 +34,9 @@ from contact_ddp_ros.ros.node_config import SimulatorNodeOptions
 from contact_ddp_ros.ros.observer import Observer
 from contact_ddp_ros.ros.processes import NodeProcesses
 from contact_ddp_ros.ros.single_instance import loopback_environment, reserved_domain
-from contact_ddp_ros.runs.closed_loop import REST_AFTER_FALL
+from contact_ddp_ros.runs.closed_loop import REST_AFTER_FALL, run_info
 from contact_ddp_ros.runs.options import ESTIMATED, RunOptions
 from contact_ddp_ros.runs.recording import Recorder, Recording, RunLog
-from contact_ddp_ros.runs.run_info import run_info
 from contact_ddp_ros.runs.scenario import scenario
 
 _START_TIMEOUT = 300.0

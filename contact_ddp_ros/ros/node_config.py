@@ -17,17 +17,6 @@ from contact_ddp_ros.plants.lcm.transport import LinkOptions
 from contact_ddp_ros.plants.options import SimOptions
 
 
-def _robot() -> str:
-    """The parameter of those who know the robot."""
-    value: str = parameter(
-        "",
-        description="robot: one of config/robots, a .yaml file like those, or a URDF; empty: the Mini Cheetah. The "
-        "defaults of other parameters follow the robot named at the start",
-        structural=True,
-    )
-    return value
-
-
 def _discovery_time() -> float:
     """The parameter of those of whom there may be one."""
     return parameter(
@@ -41,11 +30,36 @@ def _discovery_time() -> float:
 
 
 @dataclass(frozen=True)
-class PlannerNodeOptions:
+class NodeOptions:
+    """Options of every node."""
+
+    urdf: str = parameter(
+        "",
+        description="robot: one of config/robots, a .yaml file like those, or a URDF; empty: the Mini Cheetah. The "
+        "defaults of other parameters follow the robot named at the start",
+        structural=True,
+    )
+
+
+@dataclass(frozen=True)
+class PlantNodeOptions(NodeOptions):
+    """Options of the nodes that play the robot or stand for it."""
+
+    lockstep: bool = parameter(False, description="wait for the command that answers each state", structural=True)
+    period: float = parameter(
+        0.002, low=0.0005, high=0.02, unit="s", description="time between two states", structural=True
+    )
+    start_paused: bool = parameter(
+        False, description="hold time, where it is simulated, until the service pause releases it", structural=True
+    )
+    scheduling: SchedulingOptions = field(default_factory=partial(SchedulingOptions, priority=30))
+
+
+@dataclass(frozen=True)
+class PlannerNodeOptions(NodeOptions):
     """Options of the planner's node."""
 
     autostart: bool = parameter(True, description="configure and activate at the start", structural=True)
-    urdf: str = _robot()
     lockstep: bool = parameter(False, description="plan from exactly the state asked for", structural=True)
     cmd_vel_timeout: float = parameter(
         0.5, low=0.05, high=10.0, unit="s", description="age at which a speed command counts as zero"
@@ -68,11 +82,10 @@ class PlannerNodeOptions:
 
 
 @dataclass(frozen=True)
-class ControllerNodeOptions:
+class ControllerNodeOptions(NodeOptions):
     """Options of the controller's node."""
 
     autostart: bool = parameter(True, description="configure and activate at the start", structural=True)
-    urdf: str = _robot()
     lockstep: bool = parameter(False, description="wait for the policies that are due", structural=True)
     lockstep_timeout: float = parameter(
         60.0,
@@ -113,16 +126,10 @@ class ControllerNodeOptions:
 
 
 @dataclass(frozen=True)
-class SimulatorNodeOptions:
+class SimulatorNodeOptions(PlantNodeOptions):
     """Options of the simulator's node."""
 
-    urdf: str = _robot()
-    lockstep: bool = parameter(False, description="wait for the command that answers each state", structural=True)
-    period: float = parameter(
-        0.002, low=0.0005, high=0.02, unit="s", description="time between two states", structural=True
-    )
     clock_rate: float = parameter(100.0, low=1.0, high=1000.0, unit="Hz", description="rate of /clock", structural=True)
-    start_paused: bool = parameter(False, description="hold time until the service pause releases it", structural=True)
     command_timeout: float = parameter(
         0.02, low=0.002, high=1.0, unit="s", description="time without a command after which the drives damp"
     )
@@ -137,14 +144,12 @@ class SimulatorNodeOptions:
     )
     discovery_time: float = _discovery_time()
     drive: DriveConfig = field(default_factory=DriveConfig)
-    scheduling: SchedulingOptions = field(default_factory=partial(SchedulingOptions, priority=30))
 
 
 @dataclass(frozen=True)
-class BridgeNodeOptions:
+class BridgeNodeOptions(PlantNodeOptions):
     """Options of the node of the bridge to the robot."""
 
-    urdf: str = _robot()
     lockstep: bool = parameter(False, description="the robot is an emulator that waits for commands", structural=True)
     period: float = parameter(
         0.002,
@@ -160,44 +165,33 @@ class BridgeNodeOptions:
         description="message types of the robot; auto: those of the first frame received",
         structural=True,
     )
-    start_paused: bool = parameter(
-        False, description="simulated time only: send nothing before the service pause releases it", structural=True
-    )
     holds: str = parameter(
         "",
         description="simulated time only: instants [s] at which sending ends until it is released",
         structural=True,
     )
-    scheduling: SchedulingOptions = field(default_factory=partial(SchedulingOptions, priority=30))
 
 
 @dataclass(frozen=True)
-class GazeboBridgeNodeOptions:
+class GazeboBridgeNodeOptions(PlantNodeOptions):
     """Options of the node of the bridge to Gazebo."""
 
-    urdf: str = _robot()
+    period: float = parameter(
+        0.002, low=0.001, high=0.02, unit="s", description="time between two published states", structural=True
+    )
     release: str = parameter(
         "",
         choices=("", *RELEASES, EMULATOR),
         description="release of Gazebo whose Python bindings are used; empty: the newest installed",
         structural=True,
     )
-    lockstep: bool = parameter(
-        False, description="hold the world until the command that answers its state has arrived", structural=True
-    )
-    period: float = parameter(
-        0.002, low=0.001, high=0.02, unit="s", description="time between two published states", structural=True
-    )
     clock_rate: float = parameter(100.0, low=1.0, high=1000.0, unit="Hz", description="rate of /clock", structural=True)
-    start_paused: bool = parameter(False, description="hold time until the service pause releases it", structural=True)
-    scheduling: SchedulingOptions = field(default_factory=partial(SchedulingOptions, priority=30))
 
 
 @dataclass(frozen=True)
-class DrivesNodeOptions:
+class DrivesNodeOptions(NodeOptions):
     """Options of the node of the joint drives."""
 
-    urdf: str = _robot()
     output: str = parameter(
         "group",
         choices=("group", "joints"),

@@ -4,13 +4,10 @@ The values at which the robot bounded without a fall come from `config/safe_rang
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from contact_ddp_ros.base.arguments import flag_of
 from contact_ddp_ros.base.config import ParameterSpec, Value, specs
-from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.base.safe_ranges import FILE_NAME, SafeRange, read
-from contact_ddp_ros.robot.package_data import share_places
+from contact_ddp_ros.base.safe_ranges import SafeRange, packaged_ranges
 from contact_ddp_ros.ros.node_config import CONFIGURATIONS, MANAGED
 from contact_ddp_ros.runs.options import OPTIONS, SHORT_FOR
 
@@ -42,7 +39,7 @@ _LIVE = "at any time"
 
 def parameters_page() -> str:
     """The page in Markdown: a table for every node, rows by group."""
-    parts, ranges = [_HEAD, _run_options()], _safe_ranges()
+    parts, ranges = [_HEAD, _run_options()], packaged_ranges()
     for node, config in CONFIGURATIONS.items():
         fixed = "while not active" if node in MANAGED else "at the start"
         parts.append(f"## `{node}`\n\n{_summary(config)}\n")
@@ -103,19 +100,6 @@ def _held(spec: ParameterSpec, held: Mapping[str, SafeRange | None]) -> str:
     numeric = not isinstance(spec.default, bool | str)
     values = [_value(tuple(value) if isinstance(value, list) else value) for value in one.held]
     return f"{(' to ' if numeric else ', ').join(values)} ({beyond})"
-
-
-def _safe_ranges() -> dict[str, SafeRange | None]:
-    """Safe ranges from the file that comes with the package.
-
-    Raises:
-        ParameterError: it is in none of the places looked at, or is damaged.
-    """
-    places: list[Path] = share_places(f"config/{FILE_NAME}")
-    for place in places:
-        if place.is_file():
-            return read(place)
-    raise ParameterError(f"{FILE_NAME} is in none of: {', '.join(map(str, places))}; install the package")
 
 
 def _value(value: Value) -> str:

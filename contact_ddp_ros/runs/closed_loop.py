@@ -11,20 +11,24 @@ import numpy as np
 from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.mpc.cost_breakdown import TERMS
+from contact_ddp_ros.mpc.custom_terms import configured_terms
 from contact_ddp_ros.mpc.planner import Planner
+from contact_ddp_ros.mpc.reference import gait_schedule, gait_sequence
 from contact_ddp_ros.plants.engines import make_simulator
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.plant import SimulatedPlant
 from contact_ddp_ros.plants.pushes import Push, PushSchedule
+from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.state import DriveGains
 from contact_ddp_ros.runs.channel import Channel
 from contact_ddp_ros.runs.loop import CONTROL_PERIOD, LockStep, Loop, Observer, WallClock, estimator_of
 from contact_ddp_ros.runs.options import RunOptions
-from contact_ddp_ros.runs.recording import Recorder, Recording
-from contact_ddp_ros.runs.run_info import run_info
-from contact_ddp_ros.runs.scenario import scenario
+from contact_ddp_ros.runs.recording import FALL_HEIGHT, Recorder, Recording, RunInfo, plain_options
+from contact_ddp_ros.runs.robot_scaling import scales
+from contact_ddp_ros.runs.scenario import Scenario, scenario
 
 REST_AFTER_FALL = 1.0
 """Time after which a robot that is to recover is told to get up [s]."""
@@ -132,3 +136,38 @@ class ClosedLoop(Loop):
 def run(options: RunOptions, recorder: Recorder | None = None) -> Recording:
     """Run one closed loop and return what was recorded; see :class:`ClosedLoop`."""
     return ClosedLoop(options, recorder).run()
+
+
+def run_info(job: str, scenario: Scenario, control_period: float, planner_period: float) -> RunInfo:
+    """The information of a run with or without ROS; periods in s.
+
+    Raises:
+        ParameterError: a gait of the run does not exist or is not for its model.
+    """
+    options, robot, planner = scenario.run, scenario.robot, scenario.planner
+    model = WholeBodyModel(robot)
+    sequence = gait_sequence(model, planner.gait)
+    for _, name in options.gaits:
+        sequence = sequence.knowing(name, gait_schedule(model, replace(planner.gait, {"name": name})))
+    foot_of = dict(zip(LEG_NAMES, FOOT_NAMES, strict=True))
+    feet_of = {contact: tuple(foot_of[leg] for leg in legs) for contact, legs in model.legs_of.items()}
+    return RunInfo(
+        job=job,
+        options=plain_options(options),
+        joint_names=JOINT_NAMES,
+        torque_limits=tuple(float(limit) for limit in robot.effort_limits),
+        foot_names=FOOT_NAMES,
+        contact_points=tuple(model.legs_of),
+        force_dimension=len(model.axes),
+        mode_names=tuple(mode.name for mode in sequence.modes),
+        gait_period=sequence.period,
+        mode_feet=tuple(tuple(foot for name in mode.contacts for foot in feet_of[name]) for mode in sequence.modes),
+        control_period=control_period,
+        planner_period=planner_period,
+        planner_friction=planner.ground.friction,
+        cost_terms=(*TERMS, *(term.name for term in configured_terms(planner))),
+        plan_coordinates=model.coordinates,
+        parameters=scenario.parameters,
+        ground_height=planner.ground.height,
+        fall_height=FALL_HEIGHT * scales(robot)[0],
+    )

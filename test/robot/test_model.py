@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from contact_ddp_ros.base import files as share
 from contact_ddp_ros.base.errors import ModelError
-from contact_ddp_ros.robot import package_data as share
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES, joint_index
 from contact_ddp_ros.robot.model import foot_positions, load_robot
 from contact_ddp_ros.robot.tree import Joint
@@ -171,7 +171,7 @@ def test_the_installed_description_is_found_where_there_is_no_checkout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site = tmp_path / "lib" / "python3" / "site-packages"
-    monkeypatch.setattr(share, "__file__", str(site / "contact_ddp_ros" / "robot" / "share.py"))
+    monkeypatch.setattr(share, "__file__", str(site / "contact_ddp_ros" / "base" / "files.py"))
     with pytest.raises(ModelError, match="none of"):
         load_robot()
     installed = tmp_path / "share" / "contact_ddp_ros" / "urdf" / "mini_cheetah.urdf"

@@ -15,9 +15,10 @@ from contact_ddp_ros.apps.play.overlay import LAYERS
 from contact_ddp_ros.apps.play.scene import Scene
 from contact_ddp_ros.apps.play.status import StatusPanel
 from contact_ddp_ros.apps.play.time_series import Strips
-from contact_ddp_ros.apps.play.tune_panel import TunePanel, gaits
+from contact_ddp_ros.apps.play.tune_panel import TunePanel
 from contact_ddp_ros.apps.play.world_panel import WorldPanel
 from contact_ddp_ros.base.errors import ContactDdpError
+from contact_ddp_ros.robot.gaits.gait import packaged_gaits
 from contact_ddp_ros.runs.live.commands import Answer, Command, Drive, Look, Recover, Reset, SetMode, SetParameters
 from contact_ddp_ros.runs.live.link import Link
 from contact_ddp_ros.runs.live.snapshot import Snapshot, World
@@ -122,7 +123,7 @@ class Page:
         gui = self.server.gui
         tabs = gui.add_tab_group()
         with tabs.add_tab("Drive"):
-            self._drive = drive = DrivePanel(gui, self._send, world.abilities, gaits(), world.motions)
+            self._drive = drive = DrivePanel(gui, self._send, world.abilities, tuple(packaged_gaits()), world.motions)
             if "Rebuild" in world.abilities:
                 self._chooser = WorldPanel(gui, self._send, lambda: self._tune.values)
         with tabs.add_tab("Tune"):

@@ -1,28 +1,183 @@
-"""The tab with every parameter, and ways to take its values elsewhere: a file, a command."""
+"""The tab with every parameter, and ways to take its values elsewhere: a file, a command.
 
+One control for one declared parameter, with its range, unit and description, and the measured safe range as a track:
+green where the robot kept bounding when the safe ranges were measured, red where it did not, grey where nothing was
+measured; a dark mark is the present value.
+"""
+
+import math
 import shlex
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from html import escape
 from itertools import groupby
-from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import viser
 import yaml
 
-from contact_ddp_ros.apps.play.controls import Control
 from contact_ddp_ros.apps.play.keys import copy_to_clipboard
 from contact_ddp_ros.base.arguments import flag_of
 from contact_ddp_ros.base.choices import DEFAULT_ROBOT
 from contact_ddp_ros.base.config import ParameterSpec, Value
 from contact_ddp_ros.base.files import plain
-from contact_ddp_ros.base.safe_ranges import FILE_NAME, SafeRange, read
-from contact_ddp_ros.robot.package_data import share_places
+from contact_ddp_ros.base.safe_ranges import SafeRange, packaged_ranges, shown
+from contact_ddp_ros.robot.gaits.gait import packaged_gaits
 from contact_ddp_ros.runs.live.commands import Answer, Command, SetParameters
 from contact_ddp_ros.runs.live.snapshot import Snapshot, World
 from contact_ddp_ros.runs.options import OPTIONS, SHORT_FOR, RunOptions
 
 YAML_NAME = "contact_ddp.yaml"
+
+_SLIDER_SPAN: Final = 60.0
+"""A slider is drawn for a range of at most so many times the default; a number is typed for a wider one."""
+
+_STEPS = 200
+_GREEN, _RED, _GREY, _MARK = "#1a9850", "#e0604c", "#c9ced3", "#1b1f23"
+
+
+class Control:
+    """A parameter's control in the page."""
+
+    def __init__(
+        self,
+        gui: viser.GuiApi,
+        spec: ParameterSpec,
+        safe: SafeRange | None,
+        choices: Mapping[str, tuple[str, ...]],
+        change: Callable[[str, Value], None],
+    ) -> None:
+        """`choices` names values of texts that are known; `change` is called with what people set."""
+        self.spec = spec
+        self._safe = safe
+        self._input = _input(gui, spec, _hint(spec, safe), choices.get(spec.name, spec.choices))
+        self._track = gui.add_html("") if _is_number(spec.default) and spec.low is not None else None
+        self._draw_track(spec.default)
+
+        @self._input.on_update
+        def _(event: Any) -> None:
+            if event.client is not None:
+                change(spec.name, of_kind(spec.default, self._input.value))
+
+    def show(self, value: Value) -> None:
+        """Show the value in use."""
+        self._input.value = _for_input(self._input.value, value)
+        self._draw_track(value)
+
+    def enable(self, enabled: bool) -> None:
+        """Grey the control out, or not."""
+        if self._input.disabled == enabled:
+            self._input.disabled = not enabled
+
+    def _draw_track(self, value: Value) -> None:
+        if self._track is not None and isinstance(value, int | float):
+            self._track.content = track(self.spec, self._safe, float(value))
+
+
+def track(spec: ParameterSpec, safe: SafeRange | None, value: float) -> str:
+    """The coloured range of a number as HTML."""
+    low, high = spec.low, spec.high
+    if low is None or high is None:
+        return ""
+    scale = _scale(spec, low, high)
+    begin, end = 100.0 * scale(low), 100.0 * scale(high)
+
+    def bar(left: float, right: float, colour: str) -> str:
+        return (
+            f'<div style="position:absolute;left:{left:.1f}%;width:{max(right - left, 0.5):.1f}%;height:4px;top:3px;'
+            f'background:{colour};border-radius:2px"></div>'
+        )
+
+    bars = [bar(begin, end, _GREY if safe is None else _RED)]
+    if safe is not None and len(safe.held) == 2 and all(map(_is_number, safe.held)):
+        bars.append(bar(100.0 * scale(float(safe.held[0])), 100.0 * scale(float(safe.held[1])), _GREEN))
+    at = 100.0 * scale(value)
+    mark = f'<div style="position:absolute;left:{at:.1f}%;width:2px;height:10px;background:{_MARK}"></div>'
+    return f'<div style="position:relative;height:10px;margin:0 0.6em">{"".join(bars)}{mark}</div>'
+
+
+def _scale(spec: ParameterSpec, low: float, high: float) -> Callable[[float], float]:
+    """Scale from values to 0 … 1: linear for sliders, else logarithmic, with values up to zero at the left end."""
+    if is_slider(spec):
+        return lambda x: min(max((x - low) / (high - low), 0.0), 1.0) if high > low else 0.0
+    default = abs(float(spec.default)) if _is_number(spec.default) else 1.0  # type: ignore[arg-type]
+    floor = max(low, 1e-3 * (default or high))
+    span = math.log(high / floor) if high > floor else 1.0
+    return lambda x: min(max(math.log(max(x, floor) / floor) / span, 0.0), 1.0)
+
+
+def is_slider(spec: ParameterSpec) -> bool:
+    """True if a parameter's range is narrow enough for a slider."""
+    if spec.low is None or spec.high is None or not _is_number(spec.default):
+        return False
+    return spec.high - spec.low <= _SLIDER_SPAN * max(abs(float(spec.default)), 0.02)  # type: ignore[arg-type]
+
+
+def _input(gui: viser.GuiApi, spec: ParameterSpec, hint: str, choices: tuple[str, ...]) -> Any:
+    value, short = spec.default, spec.name.rpartition(".")[2].replace("_", " ")
+    label = f"{short} [{spec.unit}]" if spec.unit else short
+    common: dict[str, Any] = {"hint": hint}
+    if isinstance(value, bool):
+        return gui.add_checkbox(label, value, **common)
+    if isinstance(value, str):
+        if choices:
+            options = choices if value in choices else (*choices, value)
+            return gui.add_dropdown(label, options, initial_value=value, **common)
+        return gui.add_text(label, value, **common)
+    low, high = spec.low, spec.high
+    if is_slider(spec) and low is not None and high is not None and not isinstance(value, tuple):
+        if isinstance(value, int):
+            return gui.add_slider(label, int(low), int(high), 1, value, **common)
+        return gui.add_slider(label, float(low), float(high), _nice((high - low) / _STEPS), float(value), **common)
+    return gui.add_text(label, _text(value), **common)
+
+
+def _hint(spec: ParameterSpec, safe: SafeRange | None) -> str:
+    unit = f" {spec.unit}" if spec.unit else ""
+    words = [f"{spec.name}: {spec.description}"]
+    if spec.low is not None and spec.high is not None:
+        words.append(f"allowed: {spec.low:g} to {spec.high:g}{unit}")
+    if safe is not None:
+        words.append(f"held: {shown(list(safe.held))}{unit}")
+        words += [f"beyond: {text}" for text in safe.lost.values()]
+    if spec.structural:
+        words.append("changes while the robot does not move; the loop is built anew")
+    return escape(". ".join(words), quote=False)
+
+
+def of_kind(default: Value, found: Any) -> Value:
+    """Content of an input as the parameter's type; a text that holds no numbers stays one, to be refused."""
+    if isinstance(default, bool | str) or not isinstance(found, str):
+        return type(default)(found)
+    try:
+        numbers = tuple(float(part) for part in found.replace(",", " ").split())
+    except ValueError:
+        return found
+    if isinstance(default, tuple):
+        return numbers
+    if len(numbers) != 1:
+        return found
+    return int(numbers[0]) if isinstance(default, int) and numbers[0].is_integer() else numbers[0]
+
+
+def _for_input(present: Any, value: Value) -> Any:
+    return _text(value) if isinstance(present, str) else value
+
+
+def _text(value: Value) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(_text, value))
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _nice(step: float) -> float:
+    """A step of 1, 2 or 5 times a power of ten, not above."""
+    power = 10.0 ** math.floor(math.log10(step))
+    return float(f"{max(m for m in (1.0, 2.0, 5.0) if m * power <= step * 1.0001) * power:.3g}")
 
 
 class TunePanel:
@@ -82,7 +237,7 @@ class TunePanel:
         for old in self._built:
             old.remove()
         self._built, self._controls = [], {}
-        safe, choices = safe_ranges(), {"planner.gait.name": gaits()}
+        safe, choices = packaged_ranges(), {"planner.gait.name": tuple(packaged_gaits())}
         with self._place:
             for group, specs in groupby(parameters.values(), key=lambda spec: spec.name.rpartition(".")[0]):
                 with ExitStack() as stack:
@@ -130,19 +285,3 @@ def _setting(value: Value) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return str(list(value)) if isinstance(value, tuple) else f"{value}"
-
-
-def safe_ranges() -> dict[str, SafeRange]:
-    """The measured safe ranges by "section.name"; none where the file is not installed."""
-    path = _found(f"config/{FILE_NAME}")
-    return {} if path is None else {name: one for name, one in read(path).items() if one is not None}
-
-
-def gaits() -> tuple[str, ...]:
-    """Names of the packaged gaits."""
-    folder = _found("config/gaits")
-    return () if folder is None else tuple(sorted(path.stem for path in folder.glob("*.yaml")))
-
-
-def _found(relative: str) -> Path | None:
-    return next((place for place in share_places(relative) if place.exists()), None)

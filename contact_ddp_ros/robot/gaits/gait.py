@@ -16,9 +16,9 @@ import yaml
 
 from contact_ddp_ros.base.choices import GAIT_SUFFIXES
 from contact_ddp_ros.base.errors import ParameterError, no_such
+from contact_ddp_ros.base.files import packaged
 from contact_ddp_ros.robot.gaits.schedule import ALIGNMENT, Mode, ModeSchedule
 from contact_ddp_ros.robot.joints import LEG_NAMES
-from contact_ddp_ros.robot.package_data import share_places
 
 FOLDER = "config/gaits"
 """Folder of the packaged gaits."""
@@ -122,8 +122,7 @@ def load_gait(name: str) -> Gait:
 
 def packaged_gaits() -> dict[str, Path]:
     """Files of the gaits that come with the package, by name."""
-    folder = next((place for place in share_places(FOLDER) if place.is_dir()), None)
-    return {} if folder is None else {file.stem: file for file in sorted(folder.glob("*.yaml"))}
+    return packaged(FOLDER)
 
 
 def _gait(name: str, content: Any) -> Gait:

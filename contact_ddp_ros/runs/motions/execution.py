@@ -27,12 +27,11 @@ from contact_ddp_ros.plants.engines import make_simulator
 from contact_ddp_ros.plants.terrain.words import FLAT
 from contact_ddp_ros.robot.motion import MotionSpec
 from contact_ddp_ros.robot.state import RobotState
-from contact_ddp_ros.runs.closed_loop import Pushes
+from contact_ddp_ros.runs.closed_loop import Pushes, run_info
 from contact_ddp_ros.runs.loop import CONTROL_PERIOD, Loop, Observer, estimator_of
 from contact_ddp_ros.runs.motions.result import STAGES
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import Recorder, Recording, RunInfo
-from contact_ddp_ros.runs.run_info import run_info
 from contact_ddp_ros.runs.scenario import Scenario, scenario
 
 STAND_BEFORE, STAND_AFTER = 0.5, 1.5

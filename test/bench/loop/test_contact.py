@@ -8,9 +8,9 @@ from benchmarks.loop.contact import BENCHMARK, figures, run, slipped
 from contact_ddp_ros.robot.model import foot_positions
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.runs.closed_loop import run_info
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import Recorder, Recording
-from contact_ddp_ros.runs.run_info import run_info
 from contact_ddp_ros.runs.scenario import scenario
 from contact_ddp_ros.runs.study.study import Case
 from test.bench.studies import cases_of, group
