@@ -6,7 +6,6 @@ from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.runs.options import OPTIONS, SHORT_FOR, RunOptions
-from contact_ddp_ros.runs.scenario import scenario
 
 PROFILE = ((0.0, 0.0), (2.0, 1.0), (8.0, -0.5))
 
@@ -74,16 +73,6 @@ def test_the_world_reaches_the_simulator_and_overrides_win():
     assert RunOptions().in_effect("terrain") == "flat"
     with pytest.raises(ParameterError, match=r"step:2,0\.03 by an option and slope:3 by --set"):
         RunOptions(terrain="step:2,0.03", overrides={"simulator.terrain": "slope:3"})
-
-
-def test_each_layer_wins_over_the_ones_below(tmp_path):
-    file = tmp_path / "parameters.yaml"
-    file.write_text("simulator:\n  ros__parameters: {friction: 0.3}\nplanner:\n  ros__parameters: {variant: ilqr}\n")
-    found = scenario(RunOptions(config=file, friction=0.8))
-    assert (found.simulator.friction, found.planner.variant) == (0.8, "ilqr"), "an option counts at its default, too"
-    live = found.changed({"planner.variant": "ddp", "planner.weight.pitch": 50})
-    assert (live.planner.variant, live.planner.weight.pitch, live.run.variant) == ("ddp", 50.0, "ddp")
-    assert scenario(live.run).parameters == live.parameters
 
 
 def test_options_that_are_short_for_a_parameter_allow_what_it_allows():

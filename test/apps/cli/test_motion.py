@@ -47,7 +47,7 @@ def test_a_jump_lands_in_other_physics(engine: str, tmp_path: Path) -> None:
     words = ["motion", "jump", "--no-video", "--engine", engine, "--trials", "1", "--out", str(tmp_path / "jump")]
     assert main(words) == 0
     summary = json.loads((tmp_path / "jump" / "summary.json").read_text(encoding="utf-8"))
-    assert summary["options"]["overrides"]["simulator.engine"] == engine
+    assert summary["options"]["engine"] == engine
     assert json.loads((tmp_path / "jump" / "trials.json").read_text(encoding="utf-8"))[0]["landed"]
 
 

@@ -68,7 +68,10 @@ def test_perturbed_starts_land(name: str, seed: int) -> None:
     run = perturbed_run(plan_of(name), seed)
     assert run.landed, run.reason
     options = run.recording.info.options
-    assert options["friction"] != RunOptions().friction and options["overrides"]["simulator.noise.orientation"] > 0.0
+    assert (
+        options["friction"] != RunOptions().in_effect("friction")
+        and options["overrides"]["simulator.noise.orientation"] > 0.0
+    )
 
 
 @pytest.mark.slow
