@@ -43,6 +43,7 @@ examples:
   contact-ddp sweep --set speed=0.3:1.5:5       a study over parameters, in parallel
   contact-ddp export RUN --to mcap              a recorded run for Foxglove, or rerun
   contact-ddp replay BAG                        plan again from the states of a recorded bag
+  contact-ddp estimate LOG                      state estimator on a recorded log of IMU and joints
   contact-ddp sdf --out world.sdf               the robot and its world for Gazebo Sim
 
 `contact-ddp JOB --help` describes a job's options.
@@ -127,6 +128,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_motion(words)
     _add_sweep(words)
     _add_replay(words)
+    _add_estimate(words)
     add_other_words(words)
     return parser
 
@@ -337,3 +339,19 @@ def _add_replay(words: Any) -> None:
     )
     add_options(parser, "robot", "parameters")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/replay-<time>)")
+
+
+def _add_estimate(words: Any) -> None:
+    parser = add_word(
+        words,
+        "estimate",
+        "estimate:run",
+        "state estimator on a recorded log of IMU and joints",
+        "Run the state estimator on a log: a ROS 2 bag (MCAP or SQLite), or a ROS 1 bag. It needs sensor_msgs/Imu, at "
+        "the trunk's origin and in its axes, and sensor_msgs/JointState with efforts; nav_msgs/Odometry is compared.",
+    )
+    parser.add_argument("log", type=Path, metavar="LOG", help="folder or file of the log")
+    for name in ("imu", "joints", "odom"):
+        parser.add_argument(f"--{name}", default="", metavar="TOPIC", help="where the log has several of its type")
+    add_options(parser, "robot", "parameters")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/estimate-<time>)")

@@ -1,0 +1,145 @@
+"""Sensor logs of others: IMU, joints and odometry from a ROS 1 or ROS 2 bag, MCAP file or folder, without ROS.
+
+Joints may come in any order, in parts and beside others; each is interpolated to the stamps of the IMU.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.base.errors import ReplayError
+from contact_ddp_ros.control.estimation.state_estimator import StateEstimator
+from contact_ddp_ros.robot.joints import JOINT_NAMES
+from contact_ddp_ros.robot.state import ImuSample, RobotState
+
+Array = NDArray[np.float64]
+
+IMU, JOINTS, ODOMETRY = "sensor_msgs/msg/Imu", "sensor_msgs/msg/JointState", "nav_msgs/msg/Odometry"
+
+
+@dataclass(frozen=True)
+class SensorLog:
+    """Sensors of a robot over time; times in seconds from the first IMU sample.
+
+    Attributes:
+        times: (N,) of the IMU's samples.
+        rates, forces: (N, 3) angular rate [rad/s] and specific force [m/s^2] in the axes of the IMU.
+        positions, velocities, efforts: (N, 12) of the joints, in the order of JOINT_NAMES [rad, rad/s, N m].
+        odometry: (M, 11) time, position, orientation (x, y, z, w), linear velocity in trunk axes; empty without one.
+    """
+
+    times: Array
+    rates: Array
+    forces: Array
+    positions: Array
+    velocities: Array
+    efforts: Array
+    odometry: Array
+
+    def states(self, estimator: StateEstimator) -> Iterator[RobotState]:
+        """Estimated state at every sample of the IMU, which must sit at the trunk's origin, in its axes."""
+        for row, time in enumerate(self.times.tolist()):
+            sample = ImuSample(time, self.rates[row], self.forces[row])
+            yield estimator.update(sample, self.positions[row], self.velocities[row], self.efforts[row])
+
+
+def read_log(path: Path, topics: dict[str, str] | None = None) -> SensorLog:
+    """Sensors from a bag: the folder of a ROS 2 bag, an MCAP file's folder, or a ROS 1 bag file.
+
+    Args:
+        path: of the log.
+        topics: names by message type, for a type that has several topics in the log.
+
+    Raises:
+        ReplayError: the log cannot be read, lacks a topic, a joint or the joints' efforts, or has several topics of a
+            type and none was named.
+    """
+    from rosbags.highlevel import AnyReader, AnyReaderError
+    from rosbags.typesys import Stores, get_typestore
+
+    try:
+        with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_JAZZY)) as reader:
+            found = {kind: _topic(reader.connections, kind, (topics or {}).get(kind)) for kind in _ROWS}
+            rows: dict[str, list[Any]] = {kind: [] for kind in _ROWS}
+            chosen = [one for one in reader.connections if one.topic == found[one.msgtype]] if found else []
+            for connection, _, raw in reader.messages(chosen):
+                message = reader.deserialize(raw, connection.msgtype)
+                rows[connection.msgtype].append((_stamp(message), _ROWS[connection.msgtype](message)))
+    except (AnyReaderError, OSError, KeyError, ValueError) as error:
+        raise ReplayError(f"cannot read the log {path}: {error}") from error
+    for kind in (IMU, JOINTS):
+        if len(rows[kind]) < 2:
+            raise ReplayError(f"the log {path} has {len(rows[kind])} messages of {kind}; at least 2 are needed")
+    imu = _sorted(rows[IMU])
+    start = float(imu[0, 0])
+    joints = {column: _joint_series(path, rows[JOINTS], column, imu[:, 0]) for column in range(3)}
+    odometry = _sorted(rows[ODOMETRY]) if rows[ODOMETRY] else np.empty((0, 11))
+    odometry[:, 0] -= start
+    return SensorLog(imu[:, 0] - start, imu[:, 1:4], imu[:, 4:7], joints[0], joints[1], joints[2], odometry)
+
+
+def _topic(connections: Sequence[Any], kind: str, wanted: str | None) -> str:
+    """Topic of a message type; empty where there is none."""
+    names = sorted({one.topic for one in connections if one.msgtype == kind})
+    if wanted is not None:
+        if wanted not in names:
+            raise ReplayError(f"the log has no {kind} on {wanted}; it has them on {', '.join(names) or 'no topic'}")
+        return wanted
+    if len(names) > 1:
+        raise ReplayError(f"the log has {kind} on {', '.join(names)}; name one")
+    if not names and kind != ODOMETRY:
+        raise ReplayError(f"the log has no topic of {kind}; it needs one of {IMU} and one of {JOINTS}, with efforts")
+    return names[0] if names else ""
+
+
+def _stamp(message: Any) -> float:
+    stamp = message.header.stamp
+    return float(stamp.sec) + 1e-9 * float(stamp.nanosec)
+
+
+def _vector(message: Any, names: str = "xyz") -> list[float]:
+    return [float(getattr(message, name)) for name in names]
+
+
+_ROWS: dict[str, Callable[[Any], Any]] = {
+    IMU: lambda message: [*_vector(message.angular_velocity), *_vector(message.linear_acceleration)],
+    JOINTS: lambda message: {
+        name: [
+            float(part[k]) if k < len(part) else np.nan for part in (message.position, message.velocity, message.effort)
+        ]
+        for k, name in enumerate(message.name)
+    },
+    ODOMETRY: lambda message: [
+        *_vector(message.pose.pose.position),
+        *_vector(message.pose.pose.orientation, "xyzw"),
+        *_vector(message.twist.twist.linear),
+    ],
+}
+"""Numbers of a message, by its type."""
+
+
+def _sorted(rows: list[tuple[float, list[float]]]) -> Array:
+    """(N, 1 + n) of rows with their stamps, in the order of these, each once."""
+    table = np.array([[stamp, *row] for stamp, row in rows])
+    _, first = np.unique(table[:, 0], return_index=True)
+    return table[first]
+
+
+def _joint_series(path: Path, rows: list[tuple[float, dict[str, list[float]]]], column: int, times: Array) -> Array:
+    """(N, 12) positions, velocities or efforts of the joints at given times."""
+    series = np.empty((len(times), len(JOINT_NAMES)))
+    for k, name in enumerate(JOINT_NAMES):
+        known = [(stamp, joints[name][column]) for stamp, joints in rows if name in joints]
+        table = np.array(known).reshape(-1, 2)
+        table = table[np.isfinite(table).all(axis=1)]
+        if len(table) < 2:
+            kind = ("position", "velocity", "effort")[column]
+            names = sorted({one for _, joints in rows for one in joints})
+            raise ReplayError(f"the log {path} has no {kind} of {name}; its joints are {', '.join(names)}")
+        order = np.argsort(table[:, 0], kind="stable")
+        series[:, k] = np.interp(times, table[order, 0], table[order, 1])
+    return series
