@@ -6,8 +6,8 @@ A tunable number is declared where it is used:
     class StandConfig:
         height: float = parameter(0.29, low=0.15, high=0.35, unit="m", description="trunk height when standing")
 
-From that one line come the checked construction from YAML (:func:`from_mapping`), the change of some values of an
-existing configuration (:func:`replace`) and the ROS parameter with its range and description (:func:`specs`).
+From that one line come the checked change of some values of a configuration, as YAML or a command line gives them
+(:func:`replace`), and the ROS parameter with its range and description (:func:`specs`).
 Values are bool, int, float, str, a tuple of floats whose length is that of the default, or what a function of the
 declaration converts to; a field that is itself a dataclass nests, and its parameters are named with a dotted prefix.
 Unknown names are errors. A parameter may say how it is written on the command line (:class:`Option`).
@@ -176,12 +176,12 @@ def check(spec: ParameterSpec, value: Any) -> Value:
 
 
 def replace(config: Config, values: Mapping[str, Any]) -> Config:
-    """A copy of `config` with some values, given by dotted name, changed.
+    """A copy of `config` with some values, given by dotted name or nested as YAML gives them, changed.
 
     Raises:
         ParameterError: a name is unknown, or a value is not allowed; `config` stays as it was in either case.
     """
-    known = specs(config)
+    known, values = specs(config), dotted(values)
     unknown = sorted(set(values) - set(known))
     if unknown:
         meant = did_you_mean(unknown[0], known)
@@ -219,15 +219,6 @@ def scaled(config: Config, factors: Mapping[str, float]) -> Config:
 
 def _times(value: Any, factor: float) -> Any:
     return tuple(factor * one for one in value) if isinstance(value, tuple) else factor * value
-
-
-def from_mapping(config: Config, mapping: Mapping[str, Any]) -> Config:
-    """A copy of `config` (usually all defaults) with the values of a nested or dotted mapping, as YAML gives it.
-
-    Raises:
-        ParameterError: as :func:`replace`.
-    """
-    return replace(config, dotted(mapping))
 
 
 def parse_setting(text: str) -> tuple[str, Any]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contact_ddp_ros.base.config import flatten, from_mapping, parameter, replace, specs, validate
+from contact_ddp_ros.base.config import flatten, parameter, replace, specs, validate
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.base.parameter_file import load_yaml
 
@@ -84,7 +84,7 @@ def test_validate_finds_a_value_set_past_the_checks() -> None:
 
 
 def test_nested_and_dotted_mappings_mean_the_same() -> None:
-    assert from_mapping(Outer(), {"inner": {"gain": 1.0}}) == from_mapping(Outer(), {"inner.gain": 1.0})
+    assert replace(Outer(), {"inner": {"gain": 1.0}}) == replace(Outer(), {"inner.gain": 1.0})
 
 
 def test_a_file_serves_node_and_command_line(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_file_serves_node_and_command_line(tmp_path: Path) -> None:
     )
     values = load_yaml(file, "mine")
     assert values == {"free": 2.0, "inner.gain": 4}
-    assert from_mapping(Outer(), values).inner.gain == 4.0
+    assert replace(Outer(), values).inner.gain == 4.0
 
 
 @pytest.mark.parametrize("text", ["- 1\n", "mine: {a: 1}\n", "mine: [", "\x00"])

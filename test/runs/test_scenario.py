@@ -10,7 +10,6 @@ from contact_ddp_ros.apps.cli.options import run_options
 from contact_ddp_ros.apps.cli.parser import build_parser
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
-from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.scenario import scenario
@@ -30,15 +29,8 @@ def test_each_layer_wins_over_the_ones_below(tmp_path):
 
 
 def test_a_weight_that_is_set_arrives_in_the_rows_of_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
-    built: list[Problem] = []
-    build = ProblemBuilder.build
-
-    def kept(*arguments: object) -> tuple[Problem, np.ndarray]:
-        problem, states = build(*arguments)  # type: ignore[arg-type]
-        built.append(problem)
-        return problem, states
-
-    monkeypatch.setattr(ProblemBuilder, "build", kept)
+    built, assemble = [], ProblemBuilder.assemble
+    monkeypatch.setattr(ProblemBuilder, "assemble", lambda *own: built.append(assemble(*own)) or built[-1])
 
     def rows(*words: str) -> np.ndarray:
         found = scenario(run_options(build_parser().parse_args(["sim", *words])))

@@ -10,6 +10,7 @@ from typing import Any
 from contact_ddp_ros.apps.cli.options import run_options
 from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.base.files import write_text
 from contact_ddp_ros.base.process import end_with_parent
 from contact_ddp_ros.plants.gazebo.bindings import Bindings
 from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge
@@ -30,6 +31,16 @@ from contact_ddp_ros.runs.scenario import scenario
 
 _GROUP = "gazebo."
 """Beginning of the names of the bridge's own parameters among those of its node."""
+
+
+def write_sdf(arguments: argparse.Namespace) -> int:
+    """The robot for Gazebo Sim, as text, to a file or to standard output."""
+    text = sdf_text(arguments)
+    if arguments.out is None:
+        print(text, end="")
+    else:
+        write_text(arguments.out, text)
+    return 0
 
 
 def sdf_text(arguments: argparse.Namespace) -> str:
@@ -109,7 +120,7 @@ def run_in_gazebo(options: RunOptions, recorder: Recorder, release: str, *, emul
         return ClosedLoop(options, recorder, "gazebo", make_simulator=make).run()
 
 
-def serve_emulator(world: Path, *, real_time: bool) -> int:
+def serve_emulator(arguments: argparse.Namespace) -> int:
     """Serve the world of an SDF file for other processes until a signal ends it; the exit code.
 
     Raises:
@@ -120,12 +131,13 @@ def serve_emulator(world: Path, *, real_time: bool) -> int:
     from contact_ddp_ros.plants.gazebo.emulator.server import GazeboEmulator
     from contact_ddp_ros.plants.gazebo.emulator.transport import EMULATOR_MESSAGES, SocketBus
 
+    world: Path = arguments.world
     sdf, stop = _read(world), Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda _number, _frame: stop.set())
     end_with_parent()
     with SocketBus() as bus:
-        server = GazeboEmulator(DartWorld(sdf), bus, EMULATOR_MESSAGES, real_time=real_time)
+        server = GazeboEmulator(DartWorld(sdf), bus, EMULATOR_MESSAGES, real_time=not arguments.fast)
         print(f"serving {world}; time stands until somebody lets it run", flush=True)
         server.run(stop)
     return 0

@@ -1,27 +1,32 @@
-"""Jobs of `contact-ddp`. Every job takes the parsed arguments and returns the exit code."""
+"""Jobs of `contact-ddp` that run a closed loop, a benchmark or print a page; each takes the parsed arguments.
+
+Every job returns the exit code.
+"""
 
 import argparse
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import Console
 
 from contact_ddp_ros.apps.cli.options import run_options
+from contact_ddp_ros.apps.cli.report import EXIT_FELL, save_and_report
 from contact_ddp_ros.base.errors import ParameterError, did_you_mean
+from contact_ddp_ros.base.files import kept_unless_empty, new_folder
 from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.recording import Recorder, Recording
+from contact_ddp_ros.runs.report.progress import LiveProgress
+from contact_ddp_ros.runs.scenario import check_run
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from contact_ddp_ros.runs.recording import Recorder, Recording
-
-    Loop = Callable[[RunOptions, Recorder], Recording]
+Loop = Callable[[RunOptions, Recorder], Recording]
 
 
 def run_sim(arguments: argparse.Namespace) -> int:
     """Closed loop without ROS."""
 
-    def loop(options: RunOptions, recorder: "Recorder") -> "Recording":
+    def loop(options: RunOptions, recorder: Recorder) -> Recording:
         from contact_ddp_ros.runs.closed_loop import run
 
         return run(options, recorder)
@@ -32,7 +37,7 @@ def run_sim(arguments: argparse.Namespace) -> int:
 def run_demo(arguments: argparse.Namespace) -> int:
     """Closed loop through the ROS 2 nodes, each in its own process."""
 
-    def loop(options: RunOptions, recorder: "Recorder") -> "Recording":
+    def loop(options: RunOptions, recorder: Recorder) -> Recording:
         from contact_ddp_ros.ros.demo import run_demo
 
         return run_demo(options, recorder, arguments.bag)
@@ -70,46 +75,15 @@ def run_bench(arguments: argparse.Namespace) -> int:
     return benchmarks.load(name).main(arguments.arguments)
 
 
-def run_report(arguments: argparse.Namespace) -> int:
-    """Summary, plots and video of a recorded run."""
-    from rich.console import Console
-
-    from contact_ddp_ros.apps.cli.report import report
-    from contact_ddp_ros.runs.recording import load
-
-    report(load(arguments.folder), arguments.folder, Console(), film=not arguments.no_video)
-    return 0
-
-
 def run_gazebo(arguments: argparse.Namespace) -> int:
     """Closed loop in a Gazebo server, without ROS."""
 
-    def loop(options: RunOptions, recorder: "Recorder") -> "Recording":
+    def loop(options: RunOptions, recorder: Recorder) -> Recording:
         from contact_ddp_ros.apps.cli.gazebo import run_in_gazebo
 
         return run_in_gazebo(options, recorder, release=arguments.release, emulator=arguments.emulator)
 
     return _run("gazebo", arguments, loop)
-
-
-def run_gazebo_emulator(arguments: argparse.Namespace) -> int:
-    """A server with Gazebo's topics, until a signal ends it."""
-    from contact_ddp_ros.apps.cli.gazebo import serve_emulator
-
-    return serve_emulator(arguments.world, real_time=not arguments.fast)
-
-
-def write_sdf(arguments: argparse.Namespace) -> int:
-    """The robot for Gazebo Sim, as text."""
-    from contact_ddp_ros.apps.cli.gazebo import sdf_text
-    from contact_ddp_ros.base.files import write_text
-
-    text = sdf_text(arguments)
-    if arguments.out is None:
-        print(text, end="")
-    else:
-        write_text(arguments.out, text)
-    return 0
 
 
 def run_parameters(_arguments: argparse.Namespace) -> int:
@@ -128,19 +102,11 @@ def run_security_policy(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
+def _run(job: str, arguments: argparse.Namespace, loop: Loop) -> int:
     """Run a closed loop with live progress; whatever happens, keep what was recorded.
 
     The exit code is EXIT_FELL where the robot fell or never stood.
     """
-    from rich.console import Console
-
-    from contact_ddp_ros.apps.cli.report import EXIT_FELL, save_and_report
-    from contact_ddp_ros.base.files import kept_unless_empty, new_folder
-    from contact_ddp_ros.runs.recording import Recorder
-    from contact_ddp_ros.runs.report.progress import LiveProgress
-    from contact_ddp_ros.runs.scenario import check_run
-
     options = run_options(arguments)
     check_run(options)
     console = Console()
@@ -158,10 +124,8 @@ def _run(job: str, arguments: argparse.Namespace, loop: "Loop") -> int:
     return 0 if summary.stood and not summary.fell else EXIT_FELL
 
 
-def _keep(recorder: "Recorder", folder: Path, console: "Console", reason: str) -> None:
+def _keep(recorder: Recorder, folder: Path, console: Console, reason: str) -> None:
     """Save and report a run that ended early, unless it ended before its first tick."""
-    from contact_ddp_ros.apps.cli.report import save_and_report
-
     if not recorder.n_ticks:
         return
     recorder.event(recorder.last_time, reason)

@@ -82,7 +82,7 @@ def _add_report(words: Any) -> None:
     parser = add_word(
         words,
         "report",
-        "jobs:run_report",
+        "report:run",
         "summarise, plot and film a recorded run again",
         "Make summary.json, the plots and the video of a recorded run again, in its own folder.",
     )
@@ -114,7 +114,7 @@ def _add_sdf(words: Any) -> None:
     parser = add_word(
         words,
         "sdf",
-        "jobs:write_sdf",
+        "gazebo:write_sdf",
         "write the robot and its world for Gazebo Sim",
         "Write the Gazebo world with the robot, generated from the URDF, to a file or to standard output.",
     )
@@ -169,7 +169,7 @@ def _add_gazebo_emulator(words: Any) -> None:
     parser = add_word(
         words,
         "gazebo-emulator",
-        "jobs:run_gazebo_emulator",
+        "gazebo:serve_emulator",
         "a server with Gazebo's topics, for machines without Gazebo",
         "Serve a world of `contact-ddp sdf` with DART behind Gazebo's topics and services on this machine. "
         "Clients have --release emulator, or the parameter node.release:=emulator, and the same GZ_PARTITION.",

@@ -1,5 +1,6 @@
 """Report of a recording by the command line: a table, summary.json, figures and a film."""
 
+import argparse
 from pathlib import Path
 
 from rich.console import Console
@@ -14,6 +15,12 @@ from contact_ddp_ros.runs.report.summary import Summary
 
 EXIT_FELL = 3
 """Exit code of a run that went its way, but in which the robot fell or never stood."""
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Summary, plots and video of a recorded run."""
+    report(records.load(arguments.folder), arguments.folder, Console(), film=not arguments.no_video)
+    return 0
 
 
 def save_and_report(recording: Recording, folder: Path, console: Console, *, film: bool) -> Summary:

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Event
 from types import FrameType
 
-from contact_ddp_ros.base.config import from_mapping, parse_setting, specs
+from contact_ddp_ros.base.config import parse_setting, replace, specs
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.base.parameter_file import load_yaml
 from contact_ddp_ros.base.process import SchedulingOptions, end_with_parent, settle
@@ -58,7 +58,7 @@ def _config(arguments: Sequence[str] | None) -> RobotEmulatorConfig:
     parser.add_argument("settings", nargs="*", metavar="NAME=VALUE", help="set parameters on top of it")
     options = parser.parse_args(arguments)
     values = load_yaml(options.params_file, NAME) if options.params_file is not None else {}
-    return from_mapping(RobotEmulatorConfig(), values | dict(map(parse_setting, options.settings)))
+    return replace(RobotEmulatorConfig(), values | dict(map(parse_setting, options.settings)))
 
 
 if __name__ == "__main__":
