@@ -19,11 +19,9 @@ import numpy as np
 
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
+from contact_ddp_ros.runs.figures import OF_FALLS, figures_of, numbers_of
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import Recorder, Recording, save
-from contact_ddp_ros.runs.report.compare.tables import figures_of
-from contact_ddp_ros.runs.report.summary import summarise
-from contact_ddp_ros.runs.study.axes import OF_FALLS
 from contact_ddp_ros.runs.study.statistics import Proportion, grouped, share
 
 Figures = Mapping[str, Any]
@@ -65,11 +63,9 @@ class Case:
         return self.runs * (1.0 + ("simulator.engine" in self.options.overrides)) * self.options.duration
 
 
-def summary_figures(recording: Recording) -> dict[str, Any]:
-    """Figures of a recording's summary, with `fall`: when and by which sign it fell, else empty."""
-    summary = summarise(recording)
-    fall = f"{summary.fall_time_s:.2f} s: {summary.fall_reason}" if summary.fell else ""
-    return {"fall": fall, **figures_of(summary)}
+def summary_figures(recording: Recording) -> Figures:
+    """Figures of a recording that are no lists, and `fall`."""
+    return numbers_of(figures_of(recording))
 
 
 def run_case(case: Case, metrics: Callable[[Recording], Figures] = summary_figures) -> Figures:
