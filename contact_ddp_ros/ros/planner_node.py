@@ -31,11 +31,11 @@ from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.velocity import Expiring, VelocityCommand
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import body_pose, velocity_command
+from contact_ddp_ros.ros.estimate_messages import HOLD, STOP, PlanRequest, plan_request
 from contact_ddp_ros.ros.lifecycle import managed_part
 from contact_ddp_ros.ros.monitor import LoopMonitor
 from contact_ddp_ros.ros.node_config import PlannerNodeConfig
 from contact_ddp_ros.ros.parameters import NodeParameters
-from contact_ddp_ros.ros.plan_request import HOLD, STOP, PlanRequest, plan_request
 from contact_ddp_ros.ros.plan_views import path_message, plan_markers
 from contact_ddp_ros.ros.policy_message import STATUS_FAILED, STATUS_STOPPED, no_policy_message, policy_message
 from contact_ddp_ros.ros.receiver import Receiver

@@ -16,7 +16,7 @@ from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_r
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import contacts, robot_state
-from contact_ddp_ros.ros.felt_message import FeltReport, felt_report
+from contact_ddp_ros.ros.estimate_messages import FeltReport, felt_report
 from contact_ddp_ros.ros.policy_message import policy_answer
 from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.reports import ERROR, status_values, tick_records
