@@ -10,8 +10,7 @@ from benchmarks.benchmark import Run, at_least
 from contact_ddp_ros.base import versions as provenance
 from contact_ddp_ros.base.errors import BenchmarkError
 from contact_ddp_ros.runs.report.progress import say
-from contact_ddp_ros.runs.study.batch import AnyJob, Engine, Item, LocalProcesses, Result, run_all
-from contact_ddp_ros.runs.study.journal import Journal
+from contact_ddp_ros.runs.study.batch import AnyJob, Engine, Item, Journal, LocalProcesses, Result, run_all
 
 _ANSWER = 10.0
 """Time that a scheduler gets to answer [s]."""

@@ -21,9 +21,8 @@ from benchmarks.benchmark import AddOptions, Benchmark, Findings, Run, add_setti
 from benchmarks.engine import add_engine_options, do
 from benchmarks.output import table_of
 from contact_ddp_ros.base.files import plain
-from contact_ddp_ros.runs.study.journal import Journal
-from contact_ddp_ros.runs.study.statistics import Proportion
-from contact_ddp_ros.runs.study.study import Case, Figures, Group, groups_of
+from contact_ddp_ros.runs.study.batch import Journal
+from contact_ddp_ros.runs.study.study import Case, Figures, Group, Proportion, groups_of
 
 _WHERE = ("out", "resume", "jobs", "scheduler")
 """Options that decide where a study is done, and not what."""

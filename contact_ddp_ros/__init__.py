@@ -237,16 +237,15 @@ if TYPE_CHECKING:
     from contact_ddp_ros.ocp.protocol import Problem
     from contact_ddp_ros.ocp.solution import Guess, Iteration, Solution, Termination
     from contact_ddp_ros.plants.pushes import Push
-    from contact_ddp_ros.robot.body_pose import BodyPose
     from contact_ddp_ros.robot.ground import FootHeights, Ground, Payload, TerrainEstimate
     from contact_ddp_ros.robot.model import Robot, load_robot
     from contact_ddp_ros.robot.models.planar import PlanarModel
     from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
     from contact_ddp_ros.robot.motion import MotionPhase, MotionSpec, load_motion
     from contact_ddp_ros.robot.policy import Policy
-    from contact_ddp_ros.robot.state import RobotState
+    from contact_ddp_ros.robot.state import BodyPose, RobotState
+    from contact_ddp_ros.robot.third_party_urdf import read_tree
     from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
-    from contact_ddp_ros.robot.urdf_tree import read_tree
     from contact_ddp_ros.runs.closed_loop import ClosedLoop
     from contact_ddp_ros.runs.motions.execution import execute_motion, motion_options
     from contact_ddp_ros.runs.motions.result import MotionResult

@@ -37,8 +37,7 @@ from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.options import SENSOR_NOISE
 from contact_ddp_ros.runs.report.panels import bars
 from contact_ddp_ros.runs.report.style import FOOT_COLOURS, figure
-from contact_ddp_ros.runs.study.statistics import Proportion, share, wilson
-from contact_ddp_ros.runs.study.study import Case, Figures, Group
+from contact_ddp_ros.runs.study.study import Case, Figures, Group, Proportion, share, wilson
 
 DURATION = 3.5
 """Duration of a run, of which it stands for the first half second [s]."""

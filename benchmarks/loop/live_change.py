@@ -32,9 +32,8 @@ from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.plants.mujoco import MujocoSimulator
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.state import JointCommand
-from contact_ddp_ros.runs.channel import Channel
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
-from contact_ddp_ros.runs.loop import CONTROL_PERIOD
+from contact_ddp_ros.runs.loop import CONTROL_PERIOD, Channel
 
 BOUND_FIRST = 1.0
 """Bounding before the change [s]."""

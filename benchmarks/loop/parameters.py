@@ -31,9 +31,8 @@ from contact_ddp_ros.base.config import ParameterSpec
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.base.safe_ranges import SafeRange, shown
 from contact_ddp_ros.runs.report import style
-from contact_ddp_ros.runs.study.journal import Journal
-from contact_ddp_ros.runs.study.statistics import grouped
-from contact_ddp_ros.runs.study.study import Case, Figures, Group
+from contact_ddp_ros.runs.study.batch import Journal
+from contact_ddp_ros.runs.study.study import Case, Figures, Group, grouped
 
 QUICK = (
     "planner.first_iterations",

@@ -37,8 +37,7 @@ from contact_ddp_ros.runs.recording import FALL_HEIGHT
 from contact_ddp_ros.runs.report.panels import heat_map
 from contact_ddp_ros.runs.report.style import figure
 from contact_ddp_ros.runs.robot_scaling import planner_config, robot_of
-from contact_ddp_ros.runs.study.statistics import share
-from contact_ddp_ros.runs.study.study import Case, Figures, Group
+from contact_ddp_ros.runs.study.study import Case, Figures, Group, share
 
 Array = NDArray[np.float64]
 

@@ -20,7 +20,7 @@ from benchmarks.loop.cases import SPEED, bounding
 from benchmarks.output import Metric, number, table_of
 from benchmarks.timing import watched
 from contact_ddp_ros.plants.gazebo.config import BridgeConfig
-from contact_ddp_ros.plants.gazebo.emulator.simulator import emulated
+from contact_ddp_ros.plants.gazebo.emulator.server import emulated
 from contact_ddp_ros.plants.gazebo.simulator import GazeboSimulator
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.joints import joint_index

@@ -30,8 +30,8 @@ from benchmarks.suite.contest import (
     solve,
 )
 from benchmarks.suite.formulation import N_SEEDS
-from contact_ddp_ros.runs.study.journal import Journal
-from contact_ddp_ros.runs.study.statistics import wilson
+from contact_ddp_ros.runs.study.batch import Journal
+from contact_ddp_ros.runs.study.study import wilson
 
 QUICK_SEEDS, BFGS_SEEDS = 3, 20
 

@@ -1,4 +1,7 @@
-"""Folders for output, files that are written whole or not at all, and JSON that every reader accepts."""
+"""Folders for output, files that are written whole or not at all, and JSON that every reader accepts.
+
+Data files that come with the package beside its code: robot description, parameter files.
+"""
 
 import json
 import math
@@ -111,3 +114,16 @@ def plain(data: Any) -> Any:
     if data is None or isinstance(data, str | int):
         return data
     return str(data)
+
+
+PACKAGE_NAME = "contact_ddp_ros"
+
+
+def share_places(relative: str) -> list[Path]:
+    """Candidate paths of a file such as `urdf/NAME`: in the source checkout, else in a share folder above the code.
+
+    An installation has its code in PREFIX/lib/.../site-packages and its files in PREFIX/share, whoever made it: pip for
+    an environment, for a user or into a folder, colcon for a workspace, Debian for the system.
+    """
+    above = Path(__file__).resolve().parents
+    return [above[2] / relative, *(prefix / "share" / PACKAGE_NAME / relative for prefix in above[2:])]

@@ -30,11 +30,10 @@ from contact_ddp_ros.mpc.terms.friction_cone import COEFFICIENT
 from contact_ddp_ros.mpc.terms.term import Argument
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.robot.attitude import Chart
-from contact_ddp_ros.robot.friction import cone_excess
 from contact_ddp_ros.robot.gaits.grid import KnotGrid
 from contact_ddp_ros.robot.gaits.schedule import ModeSchedule
 from contact_ddp_ros.robot.gaits.sequence import GaitSequence
-from contact_ddp_ros.robot.ground import NO_PAYLOAD, Payload
+from contact_ddp_ros.robot.ground import NO_PAYLOAD, Payload, cone_excess
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
 Array = NDArray[np.float64]

@@ -50,12 +50,11 @@ from contact_ddp_ros.mpc.warm_start import (
 from contact_ddp_ros.ocp.interior_solution import DualVariables
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.solution import Guess
-from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.gaits.sequence import GaitSequence
 from contact_ddp_ros.robot.ground import FootHeights, Ground, LocalGround, Payload, TerrainEstimate
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.models.model import HorizontalFrame, Model, OwnFrame
-from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.state import BodyPose, RobotState
 
 Array = NDArray[np.float64]
 

@@ -29,12 +29,12 @@ import yaml
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ParameterError, no_such
+from contact_ddp_ros.base.files import share_places
 from contact_ddp_ros.robot.gaits.schedule import ALIGNMENT, Mode
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.models.choice import MODELS
 from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
-from contact_ddp_ros.robot.package_data import share_places
 
 FOLDER = "config/motions"
 """Folder of the packaged motions."""

@@ -25,8 +25,8 @@ import yaml
 from contact_ddp_ros.base.choices import ROBOT_SUFFIXES
 from contact_ddp_ros.base.config import dotted
 from contact_ddp_ros.base.errors import ModelError, ParameterError, did_you_mean, no_such
+from contact_ddp_ros.base.files import share_places
 from contact_ddp_ros.robot.joints import LEG_JOINTS, LEG_NAMES
-from contact_ddp_ros.robot.package_data import share_places
 
 FOLDER = "config/robots"
 """Folder of the packaged robots."""

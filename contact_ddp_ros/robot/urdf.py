@@ -15,8 +15,8 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ModelError
+from contact_ddp_ros.base.files import share_places
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES
-from contact_ddp_ros.robot.package_data import share_places
 from contact_ddp_ros.robot.tree import Joint
 
 Array = NDArray[np.float64]

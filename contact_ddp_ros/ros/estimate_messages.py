@@ -17,8 +17,8 @@ from contact_ddp_ros.robot.ground import NO_PAYLOAD, FootHeights, Ground, Payloa
 from contact_ddp_ros.robot.joints import N_JOINTS, N_LEGS
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.ros.array_codec import ArrayCodec, Part, array_message, count, fields, stamp
-from contact_ddp_ros.ros.cdr import array_of
 from contact_ddp_ros.ros.conversions import check_state
+from contact_ddp_ros.ros.loop_messages import array_of
 
 Array = NDArray[np.float64]
 

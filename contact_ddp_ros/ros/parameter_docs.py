@@ -8,8 +8,8 @@ from pathlib import Path
 
 from contact_ddp_ros.base.config import ParameterSpec, Value, specs
 from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.base.files import share_places
 from contact_ddp_ros.base.safe_ranges import FILE_NAME, SafeRange, read
-from contact_ddp_ros.robot.package_data import share_places
 from contact_ddp_ros.ros.node_config import CONFIGURATIONS, MANAGED
 
 _HEAD = """# Parameters

@@ -21,8 +21,7 @@ from contact_ddp_ros.ros.policy_message import policy_answer
 from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.reports import ERROR, status_values, tick_records
 from contact_ddp_ros.runs.live.commands import Drive
-from contact_ddp_ros.runs.live.plan_view import plan_of
-from contact_ddp_ros.runs.live.snapshot import Snapshot, Solve, Touch
+from contact_ddp_ros.runs.live.snapshot import Snapshot, Solve, Touch, plan_of
 
 Array = NDArray[np.float64]
 

@@ -23,8 +23,8 @@ from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.ros.array_codec import ArrayCodec, Part, array_message, count, stamp
-from contact_ddp_ros.ros.cdr import array_of
 from contact_ddp_ros.ros.conversions import time_ns
+from contact_ddp_ros.ros.loop_messages import array_of
 
 Array = NDArray[np.float64]
 

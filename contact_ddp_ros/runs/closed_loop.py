@@ -19,8 +19,7 @@ from contact_ddp_ros.plants.pushes import Push, PushSchedule
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.state import DriveGains
-from contact_ddp_ros.runs.channel import Channel
-from contact_ddp_ros.runs.loop import CONTROL_PERIOD, LockStep, Loop, Observer, WallClock, estimator_of
+from contact_ddp_ros.runs.loop import CONTROL_PERIOD, Channel, LockStep, Loop, Observer, WallClock, estimator_of
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import Recorder, Recording
 from contact_ddp_ros.runs.robot_scaling import (

@@ -21,7 +21,7 @@ from contact_ddp_ros.base.errors import ParameterError, did_you_mean
 from contact_ddp_ros.base.files import plain, write_json
 from contact_ddp_ros.runs.motions.result import MotionResult
 from contact_ddp_ros.runs.recording import Recording, analysis
-from contact_ddp_ros.runs.recording.cycles import steady_cycles
+from contact_ddp_ros.runs.recording.analysis import steady_cycles
 from contact_ddp_ros.runs.recording.falls import has_stood, recoveries, up_again
 from contact_ddp_ros.runs.recording.record import Array
 

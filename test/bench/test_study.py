@@ -12,8 +12,8 @@ from benchmarks.output import RECORD_FILE
 from benchmarks.study import STANDING, VERDICT, Rows, Study, mean, worst
 from contact_ddp_ros.base.errors import BenchmarkError
 from contact_ddp_ros.runs.run_checks import check_run
-from contact_ddp_ros.runs.study import journal
-from contact_ddp_ros.runs.study.journal import JOURNAL_FILE
+from contact_ddp_ros.runs.study import batch
+from contact_ddp_ros.runs.study.batch import JOURNAL_FILE
 from contact_ddp_ros.runs.study.study import Case, Target
 from test.bench.studies import cases_of, group
 from test.runs.study.serial import Serial
@@ -80,7 +80,7 @@ def test_a_resumed_run_keeps_its_options(serial, tmp_path, monkeypatch):
         with pytest.raises(BenchmarkError, match=f"other settings: {words[0][2:]}"):
             FAKE.main(["--resume", str(tmp_path / "cut"), *words])
     assert FAKE.main(["--resume", str(tmp_path / "cut"), "--seeds", "4"]) == 1
-    monkeypatch.setattr(journal, "__version__", "99.0")
+    monkeypatch.setattr(batch, "__version__", "99.0")
     with pytest.raises(BenchmarkError, match="version is"):
         FAKE.main(["--resume", str(tmp_path / "cut")])
 

@@ -26,7 +26,6 @@ from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
 from contact_ddp_ros.ocp.ddp import DdpSolver
 from contact_ddp_ros.ocp.derivatives import check_derivatives
 from contact_ddp_ros.ocp.options import SolverOptions
-from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.gaits.grid import knot_grid
 from contact_ddp_ros.robot.ground import FootHeights, Ground, LocalGround, Payload, TerrainEstimate
 from contact_ddp_ros.robot.legs import LegGeometry
@@ -34,7 +33,7 @@ from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.models.model import HorizontalFrame
 from contact_ddp_ros.robot.models.whole_body import BASE, HEIGHT, PITCH, ROLL, YAW, WholeBodyModel
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion, up_in_body
-from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.state import BodyPose, RobotState
 from test.mpc.support import MODEL as PLANAR
 from test.mpc.support import Watched, config_with
 

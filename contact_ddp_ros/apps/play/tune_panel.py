@@ -14,9 +14,8 @@ from contact_ddp_ros.apps.play.controls import Control
 from contact_ddp_ros.apps.play.keys import copy_to_clipboard
 from contact_ddp_ros.base.choices import DEFAULT_ROBOT
 from contact_ddp_ros.base.config import ParameterSpec, Value
-from contact_ddp_ros.base.files import plain
+from contact_ddp_ros.base.files import plain, share_places
 from contact_ddp_ros.base.safe_ranges import FILE_NAME, SafeRange, read
-from contact_ddp_ros.robot.package_data import share_places
 from contact_ddp_ros.runs.live.commands import Answer, Command, SetParameters
 from contact_ddp_ros.runs.live.snapshot import Snapshot, World
 from contact_ddp_ros.runs.options import RunOptions

@@ -16,9 +16,9 @@ import yaml
 
 from contact_ddp_ros.base.choices import GAIT_SUFFIXES
 from contact_ddp_ros.base.errors import ParameterError, no_such
+from contact_ddp_ros.base.files import share_places
 from contact_ddp_ros.robot.gaits.schedule import ALIGNMENT, Mode, ModeSchedule
 from contact_ddp_ros.robot.joints import LEG_NAMES
-from contact_ddp_ros.robot.package_data import share_places
 
 FOLDER = "config/gaits"
 """Folder of the packaged gaits."""

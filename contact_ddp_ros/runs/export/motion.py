@@ -12,7 +12,7 @@ from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.policy_kinematics import PolicyPoses
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.recording import Recording
-from contact_ddp_ros.runs.recording.plans import states_at
+from contact_ddp_ros.runs.recording.record import states_at
 
 Array = NDArray[np.float64]
 

@@ -27,8 +27,7 @@ from contact_ddp_ros.runs.recording import plain_options
 from contact_ddp_ros.runs.report.progress import say
 from contact_ddp_ros.runs.run_checks import check_run
 from contact_ddp_ros.runs.study.axes import Axis, options_at
-from contact_ddp_ros.runs.study.batch import LocalProcesses, run_all
-from contact_ddp_ros.runs.study.journal import JOURNAL_FILE, Journal
+from contact_ddp_ros.runs.study.batch import JOURNAL_FILE, Journal, LocalProcesses, run_all
 from contact_ddp_ros.runs.study.study import Case, Group, groups_of, run_case
 
 CSV_FILE, JSON_FILE = "study.csv", "study.json"

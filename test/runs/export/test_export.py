@@ -15,7 +15,7 @@ from contact_ddp_ros.runs.export import look
 from contact_ddp_ros.runs.export.motion import Motion
 from contact_ddp_ros.runs.export.signals import signals
 from contact_ddp_ros.runs.recording import Recording, save
-from contact_ddp_ros.runs.recording.plans import kept_at, states_at
+from contact_ddp_ros.runs.recording.record import kept_at, states_at
 
 
 @pytest.fixture(scope="module")

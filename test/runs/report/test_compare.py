@@ -11,7 +11,7 @@ from synthetic import Gait, bounding_recorder
 from contact_ddp_ros.apps.cli import main
 from contact_ddp_ros.base.errors import ParameterError, RecordingError
 from contact_ddp_ros.plants.pushes import Push
-from contact_ddp_ros.runs.recording import Recording, cycles, save
+from contact_ddp_ros.runs.recording import Recording, analysis, save
 from contact_ddp_ros.runs.report.compare import figures, tables
 from contact_ddp_ros.runs.report.compare.tables import load_runs, named, short_names
 
@@ -109,20 +109,20 @@ def test_what_is_zero_in_every_run_has_no_panel(runs):
 
 def test_cycles_begin_where_the_first_foot_lands(runs):
     recording = runs[0].recording
-    times = recording.ticks["time"][cycles.begins(recording)]
+    times = recording.ticks["time"][analysis.begins(recording)]
     np.testing.assert_allclose(np.diff(times), 0.36, atol=2.1e-3)
-    share = cycles.phase(recording)
+    share = analysis.phase(recording)
     assert np.nanmin(share) == 0.0
     assert 0.99 < np.nanmax(share) < 1.0
 
 
 def test_a_mean_course_is_the_course_where_all_cycles_are_alike(runs):
     recording = runs[0].recording
-    course = cycles.mean_course(recording.rpy[:, 1], cycles.cycles(recording))
+    course = analysis.mean_course(recording.rpy[:, 1], analysis.cycles(recording))
     assert course is not None
     assert course.mean.max() == pytest.approx(0.15, abs=2e-3)
     assert course.deviation.max() < 0.01
-    assert cycles.mean_course(recording.rpy[:, 1], []) is None
+    assert analysis.mean_course(recording.rpy[:, 1], []) is None
 
 
 def test_the_command_prints_and_saves(folders, tmp_path, capsys):

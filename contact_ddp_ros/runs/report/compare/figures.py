@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from contact_ddp_ros.runs.figures import BARS
-from contact_ddp_ros.runs.recording import analysis, cycles
+from contact_ddp_ros.runs.recording import analysis
 from contact_ddp_ros.runs.recording.record import Array
 from contact_ddp_ros.runs.recording.recording import Recording
 from contact_ddp_ros.runs.report.compare.tables import NamedRun, is_number, settings, words
@@ -124,16 +124,16 @@ def _courses(runs: Sequence[NamedRun], path: Path) -> bool:
 def _cycle(runs: Sequence[NamedRun], path: Path) -> bool:
     found = {}
     for run in runs:
-        steady = cycles.cycles(run.recording, analysis.steady(run.recording))
-        found[run.name] = steady or cycles.cycles(run.recording)
+        steady = analysis.cycles(run.recording, analysis.steady(run.recording))
+        found[run.name] = steady or analysis.cycles(run.recording)
     if not any(found.values()):
         return False
     shown = [one for one in CYCLE if not _is_idle(one, runs)]
     with _panels(runs, path, len(shown), "Mean cycle of the gait while the command is steady") as (drawn, panels):
-        share = np.linspace(0.0, 100.0, cycles.PHASES)
+        share = np.linspace(0.0, 100.0, analysis.PHASES)
         for panel, quantity in zip(panels, shown):
             for run in runs:
-                course = cycles.mean_course(quantity.of(run.recording)[1], found[run.name])
+                course = analysis.mean_course(quantity.of(run.recording)[1], found[run.name])
                 if course is not None:
                     low, high = course.mean - course.deviation, course.mean + course.deviation
                     panel.fill_between(share, low, high, color=run.colour, alpha=0.18, linewidth=0)

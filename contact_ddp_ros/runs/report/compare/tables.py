@@ -18,7 +18,7 @@ from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.base.files import plain
 from contact_ddp_ros.runs.figures import figures_of, numbers_of
 from contact_ddp_ros.runs.recording import Recording, RunInfo, load
-from contact_ddp_ros.runs.report.titles import commit_words
+from contact_ddp_ros.runs.report.style import commit_words
 
 _COLOURS = ("#1b1b1b", "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5c00")
 """Colours of up to eight runs; more have a colour map's."""
