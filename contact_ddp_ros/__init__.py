@@ -64,12 +64,12 @@ _HOMES = {
         "Constraint",
         "CostTerm",
         "NodeSymbols",
+        "Reference",
     ),
     "mpc.horizon": (
         "GaitHorizon",
         "Horizon",
     ),
-    "mpc.custom_reference": ("Reference",),
     "mpc.plan_result": ("PlanResult",),
     "mpc.planner": ("Planner",),
     "plants.pushes": ("Push",),
@@ -81,7 +81,6 @@ _HOMES = {
         "load_recording",
         "save_recording",
     ),
-    "robot.body_pose": ("BodyPose",),
     "robot.ground": (
         "TerrainEstimate",
         "FootHeights",
@@ -92,13 +91,16 @@ _HOMES = {
         "Robot",
         "load_robot",
     ),
-    "robot.state": ("RobotState",),
+    "robot.state": (
+        "BodyPose",
+        "RobotState",
+    ),
     "robot.tree": (
         "ContactPoint",
         "Joint",
         "RigidBodyTree",
     ),
-    "robot.urdf_tree": ("read_tree",),
+    "robot.third_party_urdf": ("read_tree",),
     "ocp.continuation": (
         "ConstrainedSolution",
         "Continuation",
@@ -220,8 +222,7 @@ if TYPE_CHECKING:
         SecondPartials,
     )
     from contact_ddp_ros.mpc.cost_terms import check_constraint, check_cost_term
-    from contact_ddp_ros.mpc.custom_reference import Reference
-    from contact_ddp_ros.mpc.custom_term import Constraint, CostTerm, NodeSymbols
+    from contact_ddp_ros.mpc.custom_term import Constraint, CostTerm, NodeSymbols, Reference
     from contact_ddp_ros.mpc.horizon import GaitHorizon, Horizon
     from contact_ddp_ros.mpc.motions.optimizer import MotionPlan, optimise_motion
     from contact_ddp_ros.mpc.motions.problem import MotionConfig

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.benchmark import Findings, count
-from benchmarks.loop.cases import SPEED, bounding, cases
+from benchmarks.loop.harness import SPEED, bounding, cases
 from benchmarks.study import Rows, Study, mean
 from contact_ddp_ros.plants.engines import PACKAGES
 from contact_ddp_ros.plants.figure import Figure

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.loop.cases import CYCLE, RECOVERY
-from benchmarks.loop.harness import Proxy, advance, loop_with
+from benchmarks.loop.harness import CYCLE, RECOVERY, Proxy, advance, loop_with
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.runs.figures import figures_of, numbers_of

@@ -22,7 +22,7 @@ from matplotlib.axes import Axes
 from rich.table import Table
 
 from benchmarks.benchmark import Findings, Run, option
-from benchmarks.loop.cases import SPEED, bounding
+from benchmarks.loop.harness import SPEED, bounding
 from benchmarks.loop.live_change import BOUND_FIRST, PUSH, SIDES, directions, offer, run, search, tunable
 from benchmarks.output import table_of
 from benchmarks.study import Study

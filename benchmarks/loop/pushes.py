@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from benchmarks.benchmark import Findings, count, option
-from benchmarks.loop.cases import PUSH_DURATION, SPEED, bounding, push_of
-from benchmarks.loop.harness import advance
+from benchmarks.loop.harness import PUSH_DURATION, SPEED, advance, bounding, push_of
 from benchmarks.output import table_of
-from benchmarks.paired import median_interval
 from benchmarks.study import Study, counted
+from benchmarks.timing import median_interval
 from contact_ddp_ros.base.errors import BenchmarkError, ContactDdpError
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.mpc.config import GaitConfig

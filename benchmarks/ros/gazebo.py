@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from benchmarks.benchmark import Benchmark, Findings, Run
-from benchmarks.loop.cases import SPEED, bounding
+from benchmarks.loop.harness import SPEED, bounding
 from benchmarks.output import Metric, number, table_of
 from benchmarks.timing import watched
 from contact_ddp_ros.plants.gazebo.config import BridgeConfig

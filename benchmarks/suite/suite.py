@@ -14,8 +14,8 @@ import numpy as np
 from rich.table import Table
 
 from benchmarks.benchmark import Benchmark, Findings, Run, at_least
-from benchmarks.engine import add_engine_options, do
 from benchmarks.output import Metric, new_table
+from benchmarks.study import add_engine_options, do
 from benchmarks.suite.contest import (
     EXACT,
     GAUSS_NEWTON,

@@ -25,11 +25,18 @@ from contact_ddp_ros.base.choices import INTERIOR_POINT
 from contact_ddp_ros.base.config import specs, validate
 from contact_ddp_ros.base.errors import MessageError, ParameterError
 from contact_ddp_ros.mpc.config import CLEARANCE_MOST, PlannerConfig, ReferenceConfig, for_model
-from contact_ddp_ros.mpc.cost_breakdown import cost_terms
+from contact_ddp_ros.mpc.cost_terms import cost_terms
 from contact_ddp_ros.mpc.euler_convention import ChartChoice, policy_in_chart
-from contact_ddp_ros.mpc.governor import CommandGovernor, MotionLimits, motion_limits, pose_cut
+from contact_ddp_ros.mpc.governor import (
+    CommandGovernor,
+    HeadingTracker,
+    MotionLimits,
+    RateLimited,
+    SpeedTrim,
+    motion_limits,
+    pose_cut,
+)
 from contact_ddp_ros.mpc.grounds import FootGrounds
-from contact_ddp_ros.mpc.heading_tracker import HeadingTracker, RateLimited, SpeedTrim
 from contact_ddp_ros.mpc.horizon import followed, horizon_grid, steps_of_cycle
 from contact_ddp_ros.mpc.loop_solver import LoopSolver, Solved
 from contact_ddp_ros.mpc.plan_result import PlanResult, Provenance, plan_result

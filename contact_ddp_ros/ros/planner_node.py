@@ -2,7 +2,7 @@
 
 The main thread receives requests and solves; everything else is received by an executor in another thread. Of the
 requests that arrive during a solve only the last is answered, and on the wall clock at the rate that the processor
-bears (:mod:`contact_ddp_ros.mpc.plan_rate`). A solve without a usable policy, and the end of the node's work, are
+bears (:mod:`contact_ddp_ros.mpc.loop_solver`). A solve without a usable policy, and the end of the node's work, are
 answered by a message that holds a status and no policy.
 """
 
@@ -20,7 +20,7 @@ from rclpy.node import Node
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.base.process import settle
 from contact_ddp_ros.mpc.gait_kernels import GaitCompiler
-from contact_ddp_ros.mpc.plan_rate import PlanRate
+from contact_ddp_ros.mpc.loop_solver import PlanRate
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.robot.gaits.gait import packaged_gaits

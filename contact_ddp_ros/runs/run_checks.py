@@ -7,7 +7,7 @@ from contact_ddp_ros.base.choices import WHOLE_BODY
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig
 from contact_ddp_ros.mpc.reference import gait_schedule
-from contact_ddp_ros.mpc.reference_choice import reference_of
+from contact_ddp_ros.mpc.whole_body_reference import reference_of
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.choice import MODELS
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel

@@ -5,7 +5,7 @@ from typing import Any
 
 from contact_ddp_ros.base.config import flatten
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.mpc.cost_breakdown import TERMS
+from contact_ddp_ros.mpc.cost_terms import TERMS
 from contact_ddp_ros.mpc.custom_terms import configured_terms
 from contact_ddp_ros.mpc.reference import gait_schedule, gait_sequence
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES

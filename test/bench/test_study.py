@@ -5,11 +5,10 @@ import json
 import pytest
 from rich.console import Console
 
-from benchmarks import ROOMS, engine, load
+from benchmarks import ROOMS, load, study
 from benchmarks.benchmark import Benchmark, add_setting_option, count, option
-from benchmarks.engine import add_engine_options
 from benchmarks.output import RECORD_FILE
-from benchmarks.study import STANDING, VERDICT, Rows, Study, mean, worst
+from benchmarks.study import STANDING, VERDICT, Rows, Study, add_engine_options, mean, worst
 from contact_ddp_ros.base.errors import BenchmarkError
 from contact_ddp_ros.runs.run_checks import check_run
 from contact_ddp_ros.runs.study import batch
@@ -38,7 +37,7 @@ FAKE = Benchmark("fake", "Goes up and down.", "the same", Study(cases, measure, 
 @pytest.fixture
 def serial(monkeypatch):
     found = Serial()
-    monkeypatch.setattr(engine, "chosen_engine", lambda options: found)
+    monkeypatch.setattr(study, "chosen_engine", lambda options: found)
     return found
 
 

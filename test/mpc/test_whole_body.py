@@ -12,9 +12,9 @@ from oracle import pinocchio_model
 from contact_ddp_ros.base.errors import MessageError, ParameterError
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig, ReferenceConfig, for_model
-from contact_ddp_ros.mpc.custom_reference import Reference
+from contact_ddp_ros.mpc.custom_term import Reference
+from contact_ddp_ros.mpc.governor import HeadingTracker
 from contact_ddp_ros.mpc.grounds import FootGrounds
-from contact_ddp_ros.mpc.heading_tracker import HeadingTracker
 from contact_ddp_ros.mpc.horizon import GaitHorizon
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.mpc.planar_reference import PlanarReference

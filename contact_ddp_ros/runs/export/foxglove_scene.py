@@ -30,9 +30,9 @@ from foxglove.messages import (
 from foxglove.messages import Pose as PoseMessage
 
 from contact_ddp_ros.plants.figure import Shape
-from contact_ddp_ros.runs.export import look
-from contact_ddp_ros.runs.export.motion import Path, Pose
+from contact_ddp_ros.runs import scene as look
 from contact_ddp_ros.runs.report.style import COMMAND, FOOT_COLOURS, LIMIT, MEASURED, PLANNED
+from contact_ddp_ros.runs.scene import Path, Pose
 
 ODOM = "odom"
 

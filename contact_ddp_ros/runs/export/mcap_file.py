@@ -11,11 +11,11 @@ from foxglove.channels import FrameTransformsChannel, LogChannel, SceneUpdateCha
 from foxglove.messages import Log, LogLevel, SceneUpdate
 
 from contact_ddp_ros.base.files import plain
+from contact_ddp_ros.runs import scene as look
 from contact_ddp_ros.runs.export import foxglove_scene as scene
-from contact_ddp_ros.runs.export import look
-from contact_ddp_ros.runs.export.motion import Moment, Motion
 from contact_ddp_ros.runs.export.signals import Signals, signals
 from contact_ddp_ros.runs.recording import Recording
+from contact_ddp_ros.runs.scene import Moment, Motion
 
 SUFFIX = ".mcap"
 

@@ -9,10 +9,10 @@ import rerun.blueprint as rrb
 
 from contact_ddp_ros.plants.figure import Shape
 from contact_ddp_ros.robot.joints import LEG_NAMES
-from contact_ddp_ros.runs.export import look
-from contact_ddp_ros.runs.export.motion import Moment, Motion, Pose
+from contact_ddp_ros.runs import scene as look
 from contact_ddp_ros.runs.export.signals import Signals, signals
 from contact_ddp_ros.runs.recording import Recording
+from contact_ddp_ros.runs.scene import Moment, Motion, Pose
 
 SUFFIX = ".rrd"
 

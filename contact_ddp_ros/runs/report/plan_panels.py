@@ -20,9 +20,9 @@ from contact_ddp_ros.runs.recording import analysis
 from contact_ddp_ros.runs.recording.record import Array
 from contact_ddp_ros.runs.recording.recording import Recording
 from contact_ddp_ros.runs.report import panels
-from contact_ddp_ros.runs.report.kinematics import Kinematics, along
 from contact_ddp_ros.runs.report.panels import close_up
 from contact_ddp_ros.runs.report.style import COMMAND, FOOT_COLOURS, MEASURED, MUTED, PLANNED, legend, stretches
+from contact_ddp_ros.runs.scene import Kinematics, along
 
 _STRIDE = 2
 """Nodes of a plan from one drawn sole to the next."""

@@ -7,7 +7,7 @@ import time as clock
 
 import pytest
 
-from benchmarks.loop.cases import bounding
+from benchmarks.loop.harness import bounding
 from benchmarks.ros.disturbances import neighbours, stalls
 from benchmarks.ros.realtime import BENCHMARK, NODES, live_run, metrics
 from contact_ddp_ros.base.errors import ParameterError

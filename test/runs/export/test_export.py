@@ -11,11 +11,11 @@ from contact_ddp_ros.apps.cli import main
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
-from contact_ddp_ros.runs.export import look
-from contact_ddp_ros.runs.export.motion import Motion
+from contact_ddp_ros.runs import scene as look
 from contact_ddp_ros.runs.export.signals import signals
 from contact_ddp_ros.runs.recording import Recording, save
 from contact_ddp_ros.runs.recording.record import kept_at, states_at
+from contact_ddp_ros.runs.scene import Motion
 
 
 @pytest.fixture(scope="module")

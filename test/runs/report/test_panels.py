@@ -18,9 +18,9 @@ from contact_ddp_ros.runs.report import (
     style,
     video,
 )
-from contact_ddp_ros.runs.report.kinematics import Kinematics, along
 from contact_ddp_ros.runs.report.style import explain, is_idle
 from contact_ddp_ros.runs.report.video import Captions
+from contact_ddp_ros.runs.scene import Kinematics, along
 
 
 @pytest.fixture(scope="module")
