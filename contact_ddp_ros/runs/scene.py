@@ -1,8 +1,6 @@
-"""Look of what is drawn in space, for every program alike: colours, sizes and names.
+"""The robot of a recording in space, tick by tick, and the look of what is drawn there, for every program alike.
 
-The robot of a recording in space, tick by tick: poses of its links, of its plan's ghost, and forces at its feet.
-
-Places of the feet and legs of a recorded robot, and of its plans, in space.
+Poses of its links, of its plan's ghost, forces at its feet; colours, sizes and names.
 """
 
 from collections.abc import Iterator
@@ -128,8 +126,16 @@ class Path:
     soles: Array
 
 
-class Motion:
-    """Spatial content of a recording: poses, forces, paths."""
+@dataclass(frozen=True)
+class Skeleton:
+    """A robot as lines in `odom` [m]: trunk origin (3,), and for each leg hip, knee and sole (4, 3, 3)."""
+
+    trunk: Array
+    legs: Array
+
+
+class RecordedRobot:
+    """The robot of a recording and its plans in space: poses, forces, paths, soles."""
 
     def __init__(self, recording: Recording) -> None:
         """Loads the robot of the recording.
@@ -187,45 +193,13 @@ class Motion:
             begin = float(plans["times"][row, 0])
             tick = min(int(np.searchsorted(recording.ticks["time"], begin - 1e-9)), len(recording.ticks["time"]) - 1)
             actual = recording.state(tick)
-            states = [
-                self._planned.state(x, actual) for x in plans["states"][row, : plans["nodes"][row] + 1 : PATH_STEP]
-            ]
-            trunk = np.array([state.position for state in states])
-            soles = np.array([self._figure.feet(state) for state in states])
-            yield Path(begin, trunk, soles.transpose(1, 0, 2))
+            planned = plans["states"][row, : plans["nodes"][row] + 1 : PATH_STEP]
+            trunk = np.array([self._planned.state(x, actual).position for x in planned])
+            yield Path(begin, trunk, self.planned_soles(planned, tick).transpose(1, 0, 2))
 
     def _pose_of(self, state: RobotState) -> Pose:
         positions, wxyz = self._figure.poses(state)
         return Pose(positions, np.roll(wxyz, -1, axis=1))
-
-
-_LEG_BODIES = ("hip", "knee")
-
-
-@dataclass(frozen=True)
-class Skeleton:
-    """A robot as lines in `odom` [m]: trunk origin (3,), and for each leg hip, knee and sole (4, 3, 3)."""
-
-    trunk: Array
-    legs: Array
-
-
-class Kinematics:
-    """Kinematics of the robot of a recording."""
-
-    def __init__(self, recording: Recording) -> None:
-        """Loads the robot.
-
-        Raises:
-            ContactDdpError: it cannot be loaded here.
-        """
-        robot = load_robot(recording.info.options.get("robot"))
-        self._recording = recording
-        self._figure = Figure(robot, SimOptions())
-        self._planned = PolicyPoses(robot)
-        bodies = self._figure.bodies
-        self._trunk = bodies.index(BASE_LINK)
-        self._legs = np.array([[bodies.index(f"{leg}_{body}") for body in _LEG_BODIES] for leg in LEG_NAMES])
 
     def soles(self, rows: NDArray[np.int64]) -> Array:
         """(n, 4, 3) lowest points of the feet at some ticks."""
@@ -240,8 +214,9 @@ class Kinematics:
         """The robot at a tick."""
         state = self._recording.state(row)
         soles = self._figure.feet(state)
-        positions, _ = self._figure.poses(state)
-        return Skeleton(positions[self._trunk], np.concatenate([positions[self._legs], soles[:, None]], axis=1))
+        (positions, _), index = self._figure.poses(state), self._figure.bodies.index
+        legs = np.array([[index(f"{leg}_{body}") for body in ("hip", "knee")] for leg in LEG_NAMES])
+        return Skeleton(positions[index(BASE_LINK)], np.concatenate([positions[legs], soles[:, None]], axis=1))
 
 
 def along(recording: Recording, points: Array, row: int) -> Array:

@@ -22,7 +22,7 @@ from contact_ddp_ros.runs.recording.recording import Recording
 from contact_ddp_ros.runs.report import panels
 from contact_ddp_ros.runs.report.panels import close_up
 from contact_ddp_ros.runs.report.style import COMMAND, FOOT_COLOURS, MEASURED, MUTED, PLANNED, legend, stretches
-from contact_ddp_ros.runs.scene import Kinematics, along
+from contact_ddp_ros.runs.scene import RecordedRobot, along
 
 _STRIDE = 2
 """Nodes of a plan from one drawn sole to the next."""
@@ -43,7 +43,7 @@ def draw_plans(figure: Figure, recording: Recording) -> bool:
     plans = _plans_within(recording, time[mask])
     if not plans or not PolicyPoses.knows(recording.info.plan_coordinates):
         return False
-    kinematics = Kinematics(recording)
+    kinematics = RecordedRobot(recording)
     columns = (_trunk(recording), *_pairs(recording, kinematics, mask))
     axes = figure.subplots(max(map(len, columns)), len(columns), sharex=True, squeeze=False)
     for column, shown in enumerate(columns):
@@ -119,7 +119,7 @@ def _trunk(recording: Recording) -> list[Panel]:
     ]
 
 
-def _pairs(recording: Recording, kinematics: Kinematics, mask: np.ndarray) -> list[list[Panel]]:
+def _pairs(recording: Recording, kinematics: RecordedRobot, mask: np.ndarray) -> list[list[Panel]]:
     """Hip, knee and soles of each pair."""
     per_leg = len(recording.info.joint_names) // len(recording.info.foot_names)
     rows = np.flatnonzero(mask)
@@ -145,7 +145,7 @@ def _degrees(recording: Recording, name: str, plan: int) -> Array:
     return np.rad2deg(_coordinate(recording, name, plan))
 
 
-def _sole(recording: Recording, kinematics: Kinematics, leg: int, plan: int) -> Array:
+def _sole(recording: Recording, kinematics: RecordedRobot, leg: int, plan: int) -> Array:
     plans = recording.plans
     row = min(int(np.searchsorted(recording.ticks["time"], plans["times"][plan, 0])), len(recording.ticks["time"]) - 1)
     states = plans["states"][plan, : plans["nodes"][plan] + 1 : _STRIDE]
@@ -164,7 +164,7 @@ def draw_feet(figure: Figure, recording: Recording) -> bool:
     rows = np.flatnonzero(panels.close_up(recording))
     if len(rows) < 2 or not np.isfinite(recording.ticks["joint_positions"][rows]).all():
         return False
-    kinematics = Kinematics(recording)
+    kinematics = RecordedRobot(recording)
     soles = kinematics.soles(rows)
     upper, middle, lower = list(figure.subfigures(3, 1, height_ratios=(1.2, 0.75, 1.0), squeeze=False).flat)
     stills = _instants(recording, rows)
@@ -214,7 +214,7 @@ def _paths(axes: Axes, recording: Recording, rows: NDArray[np.int64], soles: Arr
     legend(axes)
 
 
-def _stills(axes: list[Axes], recording: Recording, kinematics: Kinematics, stills: NDArray[np.int64]) -> None:
+def _stills(axes: list[Axes], recording: Recording, kinematics: RecordedRobot, stills: NDArray[np.int64]) -> None:
     first = float(recording.ticks["time"][stills[0]])
     for number, (panel, row) in enumerate(zip(axes, stills), 1):
         skeleton = kinematics.skeleton(int(row))

@@ -20,7 +20,7 @@ from contact_ddp_ros.runs.report import (
 )
 from contact_ddp_ros.runs.report.style import explain, is_idle
 from contact_ddp_ros.runs.report.video import Captions
-from contact_ddp_ros.runs.scene import Kinematics, along
+from contact_ddp_ros.runs.scene import RecordedRobot, along
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def recording():
 
 @pytest.fixture(scope="module")
 def kinematics(recording):
-    return Kinematics(recording)
+    return RecordedRobot(recording)
 
 
 def changed(recording, *, ticks=None, solves=None, plans=None):
